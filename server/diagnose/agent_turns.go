@@ -7,7 +7,7 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 )
 
-// Operations of spans of agents (semantic conventions for generative AI, `gen_ai.operation.name`).
+// These are operations of agents' spans (semantic conventions for generative AI, `gen_ai.operation.name`).
 const (
 	OperationTurn = "invoke_agent"
 	OperationTool = "execute_tool"
@@ -18,15 +18,15 @@ func ModelCall(operation string) bool {
 	return operation == "chat" || operation == "generate_content" || operation == "text_completion"
 }
 
-// AgentTurn is a turn of a session with its spans, in order of time.
+// AgentTurn is a turn of a session, with its spans in order of time.
 type AgentTurn struct {
-	// Anchor is the invoke_agent span; nil when the trace has none.
+	// Anchor is the invoke_agent span. It is nil if the trace has none.
 	Anchor *svcv2.AgentSpan
 	Spans  []*svcv2.AgentSpan
 }
 
-// AgentTurns splits a session. Each outermost invoke_agent span is a turn, with the spans of its trace in its time. A trace without such a span
-// is a turn.
+// AgentTurns splits a session into turns. Each outermost invoke_agent span is a turn, with the spans of its trace that lie in its
+// time. A trace without such a span is a turn too.
 func AgentTurns(spans []*svcv2.AgentSpan) []*AgentTurn {
 	var turns []*AgentTurn
 	open := map[string]*AgentTurn{} // by trace

@@ -10,10 +10,10 @@ import (
 	"github.com/svc-observability/svc/server/wording"
 )
 
-// repeatedCalls is how often a tool is called with the same arguments in one trace before that is a finding.
+// repeatedCalls is the number of calls of a tool with the same arguments in one trace from which they are a finding.
 const repeatedCalls = 3
 
-// AgentSession judges a session of an agent.
+// AgentSession judges an agent's session.
 func (e *Engine) AgentSession(ctx context.Context, id string, p Period) (*svcv2.AgentSessionVerdict, error) {
 	s, err := e.read.Agents.GetAgentSession(ctx, &svcv2.GetAgentSessionRequest{SessionId: id, StartTime: p.start(), EndTime: p.end(), PayloadChars: 400})
 	if err != nil {
@@ -42,7 +42,7 @@ func AgentFailureLabel(sp *svcv2.AgentSpan) string {
 	return strings.TrimSuffix(subject+": "+cmp.Or(sp.GetErrorType(), wording.Clip(wording.OneLine(sp.GetMessage()), 80)), ": ")
 }
 
-// TokenReporting says where a session reports tokens: `per-call` on model calls, `roll-up` on other spans alone, or `none`.
+// TokenReporting says where a session reports tokens: `per-call` on model calls, `roll-up` only on other spans, or `none`.
 func TokenReporting(spans []*svcv2.AgentSpan) string {
 	reporting := "none"
 	for _, sp := range spans {
@@ -56,7 +56,7 @@ func TokenReporting(spans []*svcv2.AgentSpan) string {
 	return reporting
 }
 
-// JudgeAgentSession finds what went wrong in a session.
+// JudgeAgentSession finds the failures and faults of a session.
 func JudgeAgentSession(s *svcv2.AgentSession) *svcv2.AgentSessionVerdict {
 	v := &svcv2.AgentSessionVerdict{Object: "agent_session_verdict", SessionId: s.GetId(), Truncated: s.GetTruncated()}
 	turns := AgentTurns(s.GetSpans())
@@ -89,7 +89,7 @@ func JudgeAgentSession(s *svcv2.AgentSession) *svcv2.AgentSessionVerdict {
 		f := &svcv2.AgentFinding{Kind: kind, Severity: "failure", Label: label, Count: 1, Turn: turnOf[sp.GetSpanId()], Detail: wording.Clip(wording.OneLine(sp.GetMessage()), 300), SpanId: sp.GetSpanId()}
 		byLabel[kind+label] = f
 		v.Findings = append(v.Findings, f)
-		if evidence == "" || kind != "turn" && evidence == "turn" { // a turn fails because of something in it
+		if evidence == "" || kind != "turn" && evidence == "turn" { // a turn fails because of another span in it
 			evidence = kind
 			v.TraceId, v.SpanId, v.FailedAt = new(sp.GetTraceId()), new(sp.GetSpanId()), sp.GetStartTime()
 		}
@@ -135,7 +135,7 @@ func checks(v *svcv2.AgentSessionVerdict, failed map[string]int, loops int, repo
 	}
 }
 
-// conclude is the verdict, and its reason in a sentence.
+// conclude returns the verdict and its reason in a sentence.
 func conclude(v *svcv2.AgentSessionVerdict, failed map[string]int) (status, headline string) {
 	switch {
 	case failed["turn"] > 0 || failed["model"] > 0:
@@ -149,7 +149,7 @@ func conclude(v *svcv2.AgentSessionVerdict, failed map[string]int) (status, head
 		return status, "No model call was recorded."
 	}
 	f := v.GetFindings()[0]
-	for _, g := range v.GetFindings() { // a turn fails because of something in it
+	for _, g := range v.GetFindings() { // a turn fails because of another span in it
 		if g.GetKind() != "turn" && g.GetSeverity() == "failure" {
 			f = g
 			break
@@ -161,7 +161,7 @@ func conclude(v *svcv2.AgentSessionVerdict, failed map[string]int) (status, head
 	return status, strings.TrimSpace(fmt.Sprintf("%s failed in turn %d. %s", f.GetLabel(), f.GetTurn(), f.GetDetail()))
 }
 
-// repeatedToolCalls are tool calls with the same arguments as earlier calls of the same trace.
+// repeatedToolCalls finds tool calls with the same arguments as earlier calls in the same trace.
 func repeatedToolCalls(spans []*svcv2.AgentSpan) []*svcv2.AgentFinding {
 	seen := map[string]int32{}
 	found := map[string]*svcv2.AgentFinding{}

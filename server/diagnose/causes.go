@@ -11,13 +11,13 @@ import (
 	"github.com/svc-observability/svc/server/wording"
 )
 
-// cause is something that changed and explains other changes, with its figures.
+// cause is a change that explains other changes, with its figures.
 type cause struct {
 	kind, service, statement string
 	weight                   float64
 
-	target string // of a dependency
-	broken bool   // a dependency that nobody here runs, and that fails often
+	target string // the called end of a dependency
+	broken bool   // an external dependency that fails often
 }
 
 func toCauses(list []cause, most int) []*svcv2.Cause {
@@ -32,7 +32,7 @@ func toCauses(list []cause, most int) []*svcv2.Cause {
 	return out
 }
 
-// causes are the changes that stand out, the likeliest first.
+// causes returns the changes that stand out, likeliest first.
 func (e *evidence) causes() []cause {
 	var list []cause
 	list = append(list, e.releaseCauses()...)
@@ -44,7 +44,7 @@ func (e *evidence) causes() []cause {
 	return list
 }
 
-// times says how many times as large as before something is.
+// times says how many times its earlier value something is.
 func times(now, before float64) string {
 	if before <= 0 {
 		return "none before"
@@ -54,7 +54,7 @@ func times(now, before float64) string {
 
 func growth(now, before float64) float64 { return math.Log2(now / max(before, now/64)) }
 
-// releaseCauses compares each version that began in the time with the one that did the most before.
+// releaseCauses compares each version that began in one of the two periods with the version that had the most spans before.
 func (e *evidence) releaseCauses() []cause {
 	var list []cause
 	versions := e.releases.GetData()
@@ -92,7 +92,7 @@ func (e *evidence) releaseCauses() []cause {
 	return list
 }
 
-// dependencyCauses are edges from the service whose calls fail or last longer than before.
+// dependencyCauses finds edges from the service whose calls fail more or last longer than before.
 func (e *evidence) dependencyCauses() []cause {
 	before := map[string]edge{}
 	for _, x := range edges(e.before) {
@@ -106,7 +106,7 @@ func (e *evidence) dependencyCauses() []cause {
 		o := before[x.source+" "+x.target]
 		rate, was := x.failed/x.calls, o.failed/max(o.calls, 1)
 		external := 0.0
-		if strings.Contains(x.target, ":") { // nobody but its own operators see more of it
+		if strings.Contains(x.target, ":") { // only its own operators can see more of it
 			external = 1
 		}
 		if rate > 0.02 && rate > 2*was && x.failed >= 3 {
@@ -136,12 +136,12 @@ func (e *evidence) errorCauses() []cause {
 	return list
 }
 
-// scaled is a count of one period as it would be in another of other length.
+// scaled converts a count from one period to another of different length.
 func scaled(n float64, from, to Period) float64 {
 	return n * float64(to.length()) / float64(max(from.length(), 1))
 }
 
-// logCauses are patterns that are new or far more frequent, when they are a good part of all records.
+// logCauses finds patterns that are new or far more frequent, if they make up a good part of all records.
 func logCauses(patterns *svcv2.LogPatternList, w Period, service string) []cause {
 	minutes := max(w.length().Minutes(), 1)
 	var list []cause
@@ -192,8 +192,8 @@ func (e *evidence) operationCauses() []cause {
 	return list[:min(len(list), 5)]
 }
 
-// rank puts the likeliest first. What goes wrong in a service is a symptom for its callers, so the far end goes in front; and errors of a
-// service whose external dependency is broken are symptoms of that.
+// rank puts the likeliest causes first. A failure in a service is a symptom for its callers, so the called end comes first.
+// Errors of a service whose external dependency is broken are symptoms of that dependency.
 func rank(list []cause) {
 	for range list {
 		for i := range list {

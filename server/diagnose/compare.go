@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	// examined is how many services whose figures changed are searched for causes.
+	// examined is the number of changed services that are searched for causes.
 	examined = 3
-	// answerTime is left of the time of a call when the search for causes stops.
+	// answerTime is the time left of a call at which the search for causes stops.
 	answerTime = 2 * time.Second
-	// comparedCauses is how many causes a comparison names.
+	// comparedCauses is the highest number of causes in a comparison.
 	comparedCauses = 10
 )
 
-// before ends a context a while before its deadline.
+// before ends a context some time before its deadline.
 func before(ctx context.Context, left time.Duration) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
@@ -28,13 +28,13 @@ func before(ctx context.Context, left time.Duration) (context.Context, context.C
 	return context.WithDeadline(ctx, deadline.Add(-left))
 }
 
-// compared is a service of a comparison, with how much it changed for the worse.
+// compared is a service of a comparison. weight says how much it changed for the worse.
 type compared struct {
 	*svcv2.ComparedService
 	weight float64
 }
 
-// Compare compares two periods: which services changed, and why.
+// Compare compares two periods. It finds the services that changed, and why.
 func (e *Engine) Compare(ctx context.Context, current, prev Period, s Scope) (*svcv2.PeriodComparison, error) {
 	var now, was []*svcv2.Service
 	var patterns *svcv2.LogPatternList
@@ -103,7 +103,7 @@ func (e *Engine) Compare(ctx context.Context, current, prev Period, s Scope) (*s
 	return res, nil
 }
 
-// flag says what changed for the worse, as the flags are defined, and how much.
+// flag sets the flags of the changes for the worse, and their weight.
 func (c *compared) flag() {
 	now, was := c.GetCurrent(), c.GetPrevious()
 	if now.GetErrorRate() > 1.5*was.GetErrorRate() && now.GetErrorRate() > 0.001 {
@@ -120,8 +120,8 @@ func (c *compared) flag() {
 	}
 }
 
-// suspects are the services to look into: those that changed most, and before them the ones that they call, for trouble moves from a
-// service to its callers.
+// suspects returns the services to examine: the ones that changed most, and before them the ones that they call. Trouble moves
+// from a service to its callers.
 func suspects(list []*compared, m *svcv2.ServiceMap, logs []cause, only *string) []string {
 	if only != nil {
 		return []string{*only}
@@ -150,7 +150,7 @@ func suspects(list []*compared, m *svcv2.ServiceMap, logs []cause, only *string)
 	}
 	order := append(first, then...)
 	order = order[:min(len(order), examined)]
-	// The service that changed most is looked into even when it only calls others that changed.
+	// The service that changed most is always examined, even if it only calls other services that changed.
 	if len(list) > 0 && flagged[list[0].Name] && !slices.Contains(order, list[0].Name) {
 		order = append(order, list[0].Name)
 	}

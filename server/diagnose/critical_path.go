@@ -13,15 +13,16 @@ import (
 )
 
 const (
-	// pathSteps is how many spans of a critical path are named.
+	// pathSteps is the highest number of spans in a critical path.
 	pathSteps = 8
-	// repeatedShown is how many repeated operations are named.
+	// repeatedShown is the highest number of repeated operations.
 	repeatedShown = 3
-	// repeatedLeast is how often an operation runs under one span before it counts as repeated.
+	// repeatedLeast is the number of runs under one span from which an operation counts as repeated.
 	repeatedLeast = 5
 )
 
-// CriticalPath says on which spans a trace waited. Begun is about when the trace began; the zero time searches all times.
+// CriticalPath returns the spans on which a trace waited. begun is the approximate start of the trace; with the zero time all
+// times are searched.
 func (e *Engine) CriticalPath(ctx context.Context, trace string, begun time.Time) (*svcv2.TraceCriticalPath, error) {
 	req := &svcv2.GetTraceRequest{TraceId: trace}
 	if !begun.IsZero() {
@@ -38,8 +39,9 @@ func (e *Engine) CriticalPath(ctx context.Context, trace string, begun time.Time
 	}, nil
 }
 
-// CriticalPath follows, from the longest root, at each span the children that kept it waiting: backwards from its end, the child that ended last
-// before. It returns the spans with the most time of their own on that path.
+// CriticalPath starts at the longest root. At each span it follows the children that kept the span waiting: going back from the
+// span's end, it takes the child that ended last before that point. It returns the spans with the most time of their own on that
+// path.
 func (t *SpanTree) CriticalPath(most int) []*svcv2.CriticalStep {
 	root := -1
 	for i, p := range t.Parent {
@@ -66,7 +68,7 @@ func (t *SpanTree) CriticalPath(most int) []*svcv2.CriticalStep {
 			ks := max(start(k), begin)
 			ke := min(start(k)+t.Spans[k].GetDurationMs(), at)
 			if ke <= ks {
-				continue // it ran beside another, or after what waited for it
+				continue // it ran beside another child, or after the one that waited for it
 			}
 			self[i] += at - ke
 			walk(k, ke)
@@ -95,7 +97,7 @@ func (t *SpanTree) CriticalPath(most int) []*svcv2.CriticalStep {
 	return steps
 }
 
-// Repeated are operations that spans under one parent do over and over: a query in a loop.
+// Repeated returns operations that run many times under one parent, for example a query in a loop.
 func (t *SpanTree) Repeated(most int) []*svcv2.RepeatedOperation {
 	type key struct {
 		parent        int

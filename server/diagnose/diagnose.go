@@ -1,5 +1,5 @@
-// Package diagnose finds what changed in services and what explains it, where traces lost their time, and whether sessions of agents went
-// well. It reads through the methods of the API's services, and answers with messages of the contract.
+// Package diagnose finds changes in services and their causes, the spans in which traces lost time, and whether agents' sessions
+// went well. It reads through the methods of the API's services and answers with messages of the contract.
 package diagnose
 
 import (
@@ -22,7 +22,7 @@ type Services interface {
 	GetServiceApdex(context.Context, *svcv2.GetServiceApdexRequest) (*svcv2.ServiceApdex, error)
 }
 
-// ServiceMap reads which services call which.
+// ServiceMap reads the calls between services.
 type ServiceMap interface {
 	GetServiceMap(context.Context, *svcv2.GetServiceMapRequest) (*svcv2.ServiceMap, error)
 }
@@ -52,7 +52,7 @@ type Agents interface {
 	GetAgentSession(context.Context, *svcv2.GetAgentSessionRequest) (*svcv2.AgentSession, error)
 }
 
-// Readers are the services that the engine reads through. Each answers for the organization of the caller in the context.
+// Readers are the services through which the engine reads. Each answers for the organization of the caller in the context.
 type Readers struct {
 	Services   Services
 	ServiceMap ServiceMap
@@ -72,7 +72,7 @@ func New(r Readers) *Engine { return &Engine{r} }
 // Period is a time range.
 type Period struct{ Start, End time.Time }
 
-// Before is the equally long time before.
+// Before is the period of equal length before this one.
 func (p Period) Before() Period { return Period{p.Start.Add(-p.length()), p.Start} }
 
 func (p Period) length() time.Duration { return p.End.Sub(p.Start) }
@@ -81,10 +81,10 @@ func (p Period) start() *timestamppb.Timestamp { return timestamppb.New(p.Start)
 
 func (p Period) end() *timestamppb.Timestamp { return timestamppb.New(p.End) }
 
-// Scope narrows a diagnosis. Nil fields do not.
+// Scope narrows a diagnosis. A nil field does not narrow it.
 type Scope struct{ Service, Environment *string }
 
-// parallel runs reads side by side and returns the first failure, in their order.
+// parallel runs reads concurrently and returns the first failure in the order of the arguments.
 func parallel(reads ...func() error) error {
 	errs := make([]error, len(reads))
 	var wg sync.WaitGroup
@@ -100,7 +100,7 @@ func parallel(reads ...func() error) error {
 	return nil
 }
 
-// optional forgives that something does not exist: a service may have spans in one period only.
+// optional ignores the error that something does not exist, because a service may have spans in one period only.
 func optional(err error) error {
 	if err != nil && apierr.Spec(apierr.From(err).Tag).GetStatus() == http.StatusNotFound {
 		return nil

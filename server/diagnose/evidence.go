@@ -10,7 +10,7 @@ import (
 	"github.com/svc-observability/svc/server/limits"
 )
 
-// evidence is what is read of one service in two periods to find what changed in it.
+// evidence is the data of one service in two periods in which changes are searched.
 type evidence struct {
 	service       string
 	current, prev Period
@@ -51,7 +51,7 @@ func (e *Engine) gather(ctx context.Context, service string, environment *string
 	return v, err
 }
 
-// examinedRows is how many errors, patterns and operations of a service are compared.
+// examinedRows is the number of a service's errors, patterns and operations that are compared.
 const examinedRows = 50
 
 func (e *Engine) serviceMap(ctx context.Context, p Period, s Scope) (*svcv2.ServiceMap, error) {
@@ -66,7 +66,7 @@ func (e *Engine) errors(ctx context.Context, p Period, s Scope) (*svcv2.SearchEr
 	})
 }
 
-// patterns reads the log patterns of a period compared with the one before. It reads the end of a period that is too long.
+// patterns reads the log patterns of a period, compared with the period before. If the period is too long, it reads only its end.
 func (e *Engine) patterns(ctx context.Context, p Period, s Scope) (*svcv2.LogPatternList, error) {
 	if p.length() > limits.PatternWindow {
 		p.Start = p.End.Add(-limits.PatternWindow)
@@ -83,14 +83,14 @@ func (e *Engine) operations(ctx context.Context, p Period, service string, envir
 	return res.GetData(), err
 }
 
-// edge is a call from one end to another.
+// edge is the calls from one end to another.
 type edge struct {
 	source, target         string
 	calls, failed, average float64
 }
 
-// edges are those between services, and those to databases, queues and external hosts, whose names keep their kind in front:
-// "database:postgresql:orders".
+// edges returns the edges between services, and those to databases, queues and external hosts. The names of the latter begin with
+// their kind: "database:postgresql:orders".
 func edges(m *svcv2.ServiceMap) []edge {
 	var list []edge
 	for _, x := range m.GetEdges() {

@@ -10,13 +10,13 @@ import (
 const (
 	diagnosedCauses = 8
 	diagnosedErrors = 10
-	// listedServices is how many services a period has at most.
+	// listedServices is the highest number of services of a period.
 	listedServices = 500
-	// servicePage is how many services one read gives.
+	// servicePage is the number of services that one read returns.
 	servicePage = 100
 )
 
-// Service says how healthy a service is in a period, beside the equally long time before, and what explains a change.
+// Service reports the health of a service in a period beside the period of equal length before, and what explains a change.
 func (e *Engine) Service(ctx context.Context, name string, environment *string, p Period) (*svcv2.ServiceDiagnosis, error) {
 	prev := p.Before()
 	var v *evidence
@@ -55,7 +55,7 @@ func figures(r *svcv2.Service) *svcv2.PeriodFigures {
 	return &svcv2.PeriodFigures{Throughput: r.GetThroughput(), ErrorRate: r.GetErrorRate(), P95LatencyMs: r.GetP95LatencyMs()}
 }
 
-// service is the row of a service in the list, nil when it sent no spans in the period.
+// service is the service's row in the list. It is nil if the service sent no spans in the period.
 func (e *Engine) service(ctx context.Context, p Period, name string, environment *string) (*svcv2.Service, error) {
 	rows, err := e.services(ctx, p, environment)
 	if err != nil {
@@ -69,7 +69,7 @@ func (e *Engine) service(ctx context.Context, p Period, name string, environment
 	return nil, nil
 }
 
-// services are the busiest services of a period.
+// services returns the busiest services of a period.
 func (e *Engine) services(ctx context.Context, p Period, environment *string) ([]*svcv2.Service, error) {
 	var rows []*svcv2.Service
 	req := &svcv2.ListServicesRequest{StartTime: p.start(), EndTime: p.end(), Limit: new(int32(servicePage)), DeploymentEnvironment: environment}

@@ -12,18 +12,18 @@ import (
 )
 
 const (
-	// slowerSpans is how many spans of an operation both periods need.
+	// slowerSpans is the number of spans of an operation that both periods need.
 	slowerSpans = 5
-	// slowerShown is how many operations are named.
+	// slowerShown is the highest number of operations in the list.
 	slowerShown = 5
-	// busiestOperations is how many operations of a period are compared.
+	// busiestOperations is the number of operations of a period that are compared.
 	busiestOperations = 100
 )
 
 type operation struct{ service, name string }
 
-// Slower compares operations with the equally long time before. An operation got slower when its 95th percentile is at least twice, and 10 ms
-// more than, the one before. An operation that is always slow, for example a nightly job, is not in the list.
+// Slower compares operations with the period of equal length before. An operation got slower if its 95th percentile is at least
+// twice the earlier one and at least 10 ms more. An operation that is always slow, for example a nightly job, is not in the list.
 func (e *Engine) Slower(ctx context.Context, p Period, s Scope) (*svcv2.SlowerOperationList, error) {
 	var now, before map[operation]*svcv2.SlowerOperation
 	err := parallel(
@@ -51,7 +51,7 @@ func (e *Engine) Slower(ctx context.Context, p Period, s Scope) (*svcv2.SlowerOp
 	return &svcv2.SlowerOperationList{Object: "list", Data: list[:min(len(list), slowerShown)]}, nil
 }
 
-// operationFigures are the 95th percentile and the count of the busiest operations.
+// operationFigures returns the 95th percentile and the count of the busiest operations.
 func (e *Engine) operationFigures(ctx context.Context, p Period, s Scope) (map[operation]*svcv2.SlowerOperation, error) {
 	req := &svcv2.QueryBreakdownRequest{StartTime: p.start(), EndTime: p.end()}
 	for _, q := range [][2]string{{"n", "count"}, {"p95", "p95_duration"}} {
@@ -72,8 +72,8 @@ func (e *Engine) operationFigures(ctx context.Context, p Period, s Scope) (map[o
 	return rows, nil
 }
 
-// Filter selects the spans by which traces of the scope are measured: the entry spans of its service, or the roots when it names none. Most
-// services never have a root.
+// Filter selects the spans that measure the traces of the scope: the entry spans of its service, or the roots if it names no
+// service. Most services never have a root.
 func (s Scope) Filter() *svcv2.QueryFilter {
 	f := &svcv2.QueryFilter{}
 	add := func(field string, value *structpb.Value) {

@@ -9,18 +9,18 @@ import (
 // SpanTree links the spans of a trace by position. A span whose parent is missing, or that is its own ancestor, is a root.
 type SpanTree struct {
 	Spans []*svcv2.Span
-	// Parent has the position of the parent of each span, -1 for roots.
+	// Parent has the position of each span's parent, or -1 for roots.
 	Parent      []int
 	children    [][]int
 	descendants []int
-	failed      []bool // the span or one below it failed
+	failed      []bool // whether the span or one below it failed
 }
 
 func NewSpanTree(spans []*svcv2.Span) *SpanTree {
 	n := len(spans)
 	t := &SpanTree{Spans: spans, Parent: make([]int, n), children: make([][]int, n), descendants: make([]int, n), failed: make([]bool, n)}
 	byID := make(map[string]int, n)
-	for i := n - 1; i >= 0; i-- { // of spans with the same id the earliest counts
+	for i := n - 1; i >= 0; i-- { // of spans with the same id, the earliest counts
 		byID[spans[i].GetId()] = i
 	}
 	for i, s := range spans {
@@ -46,7 +46,7 @@ func NewSpanTree(spans []*svcv2.Span) *SpanTree {
 	return t
 }
 
-// cutCycles frees one span of every circle that broken senders make.
+// cutCycles makes one span of every cycle a root. Broken senders make cycles.
 func (t *SpanTree) cutCycles() {
 	const onPath, done = 1, 2
 	state := make([]int, len(t.Spans))
@@ -66,7 +66,7 @@ func (t *SpanTree) cutCycles() {
 	}
 }
 
-// score says how much a span tells about the trace.
+// score says how informative a span is about the trace.
 func (t *SpanTree) score(i int) float64 {
 	s := t.Spans[i].GetDurationMs() + 4*float64(t.descendants[i])
 	if kind := t.Spans[i].GetKind(); kind == "Server" || kind == "Consumer" {
@@ -75,7 +75,7 @@ func (t *SpanTree) score(i int) float64 {
 	return s
 }
 
-// Choose keeps at most most spans, each with all spans above it: error paths first, then by score.
+// Choose keeps at most most spans, each together with all spans above it: first the error paths, then by score.
 func (t *SpanTree) Choose(most int, errorsOnly bool) []bool {
 	order := make([]int, 0, len(t.Spans))
 	for i := range t.Spans {

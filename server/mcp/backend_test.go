@@ -34,15 +34,15 @@ type unasked struct {
 	svcv2connect.UnimplementedTracesServiceHandler
 }
 
-// backend stands for the services: it records what it is asked and answers from data. The whole rpc chain is in front of it.
+// backend stands in for the services: it records requests and answers from data. The whole rpc chain is in front of it.
 type backend struct {
 	unasked
 	mu       sync.Mutex
 	requests []proto.Message
-	total    int // rows that each list has
+	total    int // rows in each list
 	trace    *svcv2.Trace
 	err      error
-	block    chan struct{} // when set, closed after a call has ended because its caller left
+	block    chan struct{} // if set, closed after a call ended because its caller disconnected
 }
 
 func (b *backend) record(req proto.Message) {
@@ -60,7 +60,7 @@ func (b *backend) last() proto.Message {
 	return b.requests[len(b.requests)-1]
 }
 
-// slice is the part of the list that a page holds. The fake's cursors are all offsets.
+// slice is the part of the list on one page. All cursors of the backend are offsets.
 func (b *backend) slice(limit *int32, cursor *string) (from, to int, next *string, err error) {
 	if b.err != nil {
 		return 0, 0, nil, b.err
@@ -155,7 +155,8 @@ func (b *backend) GetTrace(_ context.Context, req *svcv2.GetTraceRequest) (*svcv
 	return b.trace, b.err
 }
 
-// server is the MCP server before a backend. A request is authenticated by the name of a principal in its Authorization header.
+// server is the MCP server in front of a backend. The Authorization header of a request holds the name of a principal, which
+// authenticates it.
 func server(t *testing.T, b *backend, callers map[string]principal.Principal, limiter ratelimit.Limiter) *httptest.Server {
 	t.Helper()
 	c, err := contract.Load()
@@ -219,7 +220,7 @@ func connect(t *testing.T, srv *httptest.Server, name string) *sdk.ClientSession
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = session.Close() // there is no session on the server to end
+		_ = session.Close() // the server has no session to end
 		http.DefaultTransport.(*http.Transport).CloseIdleConnections()
 	})
 	return session
@@ -257,7 +258,7 @@ func failureOf(t *testing.T, res *sdk.CallToolResult) tool.Failure {
 	return d
 }
 
-// declared are the tools as tools/list shows them.
+// declared returns the tools as tools/list shows them.
 func declared(t *testing.T, session *sdk.ClientSession) map[string]*sdk.Tool {
 	t.Helper()
 	res, err := session.ListTools(t.Context(), nil)

@@ -10,8 +10,8 @@ import (
 	"github.com/svc-observability/svc/server/mcp/tool"
 )
 
-// handler wraps a tool: arguments, call, text. A failure of the caller or of the API is a result with isError, which a model can
-// act on; only a defect is a protocol error.
+// handler wraps a tool: it reads the arguments, calls the tool and writes the text. A failure of the caller or of the API becomes
+// a result with isError, to which a model can react. Only a defect is a protocol error.
 func (s *Server) handler(t *tool.Tool) sdk.ToolHandler {
 	return func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		ctx, cancel := whileConnected(ctx)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// allowedOrigin keeps web pages of others out, whose browser would send what the user's machine can reach.
+// allowedOrigin refuses web pages of other origins. Their browser could send requests to whatever the user's machine can reach.
 func (s *Server) allowedOrigin(r *http.Request) bool {
 	origins := r.Header.Values("Origin")
 	if len(origins) == 0 {
@@ -25,8 +25,8 @@ func (s *Server) allowedOrigin(r *http.Request) bool {
 	return err == nil && base.Hostname() != "" && strings.EqualFold(base.Host, u.Host)
 }
 
-// share lets the scripts of an origin that is allowed read the answer: an inspector or a local application in a browser. Credentials are sent by the script
-// itself, never by the browser.
+// share lets scripts of an allowed origin read the answer, for example an inspector or a local application in a browser. The
+// script sends the credentials itself, never the browser.
 func share(h http.Header, origin string) {
 	h.Add("Vary", "Origin")
 	if origin == "" {
@@ -36,8 +36,8 @@ func share(h http.Header, origin string) {
 	h.Set("Access-Control-Expose-Headers", "WWW-Authenticate, Retry-After, X-Request-Id")
 }
 
-// preflight answers a browser's question of what a script may send. Names of headers that carry arguments (Mcp-Param-…) are the tools' own, so any may come;
-// the wildcard leaves out Authorization.
+// preflight answers a browser that asks what a script may send. Headers that carry arguments (Mcp-Param-…) get their names from
+// the tools, so any header is allowed. The wildcard does not include Authorization, so that is named.
 func preflight(w http.ResponseWriter) {
 	h := w.Header()
 	h.Set("Access-Control-Allow-Methods", http.MethodPost)

@@ -17,11 +17,12 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 )
 
-// requestKey carries the context of the HTTP request: the SDK detaches a call from its cancellation.
+// requestKey is the key of the HTTP request's context. It is kept because the SDK detaches a call from the cancellation of that
+// context.
 type requestKey struct{}
 
-// ServeHTTP is the door: origin, credential, rate and form of a request, then the protocol. Mounted at one of Published, it
-// serves that.
+// ServeHTTP checks the origin, credential, rate and form of a request, and then serves the protocol. At a path of Published it
+// serves the document of that path instead.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if document := s.published[r.URL.Path]; document != nil {
 		document.ServeHTTP(w, r)
@@ -56,7 +57,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if r.Method != http.MethodPost {
-		// There are no sessions to listen on or to end.
+		// There are no sessions to listen to or to end.
 		w.Header().Set("Allow", http.MethodPost)
 		fail(w, apierr.New(apierr.MethodNotAllowed, "The MCP server takes POST only; it has no sessions and no event stream."))
 		return
@@ -87,7 +88,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx := principal.WithDoor(r.Context(), principal.DoorMCP)
 	r = r.WithContext(context.WithValue(ctx, requestKey{}, r.Context()))
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	// Who can read JSON gets JSON; the SDK asks that a client names both forms.
+	// A client that can read JSON gets JSON. The SDK requires clients to name both forms, so they are added here.
 	r.Header = r.Header.Clone()
 	r.Header.Set("Accept", "application/json, text/event-stream")
 	a := &protocolAnswer{ResponseWriter: w}
@@ -95,7 +96,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.send(body)
 }
 
-// whileConnected ends the context of a call when its caller hangs up, so that the query behind it ends too.
+// whileConnected ends the context of a call when its caller disconnects, so that its query ends too.
 func whileConnected(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	request, ok := ctx.Value(requestKey{}).(context.Context)
@@ -130,7 +131,7 @@ func acceptsJSON(accept []string) bool {
 	return false
 }
 
-// refuse answers who has no good credential, and says where to get one (RFC 9728 section 5.1, RFC 6750 section 3).
+// refuse answers a caller without a valid credential and says where to get one (RFC 9728 section 5.1, RFC 6750 section 3).
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, e *apierr.Error) {
 	if e.Detail().GetStatus() == http.StatusUnauthorized {
 		challenge := `Bearer resource_metadata="` + s.cfg.ResourceMetadata + `", scope="*"`
@@ -142,8 +143,9 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, e *apierr.Error)
 	fail(w, e)
 }
 
-// missingScope is what a program has to ask for to call the tool of the request, together with what it has; empty when it may call it. Only a
-// program that signed in can ask for more (RFC 6750 section 3.1); for a key, the call fails as any other.
+// missingScope is the scope that a program must request to call the tool: the missing scopes together with its own. It is empty
+// if the program may call the tool. Only a program that signed in can ask for more scopes (RFC 6750 section 3.1). With a key the
+// call fails like any other.
 func (s *Server) missingScope(p *principal.Principal, body []byte) string {
 	if p.Kind != principal.KindOAuth || p.Scopes == nil {
 		return ""
@@ -155,7 +157,7 @@ func (s *Server) missingScope(p *principal.Principal, body []byte) string {
 		} `json:"params"`
 	}
 	if json.Unmarshal(body, &asked) != nil || asked.Method != "tools/call" || s.tool(asked.Params.Name) == nil || s.visible(p, asked.Params.Name) {
-		return "" // what is no such call is answered by the protocol
+		return "" // the protocol answers a request that is no such call
 	}
 	scopes := slices.Clone(p.Scopes)
 	for _, m := range s.methods[asked.Params.Name] {
@@ -175,5 +177,5 @@ func fail(w http.ResponseWriter, e *apierr.Error) {
 		h.Set("Retry-After", strconv.Itoa(int(d.GetRetryAfterSeconds())))
 	}
 	w.WriteHeader(int(d.GetStatus()))
-	_, _ = w.Write(apierr.Envelope(d, false)) // the caller went away: nobody to tell
+	_, _ = w.Write(apierr.Envelope(d, false)) // an error means that the caller disconnected
 }

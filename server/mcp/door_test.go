@@ -165,7 +165,7 @@ func TestCallEndsWithItsCaller(t *testing.T) {
 	go func() {
 		defer close(done)
 		if res, err := http.DefaultClient.Do(req); err == nil {
-			_ = res.Body.Close() // not expected; the select below tells
+			_ = res.Body.Close() // not expected; the select below reports it
 		}
 	}()
 	for b.last() == nil {
@@ -181,7 +181,7 @@ func TestCallEndsWithItsCaller(t *testing.T) {
 	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
 }
 
-// TestProtocolErrors proves that what is no JSON-RPC request of ours is answered by a JSON-RPC error, whatever the protocol version.
+// TestProtocolErrors: the answer to anything but a valid JSON-RPC request is a JSON-RPC error, in every protocol version.
 func TestProtocolErrors(t *testing.T) {
 	srv := server(t, &backend{}, full(), nil)
 	header := map[string]string{"Authorization": "Bearer full", "Content-Type": "application/json"}
@@ -222,7 +222,8 @@ func TestProtocolErrors(t *testing.T) {
 	}
 }
 
-// TestStepUp: a program that signed in hears which scopes to ask for, with those that it has; a key gets a result, as for every refused call.
+// TestStepUp: a program that signed in learns which scopes to request, including its own scopes. A key gets a result, as for
+// every refused call.
 func TestStepUp(t *testing.T) {
 	callers := full()
 	limited := principal.Principal{Org: "org_a", User: "user_a", Kind: principal.KindOAuth, Role: principal.RoleMember, Scopes: []string{"metrics:read", "traces:read"}}

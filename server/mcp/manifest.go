@@ -11,12 +11,12 @@ import (
 	"github.com/svc-observability/svc/server/apierr"
 )
 
-// ManifestPaths are where the manifest belongs.
+// ManifestPaths are the paths of the manifest.
 func ManifestPaths() []string {
 	return []string{"/.well-known/mcp.json", "/.well-known/mcp/server-card.json"}
 }
 
-// entryPaths are where the entry for registries belongs.
+// entryPaths are the paths of the entry for registries.
 func entryPaths() []string { return []string{"/server.json", "/.well-known/mcp/server.json"} }
 
 // Published are the paths of all public documents.
@@ -24,7 +24,8 @@ func Published() []string { return append(ManifestPaths(), entryPaths()...) }
 
 const about = "Search traces, logs and metrics of your services, find causes, edit dashboards."
 
-// entry is what a registry of MCP servers takes (server.json of 2025-12-11): a name under the host's domain, and where the server is.
+// entry is the entry for a registry of MCP servers (server.json of 2025-12-11): a name under the host's domain, and the address
+// of the server.
 type entry struct {
 	Schema      string   `json:"$schema"`
 	Name        string   `json:"name"`
@@ -81,7 +82,7 @@ type manifestAuth struct {
 	ResourceMetadata string `json:"resource_metadata,omitempty"`
 }
 
-// manifest says where the server is and how to use it.
+// manifest gives the address of the server and how to use it.
 func (s *Server) manifest() manifest {
 	return manifest{
 		Name: ServerName, Title: title, Version: ServerVersion, Description: about, Endpoint: s.endpoint(), Transport: "streamable-http",
@@ -93,7 +94,7 @@ func (s *Server) manifest() manifest {
 	}
 }
 
-// publish serves a document that is public and the same for everybody.
+// publish serves a public document that is the same for every caller.
 func (s *Server) publish(document any) http.Handler {
 	body, err := json.Marshal(document)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -110,6 +111,6 @@ func (s *Server) publish(document any) http.Handler {
 		h.Set("Content-Type", "application/json")
 		h.Set("Access-Control-Allow-Origin", "*")
 		h.Set("Cache-Control", "public, max-age=3600")
-		_, _ = w.Write(body) // the caller went away: nobody to tell
+		_, _ = w.Write(body) // an error means that the caller disconnected
 	})
 }

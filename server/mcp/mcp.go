@@ -1,6 +1,6 @@
-// Package mcp is the MCP server: Streamable HTTP at /mcp, without sessions. This package is the door, the
-// protocol and the list of tools. Package tool has what tools are made of, and each package below tools has one set of them. A tool calls
-// the methods of the API over the loopback, so authentication, scopes and limits are those of every other door.
+// Package mcp is the MCP server: Streamable HTTP at /mcp, without sessions. This package has the HTTP entry, the protocol and the
+// list of tools. Package tool has the parts of which tools are made, and each package below tools has one set of tools. A tool
+// calls the API's methods over the loopback, so the same authentication, scopes and limits apply as for other API calls.
 package mcp
 
 import (
@@ -22,43 +22,44 @@ import (
 	"github.com/svc-observability/svc/server/ratelimit"
 )
 
-// Names of the server.
+// These are the names of the server.
 const (
 	Path       = "/mcp"
 	ServerName = "svc-observability"
 	title      = "svc observability"
 )
 
-// ServerVersion is the version of what the server offers to programs. It is not the version of the build, which /version has.
+// ServerVersion is the version of the tools, prompts and resources that programs see. The version of the build is another one, at
+// /version.
 const ServerVersion = "1.0.0"
 
 const instructions = `svc stores traces, logs and metrics of your services. Start with list_services to see what sends data, then search_traces or search_logs, then inspect_trace with a trace id. Times are UTC; give start_time and end_time as RFC 3339 or relative (now-1h); the default is the last 6 hours. Names of services and environments are matched exactly.`
 
-// Config is what the server needs.
+// Config holds the dependencies of the server.
 type Config struct {
-	// Conn reaches the API's methods: the loopback.
+	// Conn reaches the API's methods over the loopback.
 	Conn grpc.ClientConnInterface
-	// Contract says which methods, and so which scopes, a tool is built on.
+	// Contract says which methods a tool uses, and so which scopes it needs.
 	Contract *contract.Contract
 	// BaseURL is the public URL of the API, without /mcp.
 	BaseURL string
 	// ResourceMetadata is the URL at which programs learn how to sign in.
 	ResourceMetadata string
-	// MaxBodyBytes bounds a request body; 0 for limits.RESTBody.
+	// MaxBodyBytes is the largest request body. 0 means limits.RESTBody.
 	MaxBodyBytes int64
-	// Limiter holds the rate per credential; nil for no limit.
+	// Limiter limits the rate of each credential. Nil means no limit.
 	Limiter ratelimit.Limiter
-	// Registerer takes the durations of calls; nil for none.
+	// Registerer registers the metric of call durations. Nil means no metric.
 	Registerer prometheus.Registerer
-	// Logger is slog.Default when nil.
+	// Logger defaults to slog.Default.
 	Logger *slog.Logger
-	// Now is time.Now when nil.
+	// Now defaults to time.Now.
 	Now func() time.Time
-	// Fixtures add to the server what a test looks for; nil outside of tests.
+	// Fixtures add objects for tests to the server. It is nil outside of tests.
 	Fixtures Fixtures
 }
 
-// Fixtures add tools, prompts and resources that are no part of the product: everybody who may call may use them.
+// Fixtures add tools, prompts and resources that are not part of the product. Every caller may use them.
 type Fixtures func(*sdk.Server)
 
 // Server serves MCP. It is safe for concurrent use.
@@ -66,14 +67,14 @@ type Server struct {
 	cfg     Config
 	clients *tool.Clients
 	tools   []*tool.Tool
-	// methods are those that each tool is built on.
+	// methods holds the methods that each tool uses.
 	methods   map[string][]*contract.Method
 	stream    http.Handler
 	published map[string]http.Handler
 	durations *prometheus.HistogramVec
 }
 
-// New makes the server. It fails when a tool is missing from the contract, or the contract names a tool that does not exist.
+// New makes the server. It fails if a tool is missing from the contract, or if the contract names a tool that does not exist.
 func New(cfg Config) (*Server, error) {
 	if cfg.Conn == nil || cfg.Contract == nil {
 		return nil, errors.New("mcp: a connection and a contract are needed")
@@ -109,7 +110,7 @@ func New(cfg Config) (*Server, error) {
 		Instructions:      instructions,
 		PageSize:          1000,
 		CompletionHandler: s.complete,
-		// No list changes by itself.
+		// The lists never change while the server runs.
 		Capabilities: &sdk.ServerCapabilities{
 			Tools: &sdk.ToolCapabilities{}, Prompts: &sdk.PromptCapabilities{}, Resources: &sdk.ResourceCapabilities{}, Completions: &sdk.CompletionCapabilities{},
 		},
@@ -140,7 +141,7 @@ func New(cfg Config) (*Server, error) {
 	server.AddReceivingMiddleware(s.filterTools)
 	s.stream = selecting(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, PropagateRequestCancellation: true, MaxRequestBodyBytes: cfg.MaxBodyBytes,
-		// The door checks Origin itself, also behind a proxy on the same machine, where Host is the public name.
+		// ServeHTTP checks Origin itself. It also does so behind a proxy on the same machine, where Host is the public name.
 		DisableLocalhostProtection: true,
 	}))
 	return s, nil
@@ -153,7 +154,7 @@ func (s *Server) tool(name string) *tool.Tool {
 	return nil
 }
 
-// visible reports whether the caller's scopes cover every method that the tool is built on.
+// visible reports whether the caller's scopes cover every method that the tool uses.
 func (s *Server) visible(p *principal.Principal, name string) bool {
 	for _, m := range s.methods[name] {
 		if len(m.MissingScopes(p.Allows)) > 0 {

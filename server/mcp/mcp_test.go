@@ -55,7 +55,7 @@ func TestToolSchemas(t *testing.T) {
 			t.Errorf("%s does not have all four hints, or they contradict one another", name)
 		}
 	}
-	// A client puts the whole list before its model: four characters are about a token.
+	// A client puts the whole list before its model. Four characters are about one token.
 	if tokens := size / 4; tokens >= 15_000 {
 		t.Errorf("tools/list is about %d tokens long", tokens)
 	} else {
@@ -219,7 +219,7 @@ func TestInputErrors(t *testing.T) {
 			if d.Tag != tc.tag || d.Parameter != tc.parameter || !strings.Contains(textOf(res), tc.text) || !strings.Contains(d.Message, tc.text) {
 				t.Errorf("failed with %+v and text %q; want %s on %s with %q", d, textOf(res), tc.tag, tc.parameter, tc.text)
 			}
-			// Some clients hold failures against the schema, too.
+			// Some clients also check failures against the schema.
 			if err := resolve(t, schemas[tc.Tool]).Validate(res.StructuredContent); err != nil {
 				t.Errorf("the failure does not fit the tool's schema: %v", err)
 			}
@@ -283,7 +283,7 @@ func TestScopes(t *testing.T) {
 	srv := server(t, b, callers, nil)
 	session := connect(t, srv, "traces")
 	tools := declared(t, session)
-	// Feedback needs no scope; agents are seen in spans.
+	// Feedback needs no scope. Agents are seen in spans.
 	if len(tools) != 9 || tools["get_agent_tool_error"] == nil || tools["send_svc_feedback"] == nil || tools["search_traces"] == nil || tools["inspect_trace"] == nil || tools["inspect_span"] == nil {
 		t.Errorf("a key with traces:read sees %v", tools)
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/svc-observability/svc/server/wording"
 )
 
-// promptText is a way of working, with {service} and {range} to fill in. Its steps are numbered; tools and arguments stand in backticks, and "When …:" or
-// "Otherwise:" goes before a tool that not every case needs: the end-to-end scenarios walk what the text says.
+// promptText is a way of working, with {service} and {range} to fill in. Its steps are numbered, and tools and arguments stand in
+// backticks. "When …:" or "Otherwise:" precedes a tool that only some cases need. The end-to-end scenarios follow these texts.
 type promptText struct {
 	name, title, description, text string
 }
@@ -73,7 +73,7 @@ Structured content has timeRange (start, end), pagination (offset, limit, hasMor
 The prompts incident_triage, latency_analysis and debug_errors are tested paths of at most five calls. Every answer ends with calls that may come next.
 `
 
-// addPrompts adds the prompts and the resource, which need no scope: they hold no data.
+// addPrompts adds the prompts and the resource. They need no scope because they hold no data.
 func addPrompts(server *sdk.Server) {
 	arguments := []*sdk.PromptArgument{
 		{Name: "service_name", Description: "Exact name of a service."}, {Name: "time_range", Description: "For example: now-1h to now."},
@@ -97,7 +97,7 @@ func addPrompts(server *sdk.Server) {
 		})
 }
 
-// complete offers the names of services for the prompts' service_name. A caller who may not list services is offered none.
+// complete offers the names of services for the prompts' service_name. It offers none to a caller who may not list services.
 func (s *Server) complete(ctx context.Context, req *sdk.CompleteRequest) (*sdk.CompleteResult, error) {
 	res := &sdk.CompleteResult{Completion: sdk.CompletionResultDetails{Values: []string{}}}
 	if req.Params.Argument.Name != "service_name" && req.Params.Argument.Name != "service" {

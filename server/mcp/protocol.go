@@ -9,7 +9,7 @@ import (
 	"github.com/svc-observability/svc/server/wording"
 )
 
-// Codes of JSON-RPC 2.0.
+// These are codes of JSON-RPC 2.0.
 const (
 	codeParse          = -32700
 	codeInvalidRequest = -32600
@@ -17,8 +17,8 @@ const (
 	codeInvalidParams  = -32602
 )
 
-// protocolAnswer holds the SDK's answer, which is one piece, until it is known to be a message of the protocol: what the SDK cannot
-// read it answers with plain text, and params of the wrong form with the words of Go's JSON reader.
+// protocolAnswer holds back the SDK's answer, which is one piece, until send knows whether it is a protocol message. The SDK
+// answers requests that it cannot read with plain text, and wrong params with the words of Go's JSON reader.
 type protocolAnswer struct {
 	http.ResponseWriter
 	status int
@@ -50,7 +50,7 @@ type rpcError struct {
 	} `json:"error"`
 }
 
-// send passes the answer to request on, as a JSON-RPC error where it was none.
+// send passes on the answer to request. If it is no protocol message, it becomes a JSON-RPC error.
 func (a *protocolAnswer) send(request []byte) {
 	h := a.Header()
 	body, status := a.body.Bytes(), a.status
@@ -73,10 +73,10 @@ func (a *protocolAnswer) send(request []byte) {
 	if status != 0 {
 		a.ResponseWriter.WriteHeader(status)
 	}
-	_, _ = a.ResponseWriter.Write(body) // the caller went away: nobody to tell
+	_, _ = a.ResponseWriter.Write(body) // an error means that the caller disconnected
 }
 
-// protocolError is what a request that the SDK refused in plain text deserves.
+// protocolError is the answer to a request that the SDK refused in plain text.
 func protocolError(request []byte, text string) (status int, body []byte) {
 	var asked struct {
 		ID     json.RawMessage `json:"id"`
@@ -108,7 +108,7 @@ func (e rpcError) with(code int, message string) []byte {
 		e.ID = json.RawMessage("null")
 	}
 	body, err := json.Marshal(e)
-	if err != nil { // the id is valid JSON, the rest is text
+	if err != nil { // cannot happen: the id is valid JSON, the rest is text
 		return nil
 	}
 	return body

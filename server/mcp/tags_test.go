@@ -14,8 +14,8 @@ import (
 	"github.com/svc-observability/svc/server/mcp/tool"
 )
 
-// TestTags sends every error of the API through the door of the tools, as it comes back over the loopback. server/apierr/testdata has
-// the same table for the other doors.
+// TestTags sends every error of the API over the loopback through a tool and checks the result. server/apierr/testdata has the
+// same table for the other doors.
 func TestTags(t *testing.T) {
 	var b strings.Builder
 	for _, tag := range apierr.All() {

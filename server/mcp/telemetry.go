@@ -13,7 +13,8 @@ import (
 	"github.com/svc-observability/svc/server/requestid"
 )
 
-// newDurations counts calls of tools by what they were made with. Who made them is in the log, and for changes in the audit log.
+// newDurations counts calls of tools by the kind of their credential. The log names the callers, and for changes so does the
+// audit log.
 func newDurations() *prometheus.HistogramVec {
 	return prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "svc_mcp_tool_duration_seconds", Help: "Duration of calls of MCP tools by tool, outcome (ok or error) and kind of credential.",

@@ -29,7 +29,7 @@ type toolset struct {
 	tools []tool.Maker
 }
 
-// toolsets are all tools, in the order in which they are listed.
+// toolsets returns all toolsets in the order of the list of tools.
 func toolsets() []toolset {
 	return []toolset{
 		{"services", services.Tools()},
@@ -45,8 +45,8 @@ func toolsets() []toolset {
 
 type selectionKey struct{}
 
-// selecting keeps the query of the URL for the calls in a request: ?toolsets=errors,services and ?readonly=true narrow what is listed
-// and what can be called.
+// selecting keeps the query of the URL for the calls in a request. ?toolsets=errors,services and ?readonly=true narrow the tools
+// that are listed and can be called.
 func selecting(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.RawQuery != "" {
@@ -60,7 +60,7 @@ func selecting(next http.Handler) http.Handler {
 	})
 }
 
-// selected reports whether the URL of the request leaves a tool in.
+// selected reports whether the URL of the request includes a tool.
 func selected(ctx context.Context, t *tool.Tool) bool {
 	q, _ := ctx.Value(selectionKey{}).(url.Values)
 	if t.Writes && slices.ContainsFunc(q["readonly"], func(v string) bool { return v == "1" || strings.EqualFold(v, "true") }) {
@@ -75,8 +75,8 @@ func selected(ctx context.Context, t *tool.Tool) bool {
 	return len(wanted) == 0 || slices.Contains(wanted, t.Set)
 }
 
-// badSelection says what is wrong with the query of the URL, empty when nothing is: a slip in readonly=true must not offer tools that write, and one in
-// a name must not leave a client without tools and without a reason.
+// badSelection describes the fault in the query of the URL, or is empty. A typing error in readonly=true must not offer tools
+// that write. One in a name must not leave a client without tools and without a reason.
 func badSelection(q url.Values) string {
 	for _, v := range q["readonly"] {
 		if !slices.Contains([]string{"", "true", "false", "1", "0"}, strings.ToLower(v)) {
@@ -95,8 +95,8 @@ func badSelection(q url.Values) string {
 	return ""
 }
 
-// filterTools leaves out of tools/list what the caller may not use, and what the URL leaves out. A call of a tool that the caller's
-// scopes do not cover is refused by the API's own policy; one that the URL leaves out is unknown here.
+// filterTools removes from tools/list the tools that the caller may not use and those that the URL excludes. The API's own policy
+// refuses a call of a tool that the caller's scopes do not cover. A tool that the URL excludes is unknown here.
 func (s *Server) filterTools(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		if call, ok := req.(*sdk.CallToolRequest); ok && call.Params != nil {

@@ -250,7 +250,7 @@ func TestDetails(t *testing.T) {
 		"/components/schemas/ApiKeyCreateParams/required":                 `["name"]`,
 		"/components/schemas/ApiKeyCreateParams/properties/name/pattern":  `"\\S"`,
 		"/components/schemas/ApiKeyCreateParams/properties/kind/enum":     `["standard","mcp",null]`,
-		"/components/schemas/ApiKeyCreateParams/properties/scopes":        `{"description":"What the key may do. Left out means full access; an empty list is refused.","items":{"$ref":"#/components/schemas/Scope"},"maxItems":100,"minItems":1,"type":["array","null"],"uniqueItems":true}`,
+		"/components/schemas/ApiKeyCreateParams/properties/scopes":        `{"description":"Scopes of the key. Left out means full access; an empty list is refused.","items":{"$ref":"#/components/schemas/Scope"},"maxItems":100,"minItems":1,"type":["array","null"],"uniqueItems":true}`,
 		"/components/schemas/TraceSearchParams/properties/filters/anyOf":  `[{"$ref":"#/components/schemas/TraceFilters"},{"type":"null"}]`,
 		"/components/schemas/TraceFilters/properties/min_duration_ms":     `{"description":"Shortest duration in milliseconds, inclusive.","format":"double","minimum":0,"type":["number","null"]}`,
 		"/components/schemas/Log/properties/log_attributes":               `{"additionalProperties":{"type":"string"},"description":"Log attributes. Numbers and booleans are printed as text, bytes as hexadecimal digits, lists and maps as JSON.","type":"object"}`,

@@ -6,13 +6,15 @@ import (
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
-// MaxSession is how long a session lasts at most: the events of a session that began in a window end that much later.
+// MaxSession is the longest duration of a session. The events of sessions that began in a window end at most that much after the
+// window.
 const MaxSession = Day
 
 // KeyBy says what a read counts.
 type KeyBy string
 
-// Keys. A person is the user of the event. Without one it is the last user of the same visitor, else the visitor, else the session.
+// These are the keys. A person is the user of the event. Without a user it is the last user of the same visitor, else the
+// visitor, else the session.
 const (
 	ByPerson  KeyBy = "person"
 	ByVisitor KeyBy = "visitor"
@@ -25,7 +27,7 @@ type ProductSessionFilters struct {
 	Host, ReferrerHost, Country, DeviceType, BrowserName, OSName, Language *string
 	UtmSource, UtmMedium, UtmCampaign                                      *string
 	VisitorIsNew                                                           *bool
-	// PagePath is that of any page of the session.
+	// PagePath is the path of any page of the session.
 	PagePath *string
 }
 
@@ -60,19 +62,19 @@ func (f *ProductSessionFilters) conditions(b *sqlbuild.Builder, w Window) sqlbui
 	return c
 }
 
-// SessionDimensions are the dimensions of sessions, with their columns.
+// SessionDimensions are the dimensions of sessions with their columns.
 func SessionDimensions() map[string]string {
 	return map[string]string{
 		"referrer_host": "ReferrerHost", "utm_source": "UtmSource", "utm_medium": "UtmMedium", "utm_campaign": "UtmCampaign", "country": "Country", "host": "Host",
 	}
 }
 
-// Actors gives events the key of the person, visitor, user or session that sent them.
+// Actors gives events a key: the person, visitor, user or session that sent them.
 type Actors struct {
 	b       *sqlbuild.Builder
 	by      KeyBy
 	filters sqlbuild.Conditions
-	// Parameters of the window.
+	// These are the parameters of the window.
 	Start, end, sessionStart string
 }
 
@@ -83,12 +85,12 @@ func NewActors(b *sqlbuild.Builder, w Window, by KeyBy, filters ProductSessionFi
 	}
 }
 
-// Inside is the window as conditions on events.
+// Inside prints the window as conditions on events.
 func (a *Actors) Inside() sqlbuild.Conditions {
 	return sqlbuild.OfOrganization().With("Timestamp >= "+a.Start, "Timestamp <= "+a.end)
 }
 
-// Sessions are the sessions that reach into the window, in their highest version, with their dimensions.
+// Sessions prints the sessions that reach into the window, each in its highest version and with its dimensions.
 func (a *Actors) Sessions() string {
 	c := sqlbuild.OfOrganization().With("StartTime >= "+a.sessionStart, "StartTime <= "+a.end)
 	matching := ""
@@ -109,9 +111,9 @@ func (a *Actors) Sessions() string {
 )`, c.Join(12), matching)
 }
 
-// Parts gathers the events of a subquery, which has SessionId, VisitorId and UserId, so that only one row of all that the same ids came with needs
-// a key: the list Part of what element prints for each event. It keeps no id that the key does not need; bySession says that the session is asked
-// for whatever the others are.
+// Parts groups the events of a subquery by their ids, so that the key is computed once for each combination of ids. The subquery
+// has SessionId, VisitorId and UserId. The list Part holds the result of element for each event of a group. Ids that the key does
+// not need are dropped. With bySession the session is kept in any case.
 func (a *Actors) Parts(events, element string, bySession bool) string {
 	session, visitor, user := "SessionId", "VisitorId", "UserId"
 	unless := ""
@@ -139,8 +141,9 @@ func (a *Actors) Parts(events, element string, bySession bool) string {
 )`, session, visitor, user, element, sqlbuild.Indent(events, 8))
 }
 
-// Keyed adds to the events of a subquery, which has SessionId, VisitorId and UserId, the columns KnownVisitor and KnownUser, which
-// the session may tell, Key, which is empty for nobody, and the dimensions of the session. With filters, events of other sessions go.
+// Keyed adds columns to the events of a subquery that has SessionId, VisitorId and UserId. KnownVisitor and KnownUser are the ids
+// of the event, or else those of its session. Key is empty if the event has no actor. The dimensions of the session follow. With
+// filters, the events of other sessions are left out.
 func (a *Actors) Keyed(events string) string {
 	join := "LEFT"
 	if len(a.filters) > 0 {

@@ -10,30 +10,32 @@ import (
 // Func is the function that an aggregation computes.
 type Func string
 
-// Functions. Rows of traces count as often as their sampling says (SampleRate), in every function.
+// These are the functions. In every function a row of traces counts as often as its sampling says (SampleRate).
 const (
 	Count         Func = "count"          // rows
 	Rate          Func = "rate"           // rows, or the increase of a counter, per second
-	Increase      Func = "increase"       // of a counter, reset-aware; metrics only
+	Increase      Func = "increase"       // the increase of a counter, aware of resets; metrics only
 	ErrorCount    Func = "error_count"    // rows with an error
-	ErrorRate     Func = "error_rate"     // rows with an error of all rows, 0 to 1
-	Apdex         Func = "apdex"          // of durations
+	ErrorRate     Func = "error_rate"     // the share of rows with an error, 0 to 1
+	Apdex         Func = "apdex"          // the Apdex score of durations
 	Sum           Func = "sum"            // of Value
 	Avg           Func = "avg"            // of Value
 	Min           Func = "min"            // of Value
 	Max           Func = "max"            // of Value
 	Quantile      Func = "quantile"       // of Value
-	CountDistinct Func = "count_distinct" // different values of Value; within about one percent, exact for product events
+	CountDistinct Func = "count_distinct" // distinct values of Value; within about one percent, exact for product events
 )
 
 // Aggregation is what a query computes for each group.
 type Aggregation struct {
 	Func Func
-	// Value is the field to compute with, for example duration, in milliseconds. It is nil for metrics, which have a value of their own.
+	// Value is the field to compute with, for example duration, in milliseconds. It is nil for metrics: a data point has its own
+	// value.
 	Value *Field
 	// Level is the quantile, between 0 and 1.
 	Level float64
-	// Threshold belongs to Apdex. Durations below it are satisfied, durations below four times it are tolerated. Failed spans are neither.
+	// Threshold is for Apdex. Durations below it are satisfied, durations below four times it are tolerated. Failed spans are
+	// neither.
 	Threshold time.Duration
 }
 
@@ -45,7 +47,7 @@ func quantileLevels() map[string]float64 {
 	return map[string]float64{"p50": 0.5, "p75": 0.75, "p90": 0.9, "p95": 0.95, "p99": 0.99}
 }
 
-// Additive reports whether values of groups can be summed: the sum is the value of all of them.
+// Additive reports whether the values of groups can be summed to the value of all groups.
 func (a Aggregation) Additive() bool {
 	switch a.Func {
 	case Count, Rate, Increase, ErrorCount, Sum:
@@ -84,8 +86,9 @@ func Aggregations(s Source) []string {
 	}
 }
 
-// ParseAggregation reads the name of an aggregation. value is the numeric field of those that need one (`attr.cart.size`), threshold that of
-// apdex, 0 for the default. The error is an *Invalid of `aggregation` or `value_field` under path.
+// ParseAggregation reads the name of an aggregation. value is the numeric field for aggregations that need one
+// (`attr.cart.size`). threshold is for apdex, and 0 means the default. The error is an *Invalid of `aggregation` or `value_field`
+// under path.
 func ParseAggregation(path string, s Source, name, value string, threshold time.Duration) (Aggregation, error) {
 	at := func(field string) string {
 		if path == "" {
@@ -157,7 +160,7 @@ func (a Aggregation) validate(at func(string) string, s Source, m Metric) error 
 		if m.Name == "" {
 			return invalid(at("metric.name"), "is required for metrics")
 		}
-		return nil // what a metric of a type can be asked is checked where metrics are planned
+		return nil // the metric planner checks which aggregations fit the type of a metric
 	}
 	if m != (Metric{}) {
 		return invalid(at("metric"), "belongs to the source metrics")
@@ -203,7 +206,7 @@ func (a Aggregation) validate(at func(string) string, s Source, m Metric) error 
 	return nil
 }
 
-// String is the name of the aggregation, as ParseAggregation reads it where it has one.
+// String is the name of the aggregation, in the form that ParseAggregation reads if it has one.
 func (a Aggregation) String() string {
 	name := string(a.Func)
 	if a.Func == Quantile {

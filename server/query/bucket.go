@@ -15,14 +15,14 @@ func bucketLadder() []time.Duration {
 	}
 }
 
-// AutoBucket is the step of the ladder that gives about as many buckets as asked for, and at least 6 where the ladder allows.
+// AutoBucket is the step of the ladder that gives about the wanted number of buckets, and at least 6 if the ladder allows that.
 func AutoBucket(w Window, about int) time.Duration {
 	const fewest = 6
 	length := w.End.Sub(w.Start)
 	ladder := bucketLadder()
 	best := ladder[0]
 	distance := func(step time.Duration) float64 {
-		if length/step >= MaxBuckets-1 { // Buckets would refuse them
+		if length/step >= MaxBuckets-1 { // Buckets would refuse more
 			return math.MaxFloat64
 		}
 		n := float64(length) / float64(step) / float64(about)
@@ -39,11 +39,11 @@ func AutoBucket(w Window, about int) time.Duration {
 	return best
 }
 
-// AboutBuckets is how many buckets a request without a length gets.
+// AboutBuckets is the number of buckets for a request without a length.
 const AboutBuckets = 30
 
-// Buckets lists the starts of the buckets of a window: multiples of their length since 1970, the first is the bucket of the window's start.
-// For the length 0, AutoBucket picks one.
+// Buckets lists the starts of the buckets of a window. They are multiples of their length since 1970, and the first bucket
+// contains the window's start. For the length 0, AutoBucket picks one.
 func Buckets(w Window, bucket time.Duration) ([]time.Time, error) {
 	if bucket == 0 {
 		bucket = AutoBucket(w, AboutBuckets)
@@ -52,7 +52,7 @@ func Buckets(w Window, bucket time.Duration) ([]time.Time, error) {
 	first := time.Unix(w.Start.Unix()/seconds*seconds, 0).UTC()
 	n := int64(w.End.Sub(first)/bucket) + 1
 	if w.End.Equal(first.Add(time.Duration(n-1)*bucket)) && n > 1 {
-		n-- // the end is inclusive, but a bucket of one instant is none
+		n-- // the end is inclusive, but one instant does not make a bucket
 	}
 	if n > MaxBuckets {
 		return nil, apierr.New(apierr.TelemetryBucketCountTooLarge,

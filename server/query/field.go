@@ -9,7 +9,7 @@ import (
 // Scope says where a field of a row is.
 type Scope string
 
-// Scopes.
+// These are the scopes.
 const (
 	// Builtin fields are columns: service.name, duration, severity.
 	Builtin Scope = ""
@@ -21,7 +21,8 @@ const (
 	EventAttribute Scope = "event"
 )
 
-// Field names something that rows of a source have. Key is a canonical name for Builtin, else the attribute's key as it was sent.
+// Field names something that rows of a source have. For Builtin, Key is a canonical name. Otherwise it is the attribute's key as
+// the sender wrote it.
 type Field struct {
 	Scope Scope
 	Key   string
@@ -39,7 +40,7 @@ func (f Field) String() string {
 	return string(f.Scope) + "." + key
 }
 
-// fieldKind is what the values of a built-in field are.
+// fieldKind is the kind of values of a built-in field.
 type fieldKind int
 
 const (
@@ -47,7 +48,7 @@ const (
 	numberField
 	durationField // nanoseconds in the table, text with a unit or milliseconds in a filter
 	boolField
-	listField // several texts in one row; conditions hold when one of them does
+	listField // several texts in one row; a condition holds if one of them passes
 )
 
 // builtin is a field that is a column or is computed from columns.
@@ -57,11 +58,11 @@ type builtin struct {
 	kind    fieldKind
 	// sql is an expression. In rows without the field, a text is empty and a number is 0. The expression of a bool field is a condition.
 	sql string
-	// normal gives the form in which values are stored.
+	// normal converts a value to the form in which it is stored.
 	normal func(string) string
-	// zero says that 0 is a number like any other.
+	// zero says that 0 is an ordinary value of this field, not the mark of an absent one.
 	zero bool
-	// identity says that sql reads columns of identified, which joins product events with their sessions.
+	// identity says that sql reads columns of identified. That table joins product events with their sessions.
 	identity bool
 }
 
@@ -154,7 +155,7 @@ func findBuiltin(s Source, key string) (builtin, bool) {
 	return builtin{}, false
 }
 
-// ownScope is the prefix of a source's own attributes beside `attr.`.
+// ownScope is the prefix for a source's own attributes, besides `attr.`.
 func ownScope(s Source) string {
 	switch s {
 	case Traces:
@@ -172,8 +173,9 @@ func ownScope(s Source) string {
 
 const maxKey = 256
 
-// ParseField reads the name of a field: a built-in one or its alias, `attr.KEY` or the source's own `span.KEY`, `log.KEY`, `metric.KEY` and
-// `event.KEY`, `resource.KEY`, for traces `event.KEY` of span events, and any other text as the key of an own attribute.
+// ParseField reads the name of a field: a built-in field or its alias, `attr.KEY`, the source's own `span.KEY`, `log.KEY`,
+// `metric.KEY` or `event.KEY`, or `resource.KEY`. For traces `event.KEY` is an attribute of a span event. Any other text is the
+// key of an own attribute.
 func ParseField(s Source, text string) (Field, error) {
 	if text == "" {
 		return Field{}, fmt.Errorf("the name of a field is missing")
@@ -223,7 +225,7 @@ func scopesOf(s Source) string {
 	return strings.Join(list, ", ")
 }
 
-// BuiltinFields lists the names of the fields that every row of a source has, for suggestions.
+// BuiltinFields lists the names of the built-in fields of a source, for suggestions.
 func BuiltinFields(s Source) []string {
 	var out []string
 	for _, f := range builtins(s) {
@@ -232,7 +234,7 @@ func BuiltinFields(s Source) []string {
 	return out
 }
 
-// renamed lists attributes that OpenTelemetry renamed, the old name first. A read of either name finds both.
+// renamed lists attributes that OpenTelemetry renamed, old name first. A read of either name finds both.
 func renamed() [][2]string {
 	return [][2]string{
 		{"http.method", "http.request.method"},

@@ -19,7 +19,7 @@ const (
 	OpNotIn          Op = "!in"
 )
 
-// Ops are all operators, in the order in which messages list them.
+// Ops lists all operators in the order in which messages list them.
 func Ops() []Op {
 	return []Op{OpEqual, OpNotEqual, OpGreater, OpLess, OpGreaterOrEqual, OpLessOrEqual, OpContains, OpNotContains, OpExists, OpNotExists, OpIn, OpNotIn}
 }
@@ -40,7 +40,7 @@ func (o Op) opposite() (Op, bool) {
 	}
 }
 
-// ordered operators compare numbers.
+// ordered reports whether the operator compares numbers.
 func (o Op) ordered() bool {
 	return o == OpGreater || o == OpLess || o == OpGreaterOrEqual || o == OpLessOrEqual
 }

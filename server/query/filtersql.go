@@ -11,13 +11,15 @@ import (
 // fieldSQL is the SQL that reads a field of a row.
 type fieldSQL struct {
 	kind fieldKind
-	// value is a text, a number or a condition, by the kind of the field. In a row without the field it is the zero of its type.
+	// value is a text, a number or a condition, depending on the kind of the field. In a row without the field it is the zero
+	// value of its type.
 	value string
-	// present is the condition that a row has the field.
+	// present is the condition that the row has the field.
 	present string
-	// index is a condition that every row with a value meets and that an index answers. It is nil when no index helps.
+	// index is a condition that every row with the value meets and that an index can answer. It is nil if no index helps.
 	index func(value string) string
-	// each is the array of values of a field that has several, and variable the name of one value. Both are empty for other fields.
+	// For a field with several values, each is the array of values, and variable is the name of one value. Both are empty for
+	// other fields.
 	each, variable string
 	normal         func(string) string
 }
@@ -25,7 +27,7 @@ type fieldSQL struct {
 // Always is the condition that holds for every row.
 const Always = "1"
 
-// AttributeMap is the column of a source's own attributes, and says whether an index covers its pairs.
+// AttributeMap is the column of a source's own attributes. indexed reports whether an index covers its pairs.
 func AttributeMap(s Source) (name string, indexed bool) {
 	switch s {
 	case Traces:
@@ -53,7 +55,7 @@ func promotedResource(s Source, key string) string {
 	}
 }
 
-// field binds the keys of a field and prints how to read it. Callers have validated the field.
+// field binds the keys of a field and prints how to read it. The caller must have validated the field.
 func (b planner) field(s Source, f Field) fieldSQL {
 	switch f.Scope {
 	case Builtin:
@@ -92,7 +94,7 @@ func builtinSQL(s Source, key string) fieldSQL {
 	return out
 }
 
-// mapSQL reads a key of a map under each of its names.
+// mapSQL reads a key of a map under each name that the key has had.
 func (b planner) mapSQL(m, key string, indexed bool) fieldSQL {
 	var names []string
 	for _, k := range SameAttribute(key) {
@@ -112,7 +114,7 @@ func (b planner) mapSQL(m, key string, indexed bool) fieldSQL {
 		out.index = func(value string) string {
 			var has []string
 			for _, name := range names {
-				// The same expression as the index, which then skips most granules.
+				// This is exactly the expression of the index, so that the index skips most granules.
 				has = append(has, fmt.Sprintf("has(arrayMap((k, v) -> cityHash64(k, v), mapKeys(%s), mapValues(%[1]s)), cityHash64(%s, %s))", m, name, value))
 			}
 			return sqlbuild.Either(has)
@@ -121,7 +123,7 @@ func (b planner) mapSQL(m, key string, indexed bool) fieldSQL {
 	return out
 }
 
-// text is the value as text, which is empty in a row without the field.
+// text is the value as text. It is empty in a row without the field.
 func (f fieldSQL) text() string {
 	if f.each != "" {
 		return fmt.Sprintf("arrayMap(%s -> %s, arrayFilter(%[1]s -> %[3]s, %[4]s))[1]", f.variable, f.value, f.present, f.each)
@@ -186,7 +188,7 @@ func (b planner) match(s Source, m *Match) sqlbuild.Conditions {
 	return list
 }
 
-// compare prints one comparison without its negation. With indexed it adds conditions by which indexes skip granules.
+// compare prints one comparison without its negation. With indexed it adds conditions that let indexes skip granules.
 func (b planner) compare(s Source, m *Match, f fieldSQL, op Op, indexed bool) []string {
 	var out []string
 	switch op {
@@ -270,7 +272,8 @@ func (b planner) groupKey(s Source, fields []Field) []string {
 	return out
 }
 
-// grouped is groupKey. For a query with Without it prints no key, and the condition that leaves the named groups out.
+// grouped is groupKey, except for a query with Without. For that it prints no key, and the condition that excludes the named
+// groups.
 func (b planner) grouped(q *Spec) (keys []string, c sqlbuild.Conditions) {
 	keys = b.groupKey(q.Source, q.GroupBy)
 	if len(q.Without) == 0 || len(keys) == 0 {

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Expression is the arithmetic of a formula: + - * / and parentheses over numbers and the names of queries and earlier formulas, whose
-// letter case does not matter.
+// Expression is the arithmetic of a formula. It has + - * / and parentheses, over numbers and the names of queries and earlier
+// formulas. The letter case of names does not matter.
 type Expression struct {
-	// op is + - * /, 'n' for a number, 'v' for a name, '~' for a negation of left.
+	// op is one of + - * /, 'n' for a number, 'v' for a name, or '~' for the negation of left.
 	op          byte
 	number      float64
 	name        string
@@ -47,7 +47,7 @@ func (p *formulaParser) errorf(format string, args ...any) error {
 	return &WhereError{Position: len([]rune(p.text[:p.pos])) + 1, Message: fmt.Sprintf(format, args...)}
 }
 
-// peek is the next character that is no blank, 0 at the end.
+// peek is the next character that is not blank, or 0 at the end.
 func (p *formulaParser) peek() byte {
 	for p.pos < len(p.text) && strings.IndexByte(" \t\r\n", p.text[p.pos]) >= 0 {
 		p.pos++
@@ -124,7 +124,7 @@ func (p *formulaParser) factor(depth int) (*Expression, error) {
 
 func isNameByte(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' }
 
-// Operands lists the names in the expression, each once.
+// Operands lists the distinct names in the expression.
 func (e *Expression) Operands() []string {
 	var out []string
 	seen := map[string]bool{}
@@ -144,8 +144,8 @@ func (e *Expression) Operands() []string {
 	return out
 }
 
-// Eval computes the expression; value gives that of a name in lower case. The result is NaN where an operand is, and where something is
-// divided by zero, which dividedByZero reports.
+// Eval computes the expression. value gives the value of a name in lower case. The result is NaN if an operand is NaN, or after a
+// division by zero, which dividedByZero reports.
 func (e *Expression) Eval(value func(name string) float64) (result float64, dividedByZero bool) {
 	switch e.op {
 	case 'n':

@@ -16,7 +16,7 @@ func admits(all []Having, v float64) bool {
 	return true
 }
 
-// Admits reports whether a value passes the condition; NaN passes none.
+// Admits reports whether a value passes the condition. NaN never passes.
 func (h Having) Admits(v float64) bool {
 	switch h.Op {
 	case OpEqual:
@@ -45,8 +45,8 @@ func (b planner) having(q *Spec, value string) string {
 	return strings.Join(all, " AND ")
 }
 
-// passing prints the condition, over the buckets of a group, that one of them passes: series are picked of such groups first. A bucket that
-// has no rows passes when zero says that its value is 0 and that passes.
+// passing prints a condition on the buckets of a group: at least one of them passes. Series are picked from such groups first. If
+// zero is set, a bucket without rows has the value 0 and can pass with it.
 func (q *Spec) passing(w Window, bucket time.Duration, condition string, zero bool) string {
 	some := fmt.Sprintf("countIf(%s) > 0", condition)
 	if buckets, err := Buckets(w, bucket); err == nil && zero && admits(q.Having, 0) {
@@ -55,8 +55,8 @@ func (q *Spec) passing(w Window, bucket time.Duration, condition string, zero bo
 	return some
 }
 
-// readSeries is how many series the statement of a timeseries names: with conditions one more than the limit, which tells whether there are
-// more that pass.
+// readSeries is the number of series that the statement of a timeseries reads. With conditions it is one more than the limit, to
+// detect whether more series pass.
 func readSeries(q *Spec) int {
 	if len(q.Having) > 0 {
 		return seriesLimit(q) + 1

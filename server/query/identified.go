@@ -23,8 +23,9 @@ func (q *Spec) identities() bool {
 	return q.Aggregation.Value != nil && identity(*q.Aggregation.Value) || !q.uses(func(f Field) bool { return !identity(f) })
 }
 
-// identified prints product_events with Key, KnownUser and KnownVisitor, the same as lists and funnels count by, and the conditions on them that
-// remain. Every event of the window tells whom a visitor is known as, whatever the filter.
+// identified prints product_events with Key, KnownUser and KnownVisitor, computed as lists and funnels do. It also returns the
+// conditions that must be checked on those columns. Every event of the window counts for finding the user of a visitor, whatever
+// the filter.
 func (b planner) identified(q *Spec, w Window) (table string, c sqlbuild.Conditions) {
 	by := ByUser
 	person := func(f Field) bool { return f == Field{Key: "person"} }

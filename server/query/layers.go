@@ -28,7 +28,7 @@ func (w Window) Whole(grain time.Duration) Window {
 	if first.Before(w.Start) {
 		first = first.Add(grain)
 	}
-	// The end is inclusive: a minute is whole when the window has its last nanosecond.
+	// The end is inclusive. A minute is whole if the window contains its last nanosecond.
 	return Window{Start: first, End: w.End.Add(time.Nanosecond).Truncate(grain)}
 }
 
@@ -37,11 +37,11 @@ func (w Window) Whole(grain time.Duration) Window {
 func (b planner) layered(w Window, r RollupRead, filter sqlbuild.Conditions) string {
 	var parts []string
 	var coarser Window
-	var first, last string // of the layer before, as numbers of seconds
+	var first, last string // the bounds of the layer before, in seconds
 	for _, l := range r.Layers {
 		whole := w.Whole(l.grain)
 		if whole == coarser {
-			continue // it has nothing that the coarser one has not
+			continue // this layer adds nothing to the coarser one
 		}
 		c := sqlbuild.OfOrganization()
 		outside := ""

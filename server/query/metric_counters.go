@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// increase is by how much sums grew. The points of a cumulative series are compared with the ones before them; see epochs.
+// increase is the amount by which sums grew. Each point of a cumulative series is compared with the point before it; see epochs.
 func (r *metricRead) increase() metricMeasure {
 	value := "Grown AS Value"
 	if r.q.Aggregation.Func == Rate {
@@ -25,8 +25,8 @@ GROUP BY %[5]s`, listed(r.labels()), r.bucketOf("Step.1"), r.epochs(epochPoint{c
 	return metricMeasure{rows: rows, columns: []metricColumn{{"Grown", "sum(%s)"}}, value: []string{value}, additive: true}
 }
 
-// epochPoint is what epochs reads of a point: columns, what they are when a count begins, columns by which a series is cut in
-// addition, and conditions.
+// epochPoint says what epochs reads of a point: its columns, their values when a count begins, the columns that divide a series
+// further, and conditions.
 type epochPoint struct {
 	columns []string
 	zeros   string
@@ -34,14 +34,14 @@ type epochPoint struct {
 	where   []string
 }
 
-// epochs is a SELECT of one row for each time that a series began to count: its Points in order of time, tuples of the time and the
-// given columns, and beside each of them what it is compared with, Before.
+// epochs is a SELECT with one row for each time that a series began to count. Points holds the points in order of time, as tuples
+// of the time and the given columns. Before holds, for each point, the point to compare it with.
 //
-// A series begins anew with each StartTimestamp, so points of two senders that were given the same attributes are not mixed up. The
-// point before the first one is the beginning of the epoch, where everything was zero, if that lies in what is read. Otherwise
-// the first point is all that is known, and it is compared with itself: nothing grew. So it is with a point that is its own
-// beginning, by which OTLP says that the beginning is not known. Points of delta temporality are compared with zero. What remains to
-// the caller is a point that is less than the one before: there the count began again at zero.
+// A series begins anew with each StartTimestamp. Points of two senders that use the same attributes are therefore not mixed. The
+// first point is compared with the beginning of the epoch, where everything was zero, if the read covers that beginning.
+// Otherwise nothing is known before the first point, and it is compared with itself: nothing grew. The same holds for a point
+// that is its own beginning, by which OTLP says that the beginning is not known. Points of delta temporality are compared with
+// zero. One case is left to the caller: a point may be less than the one before it. There the count began again at zero.
 func (r *metricRead) epochs(p epochPoint) string {
 	delta := "AggregationTemporality = 'Delta'"
 	if r.q.Metric.Type == summaryMetric {
@@ -50,7 +50,8 @@ func (r *metricRead) epochs(p epochPoint) string {
 	from := r.w.Start.Add(-MetricLookback)
 	where := r.where(from, p.where...).Join(4)
 	keys := listed(strings.Join(p.keys, ", "))
-	// Names are given in a SELECT of their own before they are used: the engine takes long over an expression that is copied into others.
+	// A SELECT of its own names the columns before they are used, because the engine is slow with an expression that is copied
+	// into others.
 	return fmt.Sprintf(`SELECT %[1]s%[2]sPoints,
     if(Delta, arrayMap(p -> (Epoch, %[3]s), Points), arrayPushFront(arrayPopBack(Points), if(Epoch >= %[4]s AND Epoch < Points[1].1, (Epoch, %[3]s), Points[1]))) AS Before
 FROM
@@ -63,10 +64,10 @@ GROUP BY %[10]s
 		r.table(), where, strings.Join(append([]string{"SeriesHash", "Delta", "Epoch"}, p.keys...), ", "))
 }
 
-// start is the window's start, for rows read from an earlier time on.
+// start is the window's start. It is needed because rows are read from an earlier time on.
 func (r *metricRead) start() string { return r.b.Time("start", r.w.Start) }
 
-// listed is a list with more to follow.
+// listed ends a list so that more columns can follow.
 func listed(columns string) string {
 	if columns == "" {
 		return ""

@@ -7,24 +7,24 @@ import (
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
-// metricMeasure says how a value comes from the points of a metric.
+// metricMeasure says how a value is computed from the points of a metric.
 type metricMeasure struct {
-	// rows is a SELECT that gives one row for each Bucket and group, with the columns.
+	// rows is a SELECT with one row for each Bucket and group. It has the columns.
 	rows string
-	// columns are what a value is made of.
+	// columns are the parts of which a value is made.
 	columns []metricColumn
-	// value is a chain of SELECT lists over the columns: each sees the names of those before it. The last one names the Value, which is null
-	// or not finite when there is none.
+	// value is a chain of SELECT lists over the columns. Each list sees the names of the lists before it. The last one names
+	// Value, which is null or not finite if there is no value.
 	value []string
-	// additive says that values of groups can be summed.
+	// additive says that the values of groups can be summed.
 	additive bool
 	warnings []string
 }
 
-// metricColumn is a column and the aggregate function by which those of several groups become one: %[1]s is the column.
+// metricColumn is a column with the aggregate function that merges it over several groups. %[1]s stands for the column.
 type metricColumn struct{ name, merge string }
 
-// valued adds the Value to rows that have the columns.
+// valued adds Value to rows that have the columns.
 func (m *metricMeasure) valued(rows string) string {
 	for _, list := range m.value {
 		rows = fmt.Sprintf("SELECT *, %s\nFROM\n(\n%s\n)", list, rows)
@@ -34,7 +34,8 @@ func (m *metricMeasure) valued(rows string) string {
 
 const someValue = "isFinite(ifNull(Value, nan))"
 
-// having keeps the rows of which conditions hold, in a SELECT of its own: beside the final names Value would be the one without nulls.
+// having keeps the rows that meet conditions. It uses a SELECT of its own, because beside the final names Value would mean the
+// column without nulls.
 func having(rows string, c sqlbuild.Conditions) string {
 	return fmt.Sprintf("SELECT *\nFROM\n(\n%s\n)\nWHERE %s", rows, c.Join(4))
 }
@@ -67,8 +68,8 @@ FROM
 		passes = fmt.Sprintf(", %s AS Passes", r.q.passing(r.w, r.bucket, condition, r.q.Aggregation.countLike()))
 		first, held = "Passes DESC, ", "countIf(isFinite(ifNull(Value, nan))) > 0"
 	}
-	// The groups are ranked by their values, those beyond the limit are merged: of what their values are made, which for quantiles is
-	// more than the values.
+	// The groups are ranked by their values, and the groups beyond the limit are merged. The merge uses the parts of which values
+	// are made. For quantiles these are more than the values.
 	ranked := fmt.Sprintf(`SELECT %[1]s, Parts, row_number() OVER (ORDER BY %[8]sBest DESC, %[1]s) > %[2]s AS Other
 FROM
 (

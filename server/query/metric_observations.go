@@ -9,8 +9,8 @@ import (
 
 const noSum = "CAST(NULL AS Nullable(Float64))"
 
-// observations is how many there were, and their sum: of histograms and summaries. Senders may count to 2^64, so counts become floating
-// point before they are added: integers would come out negative.
+// observations is the number and the sum of the observations of histograms and summaries. Senders may count to 2^64, so counts
+// become floating point before they are added. Sums of integers could overflow and come out negative.
 func (r *metricRead) observations() metricMeasure {
 	point := epochPoint{columns: []string{"Count", "CAST(Sum AS Nullable(Float64))"}, zeros: "toUInt64(0), CAST(0 AS Nullable(Float64))"}
 	rows := fmt.Sprintf(`SELECT %[2]s AS Bucket, %[1]ssum(Step.2) AS Observations, sum(Step.3) AS Total, sumIf(Step.2, isNotNull(Step.3)) AS Summed
@@ -36,7 +36,7 @@ GROUP BY %[5]s`, listed(r.labels()), r.bucketOf("Step.1"), r.epochs(point), r.st
 	return m
 }
 
-// summaries looks at what senders of summaries computed: of a quantile, the mean of what they sent.
+// summaries reads the values that senders of summaries computed. A quantile is the mean of the sent quantiles.
 func (r *metricRead) summaries() metricMeasure {
 	level, value := "0.", "Least AS Value"
 	switch r.q.Aggregation.Func {
@@ -57,9 +57,9 @@ GROUP BY %[6]s`, r.bucketOf("Timestamp"), r.selectKeys(""), level, r.table(),
 	}
 }
 
-// histogram is the distribution of what explicit histograms counted: the counts between two bounds, by the pair of them.
+// histogram is the distribution of explicit histograms: the counts between two bounds, keyed by the pair of bounds.
 //
-// A point without buckets has one, from its least to its largest observation.
+// A point without buckets counts as one bucket, from its least to its largest observation.
 func (r *metricRead) histogram() metricMeasure {
 	point := epochPoint{
 		columns: []string{"Count", "if(empty(BucketCounts), [Count], BucketCounts)", "Min", "Max"},
@@ -86,12 +86,13 @@ GROUP BY %[5]s
 )
 GROUP BY %[6]s`, listed(r.labels()), r.bucketOf("Step.1"), r.epochs(point), r.start(), r.labels("Bucket", "ExplicitBounds"), r.labels("Bucket"))
 	values := r.distribution()
-	if r.q.Aggregation.Func == Max { // of the last bucket only its floor is known
+	if r.q.Aggregation.Func == Max { // only the lower bound of the last bucket is known
 		values = []string{"if(empty(Sizes) OR NOT isFinite(High) AND has(tupleElement(Filled, 2), inf), NULL, arrayMax(Highs)) AS Value"}
 	}
 	return metricMeasure{rows: rows, columns: bucketColumns("Low", "High"), value: append([]string{
 		"arrayFilter((k, c) -> c > 0, Buckets.1, Buckets.2) AS Filled, arrayFilter(c -> c > 0, Buckets.2) AS Sizes",
-		// The outermost buckets have one bound. What was least and largest bounds them, or zero on the side of the first.
+		// The outermost buckets have only one bound. The least and the largest observation bound them, or else zero bounds the
+		// first one.
 		"arrayMap(k -> if(isFinite(k.1), k.1, if(isFinite(Low), least(Low, k.2), if(k.2 > 0 AND isFinite(k.2), 0., k.2))), Filled) AS Opened",
 		"arrayMap((k, l) -> if(isFinite(k.2), k.2, if(isFinite(High), greatest(High, k.1), l)), Filled, Opened) AS Closed",
 		"arrayMap((l, h) -> if(Low > l AND Low <= h, Low, l), Opened, Closed) AS Lows",
@@ -105,8 +106,8 @@ type UnsentExtremeRow struct {
 	Unsent uint64 `ch:"Unsent"`
 }
 
-// UnsentExtremes gives one UnsentExtremeRow: how many points of a histogram are in a window, and how many came without the largest observation, or
-// without the smallest where the query asks for that.
+// UnsentExtremes gives one UnsentExtremeRow: the number of points of a histogram in a window, and the number of those sent
+// without the largest observation. If the query asks for the smallest, it counts points without the smallest one.
 func UnsentExtremes(q *Spec, w Window) sqlbuild.Statement {
 	r := &metricRead{b: newPlanner(), q: q, w: w}
 	column := "Max"
@@ -118,7 +119,8 @@ FROM %s
 WHERE %s`, column, r.table(), r.where(w.Start, "Count > 0").Join(4)))
 }
 
-// distribution looks for a value in counts between Lows and Highs, spread evenly between the two. Buckets of several layouts overlap.
+// distribution looks for a value in counts between Lows and Highs. It spreads each count evenly between its bounds. Buckets of
+// several layouts may overlap.
 func (r *metricRead) distribution() []string {
 	switch r.q.Aggregation.Func {
 	case Min:
@@ -129,7 +131,7 @@ func (r *metricRead) distribution() []string {
 	}
 	return []string{
 		"arraySort(arrayDistinct(arrayConcat(Lows, Highs))) AS Edges",
-		// How many lie below each edge, and how many up to it.
+		// Count the observations below each edge, and up to each edge.
 		"arrayMap(e -> arraySum((l, h, c) -> if(h > l, c * least(greatest((e - l) / (h - l), 0), 1), if(e > h, c, 0.)), Lows, Highs, Sizes), Edges) AS Below",
 		"arrayMap(e -> arraySum((l, h, c) -> if(h > l, c * least(greatest((e - l) / (h - l), 0), 1), if(e >= h, c, 0.)), Lows, Highs, Sizes), Edges) AS UpTo",
 		"arraySum(Sizes) * " + r.level() + " AS Wanted",
@@ -151,11 +153,12 @@ func bucketColumns(extremes ...string) []metricColumn {
 	return columns
 }
 
-// exponential is the distribution of what exponential histograms counted: by the scale and the code of a bucket. The code is zero for
-// the bucket around zero, the index of the bucket and codeOffset for a positive one, and the negative of that for a negative one.
+// exponential is the distribution of exponential histograms, keyed by the scale and the code of a bucket. The code is zero for
+// the bucket around zero. For a positive bucket it is the bucket's index plus codeOffset, and for a negative bucket the negative
+// of that.
 //
-// Differences need no equal scales: the point before counts negatively at its own scale, and becomes part of the difference when
-// all are brought to the coarsest scale.
+// Differences between points do not need equal scales. The earlier point counts negatively at its own scale. The difference
+// results when all counts are brought to the coarsest scale.
 func (r *metricRead) exponential() metricMeasure {
 	point := epochPoint{
 		columns: strings.Fields("Count Scale ZeroCount ZeroThreshold PositiveOffset PositiveBucketCounts NegativeOffset NegativeBucketCounts Min Max"),

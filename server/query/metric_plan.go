@@ -9,7 +9,7 @@ import (
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
-// Types of metrics: each has a table of its own.
+// These are the types of metrics. Each type has its own table.
 const (
 	GaugeMetric       = "gauge"
 	SumMetric         = "sum"
@@ -23,23 +23,23 @@ func MetricTypes() []string {
 	return []string{SumMetric, GaugeMetric, histogramMetric, exponentialMetric, summaryMetric}
 }
 
-// MetricLookback is how long before a window a read searches for the previous point of a cumulative series. The first point in the window is
-// compared with it.
+// MetricLookback is how long before a window a read searches for the previous point of a cumulative series. The first point in
+// the window is compared with it.
 const MetricLookback = time.Hour
 
-// NoRecordedValue leaves out points that only mark a gap.
+// NoRecordedValue excludes points that only mark a gap.
 const NoRecordedValue = "bitAnd(Flags, 1) = 0"
 
-// metricRead is the part of a statement that every type of metric shares.
+// metricRead is the part of a statement that all types of metrics share.
 type metricRead struct {
 	b planner
 	q *Spec
 	w Window
-	// bucket is zero for one bucket, the window.
+	// bucket is zero for a single bucket, which is the window.
 	bucket time.Duration
-	// keys are the expressions of the group; the columns that hold them are called by label.
+	// keys are the expressions of the group. label names the columns that hold them.
 	keys []string
-	// without leaves groups out.
+	// without excludes groups.
 	without sqlbuild.Conditions
 }
 
@@ -105,7 +105,7 @@ func (r *metricRead) measure() (metricMeasure, error) {
 
 func (r *metricRead) table() string { return "metrics_" + r.q.Metric.Type }
 
-// where is the condition on the rows of the table, from a time on.
+// where is the condition on the rows of the table, starting at a time.
 func (r *metricRead) where(from time.Time, more ...string) sqlbuild.Conditions {
 	return sqlbuild.OfOrganization().With("MetricName = "+r.b.Bind("metric_name", "String", r.q.Metric.Name), "Timestamp >= "+r.b.Time("from", from),
 		"Timestamp <= "+r.b.Time("end", r.w.End), NoRecordedValue).With(more...).With(r.b.filter(Metrics, r.q.Filter)...).With(r.without...)
@@ -119,7 +119,7 @@ func (r *metricRead) bucketOf(at string) string {
 	return fmt.Sprintf("toUInt32(intDiv(toUnixTimestamp(%s), {bucket:UInt32}) * {bucket:UInt32})", at)
 }
 
-// selectKeys prints the group's keys under the names of their columns, each in a function, for the beginning of a SELECT.
+// selectKeys begins a SELECT: it prints the keys of the group, each in a function and under the name of its column.
 func (r *metricRead) selectKeys(function string) string {
 	var b strings.Builder
 	for i, k := range r.keys {
@@ -128,7 +128,7 @@ func (r *metricRead) selectKeys(function string) string {
 	return b.String()
 }
 
-// labels prints the columns of the group after others.
+// labels prints the columns of the group after other columns.
 func (r *metricRead) labels(before ...string) string {
 	return strings.Join(append(before, numbered("Label", len(r.keys))...), ", ")
 }
@@ -141,7 +141,7 @@ func numbered(name string, n int) []string {
 	return all
 }
 
-// seconds is how long a bucket is.
+// seconds is the length of a bucket.
 func (r *metricRead) seconds() float64 {
 	if r.bucket == 0 {
 		return r.w.End.Sub(r.w.Start).Seconds()
@@ -149,7 +149,7 @@ func (r *metricRead) seconds() float64 {
 	return r.bucket.Seconds()
 }
 
-// Service is the one service whose rows pass, when a condition at the top of the filter names it.
+// Service is the only service whose rows pass. It is nil unless a condition at the top of the filter names a service.
 func (f Filter) Service() *string {
 	for _, child := range append([]Filter{f}, f.All...) {
 		if m := child.Match; m != nil && m.Field == (Field{Key: "service.name"}) && m.Op == OpEqual {

@@ -7,7 +7,7 @@ import (
 	"github.com/svc-observability/svc/server/query/sqlbuild/sqltest"
 )
 
-// metricCases are statements about metrics: of each type and kind of aggregation, over time and not.
+// metricCases are statements about metrics: every type and kind of aggregation, over time and not.
 func metricCases(w Window) map[string]sqlbuild.Statement {
 	all := map[string]sqlbuild.Statement{}
 	extremes := Spec{Source: Metrics, Metric: Metric{sqltest.Marker, "histogram"}, Aggregation: Aggregation{Func: Max}}

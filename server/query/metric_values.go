@@ -2,7 +2,7 @@ package query
 
 import "fmt"
 
-// values looks at the points of a gauge or a sum as they were sent.
+// values reads the points of a gauge or a sum as they were sent.
 func (r *metricRead) values() metricMeasure {
 	m := metricMeasure{}
 	var aggregates string
@@ -34,5 +34,5 @@ GROUP BY %s`, r.bucketOf("Timestamp"), r.selectKeys(""), aggregates, r.table(), 
 	return m
 }
 
-// level is the quantile that is asked for: a number that was parsed.
+// level is the requested quantile. It is safe in SQL because it is a parsed number.
 func (r *metricRead) level() string { return fmt.Sprint(r.q.Aggregation.Level) }

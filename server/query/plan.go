@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// PlanTimeseries gives the statement of a query over time. The Spec is valid, and buckets are those of Buckets.
+// PlanTimeseries gives the statement of a query over time. The Spec must be valid, and bucket must come from Buckets.
 func PlanTimeseries(q *Spec, w Window, bucket time.Duration) (p Plan, err error) {
 	switch q.Source {
 	case Metrics:
@@ -42,13 +42,13 @@ func orDefault(n, otherwise int) int {
 	return n
 }
 
-// bucketSQL is the start of the bucket that a time falls into.
+// bucketSQL is the start of the bucket that contains a time.
 func (b planner) bucketSQL(column string, bucket time.Duration) string {
 	b.Bind("bucket", "UInt32", int64(bucket/time.Second))
 	return b.bucketOf(column)
 }
 
-// bucketOf is bucketSQL once more, after it.
+// bucketOf is bucketSQL for further uses: it needs bucketSQL to have bound the bucket.
 func (planner) bucketOf(column string) string {
 	return fmt.Sprintf("toDateTime(intDiv(toUnixTimestamp(%s), {bucket:UInt32}) * {bucket:UInt32}, 'UTC')", column)
 }

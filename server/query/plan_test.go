@@ -48,7 +48,7 @@ func (c planCase) spec() *Spec {
 	q := &Spec{Source: Source(parts[1])}
 	must := func(err error) {
 		if err != nil {
-			panic(err) // a case is wrong
+			panic(err) // the test case is wrong
 		}
 	}
 	var err error
@@ -78,7 +78,7 @@ func TestStatements(t *testing.T) {
 	sqltest.Check(t, statements)
 }
 
-// planStatements are for the tests of every statement: snapshots, bound values, the organization first.
+// planStatements are checked in three ways: snapshots, bound values, and the organization first.
 func planStatements(w Window) map[string]sqlbuild.Statement {
 	out := map[string]sqlbuild.Statement{}
 	for _, c := range planCases() {
@@ -88,14 +88,14 @@ func planStatements(w Window) map[string]sqlbuild.Statement {
 			p, err = PlanBreakdown(q, w)
 		}
 		if err != nil {
-			panic(err) // a case is wrong
+			panic(err) // the test case is wrong
 		}
 		out["plan_"+c.name] = p.Statement
 	}
 	return out
 }
 
-// A rollup answers only what it holds: the rows are read for everything else.
+// A rollup answers only queries on the fields that it holds. All other queries read rows.
 func TestRollupIsChosen(t *testing.T) {
 	at := time.Date(2026, 1, 31, 9, 0, 0, 0, time.UTC)
 	day := Window{Start: at, End: at.Add(24 * time.Hour)}
@@ -184,7 +184,7 @@ func TestBuckets(t *testing.T) {
 	if err != nil || len(list) != 3 || !list[0].Equal(at) {
 		t.Errorf("%v %v", list, err)
 	}
-	// Lengths that do not divide a day still begin at 1970.
+	// Buckets of a length that does not divide a day also begin at 1970.
 	list, err = Buckets(Window{Start: at, End: at.Add(time.Minute)}, 7*time.Second)
 	if err != nil || list[0].Unix()%7 != 0 || list[0].After(at) || !list[1].After(at) {
 		t.Errorf("%v %v", list, err)
@@ -225,7 +225,7 @@ func TestFormulas(t *testing.T) {
 	}
 }
 
-// FuzzParseFormula: no text makes the parser panic, and what it reads can be computed.
+// FuzzParseFormula: no text makes the parser panic, and every expression that it accepts can be computed.
 func FuzzParseFormula(f *testing.F) {
 	for _, s := range []string{"A / B * 100", "-(a+1)", "((", "1e5", "A--B"} {
 		f.Add(s)
@@ -275,7 +275,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// TestAutoBucketFits: a length that was chosen here is never refused by Buckets.
+// TestAutoBucketFits: Buckets never refuses a length that AutoBucket chose.
 func TestAutoBucketFits(t *testing.T) {
 	end := time.Date(2026, 3, 1, 12, 0, 30, 0, time.UTC)
 	for length := time.Minute; length <= MaxTimeseriesWindow; length += 37 * time.Minute {

@@ -14,8 +14,8 @@ func FilterSQL(b *sqlbuild.Builder, s Source, f Filter) sqlbuild.Conditions {
 	return planner{b}.filter(s, f)
 }
 
-// TextSQL prints the value of a field as text, which is empty in rows without the field, and the condition that a row has the field. The
-// condition is empty for a field with several values in a row.
+// TextSQL prints the value of a field as text, and the condition that a row has the field. The text is empty in rows without the
+// field. The condition is empty for a field with several values in a row.
 func TextSQL(b *sqlbuild.Builder, s Source, f Field) (text, present string) {
 	of := planner{b}.field(s, f)
 	if of.each != "" {

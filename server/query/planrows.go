@@ -8,12 +8,12 @@ import (
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
-// rows is a table as aggregations see it.
+// rows describes a table to aggregations.
 type rows struct {
 	table string
 	// time is the column of a row's time.
 	time string
-	// weight is how many rows of the sender one row stands for; empty for one.
+	// weight is the number of the sender's rows that one row stands for. It is empty if that is always one.
 	weight string
 	// failed is the condition that a row is an error.
 	failed string
@@ -33,7 +33,7 @@ func rowsOf(s Source) rows {
 	}
 }
 
-// count and countIf are weighted.
+// count and countIf count rows by their weight.
 func (r rows) count() string {
 	if r.weight == "" {
 		return "count()"
@@ -48,10 +48,11 @@ func (r rows) countIf(condition string) string {
 	return fmt.Sprintf("sumIf(%s, %s)", r.weight, condition)
 }
 
-// weightScale keeps fractions of a weight, because weights of quantiles are whole numbers.
+// weightScale keeps fractions of a weight, because quantiles take whole numbers as weights.
 const weightScale = 16
 
-// aggregate prints an aggregation over rows as a Float64, NaN where there is no value. Rates are counts: the engine divides them.
+// aggregate prints an aggregation over rows as a Float64, or NaN if there is no value. A rate is printed as a count: the engine
+// divides it.
 func (b planner) aggregate(s Source, r rows, a Aggregation) string {
 	switch a.Func {
 	case Count, Rate:
@@ -66,7 +67,7 @@ func (b planner) aggregate(s Source, r rows, a Aggregation) string {
 			r.countIf(fmt.Sprintf("NOT %s AND DurationNano >= %s AND DurationNano < 4 * %[2]s", r.failed, t)), r.count())
 	case CountDistinct:
 		f := b.field(s, *a.Value)
-		if s == ProductEvents { // as lists and funnels count
+		if s == ProductEvents { // lists and funnels count in the same way
 			if *a.Value == (Field{Key: "person"}) {
 				return "toFloat64(uniqExactIf(Key, Key != ''))"
 			}
@@ -98,7 +99,7 @@ func (r rows) sum(value string) string {
 	return fmt.Sprintf("sumOrNull(%s * %s)", value, r.weight)
 }
 
-// planRows plans a query over spans, logs or product events: a timeseries with a bucket, else a breakdown.
+// planRows plans a query over spans, logs or product events: a timeseries if it has a bucket, otherwise a breakdown.
 func planRows(q *Spec, w Window, bucket time.Duration) Plan {
 	b := newPlanner()
 	if p, ok := b.planRollup(q, w, bucket); ok {
@@ -118,7 +119,7 @@ func planRows(q *Spec, w Window, bucket time.Duration) Plan {
 	return b.plan(q, w, r.table, r.time, c, keys, value, bucket)
 }
 
-// plan joins the parts of a statement over one table.
+// plan combines the parts of a statement over one table.
 func (b planner) plan(q *Spec, w Window, table, at string, c sqlbuild.Conditions, keys []string, value string, bucket time.Duration) Plan {
 	p := Plan{Additive: q.Aggregation.Additive(), Zero: q.Aggregation.countLike(), PerSecond: q.Aggregation.Func == Rate, Reads: table}
 	if bucket == 0 {
@@ -154,7 +155,7 @@ func (b planner) timeseriesSQL(q *Spec, w Window, table, at string, c sqlbuild.C
 FROM %s%s
 GROUP BY Bucket`, start, value, table, c.Clause(0))
 	}
-	// The groups are ranked in a read of their own: the states of a million groups times the buckets would not fit.
+	// A read of its own ranks the groups. The states of a million groups in every bucket would not fit into memory.
 	list, names := named("Top", keys)
 	limit := b.Bind("limit", "UInt32", int64(readSeries(q)))
 	ranked := fmt.Sprintf(`SELECT
@@ -204,15 +205,15 @@ FROM
 )`, strings.Join(keys, ", "), ranked, textArray(keyNames), start, keyList, value, table, c.Clause(4), strings.Join(keyNames, ", "))
 }
 
-// rank prints by what groups are ranked, over TopBucket and TopValue of each bucket: first those with a bucket that passes the conditions, then by
-// the sum of what passes, or its maximum where values do not add up.
+// rank prints the order of groups, over TopBucket and TopValue of each bucket. Groups with a bucket that passes the conditions
+// come first. Within these and the others, the sum of the passing values decides, or their maximum if values do not add up.
 func (b planner) rank(q *Spec, w Window, bucket time.Duration) string {
 	if len(q.Having) == 0 {
 		return "maxIf(TopValue, isFinite(TopValue))"
 	}
 	value := "TopValue"
 	if q.Aggregation.Func == Rate {
-		// What the engine divides by: the part of the bucket that is in the window.
+		// The engine divides by the part of the bucket that is in the window.
 		value = fmt.Sprintf("TopValue / greatest(least(toFloat64(toUnixTimestamp(TopBucket)) + {bucket:UInt32}, %s) - greatest(toFloat64(toUnixTimestamp(TopBucket)), %s), 1e-9)",
 			b.Bind("having_end", "Float64", seconds(w.End)), b.Bind("having_start", "Float64", seconds(w.Start)))
 	}
@@ -227,12 +228,12 @@ func (b planner) rank(q *Spec, w Window, bucket time.Duration) string {
 // seconds is a time since 1970.
 func seconds(t time.Time) float64 { return float64(t.UnixNano()) / 1e9 }
 
-// rows is how many rows a timeseries of so many groups has at most.
+// rows is the highest number of rows in a timeseries with this many groups.
 func (w Window) rows(bucket time.Duration, groups int) int {
 	return (int(w.End.Sub(w.Start)/bucket) + 2) * (groups + 1)
 }
 
-// quickSQL groups without ranking the groups first. The engine stops it when there are too many.
+// quickSQL groups without ranking the groups first. The engine stops it if there are too many.
 func quickSQL(table, start string, c sqlbuild.Conditions, keys []string, value string, most int) string {
 	list, names := named("Key", keys)
 	return fmt.Sprintf(`SELECT

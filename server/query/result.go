@@ -6,44 +6,46 @@ import (
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
-// SeriesRow is a row of a plan of a timeseries, in the order of its columns.
+// SeriesRow is a row of a timeseries, in the order of the plan's columns.
 type SeriesRow struct {
 	Bucket time.Time `ch:"Bucket"`
-	// Group holds the value of each field of GroupBy; "" where a row has none.
+	// Group holds the value of each field of GroupBy. It is "" for a field that the row does not have.
 	Group []string `ch:"GroupKey"`
-	// Other is the row of all groups beyond the series limit.
+	// Other marks the row of all groups beyond the series limit.
 	Other bool    `ch:"Other"`
-	Value float64 `ch:"Value"` // NaN where there is none
+	Value float64 `ch:"Value"` // NaN if there is no value
 }
 
-// GroupRow is a row of a plan of a breakdown, in the order of its columns. There are at most as many as the limit, in the order of the Spec.
+// GroupRow is a row of a breakdown, in the order of the plan's columns. There are at most as many rows as the limit, in the order
+// of the Spec.
 type GroupRow struct {
 	Group []string `ch:"GroupKey"`
 	Value float64  `ch:"Value"`
-	// Total is the sum of the values of all groups, also of those beyond the limit.
+	// Total is the sum of the values of all groups, including groups beyond the limit.
 	Total float64 `ch:"Total"`
-	// Groups is how many groups there are.
+	// Groups is the number of groups.
 	Groups uint64 `ch:"Groups"`
 }
 
-// Plan is the statement of one Spec: of SeriesRow rows for a timeseries, in no order, of GroupRow rows for a breakdown.
+// Plan is the statement of one Spec. A timeseries gives SeriesRow rows in no order, a breakdown gives GroupRow rows.
 type Plan struct {
 	sqlbuild.Statement
-	// Quick is a statement of the same rows that reads them once instead of twice, with the same Args. It fails with ErrTooCostly, soon, or
-	// gives more groups than SeriesLimit when there are more. Empty where there is none.
+	// Quick is a statement for the same rows, with the same Args, that reads them once instead of twice. With more groups than
+	// SeriesLimit it soon fails with ErrTooCostly or gives more groups than the limit. It is empty if the plan has no such
+	// statement.
 	Quick       string
 	SeriesLimit int
-	// Timeseries says which rows the statement has.
+	// Timeseries says which kind of rows the statement gives.
 	Timeseries bool
-	// Additive values can be summed over groups.
+	// Additive says that values can be summed over groups.
 	Additive bool
-	// Zero says that a bucket without rows has the value 0; else it has none.
+	// Zero says that a bucket without rows has the value 0. Otherwise it has no value.
 	Zero bool
-	// PerSecond values are still to be divided by the seconds of the window that are in the bucket.
+	// PerSecond says that values must still be divided by the seconds of the bucket that are in the window.
 	PerSecond bool
-	// Reads is the table that the rows come from.
+	// Reads is the table from which the rows come.
 	Reads string
-	// Warnings say what a reader of the result should know.
+	// Warnings tell readers of the result what they should know.
 	Warnings []string
 }
 
@@ -51,17 +53,18 @@ type Plan struct {
 type Series struct {
 	// Query is the name of the query or formula.
 	Query string
-	// Name is for people: legend and group.
+	// Name is for people. It has the legend and the group.
 	Name string
-	// Group holds the value of each field of GroupBy, nil without one.
+	// Group holds the value of each field of GroupBy. It is nil without groups.
 	Group []string
-	// Other is the sum of the groups beyond the limit.
+	// Other marks the sum of the groups beyond the limit.
 	Other bool
-	// Values has one value for each bucket; NaN where there is none.
+	// Values has one value for each bucket, NaN if there is no value.
 	Values []float64
-	// Unseen says that there were no rows, neither in the window nor in that before: the values are the zeros of a count.
+	// Unseen says that there were no rows in the window and in the window before it. The values are then the zeros of a count.
 	Unseen bool
-	// Previous and Change are for a comparison: values of the bucket one window earlier, and the change in percent. Nil without one.
+	// Previous and Change are for a comparison: the value of the bucket one window earlier, and the change in percent. They are
+	// nil without a comparison.
 	Previous, Change []float64
 }
 
@@ -69,7 +72,7 @@ type Series struct {
 type Timeseries struct {
 	Window Window
 	Bucket time.Duration
-	// Buckets are their starts. The first is the one that the window's start falls into.
+	// Buckets are the starts of the buckets. The first bucket contains the window's start.
 	Buckets []time.Time
 	Series  []Series
 	// Truncated says that there were more groups than the limit.
@@ -83,7 +86,7 @@ type Group struct {
 	Name  string
 	Group []string
 	Other bool
-	// Values has one value for each column of the breakdown; NaN where there is none. Previous and Change as in Series.
+	// Values has one value for each column of the breakdown, NaN if there is no value. Previous and Change are as in Series.
 	Values           []float64
 	Previous, Change []float64
 }

@@ -12,7 +12,7 @@ type Rollups struct {
 	Minutes, Coarse, Series Rollup
 }
 
-// Rollup says since when a rollup has every row. The zero Since means always.
+// Rollup says since when a rollup has every row. A zero Since means always.
 type Rollup struct {
 	Complete bool
 	Since    time.Time
@@ -26,15 +26,15 @@ func AllRollups() Rollups {
 
 func (r Rollup) Holds(w Window) bool { return r.Complete && !w.Start.Before(r.Since) }
 
-// ShortestRolledUp is the shortest window that is read from minutes although it cuts its first or last minute. Reading a shorter window from
-// rows is as fast.
+// ShortestRolledUp is the shortest window that is read from minutes although it cuts its first or last minute. For a shorter
+// window, reading rows is as fast.
 const ShortestRolledUp = time.Hour
 
-// RollupRead says which rollups answer a read, and how rows fill the time that the rollups do not have.
+// RollupRead says which rollups answer a read, and how rows fill the time that the rollups do not cover.
 type RollupRead struct {
 	// Layers are the tables, the coarsest first. Rows fill the time outside of whole minutes or hours.
 	Layers []Layer
-	// Columns are the dimensions that layers and rows have in common.
+	// Columns are the dimensions that the layers and the rows both have.
 	Columns  string
 	Measures string
 	// Edge computes the measures from rows. Grouped says that the rows must be grouped by time and columns.
@@ -214,7 +214,8 @@ func logMinutesAggregate(a Aggregation) (string, bool) {
 	}
 }
 
-// RollupColumn is the column of service_minutes that has the values of a field of spans. It is empty when the table does not have the field.
+// RollupColumn is the column of service_minutes that has the values of a field of spans. It is empty if the table does not have
+// the field.
 func RollupColumn(s Source, f Field) string {
 	if s != Traces || f.Scope != Builtin {
 		return ""

@@ -10,7 +10,7 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 )
 
-// SeriesProto is a result of one query for the signals' own timeseries methods.
+// SeriesProto converts the result of one query for the signals' own timeseries methods.
 func (t *Timeseries) SeriesProto() []*svcv2.TelemetrySeries {
 	out := make([]*svcv2.TelemetrySeries, len(t.Series))
 	for i, s := range t.Series {
@@ -23,7 +23,7 @@ func (t *Timeseries) SeriesProto() []*svcv2.TelemetrySeries {
 	return out
 }
 
-// points leaves out what has no value.
+// points leaves out buckets without a value.
 func (t *Timeseries) points(values []float64) []*svcv2.TelemetryPoint {
 	out := []*svcv2.TelemetryPoint{}
 	for i, v := range values {
@@ -34,7 +34,7 @@ func (t *Timeseries) points(values []float64) []*svcv2.TelemetryPoint {
 	return out
 }
 
-// GroupsProto is a result of one query for the signals' own breakdown methods. Groups without a value are left out.
+// GroupsProto converts the result of one query for the signals' own breakdown methods. It leaves out groups without a value.
 func (b *Breakdown) GroupsProto() []*svcv2.TelemetryGroup {
 	out := []*svcv2.TelemetryGroup{}
 	for _, g := range b.Groups {
@@ -45,7 +45,7 @@ func (b *Breakdown) GroupsProto() []*svcv2.TelemetryGroup {
 	return out
 }
 
-// Proto is a result for svc.v2.QueryService.
+// Proto converts a result for svc.v2.QueryService.
 func (t *Timeseries) Proto() *svcv2.QueryTimeseriesResponse {
 	out := &svcv2.QueryTimeseriesResponse{
 		Object: "query_timeseries", StartTime: timestamppb.New(t.Window.Start), EndTime: timestamppb.New(t.Window.End), BucketSeconds: int32(t.Bucket.Seconds()),
@@ -64,7 +64,7 @@ func (t *Timeseries) Proto() *svcv2.QueryTimeseriesResponse {
 	return out
 }
 
-// Proto is a result for svc.v2.QueryService.
+// Proto converts a result for svc.v2.QueryService.
 func (b *Breakdown) Proto() *svcv2.QueryBreakdownResponse {
 	out := &svcv2.QueryBreakdownResponse{
 		Object: "query_breakdown", StartTime: timestamppb.New(b.Window.Start), EndTime: timestamppb.New(b.Window.End), Truncated: b.Truncated, Warnings: b.Warnings,
@@ -89,7 +89,7 @@ func (b *Breakdown) Proto() *svcv2.QueryBreakdownResponse {
 	return out
 }
 
-// number is null for no value.
+// number is nil if there is no value.
 func number(v float64) *float64 {
 	if math.IsNaN(v) {
 		return nil
@@ -97,7 +97,7 @@ func number(v float64) *float64 {
 	return &v
 }
 
-// valueText is a value of a filter as ParseWhere would read it.
+// valueText is a filter's value in the form that ParseWhere reads.
 func valueText(v *structpb.Value) (string, bool) {
 	switch k := v.GetKind().(type) {
 	case *structpb.Value_StringValue:
@@ -114,7 +114,7 @@ func valueText(v *structpb.Value) (string, bool) {
 	}
 }
 
-// numberText is a number as ingest writes those of attributes.
+// numberText is a number in the form in which ingest writes numbers of attributes.
 func numberText(n float64) string {
 	if a := math.Abs(n); a != 0 && (a < 1e-6 || a >= 1e21) {
 		return strconv.FormatFloat(n, 'e', -1, 64)

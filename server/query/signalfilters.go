@@ -21,7 +21,7 @@ func condition(all *[]Filter, key string, op Op, value string) {
 	*all = append(*all, Filter{Match: &Match{Field: Field{Key: key}, Op: op, Values: []string{value}}})
 }
 
-// TraceFilter is svc.v2.TraceFilters as a tree.
+// TraceFilter converts svc.v2.TraceFilters to a tree.
 func TraceFilter(f *svcv2.TraceFilters) (Filter, error) {
 	var all []Filter
 	if f == nil {
@@ -42,7 +42,7 @@ func TraceFilter(f *svcv2.TraceFilters) (Filter, error) {
 	equality(&all, "service.namespace", f.ServiceNamespace)
 	equality(&all, "http.method", f.HttpMethod)
 	if f.HttpStatusCode != nil {
-		code := "-1" // no span has this code: the request asks for text that is not a status code
+		code := "-1" // no span has this code, because the requested text is not a status code
 		if n, err := strconv.ParseUint(f.GetHttpStatusCode(), 10, 16); err == nil && strconv.FormatUint(n, 10) == f.GetHttpStatusCode() {
 			code = f.GetHttpStatusCode()
 		}
@@ -66,7 +66,7 @@ func TraceFilter(f *svcv2.TraceFilters) (Filter, error) {
 	return And(all...), nil
 }
 
-// LogFilter is svc.v2.LogFilters as a tree.
+// LogFilter converts svc.v2.LogFilters to a tree.
 func LogFilter(f *svcv2.LogFilters) (Filter, error) {
 	var all []Filter
 	if f == nil {
@@ -95,7 +95,7 @@ func LogFilter(f *svcv2.LogFilters) (Filter, error) {
 	return And(all...), nil
 }
 
-// MetricFilter is the conditions of svc.v2.MetricFilters as a tree, without the name and the type.
+// MetricFilter converts the conditions of svc.v2.MetricFilters to a tree, without the name and the type.
 func MetricFilter(f *svcv2.MetricFilters) (Filter, error) {
 	var all []Filter
 	if err := BoundedFilters("filters", f); err != nil {
@@ -120,7 +120,7 @@ func attributeFilters(all *[]Filter, own, resource []*svcv2.AttributeFilter) err
 	return err
 }
 
-// SignalQuery is a request of one of the signals' own timeseries and breakdown methods.
+// SignalQuery is a request to one of the signals' own timeseries and breakdown methods.
 type SignalQuery struct {
 	Source                Source
 	Window                Window
@@ -134,7 +134,7 @@ type SignalQuery struct {
 	SeriesLimit, RowLimit *int32
 }
 
-// Request makes the request for the engine. Errors are *Invalid, with the method's names of fields.
+// Request makes the request for the engine. Errors are *Invalid and use the field names of the method.
 func (s SignalQuery) Request() (*Request, error) {
 	threshold := time.Duration(0)
 	if s.ApdexThresholdMs != nil {
@@ -185,7 +185,7 @@ func (s SignalQuery) group(spec *Spec) error {
 	return nil
 }
 
-// Explain gives an *Invalid of a request with one query the tag of its method and the name of the field in that method.
+// Explain converts an *Invalid of a request with one query: it adds the method's tag and uses the method's name for the field.
 func Explain(err error, tag apierr.Tag) error {
 	var bad *Invalid
 	if !errors.As(err, &bad) {
@@ -201,7 +201,7 @@ func Explain(err error, tag apierr.Tag) error {
 	return (&Invalid{Field: field, Message: bad.Message}).API(tag)
 }
 
-// ExplainAll gives an *Invalid of a request with several queries its tag.
+// ExplainAll adds a tag to an *Invalid of a request with several queries.
 func ExplainAll(err error) error {
 	var bad *Invalid
 	if errors.As(err, &bad) {

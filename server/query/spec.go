@@ -1,5 +1,6 @@
-// Package query is the query language: sources, fields, filters, aggregations and formulas, how they are read from requests, and the planner
-// that makes SQL of them. It does no I/O: package engine runs what it plans. Package reads has the statements that are not queries.
+// Package query is the query language: sources, fields, filters, aggregations and formulas. It reads them from requests, and its
+// planner translates them to SQL. It does no I/O: package engine runs the plans. Package reads has the statements that are not
+// queries.
 package query
 
 import (
@@ -8,10 +9,10 @@ import (
 	"github.com/svc-observability/svc/server/limits"
 )
 
-// Source is what a query reads.
+// Source is the kind of data that a query reads.
 type Source string
 
-// Sources.
+// These are the sources.
 const (
 	Traces        Source = "traces"
 	Logs          Source = "logs"
@@ -19,7 +20,7 @@ const (
 	ProductEvents Source = "product_events"
 )
 
-// OwnScope is how lists of attribute keys call the scope of a row's own attributes.
+// OwnScope is the scope of a row's own attributes in lists of attribute keys.
 func (s Source) OwnScope() string {
 	switch s {
 	case Traces:
@@ -38,26 +39,27 @@ func (s Source) OwnScope() string {
 type Spec struct {
 	Source      Source
 	Aggregation Aggregation
-	// Metric is what Metrics reads; the other sources have none.
+	// Metric is the metric to read. Only the source Metrics uses it.
 	Metric Metric
-	// Filter is the zero Filter when every row counts.
+	// Filter selects rows. The zero Filter selects every row.
 	Filter Filter
-	// GroupBy makes one series or group for each combination of values; empty for one of everything.
+	// GroupBy makes one series or group for each combination of values. Without it there is one for all rows.
 	GroupBy []Field
-	// Without makes one group of all rows but those of these groups, in the place of GroupBy's.
+	// Without excludes these groups and makes one group of all other rows, instead of the groups of GroupBy.
 	Without [][]string
-	// Having drops groups by their value: of the bucket in a timeseries, of the window in a breakdown. Limits count what is left.
+	// Having drops groups by their value: the value of the bucket in a timeseries, of the window in a breakdown. Limits count the
+	// groups that remain.
 	Having []Having
-	// Order is of the groups of a breakdown, and of the series of a timeseries.
+	// Order is the order of the groups of a breakdown and of the series of a timeseries.
 	Order Order
-	// Limit is the most groups of a breakdown, SeriesLimit the most series of a timeseries; 0 for the default. What is beyond them is summed
-	// up as one group more, and the result is Truncated.
+	// Limit is the highest number of groups of a breakdown, SeriesLimit the highest number of series of a timeseries. 0 means the
+	// default. The groups beyond the limit are summed up as one more group, and the result is Truncated.
 	Limit, SeriesLimit int
-	// Rollups is what the planner may read instead of rows. The engine sets it.
+	// Rollups says which rollups the planner may read instead of rows. The engine sets it.
 	Rollups Rollups
 }
 
-// Metric names what Metrics reads.
+// Metric names the metric that Metrics reads.
 type Metric struct {
 	Name string
 	// Type is sum, gauge, histogram, exponential_histogram or summary.
@@ -70,17 +72,17 @@ type Having struct {
 	Value float64
 }
 
-// Order is of groups and series: by value, the largest first, unless something else is said.
+// Order is the order of groups and series. The default is by value, largest first.
 type Order struct {
 	ByGroup   bool // by the label instead of the value
 	Ascending bool
 }
 
-// Limits of a query.
+// These are the limits of a query.
 const (
 	MaxTimeseriesWindow = 31 * Day
 	MaxBreakdownWindow  = 30 * Day
-	// MaxUnfilteredBreakdown is the longest window of a breakdown whose filter does not narrow what is read.
+	// MaxUnfilteredBreakdown is the longest window of a breakdown whose filter does not narrow the read.
 	MaxUnfilteredBreakdown = Day
 	MaxBuckets             = 1500
 	MaxGroupBy             = limits.GroupBy
@@ -95,13 +97,13 @@ const (
 type Query struct {
 	Spec
 	Name string // a letter and letters, digits or underscores; unique in the request, letter case ignored
-	// Legend is how its series are called in front of their group; the name when empty.
+	// Legend is the name of the query's series, before their group. The default is the query's name.
 	Legend string
 	// Hidden queries only feed formulas.
 	Hidden bool
 }
 
-// Formula is a series, or a column of a breakdown, that is computed from those of queries and earlier formulas.
+// Formula is a series, or a column of a breakdown, that is computed from queries and earlier formulas.
 type Formula struct {
 	Name       string
 	Expression string
@@ -109,9 +111,9 @@ type Formula struct {
 	Hidden     bool
 }
 
-// Comparison says what the result is compared with.
+// Comparison says with what the result is compared.
 type Comparison struct {
-	// Previous adds the same queries over the window of the same length that ends where this one starts.
+	// Previous adds the same queries over the window of equal length that ends where this one starts.
 	Previous bool
 	// Percent adds the change in percent.
 	Percent bool
@@ -120,7 +122,7 @@ type Comparison struct {
 // Request is queries over one window, with formulas over their results.
 type Request struct {
 	Window Window
-	// Bucket is the length of the buckets of a timeseries; 0 picks one for the window.
+	// Bucket is the length of the buckets of a timeseries. 0 picks one for the window.
 	Bucket     time.Duration
 	Queries    []Query
 	Formulas   []Formula

@@ -7,7 +7,7 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 )
 
-// FromProto reads the queries of a request of svc.v2.QueryService. Errors are *Invalid.
+// FromProto reads the queries of a svc.v2.QueryService request. Errors are *Invalid.
 func FromProto(specs []*svcv2.QuerySpec, formulas []*svcv2.QueryFormulaSpec, comparison *svcv2.QueryComparison) (*Request, error) {
 	r := &Request{Comparison: Comparison{Previous: comparison.GetMode() == "previous_period", Percent: comparison.GetIncludePercentChange()}}
 	if r.Comparison.Percent && !r.Comparison.Previous {

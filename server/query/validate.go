@@ -12,7 +12,7 @@ import (
 	"github.com/svc-observability/svc/server/apierr"
 )
 
-// Invalid is a fault in a Spec or Request: the path of the field in the request, and the problem. API gives it a tag.
+// Invalid is a fault in a Spec or Request: the path of the field in the request, and the problem. API adds a tag.
 type Invalid struct {
 	Field   string
 	Message string
@@ -20,7 +20,7 @@ type Invalid struct {
 
 func (e *Invalid) Error() string { return e.Field + ": " + e.Message }
 
-// API is the error for callers of an operation, with the tag of the operation.
+// API is the error for callers of an operation. It has the tag of that operation.
 func (e *Invalid) API(tag apierr.Tag) error {
 	return apierr.New(tag, "`"+e.Field+"` "+e.Message, apierr.Param(e.Field))
 }
@@ -110,7 +110,7 @@ func (m *Match) checkValues(kind fieldKind, op Op) string {
 	return ""
 }
 
-// fieldNumber reads a number of a filter; nanoseconds of a duration.
+// fieldNumber reads a number of a filter. For a duration it returns nanoseconds.
 func fieldNumber(kind fieldKind, text string) (float64, bool) {
 	text = strings.TrimSpace(text)
 	if n, err := strconv.ParseFloat(text, 64); err == nil {
@@ -129,7 +129,7 @@ func fieldNumber(kind fieldKind, text string) (float64, bool) {
 
 func validUTF8(s string) bool { return utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 }
 
-// Validate checks the filter; path is where it is in the request.
+// Validate checks the filter. path is the filter's place in the request.
 func (f Filter) Validate(path string, s Source) error {
 	matches := 0
 	return f.validate(path, s, 0, &matches)
@@ -179,7 +179,7 @@ func (f Filter) validate(path string, s Source, depth int, matches *int) error {
 	return nil
 }
 
-// Validate checks a query; path is where it is in the request.
+// Validate checks a query. path is the query's place in the request.
 func (q *Spec) Validate(path string) error {
 	at := func(name string) string {
 		if path == "" {
@@ -222,12 +222,12 @@ func (q *Spec) Validate(path string) error {
 	return nil
 }
 
-// CheckGroup says why rows of a source cannot be grouped by a field. It is empty when they can.
+// CheckGroup says why rows of a source cannot be grouped by a field. It is empty if they can.
 func CheckGroup(s Source, f Field) string {
 	if b, ok := findBuiltin(s, f.Key); f.Scope == Builtin && ok && b.kind == durationField {
 		return fmt.Sprintf("cannot be grouped by: `%s` differs in every row", f)
 	}
-	// A field can be a group when it can be compared for equality.
+	// A field can be a group if it can be compared for equality.
 	if problem := (&Match{Field: f, Op: OpEqual, Values: []string{"1"}}).check(s); problem != "" {
 		return "cannot be grouped by: " + problem
 	}
@@ -244,7 +244,7 @@ func CheckName(name string) string {
 	return ""
 }
 
-// CheckFormula describes the problem of an expression. It is empty for a valid expression. Known has the names of the queries and of
+// CheckFormula describes the problem of an expression. It is empty for a valid expression. known has the names of the queries and
 // earlier formulas, in lower case.
 func CheckFormula(text string, known map[string]bool) string {
 	e, err := ParseFormula(text)
@@ -259,7 +259,8 @@ func CheckFormula(text string, known map[string]bool) string {
 	return ""
 }
 
-// Validate checks a request whose window NewWindow made. The error is an *Invalid, or an *apierr.Error where the contract has a tag.
+// Validate checks a request whose window NewWindow made. The error is an *Invalid, or an *apierr.Error if the contract has a tag
+// for it.
 func (r *Request) Validate(breakdown bool) error {
 	if n := len(r.Queries); n == 0 || n > MaxQueries {
 		return invalid("queries", "holds %d queries; 1 to %d are allowed", n, MaxQueries)

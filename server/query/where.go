@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// WhereError is a filter text that cannot be read.
+// WhereError is the error for a filter text that cannot be read.
 type WhereError struct {
 	// Position counts characters from 1.
 	Position int
@@ -28,7 +28,7 @@ const maxWhere = 8192
 // deployment.environment and deployment.commit_sha, and a condition on a bool field may be the field alone. Blank text is the zero Filter.
 func ParseWhere(s Source, text string) (Filter, error) { return parseWhere(s, text, "") }
 
-// parseWhere does not check conditions that have the mark in a value.
+// parseWhere reads a filter but does not check conditions that have the mark in a value.
 func parseWhere(s Source, text, mark string) (Filter, error) {
 	if len(text) > maxWhere {
 		return Filter{}, &WhereError{Position: 1, Message: fmt.Sprintf("the filter has more than %d bytes", maxWhere)}
@@ -183,7 +183,7 @@ func (p *whereParser) match() (Filter, error) {
 	return Filter{Match: m}, nil
 }
 
-// splitList makes `in` of the equality of a field whose values never hold a comma.
+// splitList turns an equality into `in` for a field whose values never contain a comma.
 func (m *Match) splitList() {
 	lists := []string{"service.name", "deployment.environment", "deployment.commit_sha"}
 	if m.Field.Scope != Builtin || !slices.Contains(lists, m.Field.Key) || !strings.Contains(m.Values[0], ",") {
@@ -208,7 +208,7 @@ func (p *whereParser) endsMatch() bool {
 	return p.token.kind == endToken || p.token.kind == closeToken || p.keyword("and") || p.keyword("or")
 }
 
-// operator reads the operator after a field; "" when the condition ends, which suits a bool field.
+// operator reads the operator after a field. It is "" if the condition ends there, which is valid for a bool field.
 func (p *whereParser) operator(f Field) (Op, error) {
 	if p.endsMatch() {
 		return "", nil
@@ -272,7 +272,7 @@ func (p *whereParser) values() ([]string, error) {
 	}
 }
 
-// String is the filter as ParseWhere reads it.
+// String is the filter in the form that ParseWhere reads.
 func (f Filter) String() string {
 	switch {
 	case f.Match != nil:
@@ -302,7 +302,7 @@ func printList(list []Filter, joint string, parentheses func(Filter) bool) strin
 	return strings.Join(out, joint)
 }
 
-// String is the condition as ParseWhere reads it.
+// String is the condition in the form that ParseWhere reads.
 func (m *Match) String() string {
 	text := m.Field.String() + " " + string(m.Op)
 	var values []string

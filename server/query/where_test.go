@@ -131,7 +131,8 @@ func TestParseWhereRefuses(t *testing.T) {
 	}
 }
 
-// FuzzParseWhere: no text makes the parser panic; what it accepts is valid, prints, and reads back as the same filter.
+// FuzzParseWhere: no text makes the parser panic. A filter that it accepts is valid, and its printed form reads back as the same
+// filter.
 func FuzzParseWhere(f *testing.F) {
 	for _, s := range []string{``, `a = b`, `service = "x" AND (a > 1 or not b exists)`, `x in (a, 'b')`, `attr."a b" !contains "\""`, `((`, `a!`, `event.x <> 1`, "é=\"\\"} {
 		f.Add(s, 0)

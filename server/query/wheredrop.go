@@ -2,8 +2,8 @@ package query
 
 import "strings"
 
-// ParseWhereExcept is ParseWhere without the conditions that have the mark in one of their values: they are not checked, and hold for
-// every row. It is how a variable that stands for every value takes the conditions on it away.
+// ParseWhereExcept is ParseWhere, but it drops the conditions that have the mark in one of their values. They are not checked and
+// hold for every row. A variable that stands for every value removes its conditions in this way.
 func ParseWhereExcept(s Source, text, mark string) (Filter, error) {
 	if mark == "" || !strings.Contains(text, mark) {
 		return ParseWhere(s, text)
@@ -25,7 +25,7 @@ func (m *Match) has(mark string) bool {
 	return false
 }
 
-// without leaves marked conditions out; dropped says that nothing is left of the filter because of them.
+// without drops marked conditions. dropped says that nothing remains of the filter because of them.
 func (f Filter) without(mark string) (_ Filter, dropped bool) {
 	switch {
 	case f.Match != nil:
@@ -43,7 +43,7 @@ func (f Filter) without(mark string) (_ Filter, dropped bool) {
 		for _, child := range f.Any {
 			left, gone := child.without(mark)
 			if gone {
-				return Filter{}, true // one alternative that every row meets
+				return Filter{}, true // this alternative holds for every row
 			}
 			kept = append(kept, left)
 		}

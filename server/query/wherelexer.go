@@ -21,9 +21,9 @@ const (
 
 type whereToken struct {
 	kind tokenKind
-	// text of a word is without its quotes.
+	// text is the text of a word without its quotes.
 	text string
-	// quoted words are never keywords.
+	// quoted says that a word was quoted. Such a word is never a keyword.
 	quoted bool
 	at     int // offset in bytes
 }
@@ -48,7 +48,7 @@ func (l *whereLexer) errorAt(at int, format string, args ...any) error {
 	return &WhereError{Position: utf8.RuneCountInString(l.text[:at]) + 1, Message: fmt.Sprintf(format, args...)}
 }
 
-// isKeyRune reports whether a character belongs to a bare word.
+// isKeyRune reports whether a character can be part of a bare word.
 func isKeyRune(r rune) bool {
 	switch r {
 	case '(', ')', ',', '=', '!', '<', '>', '"', '\'', '\\', '`', utf8.RuneError:
@@ -93,7 +93,7 @@ func (l *whereLexer) next() (whereToken, error) {
 	return l.word()
 }
 
-// word reads bare and quoted parts that touch, so that attr."my key" is one word.
+// word reads adjacent bare and quoted parts as one word, for example attr."my key".
 func (l *whereLexer) word() (whereToken, error) {
 	t := whereToken{kind: wordToken, at: l.pos}
 	var b strings.Builder

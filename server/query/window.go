@@ -11,7 +11,7 @@ import (
 
 const Day = 24 * time.Hour
 
-// The longest windows of reads.
+// These are the longest windows of reads.
 const (
 	MaxSearchWindow   = 7 * Day
 	MaxMetricsWindow  = 31 * Day

@@ -27,9 +27,10 @@ import (
 
 var filterCases = flag.Int("filters", 40, "how many random filters TestFiltersAgree tries for each signal")
 
-// item is a span or a log record as it is stored. The test evaluates filters over items, and every read must agree with it.
+// item is a span or a log record as it is stored. The test evaluates filters over items, and every read must agree with the
+// result.
 type item struct {
-	id                              string // of its trace, which has no other item
+	id                              string // the id of its trace, which has no other item
 	service, namespace, environment string
 	name, status, method, route     string
 	code                            int
@@ -41,7 +42,8 @@ type item struct {
 	attributes, resource            map[string]string
 }
 
-// sources of random text: several values are common, so that filters match something, and some are hard to get right.
+// These are sources of random text. Several values are common, so that filters match something, and some are hard to handle
+// correctly.
 func services() []string { return []string{"cart", "shop", "Shop"} }
 
 func keys() []string {
@@ -85,7 +87,7 @@ func randomItem(r *rand.Rand, n int) item {
 	return i
 }
 
-// sameKey lists the names of an attribute that OpenTelemetry renamed, the one that is asked for first.
+// sameKey lists the names of an attribute that OpenTelemetry renamed, the requested name first.
 func sameKey(key string) []string {
 	for _, pair := range [][]string{
 		{"http.method", "http.request.method"}, {"db.system", "db.system.name"}, {"deployment.environment", "deployment.environment.name"},
@@ -155,7 +157,7 @@ func (i item) recordMatches(f *svcv2.LogFilters) bool {
 		allHold(i.attributes, f.GetAttributes()) && allHold(i.resource, f.GetResourceAttributes())
 }
 
-// sometimes gives a value for one filter of eight.
+// sometimes gives a value for one in eight filters.
 func sometimes[T any](r *rand.Rand, list ...T) *T {
 	if r.IntN(8) > 0 {
 		return nil
@@ -248,7 +250,7 @@ func newFiltered(t testing.TB, seed uint64, org principal.OrgID) *filtered {
 	return f
 }
 
-// counts are items by service.
+// counts are numbers of items by service.
 func counts(items []item) map[string]float64 {
 	out := map[string]float64{}
 	for _, i := range items {
@@ -291,7 +293,7 @@ func ofSeries(all []*svcv2.TelemetrySeries) (sum float64) {
 	return sum
 }
 
-// ofWidget reads a table of counts by service, whose filter is text.
+// ofWidget reads a table of counts by service with a filter in text form.
 func (f *filtered) ofWidget(t testing.TB, source, where string) map[string]float64 {
 	data, err := f.widgets.Data(f.ctx, f.org, widget.Request{
 		Widget: &svcv2.Widget{
@@ -314,7 +316,7 @@ func (f *filtered) ofWidget(t testing.TB, source, where string) map[string]float
 	return out
 }
 
-// checkTraces compares the reads of traces, and returns how many items match.
+// checkTraces compares the reads of traces and returns the number of matching items.
 func (f *filtered) checkTraces(t testing.TB, filters *svcv2.TraceFilters) int {
 	t.Helper()
 	var want []item
@@ -360,7 +362,7 @@ func (f *filtered) checkTraces(t testing.TB, filters *svcv2.TraceFilters) int {
 	return len(want)
 }
 
-// checkLogs compares the reads of log records, and returns how many items match.
+// checkLogs compares the reads of log records and returns the number of matching items.
 func (f *filtered) checkLogs(t testing.TB, filters *svcv2.LogFilters) int {
 	t.Helper()
 	var want []item

@@ -1,4 +1,4 @@
-// Package services_test measures the reads of all services together, on much data.
+// Package services_test measures the reads of all services together on a large amount of data.
 package services_test
 
 import (
@@ -31,12 +31,12 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(warehousetest.Main(m)) }
 
-// rowsVariable sets how many spans, and as many log records, the reads are measured on.
+// rowsVariable sets the number of spans, and of log records, for the measurements.
 const rowsVariable = "SVC_BENCH_ROWS"
 
 const org = "org_scale"
 
-// scaleSpans are traces of eight spans over a day: four services, each called by a Client span of the one before, of 20 in all.
+// scaleSpans are traces of eight spans over a day. A trace has four of 20 services, and a Client span of each calls the next.
 const scaleSpans = `INSERT INTO spans (OrgId, Timestamp, TraceId, SpanId, ParentSpanId, SpanName, SpanKind, ServiceName, ServiceNamespace, ServiceVersion, Environment,
 	DurationNano, StatusCode, StatusMessage, HasError, IsEntry, HttpMethod, HttpRoute, HttpStatusCode, SampleRate, ResourceAttributes, SpanAttributes, EventsTimestamp, EventsName, EventsAttributes)
 SELECT '` + org + `', fromUnixTimestamp64Nano(toInt64(%[1]d + intDiv(number, 8) * %[2]d + (number %% 8) * 1000000), 'UTC') AS At,
@@ -59,8 +59,8 @@ SELECT '` + org + `', fromUnixTimestamp64Nano(toInt64(%[1]d + number * %[2]d), '
 	map('host.name', concat('host-', toString(number %% 10)), 'k8s.pod.name', concat('pod-', toString(number %% 100))), map('user.id', toString(cityHash64(number) %% 50000), 'n', toString(number))
 FROM numbers(%[3]d, %[4]d)`
 
-// BenchmarkScale fills a warehouse and runs each read. For each it reports the time (p50, p95), the engine's CPU, and the rows and bytes that
-// the engine read for it.
+// BenchmarkScale fills a warehouse and runs each read. For each it reports the time (p50, p95), the engine's CPU time, and the
+// rows and bytes that the engine read for it.
 func BenchmarkScale(b *testing.B) {
 	rows := 1_000_000
 	if text := os.Getenv(rowsVariable); text != "" {
@@ -87,7 +87,7 @@ func BenchmarkScale(b *testing.B) {
 		}
 	}
 	ctx := principal.WithResult(b.Context(), principal.Result{Principal: &principal.Principal{Org: org}})
-	// As the server has it: with what is rolled up, and without its cache.
+	// Use the rollups as the server does, but not its cache.
 	all := engine.New(engine.Config{Warehouse: e, Rollups: query.AllRollups()})
 	tr, lg, sv, sm := traces.New(e, all), logs.New(e, all), catalog.New(e, query.AllRollups()), servicemap.New(e, query.AllRollups(), time.Now)
 	from, to, hour := timestamppb.New(start), timestamppb.New(end), timestamppb.New(end.Add(-time.Hour))
@@ -212,7 +212,7 @@ func equals(key, value string) []*svcv2.AttributeFilter {
 }
 
 func md5Of(n int) [md5.Size]byte {
-	return md5.Sum([]byte(strconv.Itoa(n))) // what the rows above use for their trace ids
+	return md5.Sum([]byte(strconv.Itoa(n))) // the rows above use the same hash for their trace ids
 }
 
 func ptr[T any](v T) *T { return &v }
@@ -252,8 +252,8 @@ func engineCPU(b *testing.B, e *warehousetest.Engine) time.Duration {
 	return time.Duration(ticks) * 10 * time.Millisecond // USER_HZ is 100 on Linux
 }
 
-// BenchmarkViews posts blocks of spans, half of them Client spans and a hundredth failed, and reports what the engine's CPU for a span is, merges
-// included, with the views of 0005_reads.sql and without.
+// BenchmarkViews posts blocks of spans. Half of them are Client spans, and a hundredth failed. It reports the engine's CPU time
+// for each span, merges included, with and without the views of 0005_reads.sql.
 func BenchmarkViews(b *testing.B) {
 	const rows, inserts = 65_000, 12
 	for _, without := range [][]string{nil, {"service_peers_view"}, {"service_peers_view", "error_events_view"}} {

@@ -1,4 +1,4 @@
-// Package wording writes figures and texts for people and models to read.
+// Package wording writes figures and texts for people and models.
 package wording
 
 import (
@@ -13,7 +13,7 @@ func OneLine(s string) string {
 	return strings.Join(strings.Fields(s), " ")
 }
 
-// Clip cuts a text to a number of characters and says how many are missing.
+// Clip shortens a text to a number of characters and says how many are missing.
 func Clip(s string, most int) string {
 	n := utf8.RuneCountInString(s)
 	if n <= most {
@@ -23,7 +23,7 @@ func Clip(s string, most int) string {
 	return string(runes[:most]) + fmt.Sprintf("… (%d more characters)", n-most)
 }
 
-// Number writes whole numbers in full, and others with about three digits.
+// Number writes whole numbers in full and other numbers with about three digits.
 func Number(v float64) string {
 	switch {
 	case v == float64(int64(v)):
@@ -35,7 +35,7 @@ func Number(v float64) string {
 	}
 }
 
-// Percent writes a part of 1 as percent.
+// Percent writes a fraction of 1 as percent.
 func Percent(rate float64) string { return Number(100*rate) + " %" }
 
 // Clock writes a time as RFC 3339 in UTC.

@@ -16,17 +16,17 @@ import (
 	"github.com/svc-observability/svc/server/nearest"
 )
 
-// Call is embedded in the arguments of every tool. Its methods take pointers to fields of those arguments, as &a.Service, and know the
-// names of their parameters.
+// Call is embedded in the arguments of every tool. Its methods take pointers to fields of those arguments, as &a.Service. They
+// know the parameter name of each field.
 type Call struct {
-	// Notes say which arguments were dropped or changed.
+	// Notes say which arguments the call dropped or changed.
 	Notes []string
 	// Now is the time of the call, in UTC.
 	Now time.Time
 
-	// fields has the parameter of each field, by the pointer to the field.
+	// fields maps the pointer to each field to its parameter.
 	fields map[any]*param
-	// given are the parameters that have a value: the caller's, or the default.
+	// given holds the parameters that have a value, from the caller or by default.
 	given map[*param]bool
 }
 
@@ -42,8 +42,8 @@ type Runner struct {
 	run    func(ctx context.Context, t *Tool, raw json.RawMessage, now time.Time) (*Answer, error)
 }
 
-// With makes the function of a tool from one that takes the tool's own arguments: a struct that embeds Call, and has a field for each
-// parameter (see paramsOf).
+// With makes the Runner of a tool from a function that takes the tool's own arguments. The arguments are a struct that embeds
+// Call and has a field for each parameter (see paramsOf).
 func With[A any, P interface {
 	*A
 	Arguments
@@ -63,7 +63,7 @@ func With[A any, P interface {
 	}}
 }
 
-// Read reads arguments of a tool as a call does.
+// Read reads the arguments of a tool in the same way as a call.
 func Read[A any, P interface {
 	*A
 	Arguments
@@ -76,8 +76,8 @@ func Read[A any, P interface {
 	return a, (&Tool{Run: Runner{params: params}}).bind(a, json.RawMessage(raw), now)
 }
 
-// bind reads arguments leniently: a slip of a model that has one sensible meaning is taken as that, with a note where something was dropped
-// or changed. It fails with one error that lists every argument that cannot be used.
+// bind reads arguments leniently. If a model's mistake has only one sensible meaning, that meaning is used. A note says what was
+// dropped or changed. On failure bind returns one error that lists every argument that cannot be used.
 func (t *Tool) bind(to Arguments, raw json.RawMessage, now time.Time) error {
 	v, c := reflect.ValueOf(to).Elem(), to.call()
 	c.Now, c.fields, c.given = now.UTC(), map[any]*param{}, map[*param]bool{}
@@ -165,8 +165,8 @@ func (t *Tool) param(name string) *param {
 	return &t.Run.params[i]
 }
 
-// meant is the parameter that an unknown name stands for: one with another usual name, or one that differs by _json at its end, which some
-// tools have and others do not.
+// meant is the parameter that an unknown name refers to. The name may be another usual name, or differ by _json at its end, which
+// only some tools use.
 func (t *Tool) meant(name string) *param {
 	usual := map[string]string{"service_name": "service", "since": "start_time", "until": "end_time", "service_names": "services"}
 	if p := t.param(usual[name]); p != nil {
@@ -188,7 +188,7 @@ func (t *Tool) names() []string {
 
 func (t *Tool) paramNames() string { return strings.Join(t.names(), ", ") }
 
-// nearest is the parameter whose name is most like a wrong one.
+// nearest is the parameter whose name is most similar to a wrong name.
 func (t *Tool) nearest(name string) string { return nearest.Name(name, t.names()) }
 
 // Note adds a note to the answer of the call.
@@ -196,7 +196,7 @@ func (c *Call) Note(format string, args ...any) {
 	c.Notes = append(c.Notes, fmt.Sprintf(format, args...))
 }
 
-// NameOf is the name of the parameter of a field.
+// NameOf is the parameter name of a field.
 func (c *Call) NameOf(field any) string {
 	if p := c.fields[field]; p != nil {
 		return p.name
@@ -204,18 +204,18 @@ func (c *Call) NameOf(field any) string {
 	return ""
 }
 
-// Bad says what is wrong with the argument in a field.
+// Bad describes the fault of the argument in a field.
 func (c *Call) Bad(field any, message, example string) error {
 	return BadInput(c.NameOf(field), message, example)
 }
 
-// Given reports whether a field has a value: the caller's, or the default.
+// Given reports whether a field has a value, from the caller or by default.
 func (c *Call) Given(field any) bool {
 	_, ok := c.value(field)
 	return ok
 }
 
-// value is the value of a field. Fields that are pointers or lists may have lost theirs since the call was read.
+// value is the value of a field. A pointer or list may have been emptied since the call was read.
 func (c *Call) value(field any) (any, bool) {
 	v := reflect.ValueOf(field).Elem()
 	switch v.Kind() {
@@ -231,7 +231,7 @@ func (c *Call) value(field any) (any, bool) {
 	return v.Interface(), p != nil && c.given[p]
 }
 
-// Labels label a time range and the fields that have values, for the first line of a text.
+// Labels labels a time range and the fields that have values. They stand in the first line of a text.
 func (c *Call) Labels(w TimeRange, fields ...any) []Pair {
 	scope := []Pair{w.Label()}
 	for _, f := range fields {
@@ -242,7 +242,7 @@ func (c *Call) Labels(w TimeRange, fields ...any) []Pair {
 	return scope
 }
 
-// Again are the arguments of another call for the same time range and fields.
+// Again returns the arguments of another call for the same time range and fields.
 func (c *Call) Again(w TimeRange, more map[string]any, fields ...any) map[string]any {
 	args := map[string]any{"start_time": w.Start, "end_time": w.End}
 	maps.Copy(args, c.Chosen(fields...))
@@ -250,7 +250,7 @@ func (c *Call) Again(w TimeRange, more map[string]any, fields ...any) map[string
 	return args
 }
 
-// Chosen are the fields that have values, by the names of their parameters.
+// Chosen returns the fields that have values, by their parameter names.
 func (c *Call) Chosen(fields ...any) map[string]any {
 	out := map[string]any{}
 	for _, f := range fields {
@@ -261,7 +261,7 @@ func (c *Call) Chosen(fields ...any) map[string]any {
 	return out
 }
 
-// Echo are the fields that have values, by the names that results use: event_type as eventType.
+// Echo returns the fields that have values, by the names that results use: event_type becomes eventType.
 func (c *Call) Echo(fields ...any) map[string]any {
 	out := map[string]any{}
 	for name, v := range c.Chosen(fields...) {
@@ -279,7 +279,7 @@ func (c *Call) Decode(field any, m proto.Message) error {
 	return DecodeJSON(c.NameOf(field), reflect.ValueOf(field).Elem().Bytes(), m)
 }
 
-// Or is the value of an argument, or another one when the call did not give it.
+// Or is the value of an argument, or other if the call did not give the argument.
 func Or[T any](v *T, other T) T {
 	if v == nil {
 		return other

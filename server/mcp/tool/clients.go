@@ -6,7 +6,7 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 )
 
-// Clients are the services that tools call.
+// Clients are the clients of the services that tools call.
 type Clients struct {
 	Services     svcv2.ServicesServiceClient
 	Traces       svcv2.TracesServiceClient

@@ -24,7 +24,7 @@ const (
 	TagDecode       = "@svc/mcp/decode-error"
 )
 
-// InputError is an argument that cannot be used.
+// InputError is the error for an argument that cannot be used.
 type InputError struct {
 	Tag, Parameter, Message, Example string
 }
@@ -35,7 +35,7 @@ func BadInput(parameter, message, example string) error {
 	return &InputError{Tag: TagInvalidInput, Parameter: parameter, Message: parameter + " " + message, Example: example}
 }
 
-// Failure is the structured half of a failed call.
+// Failure is the structured part of a failed call.
 type Failure struct {
 	Tag       string `json:"_tag"`
 	Message   string `json:"message"`
@@ -62,7 +62,8 @@ func ErrorResult(t *Tool, err error) (*sdk.CallToolResult, error) {
 	return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: text}}, StructuredContent: json.RawMessage(data)}, nil
 }
 
-// FailureOf keeps the tag and the message of the API. What carries none is a defect of ours, whose text stays private.
+// FailureOf keeps the tag and the message of an API error. An error without a tag is a defect of the server, and its text stays
+// private.
 func FailureOf(t *Tool, err error) Failure {
 	for _, detail := range status.Convert(err).Details() {
 		if d, ok := detail.(*optionsv1.ErrorDetail); ok {
@@ -73,7 +74,8 @@ func FailureOf(t *Tool, err error) Failure {
 	return t.named(e.Param, Failure{Tag: apierr.Spec(e.Tag).GetTag(), Message: e.Message})
 }
 
-// named puts the tool's parameter into a failure, and into its message where that begins with the field of the API's request.
+// named puts the tool's parameter into a failure. If the message begins with the field of the API's request, the parameter
+// replaces it there too.
 func (t *Tool) named(field string, d Failure) Failure {
 	d.Parameter = t.parameterOf(field)
 	if rest, ok := strings.CutPrefix(d.Message, field+" "); ok && d.Parameter != "" {
@@ -82,7 +84,7 @@ func (t *Tool) named(field string, d Failure) Failure {
 	return d
 }
 
-// parameterOf is the tool's name of a field of the API's request, empty when the tool has no such parameter.
+// parameterOf is the tool's name for a field of the API's request. It is empty if the tool has no such parameter.
 func (t *Tool) parameterOf(field string) string {
 	field = strings.TrimPrefix(field, "filters.")
 	switch {
@@ -93,7 +95,7 @@ func (t *Tool) parameterOf(field string) string {
 	case field == "deployment_environment":
 		field = "environment"
 	case field == "id":
-		// A tool that asks for one thing by its id.
+		// The tool reads one thing by its id.
 		for _, p := range t.Run.params {
 			if p.required && strings.HasSuffix(p.name, "_id") {
 				field = p.name
@@ -111,7 +113,7 @@ func (t *Tool) parameterOf(field string) string {
 	return field
 }
 
-// DecodeJSON reads JSON of a caller into a message of the API; the error names the parameter and what is wrong in it.
+// DecodeJSON reads a caller's JSON into a message of the API. The error names the parameter and the fault.
 func DecodeJSON(parameter string, raw json.RawMessage, m proto.Message) error {
 	err := wirejson.Unmarshal(raw, m)
 	var problems *wirejson.DecodeError

@@ -8,7 +8,7 @@ import (
 	"github.com/svc-observability/svc/server/wording"
 )
 
-// NonNil is never nil.
+// NonNil returns an empty list instead of nil.
 func NonNil(l []string) []string {
 	if l == nil {
 		return []string{}
@@ -27,7 +27,7 @@ func ShownOf(n int, more bool, noun string) string {
 	}
 }
 
-// ClampWindow moves the start of a suggested call so that the other tool takes it.
+// ClampWindow moves the start of a suggested call so that the other tool accepts the time range.
 func ClampWindow(args map[string]any, w TimeRange, days int) map[string]any {
 	if longest := time.Duration(days) * 24 * time.Hour; w.To.Sub(w.From) > longest {
 		args["start_time"] = wording.Clock(w.To.Add(-longest))
@@ -50,16 +50,16 @@ func NextCursor(res interface {
 
 const (
 	maxOffset = 10_000
-	// pageSize is the largest page of the API.
+	// pageSize is the size of the API's largest page.
 	pageSize = 100
 )
 
-// Pagination says where in the whole list a result is.
+// Pagination says which part of the whole list a result is.
 type Pagination struct {
 	Offset  int  `json:"offset" jsonschema:"rows that were skipped"`
 	Limit   int  `json:"limit" jsonschema:"rows that were asked for"`
 	HasMore bool `json:"hasMore" jsonschema:"whether further rows exist"`
-	// Total is how many rows there are in all, where that is known.
+	// Total is the number of all rows, if it is known.
 	Total      *int `json:"total,omitempty" jsonschema:"rows in all, where known"`
 	NextOffset *int `json:"nextOffset,omitempty" jsonschema:"offset of the next page"`
 }
@@ -69,13 +69,13 @@ func NewPagination(offset, limit, shown int, more bool) Pagination {
 	if next := offset + shown; more && next <= maxOffset {
 		p.NextOffset = &next
 	}
-	if all := offset + shown; !more && (shown > 0 || offset == 0) { // a page beyond the end does not say where that is
+	if all := offset + shown; !more && (shown > 0 || offset == 0) { // a page beyond the end does not show where the end is
 		p.Total = &all
 	}
 	return p
 }
 
-// Shown is the page line of a text.
+// Shown is the line of a text about its page.
 func (p Pagination) Shown(n int, noun string) string {
 	switch {
 	case n == 0:
@@ -92,7 +92,7 @@ func (p Pagination) Shown(n int, noun string) string {
 // Fetch reads one page of the API.
 type Fetch[T any] func(ctx context.Context, limit int32, cursor *string) (rows []T, next *string, err error)
 
-// Collect puts pages of the API together: limit rows after the first skip.
+// Collect combines pages of the API. It skips the first skip rows and returns the next limit rows.
 func Collect[T any](ctx context.Context, cursor *string, skip, limit int, get Fetch[T]) (rows []T, more bool, err error) {
 	for {
 		want := skip
@@ -114,7 +114,7 @@ func Collect[T any](ctx context.Context, cursor *string, skip, limit int, get Fe
 	}
 }
 
-// Compared are the arguments of compare_periods for a time range and the equally long time before it.
+// Compared returns the arguments of compare_periods for a time range and the period of equal length before it.
 func Compared(w TimeRange, service, environment *string) map[string]any {
 	args := map[string]any{"current_start": w.Start, "current_end": w.End}
 	for name, v := range map[string]*string{"service": service, "environment": environment} {

@@ -29,43 +29,44 @@ const (
 	kindJSON // json.RawMessage: an object or an array, or its text
 )
 
-// param is one parameter. It comes from a field of the struct that holds the arguments of a tool (see With).
+// param is one parameter. It comes from a field of the arguments struct of a tool (see With).
 type param struct {
 	name, description string
 	kind              kind
 	required          bool
 	enum              []string
-	// pattern and example belong together: the example is shown when the pattern does not match.
+	// pattern and example belong together: a value that does not match the pattern is refused with the example.
 	pattern, example string
-	// minimum and maximum bound a number. A number outside of them is refused, or with clamped becomes the bound, with a note.
+	// minimum and maximum bound a number. A number outside of them is refused. With clamped it becomes the nearest bound, with a
+	// note.
 	minimum, maximum *float64
 	clamped          bool
 	fallback         any
 	// object says that JSON must be an object.
 	object bool
-	// form says in words what a pattern takes.
+	// form describes in words the texts that match the pattern.
 	form string
-	// short reads text that stands for JSON; nil when there is no such text.
+	// short reads a text that stands for JSON. It is nil if the parameter has no such text.
 	short func(text string) (json.RawMessage, bool)
-	// index is the place of the field in the struct.
+	// index is the position of the field in the struct.
 	index []int
 }
 
-// choices is implemented by types of text that has only some values.
+// choices is implemented by text types that have a fixed set of values.
 type choices interface{ Choices() []string }
 
-// shorthand is implemented by types of JSON for which a text can stand.
+// shorthand is implemented by JSON types for which a text can stand.
 type shorthand interface {
 	Short(text string) (json.RawMessage, bool)
 }
 
-// described is implemented by types whose description is longer than a tag should be.
+// described is implemented by types whose description is too long for a tag.
 type described interface{ Describe() string }
 
 // Severities are the names of the severities of log records.
 func Severities() []string { return []string{"TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"} }
 
-// shape is the form of a text that several tools take.
+// shape sets the form of a text that several tools take.
 func (p *param) shape(name string) error {
 	example := ""
 	switch name {
@@ -84,15 +85,15 @@ func (p *param) shape(name string) error {
 	return nil
 }
 
-// paramsOf reads the parameters from a struct. The name of a field is the name of its parameter: MinDurationMs is min_duration_ms. A field
-// that is a pointer or a list is left empty when the call does not give it. These tags say more:
+// paramsOf reads the parameters from a struct. A field's name gives the parameter's name: MinDurationMs is min_duration_ms. A
+// field that is a pointer or a list stays empty if the call does not give it. These tags say more:
 //
 //	doc       the description
 //	required  "true" when the call must give it
 //	default   the value when the call does not give it
 //	range     the bounds of a number, as 1..200 or 0..; clamp does the same, and moves a number outside of them to the nearest bound
 //	enum      the values of a text, with commas
-//	of        a field of the contract, as QueryMetric.type: its values are those of the parameter, without the one that the tag except names
+//	of        a field of the contract, as QueryMetric.type. The parameter has its values, except the one in the tag except
 //	shape     a name of shapes, as trace: text of a form that several tools take
 //	example   shown when a value is missing or wrong
 //	type      "object" when JSON must be an object
@@ -227,7 +228,7 @@ func (p *param) defaults(tag reflect.StructTag) (err error) {
 	return err
 }
 
-// argumentName writes the name of a field as arguments are written: TraceID becomes trace_id, HTTPMethod http_method.
+// argumentName writes the name of a field in the form of arguments: TraceID becomes trace_id, HTTPMethod http_method.
 func argumentName(field string) string {
 	var b strings.Builder
 	runes := []rune(field)
@@ -240,13 +241,13 @@ func argumentName(field string) string {
 	return b.String()
 }
 
-// RulesOf are the rules by which the API checks a field.
+// RulesOf returns the rules by which the API checks a field.
 func RulesOf(f protoreflect.FieldDescriptor) *validate.FieldRules {
 	rules, _ := proto.GetExtension(f.Options(), validate.E_Field).(*validate.FieldRules)
 	return rules
 }
 
-// valuesOf are the values that a field of the contract can have, as QueryMetric.type.
+// valuesOf returns the possible values of a field of the contract, such as QueryMetric.type.
 func valuesOf(name string) ([]string, error) {
 	d, err := protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName("svc.v2." + name))
 	if err != nil {

@@ -2,10 +2,10 @@ package tool
 
 import "google.golang.org/protobuf/types/known/structpb"
 
-// StructValue is a text, a number or a flag as a value of a request.
+// StructValue converts a text, a number or a flag to a value of a request.
 func StructValue(v any) *structpb.Value {
 	out, err := structpb.NewValue(v)
-	if err != nil { // callers give texts, numbers and flags
+	if err != nil { // cannot happen: callers give only texts, numbers and flags
 		return structpb.NewNullValue()
 	}
 	return out

@@ -6,7 +6,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// inputSchema is what a model reads. It is stricter than the reading of arguments.
+// inputSchema is the schema that a model reads. It is stricter than the code that reads arguments.
 func inputSchema(params []param) *jsonschema.Schema {
 	s := &jsonschema.Schema{
 		Type: "object", Properties: map[string]*jsonschema.Schema{}, AdditionalProperties: &jsonschema.Schema{Not: &jsonschema.Schema{}},

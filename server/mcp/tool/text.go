@@ -18,10 +18,17 @@ func Seconds(ms float64) string {
 	return time.Duration(ms * float64(time.Millisecond)).Round(100 * time.Millisecond).String()
 }
 
+<<<<<<< HEAD
 // MaxValueText bounds what one value of a span may add to a result: prompts and stack traces can be megabytes. REST has them whole.
+=======
+func Percent(rate float64) string { return Number(100*rate) + " %" }
+
+// MaxValueText limits the characters that one value of a span adds to a result, because prompts and stack traces can be
+// megabytes. REST returns them whole.
+>>>>>>> prose-p3
 const MaxValueText = 4000
 
-// TextBudget is the most that a text may hold, in characters.
+// TextBudget is the highest number of characters in a text.
 const TextBudget = 25_000
 
 // Pair is a label and a value.
@@ -32,7 +39,7 @@ type Page struct {
 	Scope  []Pair
 	Notes  []string
 	Blocks []Block
-	// Shown is the line that says how much of everything this is.
+	// Shown is the line that says how much of the whole the page shows.
 	Shown string
 	Next  []Suggestion
 }
@@ -40,7 +47,7 @@ type Page struct {
 // Block is a heading over rows that can be cut off one by one.
 type Block struct {
 	Heading string
-	// head comes before the rows whenever there are any; empty is printed when there are none.
+	// head comes before the rows if there are any. Otherwise empty is printed.
 	head  []string
 	Rows  []string
 	Empty string
@@ -67,7 +74,7 @@ func Table(heading, empty string, columns []string, rows [][]string) Block {
 	return b
 }
 
-// Render prints the page within the budget: rows that do not fit are left out, and the text says so.
+// Render prints the page within the budget. It leaves out the rows that do not fit and says so.
 func (p *Page) Render(title string) string {
 	var head, tail strings.Builder
 	head.WriteString("## " + title + "\n")
@@ -91,7 +98,7 @@ func (p *Page) Render(title string) string {
 		for _, s := range p.Next {
 			args, err := json.Marshal(s.Args)
 			if err != nil {
-				continue // arguments are texts and numbers, which always marshal
+				continue // cannot happen: arguments are texts and numbers, which always marshal
 			}
 			tail.WriteString("- `" + s.tool + "` " + string(args) + ": " + s.Reason + "\n")
 		}
@@ -130,10 +137,39 @@ func (p *Page) Render(title string) string {
 	return head.String() + tail.String()
 }
 
+<<<<<<< HEAD
 // Labeled is a label and its value.
+=======
+func OneLine(s string) string {
+	return strings.Join(strings.Fields(s), " ")
+}
+
+// Clip shortens a text to a number of characters and says how many are missing.
+func Clip(s string, most int) string {
+	n := utf8.RuneCountInString(s)
+	if n <= most {
+		return s
+	}
+	runes := []rune(s)
+	return string(runes[:most]) + fmt.Sprintf("… (%d more characters)", n-most)
+}
+
+func Number(v float64) string {
+	switch {
+	case v == float64(int64(v)):
+		return fmt.Sprintf("%d", int64(v))
+	case v >= 100 || v <= -100:
+		return fmt.Sprintf("%.0f", v)
+	default:
+		return fmt.Sprintf("%.3g", v)
+	}
+}
+
+// Labeled makes a label with its value.
+>>>>>>> prose-p3
 func Labeled(label, value string) Pair { return Pair{label, value} }
 
-// Next suggests a call, and says what it is good for.
+// Next suggests a call and says why.
 func Next(tool string, args map[string]any, reason string) Suggestion {
 	return Suggestion{tool, args, reason}
 }

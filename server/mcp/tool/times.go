@@ -13,12 +13,12 @@ import (
 	"github.com/svc-observability/svc/server/wording"
 )
 
-// Period is a time range with its texts.
+// Period makes a time range with its texts.
 func Period(start, end time.Time) TimeRange {
 	return TimeRange{Start: wording.Clock(start), End: wording.Clock(end), From: start, To: end}
 }
 
-// Before is the equally long time before.
+// Before is the period of equal length before this one.
 func (w TimeRange) Before() TimeRange { return Period(w.From.Add(-w.To.Sub(w.From)), w.From) }
 
 const MaxSearch = 7 * 24 * time.Hour
@@ -27,7 +27,7 @@ const DefaultWindow = 6 * time.Hour
 
 var relative = regexp.MustCompile(`^(?:now)?\s*([+-])\s*(\d{1,6})\s*(s|m|h|d|w)$`)
 
-// ParseTime takes the forms of time that arguments can have.
+// ParseTime reads a time in any of the forms that arguments may have.
 func ParseTime(text string, now time.Time) (time.Time, error) {
 	lower := strings.ToLower(text)
 	if lower == "now" {
@@ -48,7 +48,7 @@ func ParseTime(text string, now time.Time) (time.Time, error) {
 		return now.Add(time.Duration(n) * unit), nil
 	}
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-		const firstMilliseconds = 100_000_000_000 // less than this is 1973 in milliseconds: such a number counts seconds
+		const firstMilliseconds = 100_000_000_000 // in milliseconds this is in 1973: a smaller number counts seconds
 		if n >= firstMilliseconds {
 			return time.UnixMilli(n).UTC(), nil
 		}
@@ -66,7 +66,7 @@ func errTime() error {
 	return errors.New("must be a time: RFC 3339 (2026-01-31T09:30:00Z), YYYY-MM-DD HH:MM:SS in UTC, relative (now-1h) or Unix milliseconds")
 }
 
-// TimeRange is the window that a result is about.
+// TimeRange is the window of a result.
 type TimeRange struct {
 	Start string `json:"start" jsonschema:"start of the time range, RFC 3339"`
 	End   string `json:"end" jsonschema:"end of the time range, RFC 3339"`
@@ -75,19 +75,19 @@ type TimeRange struct {
 	To   time.Time `json:"-"`
 }
 
-// Window are the arguments for a time range, by default the last 6 hours.
+// Window holds the arguments for a time range. The default is the last 6 hours.
 type Window struct {
 	Call
 	StartTime *time.Time `doc:"RFC 3339 or now-1h; default now-6h"`
 	EndTime   *time.Time `doc:"default now"`
 }
 
-// Range is the time range of a call. It refuses one that is longer than longest.
+// Range is the time range of a call. It refuses a range that is longer than longest.
 func (w *Window) Range(longest time.Duration) (TimeRange, error) {
 	return w.Between(w.StartTime, w.EndTime, DefaultWindow, longest)
 }
 
-// Between is the time range from start to end. Without an end it ends now, and without a start it is as long as fallback says. It refuses a
+// Between is the time range from start to end. The default end is now. The default start is the end minus fallback. It refuses a
 // range that is longer than longest.
 func (c *Call) Between(start, end *time.Time, fallback, longest time.Duration) (TimeRange, error) {
 	to := Or(end, c.Now)
@@ -102,12 +102,12 @@ func (c *Call) Between(start, end *time.Time, fallback, longest time.Duration) (
 	return w, nil
 }
 
-// Timestamp is about when something was that is read by its id.
+// Timestamp is the approximate time of something that is read by its id.
 type Timestamp struct {
 	Timestamp *time.Time `doc:"About when it was (within an hour): quicker."`
 }
 
-// Proto is the time for a request, nil without one.
+// Proto is the time for a request, or nil.
 func (t Timestamp) Proto() *timestamppb.Timestamp {
 	if t.Timestamp == nil {
 		return nil
@@ -120,3 +120,9 @@ func (w TimeRange) StartProto() *timestamppb.Timestamp { return timestamppb.New(
 func (w TimeRange) EndProto() *timestamppb.Timestamp { return timestamppb.New(w.To) }
 
 func (w TimeRange) Label() Pair { return Pair{"Time range", w.Start + " to " + w.End} }
+<<<<<<< HEAD
+=======
+
+// Clock writes a time for an answer.
+func Clock(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+>>>>>>> prose-p3

@@ -14,10 +14,10 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Tool is one tool. Its input schema and the reading of its arguments both come from the struct of its arguments (see With).
+// Tool is one tool. Both its input schema and the code that reads its arguments come from the struct of its arguments (see With).
 type Tool struct {
 	Name, Title, Description string
-	// Set is the toolset that the tool belongs to.
+	// Set is the toolset of the tool.
 	Set                          string
 	Output                       *jsonschema.Schema
 	Writes, Destroys, Repeatable bool
@@ -25,10 +25,10 @@ type Tool struct {
 	Run Runner
 }
 
-// Maker makes a tool over the services that it calls.
+// Maker makes a tool from the clients of the services that it calls.
 type Maker func(*Clients) (*Tool, error)
 
-// Answer is what a tool found: data that fits its output schema, and the same for reading.
+// Answer is the result of a tool: data that fits its output schema, and the same as text.
 type Answer struct {
 	Data any
 	Text Page
@@ -50,23 +50,24 @@ func (t *Tool) Declaration() *sdk.Tool {
 	}
 }
 
-// OutputOf is the schema of a Go type, with the shared types that refer to themselves.
+// OutputOf is the schema of a Go type. defs has the schemas of shared types that refer to themselves.
 func OutputOf[T any](defs map[reflect.Type]*jsonschema.Schema) (*jsonschema.Schema, error) {
 	schema, err := jsonschema.For[T](&jsonschema.ForOptions{TypeSchemas: defs})
 	if err != nil {
 		return nil, fmt.Errorf("output schema: %w", err)
 	}
-	// No field is required: a failed call has structured content too, the error, and clients hold that against the schema as well.
+	// No field is required. A failed call also has structured content, the error, and clients check it against this schema too.
 	dropNull(schema)
 	prune(schema, reflect.TypeFor[T]())
 	return schema, nil
 }
 
-// describedFields is how many fields the rows of a list may have for an output schema to give each a schema of its own.
+// describedFields is the highest number of fields for which the rows of a list keep a schema for each field.
 const describedFields = 2
 
-// prune keeps the list of tools short: single objects, rows with many fields, and deeper fields are described by the names of their fields.
-// The tag summary of a field of the result replaces that description. A result that another tool has too is described there alone.
+// prune keeps the list of tools short. Single objects, rows with many fields, and deeper fields are described only by the names
+// of their fields. The tag summary of a field of the result replaces that description. If another tool has the same result, it is
+// described only there.
 func prune(s *jsonschema.Schema, t reflect.Type) {
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -85,12 +86,12 @@ func prune(s *jsonschema.Schema, t reflect.Type) {
 		case ok && whole:
 			p.Description = text
 		case whole && slices.Contains([]string{"timeRange", "pagination", "filters"}, name):
-			p.Description = "" // the instructions describe it for all tools
+			p.Description = "" // the server's instructions describe it once for all tools
 		}
 	}
 }
 
-// pruneTo keeps the schemas of at most so many fields, and the names of all.
+// pruneTo keeps the schemas of the fields if there are at most most of them. Otherwise it keeps only their names.
 func pruneTo(s *jsonschema.Schema, most int) {
 	if s == nil || len(s.Properties) == 0 {
 		return
@@ -122,8 +123,8 @@ func pruneTo(s *jsonschema.Schema, most int) {
 	s.Description, s.Properties, s.PropertyOrder = strings.Join(parts, ","), nil, nil
 }
 
-// dropNull removes the null that schemas of slices and pointers allow: results leave out what they do not have, and an empty list
-// is a list.
+// dropNull removes the null that schemas of slices and pointers allow. Results leave out absent fields, and an empty list is
+// written as a list.
 func dropNull(s *jsonschema.Schema) {
 	if s == nil {
 		return
@@ -132,7 +133,7 @@ func dropNull(s *jsonschema.Schema) {
 	if len(s.Types) == 1 {
 		s.Type, s.Types = s.Types[0], nil
 	}
-	// Names and types are what a reader needs. The rest costs tokens in every list of tools, of which a model has few.
+	// A reader needs only names and types. The rest costs tokens in every list of tools, and a model has few of them.
 	s.Required, s.Description = nil, ""
 	if other := s.AdditionalProperties; other != nil && (other.Not != nil || other.Type == "" && len(other.Types) == 0) {
 		s.AdditionalProperties = nil

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// read takes one value; nil means that it was left out.
+// read reads one value. nil means that the caller left it out.
 func (p *param) read(v any, c *Call) (any, error) {
 	text, isText := v.(string)
 	if number, ok := v.(json.Number); ok {

@@ -1,5 +1,5 @@
-// Package drain groups log messages by their fixed parts, after the Drain algorithm: a tree of fixed depth leads from the number of
-// words and the first words of a message to the few patterns that it is compared with. It is pure.
+// Package drain groups log messages by their fixed parts with the Drain algorithm. A tree of fixed depth leads from the number of
+// words and the first words of a message to the few patterns that the message is compared with. The package does no I/O.
 package drain
 
 import (
@@ -7,24 +7,26 @@ import (
 	"strings"
 )
 
-// Parameters of the algorithm.
+// These are the parameters of the algorithm.
 const (
-	// prefixWords are the first words by which the tree branches: its depth of 4 without the root, the number of words and the leaf.
+	// prefixWords is the number of first words by which the tree branches. The tree's depth is 4: root, number of words, first
+	// word, and leaf.
 	prefixWords = 1
 	similarity  = 0.4
 	maxChildren = 100
 	// Wildcard stands for a word that varies.
 	Wildcard = "<*>"
-	// maxWords bounds a message; what follows is one wildcard.
+	// maxWords is the number of words kept of a message. The rest becomes one wildcard.
 	maxWords = 128
-	// maxPatterns bounds the memory: a message that fits none when there are so many belongs to the pattern of a single wildcard.
+	// maxPatterns bounds the memory. Once there are this many, a message that matches no pattern belongs to the pattern of a
+	// single wildcard.
 	maxPatterns = 5000
 )
 
 // Pattern is a group of messages.
 type Pattern struct {
 	words []string
-	// Number is its place in the order in which patterns were found, from 0.
+	// Number is the position of the pattern in the order of discovery, from 0.
 	Number int
 }
 
@@ -48,17 +50,18 @@ func (n *node) child(key string) *node {
 	return c
 }
 
-// Tree holds the patterns of the messages that it has seen. The zero value is empty and ready. It is not safe for concurrent use.
+// Tree holds the patterns of the messages that were added. The zero value is empty and ready to use. It is not safe for
+// concurrent use.
 type Tree struct {
 	lengths  map[int]*node
 	patterns []*Pattern
 	rest     *Pattern
 }
 
-// Patterns are all patterns, in the order in which they were found.
+// Patterns returns all patterns in the order of discovery.
 func (t *Tree) Patterns() []*Pattern { return t.patterns }
 
-// Add returns the pattern that a message belongs to, which may be a new one. The pattern can become more general with later messages.
+// Add returns the pattern of a message, which may be new. Later messages can make the pattern more general.
 func (t *Tree) Add(message string) *Pattern {
 	words := Words(message)
 	leaf := t.leaf(words)
@@ -117,7 +120,7 @@ func (t *Tree) leaf(words []string) *node {
 	return n
 }
 
-// likeness is the part of the words that are the same, and how many. A wildcard of the pattern is like no word.
+// likeness is the share of words that are equal, and their number. A wildcard of the pattern equals no word.
 func likeness(pattern, words []string) (score float64, same int) {
 	if len(pattern) == 0 {
 		return 1, 0

@@ -37,7 +37,7 @@ func TestMask(t *testing.T) {
 	}
 }
 
-// Messages that are made of templates are found to be these templates, whatever their order.
+// Messages made from templates are grouped by these templates, whatever their order.
 func TestTemplatesAreFound(t *testing.T) {
 	templates := map[string]func(r *rand.Rand) string{
 		"cart <uuid> saved in <num>": func(r *rand.Rand) string {
@@ -89,7 +89,7 @@ func TestSameTimestampsDoNotSplit(t *testing.T) {
 	}
 }
 
-// What is too various is bounded, in the tree and in memory.
+// Messages of great variety are bounded in the tree and in memory.
 func TestBounds(t *testing.T) {
 	var tree Tree
 	for i := range 3 * maxPatterns {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// What values are replaced by.
+// These texts replace values.
 const (
 	maskUUID   = "<uuid>"
 	maskIP     = "<ip>"
@@ -14,7 +14,7 @@ const (
 	maskNumber = "<num>"
 )
 
-// Words splits a message at white space and replaces the values in its words that vary by nature.
+// Words splits a message at white space and replaces the values that vary by nature.
 func Words(message string) []string {
 	words := strings.Fields(message)
 	if len(words) > maxWords {
@@ -26,13 +26,14 @@ func Words(message string) []string {
 	return words
 }
 
-// mask replaces the values in a word. A value ends where none of its characters goes on: in `took=12ms,` it is `12ms`.
+// mask replaces the values in a word. A value ends at the first character that cannot be part of it: in `took=12ms,` it is
+// `12ms`.
 func mask(word string) string {
 	if !strings.ContainsAny(word, "0123456789@") && !strings.Contains(word, "::") && !longHex(word) {
 		return word
 	}
 	core := strings.Trim(word, `"'(){}<>,;.`)
-	for _, whole := range []string{core, strings.Trim(core, "[]")} { // brackets can belong to an address
+	for _, whole := range []string{core, strings.Trim(core, "[]")} { // the brackets may belong to an address
 		if m := maskWhole(whole); m != "" {
 			return strings.Replace(word, whole, m, 1)
 		}
@@ -54,14 +55,15 @@ func mask(word string) string {
 	return b.String()
 }
 
-// longHex spares the words of letters alone the rest of the work, except the long ones that could be hexadecimal.
+// longHex reports whether a word is long enough to be checked for a hexadecimal number. Shorter words of letters alone are
+// skipped.
 func longHex(word string) bool { return len(word) >= 16 }
 
 func isValue(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-' || c == '.' || c == '_' || c == '+' || c == '@' || c == '%' || c >= 0x80
 }
 
-// maskWhole names what a whole word is, or nothing: of these the separators belong to the value.
+// maskWhole names the kind of value that a whole word is, or returns nothing. The separators in such a value belong to it.
 func maskWhole(s string) string {
 	if isEmail(s) {
 		return maskEmail
@@ -80,7 +82,7 @@ func maskWhole(s string) string {
 	return ""
 }
 
-// maskPart replaces a run of characters that values are made of.
+// maskPart replaces a run of characters that can form a value.
 func maskPart(s string) string {
 	core := strings.TrimRight(s, ".-_")
 	tail := s[len(core):]
@@ -98,7 +100,7 @@ func maskPart(s string) string {
 	case isHex(core):
 		return maskHex + tail
 	}
-	// A value behind a name, as in `order-1042` or `node_7f3a9c21`, keeps the name.
+	// If a value follows a name, as in `order-1042` or `node_7f3a9c21`, the name stays.
 	for i := len(core) - 1; i > 0; i-- {
 		if core[i] == '-' || core[i] == '_' || core[i] == '.' {
 			switch last := core[i+1:]; {
@@ -134,7 +136,7 @@ func isUUID(s string) bool {
 	return true
 }
 
-// isHex takes 0x… and eight or more hexadecimal digits, of which one at least is a digit.
+// isHex accepts 0x… and eight or more hexadecimal digits. At least one of them must be a decimal digit.
 func isHex(s string) bool {
 	if rest, ok := strings.CutPrefix(strings.ToLower(s), "0x"); ok && rest != "" {
 		return allHex(rest)
@@ -155,7 +157,7 @@ func isHexDigit(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
 }
 
-// isNumber takes digits with a sign, points, and a unit of at most three letters or a percent sign behind them.
+// isNumber accepts digits with a sign and points, followed by a unit of at most three letters or by a percent sign.
 func isNumber(s string) bool {
 	s = strings.TrimLeft(s, "+-")
 	i := 0

@@ -20,7 +20,8 @@ import (
 // benchDay is the day of the rows of BenchmarkQueries.
 func benchDay() time.Time { return time.Now().UTC().Truncate(24 * time.Hour).Add(-48 * time.Hour) }
 
-// benchSpans are spans of twelve services over one day: forty operations, one in ten sampled at a tenth, ten attributes.
+// benchSpans are spans of twelve services over one day. They have forty operations and ten attributes. One in ten is
+// sampled at a tenth.
 const benchSpans = `INSERT INTO spans (OrgId, Timestamp, TraceId, SpanId, ParentSpanId, SpanName, SpanKind, ServiceName, ServiceNamespace, ServiceVersion, Environment,
 	DurationNano, StatusCode, HasError, IsEntry, HttpMethod, HttpRoute, HttpStatusCode, SampleRate, ResourceAttributes, SpanAttributes)
 SELECT 'org_bench', toDateTime64('%[1]s', 9, 'UTC') + toIntervalMillisecond(intDiv((number + %[2]d) * 86400000, %[3]d)) AS Timestamp,
@@ -93,7 +94,7 @@ func quote(s string) string {
 // benchCases are standard reads.
 func benchCases() []struct {
 	name  string
-	about time.Duration // of the window, from the day's end
+	about time.Duration // length of the window, which ends at the day's end
 	run   string        // timeseries or breakdown
 	spec  string        // aggregation|source|where|group
 	step  time.Duration
@@ -145,9 +146,9 @@ func benchQuery(tb testing.TB, text string) query.Query {
 	return q
 }
 
-// BenchmarkQueries runs standard reads over a day of SVC_TEST_BENCH_ROWS spans and as many logs, a million without it, kept in
-// SVC_TEST_BENCH_DIR for the next run of the same day when that is set. It reports the
-// median and the 95th percentile of their time with the rows and bytes that the engine reads for each.
+// BenchmarkQueries runs standard reads over one day of spans and as many logs. SVC_TEST_BENCH_ROWS sets their number, by default
+// a million each. If SVC_TEST_BENCH_DIR is set, the rows are kept there for the next run of the same day. For each read it
+// reports the median and the 95th percentile of the time, and the rows and bytes that the engine reads.
 func BenchmarkQueries(b *testing.B) {
 	total := 1_000_000
 	if text := os.Getenv("SVC_TEST_BENCH_ROWS"); text != "" {
@@ -201,7 +202,7 @@ func BenchmarkQueries(b *testing.B) {
 	}
 }
 
-// selected is how much the engine has read for all queries since its start, of the events of that name.
+// selected is the sum of an event over all queries since the engine's start. The events count what the engine read.
 func selected(b *testing.B, w *warehousetest.Engine, event string) float64 {
 	b.Helper()
 	return scalar(b, w, "SELECT sum(value) FROM system.events WHERE event = '"+event+"'")

@@ -1,5 +1,5 @@
-// Package engine runs requests of the query language: it plans each query, reads the warehouse within the organization's share, and makes
-// one result of the rows, with gaps filled, formulas computed and an earlier period beside it.
+// Package engine runs requests of the query language. It plans each query, reads the warehouse within the organization's share,
+// and combines the rows into one result. It fills gaps, computes formulas, and adds the values of an earlier period.
 package engine
 
 import (
@@ -20,14 +20,14 @@ import (
 	"github.com/svc-observability/svc/server/warehouse"
 )
 
-// Config is what an Engine needs. Zero fields have defaults.
+// Config holds the dependencies of an Engine. Zero fields have defaults.
 type Config struct {
-	// Warehouse is a *read.Reader where results are to be kept.
+	// Warehouse is a *read.Reader if results are to be cached.
 	Warehouse read.Warehouse
 	Now       func() time.Time
-	// PerOrganization is how many statements of one organization run at once, within those that the gate lets through.
+	// PerOrganization is the number of statements that one organization may run at once. The gate's own limit applies too.
 	PerOrganization int
-	// Rollups is what may be read instead of rows.
+	// Rollups says which rollups may be read instead of rows.
 	Rollups query.Rollups
 }
 
@@ -56,14 +56,14 @@ func New(cfg Config) *Engine {
 	return &Engine{warehouse: cfg.Warehouse, now: cfg.Now, slots: read.NewOrgSlots(cfg.PerOrganization), rollups: cfg.Rollups, keys: cache.New[keysOf, []reads.AttributeKeyRow](maxKeyLists, cfg.Now)}
 }
 
-// answer is what the rows of one query were made into.
+// answer holds the result of one query.
 type answer struct {
 	plan   query.Plan
 	series []query.SeriesRow
 	groups []query.GroupRow
 }
 
-// Rollups are those that the engine's reads may use instead of rows.
+// Rollups returns the rollups that the engine's reads may use instead of rows.
 func (e *Engine) Rollups() query.Rollups { return e.rollups }
 
 // Timeseries runs a request over time. An error is an *apierr.Error, or a *query.Invalid that names a field of the request.
@@ -99,8 +99,8 @@ func (e *Engine) Breakdown(ctx context.Context, org principal.OrgID, r *query.Re
 	return e.groups(ctx, org, r)
 }
 
-// Total runs a request over the whole window without its groups: one row at most. It reads what a timeseries of the request would, and may
-// be as long. Its errors are those of Timeseries.
+// Total runs a request over the whole window without its groups, so the result has at most one row. Its window may be as long as
+// that of a timeseries, and it reads as much. Its errors are those of Timeseries.
 func (e *Engine) Total(ctx context.Context, org principal.OrgID, r *query.Request) (*query.Breakdown, error) {
 	if err := r.Validate(false); err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func (e *Engine) Total(ctx context.Context, org principal.OrgID, r *query.Reques
 	whole.Queries = slices.Clone(r.Queries)
 	for i := range whole.Queries {
 		if q := &whole.Queries[i]; len(q.GroupBy) > 0 {
-			q.GroupBy, q.Having = nil, nil // a condition on the value of a group is none on that of all
+			q.GroupBy, q.Having = nil, nil // a condition on the value of a group does not apply to the total
 		}
 	}
 	return e.groups(ctx, org, &whole)
@@ -119,7 +119,8 @@ func (e *Engine) groups(ctx context.Context, org principal.OrgID, r *query.Reque
 	joined := len(r.Queries) > 1 || r.Comparison.Previous
 	now, before, warnings, err := e.run(ctx, org, r, r.Window.End.Sub(r.Window.Start), func(q *query.Spec, w query.Window) (query.Plan, error) {
 		if joined {
-			// Columns are joined by group: what is first in one may be far back in another, or was a period ago.
+			// Columns are joined by group. The first groups of one column may rank low in another column, or in the period
+			// before.
 			wide := *q
 			wide.Limit = query.MaxLimit
 			q = &wide
@@ -140,7 +141,7 @@ func (e *Engine) groups(ctx context.Context, org principal.OrgID, r *query.Reque
 	return out, nil
 }
 
-// others reads what the queries whose values do not add up have of all groups but those with the keys.
+// others reads the values of all groups together except those with the given keys, for queries whose values do not add up.
 func (e *Engine) others(ctx context.Context, org principal.OrgID, r *query.Request, columns []*column, keys []string, groups map[string][]string) error {
 	ctx, cancel := context.WithTimeout(ctx, TimeLimit)
 	defer cancel()
@@ -175,7 +176,7 @@ func (e *Engine) others(ctx context.Context, org principal.OrgID, r *query.Reque
 	return g.Wait()
 }
 
-// run reads every query over the window and, for a comparison, over the one that is shift earlier.
+// run reads every query over the window. For a comparison it also reads the window that is shift earlier.
 func (e *Engine) run(
 	ctx context.Context, org principal.OrgID, r *query.Request, shift time.Duration, plan func(*query.Spec, query.Window) (query.Plan, error),
 ) (now, before []answer, warnings []string, err error) {
@@ -190,7 +191,7 @@ func (e *Engine) run(
 		q, w := r.Queries[i%len(r.Queries)].Spec, windows[i/len(r.Queries)]
 		q.Rollups = e.rollups
 		if w != r.Window {
-			// What a group was before is shown beside what it is, whether it would have passed or not.
+			// A group's earlier value is shown beside its current one, even if the earlier value fails the condition.
 			q.SeriesLimit, q.Having = query.MaxSeriesLimit, nil
 		}
 		if answers[i].plan, err = plan(&q, w); err != nil {
@@ -211,7 +212,7 @@ func (e *Engine) run(
 		return err
 	})
 	g.Go(func() error {
-		// A key that nobody sends is worth a word, but no failure.
+		// An attribute key that nobody sends gives a warning, not an error.
 		unknown = e.unknownKeys(gctx, org, r)
 		return nil
 	})
@@ -222,7 +223,8 @@ func (e *Engine) run(
 	return answers[:n], answers[n:], append(append(warnings, ofMetrics...), unknown...), nil
 }
 
-// periodBefore is the window that is shift earlier. Both ends of a window belong to it, so that it ends just before the other one starts.
+// periodBefore is the window that is shift earlier. A window includes both of its ends, so the earlier one ends just before the
+// later one starts.
 func periodBefore(w query.Window, shift time.Duration) query.Window {
 	end := w.End.Add(-shift)
 	if last := w.Start.Add(-time.Nanosecond); end.After(last) {
@@ -231,13 +233,13 @@ func periodBefore(w query.Window, shift time.Duration) query.Window {
 	return query.Window{Start: w.Start.Add(-shift), End: end}
 }
 
-// fetched is what a query read. It belongs to many when it was kept.
+// fetched holds the rows that a query read. Several requests may share it through the cache, so nobody may change it.
 type fetched struct {
 	series []query.SeriesRow
 	groups []query.GroupRow
 }
 
-// read fills the rows of an answer, from those that the gate keeps where it may.
+// read fills in the rows of an answer. It takes them from the cache if it can.
 func (e *Engine) read(ctx context.Context, org principal.OrgID, end time.Time, a *answer) (err error) {
 	var out fetched
 	g, gated := e.warehouse.(*read.Reader)
@@ -250,7 +252,7 @@ func (e *Engine) read(ctx context.Context, org principal.OrgID, end time.Time, a
 	} else {
 		out, err = read.Coalesce(ctx, g, read.KeyOf("series", org, a.plan.Statement), keep, func() (fetched, int, error) {
 			out, err := e.fetch(ctx, org, a.plan)
-			if err != nil || len(out.series)+len(out.groups) == 0 { // what is not there yet may be there at once
+			if err != nil || len(out.series)+len(out.groups) == 0 { // an empty result is not cached: data may arrive at any moment
 				return out, 0, err
 			}
 			return out, out.size(), nil
@@ -274,7 +276,7 @@ func (e *Engine) fetch(ctx context.Context, org principal.OrgID, p query.Plan) (
 	return out, err
 }
 
-// size is about what rows take.
+// size estimates the memory that the rows take.
 func (r fetched) size() int {
 	n := 512
 	for _, row := range r.series {
@@ -294,7 +296,8 @@ func textSize(list []string) int {
 	return n
 }
 
-// seriesRows reads rows one by one: there may be a hundred thousand, and read.All finds the fields of each by reflection.
+// seriesRows reads rows one at a time. There may be a hundred thousand of them, and read.All finds the fields of each row by
+// reflection.
 func (e *Engine) seriesRows(ctx context.Context, org principal.OrgID, s sqlbuild.Statement) (out []query.SeriesRow, err error) {
 	rows, err := e.warehouse.Query(ctx, org, s.SQL, s.Args...)
 	if err != nil {
@@ -318,7 +321,8 @@ func (e *Engine) seriesRows(ctx context.Context, org principal.OrgID, s sqlbuild
 	return out, nil
 }
 
-// seriesOnce reads a timeseries the quick way, and the thorough one when there are more groups than series.
+// seriesOnce reads a timeseries with the quick statement, and with the thorough one if there are more groups than the series
+// limit.
 func (e *Engine) seriesOnce(ctx context.Context, org principal.OrgID, p query.Plan) ([]query.SeriesRow, error) {
 	if p.Quick != "" {
 		rows, err := e.seriesRows(ctx, org, sqlbuild.Statement{SQL: p.Quick, Args: p.Args})
@@ -332,7 +336,7 @@ func (e *Engine) seriesOnce(ctx context.Context, org principal.OrgID, p query.Pl
 	return e.seriesRows(ctx, org, p.Statement)
 }
 
-// groupsOf counts the groups of rows, up to one more than most.
+// groupsOf counts the groups of rows and stops at most + 1.
 func groupsOf(rows []query.SeriesRow, most int) int {
 	seen := map[string]bool{}
 	for _, r := range rows {
@@ -343,7 +347,7 @@ func groupsOf(rows []query.SeriesRow, most int) int {
 	return len(seen)
 }
 
-// inQuery adds the place of a query to what its plan says is wrong with it.
+// inQuery adds the position of a query to the error of its plan.
 func inQuery(r *query.Request, i int, err error) error {
 	var bad *query.Invalid
 	if errors.As(err, &bad) && len(r.Queries) > 0 {

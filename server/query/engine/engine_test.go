@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(warehousetest.Main(m)) }
 
-// begin is recent, because the tables expire old rows, and whole, so that buckets begin there.
+// begin is recent, because the tables expire old rows. It is a whole hour, so that buckets begin at it.
 func begin() time.Time { return time.Now().UTC().Truncate(24 * time.Hour).Add(-30 * time.Hour) }
 
 const span = 3 * time.Hour
@@ -130,7 +130,7 @@ func within(got, lo, hi float64) bool {
 	return got >= lo-tolerance && got <= hi+tolerance
 }
 
-// Every aggregation, grouping and operator agrees with what is computed from the rows themselves.
+// Every aggregation, grouping and operator agrees with values that the test computes from the rows.
 func TestAgreesWithExact(t *testing.T) {
 	w := warehousetest.Shared(t)
 	e := New(Config{Warehouse: w, Rollups: query.AllRollups()})
@@ -208,7 +208,7 @@ func checkSeries(t *rapid.T, where string, got *query.Timeseries, rows []*item, 
 		groups[key] = append(groups[key], i)
 	}
 	if zero, _ := empty(spec.Aggregation); len(spec.GroupBy) == 0 && len(rows) == 0 && zero == 0 {
-		groups["[]"] = nil // a count of nothing is zeros
+		groups["[]"] = nil // a count of no rows is zero
 	}
 	kept := map[string]bool{}
 	for _, s := range got.Series {
@@ -307,7 +307,7 @@ func checkGroups(t *rapid.T, where string, got *query.Breakdown, rows []*item, s
 			continue
 		}
 		rest = append(rest, items...)
-		// What was left out is no larger than what was shown.
+		// Groups that were left out are no larger than groups that were shown.
 		if lo, _ := aggregate(items, spec.Aggregation, seconds); spec.Aggregation.Func != query.Quantile && lo > last+1e-6*(1+math.Abs(last)) {
 			t.Fatalf("%s: %s with %v was left out", where, key, lo)
 		}

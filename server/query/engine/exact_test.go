@@ -16,7 +16,8 @@ import (
 	"github.com/svc-observability/svc/server/warehouse"
 )
 
-// This file computes what the engine computes, from the rows that the tests insert, by the words of the documentation and not by its SQL.
+// This file computes the same values as the engine, from the rows that the tests insert. It follows the documentation, not the
+// engine's SQL.
 
 // item is a span, a log record or a product event.
 type item struct {
@@ -26,14 +27,14 @@ type item struct {
 	failed        bool
 	duration      time.Duration
 	text          map[string]string  // built-in fields
-	number        map[string]float64 // built-in fields; 0 is none
+	number        map[string]float64 // built-in fields; 0 means absent
 	flag          map[string]bool
 	own, resource map[string]string
 	eventNames    []string
 	eventMaps     []map[string]string
 }
 
-// lookup gives the values of a field: none, one, or for events several.
+// lookup returns the values of a field: none, one, or several for an event field.
 func (i *item) lookup(f query.Field) []string {
 	find := func(m map[string]string, key string) []string {
 		for _, k := range query.SameAttribute(key) {
@@ -154,7 +155,7 @@ func (i *item) group(fields []query.Field) []string {
 	return out
 }
 
-// aggregate is the exact value over rows, and for quantiles what is within the sketch's error.
+// aggregate is the exact value over rows. For a quantile it is the range of values within the sketch's error.
 func aggregate(items []*item, a query.Aggregation, seconds float64) (lo, hi float64) {
 	exact := func(v float64) (float64, float64) { return v, v }
 	sum := func(of func(*item) float64) (total float64) {
@@ -237,7 +238,7 @@ func values2(values []weighted, a query.Aggregation) (lo, hi float64) {
 		last := values[len(values)-1].value
 		return last, last
 	}
-	// A t-digest interpolates between neighbours; it may be off by this much of the rank, and up to the next other value.
+	// A t-digest interpolates between neighbours. It may be off by this much of the rank, and by up to the next different value.
 	const slack = 0.02
 	at := func(level float64) int {
 		seen := 0.0
@@ -338,8 +339,8 @@ func made(source query.Source, seed uint64, n int, start time.Time, length time.
 	return identified(out)
 }
 
-// identified says who did product events of which no session is recorded: the user, else the user that their visitor was last seen with, among
-// these events, else the visitor.
+// identified names the person of product events without a recorded session: the user, or else the last user of their visitor
+// among these events, or else the visitor.
 func identified(items []*item) []*item {
 	last := map[string]*item{}
 	for _, i := range items {

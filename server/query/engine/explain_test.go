@@ -15,7 +15,7 @@ import (
 
 var indexPattern = regexp.MustCompile(`(?m)^[ │├└─]*(?:(PrimaryKey|Partition|Min-Max|Name: \S+)$|(Granules: \d+/\d+)$)`)
 
-// The hot reads go through the indexes that were made for them: testdata/indexes.txt has what each index leaves of the granules.
+// The frequent reads use the indexes that were made for them. testdata/indexes.txt has the granules that each index leaves.
 func TestIndexesAreUsed(t *testing.T) {
 	w := warehousetest.NewEngine(t)
 	day := time.Now().UTC().Truncate(24 * time.Hour).Add(-72 * time.Hour)
@@ -75,7 +75,7 @@ func TestIndexesAreUsed(t *testing.T) {
 			t.Fatal(err)
 		}
 		if p.Quick != "" {
-			p.SQL, _, _ = strings.Cut(p.Quick, "\nSETTINGS ") // EXPLAIN runs here without the right to change any
+			p.SQL, _, _ = strings.Cut(p.Quick, "\nSETTINGS ") // EXPLAIN runs here without permission to change settings
 		}
 		var plan bytes.Buffer
 		if err := w.RawQuery(t.Context(), "EXPLAIN indexes = 1 "+literal(p.Statement, "org_big"), "TSVRaw", &plan); err != nil {

@@ -13,10 +13,11 @@ import (
 // column is a query of a breakdown, with its values by group.
 type column struct {
 	values, previous map[string]float64
-	rest, restBefore float64 // of the groups that were not read
+	rest, restBefore float64 // for the groups that were not read
 	missing          float64 // the value of a group that has no rows
 	missingBefore    float64
-	// additive columns have as others what is left of their totals; others and othersBefore are those of the rest.
+	// others and othersBefore are the values of the groups that the result leaves out. For an additive column they are the rest
+	// of its totals. For other columns a separate read gives them.
 	additive             bool
 	others, othersBefore float64
 }
@@ -45,12 +46,12 @@ func groupValues(a *answer, seconds float64) (values map[string]float64, total, 
 	return values, total, missing
 }
 
-// cut reports whether there were more groups than were read.
+// cut reports whether there are more groups than were read.
 func cut(a *answer) bool { return len(a.groups) > 0 && a.groups[0].Groups > uint64(len(a.groups)) }
 
-// assembleGroups joins the rows of the queries by their groups, and computes the formulas. The groups are those of all queries, in the order
-// of the first one that is shown; a query with a condition on its value keeps the others' groups to its own.
-// What is left is to fill the table with the rows of the keys.
+// assembleGroups joins the rows of the queries by their groups and computes the formulas. It takes the groups of all queries, in
+// the order of the first query that is shown. If a query has a condition on its value, only groups in the result of that query
+// remain. The caller then fills the table with the rows of the keys.
 func assembleGroups(out *query.Breakdown, r *query.Request, now, before []answer) (t *breakdownTable, keys []string, groups map[string][]string) {
 	seconds := out.Window.End.Sub(out.Window.Start).Seconds()
 	columns := make([]*column, len(r.Queries))
@@ -68,7 +69,7 @@ func assembleGroups(out *query.Breakdown, r *query.Request, now, before []answer
 	}
 	gone := map[string]bool{}
 	for i := range before {
-		if cut(&now[i]) { // a group that was not read may have rows all the same
+		if cut(&now[i]) { // a group that was not read may still have rows
 			continue
 		}
 		for _, row := range before[i].groups {
@@ -98,7 +99,8 @@ func assembleGroups(out *query.Breakdown, r *query.Request, now, before []answer
 	return &breakdownTable{request: r, columns: columns, compared: len(before) > 0}, keys, groups
 }
 
-// groupedApart warns of queries whose groups are not those of the first one: their rows stand below each other, not side by side.
+// groupedApart warns about queries whose groups differ from those of the first query: their rows appear below each other, not
+// side by side.
 func groupedApart(r *query.Request) []string {
 	var apart []string
 	lead := r.Queries[0].GroupBy
@@ -118,17 +120,17 @@ func nothingGrouped(r *query.Request) bool {
 	return !slices.ContainsFunc(r.Queries, func(q query.Query) bool { return len(q.GroupBy) > 0 })
 }
 
-// ranking is the groups of a breakdown in the order of the query that leads.
+// ranking orders the groups of a breakdown by the leading query.
 type ranking struct {
 	order  query.Order
 	groups map[string][]string
-	// gone are those that had rows in the period before and have none now.
+	// gone holds the groups that had rows in the period before and have none now.
 	gone map[string]bool
 	lead *column
 }
 
-// pick gives the first groups. Those that are gone come last, but for a place among the largest they stand with what they had: else what
-// stopped would be the first to be left out.
+// pick returns the first groups. Groups that are gone come last. In the contest for a place among the largest groups they count
+// with their earlier value. Otherwise a group that stopped sending would be the first to be left out.
 func (r *ranking) pick(limit int) (keys []string, truncated bool) {
 	var gone []string
 	for key := range r.groups {
@@ -151,7 +153,7 @@ func (r *ranking) pick(limit int) (keys []string, truncated bool) {
 	return append(keys, gone...), truncated
 }
 
-// less reports whether a group has less now than one that is gone had.
+// less reports whether the current value of a group is lower than the earlier value of a group that is gone.
 func (r *ranking) less(key, gone string) bool {
 	now, ok := r.lead.values[key]
 	had, was := r.lead.previous[gone]
@@ -167,7 +169,7 @@ func (r *ranking) compare(a, b string, values map[string]float64, by query.Order
 		return byGroup
 	case by.ByGroup:
 		return -byGroup
-	case aok != bok: // what the first query does not have comes last
+	case aok != bok: // groups without a value in the first query come last
 		return map[bool]int{true: -1, false: 1}[aok]
 	case math.IsNaN(va) != math.IsNaN(vb):
 		return map[bool]int{true: 1, false: -1}[math.IsNaN(va)]
@@ -254,7 +256,7 @@ func orElse(values map[string]float64, key string, otherwise float64) float64 {
 	return otherwise
 }
 
-// row gives the values of one group that are shown.
+// row gives the values of one group for the columns that are shown.
 func (t *breakdownTable) row(of func(*column) float64) []float64 {
 	byName := map[string]float64{}
 	var out []float64

@@ -13,8 +13,8 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
 
-// Every aggregation of every source, by every kind of field, from rows and from rollups: an organization without data gets nothing of one
-// that has some.
+// Every aggregation of every source, on every kind of field, reads rows and rollups. An organization without data gets nothing
+// from an organization with data.
 func TestIsolation(t *testing.T) {
 	w := warehousetest.Shared(t)
 	ctx := t.Context()
@@ -42,7 +42,7 @@ func TestIsolation(t *testing.T) {
 					q.GroupBy = []query.Field{f}
 				}
 				if g%2 == 1 {
-					// Conditions that hold for any row must not open the way to another organization's.
+					// Conditions that hold for every row must not reveal another organization's rows.
 					if q.Filter, err = query.ParseWhere(s, "service.name exists OR NOT service.name exists OR attr.user.id !contains x"); err != nil {
 						t.Fatal(err)
 					}
@@ -70,7 +70,7 @@ func TestIsolation(t *testing.T) {
 				if group == "" && (len(groups.Groups) != 1 || groups.Groups[0].Values[0] > 0) {
 					t.Fatalf("%s of %s: %v", name, s, groups.Groups)
 				}
-				// The test can fail: the owner gets something.
+				// This proves that the test can fail: the owner gets results.
 				if mine, err := e.Breakdown(ctx, full, r); err != nil || len(mine.Groups) == 0 {
 					t.Fatalf("%s of %s by %q: %v for its owner: %v", name, s, group, mine, err)
 				}

@@ -15,21 +15,22 @@ import (
 )
 
 const (
-	// maxKnownKeys is how many keys of a signal are compared with those that a request names; where there are more, nothing is said.
+	// maxKnownKeys is the largest number of a signal's keys with which the keys of a request are compared. With more keys there
+	// is no warning.
 	maxKnownKeys = 2000
-	// keysFor is how long a list of keys is kept.
+	// keysFor is how long a list of keys is cached.
 	keysFor     = time.Minute
 	maxKeyLists = 256
 )
 
-// keysOf names a list of attribute keys. The hours of its window stand for the window.
+// keysOf identifies a list of attribute keys in the cache. The hours of its window stand for the window.
 type keysOf struct {
 	org        principal.OrgID
 	signal     string
 	start, end int64
 }
 
-// unknownKeys names the attributes of a request that nobody sent in its window, each with the nearest that somebody did.
+// unknownKeys lists the attributes of a request that nobody sent in its window, each with the most similar key that was sent.
 func (e *Engine) unknownKeys(ctx context.Context, org principal.OrgID, r *query.Request) []string {
 	var out []string
 	for i := range r.Queries {
@@ -86,7 +87,7 @@ func (e *Engine) knownKeys(ctx context.Context, org principal.OrgID, signal stri
 	return rows, nil
 }
 
-// scopeOf is the scope of a field in the list of keys.
+// scopeOf is the scope under which the list of keys has a field.
 func scopeOf(s query.Source, f query.Field) string {
 	switch f.Scope {
 	case query.ResourceAttribute:
@@ -98,7 +99,7 @@ func scopeOf(s query.Source, f query.Field) string {
 	}
 }
 
-// unknownKey says what is odd about an attribute that is not among the known ones.
+// unknownKey describes an attribute that is not among the known keys.
 func unknownKey(s query.Source, f query.Field, known []reads.AttributeKeyRow) string {
 	scope := scopeOf(s, f)
 	same := query.SameAttribute(f.Key)

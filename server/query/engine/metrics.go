@@ -12,7 +12,8 @@ import (
 	"github.com/svc-observability/svc/server/query/reads"
 )
 
-// checkMetrics refuses the rate of a sum that can fall, and has a word on metrics that were not received as they are asked for.
+// checkMetrics refuses the rate of a sum that can fall. It warns about metrics that were not received in the form that the
+// request asks for.
 func (e *Engine) checkMetrics(ctx context.Context, org principal.OrgID, r *query.Request) (warnings []string, err error) {
 	for i := range r.Queries {
 		q := &r.Queries[i].Spec
@@ -66,7 +67,7 @@ func (e *Engine) metricKinds(ctx context.Context, org principal.OrgID, w query.W
 	return read.All[reads.MetricKindRow](ctx, e.warehouse, org, reads.MetricKinds(w, q.Metric.Name, q.Filter.Service()))
 }
 
-// unsentExtremes has a word on the max or min of histograms whose senders do not report it.
+// unsentExtremes warns about the max or min of histograms whose senders do not report it.
 func (e *Engine) unsentExtremes(ctx context.Context, org principal.OrgID, w query.Window, q *query.Spec) ([]string, error) {
 	release, err := e.slots.Acquire(ctx, org)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
 
-// few are spans that a reader can count: in two hours, checkout has 4 and 8 of which 1 and 2 failed; cart has 2 and none.
+// few inserts spans that a reader can count. In two hours, checkout has 4 and 8 spans, of which 1 and 2 failed. cart has 2 and 0.
 func few(t *testing.T, w *warehouse.Warehouse, org principal.OrgID) query.Window {
 	t.Helper()
 	start := begin()
@@ -90,7 +90,7 @@ func TestFormulasAndComparison(t *testing.T) {
 		t.Error(got.Warnings)
 	}
 
-	// The second hour beside the first.
+	// Compare the second hour with the first.
 	r.Window.Start = window.Start.Add(time.Hour)
 	r.Comparison = query.Comparison{Previous: true, Percent: true}
 	if got, err = e.Timeseries(t.Context(), org, r); err != nil {
@@ -121,7 +121,7 @@ func TestFormulasAndComparison(t *testing.T) {
 	same(t, "what stopped, before", groups.Groups[1].Previous[:1], 2)
 }
 
-// A comparison shows what stopped: of everything, of groups, and of groups that are cut to the largest.
+// A comparison shows groups that stopped: in the total, by group, and by group with a limit.
 func TestComparisonShowsWhatStopped(t *testing.T) {
 	w := warehousetest.Shared(t)
 	const org = "org_stopped"
@@ -153,7 +153,7 @@ func TestComparisonShowsWhatStopped(t *testing.T) {
 		same(t, name, append(append(series.Series[0].Values, series.Series[0].Previous...), series.Series[0].Change...), c.value, c.before, c.change)
 		same(t, name, append(append(groups.Groups[0].Values, groups.Groups[0].Previous...), groups.Groups[0].Change...), c.value, c.before, c.change)
 	}
-	// checkout has 1 span after it had 2 of 8 that failed; cart had more in the hour that is compared with.
+	// checkout has 1 span, after 2 failed spans of 8 before. cart had more in the compared hour.
 	second := hour(1)
 	second.End = second.Start.Add(time.Minute)
 	q := parse(t, "A", "count|traces||service.name")
@@ -174,7 +174,7 @@ func TestComparisonShowsWhatStopped(t *testing.T) {
 		t.Fatalf("cart alone: %+v, %v", groups, err)
 	}
 	same(t, "cart alone", groups.Groups[0].Previous, 2)
-	// Nothing in either period is a count of 0, too, and no group.
+	// If neither period has rows, a count is 0 too, and there is no group.
 	series, _ := run(hour(4), parse(t, "A", "count|traces||"))
 	if len(series.Series) != 1 || !series.Series[0].Unseen {
 		t.Errorf("nothing at all: %+v", series.Series)
@@ -184,7 +184,7 @@ func TestComparisonShowsWhatStopped(t *testing.T) {
 	}
 }
 
-// What is beyond the limit of a breakdown is computed of its rows where values of groups do not add up.
+// If the values of groups do not add up, the other groups of a breakdown are computed from their rows.
 func TestOthersOfABreakdown(t *testing.T) {
 	w := warehousetest.Shared(t)
 	const org = "org_others"
@@ -215,7 +215,7 @@ func TestOthersOfABreakdown(t *testing.T) {
 			t.Errorf("metrics, %s: %+v, want %g (%v)", aggregation, got, want, err)
 		}
 	}
-	// Of several columns, and of the period before.
+	// The same for several columns, and for the period before.
 	a, b := parse(t, "A", "count|traces||service.name"), parse(t, "B", "max_duration|traces||service.name")
 	a.Limit = 1
 	hour := query.Window{Start: window.Start.Add(time.Hour), End: window.End}
@@ -226,7 +226,7 @@ func TestOthersOfABreakdown(t *testing.T) {
 	same(t, "others", append(got.Groups[1].Values, got.Groups[1].Previous...), 0, math.NaN(), 2, 2)
 }
 
-// Queries that are grouped by different fields have no groups in common, which is worth a word.
+// Queries with different groupings have no groups in common, and the result warns about that.
 func TestGroupedApart(t *testing.T) {
 	w := warehousetest.Shared(t)
 	const org = "org_apart"
@@ -241,7 +241,7 @@ func TestGroupedApart(t *testing.T) {
 	}
 }
 
-// What happened at the instant where a window starts is not of the period before as well.
+// An event at the instant where a window starts does not belong to the period before as well.
 func TestPeriodsDoNotOverlap(t *testing.T) {
 	w := warehousetest.Shared(t)
 	const org = "org_periods"
@@ -322,7 +322,7 @@ func TestHavingOrderAndLimit(t *testing.T) {
 		t.Errorf("the sum of others, of which some fail the condition: %+v", series.Series)
 	}
 
-	// Series are picked of the groups that pass, not of those that are large.
+	// Series are picked from the groups that pass, not from the largest groups.
 	for name, condition := range map[string]query.Having{"equal": {Op: query.OpEqual, Value: 2}, "less": {Op: query.OpLess, Value: 3}, "none": {Op: query.OpEqual, Value: 0}} {
 		series, _ = run(func(q *query.Query) { q.SeriesLimit, q.Having = 1, []query.Having{condition} })
 		if series.Truncated || len(series.Series) != 1 || series.Series[0].Name != "cart" {
@@ -339,13 +339,13 @@ func TestHavingOrderAndLimit(t *testing.T) {
 			t.Errorf("%s: %+v, %v", q.Aggregation, series, err)
 		}
 	}
-	// A rate is compared as it is shown: cart has 2 spans in two hours.
+	// The condition compares the rate that is shown: cart has 2 spans in two hours.
 	perHour.Having = []query.Having{{Op: query.OpLess, Value: 1.5 / 3600}}
 	rates, err := e.Breakdown(t.Context(), org, &query.Request{Window: window, Queries: []query.Query{perHour}})
 	if err != nil || len(rates.Groups) != 1 || rates.Groups[0].Name != "cart" {
 		t.Errorf("rates: %+v, %v", rates, err)
 	}
-	// What a group was before is shown whether it would have passed or not: checkout had 4.
+	// A group's earlier value is shown even if it fails the condition: checkout had 4.
 	grown := parse(t, "A", "count|traces||service.name")
 	grown.Having = []query.Having{{Op: query.OpGreater, Value: 5}}
 	r := &query.Request{Window: query.Window{Start: window.Start.Add(time.Hour), End: window.End}, Bucket: time.Hour, Queries: []query.Query{grown}, Comparison: query.Comparison{Previous: true}}
@@ -359,7 +359,7 @@ func TestHavingOrderAndLimit(t *testing.T) {
 	same(t, "hour before", series.Series[0].Previous, 4)
 }
 
-// counting counts the statements that reach the warehouse and can hold them up.
+// counting counts the statements that reach the warehouse and can hold them.
 type counting struct {
 	*warehouse.Warehouse
 	mu      sync.Mutex
@@ -441,7 +441,7 @@ func TestShareOfAnOrganization(t *testing.T) {
 		})
 	}
 	wait(t, func() bool { w.mu.Lock(); defer w.mu.Unlock(); return w.running == 2 })
-	// One that leaves while it waits gets its own error and takes no slot with it.
+	// A caller that leaves while it waits gets its own error and takes no slot.
 	ctx, cancel := context.WithCancel(t.Context())
 	left := make(chan error)
 	go func() { left <- run(ctx, "org_share") }()
@@ -489,7 +489,7 @@ func TestUnknownAttributesAreNamed(t *testing.T) {
 	e := New(Config{Warehouse: w})
 	for where, want := range map[string]string{
 		"attr.cart.size > 3":         "",
-		"attr.http.method = GET":     "", // the other name of what was sent
+		"attr.http.method = GET":     "", // the other name of the attribute that was sent
 		"attr.cart.siez > 3":         `No span attribute "cart.siez" was received in this window; the nearest name is "cart.size".`,
 		"attr.k8s.pod.name = a":      `No span attribute "k8s.pod.name" was received in this window, but there is a resource attribute of that name.`,
 		"resource.unheard_of exists": `No resource attribute "unheard_of" was received in this window.`,

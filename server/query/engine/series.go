@@ -11,10 +11,10 @@ import (
 	"github.com/svc-observability/svc/server/query"
 )
 
-// OtherName is how the sum of the groups beyond the limit is called.
+// OtherName is the name of the sum of the groups beyond the limit.
 const OtherName = "other"
 
-// groupKey tells groups apart.
+// groupKey is a key that distinguishes groups.
 func groupKey(group []string, other bool) string {
 	if other {
 		return "other"
@@ -22,7 +22,7 @@ func groupKey(group []string, other bool) string {
 	return fmt.Sprintf("%q", group)
 }
 
-// label is a group for people.
+// label is the name of a group for people.
 func label(group []string, other bool) string {
 	if other {
 		return OtherName
@@ -39,7 +39,7 @@ func label(group []string, other bool) string {
 	return strings.Join(parts, " · ")
 }
 
-// title is how the series of a query are called: by their group, and by the query when there are several or no group.
+// title is the name of a series: its group, with the name of the query if there are several queries or no group.
 func title(name, legend, group string, several bool) string {
 	if legend != "" {
 		name = legend
@@ -54,7 +54,7 @@ func title(name, legend, group string, several bool) string {
 	}
 }
 
-// visible is how many queries and formulas are shown.
+// visible counts the queries and formulas that are shown.
 func visible(r *query.Request) int {
 	n := 0
 	for _, q := range r.Queries {
@@ -70,10 +70,10 @@ func visible(r *query.Request) int {
 	return n
 }
 
-// assembleSeries makes the series of a result from the rows of its queries, and those of the formulas.
+// assembleSeries makes the series of a result from the rows of its queries, and then the series of the formulas.
 func assembleSeries(out *query.Timeseries, r *query.Request, now, before []answer) {
 	several := visible(r) > 1
-	sums := map[string]*query.Series{} // by the lower-case names of queries and formulas: what formulas compute with
+	sums := map[string]*query.Series{} // operands of formulas, by the lower-case names of queries and formulas
 	for i, q := range r.Queries {
 		series, truncated := rowsToSeries(out, &now[i], 0)
 		total := &query.Series{Values: sum(series, out, now[i].plan.Zero)}
@@ -81,7 +81,7 @@ func assembleSeries(out *query.Timeseries, r *query.Request, now, before []answe
 			earlier, cut := rowsToSeries(out, &before[i], periodShift(out.Window, out.Bucket))
 			total.Previous = sum(earlier, out, now[i].plan.Zero)
 			beside(series, earlier, cut, now[i].plan.Zero, len(out.Buckets))
-			if !truncated && len(q.Having) == 0 { // else a group without a series may have rows all the same
+			if !truncated && len(q.Having) == 0 { // otherwise a group without a series may still have rows
 				series = append(series, vanished(series, earlier, &q, &now[i].plan)...)
 			}
 		}
@@ -127,20 +127,21 @@ func assembleSeries(out *query.Timeseries, r *query.Request, now, before []answe
 	}
 }
 
-// periodShift is how much earlier the period before a window is: whole buckets, so that each has one to stand beside.
+// periodShift is how much earlier the compared window is. It is a whole number of buckets, so each bucket has one to compare
+// with.
 func periodShift(w query.Window, bucket time.Duration) time.Duration {
 	buckets := (w.End.Sub(w.Start) + bucket - 1) / bucket
 	return time.Duration(int64(buckets) * int64(bucket))
 }
 
-// rowsToSeries puts rows into the buckets of the result; those of an earlier window are shifted into it.
+// rowsToSeries puts rows into the buckets of the result. It shifts the rows of an earlier window into them.
 func rowsToSeries(out *query.Timeseries, a *answer, shift time.Duration) (series []query.Series, truncated bool) {
 	index := map[string]int{}
 	window := query.Window{Start: out.Window.Start, End: out.Window.End}
 	for _, row := range a.series {
 		at := int(row.Bucket.Add(shift).Sub(out.Buckets[0]) / out.Bucket)
 		if at == len(out.Buckets) {
-			at-- // the instant at the inclusive end
+			at-- // the instant at the window's end, which is inclusive
 		}
 		if at < 0 || at >= len(out.Buckets) {
 			continue
@@ -166,7 +167,7 @@ func rowsToSeries(out *query.Timeseries, a *answer, shift time.Duration) (series
 	return series, truncated
 }
 
-// covered is how much of a bucket the window has.
+// covered is how much of a bucket lies in the window.
 func covered(w query.Window, bucket time.Time, length time.Duration) time.Duration {
 	start, end := bucket, bucket.Add(length)
 	if w.Start.After(start) {
@@ -191,7 +192,8 @@ func blank(n int, zero bool) []float64 {
 	return values
 }
 
-// beside gives each series its values of the period before. Groups that were not among those read then, because there were more, have none.
+// beside gives each series its values of the period before. If there were too many groups then, groups that were not read have no
+// such values.
 func beside(series, earlier []query.Series, cut, zero bool, n int) {
 	byKey := map[string][]float64{}
 	for _, s := range earlier {
@@ -205,8 +207,8 @@ func beside(series, earlier []query.Series, cut, zero bool, n int) {
 	}
 }
 
-// vanished are series of the groups that had rows in the period before and have none now, those that had most first, as many as a query has
-// series at most.
+// vanished returns the series of the groups that had rows in the period before and have none now, largest first. It returns at
+// most as many as the series limit of the query.
 func vanished(series, earlier []query.Series, q *query.Query, p *query.Plan) (out []query.Series) {
 	now := map[string]bool{}
 	for _, s := range series {
@@ -227,7 +229,7 @@ func vanished(series, earlier []query.Series, q *query.Query, p *query.Plan) (ou
 	return out
 }
 
-// unseen is the series of a count of no rows.
+// unseen is the series of a count that found no rows.
 func unseen(buckets int, compared bool) query.Series {
 	s := query.Series{Values: blank(buckets, true), Unseen: true}
 	if compared {
@@ -238,7 +240,7 @@ func unseen(buckets int, compared bool) query.Series {
 
 func limitOfSeries(q *query.Query) int { return cmp.Or(q.SeriesLimit, query.DefaultSeriesLimit) }
 
-// sum adds up the series of a query, bucket by bucket: an operand of formulas.
+// sum adds up the series of a query, bucket by bucket, to make an operand of formulas.
 func sum(series []query.Series, out *query.Timeseries, zero bool) []float64 {
 	total := blank(len(out.Buckets), zero && len(series) == 0)
 	for _, s := range series {
@@ -255,14 +257,14 @@ func sum(series []query.Series, out *query.Timeseries, zero bool) []float64 {
 	return total
 }
 
-// formulaSeries computes a formula where all of its operands have a value.
+// formulaSeries computes a formula in the buckets where all operands have a value.
 func formulaSeries(f query.Formula, operands map[string]*query.Series, out *query.Timeseries, compared bool) (*query.Series, string) {
 	e, err := query.ParseFormula(f.Expression)
 	s := &query.Series{Query: f.Name, Name: title(f.Name, f.Legend, "", true), Values: blank(len(out.Buckets), false)}
 	if compared {
 		s.Previous = blank(len(out.Buckets), false)
 	}
-	if err != nil { // Validate has read it
+	if err != nil { // Validate has already parsed it
 		return s, fmt.Sprintf("%s was not computed: %s.", f.Name, err)
 	}
 	zeros := 0
@@ -288,7 +290,8 @@ func divided(name string, n int, of string) string {
 	return fmt.Sprintf("%s has no value in %d %s: it divides by zero there.", name, n, of)
 }
 
-// change is by how many percent values differ from those before; none where there was nothing, or zero.
+// change is the difference between a value and the earlier value in percent. There is no change if the earlier value is absent or
+// zero.
 func change(values, previous []float64) []float64 {
 	out := make([]float64, len(values))
 	for i := range values {
@@ -299,8 +302,8 @@ func change(values, previous []float64) []float64 {
 	return out
 }
 
-// having drops points that fail a condition, and series without any left. What is beyond the limit goes as well: it is a sum of series that
-// pass and of others.
+// having drops points that fail a condition, and series without points. It also drops the series of the groups beyond the limit,
+// because that sum includes groups that fail.
 func having(series []query.Series, conditions []query.Having) []query.Series {
 	return slices.DeleteFunc(series, func(s query.Series) bool {
 		if s.Other {
@@ -318,7 +321,7 @@ func having(series []query.Series, conditions []query.Having) []query.Series {
 	})
 }
 
-// pick cuts series that pass conditions to the limit of their query, the largest first.
+// pick cuts the series that pass the conditions to the limit of their query and keeps the largest.
 func pick(series []query.Series, q *query.Query, additive bool) (kept []query.Series, truncated bool) {
 	limit := limitOfSeries(q)
 	if len(series) <= limit {
@@ -330,7 +333,8 @@ func pick(series []query.Series, q *query.Query, additive bool) (kept []query.Se
 	return series[:limit], true
 }
 
-// order sorts series by their total, or their maximum where values do not add up, or by group. What is other comes last.
+// order sorts series by group, by their total, or by their maximum if their values do not add up. The series of the other groups
+// comes last.
 func order(series []query.Series, q *query.Query, additive bool) {
 	rank := func(s query.Series) float64 {
 		total, most := 0.0, math.Inf(-1)

@@ -8,10 +8,10 @@ import (
 	"github.com/svc-observability/svc/server/query"
 )
 
-// defaultBreakdown is how many rows the breakdown of a signal has without a limit.
+// defaultBreakdown is the number of rows in a signal's breakdown if the request sets no limit.
 const defaultBreakdown int32 = 20
 
-// SignalTimeseries answers the timeseries method of a signal. What is wrong with the request is an error with the tag `invalid`.
+// SignalTimeseries answers the timeseries method of a signal. A fault in the request is an error with the tag `invalid`.
 func (e *Engine) SignalTimeseries(ctx context.Context, org principal.OrgID, q query.SignalQuery, invalid apierr.Tag) (*query.Timeseries, error) {
 	r, err := q.Request()
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/confine"
 )
 
-// explain says what is wrong with a statement that the engine refused with a code. Of the engine's text nothing is used.
+// explain describes the fault of a statement that the engine refused with a code. It uses nothing of the engine's own text.
 func explain(ctx context.Context, w Warehouse, code int, sql string) (message string, known bool) {
 	switch code {
 	case 47, 10, 16, 8: // UNKNOWN_IDENTIFIER, NOT_FOUND_COLUMN_IN_BLOCK, NO_SUCH_COLUMN_IN_TABLE, THERE_IS_NO_COLUMN
@@ -52,7 +52,7 @@ func messages() map[int]string {
 	}
 }
 
-// unknownColumns names what the statement uses and no table or alias has, with the columns that look like it.
+// unknownColumns names the columns of the statement that no table or alias has, with similar columns that exist.
 func unknownColumns(ctx context.Context, w Warehouse, sql string) string {
 	tables, err := w.SQLSchemas(ctx)
 	if err != nil {
@@ -99,7 +99,7 @@ func unknownColumns(ctx context.Context, w Warehouse, sql string) string {
 	return strings.Join(out, "")
 }
 
-// names are the words and quoted names of a statement.
+// names returns the words and quoted names of a statement.
 func names(tokens []confine.Token) []string {
 	var out []string
 	for _, t := range tokens {
@@ -110,7 +110,8 @@ func names(tokens []confine.Token) []string {
 	return out
 }
 
-// suspects are the names that might be columns: not those that the statement gives, nor calls of functions, nor what follows a point.
+// suspects returns the names that might be columns. It skips aliases that the statement defines, function calls, and names after
+// a point.
 func suspects(tokens []confine.Token) []string {
 	var code []confine.Token
 	for _, t := range tokens {

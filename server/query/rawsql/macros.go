@@ -12,7 +12,7 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/confine"
 )
 
-// Codes of refusals that only macros have.
+// These are the codes of refusals that concern macros.
 const (
 	invalidMacro    confine.Code = "InvalidMacro"
 	unresolvedMacro confine.Code = "UnresolvedMacro"
@@ -22,18 +22,18 @@ func refuse(code confine.Code, format string, args ...any) *confine.Refusal {
 	return &confine.Refusal{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// macroNames are the macros there are.
+// macroNames lists all macros.
 func macroNames() []string {
 	return []string{"$__timeFilter", "$__timeGroup", "$__startTime", "$__endTime", "$__interval_s", "$__orgFilter"}
 }
 
-// intervals are the lengths that AutoInterval chooses from.
+// intervals are the lengths that AutoInterval can choose.
 func intervals() []time.Duration {
 	const minute, hour, day = time.Minute, time.Hour, 24 * time.Hour
 	return []time.Duration{5 * minute, 10 * minute, 15 * minute, 30 * minute, hour, 2 * hour, 3 * hour, 6 * hour, 12 * hour, day, 7 * day}
 }
 
-// AutoInterval is the length of buckets of which about thirty make a window.
+// AutoInterval is a length of buckets that divides a window into about thirty.
 func AutoInterval(w query.Window) time.Duration {
 	all := intervals()
 	for _, d := range all {
@@ -44,11 +44,11 @@ func AutoInterval(w query.Window) time.Duration {
 	return all[len(all)-1]
 }
 
-// column is what a time macro takes: the name of a column, of a table's or alias' too.
+// column matches the argument of a time macro: the name of a column, which may be qualified with a table or an alias.
 var column = regexp.MustCompile("^(?:[A-Za-z_][A-Za-z0-9_]*|`[^`\\\\]+`|\"[^\"\\\\]+\")(?:\\.(?:[A-Za-z_][A-Za-z0-9_]*|`[^`\\\\]+`|\"[^\"\\\\]+\"))?$")
 
-// expand writes out the macros and variables of a statement, not within quotes and comments. Values are written by this function from
-// times, numbers and quoted texts; the result is checked as if the user had written it.
+// expand replaces the macros and variables of a statement, except within quotes and comments. This function writes all values
+// itself, from times, numbers and quoted texts. The result is then checked like any statement of a user.
 func expand(req Request) (string, error) {
 	tokens, refusal := confine.Lex(req.SQL)
 	if refusal != nil {
@@ -87,12 +87,12 @@ func expand(req Request) (string, error) {
 	return out.String(), nil
 }
 
-// macro writes out one macro and says how many of the tokens after it it took.
+// macro expands one macro and returns how many of the tokens after it belong to it.
 func macro(name string, after []confine.Token, req Request) (text string, used int, _ *confine.Refusal) {
 	seconds := int64(req.Interval / time.Second)
 	switch name {
 	case "$__orgFilter":
-		// The tables hold the organization's rows only: there is nothing left to filter, in joins as little as in subqueries.
+		// The tables hold only the organization's rows, so there is nothing left to filter, in joins and subqueries too.
 		return "(1 = 1)", 0, nil
 	case "$__startTime":
 		return literal(req.Window.Start), 0, nil
@@ -115,7 +115,7 @@ func macro(name string, after []confine.Token, req Request) (text string, used i
 	return "", 0, refuse(unresolvedMacro, "There is no macro %s.%s Macros: %s.", name, confine.DidYouMean(name, known), strings.Join(known, ", "))
 }
 
-// argument reads ( … ) up to the first closing parenthesis.
+// argument reads a parenthesis up to the first closing one.
 func argument(tokens []confine.Token) (text string, used int) {
 	var b strings.Builder
 	open := false
@@ -139,7 +139,8 @@ func literal(t time.Time) string {
 	return "toDateTime64('" + t.UTC().Format("2006-01-02 15:04:05.000000000") + "', 9, 'UTC')"
 }
 
-// list writes texts as literals with commas; an empty list is one empty text, which fits wherever one does.
+// list writes texts as literals with commas between them. An empty list becomes one empty text, because a text fits wherever a
+// list does.
 func list(values []string) string {
 	if len(values) == 0 {
 		values = []string{""}

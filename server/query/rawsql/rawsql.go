@@ -1,5 +1,5 @@
-// Package rawsql runs SELECT statements that users wrote, for the services: it writes out their macros, has them confined to the
-// organization, and turns what goes wrong into errors that are safe to show.
+// Package rawsql runs SELECT statements that users wrote. It expands their macros, confines them to the organization, and turns
+// failures into errors that are safe to show.
 package rawsql
 
 import (
@@ -18,50 +18,50 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/confine"
 )
 
-// Warehouse is what this package needs of *warehouse.Warehouse.
+// Warehouse is the part of *warehouse.Warehouse that this package needs.
 type Warehouse interface {
 	SelectConfined(ctx context.Context, org principal.OrgID, sql string, limits warehouse.TenantLimits) (*warehouse.TenantResult, error)
 	SQLSchemas(ctx context.Context) ([]warehouse.SQLSchema, error)
 }
 
-// MaxRows bounds the rows of a result; DefaultRows is for who does not say.
+// MaxRows is the highest number of rows in a result. DefaultRows applies if the caller sets no number.
 const (
 	MaxRows     = 10_000
 	DefaultRows = 1000
 )
 
-// Results of statements that say how they are bounded in time are kept for closedFor when that time has been over for closedAfter. It is short: a
-// statement can read a second table without a bound.
+// The result of a statement with a bounded window is cached for closedFor if the window ended at least closedAfter ago. closedFor
+// is short because a statement can also read a second table without a bound.
 const (
 	closedAfter = 2 * time.Minute
 	closedFor   = 30 * time.Second
 )
 
-// changing are functions that give something else each time.
+// changing matches functions that give a different result on each call.
 var changing = regexp.MustCompile(`(?i)\b(now\w*|today|yesterday|current_\w+|utc_?timestamp|rand\w*|generate\w+|random\w*)\b`)
 
-// repeats tells whether a statement gives the same again over the same closed window.
+// repeats reports whether a statement gives the same result again over the same closed window.
 func repeats(sql string) bool {
 	bounded := strings.Contains(sql, "$__timeFilter") || strings.Contains(sql, "$__endTime")
 	return bounded && !changing.MatchString(sql)
 }
 
-// Request is a statement and what its macros mean.
+// Request is a statement with the values of its macros.
 type Request struct {
 	SQL    string
 	Window query.Window
-	// Interval is the length of the buckets; zero means AutoInterval of the window.
+	// Interval is the length of the buckets. Zero means AutoInterval of the window.
 	Interval time.Duration
-	// Variables are what $name and ${name} stand for: a text, or a list of them with commas.
+	// Variables are the values of $name and ${name}. Several values are written as a list with commas.
 	Variables map[string][]string
-	// MaxRows and Time are the defaults when zero.
+	// MaxRows and Time have defaults if they are zero.
 	MaxRows int
 	Time    time.Duration
-	// Param is the field that errors of the statement blame; `sql` when empty.
+	// Param is the field that errors in the statement name. Empty means `sql`.
 	Param string
 }
 
-// Result is what a statement gave, with what its macros meant.
+// Result is the result of a statement, with the values of its macros.
 type Result struct {
 	*warehouse.TenantResult
 	ExpandedSQL string
@@ -106,7 +106,7 @@ func refused(err error, param string) error {
 	return apierr.New(apierr.WarehouseInvalidSql, r.Message, apierr.Param(param), apierr.Violations(apierr.Violation{Field: param, Message: string(r.Code) + ": " + r.Message}))
 }
 
-// failure says what went wrong in words of this package: the engine's text can hold stored values.
+// failure describes an error in this package's own words, because the engine's text can contain stored values.
 func failure(ctx context.Context, w Warehouse, err error, sql, param string) error {
 	var r *confine.Refusal
 	var e *warehouse.Error

@@ -9,24 +9,24 @@ import (
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
-// MaxAgentSpans is how many spans of a session are read.
+// MaxAgentSpans is the highest number of spans that is read for a session.
 const MaxAgentSpans = 10_000
 
-// AgentFilters are conditions on spans of agents; lists mean one of these.
+// AgentFilters are conditions on the spans of agents. A list matches any one of its values.
 type AgentFilters struct{ Services, Environments, Models, Agents, Tools, Vendors []string }
 
-// agentOperations are the values of gen_ai.operation.name that make a span one of an agent.
+// agentOperations are the values of gen_ai.operation.name that mark a span as an agent's span.
 const agentOperations = `'chat', 'generate_content', 'text_completion', 'invoke_agent', 'execute_tool', 'create_agent', 'embeddings', 'invoke_workflow', 'retrieval'`
 
-// agentSpan is the condition that a span is one of an agent, in the form that the index of attributes answers.
+// agentSpan is the condition that a span belongs to an agent. Its form lets the index of attributes answer it.
 const agentSpan = `hasAny(arrayMap((k, v) -> cityHash64(k, v), mapKeys(SpanAttributes), mapValues(SpanAttributes)), arrayMap(o -> cityHash64('gen_ai.operation.name', o), [` + agentOperations + `]))`
 
-// sessionKeys are the attributes that name a session, the first that is there first.
+// sessionKeys are the attributes that can name a session. The first one that is present counts.
 func sessionKeys() []string {
 	return []string{"svc_ai.session.id", "gen_ai.conversation.id", "session.id"}
 }
 
-// Expressions over the attributes of a span of an agent.
+// These expressions read the attributes of an agent's span.
 const (
 	agentFailed    = `(StatusCode = 'Error' OR SpanAttributes['error.type'] != '')`
 	agentOperation = `SpanAttributes['gen_ai.operation.name']`
@@ -38,12 +38,12 @@ const (
 	agentException = `EventsAttributes[indexOf(EventsName, 'exception')]`
 	agentMessage   = failureMessage
 	agentErrorType = `if(SpanAttributes['error.type'] != '', SpanAttributes['error.type'], ` + agentException + `['exception.type'])`
-	// agentFingerprint tells failures apart by type and message, apart from numbers and ids.
+	// agentFingerprint groups failures by type and message, and ignores numbers and ids in the message.
 	agentFingerprint = `cityHash64(` + agentErrorType + `, replaceRegexpAll(` + agentMessage + `, '[0-9a-fA-F]{8,}|[0-9]+', '#'))`
 	isModelCall      = `Operation IN ('chat', 'generate_content', 'text_completion')`
 )
 
-// ownSession is the session that a span names itself, empty without one.
+// ownSession is the session that the span itself names, or empty.
 func ownSession() string {
 	var parts []string
 	keys := sessionKeys()
@@ -53,7 +53,7 @@ func ownSession() string {
 	return "multiIf(" + strings.Join(parts, ", ") + ", SpanAttributes['" + keys[len(keys)-1] + "'])"
 }
 
-// withSession wraps a read of spans so that each has the session that it belongs to. columns are what the read gives beside.
+// withSession wraps a read of spans and adds the session of each span. columns are the other columns of the result.
 func withSession(columns string, c sqlbuild.Conditions) string {
 	return fmt.Sprintf(`SELECT *, multiIf(Own != '', Own, max(Own) OVER (PARTITION BY TraceId) != '', max(Own) OVER (PARTITION BY TraceId), concat('trace:', TraceId)) AS Session
         FROM
@@ -68,12 +68,12 @@ func agentConditions(b *sqlbuild.Builder, w query.Window) sqlbuild.Conditions {
 	return sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", w.Start), "Timestamp <= "+b.Time("end", w.End), agentSpan)
 }
 
-// AgentSessionSearch asks for sessions.
+// AgentSessionSearch selects sessions.
 type AgentSessionSearch struct {
 	Window  query.Window
 	Filters AgentFilters
 	Search  string
-	// HasErrors is nil when both count.
+	// HasErrors is nil to keep sessions with and without errors.
 	HasErrors     *bool
 	NoTraces      bool
 	Ranges        []AgentRange
@@ -109,7 +109,7 @@ type AgentSessionRow struct {
 	Cost       float64   `ch:"Cost"`
 }
 
-// AgentSessions gives AgentSessionRow rows. Of a session that goes beyond the window, what lies within it counts.
+// AgentSessions gives AgentSessionRow rows. If a session extends beyond the window, only its part within the window counts.
 func AgentSessions(s AgentSessionSearch) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	columns := `ServiceName, Environment, Timestamp, DurationNano, ` + agentFailed + ` AS Failed, ` + agentOperation + ` AS Operation, ` + agentModel + ` AS Model,
@@ -226,7 +226,7 @@ type AgentSpanRow struct {
 	Answered   string    `ch:"Answered"`
 }
 
-// agentColumns are what AgentSpanRow needs; payload is how many characters of what was said are read.
+// agentColumns are the columns of AgentSpanRow. payload is the number of characters of the conversation to read.
 func agentColumns(payload string) string {
 	first := func(keys ...string) string {
 		out := "''"
@@ -235,7 +235,7 @@ func agentColumns(payload string) string {
 		}
 		return out
 	}
-	// Older senders give each message as an event.
+	// Older senders report each message as an event.
 	event := func(names string) string {
 		return fmt.Sprintf("arrayStringConcat(arrayMap(i -> concat(EventsName[i], ': ', EventsAttributes[i]['content'], EventsAttributes[i]['message']), arrayFilter(i -> EventsName[i] IN (%s), arrayEnumerate(EventsName))), '\\n')", names)
 	}
@@ -257,7 +257,7 @@ func agentColumns(payload string) string {
                 ` + said(first("gen_ai.output.messages", "gen_ai.completion", "gen_ai.tool.call.result"), event("'gen_ai.assistant.message', 'gen_ai.choice'")) + ` AS Answered`
 }
 
-// AgentSessionSpans gives the AgentSpanRow rows of a session in order of time, at most one more than MaxAgentSpans.
+// AgentSessionSpans gives the AgentSpanRow rows of a session in order of time. It gives at most MaxAgentSpans + 1 rows.
 func AgentSessionSpans(w query.Window, session string, payload int) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := agentConditions(b, w)

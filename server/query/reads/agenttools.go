@@ -8,7 +8,7 @@ import (
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
-// toolConditions are those of calls of tools.
+// toolConditions select the spans that are calls of tools.
 func toolConditions(b *sqlbuild.Builder, w query.Window, f AgentFilters) sqlbuild.Conditions {
 	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", w.Start), "Timestamp <= "+b.Time("end", w.End),
 		"has(arrayMap((k, v) -> cityHash64(k, v), mapKeys(SpanAttributes), mapValues(SpanAttributes)), cityHash64('gen_ai.operation.name', 'execute_tool'))")
@@ -30,7 +30,7 @@ func toolConditions(b *sqlbuild.Builder, w query.Window, f AgentFilters) sqlbuil
 	return c
 }
 
-// AgentToolRow is a row of AgentTools. That of all tools together has no name.
+// AgentToolRow is a row of AgentTools. The row for all tools together has no name.
 type AgentToolRow struct {
 	Tool        string    `ch:"Tool"`
 	Description string    `ch:"Description"`
@@ -43,7 +43,7 @@ type AgentToolRow struct {
 	Last        time.Time `ch:"Last"`
 }
 
-// AgentTools gives an AgentToolRow for all calls together and for each tool, busiest first, at most 200 of these.
+// AgentTools gives one AgentToolRow for all calls together and one for each tool, busiest tool first. It gives at most 200 tools.
 func AgentTools(w query.Window, f AgentFilters, contains string) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := toolConditions(b, w, f)
@@ -80,14 +80,15 @@ type AgentFailureRow struct {
 	Times       []time.Time `ch:"Times"`
 }
 
-// failedCalls are the failed calls of a tool.
+// failedCalls prints the read of the failed calls of a tool.
 func failedCalls(b *sqlbuild.Builder, w query.Window, f AgentFilters, columns string) string {
 	c := toolConditions(b, w, f)
 	c = append(c, agentFailed)
 	return withSession(columns, c)
 }
 
-// AgentToolFailures gives an AgentFailureRow for each way in which calls failed, most frequent first, at most 20; with a fingerprint that one alone. Times are of at most 5000 failures.
+// AgentToolFailures gives an AgentFailureRow for each kind of failure, most frequent first, at most 20. With a fingerprint it
+// gives only that kind. A row holds the times of at most 5000 failures.
 func AgentToolFailures(w query.Window, f AgentFilters, fingerprint *uint64) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	reads := failedCalls(b, w, f, `Timestamp, `+agentMessage+` AS Message, `+agentErrorType+` AS ErrorType, `+agentFingerprint+` AS Fingerprint`)
@@ -120,7 +121,8 @@ type AgentCountRow struct {
 	Count uint64 `ch:"Failures"`
 }
 
-// AgentFailureCounts gives AgentCountRow rows of one failure: by message, service, agent, environment and session, most frequent first, at most 20 of each.
+// AgentFailureCounts gives the AgentCountRow rows of one failure, counted by message, service, agent, environment and session.
+// Each list has the 20 most frequent values, most frequent first.
 func AgentFailureCounts(w query.Window, f AgentFilters, fingerprint uint64) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	reads := failedCalls(b, w, f, `toString(ServiceName) AS Service, toString(Environment) AS Env, SpanAttributes['gen_ai.agent.name'] AS Agent, `+agentMessage+` AS Message, `+agentFingerprint+` AS Fingerprint`)

@@ -7,16 +7,17 @@ import (
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
-// shownKeys leaves out the keys that the platform sets itself. Queries may name them.
+// shownKeys leaves out the keys that the platform itself sets. Queries can still name them.
 const shownKeys = "NOT startsWith(%s, 'svc_')"
 
-// AttributeKeyList asks which attribute keys were sent in the hours of a window.
+// AttributeKeyList selects the attribute keys that were sent in the hours of a window.
 type AttributeKeyList struct {
 	Window query.Window
-	// Signal is traces, logs, metrics or product_events; Scope is resource, span, log, metric, event or link, or nil for all.
+	// Signal is traces, logs, metrics or product_events. Scope is resource, span, log, metric, event or link; nil means all
+	// scopes.
 	Signal string
 	Scope  *string
-	// Search is text that the key contains, letter case ignored.
+	// Search is text that the key contains. Letter case does not matter.
 	Search        *string
 	Offset, Limit int
 }
@@ -25,12 +26,13 @@ type AttributeKeyList struct {
 type AttributeKeyRow struct {
 	Scope string `ch:"Scope"`
 	Key   string `ch:"Key"`
-	// Types are those of its values: string, int, double, bool, bytes, array, kvlist; the most frequent first.
+	// Types are the types of the key's values, most frequent first: string, int, double, bool, bytes, array, kvlist.
 	Types []string `ch:"Types"`
 	Uses  uint64   `ch:"Uses"`
 }
 
-// ListAttributeKeys gives AttributeKeyRow rows, the most used first. It reads a rollup by hours; hours that the window cuts count whole.
+// ListAttributeKeys gives AttributeKeyRow rows, most used key first. It reads an hourly rollup, so an hour that the window cuts
+// counts whole.
 func ListAttributeKeys(l AttributeKeyList) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("Hour >= toStartOfHour(toDateTime("+b.Bind("start", "Int64", l.Window.Start.Unix())+", 'UTC'))",

@@ -9,14 +9,14 @@ import (
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
-// AttributeValueList asks for the values of a field in a slice of time, or with Keys for the keys of attributes.
+// AttributeValueList selects the values of a field in a slice of time, or the keys of attributes.
 type AttributeValueList struct {
 	Source query.Source
 	Slice  query.Window
-	// Field is what the values are of; without it they are the keys of all attributes in Scope.
+	// Field is the field whose values are listed. Without it the result lists the keys of all attributes in Scope.
 	Field *query.Field
 	Scope query.Scope
-	// Search is text that a value contains, letter case ignored.
+	// Search is text that a value contains. Letter case does not matter.
 	Search               string
 	ServiceName, Metric  string
 	MaxRows, MaxDistinct int
@@ -26,7 +26,7 @@ type AttributeValueList struct {
 type AttributeValueRow struct {
 	Value string `ch:"Value"`
 	Uses  uint64 `ch:"Uses"`
-	// Rows is how many rows were read, at most MaxRows; the same in each.
+	// Rows is the number of rows that were read, at most MaxRows. It is the same in every row of the result.
 	Rows uint64 `ch:"Rows"`
 }
 
@@ -35,8 +35,8 @@ func metricTables() []string {
 	return []string{"metrics_gauge", "metrics_sum", "metrics_histogram", "metrics_exponential_histogram", "metrics_summary"}
 }
 
-// AttributeValues gives AttributeValueRow rows, the most frequent first. It reads at most MaxRows rows: a reader who wants the latest asks for
-// slices of the window from its end.
+// AttributeValues gives AttributeValueRow rows, most frequent value first. It reads at most MaxRows rows. A caller who wants the
+// latest values asks for slices of the window, starting at its end.
 func AttributeValues(l AttributeValueList) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	start, end := b.Time("start", l.Slice.Start), b.Time("end", l.Slice.End)
@@ -93,7 +93,7 @@ ORDER BY Uses DESC, Value
 LIMIT %s`, list, strings.Join(reads, "\n            UNION ALL\n            "), wanted, b.Bind("max_distinct", "UInt32", int64(l.MaxDistinct))))
 }
 
-// keysOf is the array of the keys of a row's attributes.
+// keysOf prints an array with the keys of a row's attributes.
 func keysOf(s query.Source, scope query.Scope) string {
 	own, _ := query.AttributeMap(s)
 	switch scope {
@@ -106,7 +106,8 @@ func keysOf(s query.Source, scope query.Scope) string {
 	}
 }
 
-// RolledUpValues gives AttributeValueRow rows of a field with a RollupColumn, from the minutes of the window. Uses are spans.
+// RolledUpValues gives the AttributeValueRow rows of a field that has a RollupColumn. It reads the minutes of the window. Uses
+// counts spans.
 func RolledUpValues(l AttributeValueList) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("Minute >= toDateTime("+b.Bind("start", "Int64", l.Slice.Start.Truncate(time.Minute).Unix())+", 'UTC')",

@@ -2,8 +2,8 @@ package reads
 
 import "strings"
 
-// DisplayName is how a request's span is called in lists: "VERB route" for a name that says no more than the verb, as "GET" or "http.server GET",
-// when the route is known. Filters take the name itself.
+// DisplayName is the name of a request's span in lists. If the name says only the verb, as "GET" or "http.server GET" do, and the
+// route is known, it is "VERB route". Filters match the span's own name.
 func DisplayName(name, method, route string) string {
 	if route == "" {
 		return name

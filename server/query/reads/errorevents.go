@@ -9,10 +9,10 @@ import (
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
-// ErrorFilters are conditions that must all hold on an error.
+// ErrorFilters are conditions on an error. All of them must hold.
 type ErrorFilters struct {
 	ServiceName, DeploymentEnvironment, ServiceNamespace, ExceptionType, Search *string
-	// Fingerprints are those of any of these groups; nil means all.
+	// Fingerprints keeps the errors of these groups. Nil keeps all errors.
 	Fingerprints []uint64
 	RootOnly     bool
 }
@@ -58,7 +58,7 @@ type ErrorGroupRow struct {
 	NoException  uint64    `ch:"NoException"`
 }
 
-// ErrorGroups gives ErrorGroupRow rows in the named order, highest first: count, last_seen or first_seen.
+// ErrorGroups gives ErrorGroupRow rows in the named order, highest first. The orders are count, last_seen and first_seen.
 func ErrorGroups(w query.Window, f ErrorFilters, order string, offset, limit int) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	column := map[string]string{"last_seen": "Last", "first_seen": "First"}[order]
@@ -98,7 +98,7 @@ type ErrorTotalsRow struct {
 	Traces      uint64  `ch:"Traces"`
 }
 
-// ErrorTotals gives one ErrorTotalsRow: the figures of all groups together.
+// ErrorTotals gives one ErrorTotalsRow with the figures of all groups together.
 func ErrorTotals(w query.Window, f ErrorFilters) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := errorConditions(b, w, f)
@@ -113,7 +113,7 @@ FROM error_events
 WHERE %s`, c.Join(4)))
 }
 
-// ErrorLast gives one row with the time of the last error of a group, 1970 when there is none.
+// ErrorLast gives one row with the time of the last error of a group. The time is in 1970 if the group has no error.
 func ErrorLast(w query.Window, f ErrorFilters) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := errorConditions(b, w, f)
@@ -146,7 +146,7 @@ type ErrorPointRow struct {
 	Count  uint64    `ch:"Occurrences"`
 }
 
-// ErrorSplit gives ErrorSplitRow rows, most frequent first: errors by environment and by version of the service.
+// ErrorSplit gives ErrorSplitRow rows: the numbers of errors by environment and by version of the service, highest first.
 func ErrorSplit(w query.Window, f ErrorFilters) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := errorConditions(b, w, f)
@@ -168,7 +168,7 @@ type ErrorSplitRow struct {
 	Count uint64 `ch:"Occurrences"`
 }
 
-// ErrorSamples gives ErrorSampleRow rows: the latest errors, one for each trace.
+// ErrorSamples gives ErrorSampleRow rows: the latest errors, at most one from each trace.
 func ErrorSamples(w query.Window, f ErrorFilters, limit int) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := errorConditions(b, w, f)
@@ -192,7 +192,8 @@ type ErrorSampleRow struct {
 	DurationNano uint64    `ch:"DurationNano"`
 }
 
-// ErrorsInTraces gives ErrorInTracesRow rows, those of most traces first: the errors in these traces without those of one group.
+// ErrorsInTraces gives ErrorInTracesRow rows: the errors in these traces, except the errors of one group. The errors that occur
+// in most traces come first.
 func ErrorsInTraces(w query.Window, traceIDs []string, except uint64, limit int) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := errorConditions(b, w, ErrorFilters{})
@@ -218,8 +219,8 @@ type ErrorInTracesRow struct {
 	Traces      uint64 `ch:"Traces"`
 }
 
-// ErrorStacks gives ErrorStackRow rows, at most one: the stack of the latest of these errors that has one, while its span is kept. Services and times find them
-// by the key.
+// ErrorStacks gives at most one ErrorStackRow: the stack of the latest of these errors that has one and whose span is still kept.
+// It passes the services and times because the table's key finds spans by them.
 func ErrorStacks(errors []ErrorSampleRow) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	var services, times, traces, spans []string

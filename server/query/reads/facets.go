@@ -16,13 +16,13 @@ type FacetRow struct {
 	Count float64 `ch:"Items"`
 }
 
-// ErrorCountFacet is the one row of TraceFacets that counts what failed, under the name "error".
+// ErrorCountFacet is the facet of the one row of TraceFacets that counts failures. The name in that row is "error".
 const ErrorCountFacet = "error_count"
 
-// mostFacetValues is how many values of a facet are given at most; some have fewer.
+// mostFacetValues is the highest number of values that any facet gives. Some facets give fewer.
 const mostFacetValues = 50
 
-// facetValues is how many values each facet has at most.
+// facetValues holds the highest number of values of each facet.
 func facetValues(facet string) int {
 	switch facet {
 	case "service", "severity":
@@ -34,7 +34,7 @@ func facetValues(facet string) int {
 	}
 }
 
-// CutFacets keeps the most frequent values of each facet. The rows are in the order of the statement.
+// CutFacets keeps the most frequent values of each facet. The rows must be in the order of the statement.
 func CutFacets(rows []FacetRow) []FacetRow {
 	kept := map[string]int{}
 	out := rows[:0]
@@ -80,9 +80,9 @@ WHERE FacetName != '' AND Items > 0
 ORDER BY FacetType, Items DESC, FacetName
 LIMIT %s BY FacetType`
 
-// TraceFacets gives FacetRow rows, type after type, the most frequent values first: how the spans of a window that match are
-// distributed over what people filter by. One pass counts all facets: of the window's whole hours as they are rolled up, when the filters
-// allow that, and of the spans before and after.
+// TraceFacets gives FacetRow rows: how the matching spans of a window are distributed over the fields that people filter by. The
+// rows of one facet stand together, most frequent value first. One pass counts all facets. If the filters allow it, the whole
+// hours of the window are read from the rollup, and only the time before and after them from spans.
 func TraceFacets(w query.Window, f query.Filter, r query.Rollups) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := query.FilterSQL(b, query.Traces, f)
@@ -105,7 +105,7 @@ func TraceFacets(w query.Window, f query.Filter, r query.Rollups) sqlbuild.State
 	return b.Statement(fmt.Sprintf(facetOrder, inner, b.Bind("limit", "UInt32", int64(mostFacetValues))))
 }
 
-// LogFacets is TraceFacets for log records, which are rolled up by minute.
+// LogFacets is TraceFacets for log records. Their rollup is by minute.
 func LogFacets(w query.Window, f query.Filter, r query.Rollups) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := query.FilterSQL(b, query.Logs, f)

@@ -10,22 +10,23 @@ import (
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
-// Step is what an event must be to count as a step: exactly one of its three forms is set.
+// Step says which events count as a step of a funnel. Exactly one of its three forms is set.
 type Step struct {
-	// EventName is the name of an event for which Attributes holds.
+	// EventName is the name of the event. Attributes must hold for the event too.
 	EventName  string
 	Attributes query.Filter
-	// PagePath is that of a view, on Host if it is set.
+	// PagePath is the path of a page view. If Host is set, the view must be on that host.
 	PagePath string
 	Host     *string
-	// Dimension is one of SessionDimensions: the step is the beginning of a session in which it is Value.
+	// Dimension is one of SessionDimensions. The step is then the beginning of a session in which the dimension has the value
+	// Value.
 	Dimension, Value string
 }
 
-// pageNames are the names of all views of pages and screens.
+// pageNames are the names of the events for views of pages and screens.
 const pageNames = "'$pageview', '$screen'"
 
-// condition prints when an event is the step, as a condition on product_events; empty for the beginning of a session.
+// condition prints the condition on product_events that makes an event this step. It is empty for the beginning of a session.
 func (s *Step) condition(b *sqlbuild.Builder) string {
 	var c sqlbuild.Conditions
 	switch {
@@ -43,7 +44,7 @@ func (s *Step) condition(b *sqlbuild.Builder) string {
 	return strings.Join(c, " AND ")
 }
 
-// names prints a condition on the names of all steps, by which the key of the table finds them.
+// names prints a condition on the event names of all steps. With it the key of the table finds the events.
 func names(b *sqlbuild.Builder, steps []Step) string {
 	var list []string
 	pages := false
@@ -61,39 +62,40 @@ func names(b *sqlbuild.Builder, steps []Step) string {
 	return "Name IN " + b.Bind("step_names", "Array(String)", list)
 }
 
-// Funnel asks how far the actors of a window get through steps in their order.
+// Funnel asks how far the actors of a window get through a series of steps.
 type Funnel struct {
 	Window query.Window
 	Steps  []Step
 	KeyBy  query.KeyBy
-	// Within is the longest time from the first step to the last.
+	// Within is the longest time from the first step to the last step.
 	Within   time.Duration
 	Sessions query.ProductSessionFilters
-	// Dimension, one of SessionDimensions, or Attribute, a key, groups by the first step; empty for no groups.
+	// The actors are grouped by a field of their first step: Dimension is one of SessionDimensions, Attribute a key. Both are
+	// empty for no groups.
 	Dimension, Attribute string
-	// Groups is how many groups are told apart.
+	// Groups is the number of groups that get rows of their own.
 	Groups int
 }
 
-// Classes of FunnelRow.
+// These are the classes of a FunnelRow.
 const (
 	FunnelAll   = 0
 	FunnelGroup = 1
 	FunnelOther = 2
 )
 
-// FunnelRow is a row of FunnelCounts: of all actors, of one group, or of the other groups.
+// FunnelRow is a row of FunnelCounts. It describes all actors, one group, or all other groups together.
 type FunnelRow struct {
 	Class uint8  `ch:"Class"`
 	Group string `ch:"GroupName"`
-	// Counts is how many got to each step.
+	// Counts holds the number of actors who reached each step.
 	Counts []uint64 `ch:"Counts"`
-	// Nanoseconds holds the quantiles 0.5 and 0.9 of the time between two steps, from the second step on; it ends with the last step that
-	// anybody got to.
+	// Nanoseconds holds the quantiles 0.5 and 0.9 of the time between a step and the step before it. It starts with the second
+	// step and ends with the last step that anybody reached.
 	Nanoseconds [][]float64 `ch:"Quantiles"`
 }
 
-// FunnelCounts gives FunnelRow rows: all first, then the groups by size, then the others.
+// FunnelCounts gives FunnelRow rows: first all actors, then the groups by size, then the other groups.
 func FunnelCounts(f Funnel) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	attempts := f.attempts(b, query.NewActors(b, f.Window, f.KeyBy, f.Sessions))
@@ -123,13 +125,17 @@ GROUP BY Class, GroupName
 ORDER BY Class, Counts[1] DESC, GroupName`, len(f.Steps)+1, classes, sqlbuild.Indent(attempts, 4)))
 }
 
-// attempts prints a subquery of one row for each actor who did the first step: Key, Level, the number of the last step that was reached,
-// Best, the times of the steps, LastAt and FirstGroup.
+// attempts prints a subquery with one row for each actor who did the first step. Its columns are Key, Level (the number of the
+// last step that the actor reached), Best (the times of the steps), LastAt and FirstGroup.
 //
-// Reached1 … hold for each time, in their order, when the chain began that it completed up to that step, or 0. Of the chains that lead to a step
-// the last one began last: whatever another can still reach, it can. So a time completes a step when the last chain of the step before, among
-// the times before it, did not begin too long ago; where several events of one time do for several steps in a row, the last chain of the step
-// before those. Best is the first chain of its length, found backwards from its end; StillN is how many steps before step N are of its time too.
+// A chain is a series of events that does the steps in order. Reached1, Reached2 and so on have an entry for each of the actor's
+// times, in order. The entry is the start of the chain that reaches that step at that time, or 0. If several chains reach a step,
+// only the one that began last is kept: it can reach every step that another chain can still reach. A time therefore completes a
+// step if the last chain of the step before, among the earlier times, began at most Within ago.
+//
+// Several events at one time may match several steps in a row. Then the last chain of the step before those steps counts. Best is
+// the first chain of its length, found backwards from its end. StillN is the number of steps before step N that happened at the
+// same time as step N.
 func (f *Funnel) attempts(b *sqlbuild.Builder, a *query.Actors) string {
 	const some = "start -> start != 0"
 	coded, group := "event", "''"
@@ -142,8 +148,8 @@ func (f *Funnel) attempts(b *sqlbuild.Builder, a *query.Actors) string {
     %s
     GROUP BY Key
 )`, sqlbuild.Indent(f.steps(b, a), 4))
-	// Each subquery adds columns that the next one uses: an alias would be written out wherever it is used, and those of ten steps would be too much
-	// for the engine.
+	// Each subquery adds columns for the next one. The engine expands an alias wherever it is used, and the expanded aliases of
+	// ten steps would be too large for it.
 	add := func(columns ...string) {
 		rows = fmt.Sprintf("(\n    SELECT *, %s\n    FROM %s\n)", strings.Join(columns, ",\n        "), sqlbuild.Indent(rows, 4))
 	}
@@ -156,7 +162,7 @@ func (f *Funnel) attempts(b *sqlbuild.Builder, a *query.Actors) string {
 	places := []string{"Place1"}
 	if len(f.Steps) > 1 {
 		within := b.Bind("within", "Int64", f.Within.Nanoseconds())
-		var names, last []string // the last chains of the steps before, the nearest step first
+		var names, last []string // the last chains of the earlier steps, the nearest step first
 		for i := 2; i <= len(f.Steps); i++ {
 			add(fmt.Sprintf("arrayPopBack(arrayPushFront(arrayFill(%s, Reached%[2]d), 0)) AS Last%[2]d", some, i-1))
 			names, last = append([]string{fmt.Sprintf("last%d", i-1)}, names...), append([]string{fmt.Sprintf("Last%d", i-1)}, last...)
@@ -196,17 +202,18 @@ func (f *Funnel) attempts(b *sqlbuild.Builder, a *query.Actors) string {
 )`, strings.Join(places, ", "), group, sqlbuild.Indent(rows, 4))
 }
 
-// tied prints how many steps before step i the events of one time do for as well, out of its mask.
+// tied prints how many steps before step i the events of the same time match as well. It reads the number from the mask.
 func tied(i int) string { return fmt.Sprintf("bitAnd(bitShiftRight(mask, %d), 15)", tieShift(i)) }
 
-// tieShift is where the mask of a time holds that: after the bits of the steps, four for each step from the second on.
+// tieShift is the bit of a time's mask at which the number of tied steps of step i begins. It lies after the bits of the steps.
+// Each step from the second on has four bits.
 func tieShift(i int) int { return 16 + 4*(i-2) }
 
-// ties prints the masks of times that have several events: a bit for each step that one of them does for, and at tieShift of a step how many
-// steps before it other events of that time do for.
+// ties prints the masks of times that have several events. A mask has a bit for each step that one of the events matches. At the
+// tieShift of a step it has the number of steps before it that other events of that time match.
 //
-// All sets of steps that the events can do for together are made, event by event, and those looked up that are steps in a row. More events
-// of one mask than there are steps add nothing.
+// The expression builds all sets of steps that the events can match together, one event at a time. It then looks up the sets that
+// are steps in a row. For one mask, more events than there are steps add nothing.
 func (f *Funnel) ties() string {
 	n := len(f.Steps)
 	var bits, runs, codes []string
@@ -230,11 +237,12 @@ func (f *Funnel) ties() string {
 
 func (f *Funnel) grouped() bool { return f.Dimension != "" || f.Attribute != "" }
 
-// codedStep is an event as a number that sorts as events of one time do, that of the earlier step first: its nanoseconds, the first of its steps,
-// and all of them, a bit for each.
+// codedStep encodes an event as a number: its nanoseconds, its first step, and a bit for each of its steps. The numbers sort by
+// time, and events of the same time by their first step.
 const codedStep = "bitShiftLeft(toUInt128(toUnixTimestamp64Nano(Timestamp)), 32) + bitShiftLeft(toUInt128(bitAnd(Mask, 65536 - Mask)), 16) + Mask"
 
-// steps prints a subquery of the events that are steps: Key, and Part, a list of codedStep, with the group of each event where there are groups.
+// steps prints a subquery of the events that are steps. Its columns are Key and Part, a list of codedStep. With groups, each
+// entry of Part also has the group of its event.
 func (f *Funnel) steps(b *sqlbuild.Builder, a *query.Actors) string {
 	group := "''"
 	if f.Attribute != "" {
@@ -275,7 +283,7 @@ func (f *Funnel) steps(b *sqlbuild.Builder, a *query.Actors) string {
 )`, part, sqlbuild.Indent(a.Keyed(a.Parts(events, element, f.Dimension != "")), 4))
 }
 
-// dimensionColumn is the column of actors.sessions that holds a dimension.
+// dimensionColumn is the column of actors.sessions that holds the dimension.
 func dimensionColumn(dimension string) string {
 	if dimension == "host" {
 		return "SessionHost"
@@ -283,15 +291,15 @@ func dimensionColumn(dimension string) string {
 	return query.SessionDimensions()[dimension]
 }
 
-// LeaverRow is a row of FunnelLeavers: how many of those who got to a step and no further did the same next. Name is empty for those of whom
-// no more is known.
+// LeaverRow is a row of FunnelLeavers: the number of actors who stopped at a step and then did the same thing next. Name is empty
+// for actors with no later event.
 type LeaverRow struct {
 	Level uint64 `ch:"StepLevel"`
 	Name  string `ch:"Next"`
 	Count uint64 `ch:"Actors"`
 }
 
-// FunnelLeavers gives LeaverRow rows, by step, the most frequent 5 of each.
+// FunnelLeavers gives LeaverRow rows by step, the 5 most frequent of each step.
 func FunnelLeavers(f Funnel) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	a := query.NewActors(b, f.Window, f.KeyBy, f.Sessions)

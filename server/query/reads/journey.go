@@ -10,7 +10,7 @@ import (
 	"github.com/svc-observability/svc/server/query"
 )
 
-// defaultWithin is the time from the first step of a funnel to the last when a request gives none.
+// defaultWithin is the longest time from the first step of a funnel to the last one if the request sets none.
 const defaultWithin = 24 * time.Hour
 
 // stepMessage is a step of a funnel or the anchor of paths in a request or in a dashboard.
@@ -22,7 +22,7 @@ type stepMessage interface {
 	GetValue() string
 }
 
-// NewStep reads a step. Its host is separate because an empty host differs from none.
+// NewStep reads a step. The host is a separate argument because an empty host differs from an absent one.
 func NewStep(s stepMessage, host *string) Step {
 	out := Step{EventName: s.GetEventName(), PagePath: s.GetPagePath(), Host: host, Dimension: s.GetDimension(), Value: s.GetValue()}
 	var all []query.Filter
@@ -47,7 +47,7 @@ func (s *Step) Name() string {
 	}
 }
 
-// NewKeyBy reads what a funnel or paths count. They count persons by default.
+// NewKeyBy reads what a funnel or a path counts. The default is persons.
 func NewKeyBy(s *string) query.KeyBy {
 	if s == nil {
 		return query.ByPerson
@@ -55,7 +55,7 @@ func NewKeyBy(s *string) query.KeyBy {
 	return query.KeyBy(*s)
 }
 
-// NewWithin reads the longest time from the first step to the last. It is at most the longest window.
+// NewWithin reads the longest time from the first step to the last step. It is at most the longest window.
 func NewWithin(seconds *float64) time.Duration {
 	if seconds == nil {
 		return defaultWithin

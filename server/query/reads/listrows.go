@@ -9,17 +9,17 @@ import (
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
-// RowList asks for the latest rows of a window, as a list of a dashboard shows them.
+// RowList asks for the latest rows of a window, in the form that a list on a dashboard shows.
 type RowList struct {
 	Source query.Source // Traces or Logs
 	Window query.Window
 	Filter query.Filter
-	// Columns are fields beside those that every row has.
+	// Columns are additional fields. Every row has the standard fields.
 	Columns []query.Field
 	Limit   int
 }
 
-// ListedSpan is a row of ListRows of Traces: the latest span of a trace that matches.
+// ListedSpan is a row of ListRows for Traces: the latest matching span of a trace.
 type ListedSpan struct {
 	Timestamp   time.Time `ch:"Timestamp"`
 	TraceID     string    `ch:"TraceId"`
@@ -29,11 +29,11 @@ type ListedSpan struct {
 	DurationMs  float64   `ch:"DurationMs"`
 	StatusCode  string    `ch:"StatusCode"`
 	HasError    bool      `ch:"HasError"`
-	// Extra has a text for each of the Columns; empty where the row has none.
+	// Extra has one text for each of the Columns. It is empty if the row has no value for the column.
 	Extra []string `ch:"Extra"`
 }
 
-// ListedRecord is a row of ListRows of Logs.
+// ListedRecord is a row of ListRows for Logs.
 type ListedRecord struct {
 	Timestamp   time.Time `ch:"Timestamp"`
 	Severity    string    `ch:"SeverityText"`
@@ -44,7 +44,7 @@ type ListedRecord struct {
 	Extra       []string  `ch:"Extra"`
 }
 
-// ListRows gives ListedSpan or ListedRecord rows, latest first; of a trace, one.
+// ListRows gives ListedSpan or ListedRecord rows, latest first. Each trace has at most one row.
 func ListRows(l RowList) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", l.Window.Start), "Timestamp <= "+b.Time("end", l.Window.End))

@@ -9,7 +9,7 @@ import (
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
-// CountLogs gives one LogCountRow: how many records of a window match.
+// CountLogs gives one LogCountRow with the number of matching records in a window.
 func CountLogs(w query.Window, f query.Filter) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", w.Start), "Timestamp <= "+b.Time("end", w.End))
@@ -30,8 +30,8 @@ type LogSampleRow struct {
 	Body         string    `ch:"Head"`
 }
 
-// LogSample gives LogSampleRow rows of the given spans of time, latest first, with the first bytes of each body. Each record is among them with
-// the probability share, whatever the others are; when that makes more than limit, chance leaves out the rest.
+// LogSample gives LogSampleRow rows from the given spans of time, latest first, with the first bytes of each body. Each record is
+// chosen independently with the probability share. If more than limit records are chosen, a random part of them is left out.
 func LogSample(windows []query.Window, f query.Filter, bodyBytes int, share float64, limit int) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	lo, hi := windows[0].Start, windows[0].End
@@ -47,7 +47,7 @@ func LogSample(windows []query.Window, f query.Filter, bodyBytes int, share floa
 	}
 	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", lo), "Timestamp <= "+b.Time("end", hi), "("+strings.Join(within, "\n        OR ")+")")
 	c = c.With(query.FilterSQL(b, query.Logs, f)...)
-	const draws = 1 << 32 // of rand()
+	const draws = 1 << 32 // the number of values of rand()
 	if share < 1 {
 		c.Add("rand() < %s", b.Bind("drawn", "UInt32", int64(share*draws)))
 	}

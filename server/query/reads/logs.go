@@ -10,10 +10,10 @@ import (
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
-// LogSearch asks for the latest records of a window, or of a slice of one.
+// LogSearch asks for the latest records of a window, or of a slice of a window.
 type LogSearch struct {
 	Window query.Window
-	// Before continues a search: only records that come after this one in the order.
+	// Before continues a search: it keeps only records that come after this one in the order of the results.
 	Before *paging.LogKey
 	Filter query.Filter
 	Limit  int
@@ -32,7 +32,7 @@ type LogRow struct {
 	ScopeName          string            `ch:"ScopeName"`
 	LogAttributes      map[string]string `ch:"LogAttributes"`
 	ResourceAttributes map[string]string `ch:"ResourceAttributes"`
-	// Record is the hash of all columns, 32 hexadecimal digits; Copy numbers records that are equal in all of them.
+	// Record is the hash of all columns, 32 hexadecimal digits. Copy numbers the records that are equal in all columns.
 	Record string `ch:"Record"`
 	Copy   uint64 `ch:"Copy"`
 }
@@ -43,8 +43,8 @@ const recordHash = `lower(hex(sipHash128(Timestamp, ObservedTimestamp, TraceId, 
             mapKeys(ScopeAttributes), mapValues(ScopeAttributes), mapKeys(ResourceAttributes), mapValues(ResourceAttributes),
             mapKeys(LogAttributes), mapValues(LogAttributes))))`
 
-// LogHorizon gives one LogHorizonRow: the time of the earliest of the latest Limit matching records in a slice of time that come
-// after Before. A page cannot reach further back than that. It reads times and what the filters need, and no record.
+// LogHorizon gives one LogHorizonRow. It takes the latest Limit matching records after Before in a slice of time and gives the
+// time of the earliest one. A page cannot reach further back than that. It reads only times and the columns of the filters.
 func LogHorizon(s LogSearch) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", s.Window.Start), "Timestamp <= "+b.Time("end", s.Window.End))
@@ -71,9 +71,9 @@ type LogHorizonRow struct {
 
 const logRowColumns = `Timestamp, ServiceName, TraceId, SpanId, SeverityText, SeverityNumber, Body, EventName, ScopeName, LogAttributes, ResourceAttributes`
 
-// SearchLogs gives LogRow rows, latest first, of a window that reaches back to LogHorizon. The order is total: equal times are ordered
-// by service, ids and the hash of the record, equal records by their number. The hash needs every column, so what comes before it
-// in the order says first which records it is made for.
+// SearchLogs gives LogRow rows, latest first, from a window that reaches back to LogHorizon. The order is total: records of equal
+// time are ordered by service, ids and the hash of the record, and equal records by their copy number. The hash needs every
+// column. The query therefore first orders by the cheaper columns, to find the few records that need a hash.
 func SearchLogs(s LogSearch) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	const key = "(Timestamp, ServiceName, TraceId, SpanId)"
@@ -120,7 +120,7 @@ LIMIT %[4]s`, recordHash, matching.Join(12), older.Join(22), limit, page, logRow
 	return b.Statement(sql)
 }
 
-// LogRecord gives the record with a time and a hash, if there is one, as a LogRow with Copy 1.
+// LogRecord gives the record with this time and hash as a LogRow with Copy 1. There is no row if no record matches.
 func LogRecord(at time.Time, record string) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("Timestamp = " + b.Time("at", at))

@@ -8,7 +8,7 @@ import (
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
-// MetricKindRow is a row of MetricKinds: what the catalog says of the metric of one name and one type.
+// MetricKindRow is a row of MetricKinds: the catalog's entry for a metric of one name and one type.
 type MetricKindRow struct {
 	MetricType  string    `ch:"MetricType"`
 	Description string    `ch:"Description"`
@@ -17,11 +17,11 @@ type MetricKindRow struct {
 	First       time.Time `ch:"First"`
 	Last        time.Time `ch:"Last"`
 	Services    []string  `ch:"Services"`
-	// Falling are the services that send it as a sum that can fall too.
+	// Falling lists the services that send the metric as a sum that can fall.
 	Falling []string `ch:"Falling"`
 }
 
-// MetricKinds gives MetricKindRow rows by type: the catalog's hours of a window count whole.
+// MetricKinds gives MetricKindRow rows by type. It reads the hours of the catalog, and an hour that the window cuts counts whole.
 func MetricKinds(w query.Window, name string, service *string) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("Hour >= toDateTime("+b.Bind("start_hour", "Int64", w.Start.Truncate(time.Hour).Unix())+", 'UTC')",
@@ -57,10 +57,10 @@ ORDER BY DataPoints DESC, MetricType`, c.Join(8), b.Time("start", w.Start), b.Ti
 	return b.Statement(sql)
 }
 
-// metricSample is the part of a window that details are read from: points near the last one of a metric.
+// metricSample is the part of a window from which details are read: the time near the last point of the metric.
 const metricSample = time.Hour
 
-// MetricLatest asks for details of the points of one metric of one type, near its last one.
+// MetricLatest asks for details of the points of one metric of one type, near its last point.
 type MetricLatest struct {
 	Name, Type  string
 	ServiceName *string
@@ -77,11 +77,11 @@ func (m MetricLatest) where(b *sqlbuild.Builder) sqlbuild.Conditions {
 // MetricStateRow is the row of MetricState.
 type MetricStateRow struct {
 	Series uint64 `ch:"Series"`
-	// Value is that of the latest point; NaN when it has none.
+	// Value is the value of the latest point. It is NaN if the point has no value.
 	Value float64 `ch:"Latest"`
 }
 
-// MetricState gives the one MetricStateRow.
+// MetricState gives one MetricStateRow.
 func MetricState(m MetricLatest) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	value := "Value"
@@ -96,14 +96,14 @@ WHERE %s`, value, m.Type, m.where(b).Join(4))
 
 // MetricAttributeRow is a row of MetricAttributes.
 type MetricAttributeRow struct {
-	// Resource is true for resource attributes.
+	// Resource is true for a resource attribute.
 	Resource bool     `ch:"Resource"`
 	Key      string   `ch:"Key"`
 	Values   uint64   `ch:"Count"`
 	Some     []string `ch:"Some"`
 }
 
-// MetricAttributes gives MetricAttributeRow rows by key: of up to ten thousand series, one point of each.
+// MetricAttributes gives MetricAttributeRow rows by key. It reads one point of each series, from at most ten thousand series.
 func MetricAttributes(m MetricLatest) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	sql := fmt.Sprintf(`SELECT Pair.1 AS Resource, Pair.2 AS Key, uniq(Pair.3) AS Count, arraySlice(arraySort(groupUniqArray(1000)(Pair.3)), 1, 10) AS Some

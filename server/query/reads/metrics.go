@@ -28,8 +28,8 @@ type MetricRow struct {
 	LastSeen       time.Time `ch:"Last"`
 }
 
-// ListMetrics gives MetricRow rows by name, type and service. The catalog counts by the hour, so hours that the window cuts are
-// counted whole, if the metric received anything in their part of the window or on both sides of it.
+// ListMetrics gives MetricRow rows by name, type and service. The catalog counts by the hour. An hour that the window cuts counts
+// whole if the metric received points in the part of the hour that is in the window, or on both sides of that part.
 func ListMetrics(l MetricList) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("Hour >= toDateTime("+b.Bind("start_hour", "Int64", l.Window.Start.Truncate(time.Hour).Unix())+", 'UTC')",
@@ -81,7 +81,8 @@ type MetricCountRow struct {
 	DataPoints uint64 `ch:"DataPoints"`
 }
 
-// CountMetrics gives a MetricCountRow for each type of the metrics of a window, of all services or of one, by type. Hours count as for ListMetrics.
+// CountMetrics gives a MetricCountRow for each type of metric in a window, for one service or for all. Hours count as they do in
+// ListMetrics.
 func CountMetrics(w query.Window, service *string) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("Hour >= toDateTime("+b.Bind("start_hour", "Int64", w.Start.Truncate(time.Hour).Unix())+", 'UTC')",

@@ -9,10 +9,10 @@ import (
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
-// nodeName is what an event is called on a path: a view by its path, anything else by its name.
+// nodeName is the name of an event on a path. A view is named by its path, any other event by its own name.
 const nodeName = "if(Kind != 'custom' AND PagePath != '', PagePath, toString(Name))"
 
-// nodes prints a subquery of events with the column Node, and further columns if there are any.
+// nodes prints a subquery of events with the column Node and the given additional columns.
 func nodes(c sqlbuild.Conditions, columns string) string {
 	return fmt.Sprintf(`(
     SELECT Timestamp, SessionId, VisitorId, UserId, %s AS Node%s
@@ -21,26 +21,27 @@ func nodes(c sqlbuild.Conditions, columns string) string {
 )`, nodeName, columns, c.Join(8))
 }
 
-// What the nodes of a path can be.
+// These are the kinds of events that can be nodes of a path.
 const (
 	IncludeAll    = "all"
 	IncludeEvents = "events"
 	IncludePages  = "pages"
 )
 
-// OtherNode is what the nodes beyond the branches are called; names of events that begin with $ are reserved.
+// OtherNode is the name of all nodes beyond the branches. It cannot be an event's name, because names that begin with $ are
+// reserved.
 const OtherNode = "$other"
 
-// Paths asks what actors did after an anchor, or before it.
+// Paths asks what actors did after an anchor event, or before it.
 type Paths struct {
 	Window query.Window
 	Anchor Step
-	// Before turns the paths around: they lead to the last anchor instead of beginning with the first.
+	// Before reverses the paths: they end at the last anchor instead of beginning at the first one.
 	Before          bool
 	Depth, Branches int
 	KeyBy           query.KeyBy
 	Within          time.Duration
-	// Include is one of the three above; Exclude names nodes to leave out.
+	// Include is one of the three constants above. Exclude names nodes to leave out.
 	Include  string
 	Exclude  []string
 	Sessions query.ProductSessionFilters
@@ -76,7 +77,8 @@ type PathLinkRow struct {
 	Count uint64 `ch:"Actors"`
 }
 
-// PathLinks gives PathLinkRow rows: how many went from one node to the next. Nodes that PathNodes did not give are folded into OtherNode.
+// PathLinks gives PathLinkRow rows: how many actors went from one node to the next. Nodes outside the result of PathNodes are
+// folded into OtherNode.
 func PathLinks(p Paths, kept []PathNodeRow) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	keys := []string{}
@@ -96,7 +98,8 @@ GROUP BY Hop, FromNode, ToNode
 ORDER BY Hop, Actors DESC, FromNode, ToNode`, b.Bind("kept", "Array(String)", keys), OtherNode, p.Depth, sqlbuild.Indent(walks, 4)))
 }
 
-// walks prints a subquery of one row for each actor with an anchor: Nodes, the anchor and up to Depth nodes after it, or before it.
+// walks prints a subquery with one row for each actor who has an anchor. Nodes holds the anchor and up to Depth nodes after it,
+// or before it.
 func (p *Paths) walks(b *sqlbuild.Builder) string {
 	a := query.NewActors(b, p.Window, p.KeyBy, p.Sessions)
 	anchor := p.Anchor.condition(b)
@@ -110,13 +113,13 @@ func (p *Paths) walks(b *sqlbuild.Builder) string {
 	if len(p.Exclude) > 0 {
 		included += " AND Node NOT IN " + b.Bind("exclude", "Array(String)", p.Exclude)
 	}
-	// An anchor is there as an anchor even where it may not be a node.
+	// An anchor counts as an anchor even if Include and Exclude do not allow it as a node.
 	events := nodes(a.Inside().With("(IsAnchor OR IsNode)"), fmt.Sprintf(", toBool(%s) AS IsAnchor, toBool(%s) AS IsNode", anchor, included))
 	at := "toUnixTimestamp64Nano(Timestamp)"
-	if p.Before { // the same, with the time running backwards
+	if p.Before { // the same read with time reversed
 		at = "-" + at
 	}
-	// A subquery for each column that the next one uses more than once: aliases would be computed as often.
+	// Each column that the next step uses more than once has its own subquery. An alias would be computed at every use.
 	return fmt.Sprintf(`(
     SELECT arraySlice(arrayCompact(arrayConcat([Walk[AnchorPlace].2], arrayMap(event -> event.2,
         arrayFilter(event -> event.4 AND event.1 - Walk[AnchorPlace].1 <= %s, arraySlice(Walk, AnchorPlace + 1))))), 1, %d) AS Nodes

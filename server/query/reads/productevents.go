@@ -10,14 +10,14 @@ import (
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
-// ProductEventFilters are conditions that must all hold on an event.
+// ProductEventFilters are conditions on an event. All of them must hold.
 type ProductEventFilters struct {
-	// Names holds any of which the event must have; empty is no condition.
+	// Names keeps events with any of these names. Empty keeps all.
 	Names                                                                            []string
 	Kind, Source, UserID, VisitorID, GroupID, SessionID, ServiceName, Host, PagePath *string
-	// NameSearch is part of the name, letter case ignored.
+	// NameSearch is part of the name. Letter case does not matter.
 	NameSearch *string
-	// Attributes is a condition on attributes of the event and of its resource.
+	// Attributes is a condition on the attributes of the event and of its resource.
 	Attributes query.Filter
 }
 
@@ -25,7 +25,7 @@ type ProductEventFilters struct {
 type ProductEventSearch struct {
 	Window  query.Window
 	Filters ProductEventFilters
-	// Before continues a search: only events that come after this one in the order.
+	// Before continues a search: it keeps only events that come after this one in the order of the results.
 	Before *paging.EventKey
 	Limit  int
 }
@@ -46,7 +46,7 @@ type ProductEventRow struct {
 	PagePath           string            `ch:"PagePath"`
 	Attributes         map[string]string `ch:"Attributes"`
 	ResourceAttributes map[string]string `ch:"ResourceAttributes"`
-	// Record is the hash of all columns, 32 hexadecimal digits; Copy numbers events that are equal in all of them.
+	// Record is the hash of all columns, 32 hexadecimal digits. Copy numbers the events that are equal in all columns.
 	Record string `ch:"Record"`
 	Copy   uint64 `ch:"Copy"`
 }
@@ -74,8 +74,8 @@ func (f *ProductEventFilters) add(b *sqlbuild.Builder, c *sqlbuild.Conditions) {
 	*c = c.With(query.FilterSQL(b, query.ProductEvents, f.Attributes)...)
 }
 
-// SearchProductEvents gives ProductEventRow rows, latest first. The order is total, and the hash is made only for the rows of the page and
-// their ties, as in SearchLogs.
+// SearchProductEvents gives ProductEventRow rows, latest first. The order is total. As in SearchLogs, the hash is computed only
+// for the rows of the page and for rows of the same time.
 func SearchProductEvents(s ProductEventSearch) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	matching := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", s.Window.Start), "Timestamp <= "+b.Time("end", s.Window.End))

@@ -13,13 +13,13 @@ type ServiceRead struct {
 	Name                  string
 	Window                query.Window
 	DeploymentEnvironment *string
-	// Bucket is a whole number of minutes; buckets begin at its multiples since 1970.
+	// Bucket is a whole number of minutes. Buckets begin at its multiples since 1970.
 	Bucket time.Duration
-	// Rollups are what there is of weighted durations.
+	// Rollups says from when on weighted durations are available.
 	Rollups query.Rollups
 }
 
-// layers are the minutes of the service, of it alone where there are such.
+// layers are the rollups by minute to read. The rollup that is sorted by service is used if it covers the window.
 func (r ServiceRead) layers() []query.Layer {
 	if r.Rollups.Minutes.Holds(r.Window) && r.Rollups.Series.Holds(r.Window) {
 		return []query.Layer{query.ServiceSeries()}
@@ -27,25 +27,25 @@ func (r ServiceRead) layers() []query.Layer {
 	return []query.Layer{query.ServiceMinutes()}
 }
 
-// rollup is what the window has of the service: its minutes, and the spans of those that the window cuts.
+// rollup reads the minutes of the service in the window, and its spans in the minutes that the window cuts.
 func (r ServiceRead) rollup() query.RollupRead {
 	return spansOf(r.layers(), "ServiceVersion, IsEntry", "SpanCount, EstimatedSpanCount, EstimatedErrorCount", durationsOf(r.Rollups, r.Window))
 }
 
-// of are the conditions that make spans and minutes those of the service.
+// of are the conditions that select the spans and minutes of the service.
 func (r ServiceRead) of(b *sqlbuild.Builder) sqlbuild.Conditions {
 	c := sqlbuild.Conditions{"ServiceName = " + b.Bind("service_name", "String", r.Name)}
 	c.Optional(b, "Environment", "deployment_environment", r.DeploymentEnvironment)
 	return c
 }
 
-// spans are the conditions on the spans of the service in the window, once its parameters are bound.
+// spans are the conditions on the service's spans in the window. The caller must have bound the window's parameters.
 func (ServiceRead) spans(of sqlbuild.Conditions) sqlbuild.Conditions {
 	return sqlbuild.OfOrganization().With(of...).With("Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')", "Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')")
 }
 
-// hasEntry is an expression that tells whether the service has entry spans in the window; a service without is measured by all its spans.
-// Its parameters are those of the table of rollup.
+// hasEntry is an expression that tells whether the service has entry spans in the window. A service without entry spans is
+// measured by all its spans. The expression has the same parameters as the table of rollup.
 func (r ServiceRead) hasEntry(b *sqlbuild.Builder, of sqlbuild.Conditions) string {
 	return fmt.Sprintf("(\n        SELECT sum(SpanCount) > 0\n        FROM %s)", query.Layered(b, r.Window, query.RollupRead{
 		Layers: r.layers(), Columns: "IsEntry", Measures: "SpanCount", Edge: "toUInt64(1) AS SpanCount", Rows: "spans",
@@ -83,7 +83,7 @@ GROUP BY Bucket
 ORDER BY Bucket`, bucketOf(b, "Minute", r.Bucket), d.merge, d.column, table, r.hasEntry(&sqlbuild.Builder{}, of)))
 }
 
-// Orders of ServiceOperations, each with its column.
+// These are the orders of ServiceOperations, each with its column.
 func operationOrder(order string) string {
 	switch order {
 	case "error_rate":
@@ -117,10 +117,10 @@ type OperationRow struct {
 	LastSeen           time.Time `ch:"LastSeen"`
 }
 
-// weight is the number of spans that one stands for, as a digest takes it: a whole number, here of sixteenths.
+// weight is the number of spans that a span stands for. A digest takes whole numbers, so weight counts sixteenths.
 const weight = "toUInt64(greatest(1, round(SampleRate * 16)))"
 
-// ServiceOperations gives OperationRow rows of the spans of a service by name, in the named order (see operationOrder), highest
+// ServiceOperations gives OperationRow rows: the spans of a service by name, in the named order (see operationOrder), highest
 // first. satisfying is the Apdex threshold.
 func ServiceOperations(r ServiceRead, order string, satisfying time.Duration, offset, limit int) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
@@ -182,12 +182,12 @@ type ReleaseRow struct {
 	EstimatedSpanCount float64   `ch:"EstimatedSpans"`
 	EstimatedErrors    float64   `ch:"EstimatedErrors"`
 	Latencies          []float32 `ch:"Latencies"`
-	// Buckets and Counts are its points: the starts, in seconds since 1970, and estimated spans.
+	// Buckets holds the starts of the points in seconds since 1970, and Counts their estimated numbers of spans.
 	Buckets []int64   `ch:"Buckets"`
 	Counts  []float64 `ch:"Counts"`
 }
 
-// ServiceReleases gives a ReleaseRow for each version of a service, the one that appeared last first.
+// ServiceReleases gives a ReleaseRow for each version of a service. The version that appeared last comes first.
 func ServiceReleases(r ServiceRead, limit int) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	d, of := durationsOf(r.Rollups, r.Window), r.of(b)

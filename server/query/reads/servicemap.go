@@ -8,19 +8,20 @@ import (
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
-// CallReach is how long before a call its caller may begin and still be found. Callers can be long requests, or messages that wait in a queue.
+// CallReach is how long before a call its caller may begin and still be found. A caller can be a long request, or a message that
+// waits in a queue.
 const CallReach = time.Hour
 
-// clockSkew is how much later than the call the caller's clock may say that it began.
+// clockSkew is how much later than the call its caller may seem to begin, because their clocks differ.
 const clockSkew = 5 * time.Minute
 
-// CallStats are the figures of calls between two ends.
+// CallStats are the figures of the calls between two ends.
 type CallStats struct {
 	Calls           uint64  `ch:"Calls"`
 	EstimatedCalls  float64 `ch:"EstimatedCalls"`
 	Errors          uint64  `ch:"Errors"`
 	EstimatedErrors float64 `ch:"EstimatedErrors"`
-	// EstimatedNano is the sum of all durations, each as often as its call stands for.
+	// EstimatedNano is the sum of all durations. Each duration is multiplied by the number of calls that its call stands for.
 	EstimatedNano float64 `ch:"EstimatedNano"`
 	MaxNano       uint64  `ch:"MaxNano"`
 }
@@ -42,9 +43,10 @@ type CallRow struct {
 	CallStats
 }
 
-// ServiceCalls gives CallRow rows: calls whose called span begins in the window. The hash of trace id and span id joins a called span with
-// its caller. The hash is much smaller than both ids and practically as unique. The engine holds the called spans in memory, which the
-// window bounds. It streams the callers, which begin up to CallReach before the window.
+// ServiceCalls gives CallRow rows for the calls whose called span begins in the window. A called span is joined with its caller
+// on a hash of trace id and span id. The hash is much smaller than both ids and practically as unique. The engine holds the
+// called spans in memory, and the window bounds their number. It streams the callers, which begin up to CallReach before the
+// window.
 func ServiceCalls(w query.Window, environment *string) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	called := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", w.Start), "Timestamp <= "+b.Time("end", w.End),
@@ -89,8 +91,8 @@ type PeerRow struct {
 	CallStats
 }
 
-// PeerCalls gives PeerRow rows, busiest first: calls to databases, queues and outside systems. Minutes that the window cuts are
-// counted whole. A minute that begins at the end of the window is not counted.
+// PeerCalls gives PeerRow rows, busiest first: calls to databases, queues and outside systems. A minute that the window cuts
+// counts whole. A minute that begins at the end of the window does not count.
 func PeerCalls(w query.Window, service, environment *string, limit int) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("Minute >= "+b.Minute("start_minute", w.Start), "Minute <= "+b.Minute("end_minute", w.End.Add(-1)))
@@ -115,7 +117,7 @@ ORDER BY EstimatedCalls DESC, ServiceName, Direction, PeerKind, PeerSystem, Peer
 LIMIT %s`, c.Join(4), b.Bind("limit", "UInt32", int64(limit))))
 }
 
-// SpanHours gives SpanHourRow rows: in which hours of a window spans were stored, and how many in the whole hour.
+// SpanHours gives SpanHourRow rows: the hours of a window in which spans were stored, with the number of spans in the whole hour.
 func SpanHours(w query.Window) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("Minute >= "+b.Minute("start_minute", w.Start.Truncate(time.Hour)), "Minute < "+b.Minute("end_minute", w.End.Truncate(time.Hour).Add(time.Hour)))

@@ -9,21 +9,22 @@ import (
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
-// Baseline is the time before a window that a service is compared with.
+// Baseline is the time before the window with which the window is compared.
 const Baseline = 7 * 24 * time.Hour
 
 // ServiceList asks for a page of the services of a window.
 type ServiceList struct {
 	Window                                  query.Window
 	DeploymentEnvironment, ServiceNamespace *string
-	// Name is of one service, or nil for all.
+	// Name selects one service. Nil selects all.
 	Name          *string
 	Offset, Limit int
-	// Rollups are what there is of weighted durations and of hours.
+	// Rollups says which weighted durations and hours are available.
 	Rollups query.Rollups
 }
 
-// ServiceRow is a row of ListServices. Counts and latencies are of entry spans, or of all spans for a service without any.
+// ServiceRow is a row of ListServices. Counts and latencies are of entry spans, or of all spans if the service has no entry
+// spans.
 type ServiceRow struct {
 	ServiceName        string    `ch:"ServiceName"`
 	Namespaces         []string  `ch:"Namespaces"`
@@ -37,7 +38,7 @@ type ServiceRow struct {
 	BaselineLatencies  []float32 `ch:"BaselineLatencies"`
 }
 
-// ListServices gives ServiceRow rows, busiest first. The baseline has whole minutes.
+// ListServices gives ServiceRow rows, busiest first. The baseline consists of whole minutes.
 func ListServices(l ServiceList) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	start := l.Window.Start.Truncate(time.Minute)
@@ -57,7 +58,8 @@ func ListServices(l ServiceList) sqlbuild.Statement {
 	selected := columns + ", " + measures + ", " + d.column
 	inside := fmt.Sprintf("\n    SELECT %s, true AS Inside\n    FROM %s", selected, query.Layered(b, l.Window, spansOf(layers, columns, measures, d), c))
 	table := strings.Join(append([]string{inside}, wholeMinutes(b, "baseline_", baseline, l.Rollups, selected, "false AS Inside", sqlbuild.OfOrganization().With(c...))...), "\n    UNION ALL")
-	// A service with entry spans is measured by them. One without has only others, so each digest is merged once.
+	// A service with entry spans is measured only by those. A service without them has only other spans. So each digest is merged
+	// once.
 	sql := fmt.Sprintf(`WITH
     sumIf(SpanCount, Inside AND IsEntry) AS EntrySpans,
     sumIf(SpanCount, NOT Inside AND IsEntry) AS BaselineEntrySpans
@@ -82,7 +84,8 @@ LIMIT %[4]s OFFSET %[5]s`, d.merge+"If(0.5, 0.95, 0.99)", d.column, table, b.Bin
 	return b.Statement(sql)
 }
 
-// durations are the digests of a window: weighted where they are there for all of it. state makes one of spans.
+// durations names the digests to read. They are weighted if weighted digests cover the whole window. state makes a digest from
+// spans.
 type durations struct{ column, merge, state string }
 
 func durationsOf(r query.Rollups, w query.Window) durations {
@@ -95,7 +98,7 @@ func durationsOf(r query.Rollups, w query.Window) durations {
 	return durations{column: "DurationQuantiles", merge: "quantilesTDigestMerge", state: "quantilesTDigestState(0.5, 0.95, 0.99)(DurationNano)"}
 }
 
-// spansOf are spans as layers of the minutes of services count them, with the digests of their durations.
+// spansOf reads spans in the form of the rollups by minute, with the digests of their durations.
 func spansOf(layers []query.Layer, columns, measures string, d durations) query.RollupRead {
 	var edge []string
 	for m := range strings.SplitSeq(measures, ", ") {
@@ -107,8 +110,8 @@ func spansOf(layers []query.Layer, columns, measures string, d durations) query.
 	return query.RollupRead{Layers: layers, Columns: columns, Measures: measures + ", " + d.column, Edge: strings.Join(edge, ",\n            "), Grouped: true, Rows: "spans"}
 }
 
-// wholeMinutes are the parts of a table of the minutes of services in a window that has whole minutes, of which its whole hours are read from
-// service_hours where they are there. prefix is of the names of its parameters.
+// wholeMinutes prints the reads of a window that consists of whole minutes. Its whole hours are read from service_hours where
+// that table covers them, the rest from service_minutes. prefix begins the names of the parameters.
 func wholeMinutes(b *sqlbuild.Builder, prefix string, w query.Window, r query.Rollups, columns, also string, filter sqlbuild.Conditions) []string {
 	at := func(name string, t time.Time) string {
 		return "toDateTime(" + b.Bind(prefix+name, "Int64", t.Unix()) + ", 'UTC')"

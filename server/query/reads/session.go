@@ -8,7 +8,7 @@ import (
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
-// Bounds narrow a read; a zero time is no bound.
+// Bounds narrow a read. A zero time means no bound.
 type Bounds struct {
 	From, To time.Time
 }
@@ -22,7 +22,7 @@ func (w Bounds) add(b *sqlbuild.Builder, c *sqlbuild.Conditions, column string) 
 	}
 }
 
-// SessionDetailRow is the row of Session. HasEvents says whether the active and idle times are known.
+// SessionDetailRow is the row of Session. HasEvents reports whether the active and idle times are known.
 type SessionDetailRow struct {
 	SessionRow
 	VisitorIsNew       bool              `ch:"VisitorIsNew"`
@@ -44,7 +44,8 @@ type SessionDetailRow struct {
 	IdleMs             float64           `ch:"IdleMs"`
 }
 
-// Session gives the SessionDetailRow of one session, or no row. The bounds, which spare reads, are those of its start.
+// Session gives the SessionDetailRow of one session, or no row. The bounds apply to the session's start and make the read
+// cheaper.
 func Session(sessionID string, start Bounds) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	id := b.Bind("session_id", "String", sessionID)
@@ -79,7 +80,7 @@ FROM
 )`, sessionColumns, derivedColumns, activityColumns, c.Join(12), events.Join(12)))
 }
 
-// SessionExtentRow is the row of SessionExtent. EndTime is 1970 while it is not known.
+// SessionExtentRow is the row of SessionExtent. EndTime is in 1970 while it is unknown.
 type SessionExtentRow struct {
 	StartTime time.Time `ch:"StartTime"`
 	EndTime   time.Time `ch:"EndTime"`
@@ -96,7 +97,8 @@ ORDER BY Version DESC
 LIMIT 1`, c.Join(4)))
 }
 
-// ChunkRow is a row of SessionChunks, and without Payload of SessionManifest. Payload is a gzip file of a JSON array of ByteSize bytes.
+// ChunkRow is a row of SessionChunks, and without Payload a row of SessionManifest. Payload is a gzip file that contains a JSON
+// array of ByteSize bytes.
 type ChunkRow struct {
 	ChunkSeq     uint32    `ch:"ChunkSeq"`
 	Timestamp    time.Time `ch:"Timestamp"`
@@ -107,7 +109,7 @@ type ChunkRow struct {
 	Payload      string    `ch:"Payload"`
 }
 
-// ChunkRange asks for the chunks of a session from one number to another, both included, that were received within bounds.
+// ChunkRange selects the chunks of a session from one number to another, both included, that were received within the bounds.
 type ChunkRange struct {
 	SessionID string
 	Received  Bounds
@@ -115,10 +117,10 @@ type ChunkRange struct {
 	Limit     int
 }
 
-// SessionChunks gives ChunkRow rows in their order. A chunk that was sent again is there once.
+// SessionChunks gives ChunkRow rows in order. A chunk that was sent twice appears once.
 func SessionChunks(r ChunkRange) sqlbuild.Statement { return chunks(r, ", Payload") }
 
-// SessionManifest gives ChunkRow rows without their payloads, which are not read.
+// SessionManifest gives ChunkRow rows without reading their payloads.
 func SessionManifest(r ChunkRange) sqlbuild.Statement { return chunks(r, "") }
 
 func chunks(r ChunkRange, payload string) sqlbuild.Statement {
@@ -158,16 +160,16 @@ type SessionEventRow struct {
 type Timeline struct {
 	SessionID string
 	Happened  Bounds
-	// Types keeps events of some types; empty keeps all.
+	// Types keeps events of these types. Empty keeps all.
 	Types []string
-	// ErrorsOnly keeps errors, console messages of that level, and requests that failed.
+	// ErrorsOnly keeps errors, console messages of level error, and failed requests.
 	ErrorsOnly bool
-	// TraceID keeps the events of one trace, in lower case; nil keeps all.
+	// TraceID keeps the events of one trace. It is lower case. Nil keeps all.
 	TraceID       *string
 	Offset, Limit int
 }
 
-// SessionTimeline gives SessionEventRow rows in their order.
+// SessionTimeline gives SessionEventRow rows in order.
 func SessionTimeline(t Timeline) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("SessionId = " + b.Bind("session_id", "String", t.SessionID))
@@ -202,8 +204,8 @@ type SessionTraceRow struct {
 	HasError    bool      `ch:"TraceHasError"`
 }
 
-// SessionTraces gives SessionTraceRow rows, earliest first: the stored traces that a session reported, that its timeline names, or that
-// have a span with its id. The window is where their spans are looked for.
+// SessionTraces gives SessionTraceRow rows, earliest first. It finds the stored traces that the session reported, that its
+// timeline names, or that have a span with its id. The window limits where their spans are searched.
 func SessionTraces(sessionID string, w query.Window, offset, limit int) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	id := b.Bind("session_id", "String", sessionID)

@@ -12,30 +12,30 @@ import (
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
-// MaxActivityWindow is the longest window of reads of sessions, which are kept for 30 days, and of product events, which are kept for
-// a year and read a month at a time.
+// MaxActivityWindow is the longest window for reads of sessions and of product events. Sessions are kept for 30 days. Product
+// events are kept for a year and are read a month at a time.
 const MaxActivityWindow = limits.ActivityWindow
 
-// Pause is the longest time between two events that counts as active.
+// Pause is the longest time between two events that counts as active time.
 const Pause = 15 * time.Second
 
-// SessionFilters are conditions that must all hold on a session.
+// SessionFilters are conditions on a session. All of them must hold.
 type SessionFilters struct {
 	ServiceName, BrowserName, Country, DeviceType, UserID, GroupName, VisitorID *string
-	// UserSearch is part of the id, name or address of the user, URLSearch of the first address; letter case is ignored.
+	// UserSearch is part of the user's id, name or address. URLSearch is part of the first URL. Letter case does not matter.
 	UserSearch, URLSearch *string
-	// PagePath is that of any page of the session.
+	// PagePath is the path of any page of the session.
 	PagePath  *string
 	HasErrors *bool
-	// Tags must all be there.
+	// The session must have all Tags.
 	Tags []string
 	// Durations and active times are in milliseconds.
 	MinDuration, MaxDuration, MinActive, MaxActive *float64
-	// Events keeps sessions with at least one such event; nil keeps all.
+	// Events keeps sessions with at least one matching event. Nil keeps all.
 	Events *SessionEventFilters
 }
 
-// SessionEventFilters are conditions that must all hold on one event of a session's timeline. TraceID is lower case.
+// SessionEventFilters are conditions on one event of a session's timeline. All of them must hold. TraceID is lower case.
 type SessionEventFilters struct {
 	Type, Level, TraceID, URLSearch, MessageSearch *string
 	MinStatus                                      *int32
@@ -45,13 +45,13 @@ type SessionEventFilters struct {
 type SessionSearch struct {
 	Window  query.Window
 	Filters SessionFilters
-	// Before continues a search: only sessions that come after this one in the order.
+	// Before continues a search: it keeps only sessions that come after this one in the order of the results.
 	Before *paging.SessionKey
 	Limit  int
 }
 
-// SessionRow is a row of SearchSessions and what SessionDetailRow begins with: the highest version of a session. A time that is not known
-// is 1970, a duration below 0.
+// SessionRow is a row of SearchSessions and the first part of SessionDetailRow. It describes the highest version of a session. An
+// unknown time is in 1970, and an unknown duration is below 0.
 type SessionRow struct {
 	SessionID      string    `ch:"SessionId"`
 	StartTime      time.Time `ch:"StartTime"`
@@ -78,7 +78,7 @@ type SessionRow struct {
 	ErrorCount     uint32    `ch:"ErrorCount"`
 	TraceCount     uint64    `ch:"TraceCount"`
 	Tags           []string  `ch:"Tags"`
-	// MatchCount, FirstMatch and FirstMatchURL tell of the events that match, where there is a filter for them.
+	// MatchCount, FirstMatch and FirstMatchURL describe the matching events if the search has a filter on events.
 	MatchCount    uint64    `ch:"MatchCount"`
 	FirstMatch    time.Time `ch:"FirstMatch"`
 	FirstMatchURL string    `ch:"FirstMatchUrl"`
@@ -88,8 +88,8 @@ const sessionColumns = `SessionId, StartTime, EndTime, LastActivityAt, Duration,
     UtmSource, EntryPath, UrlInitial, BrowserName, OsName, DeviceType, Country, ServiceName, PageViews, ClickCount, ErrorCount,
     length(TraceIds) AS TraceCount, Tags`
 
-// derivedColumns compute what the row of a session does not hold: its duration, how long it was seen, and the kind of visit. A visit has one
-// of five kinds, the first that fits.
+// derivedColumns compute columns that the stored row does not have: the session's duration, how long it was seen, and the kind of
+// visit. A visit is of the first of five kinds that fits.
 const derivedColumns = `multiIf(DurationMs > 0, toFloat64(DurationMs), EndTime >= StartTime,
             (toUnixTimestamp64Nano(EndTime) - toUnixTimestamp64Nano(StartTime)) / 1e6, -1.) AS Duration,
         multiIf(Duration >= 0, Duration, LastActivityAt >= StartTime,
@@ -104,15 +104,16 @@ const derivedColumns = `multiIf(DurationMs > 0, toFloat64(DurationMs), EndTime >
             if(UserId != '', ['signed_in'], []),
             if(VisitorIsNew, ['new_visitor'], [])) AS Tags`
 
-// activityColumns need Duration and EventTimes, the nanoseconds of a session's events. Its start counts as an event too, and its end once that is
-// known: both times together are then how long it lasted, and an event beyond either is taken to be there.
+// activityColumns need Duration and EventTimes, the times of a session's events in nanoseconds. The session's start counts as an
+// event too, and so does its end once it is known. Active and idle time then add up to the duration. An event before the start or
+// after the end counts as if it happened there.
 var activityColumns = fmt.Sprintf(`arrayMap(at -> greatest((at - toUnixTimestamp64Nano(StartTime)) / 1e6, if(Duration >= 0, 0., -inf)), EventTimes) AS Offsets,
         arrayDifference(arraySort(if(Duration >= 0, arrayConcat(arrayMap(at -> least(at, Duration), Offsets), [0., Duration]), arrayConcat(Offsets, [0.])))) AS Gaps,
         round(arraySum(arrayFilter(gap -> gap <= %[1]d, Gaps)), 6) AS ActiveMs,
         abs(round(if(Duration >= 0, Duration - ActiveMs, arraySum(arrayFilter(gap -> gap > %[1]d, Gaps))), 6)) AS IdleMs`, Pause.Milliseconds())
 
-// sessions prints the sessions that began in a window and match, as a subquery with all columns and the derived ones. Versions are put
-// together before the filters apply: a lower version may fit where the highest does not.
+// sessions prints a subquery of the matching sessions that began in a window, with all columns and the derived ones. It merges
+// versions before it filters, because a lower version may match where the highest does not.
 func (f *SessionFilters) sessions(b *sqlbuild.Builder, w query.Window) string {
 	c := sqlbuild.OfOrganization().With("StartTime >= "+b.Time("start", w.Start), "StartTime <= "+b.Time("end", w.End))
 	derived, joins := derivedColumns, ""
@@ -240,15 +241,15 @@ ORDER BY StartTime DESC, SessionId
 LIMIT %s`, strings.Join(columns, ", "), sessions, page, b.Bind("limit", "UInt32", int64(s.Limit))))
 }
 
-// SessionFacetRow is a row of SessionFacets: how many sessions have a value of a facet. Facet all counts every session, error those with
-// errors.
+// SessionFacetRow is a row of SessionFacets: the number of sessions that have a value of a facet. Facet all counts every session,
+// facet error the sessions with errors.
 type SessionFacetRow struct {
 	Facet string `ch:"Facet"`
 	Name  string `ch:"Name"`
 	Count uint64 `ch:"Sessions"`
 }
 
-// SessionFacets counts the sessions of a search by the values of each facet, the most frequent 50 of each.
+// SessionFacets counts the sessions of a search by the values of each facet. It gives the 50 most frequent values of each facet.
 func SessionFacets(w query.Window, f SessionFilters) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	return b.Statement(fmt.Sprintf(`SELECT Pair.1 AS Facet, Pair.2 AS Name, count() AS Sessions
@@ -271,8 +272,8 @@ type SessionRefRow struct {
 	Duration  float64   `ch:"Duration"`
 }
 
-// SessionsOfTrace gives SessionRefRow rows, latest first: the sessions whose list of traces has the one, whose timeline names it, or whose
-// id is on its spans. The window is the trace's.
+// SessionsOfTrace gives SessionRefRow rows, latest first. It finds the sessions that list the trace, whose timeline names it, or
+// whose id is on its spans. The window is the trace's window.
 func SessionsOfTrace(traceID string, w query.Window, offset, limit int) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	sessions := (&SessionFilters{}).sessions(b, query.Window{Start: w.Start.Add(-query.MaxSession), End: w.End})
@@ -289,7 +290,7 @@ ORDER BY StartTime DESC, SessionId
 LIMIT %s OFFSET %s`, sessions, trace, named.Join(8), spans.Join(8), b.Bind("limit", "UInt32", int64(limit)), b.Bind("offset", "UInt32", int64(offset))))
 }
 
-// RecordedSessions gives one column, SessionId: which of some sessions have chunks.
+// RecordedSessions gives one column, SessionId: the given sessions that have chunks.
 func RecordedSessions(sessionIDs []string) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("SessionId IN " + b.Bind("session_ids", "Array(String)", sessionIDs))

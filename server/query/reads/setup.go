@@ -17,22 +17,24 @@ type SetupServiceRow struct {
 	NoEnvironment uint64 `ch:"NoEnvironment"`
 	NoRepository  uint64 `ch:"NoRepository"`
 	NoRevision    uint64 `ch:"NoRevision"`
-	// Names are distinct span names, approximately; Sample is one with a number in it.
+	// Names is the approximate number of distinct span names. Sample is a name that contains a number.
 	Names  uint64 `ch:"Names"`
 	Sample string `ch:"Sample"`
-	// Unset are server spans answered with 500 and above whose status is not Error; Failed have status Error, Bare of these no exception or message.
+	// Unset counts server spans that answered 500 or above and whose status is not Error. Failed counts spans with status Error,
+	// and Bare those of them that have neither exception nor message.
 	Unset  uint64 `ch:"Unset"`
 	Failed uint64 `ch:"Failed"`
 	Bare   uint64 `ch:"Bare"`
-	// Queries are spans with a database statement; Nameless of these do not say which system.
+	// Queries counts spans with a database statement, and Nameless those of them that do not name the system.
 	Queries  uint64 `ch:"Queries"`
 	Nameless uint64 `ch:"Nameless"`
-	// Future begin after now; Last is the latest start.
+	// Future counts spans that begin after now. Last is the latest start.
 	Future uint64    `ch:"Future"`
 	Last   time.Time `ch:"Last"`
 }
 
-// SetupServices gives a SetupServiceRow for each service, busiest first, at most 500. Spans of up to a day after now count too: their sender's clock is ahead.
+// SetupServices gives a SetupServiceRow for each service, busiest first, at most 500. It includes spans that begin up to a day
+// after now, because their sender's clock may be ahead.
 func SetupServices(w query.Window) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", w.Start), "Timestamp <= "+b.Time("late", w.End.Add(24*time.Hour)))
@@ -67,7 +69,7 @@ type SetupLogRow struct {
 	Records     uint64 `ch:"Records"`
 	NoTrace     uint64 `ch:"NoTrace"`
 	NoSeverity  uint64 `ch:"NoSeverity"`
-	// Skewed differ by more than five minutes from the time at which a collector saw them.
+	// Skewed counts records whose time differs by more than five minutes from the time at which a collector saw them.
 	Skewed uint64 `ch:"Skewed"`
 }
 
@@ -88,20 +90,20 @@ ORDER BY Records DESC, ServiceName
 LIMIT 500`, c.Join(4)))
 }
 
-// SetupLinkRow is a row of SetupLinks: how the spans of one service hang together with those that called them.
+// SetupLinkRow is a row of SetupLinks: how the spans of one service are connected with the spans that called them.
 type SetupLinkRow struct {
 	ServiceName string `ch:"ServiceName"`
-	// Children have a parent; that of Orphans was not received.
+	// Children counts spans that have a parent, and Orphans those of them whose parent was not received.
 	Children uint64 `ch:"Children"`
 	Orphans  uint64 `ch:"Orphans"`
-	// Calls have a parent in another service, and Early of these begin before it.
+	// Calls counts spans whose parent is in another service, and Early those of them that begin before their parent.
 	Calls   uint64  `ch:"Calls"`
 	Early   uint64  `ch:"Early"`
 	AheadMs float64 `ch:"AheadMs"`
 }
 
-// SetupLinks gives a SetupLinkRow for each service, from one trace in every share. Spans of the first ten minutes of the window count only as
-// parents. Spans of the last minute do not count as children, because their parents may still arrive.
+// SetupLinks gives a SetupLinkRow for each service. It reads one of every share traces. Spans of the first ten minutes of the
+// window count only as parents. Spans of the last minute do not count as children, because their parents may still arrive.
 func SetupLinks(w query.Window, share uint64) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	sampled := "cityHash64(TraceId) % " + b.Bind("share", "UInt64", max(share, 1)) + " = 0"
@@ -139,7 +141,8 @@ type SetupKeyRow struct {
 	Uses   uint64 `ch:"Uses"`
 }
 
-// SetupKeys gives a SetupKeyRow for each attribute key of the window, most used first, at most 5000. Hours that the window cuts count whole.
+// SetupKeys gives a SetupKeyRow for each attribute key of the window, most used first, at most 5000. An hour that the window cuts
+// counts whole.
 func SetupKeys(w query.Window) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("Hour >= toStartOfHour(toDateTime("+b.Bind("start", "Int64", w.Start.Unix())+", 'UTC'))", "Hour <= toDateTime("+b.Bind("end", "Int64", w.End.Unix())+", 'UTC')")
@@ -151,18 +154,18 @@ ORDER BY Uses DESC, Signal, Scope, Key
 LIMIT 5000`, c.Join(4)))
 }
 
-// SetupRenameRow is a row of SetupRenames: how the spans of one service carry an old key and the one that took its place.
+// SetupRenameRow is a row of SetupRenames: how many spans of one service carry an old key and the key that replaced it.
 type SetupRenameRow struct {
 	ServiceName string `ch:"ServiceName"`
 	OldKey      string `ch:"OldKey"`
-	// Old are its spans with the old key, New those with the new one, Both those with both.
+	// Old counts the service's spans with the old key, New those with the new key, Both those with both keys.
 	Old  uint64 `ch:"Old"`
 	New  uint64 `ch:"New"`
 	Both uint64 `ch:"Both"`
 }
 
-// SetupRenames gives a SetupRenameRow for each service that sends one of the old keys, most spans first, at most 5000. The new keys stand in
-// the order of the old keys that they replaced.
+// SetupRenames gives a SetupRenameRow for each service that sends one of the old keys. The service with most spans comes first,
+// and there are at most 5000 rows. The new keys are in the order of the old keys that they replaced.
 func SetupRenames(w query.Window, olds, news []string) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", w.Start), "Timestamp <= "+b.Time("end", w.End))
@@ -187,7 +190,7 @@ ORDER BY Old DESC, ServiceName, OldKey
 LIMIT 5000`, c.Join(8), oldKeys, newKeys))
 }
 
-// SetupValueRow is a row of SetupValues: how many values of a key look like personal data.
+// SetupValueRow is a row of SetupValues: the number of values of a key that look like personal data.
 type SetupValueRow struct {
 	Key string `ch:"Key"`
 	// Sort is email, card or token.
@@ -196,7 +199,7 @@ type SetupValueRow struct {
 	Of    uint64 `ch:"Of"`
 }
 
-// SetupValues gives SetupValueRow rows for spans of the window, at most as many as rows. The result holds keys and counts, never a value.
+// SetupValues gives SetupValueRow rows from at most rows spans of the window. The result holds keys and counts, never a value.
 func SetupValues(w query.Window, rows int) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", w.Start), "Timestamp <= "+b.Time("end", w.End))
@@ -234,7 +237,8 @@ type SetupMetricRow struct {
 	Series     uint64 `ch:"Series"`
 }
 
-// SetupMetrics gives a SetupMetricRow for each metric with more than so many series in the window, most series first, at most 100.
+// SetupMetrics gives a SetupMetricRow for each metric that has more than the given number of series in the window. The metric
+// with most series comes first, and there are at most 100 rows.
 func SetupMetrics(w query.Window, series uint64) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", w.Start), "Timestamp <= "+b.Time("end", w.End))

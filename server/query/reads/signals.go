@@ -8,7 +8,7 @@ import (
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
-// SignalRow is a row of Signals. First and Last are 1970 when Items is 0.
+// SignalRow is a row of Signals. First and Last are in 1970 if Items is 0.
 type SignalRow struct {
 	Signal string    `ch:"Signal"`
 	Items  uint64    `ch:"Items"`
@@ -16,8 +16,8 @@ type SignalRow struct {
 	Last   time.Time `ch:"Last"`
 }
 
-// Signals gives a SignalRow for each signal: how much of it a window holds. Spans and data points come from rollups, so minutes
-// and hours that the window cuts at its start are counted whole; the others cost two small columns.
+// Signals gives a SignalRow for each signal: how much of it a window holds. Spans and data points come from rollups, so the
+// minute or hour that the window cuts at its start counts whole. The other signals cost a read of two small columns.
 func Signals(w query.Window) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	minute := "toDateTime(" + b.Bind("start_minute", "Int64", w.Start.Truncate(time.Minute).Unix()) + ", 'UTC')"

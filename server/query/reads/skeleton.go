@@ -10,12 +10,12 @@ import (
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
-// Skeleton asks for a part of a trace without what its spans carry.
+// Skeleton asks for a part of a trace without the contents of its spans.
 type Skeleton struct {
 	TraceID string
-	// Window is when the spans begin.
+	// Window is the time in which the spans begin.
 	Window query.Window
-	// After continues a skeleton: only spans that come after this one in the order of start and id.
+	// After continues a skeleton: it keeps only spans that come after this one in the order of start and id.
 	After      *paging.SpanKey
 	ParentID   *string
 	ErrorsOnly bool
@@ -35,7 +35,8 @@ type SkeletonRow struct {
 	HasError     bool      `ch:"HasError"`
 }
 
-// TraceSkeleton gives SkeletonRow rows in the order of start and id. It reads no attributes, which are most of a span.
+// TraceSkeleton gives SkeletonRow rows in the order of start and id. It reads no attributes, which are the largest part of a
+// span.
 func TraceSkeleton(s Skeleton) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("TraceId = "+b.Bind("trace_id", "String", s.TraceID),

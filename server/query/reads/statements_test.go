@@ -123,7 +123,7 @@ func match(scope query.Scope, key string, op query.Op, values ...string) query.F
 	return query.Filter{Match: &query.Match{Field: query.Field{Scope: scope, Key: key}, Op: op, Values: values}}
 }
 
-// everyOperator has each operator of attributes, and each negated.
+// everyOperator has each operator on attributes, plain and negated.
 func everyOperator() query.Filter {
 	filter, err := query.AttributeFilters("attributes", query.OwnAttribute, everyAttribute())
 	if err != nil {

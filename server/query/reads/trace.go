@@ -7,7 +7,7 @@ import (
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
-// TraceExtent gives one TraceExtentRow: what is known of a trace, SpanCount 0 when there is no such trace.
+// TraceExtent gives one TraceExtentRow that summarizes a trace. SpanCount is 0 if there is no such trace.
 func TraceExtent(traceID string) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("TraceId = " + b.Bind("trace_id", "String", traceID))
@@ -32,7 +32,7 @@ type TraceExtentRow struct {
 	End          time.Time `ch:"End"`
 }
 
-// near adds that a span begins within an hour of a time; any will do when it is zero.
+// near adds the condition that a span begins within an hour of a time. It adds nothing if the time is zero.
 func near(b *sqlbuild.Builder, c *sqlbuild.Conditions, at time.Time) {
 	if !at.IsZero() {
 		c.Add("Timestamp >= %s", b.Time("start", at.Add(-TraceReach)))
@@ -40,7 +40,7 @@ func near(b *sqlbuild.Builder, c *sqlbuild.Conditions, at time.Time) {
 	}
 }
 
-// TraceSpans gives the earliest spans of a trace as SpanRow rows: those near a time, unless that is zero.
+// TraceSpans gives the earliest spans of a trace as SpanRow rows. Unless near is zero, it gives only spans near that time.
 func TraceSpans(traceID string, at time.Time, limit int) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("TraceId = " + b.Bind("trace_id", "String", traceID))
@@ -53,12 +53,13 @@ ORDER BY Timestamp, SpanId
 LIMIT %s`, spanRowColumns, c.Join(4), b.Bind("limit", "UInt32", int64(limit))))
 }
 
-// spanRowColumns are those of SpanRow.
+// spanRowColumns are the columns of SpanRow.
 const spanRowColumns = `SpanId, ParentSpanId, TraceState, Timestamp, DurationNano, SpanName, SpanKind, ServiceName, StatusCode, StatusMessage,
     ScopeName, ScopeVersion, SpanAttributes, ResourceAttributes, EventsTimestamp, EventsName, EventsAttributes,
     LinksTraceId, LinksSpanId, LinksTraceState, LinksAttributes`
 
-// Span gives one span as a SpanRow, if it begins near a time or that is zero. A span that was received twice is given once.
+// Span gives one span as a SpanRow. Unless the time is zero, the span must begin near it. A span that was received twice is given
+// once.
 func Span(traceID, spanID string, at time.Time) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("TraceId = "+b.Bind("trace_id", "String", traceID), "SpanId = "+b.Bind("span_id", "String", spanID))

@@ -7,7 +7,7 @@ import (
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
-// failureMessage says what went wrong in a span: its status message, else that of its exception.
+// failureMessage says why a span failed: its status message, or else the message of its exception.
 const failureMessage = `if(StatusMessage != '', StatusMessage, EventsAttributes[indexOf(EventsName, 'exception')]['exception.message'])`
 
 // TraceFiguresRow is a row of TraceFigures.
@@ -19,7 +19,7 @@ type TraceFiguresRow struct {
 	Message  string   `ch:"Message"`
 }
 
-// TraceFigures gives a TraceFiguresRow for each of the traces that has spans in the window.
+// TraceFigures gives a TraceFiguresRow for each of the traces that have spans in the window.
 func TraceFigures(w query.Window, ids []string) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("TraceId IN "+b.Bind("trace_ids", "Array(String)", ids), "Timestamp >= "+b.Time("start", w.Start), "Timestamp <= "+b.Time("end", w.End))

@@ -10,18 +10,18 @@ import (
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
-// TraceReach is how far from the spans of a slice its traces are followed: an earlier root, an earlier first span, a later span
-// that matches the filters.
+// TraceReach is how far outside a slice the spans of its traces are searched, for an earlier root, an earlier first span, or a
+// later span that matches the filters.
 const TraceReach = time.Hour
 
 // TraceSearch asks for the latest traces that begin in a slice of time. A trace begins with its root span, or with its earliest
-// span when no root was received.
+// span if no root was received.
 type TraceSearch struct {
-	// Slice is the part of the window to look at. Slices of one search that touch never give a trace twice.
+	// Slice is the part of the window to search. Adjacent slices of one search never give the same trace twice.
 	Slice query.Window
-	// Before continues a search: only traces that come after this one in the order.
+	// Before continues a search: it keeps only traces that come after this one in the order of the results.
 	Before *paging.TraceKey
-	// Filter holds for one span of the trace.
+	// Filter must hold for one span of the trace.
 	Filter query.Filter
 	Limit  int
 }
@@ -43,7 +43,7 @@ type TraceRow struct {
 	HTTPStatusCode   uint16    `ch:"RootHttpStatusCode"`
 }
 
-// rootColumns are taken from the first span of each trace.
+// rootColumns come from the first span of each trace.
 const rootColumns = `min(Timestamp) AS Start,
         argMin(SpanName, (Timestamp, SpanId)) AS RootSpanName,
         argMin(SpanKind, (Timestamp, SpanId)) AS RootSpanKind,
@@ -57,8 +57,8 @@ const rootColumns = `min(Timestamp) AS Start,
         argMin(HttpRoute, (Timestamp, SpanId)) AS RootHttpRoute,
         argMin(HttpStatusCode, (Timestamp, SpanId)) AS RootHttpStatusCode`
 
-// SearchTraces gives TraceRow rows, latest first. Roots come from the list of root spans; the table of all spans is read for the
-// traces that have none, and for the filters.
+// SearchTraces gives TraceRow rows, latest first. Root spans come from the list of root spans. The table of all spans is read
+// only for traces without a root, and for the filters.
 func SearchTraces(s TraceSearch) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	lo, hi := b.Time("lo", s.Slice.Start), b.Time("hi", s.Slice.End)
@@ -105,8 +105,9 @@ LIMIT %[8]s`, rootColumns, roots.Join(8), before, hi, rootless.Join(14), lo, pag
 	return b.Statement(sql)
 }
 
-// TraceHorizon gives a TraceHorizonRow: the start of the earliest of the latest limit root spans in the slice. A page of this length reaches
-// no further back, so SearchTraces can stop there. The read follows the order of the key and is cheap.
+// TraceHorizon gives a TraceHorizonRow. It takes the latest limit root spans in the slice and gives the start of the earliest
+// one. A page of this length reaches no further back, so SearchTraces can stop there. The read follows the order of the key and
+// is cheap.
 func TraceHorizon(slice query.Window, limit int) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("lo", slice.Start), "Timestamp <= "+b.Time("hi", slice.End))

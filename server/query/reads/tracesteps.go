@@ -7,11 +7,11 @@ import (
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
-// The steps of a search for traces. SearchTraces does all of it in one statement, whatever the number of traces; for the usual page the
-// steps read far less, because each knows what the one before it has found.
+// These are the steps of a search for traces. SearchTraces does all of it in one statement, whatever the number of traces. For
+// the usual page the steps read far less, because each step uses the results of the step before.
 
-// SpanHorizon gives one TraceHorizonRow: the start of the earliest of the latest limit matching spans of a slice. With a service among the
-// filters it reads in the order of the key and is cheap.
+// SpanHorizon gives one TraceHorizonRow. It takes the latest limit matching spans of a slice and gives the start of the earliest
+// one. With a service among the filters it reads in the order of the key and is cheap.
 func SpanHorizon(slice query.Window, f query.Filter, limit int) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("lo", slice.Start), "Timestamp <= "+b.Time("hi", slice.End))
@@ -32,7 +32,7 @@ type TraceIDRow struct {
 	TraceID string `ch:"TraceId"`
 }
 
-// MatchingTraces gives TraceIDRow rows: traces with a matching span that can begin in the slice.
+// MatchingTraces gives TraceIDRow rows: the traces with a matching span that can begin in the slice.
 func MatchingTraces(slice query.Window, f query.Filter, limit int) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("lo", slice.Start), "Timestamp <= "+b.Time("reach_hi", slice.End.Add(TraceReach)))
@@ -43,7 +43,7 @@ WHERE %s
 LIMIT %s`, c.Join(4), b.Bind("limit", "UInt32", int64(limit))))
 }
 
-// TracesWithin gives TraceIDRow rows: traces with a span in the slice.
+// TracesWithin gives TraceIDRow rows: the traces with a span in the slice.
 func TracesWithin(slice query.Window, limit int) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("lo", slice.Start), "Timestamp <= "+b.Time("hi", slice.End))
@@ -53,7 +53,7 @@ WHERE %s
 LIMIT %s`, c.Join(4), b.Bind("limit", "UInt32", int64(limit))))
 }
 
-// RootsOf gives a TraceRow for each of the traces that has a root within reach of the slice.
+// RootsOf gives a TraceRow for each of the traces that have a root within reach of the slice.
 func RootsOf(traces []string, slice query.Window) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("reach_lo", slice.Start.Add(-TraceReach)), "Timestamp <= "+b.Time("reach_hi", slice.End.Add(TraceReach)),
@@ -65,7 +65,7 @@ WHERE %s
 GROUP BY TraceId`, rootColumns, c.Join(4)))
 }
 
-// FirstSpansOf gives a TraceRow, of its earliest span, for each of the traces whose earliest span is in the slice.
+// FirstSpansOf gives a TraceRow for each of the traces whose earliest span is in the slice. The row describes that span.
 func FirstSpansOf(traces []string, slice query.Window) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("reach_lo", slice.Start.Add(-TraceReach)), "Timestamp <= "+b.Time("hi", slice.End),

@@ -16,7 +16,7 @@ func (c *Conditions) Add(format string, args ...any) {
 // OfOrganization starts the conditions of a read with the tenancy filter. Every read of a table starts with it.
 func OfOrganization() Conditions { return Conditions{"OrgId = {org:String}"} }
 
-// With is a copy of the list with more conditions.
+// With returns a copy of the list with more conditions.
 func (c Conditions) With(more ...string) Conditions {
 	return append(append(Conditions{}, c...), more...)
 }
@@ -26,7 +26,7 @@ func (c Conditions) Join(indent int) string {
 	return strings.Join(c, "\n"+strings.Repeat(" ", indent)+"AND ")
 }
 
-// Optional adds column = value when there is a value.
+// Optional adds column = value if there is a value.
 func (c *Conditions) Optional(b *Builder, column, param string, value *string) {
 	if value != nil {
 		c.Add("%s = %s", column, b.Bind(param, "String", *value))

@@ -16,12 +16,12 @@ import (
 type Statement struct {
 	SQL  string
 	Args []warehouse.Arg
-	// End is the end of the window that the statement reads. After that time the rows change only by telemetry that arrives late. It is
-	// zero when rows may change at any time.
+	// End is the end of the window that the statement reads. After that time the rows change only through telemetry that arrives
+	// late. It is zero if rows may change at any time.
 	End time.Time
 }
 
-// Until is the statement with the end of the window that it reads.
+// Until returns the statement with the end of the window that it reads.
 func (s Statement) Until(end time.Time) Statement {
 	s.End = end
 	return s
@@ -33,7 +33,7 @@ type Builder struct {
 	n    int
 }
 
-// Statement is the SQL with the parameters that the builder has collected.
+// Statement returns the SQL with the parameters that the builder has collected.
 func (b *Builder) Statement(sql string) Statement {
 	return Statement{SQL: sql, Args: b.Args}
 }

@@ -7,7 +7,7 @@ import "strings"
 func WholeTokens(search string) []string {
 	const maxTokens = 32
 	var tokens []string
-	start := -1 // of the word being read; -1 before the first separator or after one
+	start := -1 // the start of the current word; -1 before the first separator and after each one
 	open := false
 	for i := 0; i < len(search) && len(tokens) < maxTokens; i++ {
 		if isTokenByte(search[i]) {

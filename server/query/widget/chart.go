@@ -15,10 +15,10 @@ import (
 	"github.com/svc-observability/svc/server/query"
 )
 
-// unfiltered is the longest window of groups without a filter that narrows them.
+// unfiltered is the longest window for groups without a filter that narrows them.
 const unfiltered = query.MaxUnfilteredBreakdown
 
-// fallbacks are the windows that a chart without data tries.
+// fallbacks are the windows to try for a chart without data.
 func fallbacks() []time.Duration {
 	const day = 24 * time.Hour
 	return []time.Duration{day, 7 * day, 31 * day}
@@ -76,7 +76,7 @@ func (j *job) timeseries(ctx context.Context) (*query.Timeseries, error) {
 	return j.engine.Timeseries(ctx, j.org, r)
 }
 
-// empty reports whether no series has a value, now or in the period that is compared with.
+// empty reports whether no series has a value, in the window or in the compared period.
 func empty(t *query.Timeseries) bool {
 	return !slices.ContainsFunc(t.Series, func(s query.Series) bool {
 		known := func(v float64) bool { return !math.IsNaN(v) }
@@ -84,7 +84,7 @@ func empty(t *query.Timeseries) bool {
 	})
 }
 
-// widen looks for data in longer windows that end at the same time; without any, the result stays what it was.
+// widen looks for data in longer windows that end at the same time. If there is none, it returns the first result.
 func (j *job) widen(ctx context.Context, without *query.Timeseries) (*query.Timeseries, error) {
 	asked, warnings := j.window, len(j.out.Warnings)
 	for _, length := range fallbacks() {
@@ -105,7 +105,7 @@ func (j *job) widen(ctx context.Context, without *query.Timeseries) (*query.Time
 	return without, nil
 }
 
-// hidden reports whether a series or column is to be left out: by its whole name, or by that without the group.
+// hidden reports whether the transform hides a series or column, by its full name or by its name without the group.
 func hidden(t *svcv2.DataTransform, names ...string) bool {
 	for _, base := range t.GetHideSeries().GetBaseNames() {
 		for _, name := range names {
@@ -117,7 +117,7 @@ func hidden(t *svcv2.DataTransform, names ...string) bool {
 	return false
 }
 
-// plain reports whether a transform leaves series as they are, but for the hidden ones.
+// plain reports whether a transform only hides series and changes nothing else.
 func plain(t *svcv2.DataTransform) bool {
 	return len(t.GetFieldMap()) == 0 && t.GetFlattenSeries() == nil && t.GetReduceToValue() == nil && t.GetComputeRatio() == nil && t.GetSortBy() == nil &&
 		(t == nil || t.Limit == nil)
@@ -128,8 +128,8 @@ func (j *job) series(t *query.Timeseries) {
 	j.out.Timeseries = &svcv2.WidgetTimeseries{BucketSeconds: int32(t.Bucket.Seconds()), Series: t.Proto().GetSeries()}
 }
 
-// total makes one number of the queries over the whole window, with their series beside it: what a percentile, a mean or a number of users is
-// of a window does not follow from those of its parts.
+// total computes one number from the queries over the whole window, and shows their series beside it. A percentile, a mean or a
+// number of users over a window does not follow from its values in parts of the window.
 func (j *job) total(ctx context.Context) error {
 	r, err := j.request()
 	if err != nil {
@@ -157,7 +157,7 @@ func (j *job) total(ctx context.Context) error {
 	return nil
 }
 
-// number makes one number of series, as the transform says.
+// number makes one number of the series, as the transform says.
 func (j *job) number(t *query.Timeseries) {
 	of := func(previous bool) *float64 {
 		f, value := seriesFrame(t, previous).transformed(j, j.source.GetTransform())
@@ -168,19 +168,19 @@ func (j *job) number(t *query.Timeseries) {
 	}
 	v := &svcv2.WidgetValue{Value: of(false)}
 	if empty(t) && !j.counts() {
-		v.Value = nil // nothing was measured, which is not 0
+		v.Value = nil // nothing was measured, which differs from 0
 	}
 	if slices.ContainsFunc(t.Series, func(s query.Series) bool { return s.Previous != nil }) {
 		warnings := j.out.Warnings
 		v.Previous = of(true)
-		j.out.Warnings = warnings // the same again
+		j.out.Warnings = warnings // the second read gives the same warnings again
 		v.PercentChange = percent(v.Value, v.Previous)
 	}
 	j.series(t)
 	j.out.Kind, j.out.Value = "value", v
 }
 
-// counts reports whether the first query that is shown counts: of nothing it is 0.
+// counts reports whether the first query that is shown is a count. Then the value for no rows is 0.
 func (j *job) counts() bool {
 	for _, d := range j.source.GetQueries() {
 		if !d.GetHidden() && !SwitchedOff(d) {
@@ -251,7 +251,7 @@ func (j *job) breakdown(ctx context.Context) error {
 	return nil
 }
 
-// ordersOnly reports whether a transform leaves the groups what they are, some of them in another order.
+// ordersOnly reports whether a transform only reorders groups.
 func ordersOnly(t *svcv2.DataTransform) bool {
 	return len(t.GetFieldMap()) == 0 && t.GetFlattenSeries() == nil && t.GetReduceToValue() == nil && t.GetComputeRatio() == nil
 }
@@ -298,7 +298,8 @@ func (j *job) groups(b *query.Breakdown, indexes []int) {
 	}
 }
 
-// numberOfGroups is the number that the transform makes, else the first value: that of the first query or formula that is shown.
+// numberOfGroups makes the number that the transform asks for. Without one it takes the first value of the first query or formula
+// that is shown.
 func (j *job) numberOfGroups(b *query.Breakdown) {
 	if len(b.Columns) > 1 && plain(j.source.GetTransform()) {
 		j.warn(fmt.Sprintf("A %s shows one number: that of %s. Hide what is not to be shown.", j.visual, b.Columns[0].Query))

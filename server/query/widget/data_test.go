@@ -22,11 +22,11 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(warehousetest.Main(m)) }
 
-// hour is the end of the window of the tests; spans lie in the two hours before it.
+// hour is the end of the tests' window. The spans lie in the two hours before it.
 func hour() time.Time { return time.Now().UTC().Truncate(time.Hour) }
 
-// fill stores for one organization, a minute apart: in the last hour 30 spans of checkout, of which every third failed, and 10 of cart, of which the first failed; in the
-// hour before 20 of checkout. Durations are 1, 2, 3 … ms.
+// fill stores spans for one organization, a minute apart. The last hour has 30 spans of checkout, of which every third failed,
+// and 10 of cart, of which the first failed. The hour before has 20 of checkout. Durations are 1, 2, 3 … ms.
 func fill(t *testing.T, w *warehouse.Warehouse, org principal.OrgID) {
 	t.Helper()
 	add := func(service string, ago time.Duration, n int, failing int) {
@@ -102,7 +102,7 @@ func reduced(w *svcv2.Widget, aggregate string) *svcv2.Widget {
 	return w
 }
 
-// TestKinds: what widgets show of spans that were counted by hand.
+// TestKinds compares the data of widgets with spans that were counted by hand.
 func TestKinds(t *testing.T) {
 	r := newReader(t, "org_widgets_kinds")
 	r.number("a count", widgetOf("stat", "timeseries", draftOf("count", "")), 40)
@@ -125,7 +125,7 @@ func TestKinds(t *testing.T) {
 		t.Errorf("compared: %v", v)
 	}
 
-	// Of the whole window, whichever the shape: not of the buckets.
+	// The value covers the whole window in every shape, not its buckets.
 	for aggregation, want := range map[string]float64{"count": 40, "max_duration": 30, "min_duration": 1, "avg_duration": 13, "count_distinct": 40, "error_rate": 11.0 / 40} {
 		for _, shape := range []string{"timeseries", "breakdown"} {
 			w := widgetOf("gauge", shape, draftOf(aggregation, ""))
@@ -145,7 +145,7 @@ func TestKinds(t *testing.T) {
 	several.DataSource.Queries[0].Hidden, several.DataSource.Queries[1].Hidden = new(true), new(true)
 	r.number("a formula of the whole window", several, 20)
 
-	// cart fell silent after the first ten minutes of the hour.
+	// cart sent nothing after the first ten minutes of the hour.
 	halfHour := func(q *Request) {
 		q.Override = &svcv2.TimeRange{Type: "absolute", StartTime: timestamppb.New(hour().Add(-30 * time.Minute)), EndTime: timestamppb.New(hour())}
 	}
@@ -237,18 +237,18 @@ func TestList(t *testing.T) {
 	if fmt.Sprint(ns) != "[27 24 21 18]" || len(got.GetColumns()) != 9 {
 		t.Errorf("list: %v %v", ns, got.GetColumns())
 	}
-	// Narrowed to the last seven days.
+	// The window is narrowed to the last seven days.
 	month := func(q *Request) { q.Override = &svcv2.TimeRange{Type: "relative", Value: new("30d")} }
 	if d := r.data(w, vars, month); d.GetNarrowedToSeconds() != 7*24*3600 || len(d.GetTable().GetRows()) != 4 {
 		t.Errorf("of a month: %v", d)
 	}
-	// Groups without a filter are read for a day.
+	// Groups without a filter are read for one day.
 	if d := r.data(widgetOf("pie", "breakdown", draftOf("count", "", "service.name")), month); d.GetNarrowedToSeconds() != 24*3600 || len(d.GetBreakdown().GetRows()) != 2 {
 		t.Errorf("groups of a month: %v", d)
 	}
 }
 
-// TestFallback: a chart without data in its window shows a longer one that has some, where that is wanted.
+// TestFallback: if a chart has no data in its window, it shows a longer window that has data, provided the request allows that.
 func TestFallback(t *testing.T) {
 	r := newReader(t, "org_widgets_fallback")
 	short := func(q *Request) {
@@ -268,7 +268,8 @@ func TestFallback(t *testing.T) {
 	}
 }
 
-// TestVariablesStayInside: values that look like the language they stand in find nothing, of anybody, and all finds all of one's own.
+// TestVariablesStayInside: values that look like filter or SQL syntax find no rows of any organization. The value for all finds
+// all rows of the caller's organization.
 func TestVariablesStayInside(t *testing.T) {
 	mine, theirs := newReader(t, "org_widgets_mine"), newReader(t, "org_widgets_theirs")
 	variables := []*svcv2.DashboardVariable{{Name: "s", Type: "query", IncludeAll: new(true), Source: &svcv2.VariableSource{Kind: "facet", Facet: new("service")}}}
@@ -289,7 +290,7 @@ func TestVariablesStayInside(t *testing.T) {
 			mine.number(name+" with "+value, w, 0, set(value))
 		}
 	}
-	// The other organization has rows of its own in every read.
+	// The other organization has its own rows in every read.
 	if rows := mine.data(widgetOf("table", "breakdown", draftOf("count", "", "attr.k"))).GetTable().GetRows(); len(rows) != 1 || rows[0].GetValues()[0].GetStringValue() != "org_widgets_mine-" {
 		t.Errorf("groups: %v", rows)
 	}
@@ -312,7 +313,7 @@ func mustWindow(t *testing.T) (w struct{ Start, End time.Time }) {
 	return got
 }
 
-// TestUnknownVariable: a stored widget that refers to a variable that is not there any more says so.
+// TestUnknownVariable: a stored widget that refers to a deleted variable reports that.
 func TestUnknownVariable(t *testing.T) {
 	r := newReader(t, "org_widgets_unknown")
 	d := r.data(widgetOf("chart", "breakdown", draftOf("count", "service.name = $nosuch", "service.name")))
@@ -321,7 +322,7 @@ func TestUnknownVariable(t *testing.T) {
 	}
 }
 
-// TestBadWidgets: what cannot be read is refused with the field that is wrong.
+// TestBadWidgets: an invalid widget is refused, and the error names the wrong field.
 func TestBadWidgets(t *testing.T) {
 	r := newReader(t, "org_widgets_bad")
 	formula := widgetOf("chart", "timeseries", draftOf("count", ""))

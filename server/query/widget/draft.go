@@ -16,7 +16,7 @@ import (
 // SwitchedOff reports whether a query does not run. A query without `enabled` runs.
 func SwitchedOff(d *svcv2.QueryDraft) bool { return d.Enabled != nil && !d.GetEnabled() }
 
-// request turns the drafts, formulas and comparison of the data source into a request of the query language.
+// request converts the drafts, formulas and comparison of the data source to a request of the query language.
 func (j *job) request() (*query.Request, error) {
 	r := &query.Request{Window: j.window, Bucket: j.bucket()}
 	c := j.source.GetComparison()
@@ -48,7 +48,7 @@ func (j *job) request() (*query.Request, error) {
 	return r, nil
 }
 
-// on reports whether an optional clause of a draft counts: without add_ons all of them do.
+// on reports whether an optional clause of a draft applies. Without add_ons every clause applies.
 func on(d *svcv2.QueryDraft, clause func(*svcv2.QueryAddOns) bool) bool {
 	return d.GetAddOns() == nil || clause(d.GetAddOns())
 }
@@ -82,7 +82,7 @@ func (j *job) draft(path string, d *svcv2.QueryDraft) (q query.Query, err error)
 	return q, nil
 }
 
-// groups reads by what a draft groups, and which groups it keeps.
+// groups reads the fields by which a draft groups, and the condition on its groups.
 func groups(path string, d *svcv2.QueryDraft, q *query.Spec) (err error) {
 	if on(d, (*svcv2.QueryAddOns).GetGroupBy) {
 		for i, text := range d.GetGroupBy() {
@@ -104,7 +104,7 @@ func groups(path string, d *svcv2.QueryDraft, q *query.Spec) (err error) {
 	return nil
 }
 
-// CheckGroups says which of the fields group_by and having of a draft the query language cannot read; nil when it can read both.
+// CheckGroups reports whether the query language can read group_by and having of a draft. It returns the first fault, or nil.
 func CheckGroups(path string, d *svcv2.QueryDraft) *query.Invalid {
 	q := query.Spec{Source: query.Source(d.GetDataSource())}
 	var bad *query.Invalid
@@ -119,7 +119,7 @@ func CheckGroups(path string, d *svcv2.QueryDraft) *query.Invalid {
 	return nil
 }
 
-// limit is how many groups are given: by the draft, else by its data source.
+// limit is the number of groups to return. The draft's limit comes before the limit of its data source.
 func (j *job) limit(d *svcv2.QueryDraft) int {
 	if n, err := strconv.Atoi(d.GetLimit()); err == nil && n > 0 && on(d, (*svcv2.QueryAddOns).GetLimit) {
 		return min(n, query.MaxLimit)
@@ -132,9 +132,9 @@ func (j *job) limit(d *svcv2.QueryDraft) int {
 	return 0
 }
 
-// filter reads a filter with the values of variables in it.
+// filter reads a filter after writing the values of variables into it.
 func (j *job) filter(path string, s query.Source, text string) (query.Filter, error) {
-	if name := UnknownVariable(text, j.values.variables); name != "" { // of a definition from before it was refused
+	if name := UnknownVariable(text, j.values.variables); name != "" { // the definition was saved before this was refused
 		j.warn(fmt.Sprintf("%s refers to $%s, a variable that the dashboard does not have: it is compared with these letters.", path, name))
 	}
 	f, err := query.ParseWhereExcept(s, j.values.where(text), allMark)
@@ -148,7 +148,7 @@ var havingClause = regexp.MustCompile(`^(?:[A-Za-z][A-Za-z0-9_.()]*\s*)?(=|!=|>=
 
 var conjunction = regexp.MustCompile(`(?i)\s+and\s+`)
 
-// having reads conditions on a value, as `> 10` or `count > 10 AND count < 100`.
+// having reads conditions on a value, such as `> 10` or `count > 10 AND count < 100`.
 func having(text string) (out []query.Having, err error) {
 	for _, part := range conjunction.Split(strings.TrimSpace(text), -1) {
 		m := havingClause.FindStringSubmatch(part)
@@ -164,7 +164,8 @@ func having(text string) (out []query.Having, err error) {
 	return out, nil
 }
 
-// bucket is the length of the buckets: what the first draft says, when it fits, else what gives as many points as asked for.
+// bucket is the length of the buckets. It is the length in the first draft if that fits. Otherwise it gives about the wanted
+// number of points.
 func (j *job) bucket() time.Duration {
 	for _, d := range j.source.GetQueries() {
 		text := d.GetStepInterval()
@@ -184,7 +185,7 @@ func (j *job) bucket() time.Duration {
 	return 0
 }
 
-// interval reads a number of seconds, or a number and s, m, h or d.
+// interval reads a number of seconds, or a number with the unit s, m, h or d.
 func interval(text string) (time.Duration, bool) {
 	unit := time.Second
 	switch text[len(text)-1] {

@@ -10,24 +10,25 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 )
 
-// line is a series, or a column of groups or rows.
+// line is a series, or one column of groups or rows.
 type line struct {
 	name string
-	// query is what it is of; empty when the data does not say.
+	// query is the name of the line's query. It is empty if the data does not name it.
 	query  string
 	values []float64
-	// times are those of the values, of a series; rows are where the values stand in the data.
+	// times are the times of a series' values. rows are the positions of the values in the data.
 	times []time.Time
 	rows  []int
-	// of is how many rows or buckets the data has.
+	// of is the number of rows or buckets in the data.
 	of      int
 	samples []*svcv2.WidgetSample
 }
 
-// sampled is how many values of a line are given.
+// sampled is the number of values given for a line.
 const sampled = 5
 
-// linesOf takes the values out of whatever shape data has. What has no value in a bucket or row where others of the same data have one is null there.
+// linesOf takes the values from data of any shape. A line has null in a bucket or row where it has no value and other lines have
+// one.
 func linesOf(d *svcv2.WidgetData) []line {
 	var lines []line
 	buckets := map[int64]int{}
@@ -88,7 +89,7 @@ func linesOf(d *svcv2.WidgetData) []line {
 	return lines
 }
 
-// columnLine is the line of a column with so many rows.
+// columnLine is the line of a column with the given number of rows.
 func columnLine(name, query string, rows int, value func(int) *float64) line {
 	l := line{name: name, query: query, of: rows}
 	for i := range rows {
@@ -100,7 +101,7 @@ func columnLine(name, query string, rows int, value func(int) *float64) line {
 	return l
 }
 
-// spread gives some of so many: the first, the last and others between.
+// spread picks some of the rows: the first, the last and others between them.
 func spread(rows int, sample func(int) *svcv2.WidgetSample) []*svcv2.WidgetSample {
 	var out []*svcv2.WidgetSample
 	n := min(rows, sampled)
@@ -128,7 +129,7 @@ func (l line) figures() *svcv2.WidgetSeriesFigures {
 	return f
 }
 
-// total fills in what the lines of a query have together.
+// total fills in the figures of all lines of a query together.
 func total(q *svcv2.WidgetQueryInspection, lines []line) {
 	rows := map[int]bool{}
 	var first, last time.Time

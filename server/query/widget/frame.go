@@ -11,7 +11,7 @@ import (
 	"github.com/svc-observability/svc/server/query"
 )
 
-// Kinds of columns, as the types of ClickHouse that they are shown with.
+// These are the kinds of columns, named after the ClickHouse types that they are shown with.
 const (
 	moment = "DateTime64(9, 'UTC')"
 	text   = "String"
@@ -19,7 +19,7 @@ const (
 	truth  = "Bool"
 )
 
-// bucketColumn is the time of rows that come from series.
+// bucketColumn is the time column of rows that come from series.
 const (
 	bucketColumn = "bucket"
 	nameColumn   = "name"
@@ -28,11 +28,11 @@ const (
 
 type column struct{ name, kind string }
 
-// frame is rows as transforms see them: values are nil, a string, a float64, a bool, a time.Time, or whatever else JSON has.
+// frame holds rows for transforms. A value is nil, a string, a float64, a bool, a time.Time, or another JSON value.
 type frame struct {
 	columns []column
 	rows    [][]any
-	// origins are the indexes that the rows had before a transform.
+	// origins are the positions of the rows before any transform.
 	origins []int
 }
 
@@ -50,7 +50,7 @@ func (f *frame) index(name string) int {
 	return -1
 }
 
-// real is a value as a number; NaN when it is none. Large integers are texts.
+// real is a value as a number, or NaN if it is not a number. Large integers arrive as text.
 func real(v any) float64 {
 	switch v := v.(type) {
 	case float64:
@@ -68,10 +68,10 @@ func real(v any) float64 {
 	return math.NaN()
 }
 
-// isNumber reports whether a column holds what can be computed with.
+// isNumber reports whether a column holds numbers.
 func (c column) isNumber() bool { return c.kind == number }
 
-// numbers are all values of the number columns.
+// numbers returns all values of the number columns.
 func (f *frame) numbers() (out []float64) {
 	for _, row := range f.rows {
 		for i, c := range f.columns {
@@ -90,7 +90,7 @@ func value(v float64) any {
 	return v
 }
 
-// seriesFrame is a row for each bucket with a column for each series.
+// seriesFrame has a row for each bucket and a column for each series.
 func seriesFrame(t *query.Timeseries, previous bool) frame {
 	f := frame{columns: []column{{bucketColumn, moment}}}
 	for _, s := range t.Series {
@@ -114,7 +114,8 @@ func seriesFrame(t *query.Timeseries, previous bool) frame {
 	return f
 }
 
-// groupFrame is a row for each group: its name, the value of the first column, and with several columns each of them by its query's name.
+// groupFrame has a row for each group, with its name and the value of the first column. With several columns it has each of them
+// under the name of its query.
 func groupFrame(b *query.Breakdown, previous bool) frame {
 	f := frame{columns: []column{{nameColumn, text}}}
 	if len(b.Columns) > 0 {

@@ -44,13 +44,13 @@ const (
 
 const (
 	manySeries = 50
-	// dominant is the share of all from which one series hides the others.
+	// dominant is the share of the total above which one series hides the others.
 	dominant = 0.98
-	// flatPoints is how many equal values are no coincidence.
+	// flatPoints is the number of equal values that cannot be a coincidence.
 	flatPoints = 5
-	// gapBuckets is how many missing buckets in a row are a gap.
+	// gapBuckets is the number of consecutive missing buckets that makes a gap.
 	gapBuckets = 3
-	// longest is a duration, in milliseconds, that none of a request has.
+	// longest is a duration in milliseconds that no request reaches.
 	longest = float64(30 * 24 * time.Hour / time.Millisecond)
 	largest = 1e15
 )
@@ -71,7 +71,7 @@ func (i *inspection) flag(name, format string, args ...any) {
 	i.notes = append(i.notes, fmt.Sprintf(format, args...))
 }
 
-// about is the inspection of a widget before anything is known of its data.
+// about starts the inspection of a widget, before its data is known.
 func about(w *svcv2.Widget) *svcv2.WidgetInspection {
 	out := &svcv2.WidgetInspection{
 		Object: "widget_inspection", Outcome: "inspected", WidgetId: w.GetId(), Visualization: w.GetVisualization(), Verdict: Healthy,
@@ -88,7 +88,7 @@ func about(w *svcv2.Widget) *svcv2.WidgetInspection {
 	return out
 }
 
-// Inspect says what is odd about the data of a widget.
+// Inspect describes what is odd about the data of a widget.
 func Inspect(w *svcv2.Widget, data *svcv2.WidgetData) *svcv2.WidgetInspection {
 	out := about(w)
 	out.StartTime, out.EndTime, out.RangeSource = data.GetStartTime(), data.GetEndTime(), data.GetRangeSource()
@@ -114,7 +114,8 @@ func Inspect(w *svcv2.Widget, data *svcv2.WidgetData) *svcv2.WidgetInspection {
 	return out
 }
 
-// Refusal is why a widget's own queries or statement are refused; empty for every other failure, which another try or another argument may mend.
+// Refusal is the reason why a widget's own queries or statement are refused. It is empty for every other failure, which another
+// try or another argument may fix.
 func Refusal(err error) string {
 	for _, tag := range []apierr.Tag{apierr.QueryEngineValidation, apierr.WarehouseInvalidSql, apierr.WarehouseQuery, apierr.TelemetryBreakdownFilterRequired, apierr.TelemetryBucketCountTooLarge} {
 		if e := (*apierr.Error)(nil); errors.As(err, &e) && e.Tag == tag {
@@ -124,13 +125,13 @@ func Refusal(err error) string {
 	return ""
 }
 
-// Refused is the inspection of a widget whose queries or statement are refused, as its definition is wrong.
+// Refused is the inspection of a widget whose queries or statement are refused because its definition is wrong.
 func Refused(w *svcv2.Widget, window query.Window, source, why string) *svcv2.WidgetInspection {
 	out := about(w)
 	out.StartTime, out.EndTime, out.RangeSource = timestamppb.New(window.Start), timestamppb.New(window.End), source
 	out.Verdict, out.Notes, out.Refusal = Broken, []string{why}, &why
 	for _, q := range shownQueries(w.GetDataSource()) {
-		if q.GetStatus() == "ok" { // they run together, or not at all
+		if q.GetStatus() == "ok" { // the queries run together or not at all
 			q.Status, q.Error = "error", &why
 		}
 		out.Queries = append(out.Queries, q)
@@ -201,8 +202,8 @@ func perMillisecond(unit string) float64 {
 // grouped reports whether a query has groups that count.
 func (i *inspection) grouped() bool { return i.grouping() > 0 }
 
-// crowded reports whether groups were left out that were asked for. The largest few are what a breakdown is for, and so are those of a
-// series_limit.
+// crowded reports whether groups were left out although the widget asks for them. A breakdown shows only the largest groups on
+// purpose, and so does a series_limit.
 func (i *inspection) crowded() bool {
 	source := i.widget.GetDataSource()
 	switch {
@@ -218,10 +219,10 @@ func (i *inspection) byGroups() bool {
 	return i.data.GetBreakdown() != nil || i.widget.GetDataSource().GetResultShape() == "breakdown"
 }
 
-// nameless is the name of a group, or of a series of it, whose rows have none of the fields that are grouped by.
+// nameless matches the name of a group, or of its series, whose rows have none of the fields in group_by.
 var nameless = regexp.MustCompile(`^(.*: )?\(none\)( · \(none\))*$`)
 
-// groupless reports whether there are groups and all of them are nameless, in whatever shape the data has.
+// groupless reports whether there are groups and all of them are nameless, in data of any shape.
 func (i *inspection) groupless() bool {
 	var names []string
 	for _, s := range i.data.GetTimeseries().GetSeries() {
@@ -252,7 +253,7 @@ func (i *inspection) groupless() bool {
 	return len(names) > 0 && !slices.ContainsFunc(names, func(n string) bool { return !nameless.MatchString(n) })
 }
 
-// grouping is by how many fields the first query is grouped that is grouped.
+// grouping is the number of fields in group_by of the first query that groups.
 func (i *inspection) grouping() int {
 	for _, d := range i.widget.GetDataSource().GetQueries() {
 		if len(d.GetGroupBy()) > 0 && on(d, (*svcv2.QueryAddOns).GetGroupBy) {
@@ -331,7 +332,7 @@ func (i *inspection) neverNegative() bool {
 	}) && len(i.widget.GetDataSource().GetFormulas()) == 0
 }
 
-// judgeLines looks at the course of series.
+// judgeLines examines the values of series over time.
 func (i *inspection) judgeLines() {
 	step := time.Duration(i.data.GetTimeseries().GetBucketSeconds()) * time.Second
 	points, flat := 0, true

@@ -41,18 +41,18 @@ func shownQueries(source *svcv2.WidgetDataSource) []*svcv2.WidgetQueryInspection
 	return list
 }
 
-// perQuery reports whether data says which query its values are of.
+// perQuery reports whether the data says which query each value comes from.
 func perQuery(data *svcv2.WidgetData) bool {
 	return data.GetTimeseries() != nil || data.GetBreakdown() != nil
 }
 
-// reshaped reports whether a transform has made rows of the data in which queries are not told apart.
+// reshaped reports whether a transform turned the data into rows that no longer distinguish queries.
 func reshaped(d *svcv2.WidgetDataSource, data *svcv2.WidgetData) bool {
 	t := d.GetTransform()
 	return d.GetKind() == kindQuery && !perQuery(data) && (len(t.GetFieldMap()) > 0 || t.GetFlattenSeries() != nil || t.GetComputeRatio() != nil)
 }
 
-// inspectQueries gives each query and formula its part of the data, judged alone.
+// inspectQueries inspects each query and formula by itself, with its part of the data.
 func inspectQueries(w *svcv2.Widget, data *svcv2.WidgetData, whole *inspection) []*svcv2.WidgetQueryInspection {
 	list := shownQueries(w.GetDataSource())
 	var shown []*svcv2.WidgetQueryInspection
@@ -75,20 +75,20 @@ func inspectQueries(w *svcv2.Widget, data *svcv2.WidgetData, whole *inspection) 
 			q.Status, q.Error = "skipped", new("The widget turns the data of its queries into rows in which they are not told apart.")
 			continue
 		}
-		if n == 0 && data.GetValue() != nil { // the number is that of what shows first
+		if n == 0 && data.GetValue() != nil { // the number belongs to the first query or formula that is shown
 			q.ReducedValue = data.GetValue().Value
 		}
 	}
 	return list
 }
 
-// alone is the inspection of one query or formula: the widget as if it had no other, and what of the data is its own.
+// alone is the inspection of one query or formula: the widget as if it had no other, with only the data of this one.
 func (i *inspection) alone(name string) *inspection {
 	source := i.widget.GetDataSource()
 	own := &svcv2.WidgetDataSource{Kind: source.GetKind(), ResultShape: source.ResultShape}
 	var warnings []string
 	if at := slices.IndexFunc(source.GetFormulas(), func(f *svcv2.QueryFormula) bool { return f.GetName() == name }); at >= 0 {
-		// A formula has the groups of what it computes with.
+		// A formula has the groups of its operands.
 		own.Queries, own.Formulas = source.GetQueries(), source.GetFormulas()[at:at+1]
 	} else {
 		for _, d := range source.GetQueries() {

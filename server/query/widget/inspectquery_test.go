@@ -37,7 +37,7 @@ func draftsOf(names ...string) []*svcv2.QueryDraft {
 	return list
 }
 
-// statuses of an inspection's queries, with their flags.
+// statuses lists the statuses of an inspection's queries with their flags.
 func statuses(out *svcv2.WidgetInspection) []string {
 	var list []string
 	for _, q := range out.GetQueries() {
@@ -46,7 +46,7 @@ func statuses(out *svcv2.WidgetInspection) []string {
 	return list
 }
 
-// TestInspectQueries: of several queries, each is judged by all flags, on its own data.
+// TestInspectQueries: each of several queries is judged by all flags, on its own data.
 func TestInspectQueries(t *testing.T) {
 	w := &svcv2.Widget{Id: "w", Visualization: "chart", Display: &svcv2.WidgetDisplay{Unit: new("number")}, DataSource: &svcv2.WidgetDataSource{
 		Kind: "query", ResultShape: new("timeseries"), Queries: draftsOf("A", "B", "C", "D", "E"), Formulas: []*svcv2.QueryFormula{{Name: "F1", Expression: "A / C"}},
@@ -81,7 +81,8 @@ func TestInspectQueries(t *testing.T) {
 	}
 }
 
-// TestInspectQueriesOfGroups: a query without a value in a group does not have that row, and one without groups is told apart from one with.
+// TestInspectQueriesOfGroups: a query without a value in a group does not have that row. A query without groups differs from one
+// with groups.
 func TestInspectQueriesOfGroups(t *testing.T) {
 	w := &svcv2.Widget{Visualization: "table", DataSource: &svcv2.WidgetDataSource{Kind: "query", ResultShape: new("breakdown"), Queries: draftsOf("A", "B")}}
 	w.DataSource.Queries[0].GroupBy = []string{"service.name"}
@@ -99,7 +100,7 @@ func TestInspectQueriesOfGroups(t *testing.T) {
 	}
 }
 
-// TestInspectQueryOfANumber: of a number it is not said which of two queries gave it.
+// TestInspectQueryOfANumber: the inspection does not say which of two queries gave a number.
 func TestInspectQueryOfANumber(t *testing.T) {
 	w := &svcv2.Widget{Visualization: "stat", DataSource: &svcv2.WidgetDataSource{Kind: "query", Queries: draftsOf("A"), Transform: &svcv2.DataTransform{ReduceToValue: &svcv2.ReduceToValue{Field: "value"}}}}
 	data := &svcv2.WidgetData{Kind: "value", Value: &svcv2.WidgetValue{Value: new(7.0)}, Warnings: []string{"odd"}}
@@ -113,7 +114,7 @@ func TestInspectQueryOfANumber(t *testing.T) {
 	}
 }
 
-// TestRefused: a widget whose definition is refused is broken; other failures are not its fault.
+// TestRefused: a widget whose definition is refused is broken. No other failure counts as the widget's fault.
 func TestRefused(t *testing.T) {
 	w := &svcv2.Widget{Visualization: "chart", DataSource: &svcv2.WidgetDataSource{Kind: "query", Queries: draftsOf("A", "B")}}
 	w.DataSource.Queries[1].Hidden = new(true)

@@ -32,7 +32,7 @@ func (j *job) funnel(ctx context.Context, d *svcv2.FunnelDisplay) error {
 	}
 	out := &svcv2.WidgetFunnel{}
 	if !slices.ContainsFunc(rows, func(r reads.FunnelRow) bool { return r.Class == reads.FunnelAll }) {
-		rows = append([]reads.FunnelRow{{}}, rows...) // of nobody
+		rows = append([]reads.FunnelRow{{}}, rows...) // a row of zeros
 	}
 	for _, row := range rows {
 		var group *string

@@ -15,7 +15,7 @@ import (
 const (
 	defaultList = 50
 	maxList     = 200
-	// listSlice is the part of a window that a list looks at first, from its end.
+	// listSlice is the last part of a window, which a list reads first.
 	listSlice = time.Hour
 )
 
@@ -95,7 +95,7 @@ func listColumns(s query.Source) []column {
 	}
 }
 
-// latest looks at the end of the window first: most lists are filled by it.
+// latest reads the end of the window first, because that fills most lists.
 func (j *job) latest(ctx context.Context, l reads.RowList) ([][]any, error) {
 	whole := l.Window
 	if whole.End.Sub(whole.Start) > listSlice {

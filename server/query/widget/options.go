@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	// MaxOptions is how many values of a variable are listed.
+	// MaxOptions is the highest number of values listed for a variable.
 	MaxOptions = 100
-	// optionRows is how many of the latest rows values are looked for in.
+	// optionRows is the number of latest rows that are searched for values.
 	optionRows = 200_000
-	// optionSlice is the part of a window that is looked at first.
+	// optionSlice is the last part of a window, which is read first.
 	optionSlice = time.Hour
 )
 
-// field is what the values of a variable are of.
+// field is the field whose values a variable lists.
 func field(s *svcv2.VariableSource) (query.Source, query.Field) {
 	builtin := func(key string) query.Field { return query.Field{Key: key} }
 	if s.GetKind() == "attribute" {
@@ -47,7 +47,8 @@ func field(s *svcv2.VariableSource) (query.Source, query.Field) {
 	}
 }
 
-// Options lists the values of a variable that were sent in a window, most frequent first; of a custom one, its options.
+// Options lists the values of a variable that were sent in a window, most frequent first. For a custom variable it lists the
+// variable's options.
 func (r *Resolver) Options(ctx context.Context, org principal.OrgID, v *svcv2.DashboardVariable, w query.Window, search string) ([]*svcv2.VariableOption, error) {
 	out := []*svcv2.VariableOption{}
 	switch v.GetType() {
@@ -67,7 +68,7 @@ func (r *Resolver) Options(ctx context.Context, org principal.OrgID, v *svcv2.Da
 	if query.RollupColumn(source, f) != "" {
 		statement = reads.RolledUpValues
 	} else if w.End.Sub(w.Start) > optionSlice {
-		// The latest values first: the whole window only when the end of it has none.
+		// Read the latest values first. Read the whole window only if its end has no values.
 		list.Slice.Start = w.End.Add(-optionSlice)
 	}
 	rows, err := read.All[reads.AttributeValueRow](ctx, r.warehouse, org, statement(list))
@@ -86,7 +87,8 @@ func (r *Resolver) Options(ctx context.Context, org principal.OrgID, v *svcv2.Da
 	return out, nil
 }
 
-// lists gives the values that a statement's variables stand for; every value is written as the list of the options.
+// lists gives the values for the variables of a statement. For a variable that stands for every value it gives the list of all
+// options.
 func (j *job) lists(ctx context.Context, sql string) (map[string][]string, error) {
 	out := map[string][]string{}
 	for _, v := range j.values.variables {

@@ -18,7 +18,7 @@ import (
 	"github.com/svc-observability/svc/server/query/read"
 )
 
-// exact is the largest integer that a JSON number surely keeps.
+// exact is the largest integer that a JSON number holds exactly in every reader.
 const exact = 1 << 53
 
 // statement runs the SELECT of the data source.
@@ -63,7 +63,7 @@ func (j *job) statement(ctx context.Context) error {
 	return j.shape(f, display, result)
 }
 
-// kindOf is the kind of a column of ClickHouse's type.
+// kindOf is the kind of a column with a ClickHouse type.
 func kindOf(t string) string {
 	for _, wrap := range []string{"LowCardinality(", "Nullable("} {
 		if rest, ok := strings.CutPrefix(t, wrap); ok {
@@ -84,7 +84,8 @@ func kindOf(t string) string {
 	}
 }
 
-// shape gives the rows of a statement the shape that the widget draws: by its visualization, of a chart by the display type.
+// shape gives the rows of a statement the shape that the widget draws. The visualization decides, and for a chart its display
+// type.
 func (j *job) shape(f frame, display string, result *rawsql.Result) error {
 	shape := j.visual
 	if shape == "chart" {
@@ -170,7 +171,7 @@ func label(v any) string {
 	}
 }
 
-// rowsAsSeries makes a series of each number column, and of each combination of the texts beside it.
+// rowsAsSeries makes a series of each number column, for each combination of the text columns.
 func (j *job) rowsAsSeries(f frame, interval time.Duration) {
 	at := f.timeIndex()
 	numbers := 0
@@ -235,7 +236,7 @@ func parseTime(v any) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// rowsAsGroups takes the column name, else the first text, for the groups, and the number columns for their values.
+// rowsAsGroups names the groups by the column name, or else by the first text column. The number columns give their values.
 func (j *job) rowsAsGroups(f frame) {
 	name := f.index(nameColumn)
 	if name < 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/svc-observability/svc/server/query"
 )
 
-// Where a window comes from.
+// These are the sources of a window.
 const (
 	fromRequest   = "override"
 	fromWidget    = "widget"
@@ -19,8 +19,8 @@ const (
 	fromFallback  = "fallback"
 )
 
-// snap is what the ends of relative windows are rounded up to, and how long what they gave is kept: equal widgets, and everybody who looks at a
-// dashboard, ask for the same window and are answered by one read.
+// snap is the interval to which the ends of relative windows are rounded up. It is also how long their results are cached. Equal
+// widgets, and all viewers of a dashboard, then ask for the same window, and one read answers them.
 const snap = 15 * time.Second
 
 // lately is a relative window that ends now, or up to snap later.
@@ -32,12 +32,12 @@ func lately(now time.Time, length time.Duration) query.Window {
 	return query.Window{Start: end.Add(-length), End: end}
 }
 
-// defaultRange is the window of a dashboard that says none.
+// defaultRange is the window of a dashboard that sets none.
 const defaultRange = 12 * time.Hour
 
 var relative = regexp.MustCompile(`^(\d{1,6})(mo|m|h|d|w)$`)
 
-// Window is the window of a widget: the one that was asked for, else its own, else that of its dashboard, at most 31 days long.
+// Window is the window of a widget: the override, or else its own, or else its dashboard's. It is at most 31 days long.
 func Window(override, own, dashboard *svcv2.TimeRange, now time.Time) (w query.Window, source string, err error) {
 	for _, c := range []struct {
 		source string

@@ -11,7 +11,8 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 )
 
-// transformed applies the steps of a transform in their order; series were hidden before. The number is not nil when the last step made one.
+// transformed applies the steps of a transform in their order. Hidden series are already gone. The number is not nil if the last
+// step made one.
 func (f frame) transformed(j *job, t *svcv2.DataTransform) (frame, *float64) {
 	if t == nil {
 		return f, nil
@@ -151,8 +152,8 @@ func (f frame) flatten(field string) frame {
 	return out
 }
 
-// ratio divides the rows of one name by those of others; where the names are those of columns, it does so in each row. Nothing divided by 0
-// is 0.
+// ratio divides the rows with one name by the rows with others. If the names are those of columns, it divides within each row.
+// Division by 0 gives 0.
 func (f frame) ratio(r *svcv2.ComputeRatio) frame {
 	divide := func(above, below float64) float64 {
 		if below == 0 {
@@ -206,7 +207,7 @@ func (f frame) ratio(r *svcv2.ComputeRatio) frame {
 	return out
 }
 
-// valueIndex is the column with a name, else the first one of numbers.
+// valueIndex is the column with the name, or else the first number column.
 func (f *frame) valueIndex(name string) int {
 	if at := f.index(name); at >= 0 {
 		return at
@@ -214,7 +215,7 @@ func (f *frame) valueIndex(name string) int {
 	return slices.IndexFunc(f.columns, column.isNumber)
 }
 
-// reduce makes one number of a column; 0 without rows.
+// reduce makes one number of a column. It is 0 if there are no rows.
 func (f *frame) reduce(r *svcv2.ReduceToValue) *float64 {
 	at := f.valueIndex(r.GetField())
 	var all []float64

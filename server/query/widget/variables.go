@@ -17,13 +17,13 @@ const All = "__all"
 
 const maxValue = 1024
 
-// BadVariable is a value that a variable cannot have.
+// BadVariable is the error for a value that a variable cannot have.
 type BadVariable struct{ Name, Message string }
 
 func (e *BadVariable) Error() string { return "variable_values." + e.Name + " " + e.Message }
 
-// Choose gives each variable its value: the given one, else its default, else every value where it allows that, else the first option. A
-// variable without any of them stands for every value.
+// Choose gives each variable its value. It takes the first of these that exists: the given value, the default value, every value
+// if the variable allows that, and the first option. A variable with none of these stands for every value.
 func Choose(variables []*svcv2.DashboardVariable, given map[string]string) (map[string]string, error) {
 	out := map[string]string{}
 	for _, v := range variables {
@@ -66,7 +66,7 @@ func allowed(v *svcv2.DashboardVariable, value string) error {
 	}
 }
 
-// values are the variables of one resolution.
+// values holds the variables of one resolution.
 type values struct {
 	byName    map[string]string
 	variables []*svcv2.DashboardVariable
@@ -84,11 +84,11 @@ func uses(text, name string) bool {
 	return false
 }
 
-// allMark stands in a filter for every value; it is of the private use area, which no telemetry has.
+// allMark stands for every value in a filter. It uses the private use area of Unicode, which telemetry does not use.
 const allMark = "\uE000all\uE001"
 
-// where writes the values into a filter, each as one quoted word or as a part of the quotes that it stands in, so that it is a value of a
-// condition whatever it holds. ParseWhereExcept takes away the conditions that have allMark.
+// where writes the values into a filter. A value becomes a quoted word, or a part of the quotes around its variable, so it stays
+// one value whatever it contains. ParseWhereExcept removes the conditions that have allMark.
 func (v values) where(text string) string {
 	escape := strings.NewReplacer(`\`, `\\`, `"`, `\"`, `'`, `\'`)
 	return eachReference(text, func(ref, name string, quoted bool) string {
@@ -106,7 +106,8 @@ func (v values) where(text string) string {
 	})
 }
 
-// eachReference puts what replace gives in the place of each reference in a filter. A dollar sign after a backslash within quotes is itself.
+// eachReference replaces each reference in a filter with the result of replace. A dollar sign after a backslash within quotes is
+// a plain dollar sign.
 func eachReference(text string, replace func(ref, name string, quoted bool) string) string {
 	if !strings.ContainsRune(text, '$') {
 		return text
@@ -139,7 +140,7 @@ func eachReference(text string, replace func(ref, name string, quoted bool) stri
 	return out.String()
 }
 
-// UnknownVariable is the first variable that a filter refers to and that is none of the given ones; empty when there is none.
+// UnknownVariable is the first variable in a filter that is not among the given ones, or empty.
 func UnknownVariable(text string, variables []*svcv2.DashboardVariable) (unknown string) {
 	eachReference(text, func(ref, name string, _ bool) string {
 		if unknown == "" && !slices.ContainsFunc(variables, func(v *svcv2.DashboardVariable) bool { return v.GetName() == name }) {
@@ -150,7 +151,7 @@ func UnknownVariable(text string, variables []*svcv2.DashboardVariable) (unknown
 	return unknown
 }
 
-// formula writes the values into a formula; only numbers have a place there.
+// formula writes the values into a formula. The values must be numbers.
 func (v values) formula(text string) (string, error) {
 	var bad error
 	out := reference.ReplaceAllStringFunc(text, func(ref string) string {
@@ -169,12 +170,12 @@ func (v values) formula(text string) (string, error) {
 	return out, bad
 }
 
-// ReadableFormula is a formula with a number in the place of each variable, so that it can be checked before there are values.
+// ReadableFormula is a formula with a number in place of each variable. It can be checked before the variables have values.
 func ReadableFormula(text string, variables []*svcv2.DashboardVariable) string {
 	v := values{byName: make(map[string]string, len(variables))}
 	for _, variable := range variables {
 		v.byName[variable.GetName()] = "1"
 	}
-	out, _ := v.formula(text) // 1 is a number
+	out, _ := v.formula(text) // this cannot fail, because 1 is a number
 	return out
 }

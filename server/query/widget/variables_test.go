@@ -23,8 +23,8 @@ func someVariables() []*svcv2.DashboardVariable {
 	}
 }
 
-// TestInjection: whatever a value holds, the filter has the conditions that its author wrote, on the fields that the author wrote, and the
-// value is the value of one of them.
+// TestInjection: whatever a value contains, the filter has the conditions that its author wrote, on the same fields. The value is
+// the value of one of these conditions.
 func TestInjection(t *testing.T) {
 	attacks := []string{
 		`x" OR service.name != "`, `x' OR has_error = true OR a = 'b`, `x) OR (service.name exists`, `\`, `\\`, `x\`, `" OR "" = "`, `a, b`, `a AND b = c`, `NOT x`, `$free`, `${free}`,
@@ -73,7 +73,7 @@ func TestInjection(t *testing.T) {
 	}
 }
 
-// TestAll: every value takes away the condition on it, also where a value of that kind would be refused.
+// TestAll: the value for all removes the condition, even if the condition would refuse that value.
 func TestAll(t *testing.T) {
 	v := values{byName: map[string]string{"s": All}}
 	for text, want := range map[string]string{
@@ -167,7 +167,7 @@ func rows(pairs ...any) frame {
 	return f
 }
 
-// TestTransforms: each step by itself, and that they run in their order whatever the order in which they are given.
+// TestTransforms checks each step by itself. Steps run in their fixed order, whatever the order in which they are given.
 func TestTransforms(t *testing.T) {
 	j := &job{out: &svcv2.WidgetData{}}
 	in := func() frame { return rows("ok", 90.0, "error", 10.0, "none", nil, "slow", 30.0) }

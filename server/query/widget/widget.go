@@ -1,5 +1,5 @@
-// Package widget resolves widgets of dashboards to data: it turns what a widget asks for into requests of the query language, statements,
-// funnels and lists, runs them within one organization, and gives the result the shape that the visualization draws.
+// Package widget resolves the widgets of dashboards to data. It turns a widget into requests of the query language, statements,
+// funnels and lists, and runs them within one organization. It gives the result the shape that the visualization draws.
 package widget
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/svc-observability/svc/server/query/read"
 )
 
-// Warehouse is what a Resolver needs of *warehouse.Warehouse.
+// Warehouse is the part of *warehouse.Warehouse that a Resolver needs.
 type Warehouse interface {
 	read.Warehouse
 	rawsql.Warehouse
@@ -37,17 +37,17 @@ func New(e *engine.Engine, w Warehouse, now func() time.Time) *Resolver {
 	return &Resolver{engine: e, warehouse: w, now: now}
 }
 
-// Request is a widget and what its data is read with.
+// Request is a widget with everything that is needed to read its data.
 type Request struct {
 	Widget *svcv2.Widget
-	// Override is the window that was asked for; nil for that of the widget, or else of the dashboard.
+	// Override is the window that the caller asks for. If it is nil, the window of the widget applies, or else Dashboard.
 	Override, Dashboard *svcv2.TimeRange
 	Variables           []*svcv2.DashboardVariable
-	// Values are those of variables; see Choose.
+	// Values are the values of variables; see Choose.
 	Values map[string]string
 	// Sparkline asks for the small chart behind a number.
 	Sparkline bool
-	// Points is about how many buckets a chart has; 0 for the default.
+	// Points is the approximate number of buckets of a chart. 0 means the default.
 	Points int
 	// Fallback lets a chart without data show a longer window.
 	Fallback bool
@@ -102,7 +102,7 @@ func (r *Resolver) Data(ctx context.Context, org principal.OrgID, req Request) (
 	return j.out, nil
 }
 
-// narrow keeps the end of the window that is not longer than the data may be read for.
+// narrow shortens the window to the longest that may be read for the data. It keeps the end.
 func (j *job) narrow(longest time.Duration) {
 	if j.window.End.Sub(j.window.Start) <= longest {
 		return

@@ -1,4 +1,5 @@
-// Package agentsessions answers the methods of svc.v2.AgentSessionsService: what AI agents did, from spans with gen_ai attributes.
+// Package agentsessions answers the methods of svc.v2.AgentSessionsService. It reports the work of AI agents from spans with
+// gen_ai attributes.
 package agentsessions
 
 import (
@@ -20,7 +21,7 @@ const (
 	maxSessionWindow = limits.AgentSessionWindow
 	defaultLimit     = 20
 	defaultSamples   = 10
-	// trendBuckets is about how many buckets a trend has.
+	// trendBuckets is the approximate number of buckets of a trend.
 	trendBuckets = 24
 	maxVariants  = 10
 )
@@ -150,7 +151,7 @@ func (s *Service) GetAgentToolsOverview(ctx context.Context, req *svcv2.GetAgent
 	return res, nil
 }
 
-// GetAgentToolError reads one way in which a tool fails.
+// GetAgentToolError reads one kind of failure of a tool.
 func (s *Service) GetAgentToolError(ctx context.Context, req *svcv2.GetAgentToolErrorRequest) (*svcv2.AgentToolError, error) {
 	org, err := read.Org(ctx)
 	if err != nil {

@@ -139,7 +139,7 @@ func (s *Service) RollApiKey(ctx context.Context, req *svcv2.RollApiKeyRequest) 
 	if err != nil {
 		return nil, resource().Failure(ctx, err)
 	}
-	// Rolling a key gives out a secret with the old key's scopes. Scopes never change, so one look is enough.
+	// Rolling a key gives out a secret with the old key's scopes. Scopes never change, so one check is enough.
 	if err := mayGrant(caller, old.Scopes); err != nil {
 		return nil, err
 	}

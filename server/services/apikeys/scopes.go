@@ -14,7 +14,7 @@ func later() []string {
 	return []string{"alerts", "anomalies", "error_issues", "events", "integrations", "investigations", "scrape_targets"}
 }
 
-// families returns the families that a scope can name: those of the contract, and those of later.
+// families returns the families that a scope can name: the families of the contract and those of later.
 func families(served []string) []string {
 	all := append(later(), served...)
 	slices.Sort(all)

@@ -14,7 +14,7 @@ type Service struct{ store *store.Store }
 // New returns the service.
 func New(st *store.Store) *Service { return &Service{store: st} }
 
-// resource gives failures their errors.
+// resource describes the errors of an attribute mapping.
 func resource() storeerr.Resource {
 	return storeerr.Resource{
 		Prefix: publicid.AttributeMapping, ID: "an attribute mapping", Invalid: apierr.IngestAttributeMappingValidation,

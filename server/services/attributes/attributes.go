@@ -1,4 +1,4 @@
-// Package attributes answers the methods of svc.v2.AttributesService: which keys and values of attributes were sent.
+// Package attributes answers the methods of svc.v2.AttributesService: it lists the keys and values of attributes that were sent.
 package attributes
 
 import (
@@ -25,13 +25,13 @@ type Service struct {
 func New(w read.Warehouse) *Service { return &Service{warehouse: w} }
 
 const (
-	// maxRows is how many rows a list of values is made of.
+	// maxRows is the number of rows from which a list of values is made.
 	maxRows = 200_000
-	// maxDistinct is how many values a list can be paged through.
+	// maxDistinct is the number of values through which a caller can page.
 	maxDistinct = 1000
 )
 
-// ListAttributeKeys lists keys from the rollup, or of one service from its latest rows.
+// ListAttributeKeys lists keys from the rollup. For one service it lists the keys of its latest rows.
 func (s *Service) ListAttributeKeys(ctx context.Context, req *svcv2.ListAttributeKeysRequest) (*svcv2.ListAttributeKeysResponse, error) {
 	org, err := read.Org(ctx)
 	if err != nil {
@@ -70,7 +70,7 @@ func (s *Service) ListAttributeKeys(ctx context.Context, req *svcv2.ListAttribut
 	return res, nil
 }
 
-// search is nil for no text.
+// search is nil if there is no text.
 func search(text *string) *string {
 	if text != nil && *text == "" {
 		return nil
@@ -104,7 +104,7 @@ func (s *Service) keysOfService(ctx context.Context, org principal.OrgID, window
 	return all, nil
 }
 
-// ListAttributeValues lists the values of a field of the latest rows that have it.
+// ListAttributeValues lists the values of a field from the latest rows that have it.
 func (s *Service) ListAttributeValues(ctx context.Context, req *svcv2.ListAttributeValuesRequest) (*svcv2.ListAttributeValuesResponse, error) {
 	org, err := read.Org(ctx)
 	if err != nil {
@@ -152,7 +152,7 @@ func (s *Service) values(ctx context.Context, org principal.OrgID, window query.
 	return rows, false, err
 }
 
-// fieldOf reads the key: with a scope it is an attribute's own name, else a field of the query language.
+// fieldOf reads the key. With a scope it is an attribute's own name, otherwise a field of the query language.
 func fieldOf(req *svcv2.ListAttributeValuesRequest) (query.Field, error) {
 	source := query.Source(req.GetSignal())
 	own := source.OwnScope()
@@ -179,13 +179,13 @@ func fieldOf(req *svcv2.ListAttributeValuesRequest) (query.Field, error) {
 }
 
 const (
-	// The first slice of a read is this part of the window, the next ones are longer by sliceGrowth.
+	// The first slice of a read is this part of the window. Each later slice is longer by sliceGrowth.
 	firstSlice    = 64
 	sliceGrowth   = 4
 	shortestSlice = 5 * time.Minute
 )
 
-// latest walks the window backwards in slices until it has read enough rows, and adds up what they hold.
+// latest reads the window backwards in slices until it has enough rows, and adds up their values.
 func (s *Service) latest(ctx context.Context, org principal.OrgID, w query.Window, list reads.AttributeValueList) (values []reads.AttributeValueRow, sampled bool, err error) {
 	uses := map[string]uint64{}
 	length := max(w.End.Sub(w.Start)/firstSlice, shortestSlice)

@@ -22,12 +22,12 @@ func as(ctx context.Context, org principal.OrgID) context.Context {
 	return principal.WithResult(ctx, principal.Result{Principal: &principal.Principal{Org: org}})
 }
 
-// The keys and values of product events, of those that pages send as session events too.
+// The test lists keys and values of product events, including those of events that pages also send as session events.
 func TestProductEvents(t *testing.T) {
 	w := warehousetest.Shared(t)
 	const org = "org_event_keys"
 	at := time.Now().UTC().Truncate(time.Hour).Add(-30 * time.Minute)
-	resource := map[string]string{"service.name": "shop", "app.build": "7", "svc_org_id": "1"} // keys of the platform are not shown
+	resource := map[string]string{"service.name": "shop", "app.build": "7", "svc_org_id": "1"} // the platform's own keys are not shown
 	columns := []string{"OrgId", "Name", "Timestamp", "ServiceName", "Attributes", "ResourceAttributes"}
 	rows := [][]any{
 		{org, "bought", at, "shop", map[string]string{"plan": "pro", "seats": "3"}, resource},

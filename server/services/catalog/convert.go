@@ -7,7 +7,7 @@ import (
 	"github.com/svc-observability/svc/server/query/reads"
 )
 
-// sampled is how far a weight must be from 1 to mean sampling and not rounding.
+// sampled is the difference between a weight and 1 above which it means sampling. A smaller difference is rounding.
 const sampled = 1e-9
 
 func toProto(row reads.ServiceRow, seconds float64) *svcv2.Service {
@@ -27,7 +27,8 @@ func toProto(row reads.ServiceRow, seconds float64) *svcv2.Service {
 	return p
 }
 
-// ratio is a part of a whole, 0 when there is no whole. Sums of weights that were added in another order differ in their last bits.
+// ratio is a part of a whole, or 0 if the whole is 0. Sums of weights differ in their last bits if the weights were added in
+// another order.
 func ratio(part, whole float64) float64 {
 	if whole <= 0 {
 		return 0

@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	// overviewOperations is how many operations an overview has at most.
+	// overviewOperations is the highest number of operations in an overview.
 	overviewOperations = 25
-	// maxReleases is how many versions of a service are listed at most.
+	// maxReleases is the highest number of versions listed for a service.
 	maxReleases = 100
-	// apdexThreshold is the Apdex threshold when the caller gives none.
+	// apdexThreshold is the Apdex threshold if the caller gives none.
 	apdexThreshold = 500 * time.Millisecond
 )
 
@@ -70,7 +70,7 @@ func (s *Service) GetServiceOverview(ctx context.Context, req *svcv2.GetServiceO
 	return res, nil
 }
 
-// ListServiceOperations lists what a service does.
+// ListServiceOperations lists the operations of a service.
 func (s *Service) ListServiceOperations(ctx context.Context, req *svcv2.ListServiceOperationsRequest) (*svcv2.ListServiceOperationsResponse, error) {
 	org, r, err := s.ask(ctx, req, req.DeploymentEnvironment, nil)
 	if err != nil {
@@ -103,7 +103,7 @@ func (s *Service) ListServiceOperations(ctx context.Context, req *svcv2.ListServ
 	return res, nil
 }
 
-// apdex is the score with four decimals.
+// apdex is the Apdex score with four decimals.
 func apdex(satisfied, tolerated, total float64) float64 {
 	return math.Round(ratio(satisfied+tolerated/2, total)*1e4) / 1e4
 }

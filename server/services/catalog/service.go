@@ -17,7 +17,7 @@ import (
 	"github.com/svc-observability/svc/server/query/reads"
 )
 
-// maxBuckets is how many buckets a window may have.
+// maxBuckets is the highest number of buckets in a window.
 const maxBuckets = limits.Buckets
 
 // GetService reads one service, with the figures of the list.
@@ -45,7 +45,7 @@ func notFound() error {
 	return apierr.New(apierr.ServiceNotFound, "No service with this name sent spans in the window. The name must match exactly, with its letter case.", apierr.Param("name"))
 }
 
-// known tells a service without data for an answer from one that is not there.
+// known distinguishes a service without data for an answer from a service that does not exist.
 func (s *Service) known(ctx context.Context, org principal.OrgID, name string, w query.Window) error {
 	rows, err := read.All[reads.ServiceRow](ctx, s.warehouse, org, reads.ListServices(reads.ServiceList{Window: w, Name: &name, Limit: 1, Rollups: s.rollups}))
 	if err == nil && len(rows) == 0 {
@@ -54,14 +54,14 @@ func (s *Service) known(ctx context.Context, org principal.OrgID, name string, w
 	return err
 }
 
-// question is what the reads of one service have in common.
+// question is the common part of the requests about one service.
 type question interface {
 	GetName() string
 	GetStartTime() *timestamppb.Timestamp
 	GetEndTime() *timestamppb.Timestamp
 }
 
-// ask checks a question. seconds is the length of a bucket that the caller wants, nil for one that suits the window.
+// ask checks a question. seconds is the length of a bucket that the caller wants. With nil, ask picks a length for the window.
 func (s *Service) ask(ctx context.Context, q question, environment *string, seconds *int32) (principal.OrgID, reads.ServiceRead, error) {
 	org, err := read.Org(ctx)
 	if err != nil {
@@ -78,10 +78,10 @@ func (s *Service) ask(ctx context.Context, q question, environment *string, seco
 	return org, reads.ServiceRead{Name: q.GetName(), Window: window, DeploymentEnvironment: environment, Bucket: bucket, Rollups: s.rollups}, nil
 }
 
-// wantedBuckets is how many buckets a window has when the caller does not say.
+// wantedBuckets is the number of buckets to aim for if the caller gives no length.
 const wantedBuckets = 40
 
-// bucketLength is what the caller wants, or the step of the ladder that gives nearest to wantedBuckets.
+// bucketLength is the length that the caller wants. Without one it is the step of the ladder that comes nearest to wantedBuckets.
 func bucketLength(w query.Window, seconds *int32) (time.Duration, error) {
 	length := w.End.Sub(w.Start)
 	if seconds != nil {
@@ -107,8 +107,8 @@ func bucketLength(w query.Window, seconds *int32) (time.Duration, error) {
 	return best, nil
 }
 
-// buckets lists the starts of the buckets of a window: multiples of their length since 1970. The end is inclusive, but a bucket of that
-// instant alone is one only if last, the start of the last bucket that has spans, is in it.
+// buckets lists the starts of the buckets of a window: multiples of their length since 1970. The end of the window is inclusive.
+// A bucket that contains only that instant is listed only if it contains last, the start of the last bucket with spans.
 func buckets(w query.Window, length time.Duration, last time.Time) []time.Time {
 	n := int64(length / time.Second)
 	var out []time.Time

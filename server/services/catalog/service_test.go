@@ -19,7 +19,7 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
 
-// one span of the generator.
+// one is a span of the generator.
 type one struct {
 	at                                   time.Time
 	service, operation, version, setting string
@@ -28,7 +28,7 @@ type one struct {
 	rate                                 float64
 }
 
-// exact keeps what the generator counts by itself.
+// exact holds the figures that the generator counts itself.
 type exact struct {
 	spans, estimated, failed, failedEstimated, nano, satisfied, tolerated float64
 	durations                                                             []weighted
@@ -52,7 +52,7 @@ func (e *exact) add(s one) {
 	}
 }
 
-// between tells whether v is near the quantile q: no further than a hundredth of all weight away from it in rank.
+// between reports whether v is near the quantile q: its rank differs by at most a hundredth of all weight.
 func (e *exact) between(q, v float64) bool {
 	slices.SortFunc(e.durations, func(a, b weighted) int { return int(math.Copysign(1, a.ms-b.ms)) })
 	low, high, sum := math.Inf(-1), math.Inf(1), 0.0
@@ -71,7 +71,7 @@ func (e *exact) between(q, v float64) bool {
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-6*max(1, math.Abs(b)) }
 
-// TestReadsAgree: what the reads of a service say is what an independent count of the same spans says, under uneven sampling.
+// TestReadsAgree: the reads of a service agree with an independent count of the same spans, under uneven sampling.
 func TestReadsAgree(t *testing.T) {
 	w := warehousetest.Shared(t)
 	const org = "org_service_reads"
@@ -97,7 +97,7 @@ func TestReadsAgree(t *testing.T) {
 			version: fmt.Sprintf("1.%d", r.IntN(3)), setting: []string{"prod", "staging"}[r.IntN(2)], entry: r.IntN(3) > 0, failed: r.IntN(10) == 0,
 			duration: time.Duration(r.ExpFloat64() * float64(400*time.Millisecond)), rate: 1,
 		}
-		if !s.failed && s.duration < time.Second { // what tail sampling does: the interesting ones are all kept
+		if !s.failed && s.duration < time.Second { // as tail sampling does: it keeps all failed and slow spans
 			s.rate = 8
 		}
 		if s.service == "library" {

@@ -12,14 +12,15 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
 
-// TestWindowsAreExact: what is counted is what began in the window, both ends included, wherever minutes and hours begin; a rate is that by its seconds.
+// TestWindowsAreExact: a count covers the spans that began in the window, both ends included, wherever minutes and hours begin. A
+// rate is that count divided by the seconds of the window.
 func TestWindowsAreExact(t *testing.T) {
 	t.Parallel()
 	w := warehousetest.Shared(t)
 	const org = "org_windows"
 	start := noon()
 	r := rand.New(rand.NewPCG(8, 1))
-	all := []time.Time{start, start.Add(5 * time.Minute), start.Add(time.Hour), start.Add(8*time.Minute - time.Millisecond)} // the first three are instants at which windows begin and end
+	all := []time.Time{start, start.Add(5 * time.Minute), start.Add(time.Hour), start.Add(8*time.Minute - time.Millisecond)} // windows begin and end at the first three
 	for range 5000 {
 		all = append(all, start.Add(-10*time.Minute+time.Duration(r.Int64N(int64(150*time.Minute)))))
 	}
@@ -27,7 +28,7 @@ func TestWindowsAreExact(t *testing.T) {
 	for i, at := range all {
 		groups = append(groups, spans{org: org, at: at, service: "shop", environment: "prod", entry: true, rate: float64(1 + i%3), duration: time.Duration(i), failed: i%5 == 0})
 	}
-	// Only beside the short windows has this service an entry span.
+	// This service has an entry span only outside of the short windows.
 	groups = append(
 		groups, spans{org: org, at: start.Add(7*time.Minute + 10*time.Second), service: "worker", environment: "prod", entry: true},
 		spans{org: org, at: start.Add(7*time.Minute + 40*time.Second), service: "worker", environment: "only", count: 3},
@@ -102,7 +103,7 @@ func TestWindowsAreExact(t *testing.T) {
 		check("spans of the releases", releases.GetData()[0].GetSpanCount(), count)
 	}
 
-	// Who has no entry span in the window is measured by all spans of it, by every read alike.
+	// A service without entry spans in the window is measured by all its spans in every read.
 	s := New(w, query.AllRollups())
 	from, to := timestamppb.New(start.Add(7*time.Minute+30*time.Second)), timestamppb.New(start.Add(8*time.Minute))
 	overview, err := s.GetServiceOverview(as(t.Context(), org), &svcv2.GetServiceOverviewRequest{Name: "worker", StartTime: from, EndTime: to})

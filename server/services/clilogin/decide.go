@@ -12,7 +12,7 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// GetCliLogin shows a login to the person who decides.
+// GetCliLogin shows a login to the person who decides about it.
 func (s *Service) GetCliLogin(ctx context.Context, req *svcv2.GetCliLoginRequest) (*svcv2.PendingCliLogin, error) {
 	_, code, login, err := s.find(ctx, req.GetUserCode())
 	if err != nil {
@@ -38,7 +38,7 @@ func (s *Service) decide(ctx context.Context, text string, approve bool) (*svcv2
 	}
 	login, err = s.cfg.Store.DecideDeviceLogin(ctx, caller.Org, caller.User, login.ID, approve)
 	switch {
-	case errors.Is(err, store.ErrNotFound): // somebody decided in the meantime
+	case errors.Is(err, store.ErrNotFound): // another request decided in the meantime
 		return nil, errUnknownCode(err)
 	case err != nil:
 		return nil, failure(ctx, err)

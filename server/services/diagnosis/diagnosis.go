@@ -1,4 +1,4 @@
-// Package diagnosis answers the methods of svc.v2.DiagnosisService: what changed, and what explains it.
+// Package diagnosis answers the methods of svc.v2.DiagnosisService: it finds changes and their causes.
 package diagnosis
 
 import (
@@ -19,10 +19,10 @@ import (
 // Service implements svcv2connect.DiagnosisServiceHandler. It is safe for concurrent use.
 type Service struct{ engine *diagnose.Engine }
 
-// New returns the service. Its engine reads through the other services, which answer for the organization of the caller.
+// New returns the service. Its engine reads through the other services, which answer for the caller's organization.
 func New(r diagnose.Readers) *Service { return &Service{diagnose.New(r)} }
 
-// DiagnoseService says how healthy a service is, and what explains a change.
+// DiagnoseService reports the health of a service and explains a change.
 func (s *Service) DiagnoseService(ctx context.Context, req *svcv2.DiagnoseServiceRequest) (*svcv2.ServiceDiagnosis, error) {
 	p, err := period(req.GetStartTime(), req.GetEndTime(), limits.SearchWindow)
 	if err != nil {
@@ -31,7 +31,7 @@ func (s *Service) DiagnoseService(ctx context.Context, req *svcv2.DiagnoseServic
 	return s.engine.Service(ctx, req.GetName(), req.DeploymentEnvironment, p)
 }
 
-// ComparePeriods says which services changed between two periods, and why.
+// ComparePeriods reports which services changed between two periods, and why.
 func (s *Service) ComparePeriods(ctx context.Context, req *svcv2.ComparePeriodsRequest) (*svcv2.PeriodComparison, error) {
 	current, err := period(req.GetStartTime(), req.GetEndTime(), limits.SearchWindow)
 	if err != nil {
@@ -61,7 +61,7 @@ func (s *Service) SearchSlowerOperations(ctx context.Context, req *svcv2.SearchS
 	return s.engine.Slower(ctx, p, diagnose.Scope{Service: req.ServiceName, Environment: req.DeploymentEnvironment})
 }
 
-// GetTraceCriticalPath says on which spans a trace waited.
+// GetTraceCriticalPath reports the spans on which a trace waited.
 func (s *Service) GetTraceCriticalPath(ctx context.Context, req *svcv2.GetTraceCriticalPathRequest) (*svcv2.TraceCriticalPath, error) {
 	var begun time.Time
 	if req.GetTimestamp() != nil {
@@ -70,7 +70,7 @@ func (s *Service) GetTraceCriticalPath(ctx context.Context, req *svcv2.GetTraceC
 	return s.engine.CriticalPath(ctx, req.GetTraceId(), begun)
 }
 
-// GetAgentSessionVerdict says whether a session of an agent went well.
+// GetAgentSessionVerdict reports whether a session of an agent went well.
 func (s *Service) GetAgentSessionVerdict(ctx context.Context, req *svcv2.GetAgentSessionVerdictRequest) (*svcv2.AgentSessionVerdict, error) {
 	p, err := period(req.GetStartTime(), req.GetEndTime(), limits.AgentSessionWindow)
 	if err != nil {
@@ -79,7 +79,7 @@ func (s *Service) GetAgentSessionVerdict(ctx context.Context, req *svcv2.GetAgen
 	return s.engine.AgentSession(ctx, req.GetSessionId(), p)
 }
 
-// ofPrevious names the times of the previous period in an error of a window.
+// ofPrevious changes an error about a window so that it names the fields of the previous period.
 func ofPrevious(err error) error {
 	var e *apierr.Error
 	if !errors.As(err, &e) {

@@ -1,4 +1,4 @@
-// Package errorevents answers the methods of svc.v2.ErrorEventsService: spans that failed, grouped by what went wrong.
+// Package errorevents answers the methods of svc.v2.ErrorEventsService: failed spans, grouped by the kind of failure.
 package errorevents
 
 import (
@@ -21,15 +21,15 @@ import (
 
 const (
 	maxWindow = limits.ErrorWindow
-	// lookBack is where the last occurrence is looked for when the caller gives no window.
+	// lookBack is the time in which the last occurrence is searched if the caller gives no window.
 	lookBack = limits.ErrorLookBack
-	// around is the window that then ends with it.
+	// around is the length of the window that then ends with the last occurrence.
 	around         = 24 * time.Hour
 	maxBuckets     = limits.Buckets
 	defaultSamples = 5
 	maxSamples     = 20
 	maxRelated     = 10
-	// traceReach is how far around the occurrences the other errors of their traces are looked for.
+	// traceReach is how far around the occurrences the other errors of their traces are searched.
 	traceReach = time.Hour
 )
 
@@ -76,7 +76,7 @@ func (s *Service) SearchErrorEvents(ctx context.Context, req *svcv2.SearchErrorE
 	return res, nil
 }
 
-// GetErrorEvent reads one group closely.
+// GetErrorEvent reads the details of one group.
 func (s *Service) GetErrorEvent(ctx context.Context, req *svcv2.GetErrorEventRequest) (*svcv2.ErrorEventDetail, error) {
 	org, err := read.Org(ctx)
 	if err != nil {
@@ -145,7 +145,7 @@ func (s *Service) GetErrorEvent(ctx context.Context, req *svcv2.GetErrorEventReq
 	return res, err
 }
 
-// related are the other errors in the traces of these.
+// related returns the other errors in the traces of these errors.
 func (s *Service) related(ctx context.Context, org principal.OrgID, fingerprint uint64, occurrences []reads.ErrorSampleRow) ([]*svcv2.RelatedError, error) {
 	var ids []string
 	var w query.Window
@@ -176,7 +176,7 @@ func notFound() error {
 	return apierr.New(apierr.ErrorEventNotFound, "This organization has no stored errors with this fingerprint in the window.", apierr.Param("fingerprint"))
 }
 
-// bucketLength is what the caller wants, or the shortest step that gives at most 48 buckets.
+// bucketLength is the length that the caller wants. Without one it is the shortest step that gives at most 48 buckets.
 func bucketLength(w query.Window, seconds *int32) (time.Duration, error) {
 	length := w.End.Sub(w.Start)
 	if seconds != nil {
@@ -212,7 +212,7 @@ func toFilters(f *svcv2.ErrorEventFilters) reads.ErrorFilters {
 		if out.Fingerprints == nil {
 			out.Fingerprints = []uint64{}
 		}
-		if n, err := strconv.ParseUint(text, 10, 64); err == nil { // a larger number is nobody's
+		if n, err := strconv.ParseUint(text, 10, 64); err == nil { // a larger number is no fingerprint
 			out.Fingerprints = append(out.Fingerprints, n)
 		}
 	}

@@ -31,7 +31,7 @@ func noon() time.Time { return time.Now().UTC().Truncate(24 * time.Hour).Add(-36
 
 func service(w *warehouse.Warehouse) *Service { return New(w, time.Now) }
 
-// failure is a span with status Error, and an exception unless it has none of the three.
+// failure is a span with status Error. It has an exception if any of the three fields is set.
 type failure struct {
 	service, environment, version string
 	typ, message, stack           string
@@ -91,14 +91,14 @@ func search(t *testing.T, w *warehouse.Warehouse, org principal.OrgID, req *svcv
 	return nil
 }
 
-// TestGrouping: which failures are one group, and what it is called.
+// TestGrouping checks which failures form one group, and the name of the group.
 func TestGrouping(t *testing.T) {
 	w := warehousetest.Shared(t)
 	const python = "Traceback (most recent call last):\n  File \"/app/pay.py\", line 12, in charge\n    raise Declined()\n  File \"/app/web.py\", line %d, in view\nDeclined"
 	for name, tc := range map[string]struct {
 		failures []failure
 		groups   int
-		label    string // of the first group
+		label    string // label of the first group
 		frame    string
 	}{
 		"same frames, other lines and messages": {[]failure{
@@ -144,7 +144,7 @@ func TestGrouping(t *testing.T) {
 				t.Fatalf("%d groups, want %d: %v", len(got), tc.groups, got)
 			}
 			if tc.label != "" {
-				last := got[len(got)-1] // the first seen comes last
+				last := got[len(got)-1] // the first seen group comes last
 				if last.GetErrorLabel() != tc.label || tc.frame != "" && last.GetTopFrame() != tc.frame {
 					t.Errorf("label %q, frame %q, want %q, %q", last.GetErrorLabel(), last.GetTopFrame(), tc.label, tc.frame)
 				}
@@ -216,7 +216,7 @@ func TestSearchAndDetail(t *testing.T) {
 	for _, p := range detail.GetTimeseries() {
 		sum += p.GetCount()
 	}
-	// Without a window it is the day before the last occurrence, and so has the one before the search's window.
+	// Without a window the read covers the day before the last occurrence, and so includes the one before the search's window.
 	if detail.GetCount() != 31 || sum != 31 || detail.GetBucketSeconds() != 1800 || !detail.GetEndTime().AsTime().Equal(at.Add(29*time.Second)) {
 		t.Errorf("count %v, series %v, buckets of %d s, until %v", detail.GetCount(), sum, detail.GetBucketSeconds(), detail.GetEndTime().AsTime())
 	}
@@ -249,7 +249,7 @@ func TestSearchAndDetail(t *testing.T) {
 	}
 }
 
-// TestRelatedErrors: the other errors in the traces of a group, and nothing of other traces or organizations.
+// TestRelatedErrors: the result has the other errors in the traces of a group, and nothing of other traces or organizations.
 func TestRelatedErrors(t *testing.T) {
 	w := warehousetest.Shared(t)
 	const org = "org_errors_related"

@@ -19,7 +19,7 @@ import (
 	"github.com/svc-observability/svc/server/storeerr"
 )
 
-// Secrets makes the secret of a key of a kind: the text, which is shown, and the form that is stored.
+// Secrets makes the secret of a key of one kind. It returns the text, which is shown, and the form that is stored.
 type Secrets func(kind store.IngestKeyKind) (text string, stored store.Secret)
 
 // Service implements svcv2connect.IngestKeysServiceHandler. It is safe for concurrent use.

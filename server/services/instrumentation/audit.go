@@ -18,23 +18,23 @@ import (
 )
 
 const (
-	// muchTraffic is how many spans or log records a day may have for the audit to read the whole day.
+	// muchTraffic is the highest number of spans or log records a day for which the audit reads the whole day.
 	muchTraffic = 2_000_000
-	// linkedSpans is about how many spans the check of parents joins.
+	// linkedSpans is the approximate number of spans that the check of parents joins.
 	linkedSpans = 300_000
-	// valuesRead is of how many spans the values are looked at.
+	// valuesRead is the number of spans whose values are checked.
 	valuesRead = 50_000
-	// maxSeries is how many series a metric may have in an hour.
+	// maxSeries is the highest number of series that a metric should have in an hour.
 	maxSeries = 5_000
-	// maxNames is how many names the spans of a service may have.
+	// maxNames is the highest number of names that the spans of a service should have.
 	maxNames    = 500
 	maxAffected = 20
 )
 
-// evidence is what the checks look at.
+// evidence holds the data that the checks read.
 type evidence struct {
 	now time.Time
-	// window is what the raw rows are of; label says it in words.
+	// window is the window of the raw rows. label describes it in words.
 	window query.Window
 	label  string
 
@@ -53,7 +53,7 @@ type evidence struct {
 	open     []store.Recommendation
 }
 
-// GetSetupAudit checks how the organization is set up.
+// GetSetupAudit checks the organization's setup.
 func (s *Service) GetSetupAudit(ctx context.Context, _ *svcv2.GetSetupAuditRequest) (*svcv2.SetupAudit, error) {
 	caller, err := principal.Caller(ctx)
 	if err != nil {
@@ -85,7 +85,7 @@ func (s *Service) GetSetupAudit(ctx context.Context, _ *svcv2.GetSetupAuditReque
 	return e.audit(failure == nil), nil
 }
 
-// stored reads what the relational store knows.
+// stored reads the evidence from the relational store.
 func (s *Service) stored(ctx context.Context, org principal.OrgID, e *evidence) (err error) {
 	if e.outcomes, err = s.store.ListIngestOutcomes(ctx, org, ""); err != nil {
 		return err
@@ -104,7 +104,7 @@ func (s *Service) stored(ctx context.Context, org principal.OrgID, e *evidence) 
 	return err
 }
 
-// telemetry reads what the telemetry store knows.
+// telemetry reads the evidence from the telemetry store.
 func (s *Service) telemetry(ctx context.Context, org principal.OrgID, e *evidence) (err error) {
 	whole := query.Window{Start: e.now.Add(-day), End: e.now}
 	hour := query.Window{Start: e.now.Add(-time.Hour), End: e.now}
@@ -148,7 +148,7 @@ func (e *evidence) signal(name string) reads.SignalRow {
 	return reads.SignalRow{}
 }
 
-// verdict is what a check found. A check with affected things fails; one with nothing to look at is skipped.
+// verdict is the result of a check. A check that affects something fails. A check with no data is skipped.
 type verdict struct {
 	nothing  bool
 	detail   string

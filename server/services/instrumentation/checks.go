@@ -11,24 +11,24 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// Severities of checks.
+// These are the severities of checks.
 const (
 	critical = "critical"
 	warn     = "warn"
 	info     = "info"
 )
 
-// Categories of checks.
+// These are the categories of checks.
 const (
 	ingestion  = "ingestion"
 	attributes = "attributes"
 	traces     = "traces"
 )
 
-// tolerated is the share of items that may lack something: old senders and start-up spans are no reason to act.
+// tolerated is the share of items that may lack something. Old senders and start-up spans need no action.
 const tolerated = 0.05
 
-// checks are all checks, in the order in which they are listed. Those of alerts and destinations come with them.
+// checks lists all checks in the order of the answer. The checks of alerts and destinations will come with those features.
 func checks() []check {
 	return []check{
 		{"ING-01", ingestion, "Traces, logs or metrics arrive", critical, "Point the OTLP exporter at the ingest address with an ingest key, then run `svc send-test` to see at which step data stops.", true, arrives},
@@ -63,7 +63,7 @@ func affected(kind, name, format string, args ...any) *svcv2.SetupAuditAffected 
 	return &svcv2.SetupAuditAffected{Kind: kind, Name: name, Note: &note}
 }
 
-// share says a part of a whole in words.
+// share describes a part of a whole in words.
 func share(part, of uint64, noun string) string {
 	return fmt.Sprintf("%d of %d %s (%.3g %%)", part, of, noun, 100*float64(part)/float64(max(of, 1)))
 }
@@ -96,7 +96,7 @@ func arrives(e *evidence) verdict {
 	return v
 }
 
-// refusals sums the last answers of each key that fit, newest first.
+// refusals adds up the latest answers of each key that match, newest first.
 func (e *evidence) refusals(fits func(tag string, rejected int) bool, note func(n, of, items int, tag, reason, signal, agent string) string) verdict {
 	type sum struct {
 		n, of, items               int
@@ -150,7 +150,7 @@ func rejected(e *evidence) verdict {
 	})
 }
 
-// fromAgent is who sent a request, by its User-Agent, which some leave out.
+// fromAgent names the sender of a request by its User-Agent, which some senders omit.
 func fromAgent(agent string) string {
 	if agent == "" {
 		return ""
@@ -158,7 +158,7 @@ func fromAgent(agent string) string {
 	return fmt.Sprintf(" from %q", agent)
 }
 
-// counted is a number of things: 1 item, 2 items.
+// counted is a number with its noun: 1 item, 2 items.
 func counted(n int, thing string) string {
 	if n != 1 {
 		thing += "s"
@@ -199,7 +199,7 @@ func named(e *evidence) verdict {
 	return e.about(all, len(e.services), "services")
 }
 
-// lacking is the check of a resource attribute.
+// lacking is the check for a missing resource attribute.
 func lacking(key string, missing func(reads.SetupServiceRow) uint64) func(*evidence) verdict {
 	return func(e *evidence) verdict {
 		return e.ofServices("services lack it", func(r reads.SetupServiceRow) (uint64, uint64, string) {
@@ -234,7 +234,7 @@ func (e *evidence) ofServices(noun string, count func(reads.SetupServiceRow) (pa
 	return e.about(all, looked, noun)
 }
 
-// sentBy says which services send the key of a recommendation, and how many of their spans have both names.
+// sentBy names the services that send the key of a recommendation, and the number of their spans that have both names.
 func (e *evidence) sentBy(r store.Recommendation) string {
 	const most = 3
 	list := servicesOf(r, e.senders)
@@ -255,7 +255,7 @@ func (e *evidence) sentBy(r store.Recommendation) string {
 	return "; sent by " + strings.Join(names, ", ")
 }
 
-// renamed is the check of a kind of recommendations.
+// renamed is the check for one kind of recommendation.
 func renamed(kind string) func(*evidence) verdict {
 	return func(e *evidence) verdict {
 		v := verdict{nothing: len(e.keys) == 0}

@@ -10,10 +10,11 @@ import (
 	"github.com/svc-observability/svc/server/query/reads"
 )
 
-// personalKey are attribute keys whose values are personal or secret. Identifiers of users alone are not: traces need them.
+// personalKey matches attribute keys whose values are personal or secret. Plain user identifiers do not match, because traces
+// need them.
 var personalKey = regexp.MustCompile(`(?i)(^|[._-])(e?mail|email_?address|phone(_?number)?|password|passwd|secret|api_?key|access_?token|refresh_?token|authorization|cookie|set-cookie|ssn|credit_?card|card_?number|iban|cvv|full_?name|first_?name|last_?name|birth_?date|date_of_birth|address_?line\d?)$`)
 
-// harmless are keys that only look like it.
+// harmless matches keys that only look personal or secret.
 func harmless(key string) bool {
 	return strings.HasPrefix(key, "gen_ai.") || strings.HasPrefix(key, "messaging.") || strings.HasPrefix(key, "code.")
 }
@@ -80,7 +81,7 @@ func orphans(e *evidence) verdict {
 	return e.about(all, len(e.links), "services")
 }
 
-// correlation looks at services that send spans too: the others have no trace to belong to.
+// correlation checks only services that also send spans. The others have no trace to which a record could belong.
 func correlation(e *evidence) verdict {
 	traced := map[string]bool{}
 	for _, r := range e.services {

@@ -17,20 +17,20 @@ import (
 )
 
 const (
-	// signalWindow is what the answer looks back on.
+	// signalWindow is the time that the answer covers.
 	signalWindow = limits.SignalWindow
-	// signalTimeout is when the telemetry store counts as down: the caller waits to learn whether anything arrives.
+	// signalTimeout is the time after which the telemetry store counts as down. The caller waits to see whether anything arrives.
 	signalTimeout = 10 * time.Second
 )
 
-// Statuses of a signal.
+// These are the statuses of a signal.
 const (
 	present = "present"
 	absent  = "absent"
 	unknown = "unknown"
 )
 
-// signals are all there are, in the order of the answer.
+// signals lists all signals in the order of the answer.
 func signals() []string { return []string{"traces", "logs", "metrics", "sessions", "product_events"} }
 
 // Service implements svcv2connect.InstrumentationServiceHandler. It is safe for concurrent use.
@@ -46,7 +46,7 @@ func New(st *store.Store, w read.Warehouse, logger *slog.Logger, now func() time
 	return &Service{st, w, logger, now}
 }
 
-// GetTelemetrySignals says which signals arrived. That the store is down is an answer, not a failure.
+// GetTelemetrySignals reports which signals arrived. If the store is down, the answer says so; the call does not fail.
 func (s *Service) GetTelemetrySignals(ctx context.Context, _ *svcv2.GetTelemetrySignalsRequest) (*svcv2.TelemetrySignals, error) {
 	org, err := read.Org(ctx)
 	if err != nil {

@@ -25,7 +25,7 @@ func as(ctx context.Context, org principal.OrgID) context.Context {
 	return principal.WithResult(ctx, principal.Result{Principal: &principal.Principal{Org: org}})
 }
 
-// insert puts one row with the named columns into a table; all others have their defaults.
+// insert puts one row with the named columns into a table. All other columns have their defaults.
 func insert(t *testing.T, w *warehouse.Warehouse, table string, columns []string, rows ...[]any) {
 	t.Helper()
 	if err := w.InsertRows(t.Context(), table, columns, rows, ""); err != nil {
@@ -111,7 +111,8 @@ func TestSignalsWithoutTheStore(t *testing.T) {
 	}
 }
 
-// TestSendersOfOldNames: a name that one service sends beside its replacement says nothing about the services that send the old one alone.
+// TestSendersOfOldNames: if one service sends a name beside its replacement, that says nothing about services that send only the
+// old name.
 func TestSendersOfOldNames(t *testing.T) {
 	w := warehousetest.Shared(t)
 	now := time.Now().UTC()

@@ -18,7 +18,7 @@ import (
 	"github.com/svc-observability/svc/server/storeerr"
 )
 
-// day is what recommendations and the audit look back on.
+// day is the time that recommendations and the audit cover.
 const day = 24 * time.Hour
 
 func resource() storeerr.Resource {
@@ -29,7 +29,7 @@ func resource() storeerr.Resource {
 	}
 }
 
-// ListInstrumentationRecommendations looks at the telemetry and lists what it recommends.
+// ListInstrumentationRecommendations examines the telemetry and lists recommendations.
 func (s *Service) ListInstrumentationRecommendations(
 	ctx context.Context, req *svcv2.ListInstrumentationRecommendationsRequest,
 ) (*svcv2.ListInstrumentationRecommendationsResponse, error) {
@@ -55,10 +55,10 @@ func (s *Service) ListInstrumentationRecommendations(
 	return res, nil
 }
 
-// mostServices is how many services a recommendation names.
+// mostServices is the highest number of services that a recommendation names.
 const mostServices = 20
 
-// servicesOf are the services that a recommendation was found in.
+// servicesOf lists the services in which a recommendation was found.
 func servicesOf(r store.Recommendation, senders []sender) []*svcv2.RecommendationService {
 	alone, beside, _, _ := divide(senders, r.SourceKey, 0)
 	list := alone
@@ -72,7 +72,7 @@ func servicesOf(r store.Recommendation, senders []sender) []*svcv2.Recommendatio
 	return out
 }
 
-// recommendations are those of the telemetry store when it answers, else those that are stored.
+// recommendations returns the recommendations from the telemetry store. If it does not answer, the stored ones are returned.
 func (s *Service) recommendations(ctx context.Context, org principal.OrgID) ([]store.Recommendation, []sender, error) {
 	now := s.now().UTC()
 	bounded, cancel := context.WithTimeout(ctx, signalTimeout)
@@ -98,14 +98,15 @@ func (s *Service) recommendations(ctx context.Context, org principal.OrgID) ([]s
 	return rows, senders, err
 }
 
-// senders looks at which services send the old keys that are used: of a day, or of the last hour when they are on very many spans.
+// senders finds the services that send old keys that are in use. It reads a day, or only the last hour if the keys are on very
+// many spans.
 func (s *Service) senders(ctx context.Context, org principal.OrgID, now time.Time, uses map[string]int64, mapped map[string]bool) ([]sender, error) {
 	olds, news := pairsIn(uses, mapped)
 	if len(olds) == 0 {
 		return nil, nil
 	}
 	window := query.Window{Start: now.Add(-day), End: now}
-	for _, n := range uses { // a key that every span has says how many spans there are
+	for _, n := range uses { // a key that every span has tells the number of spans
 		if n > muchTraffic {
 			window.Start = now.Add(-time.Hour)
 		}
@@ -113,7 +114,7 @@ func (s *Service) senders(ctx context.Context, org principal.OrgID, now time.Tim
 	return read.All[sender](ctx, s.warehouse, org, reads.SetupRenames(window, olds, news))
 }
 
-// mappedKeys are the keys of spans that attribute mappings take care of.
+// mappedKeys returns the keys of spans that attribute mappings already handle.
 func (s *Service) mappedKeys(ctx context.Context, org principal.OrgID) (map[string]bool, error) {
 	mappings, err := s.store.ListAttributeMappings(ctx, org)
 	if err != nil {
@@ -128,7 +129,7 @@ func (s *Service) mappedKeys(ctx context.Context, org principal.OrgID) (map[stri
 	return mapped, nil
 }
 
-// spanKeys are the attribute keys of spans, with how many spans have them.
+// spanKeys returns the attribute keys of spans, with the number of spans that have each.
 func spanKeys(keys []reads.SetupKeyRow) map[string]int64 {
 	uses := map[string]int64{}
 	for _, k := range keys {
@@ -139,7 +140,7 @@ func spanKeys(keys []reads.SetupKeyRow) map[string]int64 {
 	return uses
 }
 
-// DismissInstrumentationRecommendation dismisses one.
+// DismissInstrumentationRecommendation dismisses a recommendation.
 func (s *Service) DismissInstrumentationRecommendation(ctx context.Context, req *svcv2.DismissInstrumentationRecommendationRequest) (*svcv2.Recommendation, error) {
 	caller, id, err := resource().Target(ctx, req.GetId())
 	if err != nil {
@@ -152,7 +153,7 @@ func (s *Service) DismissInstrumentationRecommendation(ctx context.Context, req 
 	return toProto(row), nil
 }
 
-// ReopenInstrumentationRecommendation opens one that was dismissed.
+// ReopenInstrumentationRecommendation reopens a dismissed recommendation.
 func (s *Service) ReopenInstrumentationRecommendation(ctx context.Context, req *svcv2.ReopenInstrumentationRecommendationRequest) (*svcv2.Recommendation, error) {
 	caller, id, err := resource().Target(ctx, req.GetId())
 	if err != nil {

@@ -11,18 +11,18 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// Kinds of recommendations.
+// These are the kinds of recommendations.
 const (
 	kindRename = "rename"
 	kindDouble = "double-emission"
 	kindNaming = "naming"
 )
 
-// maxNaming bounds the recommendations about names of an organization's own.
+// maxNaming is the highest number of recommendations about an organization's own names.
 const maxNaming = 10
 
-// renames are attribute keys that OpenTelemetry or habit gave up, and what took their place. Reads that find both names of an attribute have a
-// list of their own (query.SameAttribute): that one is about types that agree.
+// renames maps attribute keys that OpenTelemetry or common practice gave up to their replacements. Reads that search both names
+// of an attribute use another list, query.SameAttribute, whose pairs have equal types.
 func renames() map[string]string {
 	return map[string]string{
 		"http.method": "http.request.method", "http.status_code": "http.response.status_code", "http.url": "url.full", "http.target": "url.path",
@@ -39,13 +39,13 @@ func renames() map[string]string {
 	}
 }
 
-// dotted is how attribute keys are written: parts of lower-case snake case with dots between them.
+// dotted matches the usual form of attribute keys: parts in lower-case snake case with dots between them.
 var dotted = regexp.MustCompile(`^[a-z][a-z0-9_]*(\.[a-z0-9_-]+)+$`)
 
-// sender is how one service sends an old key.
+// sender says how one service sends an old key.
 type sender = reads.SetupRenameRow
 
-// pairsIn are the old keys among those that are used, without those that mappings take care of, and what took their places.
+// pairsIn returns the old keys in use that no mapping handles, and their replacements.
 func pairsIn(uses map[string]int64, mapped map[string]bool) (olds, news []string) {
 	known := renames()
 	for _, old := range slices.Sorted(maps.Keys(known)) {
@@ -56,8 +56,8 @@ func pairsIn(uses map[string]int64, mapped map[string]bool) (olds, news []string
 	return olds, news
 }
 
-// divide tells the services that send an old key beside the one that took its place from those that send it alone, with the uses of both:
-// what one service sends says nothing about another.
+// divide separates the services that send an old key together with its replacement from the services that send only the old key,
+// with the uses of both groups. One service's spans say nothing about another service.
 func divide(all []sender, old string, uses int64) (alone, beside []sender, aloneUses, besideUses int64) {
 	var seen, twice uint64
 	for _, s := range all {
@@ -71,13 +71,13 @@ func divide(all []sender, old string, uses int64) (alone, beside []sender, alone
 			alone = append(alone, s)
 		}
 	}
-	if seen > 0 { // the spans that were looked at can be a part of those that were counted
+	if seen > 0 { // the examined spans may be only a part of the counted ones
 		besideUses = int64(math.Round(float64(uses) * float64(twice) / float64(seen)))
 	}
 	return alone, beside, uses - besideUses, besideUses
 }
 
-// findings are what the keys of spans could do better, in a fixed order. Keys that mappings take care of are none.
+// findings returns possible improvements to the keys of spans, in a fixed order. It skips keys that mappings handle.
 func findings(uses map[string]int64, mapped map[string]bool, senders []sender) []store.Finding {
 	var out, names []store.Finding
 	known := renames()

@@ -14,7 +14,7 @@ func TestFindings(t *testing.T) {
 		"http.method": 10, "db.statement": 8, "db.query.text": 5, "http.request.method": 20, "http.url": 3, "userName": 7, "plain": 9, "order.id": 4, "SampleRate": 100, "gen_ai.usage.cache_read.input_tokens": 2,
 	}
 	want := []store.Finding{
-		// One service sends both names and another the old one alone; of the method each name has services of its own.
+		// One service sends both names and another only the old one. For the method, different services send each name.
 		{Key: "dual:db.statement", Kind: "double-emission", SourceKey: "db.statement", CanonicalKey: canonical("db.query.text"), Usage: 6},
 		{Key: "rename:db.statement", Kind: "rename", SourceKey: "db.statement", CanonicalKey: canonical("db.query.text"), Usage: 2},
 		{Key: "rename:http.method", Kind: "rename", SourceKey: "http.method", CanonicalKey: canonical("http.request.method"), Usage: 10},

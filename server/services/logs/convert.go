@@ -27,8 +27,8 @@ func toProto(row reads.LogRow) (*svcv2.Log, error) {
 	}, nil
 }
 
-// formatID writes the id of a record: there is no stored one, so it holds what finds the record again, its
-// time and the hash of its columns. Records that are equal in every column share their id.
+// formatID writes the id of a record. No id is stored, so the id contains what is needed to find the record again: its time and
+// the hash of its columns. Records that are equal in every column share their id.
 func formatID(at time.Time, record string) (string, error) {
 	hash, err := hex.DecodeString(record)
 	if err != nil {
@@ -44,7 +44,7 @@ func formatID(at time.Time, record string) (string, error) {
 	return publicid.EncodeText(publicid.Log, string(payload)), nil
 }
 
-// text is null for a column that holds nothing.
+// text is nil for an empty column.
 func text(s string) *string {
 	if s == "" {
 		return nil

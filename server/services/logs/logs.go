@@ -3,7 +3,6 @@ package logs
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
@@ -19,11 +18,11 @@ import (
 type Service struct {
 	warehouse read.Warehouse
 	engine    *engine.Engine
-	// wholeSample is of how many records a sample of patterns is drawn.
+	// wholeSample is the number of records from which a sample of patterns is drawn.
 	wholeSample uint64
 }
 
-// New returns the service. The engine is shared, and with it the cache and the share of each organization.
+// New returns the service. It shares the engine, and so the cache and each organization's share, with other services.
 func New(w read.Warehouse, e *engine.Engine) *Service {
 	return &Service{warehouse: w, engine: e, wholeSample: wholeSample}
 }
@@ -71,16 +70,16 @@ func (s *Service) SearchLogs(ctx context.Context, req *svcv2.SearchLogsRequest) 
 }
 
 const (
-	// The first slice of a search is this part of the window, the next ones are longer by sliceGrowth.
+	// The first slice of a search is this part of the window. Each later slice is longer by sliceGrowth.
 	firstSlice  = 64
 	sliceGrowth = 4
-	// shortestSlice spares a search of a short window the many reads of tiny slices.
+	// shortestSlice prevents many reads of tiny slices in a short window.
 	shortestSlice = 5 * time.Minute
 )
 
-// latest reads the page from the last slice of the window, which mostly has it. Else it walks further back in slices, reading times
-// alone, until it knows how far back the page reaches; then it reads the page. Who looks for the latest 20 of a busy week pays for its
-// last minutes, and for 20 records.
+// latest first reads the page from the last slice of the window, which usually holds all of it. Otherwise it walks further back
+// in slices. It reads only times until it knows how far back the page reaches, and then reads the page. A search for the latest
+// 20 records of a busy week thus costs a read of its last minutes and of 20 records.
 func (s *Service) latest(ctx context.Context, org principal.OrgID, search reads.LogSearch) ([]reads.LogRow, error) {
 	slice := search
 	if k := search.Before; k != nil && k.Timestamp.Before(search.Window.End) {
@@ -99,7 +98,7 @@ func (s *Service) latest(ctx context.Context, org principal.OrgID, search reads.
 	if err != nil || len(rows) == search.Limit || slice.Window.Start.Equal(first) {
 		return rows, err
 	}
-	more := false // than the rows of that slice
+	more := false // whether there may be more than the rows of that slice
 	slice.Limit -= len(rows)
 	slice.Window.End = slice.Window.Start.Add(-1)
 	length = nextSlice(length, length, len(rows), slice.Limit)
@@ -125,8 +124,9 @@ func (s *Service) latest(ctx context.Context, org principal.OrgID, search reads.
 	return read.All[reads.LogRow](ctx, s.warehouse, org, reads.SearchLogs(search))
 }
 
-// nextSlice is how long the next slice is: what the records still wanted take at the rate of those found so far, and half as much again, but
-// at least as long as all before it, so that the walk ends soon, and at most sliceGrowth times the last one.
+// nextSlice is the length of the next slice. It is 1.5 times the length that the missing records need at the rate of the records
+// found so far. It is at least as long as all slices before it, so that the walk ends soon, and at most sliceGrowth times the
+// last one.
 func nextSlice(last, walked time.Duration, found, wanted int) time.Duration {
 	most := last * sliceGrowth
 	if found == 0 {

@@ -168,7 +168,7 @@ func TestSearchPagesThroughTies(t *testing.T) {
 	var records []record
 	want := map[string]int{}
 	for i := range 40 {
-		// Five times; at each some records that differ in one column only, and some that differ in none.
+		// There are five times. At each, some records differ in one column only, and some are equal.
 		body := fmt.Sprintf("record %d", i%8)
 		r := record{org: org, at: noon().Add(time.Duration(i%5) * time.Nanosecond), service: fmt.Sprintf("s%d", i%2), body: body, attributes: map[string]string{"i": fmt.Sprint(i % 4)}}
 		records = append(records, r, r)

@@ -25,10 +25,10 @@ const (
 	maxSample        = 50_000
 	defaultPatterns  = 50
 	maxPatterns      = 200
-	patternBodyBytes = 1024 // characters of a body that are looked at
-	sampleParts      = 64   // of a window of which not all can be read
+	patternBodyBytes = 1024 // characters of a body that are read
+	sampleParts      = 64   // equal parts of a window that is too large to be read whole
 	noBaseline       = "none"
-	// wholeSample is of how many records a sample is drawn; of more, only a part is read.
+	// wholeSample is the number of records from which a sample is drawn. If there are more, only a part of the window is read.
 	wholeSample = 2_000_000
 )
 
@@ -84,13 +84,13 @@ func (s *Service) SearchLogPatterns(ctx context.Context, req *svcv2.SearchLogPat
 	return res, nil
 }
 
-// sample is some of the matching records of a window, and how many there are.
+// sample holds some of the matching records of a window, and the number of all.
 type sample struct {
 	rows  []reads.LogSampleRow
 	total uint64
 }
 
-// weight is how many records one of the sample stands for.
+// weight is the number of records that one record of the sample stands for.
 func (s sample) weight() float64 {
 	if len(s.rows) == 0 {
 		return 0
@@ -98,8 +98,9 @@ func (s sample) weight() float64 {
 	return float64(s.total) / float64(len(s.rows))
 }
 
-// sample reads size records, or all where there are fewer. Each record of the window is among them with the same probability, so that what a part of
-// them has, times weight, is an unbiased estimate. Of very many, only parts of the window are read.
+// sample reads size records, or all if there are fewer. Each record of the window is chosen with the same probability. The share
+// of the sample times weight is therefore an unbiased estimate. If there are very many records, only parts of the window are
+// read.
 func (s *Service) sample(ctx context.Context, org principal.OrgID, w query.Window, f query.Filter, size int) (out sample, err error) {
 	counted, err := read.All[reads.LogCountRow](ctx, s.warehouse, org, reads.CountLogs(w, f).Until(w.End))
 	if err != nil {
@@ -114,14 +115,15 @@ func (s *Service) sample(ctx context.Context, org principal.OrgID, w query.Windo
 		windows = spread(w, float64(s.wholeSample)/within)
 		within = float64(s.wholeSample)
 	}
-	// As many are drawn as leave enough, by six standard deviations, to cut the sample to its size.
+	// The share is six standard deviations above the need, so enough records are drawn to cut the sample to its size.
 	n := float64(size)
 	out.rows, err = read.All[reads.LogSampleRow](ctx, s.warehouse, org, reads.LogSample(windows, f, patternBodyBytes, (n+6*math.Sqrt(n)+6)/within, size).Until(w.End))
 	return out, err
 }
 
-// spread chooses a share of a window: the same of each of its equal parts, beginning somewhere in the part and going on at its start where it
-// reaches its end, so that no instant is favoured. Where it begins follows the golden ratio, which falls in with no rhythm of the records.
+// spread chooses a share of a window: the same share of each of its equal parts. The chosen time begins somewhere in the part. If
+// it reaches the part's end, it continues at the part's start, so no instant is favoured. The beginning follows the golden ratio,
+// which matches no rhythm of the records.
 func spread(w query.Window, share float64) []query.Window {
 	var out []query.Window
 	length := float64(w.End.Sub(w.Start)+1) / sampleParts
@@ -139,7 +141,7 @@ func spread(w query.Window, share float64) []query.Window {
 	return out
 }
 
-// group is the records of one pattern.
+// group holds the records of one pattern.
 type group struct {
 	pattern              *drain.Pattern
 	count, baseline      int
@@ -148,7 +150,8 @@ type group struct {
 	first, last          time.Time
 }
 
-// mine finds the patterns of both samples together, so that they can be compared, and returns those of the second, most frequent first.
+// mine finds the patterns of both samples together, so that they can be compared. It returns the patterns of the second sample,
+// most frequent first.
 func mine(before, now sample) []*group {
 	var tree drain.Tree
 	groups := map[*drain.Pattern]*group{}
@@ -164,7 +167,7 @@ func mine(before, now sample) []*group {
 	for _, r := range slices.Backward(before.rows) {
 		of(r.Body).baseline++
 	}
-	for _, r := range now.rows { // latest first
+	for _, r := range now.rows { // the rows are ordered latest first
 		g := of(r.Body)
 		if g.count++; g.count == 1 {
 			g.text, g.last = r.Body, r.Timestamp

@@ -30,7 +30,7 @@ func wantError(t *testing.T, what string, err error, tag apierr.Tag, param strin
 	}
 }
 
-// Every id that a search gives finds its record, and nobody else's.
+// Every id in the result of a search finds its own record and no other.
 func TestGetLog(t *testing.T) {
 	w := warehousetest.Shared(t)
 	s := New(w, engine.New(engine.Config{Warehouse: w}))
@@ -85,7 +85,8 @@ func fill(t *testing.T, w *warehouse.Warehouse, org principal.OrgID, rows int, t
 	}
 }
 
-// TestSearchReadsLittle: a page of large records costs the page, whatever the window holds, at varied times and at one time for all.
+// TestSearchReadsLittle: a page of large records costs a read of the page, whatever the window holds. The records have varied
+// times or all the same time.
 func TestSearchReadsLittle(t *testing.T) {
 	w := warehousetest.Shared(t)
 	const rows = 80_000
@@ -123,7 +124,7 @@ func TestSearchReadsLittle(t *testing.T) {
 	}
 }
 
-// limited reads within limits.
+// limited reads with limits.
 type limited struct {
 	*warehouse.Warehouse
 	limits warehouse.Limits
@@ -141,7 +142,7 @@ func TestPatterns(t *testing.T) {
 	origin := func(d time.Duration, step string) string {
 		return fmt.Sprintf("fromUnixTimestamp64Nano(toInt64(%d) + toInt64(number) * %s, 'UTC')", start.Add(d).UnixNano(), step)
 	}
-	// An hour before, and an hour in which one more pattern appears.
+	// There is one hour before, and one hour in which one more pattern appears.
 	for _, d := range []time.Duration{-time.Hour, 0} {
 		fill(t, w, org, 30000, origin(d, "120000000"), "concat('s', toString(number % 2))", "concat('request ', toString(number), ' served in ', toString(number % 90), 'ms')")
 		fill(t, w, org, 6000, origin(d, "600000000"), "'cart'", "concat('cart ', toString(generateUUIDv4()), ' saved')")
@@ -168,7 +169,7 @@ func TestPatterns(t *testing.T) {
 		}{"request <num> served in <num>": {30000, false}, "cart <uuid> saved": {6000, false}, "upstream <ip> refused payment of <num>": {900, true}} {
 			p := got[template]
 			if p == nil && size == 100 {
-				continue // a rare one can be missed by so small a sample
+				continue // such a small sample can miss a rare pattern
 			}
 			if p == nil || size > 100 && p.GetIsNew() != want.isNew || p.GetEstimatedCount() < want.count*0.5 && size > 100 || size == 50000 && p.GetEstimatedCount() != want.count {
 				t.Errorf("sample of %d: %q is %v, want %v", size, template, p, want)

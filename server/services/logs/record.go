@@ -59,7 +59,7 @@ func parseID(id string) (at time.Time, record string, err error) {
 	if !ok || !split || !marked || errSeconds != nil || errNano != nil || errHash != nil || len(fraction) != 9 || len(hash) != 16 {
 		return at, "", errNoRecord
 	}
-	// What nanoseconds since 1970 in 64 bits can hold.
+	// A 64-bit count of nanoseconds since 1970 ends in 2262.
 	if at = time.Unix(seconds, int64(nano)).UTC(); seconds < 0 || at.Year() > 2261 {
 		return at, "", errNoRecord
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
 
-// TestPatternEstimates: floods and busy hours do not make what is in them look more frequent.
+// TestPatternEstimates: a pattern does not look more frequent because it occurs in a flood or a busy hour.
 func TestPatternEstimates(t *testing.T) {
 	t.Parallel()
 	w := warehousetest.Shared(t)
@@ -32,7 +32,7 @@ func TestPatternEstimates(t *testing.T) {
 	for _, tc := range []struct {
 		size  int32
 		whole uint64
-		error float64 // beyond that of chance: parts of time have more or less of a flood than their share
+		error float64 // on top of chance: the parts of time can hold more or less of a flood than their share
 	}{{1000, wholeSample, 0}, {10_000, wholeSample, 0}, {50_000, 80_000, 6000}} {
 		s := New(w, engine.New(engine.Config{Warehouse: w}))
 		s.wholeSample = tc.whole
@@ -50,7 +50,7 @@ func TestPatternEstimates(t *testing.T) {
 			n := float64(tc.size)
 			chance := math.Sqrt(n*want/1e5*(1-want/1e5)) * 1e5 / n // the standard deviation of the estimate
 			if tc.whole < 1e5 && p.GetTemplate() == "all at one instant" {
-				continue // that instant is read or not
+				continue // that instant may or may not be read
 			}
 			if math.Abs(p.GetEstimatedCount()-want) > 6*chance+tc.error {
 				t.Errorf("sample of %d: %q %v times, is %v ± %.0f", tc.size, p.GetTemplate(), p.GetEstimatedCount(), want, chance)
@@ -68,7 +68,7 @@ func TestSpread(t *testing.T) {
 		w := query.Window{Start: noon(), End: noon().Add(length)}
 		for _, share := range []float64{0.01, 0.3, 0.9, 0.999} {
 			var sum time.Duration
-			places := [10]time.Duration{} // of a part: none is favoured
+			places := [10]time.Duration{} // places within a part: none is favoured
 			part := length / sampleParts
 			for _, x := range spread(w, share) {
 				if x.Start.Before(w.Start) || x.End.After(w.End) {

@@ -11,7 +11,7 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
 
-// benchPoints are ten metrics of a hundred series each, with a point every 8.64 s of a day: ten million points.
+// benchPoints inserts ten metrics of a hundred series each, with a point every 8.64 s of a day. That is ten million points.
 const benchPoints = `INSERT INTO metrics_sum (OrgId, MetricName, ServiceName, Environment, SeriesHash, StartTimestamp, Timestamp, Attributes, ResourceAttributes, Value, AggregationTemporality, IsMonotonic)
 SELECT 'org_bench', concat('metric.', toString(number % 10)), concat('shop-', toString(intDiv(number, 10) % 8)), 'production', cityHash64(number % 1000),
     toDateTime64('DAY 00:00:00', 9, 'UTC') - toIntervalDay(2), toDateTime64('DAY 00:00:00', 9, 'UTC') + toIntervalMillisecond(intDiv(number, 1000) * 8640),
@@ -20,7 +20,7 @@ SELECT 'org_bench', concat('metric.', toString(number % 10)), concat('shop-', to
     toFloat64(intDiv(number, 1000) * 3 + number % 7), 'Cumulative', true
 FROM numbers(10000000) SETTINGS max_threads = 1, max_insert_threads = 1`
 
-// BenchmarkMetricSeries is a day of one metric by minutes, a million of ten million points, with the caches warm.
+// BenchmarkMetricSeries reads a day of one metric by minutes: a million of ten million points, with warm caches.
 func BenchmarkMetricSeries(b *testing.B) {
 	e := warehousetest.NewEngine(b)
 	day := time.Now().UTC().AddDate(0, 0, -3).Truncate(24 * time.Hour)

@@ -14,7 +14,7 @@ import (
 	"github.com/svc-observability/svc/server/query/reads"
 )
 
-// GetMetric tells what is known of the metric of a name.
+// GetMetric describes the metric with a name.
 func (s *Service) GetMetric(ctx context.Context, req *svcv2.GetMetricRequest) (*svcv2.MetricDetail, error) {
 	org, err := read.Org(ctx)
 	if err != nil {

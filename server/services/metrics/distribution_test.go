@@ -14,12 +14,12 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
 
-// layouts are bounds of explicit histograms. Each series has one.
+// layouts are bounds of explicit histograms. Each series has one layout.
 func layouts() [][]float64 {
 	return [][]float64{{0, 1, 2, 5, 10, 25, 50, 100, 250}, {0.5, 1, 2, 4, 8, 16, 32}, {3, 30}}
 }
 
-// span is the bucket that an observation falls into: above the one bound, up to the other.
+// span is the bucket of an observation: above one bound, up to the other.
 type span struct{ low, high float64 }
 
 func (s *series) layout() []float64 {
@@ -40,7 +40,7 @@ func (s *series) explicit(v float64) (int, span) {
 	return i, in
 }
 
-// scale is that of a series, coarser from some point on, as exporters do when their range grows.
+// scale is the scale of a series. It is coarser from some point on, as with exporters whose range grows.
 func (h happened) scale() int32 {
 	scale := int32(h.series.hash/2%5) - 1
 	if h.at.Minute() >= 15 {
@@ -49,13 +49,13 @@ func (h happened) scale() int32 {
 	return scale
 }
 
-const coarsest = -3 // of any scale
+const coarsest = -3 // the coarsest scale of all
 
-// exponential is the index of the bucket that a value above zero falls into.
+// exponential is the index of the bucket of a value above zero.
 func exponential(v float64, scale int32) int32 {
 	index := int32(math.Ceil(math.Log2(v)*math.Exp2(float64(scale)))) - 1
 	for width := math.Exp2(-float64(scale)); ; {
-		switch { // rounding
+		switch { // corrects rounding
 		case v <= math.Exp2(float64(index)*width):
 			index--
 		case v > math.Exp2(float64(index+1)*width):
@@ -86,7 +86,7 @@ func buckets(values []float64, scale int32) (offset int32, counts []uint64, zero
 	return offset, counts, zeros
 }
 
-// histograms sends what a play observed in both forms.
+// histograms sends the observations of a play in both forms.
 func (p *play) histograms(t tester, w *warehouse.Warehouse, org string) {
 	var explicit, exponentials [][]any
 	for _, s := range p.series {
@@ -110,7 +110,7 @@ func (p *play) histograms(t tester, w *warehouse.Warehouse, org string) {
 				}
 			}
 			var sum, low, high *float64
-			if sum = &total; len(values) > 0 && s.hash%3 != 0 { // some exporters leave the extremes out
+			if sum = &total; len(values) > 0 && s.hash%3 != 0 { // some exporters omit the extremes
 				low, high = &least, &most
 			}
 			explicit = append(explicit, h.row(org, "latency", 0, uint64(len(values)), sum, low, high, counts, s.layout(), s.temporality()))
@@ -125,17 +125,17 @@ func (p *play) histograms(t tester, w *warehouse.Warehouse, org string) {
 		"Count Sum Min Max Scale ZeroCount ZeroThreshold PositiveOffset PositiveBucketCounts NegativeOffset NegativeBucketCounts AggregationTemporality", exponentials)
 }
 
-// observed is the observations of a cell, each with the bucket that it was counted in.
+// observed holds the observations of a cell, each with the bucket in which it was counted.
 type observed struct {
 	values []float64
 	in     []span
 	sum    float64
-	// sent and unsent say that some of their points came with extremes, and without.
+	// sent and unsent say that some of their points had extremes, and that some had none.
 	sent, unsent bool
 }
 
-// admits tells whether a value can be a quantile: as many observations must lie at or below it as the quantile says, give or take those
-// that share a bucket with it, of which nobody knows on which side they lie.
+// admits reports whether a value can be a quantile. The right number of observations must lie at or below it. Observations in the
+// same bucket may count on either side.
 func (o *observed) admits(q, value float64) (wanted, least, most float64, ok bool) {
 	wanted = q * float64(len(o.values))
 	for _, in := range o.in {

@@ -15,7 +15,7 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
 
-// asked is the answer to a query by bucket and group; without a bucket, by group.
+// asked is the answer to a query by bucket and group. Without buckets it is by group.
 func asked(t tester, w read.Warehouse, org string, q query.Spec, window query.Window, bucket time.Duration) map[cell]float64 {
 	t.Helper()
 	all := map[cell]float64{}
@@ -51,10 +51,10 @@ func asked(t tester, w read.Warehouse, org string, q query.Spec, window query.Wi
 	return all
 }
 
-// others is the group of the groups beyond the limit.
+// others is the group for all groups beyond the limit.
 const others = "all others"
 
-// groupings are what the tests group by.
+// groupings are the groupings that the tests use.
 func groupings() [][]query.Field {
 	return [][]query.Field{
 		nil,
@@ -64,7 +64,7 @@ func groupings() [][]query.Field {
 	}
 }
 
-// same compares two answers; empty is the value of a cell that is not there.
+// same compares two answers. empty is the value of an absent cell.
 func same(t tester, what string, want, got map[cell]float64, empty float64) {
 	t.Helper()
 	value := func(m map[cell]float64, c cell) float64 {

@@ -13,8 +13,8 @@ import (
 	"github.com/svc-observability/svc/server/warehouse"
 )
 
-// The generator plays what happened inside programs, sends data points about it as exporters do, and keeps for each point what really
-// happened since the one before. The tests compare that, and never compute with the values that were sent.
+// The generator simulates events inside programs and sends data points about them as exporters do. For each point it keeps what
+// really happened since the point before. The tests compare results with that and never compute with the values that were sent.
 
 // tester is *testing.T or *rapid.T.
 type tester interface {
@@ -24,20 +24,21 @@ type tester interface {
 	Fatalf(format string, args ...any)
 }
 
-// happened is what a data point tells: which of it the reader can know depends on the points before.
+// happened is what a data point reports. The points before it determine how much of that a reader can know.
 type happened struct {
 	series *series
 	at     time.Time
-	// epoch numbers the beginnings of the series; begun is when this one began, known whether the point says so.
+	// epoch numbers the beginnings of the series. begun is the beginning of this epoch, and known says whether the point states
+	// it.
 	epoch int
 	begun time.Time
 	known bool
-	// grown is by how much the counter grew, seen what was observed, since the previous point of the epoch or its beginning.
+	// grown is the growth of the counter and seen the new observations, since the previous point of the epoch or its beginning.
 	grown float64
 	seen  []float64
 	// alone is true for the first point of an epoch.
 	alone bool
-	// level is what a gauge shows, total what a cumulative counter does, and all what a cumulative histogram holds.
+	// level is the value of a gauge, total the value of a cumulative counter, and all the contents of a cumulative histogram.
 	level, total float64
 	all          []float64
 }
@@ -73,19 +74,19 @@ func newPlay(seed uint64, start, end time.Time) *play {
 
 func pick[T any](r *rand.Rand, from ...T) T { return from[r.IntN(len(from))] }
 
-// run plays one series: it counts, it pauses, it is restarted, with or without saying so.
+// run plays one series: it counts, pauses and restarts, with or without a new start time.
 func (p *play) run(s *series) {
 	r := p.r
 	every := time.Duration(5+r.IntN(80)) * time.Second
 	at := p.start.Add(time.Duration(r.IntN(2400)-1800) * time.Second)
 	epoch, begun, known := 0, at, r.IntN(4) != 0
 	if r.IntN(3) == 0 {
-		begun = p.start.Add(-30 * time.Hour) // a program that runs for long
+		begun = p.start.Add(-30 * time.Hour) // a program that has run for long
 	}
 	alone, grown, total, last := true, 0.0, 0.0, 0.0
 	var seen, all []float64
 	if !known || begun.Before(p.start.Add(-time.Hour)) {
-		grown, seen = float64(r.IntN(1000)), observe(r, r.IntN(40)) // happened before anything was sent
+		grown, seen = float64(r.IntN(1000)), observe(r, r.IntN(40)) // from before the first point was sent
 	}
 	must := false
 	for at = at.Add(time.Duration(r.IntN(5000)) * time.Millisecond); at.Before(p.end.Add(5 * time.Minute)); at = at.Add(every + time.Duration(r.IntN(2000))*time.Millisecond) {
@@ -96,7 +97,8 @@ func (p *play) run(s *series) {
 		case n < 10:
 			continue // the export failed
 		case n < 13 && last > 200 && len(all) > 20:
-			// Begins at zero without saying so; what was not sent yet is lost. It shows less than before when it is seen again.
+			// The series begins at zero again without a new start time, and unsent observations are lost. Its next point is lower
+			// than the one before.
 			grown, seen, total, all, must = 0, nil, 0, nil, true
 			continue
 		case n < 17:
@@ -116,7 +118,7 @@ func (p *play) run(s *series) {
 	}
 }
 
-// observe measures something a number of times.
+// observe makes a number of observations.
 func observe(r *rand.Rand, n int) (seen []float64) {
 	for range n {
 		v := math.Exp(r.NormFloat64()*2 + 1)
@@ -128,7 +130,7 @@ func observe(r *rand.Rand, n int) (seen []float64) {
 	return seen
 }
 
-// visible is what of a point can be known by who reads from a time on.
+// visible is the part of a point that a reader from a time on can know.
 func (h happened) visible(from time.Time) (grown float64, seen []float64) {
 	if h.series.delta {
 		return h.grown, h.seen
@@ -147,7 +149,7 @@ func (h happened) visible(from time.Time) (grown float64, seen []float64) {
 	return 0, nil
 }
 
-// sent gives the start time of a point. An exporter that does not know it names none, or the time of its first point.
+// sent gives the start time of a point. An exporter that does not know it sends none, or the time of its first point.
 func (h happened) sent() time.Time {
 	if h.known {
 		return h.begun
@@ -177,7 +179,7 @@ func (h happened) row(org, name string, flags uint32, more ...any) []any {
 	return append([]any{org, name, s.service, s.environment, s.hash, h.sent(), h.at, flags, s.attributes, s.resource}, more...)
 }
 
-// insert stores rows out of their order.
+// insert stores rows in random order.
 func insert(t tester, w *warehouse.Warehouse, r *rand.Rand, table, columns string, rows [][]any) {
 	t.Helper()
 	r.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
@@ -189,7 +191,7 @@ func insert(t tester, w *warehouse.Warehouse, r *rand.Rand, table, columns strin
 	}
 }
 
-// sums sends the counters of a play, gauges what it measured. A row that tells of a gap comes with each.
+// sums sends the counters of a play, and gauges the measured values. Each adds a row that marks a gap.
 func (p *play) sums(t tester, w *warehouse.Warehouse, org string) {
 	var sums, gauges [][]any
 	for _, s := range p.series {
@@ -221,7 +223,7 @@ func bucketOf(at time.Time, bucket time.Duration) uint32 {
 	return uint32(at.Unix() / seconds * seconds)
 }
 
-// value is that of a field in a series.
+// value is the value of a field in a series.
 func (s *series) value(f query.Field) string {
 	switch {
 	case f.Scope == query.OwnAttribute:
@@ -253,7 +255,7 @@ func (c cell) String() string {
 	return fmt.Sprintf("%s of %q", time.Unix(int64(c.bucket), 0).UTC().Format(time.TimeOnly), c.group)
 }
 
-// each calls a function for every point in the window that a filter admits.
+// each calls a function for every point in the window that matches a filter.
 func (p *play) each(groups []query.Field, bucket time.Duration, do func(cell, happened)) {
 	for _, s := range p.series {
 		for _, h := range s.points {

@@ -11,8 +11,8 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
 
-// TestHugeCounts: counts go to 2^64−1. Neither a difference of two, nor the sum of several, nor their distribution may come out negative or
-// small.
+// TestHugeCounts: counts go up to 2^64−1. A difference of two counts, the sum of several, and their distribution must not come
+// out negative or too small.
 func TestHugeCounts(t *testing.T) {
 	w := warehousetest.Shared(t)
 	start := noon()
@@ -41,7 +41,7 @@ func TestHugeCounts(t *testing.T) {
 	}
 	insert("metrics_histogram", "BucketCounts ExplicitBounds", explicit)
 	insert("metrics_exponential_histogram", "Scale ZeroCount PositiveOffset PositiveBucketCounts", exponential)
-	const sent = 4*float64(most) + 5 // two deltas, a count that grew to the most, one that began again after it
+	const sent = 4*float64(most) + 5 // two deltas, a count that grew to the maximum, and one that began again after it
 	for _, kind := range []string{"histogram", "exponential_histogram"} {
 		q := query.Spec{Source: query.Metrics, Metric: query.Metric{Name: "huge", Type: kind}, Limit: 100, SeriesLimit: 100}
 		q.Aggregation = query.Aggregation{Func: query.Count}

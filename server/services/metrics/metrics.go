@@ -21,7 +21,7 @@ type Service struct {
 	engine    *engine.Engine
 }
 
-// New returns the service. The engine is shared, and with it the cache and the share of each organization.
+// New returns the service. It shares the engine, and so the cache and each organization's share, with other services.
 func New(w read.Warehouse, e *engine.Engine) *Service {
 	return &Service{warehouse: w, engine: e}
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
 
-// TestMain makes each property hold for a few plays, since each asks the engine many times; -rapid.checks asks for more.
+// TestMain runs each property on only a few plays, because each play queries the engine many times. Use -rapid.checks for more.
 func TestMain(m *testing.M) {
 	for name, value := range map[string]string{"rapid.checks": "8", "rapid.nofailfile": "true"} {
 		if err := flag.Set(name, value); err != nil {
@@ -59,7 +59,7 @@ func TestListMetrics(t *testing.T) {
 	}
 	list := func(org principal.OrgID, req *svcv2.ListMetricsRequest) (all []*svcv2.Metric) {
 		t.Helper()
-		if req.StartTime == nil { // the last points of the hour at noon came at its first second: both ends count
+		if req.StartTime == nil { // the last points of the hour at noon are at its first second, because both ends count
 			req.StartTime, req.EndTime = timestamppb.New(noon().Add(time.Second)), timestamppb.New(noon().Add(2*time.Hour))
 		}
 		for range 100 {

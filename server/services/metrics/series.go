@@ -13,7 +13,7 @@ import (
 	"github.com/svc-observability/svc/server/query/reads"
 )
 
-// asking is what both requests have.
+// asking is the common part of both requests.
 type asking interface {
 	GetFilters() *svcv2.MetricFilters
 	GetAggregation() string
@@ -23,7 +23,7 @@ type asking interface {
 	GetGroupByResourceAttributeKey() string
 }
 
-// signalQuery makes what both requests ask of the engine.
+// signalQuery makes the engine's query from either request.
 func signalQuery(in asking, window query.Window) (query.SignalQuery, error) {
 	filter, err := query.MetricFilter(in.GetFilters())
 	if err != nil {
@@ -33,7 +33,7 @@ func signalQuery(in asking, window query.Window) (query.SignalQuery, error) {
 		Source: query.Metrics, Window: window, Aggregation: in.GetAggregation(), Filter: filter, Where: in.GetWhere(), GroupBy: in.GetGroupBy(),
 		Metric: query.Metric{Name: in.GetFilters().GetMetricName(), Type: in.GetFilters().GetMetricType()},
 	}
-	// Each scope of attributes has a key of its own.
+	// Each scope of attributes has its own field for the key.
 	keys := map[string]string{"attribute": in.GetGroupByAttributeKey(), "resource_attribute": in.GetGroupByResourceAttributeKey()}
 	q.GroupByKey = keys[q.GroupBy]
 	for scope, key := range keys {
@@ -107,7 +107,7 @@ func (s *Service) QueryMetricBreakdown(ctx context.Context, req *svcv2.QueryMetr
 	}, nil
 }
 
-// unit is the unit of the metric that is asked for.
+// unit is the unit of the requested metric.
 func (s *Service) unit(ctx context.Context, org principal.OrgID, q query.SignalQuery) (string, error) {
 	kinds, err := read.All[reads.MetricKindRow](ctx, s.warehouse, org, reads.MetricKinds(q.Window, q.Metric.Name, q.Filter.Service()))
 	for _, k := range kinds {

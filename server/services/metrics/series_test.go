@@ -20,7 +20,7 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
 
-// seedShop stores a counter of three routes, one point a minute and 6, 12 and 18 requests in each, and a sum that can fall.
+// seedShop stores a counter of three routes, with one point a minute and 6, 12 and 18 requests in each, and a sum that can fall.
 func seedShop(t *testing.T, w *warehouse.Warehouse, org string, start time.Time) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, 2))
@@ -44,7 +44,7 @@ func seedShop(t *testing.T, w *warehouse.Warehouse, org string, start time.Time)
 	}
 }
 
-// Series are picked of the groups that pass a condition: /a is the smallest of three.
+// Series are picked from the groups that pass a condition: /a is the smallest of three.
 func TestHaving(t *testing.T) {
 	w := warehousetest.Shared(t)
 	start := noon()
@@ -160,7 +160,7 @@ func TestQueryMetrics(t *testing.T) {
 		if got != tc.want {
 			t.Errorf("%s: %s; want %s", name, got, tc.want)
 		}
-		// Another organization asks the same.
+		// Another organization sends the same request.
 		other, err := s.QueryMetricsTimeseries(ctx, req)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)

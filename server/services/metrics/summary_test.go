@@ -11,8 +11,8 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
 
-// TestSummariesAgree: what summaries say agrees with what was sent: counts and sums by what they grew by, quantiles as the mean of those that were
-// sent and not NaN, the least and largest by the quantiles 0 and 1.
+// TestSummariesAgree: the results agree with the sent summaries. Counts and sums are their growth. A quantile is the mean of the
+// sent quantiles that are not NaN. The least and the largest come from the quantiles 0 and 1.
 func TestSummariesAgree(t *testing.T) {
 	w := warehousetest.Shared(t)
 	start := noon()
@@ -30,9 +30,9 @@ func TestSummariesAgree(t *testing.T) {
 				count, sum = count+grown, sum+total
 				quantiles, values := []float64{0, 0.5, 0.99, 1}, []float64{float64(r.IntN(10)), 20, 30 + float64(r.IntN(50)), 90 + float64(r.IntN(20))}
 				switch r.IntN(5) {
-				case 0: // some send no 0.99
+				case 0: // some senders omit 0.99
 					quantiles, values = []float64{0, 1}, []float64{values[0], values[3]}
-				case 1: // nothing was observed lately
+				case 1: // no observations recently
 					values[2] = math.NaN()
 				}
 				rows = append(rows, []any{

@@ -96,7 +96,7 @@ func (s *Service) RevokeInvitation(ctx context.Context, req *svcv2.RevokeInvitat
 	return s.invitationToProto(i), nil
 }
 
-// AcceptInvitation makes a member of the caller, or of the owner of the email address and password.
+// AcceptInvitation makes a member of the caller, or of the user with the given email address and password.
 func (s *Service) AcceptInvitation(ctx context.Context, req *svcv2.AcceptInvitationRequest) (*svcv2.AcceptedInvitation, error) {
 	inv, org, err := s.store.InvitationByHash(ctx, s.hasher.Hash(req.GetToken()))
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -137,7 +137,7 @@ func errNoInvitation(cause error) error {
 		apierr.Param("token"), apierr.Cause(cause))
 }
 
-// accepting finds the user who accepts, or describes the user to create.
+// accepting finds the user who accepts the invitation, or describes the user to create.
 func (s *Service) accepting(
 	ctx context.Context, req *svcv2.AcceptInvitationRequest, inv store.Invitation,
 ) (principal.UserID, *store.NewUser, error) {

@@ -108,7 +108,7 @@ func (s *Service) DeleteOrganization(ctx context.Context, req *svcv2.DeleteOrgan
 	return &svcv2.DeletedOrganization{Id: string(caller.Org), Object: "organization", Deleted: true}, nil
 }
 
-// unrestricted refuses a call by a key with scopes if the call would give somebody more than the key can do.
+// unrestricted refuses a call by a key with scopes if the call would give a person more rights than the key has.
 func unrestricted(caller *principal.Principal, what string) error {
 	if caller.Scopes == nil || caller.Kind == principal.KindSession || caller.HasScope("*") {
 		return nil

@@ -36,7 +36,7 @@ func (s *Service) SearchProductEventFunnel(ctx context.Context, req *svcv2.Searc
 		Object: "product_event_funnel", StartTime: timestamppb.New(f.Window.Start), EndTime: timestamppb.New(f.Window.End), KeyBy: string(f.KeyBy),
 		WindowSeconds: f.Within.Seconds(), BreakdownBy: req.BreakdownBy,
 	}
-	res.Steps, res.ConversionRate = toFunnelSteps(f.Steps, reads.FunnelRow{}) // of nobody
+	res.Steps, res.ConversionRate = toFunnelSteps(f.Steps, reads.FunnelRow{}) // a row of zeros
 	for _, row := range rows {
 		steps, rate := toFunnelSteps(f.Steps, row)
 		name := row.Group

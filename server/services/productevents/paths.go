@@ -18,7 +18,7 @@ const (
 	defaultBranches = 4
 )
 
-// SearchProductEventPaths computes paths. It reads twice: for the nodes that are shown, then for the links between them.
+// SearchProductEventPaths computes paths. It reads twice: first the nodes to show, then the links between them.
 func (s *Service) SearchProductEventPaths(ctx context.Context, req *svcv2.SearchProductEventPathsRequest) (*svcv2.ProductEventPaths, error) {
 	org, err := read.Org(ctx)
 	if err != nil {
@@ -44,7 +44,7 @@ func (s *Service) SearchProductEventPaths(ctx context.Context, req *svcv2.Search
 	}
 	for _, row := range rows {
 		res.Data = append(res.Data, &svcv2.ProductEventPathLink{Hop: uint32(row.Hop), FromNode: row.From, ToNode: row.To, Count: float64(row.Count)})
-		if row.Hop == 1 { // everyone with an anchor makes the first hop, be it to the end
+		if row.Hop == 1 { // every actor with an anchor makes the first hop, which may lead to the end
 			res.Count += float64(row.Count)
 		}
 	}

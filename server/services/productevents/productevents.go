@@ -1,5 +1,5 @@
-// Package productevents answers the methods of svc.v2.ProductEventsService: what people do in a product, one by one, by name, through the
-// steps of a funnel and along paths.
+// Package productevents answers the methods of svc.v2.ProductEventsService. It lists people's actions in a product one by one and
+// by name, and follows them through the steps of a funnel and along paths.
 package productevents
 
 import (
@@ -137,7 +137,7 @@ func toFilters(f *svcv2.ProductEventFilters) (reads.ProductEventFilters, error) 
 	}, nil
 }
 
-// sessionID takes the public id of a session, and the one that its sender gave it.
+// sessionID accepts the public id of a session and the id that its sender gave it.
 func sessionID(s *string) (*string, error) {
 	if s == nil || !strings.HasPrefix(*s, publicid.SessionReplay+"_") {
 		return s, nil
@@ -154,7 +154,7 @@ func sessionID(s *string) (*string, error) {
 	return &id, nil
 }
 
-// text is null for a column that holds nothing.
+// text is nil for an empty column.
 func text(s string) *string {
 	if s == "" {
 		return nil

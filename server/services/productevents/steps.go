@@ -25,13 +25,13 @@ func invalid(param, format string, args ...any) error {
 	return apierr.New(apierr.ParameterInvalid, param+" "+fmt.Sprintf(format, args...), apierr.Param(param))
 }
 
-// toStep reads a step; at is where it is in the request. What its kind has no use for is refused.
+// toStep reads a step. at is its place in the request. It refuses fields that the kind of step does not use.
 func toStep(at string, s *svcv2.ProductEventStep) (reads.Step, error) {
 	type field struct {
 		name  string
 		given bool
 		kind  string
-		// needed fields must be given.
+		// needed fields are required.
 		needed bool
 	}
 	for _, f := range []field{
@@ -57,7 +57,7 @@ func toStep(at string, s *svcv2.ProductEventStep) (reads.Step, error) {
 	return reads.NewStep(s, s.Host), nil
 }
 
-// toBreakdown reads what the groups are.
+// toBreakdown reads the field of the groups.
 func toBreakdown(by *string) (dimension, attribute string, err error) {
 	if by == nil {
 		return "", "", nil

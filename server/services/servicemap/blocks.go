@@ -9,17 +9,18 @@ import (
 )
 
 const (
-	// block is a part of a window. The calls of whole blocks are kept, so that a second read of a map reads only the ends of its window.
+	// block is the length of the parts of a window whose calls are cached. A second read of a map then reads only the ends of its
+	// window.
 	block = 6 * time.Hour
 	// settled is the time after the end of a block in which most of its calls arrive. Only very late calls arrive after it.
 	settled = 10 * time.Minute
-	// keepFor is how long a block is kept. Late calls show after it.
+	// keepFor is how long a block is cached. A late call appears after that time.
 	keepFor = 10 * time.Minute
-	// keptRows bounds the kept calls, to about 10 MB.
+	// keptRows limits the number of cached calls. They take about 10 MB.
 	keptRows = 50_000
 )
 
-// blocks keeps the calls of whole blocks of time that are over. Keys hold the organization.
+// blocks caches the calls of whole blocks of time that are over. The organization is part of the key.
 type blocks struct {
 	now  func() time.Time
 	kept *cache.Cache[blockKey, []reads.CallRow]
@@ -35,7 +36,8 @@ func newBlocks(now func() time.Time) blocks {
 	return blocks{now, cache.New[blockKey, []reads.CallRow](keptRows, now)}
 }
 
-// key is of a part of a window. It reports whether its calls may be kept: the part is a whole block, and it is over.
+// key is the key of a part of a window. It reports whether the part's calls may be cached: the part must be a whole block, and it
+// must be over.
 func (b *blocks) key(org principal.OrgID, p part, environment *string) (blockKey, bool) {
 	k := blockKey{org: org, start: p.Start.UnixNano(), end: p.End.UnixNano()}
 	if environment != nil {
@@ -46,5 +48,5 @@ func (b *blocks) key(org principal.OrgID, p part, environment *string) (blockKey
 
 func (b *blocks) get(k blockKey) ([]reads.CallRow, bool) { return b.kept.Get(k) }
 
-// put keeps calls. From here on nobody may change them.
+// put caches calls. Nobody may change them afterwards.
 func (b *blocks) put(k blockKey, calls []reads.CallRow) { b.kept.Put(k, calls, len(calls)+1, keepFor) }

@@ -9,10 +9,10 @@ import (
 	"github.com/svc-observability/svc/server/query/reads"
 )
 
-// sampled is how far a weight must be from 1 to mean sampling and not rounding.
+// sampled is the difference between a weight and 1 above which it means sampling. A smaller difference is rounding.
 const sampled = 1e-9
 
-// toProto draws the map: the services that have figures, or of them the one that was asked for, and the ends of all edges.
+// toProto makes the map. It has the services with figures, or only the requested one, and both ends of every edge.
 func (m *serviceMap) toProto(service *string) *svcv2.ServiceMap {
 	res := &svcv2.ServiceMap{Object: "service_map", Truncated: len(m.edges) > maxEdges || len(m.peers) > maxEdges}
 	nodes := map[string]*svcv2.ServiceMapNode{}
@@ -74,7 +74,7 @@ func order(kind string) int {
 
 func peerID(p reads.PeerRow) string { return p.Kind + ":" + p.System + ":" + p.Name }
 
-// serviceNode puts a service on the map and returns what edges call it.
+// serviceNode puts a service on the map and returns the name by which edges refer to it.
 func (m *serviceMap) serviceNode(nodes map[string]*svcv2.ServiceMapNode, name string) string {
 	id := "service:" + name
 	if nodes[id] != nil {

@@ -19,13 +19,14 @@ import (
 )
 
 const (
-	// maxEdges is how many edges of a kind an answer has at most.
+	// maxEdges is the highest number of edges of one kind in an answer.
 	maxEdges = limits.MapEdges
-	// maxServices is how many services an answer has at most beyond those of its edges.
+	// maxServices is the highest number of services in an answer besides those at its edges.
 	maxServices = 1000
-	// peerRows is how many peers are looked at to find maxEdges that are no services.
+	// peerRows is the number of peers to read in order to find maxEdges peers that are not services.
 	peerRows = 2000
-	// sliceSpans is how many spans calls are looked for in at once: it bounds the memory of a read, whatever the window and however busy an hour.
+	// sliceSpans is the number of spans in which calls are searched at once. It bounds the memory of a read, however long the
+	// window and however busy an hour is.
 	sliceSpans = 3_000_000
 )
 
@@ -41,7 +42,7 @@ func New(w read.Warehouse, r query.Rollups, now func() time.Time) *Service {
 	return &Service{warehouse: w, blocks: newBlocks(now), rollups: r}
 }
 
-// GetServiceMap reads the services of a window and what they call.
+// GetServiceMap reads the services of a window and their calls.
 func (s *Service) GetServiceMap(ctx context.Context, req *svcv2.GetServiceMapRequest) (*svcv2.ServiceMap, error) {
 	org, err := read.Org(ctx)
 	if err != nil {
@@ -89,7 +90,7 @@ func (s *Service) GetServiceMap(ctx context.Context, req *svcv2.GetServiceMapReq
 	return res, nil
 }
 
-// given is nil for a parameter that is left out or empty.
+// given is nil for an absent or empty parameter.
 func given(s *string) *string {
 	if s == nil || *s == "" {
 		return nil
@@ -97,7 +98,7 @@ func given(s *string) *string {
 	return s
 }
 
-// calls adds up the calls of a window, slice after slice: calls are found by a join, whose memory grows with the spans.
+// calls adds up the calls of a window in slices, because a join finds the calls and its memory grows with the spans.
 func (s *Service) calls(ctx context.Context, org principal.OrgID, w query.Window, environment *string) ([]reads.CallRow, error) {
 	hours, err := read.All[reads.SpanHourRow](ctx, s.warehouse, org, reads.SpanHours(w).Until(w.End))
 	if err != nil {
@@ -137,14 +138,15 @@ func (s *Service) calls(ctx context.Context, org principal.OrgID, w query.Window
 	return out, nil
 }
 
-// part is a piece of a window. It is whole when the window does not cut it: another window with the same hours has the same piece.
+// part is a piece of a window. It is whole if the window does not cut it. Another window with the same hours then has the same
+// piece.
 type part struct {
 	query.Window
 	whole bool
 }
 
-// parts cuts a window into spans of time that hold about sliceSpans spans and lie in one block, without the hours that hold none: whole hours
-// together, or equal pieces of an hour that holds more. No instant is in two.
+// parts cuts a window into pieces that hold about sliceSpans spans and lie in one block. It leaves out hours without spans. A
+// piece is several whole hours, or an equal part of an hour that holds more. No instant is in two pieces.
 func parts(w query.Window, hours []reads.SpanHourRow) []part {
 	var out []part
 	var held uint64
@@ -159,7 +161,7 @@ func parts(w query.Window, hours []reads.SpanHourRow) []part {
 				p.End, p.whole = w.End, false
 			}
 			if p.End.Before(p.Start) {
-				continue // the window does not reach it
+				continue // the window does not reach this piece
 			}
 			spans := h.Spans / uint64(pieces)
 			if n := len(out); n > 0 && held+spans <= sliceSpans && out[n-1].End.Add(1).Equal(p.Start) && !p.Start.Equal(p.Start.Truncate(block)) {
@@ -173,9 +175,9 @@ func parts(w query.Window, hours []reads.SpanHourRow) []part {
 	return out
 }
 
-// serviceMap collects what is on the map.
+// serviceMap collects the contents of the map.
 type serviceMap struct {
-	// names are all services of the window; figures are theirs, or those in the environment that was asked for.
+	// names are all services of the window. figures are their figures, or those in the requested environment.
 	names   map[string]bool
 	figures map[string]reads.ServiceRow
 	edges   []reads.CallRow
@@ -198,8 +200,8 @@ func byName(rows []reads.ServiceRow) map[string]reads.ServiceRow {
 	return out
 }
 
-// internal tells whether a host or RPC service is a service of the organization: by its name, or by the first part of a host name
-// as clusters give them (`cart.shop.svc.cluster.local`).
+// internal reports whether a host or RPC service is a service of the organization. It compares the name, and the first part of a
+// cluster's host name (`cart.shop.svc.cluster.local`).
 func (m *serviceMap) internal(name string) bool {
 	if m.names[name] {
 		return true

@@ -113,7 +113,7 @@ func TestMap(t *testing.T) {
 		span{trace: "t1", id: "03", parent: "02", service: "cart", environment: "prod", kind: "Server", at: at, duration: 30 * time.Millisecond, rate: 4, failed: true},
 		// A second try has the same parent.
 		span{trace: "t1", id: "04", parent: "02", service: "cart", environment: "prod", kind: "Server", at: at.Add(time.Second), duration: 10 * time.Millisecond, rate: 2},
-		// Internal parents and the service itself are no calls.
+		// Internal parents and the service itself do not count as calls.
 		span{trace: "t1", id: "05", parent: "01", service: "cart", kind: "Server", at: at},
 		span{trace: "t1", id: "06", parent: "04", service: "cart", kind: "Client", at: at, attributes: a("db.system", "redis")},
 		span{trace: "t1", id: "07", parent: "06", service: "cart", kind: "Server", at: at},
@@ -200,7 +200,8 @@ func TestMap(t *testing.T) {
 	}
 }
 
-// Random traces over several hours, sampled, with deep call trees: every edge agrees with what the generator counted.
+// The traces are random, sampled, spread over several hours, and have deep call trees. Every edge agrees with the generator's
+// count.
 func TestEdgesAgree(t *testing.T) {
 	w := warehousetest.Shared(t)
 	const org = "org_map_random"
@@ -285,7 +286,7 @@ func TestParts(t *testing.T) {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 
-	// Hours that hold too much are cut, and a window that begins within one leaves out what is before it.
+	// Hours that hold too much are divided. A window that begins within an hour leaves out the part before it.
 	busy := []reads.SpanHourRow{{Hour: hour(0), Spans: 4*sliceSpans - 3}, {Hour: hour(1), Spans: 10}}
 	want = []part{
 		of(false, hour(0).Add(20*time.Minute), hour(0).Add(30*time.Minute-1)), of(true, hour(0).Add(30*time.Minute), hour(0).Add(45*time.Minute-1)),
@@ -309,7 +310,8 @@ func (c counting) Query(ctx context.Context, org principal.OrgID, sql string, ar
 	return c.Warehouse.Query(ctx, org, sql, args...)
 }
 
-// A map that is asked for again reads only the ends of its window, until what was kept is old; each organization and environment has its own.
+// A second read of a map reads only the ends of its window, until the cached blocks expire. Each organization and environment has
+// its own blocks.
 func TestBlocksAreKept(t *testing.T) {
 	w := warehousetest.Shared(t)
 	const org = "org_map_blocks"
@@ -345,7 +347,7 @@ func TestBlocksAreKept(t *testing.T) {
 	ask(org+"_other", nil, from, to, 0, 0)
 	now = now.Add(keepFor + time.Second)
 	ask(org, nil, from, to, 46, 4)
-	now = day.Add(18*time.Hour + settled + time.Second) // the block from 12 to 18 is settled now
+	now = day.Add(18*time.Hour + settled + time.Second) // the block from 12 to 18 is settled by now
 	s.blocks = newBlocks(s.blocks.now)
 	ask(org, nil, from, to, 46, 4)
 	ask(org, nil, from, to, 46, 2)

@@ -75,7 +75,7 @@ func toTranscriptEvent(row reads.SessionEventRow) (*svcv2.SessionReplayTranscrip
 	return p, nil
 }
 
-// jsonText is a map as the text of a JSON object, its keys in order.
+// jsonText writes a map as a JSON object with its keys in order.
 func jsonText(m map[string]string) (string, error) {
 	if len(m) == 0 {
 		return "{}", nil
@@ -89,7 +89,7 @@ func jsonText(m map[string]string) (string, error) {
 	return strings.TrimSuffix(b.String(), "\n"), nil
 }
 
-// text is null for a column that holds nothing.
+// text is nil for an empty column.
 func text(s string) *string {
 	if s == "" {
 		return nil
@@ -97,7 +97,7 @@ func text(s string) *string {
 	return &s
 }
 
-// moment is null for a time that is not known.
+// moment is nil for an unknown time.
 func moment(t time.Time) *timestamppb.Timestamp {
 	if t.Unix() <= 0 {
 		return nil
@@ -105,7 +105,7 @@ func moment(t time.Time) *timestamppb.Timestamp {
 	return timestamppb.New(t)
 }
 
-// known is null for a duration that is not known.
+// known is nil for an unknown duration.
 func known(ms float64) *float64 {
 	if ms < 0 {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"github.com/svc-observability/svc/server/query/reads"
 )
 
-// toFilters reads the filters of a search, or of its facets, whose requests name them alike.
+// toFilters reads the filters of a search or of its facets. Both requests use the same field names.
 func toFilters(req any) (reads.SessionFilters, error) {
 	var f reads.SessionFilters
 	var events *svcv2.SessionEventFilters

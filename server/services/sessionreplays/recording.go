@@ -18,15 +18,15 @@ import (
 	"github.com/svc-observability/svc/server/query/reads"
 )
 
-// Limits of the reads of a recording.
+// These are the limits of reads of a recording.
 const (
 	maxManifest = limits.RecordingManifest
 	maxChunks   = limits.RecordingPage
-	// maxPayload is what a page of events holds for certain: JSON inside of JSON grows by at most a third, as far as recordings go.
+	// maxPayload is the size of events that always fits on a page. In recordings, JSON inside of JSON grows by at most a third.
 	maxPayload = 6_000_000
-	// maxEncoded bounds the body of a page of events.
+	// maxEncoded is the largest body of a page of events.
 	maxEncoded = 8_000_000
-	// chunkOverhead is more than what a chunk takes in the body besides its events.
+	// chunkOverhead is more than a chunk takes in the body besides its events.
 	chunkOverhead = 256
 )
 
@@ -73,8 +73,8 @@ func (s *Service) GetSessionReplayManifest(ctx context.Context, req *svcv2.GetSe
 	return res, nil
 }
 
-// GetSessionReplayEvents returns a page of chunks with their events. Their sizes are looked at before they are read: what is too large is
-// refused without inflating it.
+// GetSessionReplayEvents returns a page of chunks with their events. It checks the sizes first, so that chunks that are too large
+// are refused without being inflated.
 func (s *Service) GetSessionReplayEvents(ctx context.Context, req *svcv2.GetSessionReplayEventsRequest) (*svcv2.GetSessionReplayEventsResponse, error) {
 	org, err := read.Org(ctx)
 	if err != nil {
@@ -120,7 +120,7 @@ func (s *Service) GetSessionReplayEvents(ctx context.Context, req *svcv2.GetSess
 		return nil, err
 	}
 	if len(sizes) > 0 {
-		// A chunk that arrives meanwhile is given too, rather than left out.
+		// Include a chunk that arrived in the meantime.
 		part.To, part.Limit = sizes[len(sizes)-1].ChunkSeq, maxManifest
 		rows, err := read.All[reads.ChunkRow](ctx, s.warehouse, org, reads.SessionChunks(part))
 		if err != nil {
@@ -181,7 +181,7 @@ func toChunks(rows []reads.ChunkRow) ([]*svcv2.SessionReplayEventChunk, error) {
 
 var errLong = errors.New("longer than it may be")
 
-// inflate unpacks a chunk of at most limit bytes. Texts of a recording need not be valid UTF-8, those of JSON must.
+// inflate unpacks a chunk of at most limit bytes. Text in a recording may be invalid UTF-8, but text in JSON may not.
 func inflate(payload string, limit int) (string, error) {
 	zr, err := gzip.NewReader(strings.NewReader(payload))
 	if err != nil {
@@ -198,7 +198,7 @@ func inflate(payload string, limit int) (string, error) {
 	return strings.ToValidUTF8(b.String(), "\uFFFD"), nil
 }
 
-// encodedLength is what a text takes as a JSON string.
+// encodedLength is the length of a text as a JSON string.
 func encodedLength(s string) int {
 	n := len(s) + 2
 	for i := range len(s) {

@@ -13,7 +13,7 @@ import (
 	"github.com/svc-observability/svc/server/query/reads"
 )
 
-// GetSessionReplay returns one session. Its window is a hint, in which the session begins or, up to a day before, began.
+// GetSessionReplay returns one session. The window is a hint: the session began in it, or up to a day before it.
 func (s *Service) GetSessionReplay(ctx context.Context, req *svcv2.GetSessionReplayRequest) (*svcv2.SessionReplay, error) {
 	org, err := read.Org(ctx)
 	if err != nil {
@@ -89,7 +89,8 @@ func (s *Service) GetSessionReplayTranscript(ctx context.Context, req *svcv2.Get
 	return res, nil
 }
 
-// traceSlack is how far the spans of a session's traces lie outside of it: clocks differ, and work goes on when the page is closed.
+// traceSlack is how far outside a session the spans of its traces may lie. Clocks differ, and work continues after the page is
+// closed.
 const traceSlack = time.Hour
 
 // ListSessionReplayTraces returns a page of the traces of a session.

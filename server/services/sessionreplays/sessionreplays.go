@@ -1,5 +1,5 @@
-// Package sessionreplays answers the methods of svc.v2.SessionReplaysService. Recordings show what people did,
-// so every read leaves an entry in the audit log, and one that cannot be entered gives nothing.
+// Package sessionreplays answers the methods of svc.v2.SessionReplaysService. Recordings show what people did, so every read adds
+// an entry to the audit log. If the entry cannot be added, the read returns nothing.
 package sessionreplays
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// Auditor adds an entry to the audit log: *store.Store.
+// Auditor adds an entry to the audit log. It is a *store.Store.
 type Auditor interface {
 	RecordAudit(ctx context.Context, org principal.OrgID, e store.AuditEvent) error
 }
@@ -35,10 +35,10 @@ type Service struct {
 // New returns the service.
 func New(w read.Warehouse, a Auditor) *Service { return &Service{warehouse: w, auditor: a} }
 
-// readAction is the action of every entry.
+// readAction is the action in every entry.
 const readAction = "session_replay.read"
 
-// audit enters a read before its answer is given. The id is empty for a read of several sessions.
+// audit adds the entry of a read before the read answers. The id is empty for a read of several sessions.
 func (s *Service) audit(ctx context.Context, org principal.OrgID, operation, publicID string, metadata map[string]any) error {
 	all := map[string]any{"operation_id": operation}
 	for name, value := range metadata {
@@ -100,7 +100,7 @@ func (s *Service) SearchSessionReplays(ctx context.Context, req *svcv2.SearchSes
 	return res, nil
 }
 
-// recorded tells which sessions have chunks.
+// recorded reports which sessions have chunks.
 func (s *Service) recorded(ctx context.Context, org principal.OrgID, rows []reads.SessionRow) (map[string]bool, error) {
 	if len(rows) == 0 {
 		return nil, nil
@@ -120,7 +120,7 @@ func (s *Service) recorded(ctx context.Context, org principal.OrgID, rows []read
 	return recorded, nil
 }
 
-// SearchSessionReplayFacets counts what a search finds.
+// SearchSessionReplayFacets counts the results of a search by facet.
 func (s *Service) SearchSessionReplayFacets(ctx context.Context, req *svcv2.SearchSessionReplayFacetsRequest) (*svcv2.SessionReplayFacets, error) {
 	org, err := read.Org(ctx)
 	if err != nil {
@@ -158,7 +158,7 @@ func (s *Service) SearchSessionReplayFacets(ctx context.Context, req *svcv2.Sear
 	return res, nil
 }
 
-// ListSessionReplaysForTrace finds the sessions in which a trace was started.
+// ListSessionReplaysForTrace finds the sessions in which a trace began.
 func (s *Service) ListSessionReplaysForTrace(ctx context.Context, req *svcv2.ListSessionReplaysForTraceRequest) (*svcv2.ListSessionReplaysForTraceResponse, error) {
 	org, err := read.Org(ctx)
 	if err != nil {
@@ -190,8 +190,8 @@ func (s *Service) ListSessionReplaysForTrace(ctx context.Context, req *svcv2.Lis
 	return res, nil
 }
 
-// parseID reads the id of a session, also when the UUID that most sessions have is encoded as one. What is no id is a bad
-// parameter; what is one and names nothing is found out by the reads.
+// parseID reads the id of a session. It also accepts the UUID that most sessions have, in its encoded form. A malformed id is an
+// invalid parameter. The reads then find out whether an id names a session.
 func parseID(id string) (string, error) {
 	if u, err := publicid.Decode(publicid.SessionReplay, id); err == nil {
 		return u.String(), nil
@@ -209,7 +209,7 @@ func notFound() error {
 	return apierr.New(apierr.SessionReplayNotFound, "There is no session replay with this id.", apierr.Param("id"))
 }
 
-// extent finds a session; one that is not there is an error.
+// extent finds a session. It fails if the session does not exist.
 func (s *Service) extent(ctx context.Context, org principal.OrgID, session string) (reads.SessionExtentRow, error) {
 	rows, err := read.All[reads.SessionExtentRow](ctx, s.warehouse, org, reads.SessionExtent(session))
 	if err != nil {

@@ -105,7 +105,7 @@ func wantError(t *testing.T, err error, tag apierr.Tag, param string) {
 	}
 }
 
-// Each of the reads is entered; what is not found or refused is not, for nothing was read.
+// Each read adds an audit entry. A read that finds nothing or is refused adds none, because nothing was read.
 func TestReadsAreAudited(t *testing.T) {
 	f := setup(t)
 	f.session(t, "s", f.start, "[]")
@@ -159,7 +159,7 @@ func TestReadsAreAudited(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("entries (-want +got):\n%s", diff)
 	}
-	// What cannot be entered is not given.
+	// If the entry cannot be added, the read returns nothing.
 	if err := f.store.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +170,7 @@ func TestReadsAreAudited(t *testing.T) {
 	wantError(t, err, apierr.AuditLogPersistence, "")
 }
 
-// Every chunk is given once, in order, whatever the pages; a page holds at most 40.
+// Every chunk is returned once and in order, whatever the pages. A page holds at most 40.
 func TestEventsPages(t *testing.T) {
 	f := setup(t)
 	var texts []string
@@ -214,7 +214,8 @@ func TestEventsPages(t *testing.T) {
 	}
 }
 
-// A page of more than 8 MB is refused, whether its chunks say so or only their escapes; what fits is not.
+// A page of more than 8 MB is refused, whether the chunk sizes already exceed that or only their escaped form. A smaller page is
+// not.
 func TestEventsTooLarge(t *testing.T) {
 	f := setup(t)
 	megabyte := `["` + strings.Repeat("x", 1<<20) + `"]`

@@ -30,7 +30,7 @@ func (s *Service) ChangePassword(ctx context.Context, req *svcv2.ChangePasswordR
 	}
 	if _, err := s.signIn.CheckPassword(ctx, user.Email, req.GetCurrentPassword()); err != nil {
 		if apierr.From(err).Tag == apierr.SignInFailed {
-			// Not a 401: the session is still good.
+			// This is not a 401, because the session is still valid.
 			return nil, apierr.New(apierr.InvalidRequest, "`current_password` is not your password.", apierr.Param("current_password"))
 		}
 		return nil, err

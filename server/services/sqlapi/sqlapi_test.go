@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(warehousetest.Main(m)) }
 
-// slow takes longer than a statement may.
+// slow takes longer than a statement may run.
 const slow = "SELECT sum(sipHash64(number, sipHash128(number, 1), sipHash128(number, 2), SHA512(toString(number)))) FROM numbers(400000000)"
 
 func as(ctx context.Context, org principal.OrgID) context.Context {
@@ -130,7 +130,7 @@ func TestSql(t *testing.T) {
 		if took := time.Since(begun); !errors.Is(err, context.Canceled) || took > 5*time.Second {
 			t.Errorf("%v after %s", err, took)
 		}
-		// The engine runs it no more.
+		// The engine no longer runs it.
 		deadline := time.Now().Add(10 * time.Second)
 		for {
 			var out strings.Builder

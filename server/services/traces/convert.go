@@ -54,7 +54,7 @@ func toSpan(traceID string, row reads.SpanRow) *svcv2.Span {
 	return p
 }
 
-// text is null for a column that holds nothing.
+// text is nil for an empty column.
 func text(s string) *string {
 	if s == "" {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/svc-observability/svc/server/query/reads"
 )
 
-// SummarizeTraces says what some traces consist of.
+// SummarizeTraces describes the contents of some traces.
 func (s *Service) SummarizeTraces(ctx context.Context, req *svcv2.SummarizeTracesRequest) (*svcv2.SummarizeTracesResponse, error) {
 	org, err := read.Org(ctx)
 	if err != nil {

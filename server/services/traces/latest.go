@@ -15,18 +15,18 @@ import (
 )
 
 const (
-	// The first slice of a search with filters is this part of the window, the next ones are longer by sliceGrowth.
+	// The first slice of a search with filters is this part of the window. Each later slice is longer by sliceGrowth.
 	firstSlice  = 64
 	sliceGrowth = 4
-	// shortestSlice spares a search of a short window the many reads of tiny slices.
+	// shortestSlice prevents many reads of tiny slices in a short window.
 	shortestSlice = 5 * time.Minute
-	// spansOfTrace is how many matching spans are looked at for each trace that is wanted, before a slice is read.
+	// spansOfTrace is the number of matching spans to read for each wanted trace, before a slice is read.
 	spansOfTrace = 4
-	// maxListed is how many traces are looked up by a list of their ids; more are found by one statement.
+	// maxListed is the highest number of traces that are looked up by a list of ids. One statement finds larger numbers.
 	maxListed = 1000
 )
 
-// finder is what the slices of one search have in common.
+// finder is the common part of the reads of one search's slices.
 type finder struct {
 	*Service
 	org    principal.OrgID
@@ -34,8 +34,8 @@ type finder struct {
 	filter query.Filter
 }
 
-// latest walks the window backwards in slices until it has enough traces: who looks for the latest 20 of a busy week pays for
-// its last minutes.
+// latest walks the window backwards in slices until it has enough traces. A search for the latest 20 traces of a busy week thus
+// reads only its last minutes.
 func (s *finder) latest(ctx context.Context, w query.Window, want int) ([]reads.TraceRow, error) {
 	if s.before != nil && s.before.Start.Before(w.End) {
 		w.End = s.before.Start
@@ -54,7 +54,7 @@ func (s *finder) latest(ctx context.Context, w query.Window, want int) ([]reads.
 		var err error
 		switch {
 		case s.filter.IsZero():
-			// Without filters the list of roots says how far back the page reaches, at once for the whole window.
+			// Without filters, the list of roots shows for the whole window at once how far back the page reaches.
 			slice.Start = w.Start
 			if horizon, err = read.One[reads.TraceHorizonRow](ctx, s.warehouse, s.org, reads.TraceHorizon(w, missing)); err != nil {
 				return nil, err
@@ -63,14 +63,14 @@ func (s *finder) latest(ctx context.Context, w query.Window, want int) ([]reads.
 				slice.Start = horizon.Horizon
 			}
 		case s.filter.Service() != nil:
-			// The key says which spans of a service are its latest.
+			// The order of the key shows which spans of a service are its latest.
 			if horizon, err = read.One[reads.TraceHorizonRow](ctx, s.warehouse, s.org, reads.SpanHorizon(slice, s.filter, look)); err != nil {
 				return nil, err
 			}
 			if horizon.Roots == uint64(look) {
 				slice.Start = horizon.Horizon
 			}
-			look *= sliceGrowth // each trace has more matching spans than was thought
+			look *= sliceGrowth // each trace has more matching spans than expected
 		}
 		length *= sliceGrowth
 		found, err := s.slice(ctx, slice, missing)

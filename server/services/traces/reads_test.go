@@ -39,7 +39,7 @@ func TestGetSpan(t *testing.T) {
 	}
 	elsewhere := s
 	elsewhere.trace, elsewhere.name = strings.Repeat("b1", 16), "of another trace"
-	insert(t, w, s, s, elsewhere) // a retried request stored it twice
+	insert(t, w, s, s, elsewhere) // a retried request stored the span twice
 	got, err := New(w, engine.New(engine.Config{Warehouse: w})).GetSpan(as(t.Context(), org), &svcv2.GetSpanRequest{TraceId: strings.ToUpper(id), SpanId: strings.ToUpper(child)})
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +59,7 @@ func TestGetSpan(t *testing.T) {
 	wantError(t, err, apierr.SpanNotFound, "span_id")
 }
 
-// bigTrace stores one trace of n spans: a root whose children have children, all within a minute, of 40 services.
+// bigTrace stores one trace of n spans of 40 services: a root whose children have children, all within a minute.
 func bigTrace(t *testing.T, w *warehouse.Warehouse, org principal.OrgID, n int) (id string) {
 	t.Helper()
 	id = strings.Repeat("d1", 16)
@@ -75,7 +75,7 @@ func bigTrace(t *testing.T, w *warehouse.Warehouse, org principal.OrgID, n int) 
 	return id
 }
 
-// TestHugeTrace: 100,000 spans come as a skeleton in parts, each span once, in a time and a size that the log tells.
+// TestHugeTrace: 100,000 spans are returned as a skeleton in parts, each span once. The log shows the time and the size.
 func TestHugeTrace(t *testing.T) {
 	w := warehousetest.Shared(t)
 	const org, n = "org_huge", 100_000
@@ -169,7 +169,7 @@ func (s slow) Query(ctx context.Context, org principal.OrgID, sql string, args .
 	return s.Warehouse.Query(ctx, org, "SELECT count() FROM numbers(1900000000) WHERE length(hex(MD5(toString(number)))) < 3 AND {org:String} != '' AND {trace_id:String} != ''", args...)
 }
 
-// TestCancelReachesTheWarehouse: when the caller leaves, the engine stops working for it.
+// TestCancelReachesTheWarehouse: when the caller disconnects, the engine stops its query.
 func TestCancelReachesTheWarehouse(t *testing.T) {
 	w := warehousetest.Shared(t)
 	ctx, cancel := context.WithCancel(as(t.Context(), "org_cancel"))
@@ -225,7 +225,7 @@ func TestFacets(t *testing.T) {
 	}
 	insert(t, w, spans...)
 	ask := func(org principal.OrgID, filters *svcv2.TraceFilters) (map[string]float64, map[string]int) {
-		// An hour begins in the window with its spans: it is read from spans, and again from what is rolled up.
+		// An hour begins in the window with its spans. It is read from spans, and again from rollups.
 		req := &svcv2.SearchTraceFacetsRequest{StartTime: timestamppb.New(noon().Add(-time.Hour)), EndTime: timestamppb.New(noon().Add(time.Hour)), Filters: filters}
 		res, err := New(w, engine.New(engine.Config{Warehouse: w})).SearchTraceFacets(as(t.Context(), org), req)
 		if err != nil {
@@ -263,7 +263,7 @@ func TestFacets(t *testing.T) {
 	}
 }
 
-// More traces than are looked up by a list are found by one statement, with the same pages.
+// One statement finds more traces than a list of ids may hold, with the same pages.
 func TestSearchThroughCrowds(t *testing.T) {
 	w := warehousetest.Shared(t)
 	const org, n = "org_crowds", maxListed + 300

@@ -16,7 +16,7 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
 
-// A filter means the same to every read: the method is compared as it is stored.
+// A filter means the same in every read: the method is compared in its stored form.
 func TestMethodIsExact(t *testing.T) {
 	t.Parallel()
 	w := warehousetest.Shared(t)
@@ -70,7 +70,7 @@ func TestMethodIsExact(t *testing.T) {
 	}
 }
 
-// Text of a filter has one bound for every read, and the error names its place.
+// Every read has the same limit for the text of a filter, and the error names the field.
 func TestFiltersAreBounded(t *testing.T) {
 	t.Parallel()
 	long, most := strings.Repeat("x", 1025), strings.Repeat("x", 1024)

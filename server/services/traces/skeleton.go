@@ -16,7 +16,7 @@ import (
 	"github.com/svc-observability/svc/server/query/reads"
 )
 
-// Spans of one part of a skeleton.
+// These limit the spans of one part of a skeleton.
 const (
 	defaultSkeletonSpans = 5000
 	maxSkeletonSpans     = limits.SkeletonSpans
@@ -71,7 +71,7 @@ func (s *Service) GetTraceSkeleton(ctx context.Context, req *svcv2.GetTraceSkele
 	return toSkeleton(ask, extent, rows), nil
 }
 
-// checkPart checks the ends of a part of a trace; either may be left out.
+// checkPart checks the bounds of a part of a trace. Either may be absent.
 func checkPart(start, end *timestamppb.Timestamp) error {
 	for _, f := range []struct {
 		name string
@@ -111,7 +111,7 @@ func toSkeleton(ask reads.Skeleton, extent reads.TraceExtentRow, rows []reads.Sk
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// dictionary numbers texts in the order in which they first occur.
+// dictionary numbers texts in the order of their first occurrence.
 type dictionary struct {
 	texts  []string
 	places map[string]int32

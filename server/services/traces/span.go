@@ -11,7 +11,7 @@ import (
 	"github.com/svc-observability/svc/server/query/reads"
 )
 
-// GetSpan reads one span with everything that it carries.
+// GetSpan reads one complete span.
 func (s *Service) GetSpan(ctx context.Context, req *svcv2.GetSpanRequest) (*svcv2.Span, error) {
 	org, err := read.Org(ctx)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/svc-observability/svc/server/query/reads"
 )
 
-// maxSpans is how many spans of a trace GetTrace gives.
+// maxSpans is the highest number of a trace's spans that GetTrace returns.
 const maxSpans = limits.TraceSpans
 
 // Service implements svcv2connect.TracesServiceHandler. It is safe for concurrent use.
@@ -26,19 +26,19 @@ type Service struct {
 	engine    *engine.Engine
 }
 
-// New returns the service. The engine is shared, and with it the cache and the share of each organization.
+// New returns the service. It shares the engine, and so the cache and each organization's share, with other services.
 func New(w read.Warehouse, e *engine.Engine) *Service {
 	return &Service{warehouse: w, engine: e}
 }
 
-// GetTrace reads one trace with everything its spans carry.
+// GetTrace reads one trace with complete spans.
 func (s *Service) GetTrace(ctx context.Context, req *svcv2.GetTraceRequest) (*svcv2.Trace, error) {
 	org, err := read.Org(ctx)
 	if err != nil {
 		return nil, err
 	}
 	id := strings.ToLower(req.GetTraceId())
-	// One read finds nearly every trace whole; only a larger one is measured besides.
+	// One read finds almost every trace whole. Only a larger trace needs a second read for its extent.
 	rows, err := read.All[reads.SpanRow](ctx, s.warehouse, org, reads.TraceSpans(id, near(req.GetTimestamp()), maxSpans+1))
 	if err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func (s *Service) GetTrace(ctx context.Context, req *svcv2.GetTraceRequest) (*sv
 	return toTrace(id, extent, rows), nil
 }
 
-// near is the time around which spans are looked for, zero for any.
+// near is the time around which spans are searched. Zero means any time.
 func near(t *timestamppb.Timestamp) time.Time {
 	if t == nil {
 		return time.Time{}
@@ -64,7 +64,8 @@ func near(t *timestamppb.Timestamp) time.Time {
 	return t.AsTime()
 }
 
-// extentOf is what query.TraceExtent says of a trace, when all its spans are there, in the order of their start.
+// extentOf computes the result of reads.TraceExtent from the spans of a trace. The spans must be complete and in the order of
+// their start.
 func extentOf(rows []reads.SpanRow) reads.TraceExtentRow {
 	services := map[string]bool{}
 	extent := reads.TraceExtentRow{SpanCount: uint64(len(rows)), Start: rows[0].Timestamp, LastStart: rows[len(rows)-1].Timestamp, End: rows[0].Timestamp}

@@ -34,12 +34,12 @@ func as(ctx context.Context, org principal.OrgID) context.Context {
 
 func ptr[T any](v T) *T { return &v }
 
-// noon is recent: the tables expire old rows.
+// noon is recent, because the tables expire old rows.
 func noon() time.Time { return time.Now().UTC().Truncate(24 * time.Hour).Add(-36 * time.Hour) }
 
 func traceID(n int) string { return fmt.Sprintf("%032x", n) }
 
-// span has only what the tests vary.
+// span has only the fields that the tests vary.
 type span struct {
 	org                   principal.OrgID
 	trace, id, parent     string
@@ -123,10 +123,10 @@ func TestSearchFilters(t *testing.T) {
 			attributes: map[string]string{"db.rows": "7"}, resource: map[string]string{"service.name": "db", "zone": "a"},
 		},
 		span{org: org, trace: traceID(2), id: "01", at: noon().Add(-5 * time.Hour), name: "POST /pay", service: "web", status: "Error", method: "POST", route: "/pay", http: 503, duration: time.Second},
-		// No root was received: its earliest span stands for it.
+		// No root was received, so the earliest span represents the trace.
 		span{org: org, trace: traceID(3), id: "0b", parent: "0a", at: noon().Add(-2 * time.Hour), name: "later", service: "worker", status: "Ok", duration: time.Millisecond},
 		span{org: org, trace: traceID(3), id: "0c", parent: "0a", at: noon().Add(-2*time.Hour - time.Minute), name: "first", service: "worker", status: "Ok", duration: 2 * time.Millisecond},
-		// Two roots: the earlier one stands for it.
+		// There are two roots, and the earlier one represents the trace.
 		span{org: org, trace: traceID(4), id: "01", at: noon().Add(-3 * time.Hour), name: "root a", service: "twice", status: "Ok"},
 		span{org: org, trace: traceID(4), id: "02", at: noon().Add(-150 * time.Minute), name: "root b", service: "twice", status: "Ok"},
 		span{org: "org_filters_other", trace: traceID(1), id: "01", at: noon(), name: "GET /cart", service: "web", status: "Unset"},
@@ -334,7 +334,7 @@ func TestIndexes(t *testing.T) {
 	equals := query.Filter{Match: &query.Match{Field: query.Field{Scope: query.OwnAttribute, Key: "k"}, Op: query.OpEqual, Values: []string{"v"}}}
 	ofService := query.Filter{Match: &query.Match{Field: query.Field{Key: "service.name"}, Op: query.OpEqual, Values: []string{"s"}}}
 	filtered := reads.SearchTraces(reads.TraceSearch{Slice: window, Limit: 1, Filter: query.And(ofService, equals)})
-	// The plan leaves out what is read for a set, so the query that finds matching spans is explained by itself.
+	// The plan omits the subqueries of a set, so the query that finds matching spans is explained by itself.
 	_, matching, found := strings.Cut(filtered.SQL, "TraceId IN (\n")
 	inner, _, closed := strings.Cut(matching, ")\n    GROUP BY")
 	if !found || !closed {

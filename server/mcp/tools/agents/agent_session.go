@@ -14,7 +14,7 @@ import (
 	"github.com/svc-observability/svc/server/wording"
 )
 
-// longestIdle is a pause of a person or a queue, not of the agent.
+// longestIdle is the pause above which a person or a queue was idle, not the agent.
 const longestIdle = 5 * time.Second
 
 type getAgentSessionArgs struct {
@@ -64,7 +64,7 @@ func agentSessionAnswer(w tool.TimeRange, s *svcv2.AgentSession) *tool.Answer {
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// measure sums the spans of a session up.
+// measure computes the figures of a session from its spans.
 func measure(s *svcv2.AgentSession) agentSessionResult {
 	res := agentSessionResult{
 		SessionID: s.GetId(), Load: agentLoad{Spans: len(s.GetSpans()), Truncated: "none"}, Checks: []agentCheck{}, CheckCounts: map[string]int{"failed": 0, "warning": 0, "passed": 0, "skipped": 0},

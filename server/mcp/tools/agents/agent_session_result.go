@@ -54,7 +54,7 @@ type agentCheck struct {
 	Status   string `json:"status"`
 	Headline string `json:"headline"`
 	Action   string `json:"action,omitempty"`
-	// FixArea is where the action is taken: agent, model, tool or instrumentation.
+	// FixArea is the place of the action: agent, model, tool or instrumentation.
 	FixArea string `json:"fixArea,omitempty"`
 }
 
@@ -146,7 +146,7 @@ func (t *agentTokens) add(sp *svcv2.AgentSpan) {
 	t.Total += sp.GetInputTokens() + sp.GetOutputTokens()
 }
 
-// judge takes over a verdict. Where a tool says what to do next, the action names it.
+// judge adopts a verdict. If a tool says what to do next, the action names that tool.
 func (r *agentSessionResult) judge(v *svcv2.AgentSessionVerdict) {
 	actions := map[string]string{
 		"turns": "Read the failed turn with get_agent_session_transcript and failed_only.",

@@ -13,7 +13,7 @@ import (
 	"github.com/svc-observability/svc/server/mcp/tool"
 )
 
-// agentStep is a span that begins after some seconds.
+// agentStep is a span that begins after a number of seconds.
 func agentStep(trace, id, operation string, after, lasts float64) *svcv2.AgentSpan {
 	return &svcv2.AgentSpan{
 		TraceId: trace, SpanId: id, Operation: operation, StartTime: timestamppb.New(now().Add(time.Duration(after * float64(time.Second)))), DurationMs: lasts * 1000, ServiceName: "bot", Agent: "bot",

@@ -40,7 +40,7 @@ type agentSessionRow struct {
 	Cost           float64  `json:"cost"`
 }
 
-// dayWindow are the arguments for a time range, by default the last 24 hours.
+// dayWindow holds the arguments for a time range. The default is the last 24 hours.
 type dayWindow struct {
 	tool.Call
 	StartTime *time.Time `doc:"default now-24h"`
@@ -52,7 +52,7 @@ func (w *dayWindow) Range(longest time.Duration) (tool.TimeRange, error) {
 	return w.Between(w.StartTime, w.EndTime, 24*time.Hour, longest)
 }
 
-// narrowed are the arguments that narrow the tools of agents to a model, a service or an environment.
+// narrowed holds the arguments that narrow the tools for agents to a model, a service or an environment.
 type narrowed struct {
 	Model       *string
 	Service     *string `doc:"Exact name."`

@@ -59,7 +59,7 @@ func toAgentToolGroup(f *svcv2.AgentToolFailure) agentToolGroup {
 	return agentToolGroup{f.GetFingerprint(), f.GetErrorType(), wording.Clip(f.GetMessage(), 500), f.GetCount(), f.GetSessions(), wording.Clock(f.GetLastSeen().AsTime()), f.GetTrend()}
 }
 
-// selection writes arguments as texts.
+// selection converts arguments to texts.
 func selection(chosen map[string]any) map[string]string {
 	out := map[string]string{}
 	for name, v := range chosen {
@@ -90,7 +90,7 @@ func newGetAgentToolsOverview(s *tool.Clients) (*tool.Tool, error) {
 			if err != nil {
 				return nil, err
 			}
-			// What a model, service or environment has says little without what there is elsewhere.
+			// The figures of a model, service or environment say little without the figures of all of them.
 			var all *svcv2.AgentToolsOverview
 			if len(a.Chosen(a.fields()...)) > 0 {
 				if all, err = s.Agents.GetAgentToolsOverview(ctx, &svcv2.GetAgentToolsOverviewRequest{
@@ -104,7 +104,8 @@ func newGetAgentToolsOverview(s *tool.Clients) (*tool.Tool, error) {
 	})
 }
 
-// toolsAnswer takes in all what the same call has without model, service and environment; nil when it has none.
+// toolsAnswer makes the answer. all is the result of the same call without model, service and environment. It is nil if the call
+// has none of them.
 func toolsAnswer(a *getAgentToolsOverviewArgs, w tool.TimeRange, out, all *svcv2.AgentToolsOverview) *tool.Answer {
 	chosen := append([]any{&a.Tool, &a.ToolContains}, a.fields()...)
 	res := agentToolsResult{TimeRange: w, Selection: selection(a.Chosen(chosen...)), Current: toAgentTool(out.GetCurrent()), Tools: []agentTool{}, Description: out.GetCurrent().GetDescription()}
@@ -167,7 +168,7 @@ func toolsAnswer(a *getAgentToolsOverviewArgs, w tool.TimeRange, out, all *svcv2
 	return &tool.Answer{Data: res, Text: text}
 }
 
-// spark draws a trend with a digit for each bucket: 0 to 9, of the highest.
+// spark draws a trend with one digit for each bucket. The digits 0 to 9 are relative to the highest bucket.
 func spark(trend []float64) string {
 	highest := 0.0
 	for _, v := range trend {

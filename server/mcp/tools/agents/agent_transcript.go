@@ -51,7 +51,8 @@ type transcriptLine struct {
 // message is one message to or from a model.
 type message struct{ Role, Text string }
 
-// MessagesOf reads the messages of a model call: the JSON of the conventions, the events of older ones, or any other text as it is.
+// MessagesOf reads the messages of a model call: the JSON of the semantic conventions, the events of older conventions, or any
+// other text unchanged.
 func MessagesOf(raw string) []message {
 	raw = strings.TrimSpace(raw)
 	if raw == "" {
@@ -105,7 +106,7 @@ func MessagesOf(raw string) []message {
 	return out
 }
 
-// plain is a value of a message as text.
+// plain converts a value in a message to text.
 func plain(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -140,7 +141,7 @@ func newGetAgentSessionTranscript(s *tool.Clients) (*tool.Tool, error) {
 			if err != nil {
 				return nil, err
 			}
-			// JSON around the text takes room too: what is read is cut after it is unpacked.
+			// The JSON around the text takes room too. The text is cut after it is unpacked.
 			out, err := s.Agents.GetAgentSession(ctx, &svcv2.GetAgentSessionRequest{
 				SessionId: a.SessionID, StartTime: w.StartProto(), EndTime: w.EndProto(), PayloadChars: int32(min(a.PayloadChars*4+2000, 20_000)),
 			})
@@ -241,7 +242,7 @@ func (l transcriptLine) text() string {
 	return row + ": " + wording.OneLine(l.Text)
 }
 
-// turnLines are the lines of a turn. Each message is said once: model calls repeat the conversation so far.
+// turnLines returns the lines of a turn. Each message appears once, although model calls repeat the conversation so far.
 func turnLines(t *diagnose.AgentTurn, ordinal, most int) []transcriptLine {
 	start := t.Start()
 	head := transcriptLine{Kind: "turn", Turn: ordinal, DurationMs: ms(t.End().Sub(start)), Failed: t.Failed()}
@@ -276,11 +277,11 @@ func turnLines(t *diagnose.AgentTurn, ordinal, most int) []transcriptLine {
 				if m.Role == "user" || m.Role == "system" || m.Role == "assistant" {
 					kind = m.Role
 				}
-				if m.Role != "tool" { // results are with their calls
+				if m.Role != "tool" { // results appear with their calls
 					say(sp, kind, "", m.Text)
 				}
 			}
-			if op == diagnose.OperationTurn { // its output is that of its last call
+			if op == diagnose.OperationTurn { // its output is the output of its last call
 				continue
 			}
 			for _, m := range MessagesOf(sp.GetOutput()) {

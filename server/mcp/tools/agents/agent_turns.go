@@ -5,7 +5,7 @@ import (
 	"github.com/svc-observability/svc/server/diagnose"
 )
 
-// asked is what the user said to begin with.
+// asked is the user's first message in the turn.
 func asked(t *diagnose.AgentTurn) string {
 	for _, sp := range append([]*svcv2.AgentSpan{t.Anchor}, t.Spans...) {
 		if sp == nil || sp.GetOperation() == diagnose.OperationTool {

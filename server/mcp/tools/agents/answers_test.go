@@ -11,7 +11,7 @@ import (
 	"github.com/svc-observability/svc/server/mcp/tool"
 )
 
-// toolUse answers with more calls when nothing narrows them.
+// toolUse answers with more calls if no filter narrows the request.
 type toolUse struct {
 	svcv2.AgentSessionsServiceClient
 	asked int

@@ -1,4 +1,4 @@
-// package agents has the tools for sessions of AI agents.
+// Package agents has the tools for sessions of AI agents.
 package agents
 
 import "github.com/svc-observability/svc/server/mcp/tool"

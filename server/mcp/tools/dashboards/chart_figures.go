@@ -32,10 +32,10 @@ type chartSample struct {
 	Value  *float64 `json:"value"`
 }
 
-// statedSeries is of how many series of a query there are figures.
+// statedSeries is the number of series of a query that get figures.
 const statedSeries = 50
 
-// statsOf words the figures of a query: those of the series that are its own.
+// statsOf describes the figures of a query, which come from its own series.
 func statsOf(q *svcv2.WidgetQueryInspection, series []*svcv2.WidgetSeriesFigures) *chartStats {
 	s := &chartStats{RowCount: int(q.GetRows()), SeriesCount: int(q.GetSeriesCount()), FirstBucket: clockOf(q.GetFirstBucket()), LastBucket: clockOf(q.GetLastBucket()), SeriesStats: []chartLine{}}
 	for _, f := range series[:min(len(series), statedSeries)] {
@@ -51,7 +51,7 @@ func statsOf(q *svcv2.WidgetQueryInspection, series []*svcv2.WidgetSeriesFigures
 	return s
 }
 
-// clockOf is empty without a time.
+// clockOf is empty if there is no time.
 func clockOf(t *timestamppb.Timestamp) string {
 	if t == nil {
 		return ""

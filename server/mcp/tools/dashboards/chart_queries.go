@@ -11,11 +11,12 @@ import (
 	"github.com/svc-observability/svc/server/wording"
 )
 
-// chartQuery is what one query or formula of a widget gave.
+// chartQuery is the result of one query or formula of a widget.
 type chartQuery struct {
 	QueryID   string `json:"queryId"`
 	QueryName string `json:"queryName"`
-	// Status is skipped for what does not show, and for what cannot be told from other queries: Error says why.
+	// Status is skipped for a query that is not shown, and for one whose data cannot be separated from other queries. Error says
+	// why.
 	Status          string         `json:"status"`
 	Error           string         `json:"error,omitempty"`
 	Spec            map[string]any `json:"spec,omitempty"`
@@ -25,7 +26,7 @@ type chartQuery struct {
 	BuilderWarnings []string       `json:"builderWarnings,omitempty"`
 }
 
-// chartSQL is what the statement of a widget gave.
+// chartSQL is the result of a widget's statement.
 type chartSQL struct {
 	SQL         string   `json:"sql"`
 	ExpandedSQL *string  `json:"expandedSql,omitempty"`
@@ -37,7 +38,8 @@ type chartSQL struct {
 	Truncated   bool     `json:"truncated"`
 }
 
-// readStatement runs the statement of a widget in the window that was inspected, for its rows as they are; nil when the widget has none.
+// readStatement runs the widget's statement in the inspected window and returns its raw rows. It returns nil if the widget has no
+// statement.
 func readStatement(ctx context.Context, s *tool.Clients, out *svcv2.WidgetInspection, x *svcv2.Widget) (*chartSQL, error) {
 	if out.GetOutcome() != "raw_sql" {
 		return nil, nil
@@ -50,8 +52,8 @@ func readStatement(ctx context.Context, s *tool.Clients, out *svcv2.WidgetInspec
 	return q, runChart(ctx, s, tool.Period(out.GetStartTime().AsTime(), out.GetEndTime().AsTime()), x, q)
 }
 
-// runChart runs a widget's statement by itself. That it cannot, for want of a scope or of values for variables, does not fail the inspection, which
-// has read the statement's figures.
+// runChart runs a widget's statement by itself. If it cannot, for lack of a scope or of values for variables, the inspection does
+// not fail, because it has already read the statement's figures.
 func runChart(ctx context.Context, s *tool.Clients, w tool.TimeRange, x *svcv2.Widget, to *chartSQL) error {
 	if p, ok := principal.From(ctx); !ok || !p.Allows("sql", false) {
 		to.Status, to.Error = "error", "The rows are left out: the credential does not have the scope sql:read."
@@ -98,7 +100,7 @@ func (q *chartSQL) block() tool.Block {
 	return tool.Table(fmt.Sprintf("Rows (%d of %d)", len(cells), q.RowCount), empty, q.Columns, cells)
 }
 
-// endpointOf names what a data source is read by.
+// endpointOf names the endpoint that reads a data source.
 func endpointOf(d *svcv2.WidgetDataSource) string {
 	switch d.GetKind() {
 	case "query":
@@ -116,7 +118,7 @@ func endpointOf(d *svcv2.WidgetDataSource) string {
 	}
 }
 
-// chartQueries words what each query and formula of the query builder gave.
+// chartQueries describes the result of each query and formula of the query builder.
 func chartQueries(out *svcv2.WidgetInspection, source *svcv2.WidgetDataSource) (list []chartQuery, formulaWithoutValue bool, err error) {
 	list = []chartQuery{}
 	own := map[string][]*svcv2.WidgetSeriesFigures{}

@@ -25,7 +25,7 @@ type chartAPI struct {
 	svcv2.DashboardDataServiceClient
 	svcv2.SqlServiceClient
 	widget *svcv2.Widget
-	// change makes the inspection what the test is about.
+	// change adapts the inspection to the test.
 	change func(*svcv2.WidgetInspection)
 	sqlErr error
 }
@@ -62,7 +62,7 @@ func (f *chartAPI) RunSql(context.Context, *svcv2.RunSqlRequest, ...grpc.CallOpt
 	return &svcv2.SqlResult{ExpandedSql: "SELECT expanded", RowCount: 1, Columns: []*svcv2.SqlResultColumn{{Name: "s"}, {Name: "n"}}, Rows: []*structpb.ListValue{row}}, f.sqlErr
 }
 
-// inspectChart calls inspect_chart_data as somebody with the scopes; nil for all.
+// inspectChart calls inspect_chart_data as a caller with the scopes. Nil means all scopes.
 func inspectChart(t *testing.T, f *chartAPI, scopes []string) (chartResult, string) {
 	t.Helper()
 	made, err := newInspectChartData(&tool.Clients{Dashboards: f, DashboardData: f, SQL: f})
@@ -137,7 +137,7 @@ func TestChartQueries(t *testing.T) {
 			t.Errorf("the text has no %q:\n%s", part, text)
 		}
 	}
-	// What shows alone has every series, those that name no query too.
+	// A query that is shown alone has every series, including series that name no query.
 	f.change = func(out *svcv2.WidgetInspection) {
 		out.Queries = []*svcv2.WidgetQueryInspection{{Id: "a", Name: "A", Status: "ok", Rows: 1, SeriesCount: 1}}
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/svc-observability/svc/server/wording"
 )
 
-// Templates that a call means which gives a service or a metric and nothing else.
+// These are the templates for a call that gives only a service or a metric.
 const (
 	serviceTemplate = "service-health"
 	metricTemplate  = "metric-overview"
@@ -101,7 +101,7 @@ func newCreateDashboard(s *tool.Clients) (*tool.Tool, error) {
 
 var relativeRange = regexp.MustCompile(`^(?:now-|-|last )?([0-9]{1,6})\s?(mo|m|h|d|w)$`)
 
-// timeRangeJSON is the window that a dashboard shows: an object, or the length of one that ends now.
+// timeRangeJSON is the window that a dashboard shows: an object, or the length of a window that ends now.
 type timeRangeJSON json.RawMessage
 
 // Short reads the length of a window.
@@ -113,11 +113,12 @@ func (timeRangeJSON) Short(text string) (json.RawMessage, bool) {
 	return json.RawMessage(`{"type":"relative","value":"` + m[1] + m[2] + `"}`), true
 }
 
-// definition drops from the JSON of a dashboard what only answers have, so that what get_dashboard gave can be sent back.
+// definition removes the fields from a dashboard's JSON that only answers have. The result of get_dashboard can then be sent
+// back.
 func definition(raw json.RawMessage, req proto.Message) json.RawMessage {
 	var m map[string]json.RawMessage
 	if json.Unmarshal(raw, &m) != nil {
-		return raw // the decoder says what is wrong
+		return raw // the decoder describes the fault
 	}
 	fields := req.ProtoReflect().Descriptor().Fields()
 	for _, name := range []string{"id", "object", "created_at", "updated_at", "txid"} {
@@ -135,17 +136,17 @@ func definition(raw json.RawMessage, req proto.Message) json.RawMessage {
 	return out
 }
 
-// ofTemplate are the arguments that stand for parameters of templates.
+// ofTemplate returns the arguments that stand for parameters of templates.
 func (a *createDashboardArgs) ofTemplate() map[string]**string {
 	return map[string]**string{"service_name": &a.Service, "metric_name": &a.MetricName, "metric_type": &a.MetricType}
 }
 
-// slug is a name in the form in which names of templates are compared.
+// slug is the form of a name in which names of templates are compared.
 func slug(name string) string {
 	return strings.Trim(regexp.MustCompile(`[^a-z0-9]+`).ReplaceAllString(strings.ToLower(name), "-"), "-")
 }
 
-// fromTemplate creates a dashboard from the template of an id or a name.
+// fromTemplate creates a dashboard from the template with an id or a name.
 func fromTemplate(ctx context.Context, s *tool.Clients, a *createDashboardArgs, wanted string) (*tool.Answer, error) {
 	for _, other := range []any{&a.Widgets, &a.DashboardJSON} {
 		if a.Given(other) {
@@ -194,7 +195,7 @@ func fromTemplate(ctx context.Context, s *tool.Clients, a *createDashboardArgs, 
 		}
 		values[key] = raw
 	}
-	if a.TimeRange != nil { // before anything is made
+	if a.TimeRange != nil { // checked before anything is created
 		if err := a.Decode(&a.TimeRange, &svcv2.TimeRange{}); err != nil {
 			return nil, err
 		}
@@ -225,7 +226,7 @@ func fromTemplate(ctx context.Context, s *tool.Clients, a *createDashboardArgs, 
 	return changeAnswer(res, "It was created from the template "+name+"."), nil
 }
 
-// described gives a dashboard that a template made the description and the window of the call.
+// described sets the call's description and window on a dashboard that a template made.
 func described(ctx context.Context, s *tool.Clients, a *createDashboardArgs, d *svcv2.DashboardMutationResponse) (*svcv2.DashboardMutationResponse, error) {
 	req := &svcv2.UpdateDashboardRequest{Id: d.GetId(), UpdateMask: &fieldmaskpb.FieldMask{}}
 	if v := a.Description; v != nil {
@@ -243,7 +244,7 @@ func described(ctx context.Context, s *tool.Clients, a *createDashboardArgs, d *
 	return s.Dashboards.UpdateDashboard(ctx, req)
 }
 
-// templateFailure adds to a refusal what the template takes.
+// templateFailure adds the parameters of the template to a refusal.
 func templateFailure(t *svcv2.DashboardTemplate, err error) error {
 	d := tool.FailureOf(&tool.Tool{}, err)
 	if !strings.Contains(d.Message, "parameters.") {

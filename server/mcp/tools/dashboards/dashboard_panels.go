@@ -11,10 +11,10 @@ import (
 	"github.com/svc-observability/svc/server/mcp/tool"
 )
 
-// drawings are the kinds of a chart over time, which the API tells apart by the chart's id.
+// drawings are the kinds of a chart over time. The API distinguishes them by the chart's id.
 func drawings() []string { return []string{"line", "area", "bar"} }
 
-// allPanels are what a widget can be in the words of agents: the visualizations of the API, with the drawings in place of chart.
+// allPanels are the panel types that agents can name: the visualizations of the API, with the drawings instead of chart.
 func allPanels() []string {
 	return append(drawings(), slices.DeleteFunc(panelTypes(), func(v string) bool { return v == "chart" })...)
 }
@@ -32,13 +32,14 @@ func panelOf(x *svcv2.Widget) string {
 	return "line"
 }
 
-// withPanel turns the panel type of a widget's JSON, in panel_type or visualization, into what the API takes. What is no object is left to the decoder.
+// withPanel translates the panel type in a widget's JSON, in panel_type or visualization, to the fields of the API. It leaves
+// JSON that is not an object to the decoder.
 func withPanel(raw json.RawMessage) json.RawMessage {
 	var m map[string]any
 	if json.Unmarshal(raw, &m) != nil {
 		return raw
 	}
-	panel, _ := m["panel_type"].(string) // in a patch it comes beside the visualization of before
+	panel, _ := m["panel_type"].(string) // in a patch it stands beside the visualization of the stored widget
 	if v, ok := m["visualization"].(string); ok && panel == "" {
 		panel = v
 	}
@@ -65,7 +66,7 @@ func withPanel(raw json.RawMessage) json.RawMessage {
 	return out
 }
 
-// withPanels does that for all widgets of a definition.
+// withPanels applies withPanel to all widgets of a definition.
 func withPanels(raw json.RawMessage) json.RawMessage {
 	var m map[string]json.RawMessage
 	var widgets []json.RawMessage
@@ -86,7 +87,7 @@ func withPanels(raw json.RawMessage) json.RawMessage {
 	return out
 }
 
-// decodeWidgets reads a list of widgets. Those without an id get one, those without a place follow the others, two in a row.
+// decodeWidgets reads a list of widgets. Widgets without an id get one. Widgets without a place follow the others, two in a row.
 func decodeWidgets(parameter string, raw json.RawMessage) ([]*svcv2.Widget, error) {
 	var list []json.RawMessage
 	if err := json.Unmarshal(raw, &list); err != nil {
@@ -107,7 +108,7 @@ func decodeWidgets(parameter string, raw json.RawMessage) ([]*svcv2.Widget, erro
 	return widgets, nil
 }
 
-// completed adds to a widget's JSON what it can do without.
+// completed adds the fields to a widget's JSON that the caller may leave out.
 func completed(raw json.RawMessage, before []*svcv2.Widget) json.RawMessage {
 	var m map[string]any
 	if json.Unmarshal(raw, &m) != nil {
@@ -148,7 +149,7 @@ func freeID(widgets []*svcv2.Widget) string {
 	}
 }
 
-// renderWarnings are what widgets lack to be drawn as they are meant.
+// renderWarnings lists what widgets lack to be drawn as intended.
 func renderWarnings(widgets ...*svcv2.Widget) []string {
 	out := []string{}
 	for _, x := range widgets {
@@ -171,8 +172,9 @@ func renderWarnings(widgets ...*svcv2.Widget) []string {
 	return out
 }
 
-// repairScalar gives a widget that shows one number of one series what says which, and reports whether it lacked that. The number is that of
-// its buckets: their total where the query counts, else their mean. Of several series a person has to say.
+// repairScalar completes a widget that shows one number of one series but does not say which. It reports whether it did so. The
+// number is computed from the buckets: their total if the query counts, otherwise their mean. With several series a person must
+// choose.
 func repairScalar(x *svcv2.Widget) bool {
 	source := x.GetDataSource()
 	if v := x.GetVisualization(); v != "stat" && v != "gauge" || source.GetKind() != "query" || source.GetResultShape() != "timeseries" || source.GetTransform() != nil || len(source.GetFormulas()) > 0 {
@@ -204,7 +206,7 @@ func repairScalar(x *svcv2.Widget) bool {
 	return true
 }
 
-// repairOf says what repairScalar did.
+// repairOf describes the change that repairScalar made.
 func repairOf(x *svcv2.Widget) string {
 	return fmt.Sprintf("%s did not say which number of its series it shows; it was given reduce_to_value with the aggregate %s.", x.GetId(), x.GetDataSource().GetTransform().GetReduceToValue().GetAggregate())
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/svc-observability/svc/server/mcp/tool"
 )
 
-// TestPanels: panel types are taken in the words of agents, and widgets get what they lack.
+// TestPanels: panel types may be in the words of agents, and widgets get the fields that they lack.
 func TestPanels(t *testing.T) {
 	widgets, err := decodeWidgets("widgets", json.RawMessage(`[
 		{"panel_type":"Area","data_source":{"kind":"static"}},

@@ -16,7 +16,7 @@ type schemaResult struct {
 	Markdown string `json:"markdown"`
 }
 
-// panelTypes are what a widget can be, as the API takes it.
+// panelTypes lists the visualizations that the API accepts for a widget.
 func panelTypes() []string {
 	f := (&svcv2.Widget{}).ProtoReflect().Descriptor().Fields().ByName("visualization")
 	return slices.Clone(tool.RulesOf(f).GetString().GetIn())
@@ -73,7 +73,8 @@ func schemaSection(name string) tool.Block {
 	}
 }
 
-// describeMessage lists the fields of a message with their types and choices, from the descriptors that the API itself checks by.
+// describeMessage lists the fields of a message with their types and choices. They come from the descriptors against which the
+// API itself checks.
 func describeMessage(d protoreflect.MessageDescriptor, depth int, skip ...string) []string {
 	var rows []string
 	fields := d.Fields()

@@ -15,7 +15,8 @@ import (
 	"github.com/svc-observability/svc/server/wording"
 )
 
-// editWidgets reads a dashboard, changes its widgets and writes them back, unless somebody else changed it between.
+// editWidgets reads a dashboard, changes its widgets and writes them back, unless another caller changed the dashboard in
+// between.
 func editWidgets(ctx context.Context, s *tool.Clients, id string, edit func([]*svcv2.Widget) ([]*svcv2.Widget, error)) (*svcv2.DashboardMutationResponse, error) {
 	d, err := s.Dashboards.GetDashboard(ctx, &svcv2.GetDashboardRequest{Id: id})
 	if err != nil {
@@ -30,7 +31,7 @@ func editWidgets(ctx context.Context, s *tool.Clients, id string, edit func([]*s
 	})
 }
 
-// findWidget names the widgets that there are when there is none with the id.
+// findWidget returns the position of a widget. If no widget has the id, the error names the widgets of the dashboard.
 func findWidget(widgets []*svcv2.Widget, id string) (int, error) {
 	var ids []string
 	for i, x := range widgets {
@@ -125,13 +126,13 @@ func newAddDashboardWidget(s *tool.Clients) (*tool.Tool, error) {
 	}, "widgetId", "panelType", "visualization", "layout", "widgetTimeRange", "validation", "renderWarnings")
 }
 
-// panelType is what a widget can be, in the words of agents.
+// panelType is a panel type in the words of agents.
 type panelType string
 
 // Choices are the panel types.
 func (panelType) Choices() []string { return allPanels() }
 
-// panel is what a new widget shall be: panel_type or visualization, else how the columns of its SQL are read.
+// panel is the panel type of a new widget: panel_type or visualization. Without these the columns of its SQL decide.
 func panel(a *addDashboardWidgetArgs) (string, error) {
 	panel := strings.ToLower(tool.Or(a.Visualization, string(tool.Or(a.PanelType, panelType(tool.Or(a.DisplayType, ""))))))
 	if known := append(allPanels(), "chart"); !slices.Contains(known, panel) {
@@ -144,7 +145,7 @@ func panel(a *addDashboardWidgetArgs) (string, error) {
 	return panel, nil
 }
 
-// dataSource is where the data of a new widget comes from: data_source_json or sql; a text needs none.
+// dataSource is the source of a new widget's data: data_source_json or sql. A text widget needs none.
 func dataSource(a *addDashboardWidgetArgs, panel string) (*svcv2.WidgetDataSource, error) {
 	out := &svcv2.WidgetDataSource{}
 	raw, sql := a.DataSourceJSON, a.SQL
@@ -173,7 +174,7 @@ func dataSource(a *addDashboardWidgetArgs, panel string) (*svcv2.WidgetDataSourc
 	}
 }
 
-// place gives a new widget an id that is free, and room below the others.
+// place gives a new widget an unused id, and a place below the others.
 func place(x *svcv2.Widget, widgets []*svcv2.Widget, below bool, id string) {
 	bottom := 0.0
 	for _, o := range widgets {
@@ -238,7 +239,7 @@ func newUpdateDashboardWidget(s *tool.Clients) (*tool.Tool, error) {
 	}, "widgetId", "panelType", "visualization", "validation", "repairedScalar", "renderWarnings")
 }
 
-// only is the widget with the id.
+// only returns the widget with the id, as a list.
 func only(widgets []*svcv2.Widget, id string) []*svcv2.Widget {
 	i := slices.IndexFunc(widgets, func(x *svcv2.Widget) bool { return x.GetId() == id })
 	if i < 0 {
@@ -266,7 +267,7 @@ func changedWidget(old *svcv2.Widget, a *updateDashboardWidgetArgs) (*svcv2.Widg
 		}
 		whole = merge(whole, patch)
 	}
-	if display := a.Chosen(&a.Title, &a.ChartID); len(display) > 0 { // the display calls them the same
+	if display := a.Chosen(&a.Title, &a.ChartID); len(display) > 0 { // the display has the same field names
 		whole = merge(whole, map[string]any{"display": display})
 	}
 	if m, ok := whole.(map[string]any); ok {
@@ -280,7 +281,7 @@ func changedWidget(old *svcv2.Widget, a *updateDashboardWidgetArgs) (*svcv2.Widg
 	return x, tool.DecodeJSON(parameter, withPanel(merged), x)
 }
 
-// merge is RFC 7396.
+// merge applies a JSON merge patch (RFC 7396).
 func merge(target, patch any) any {
 	p, ok := patch.(map[string]any)
 	if !ok {
@@ -331,7 +332,7 @@ func newRemoveDashboardWidget(s *tool.Clients) (*tool.Tool, error) {
 	}, "removedWidgetId")
 }
 
-// confirmation is the argument without which nothing is removed.
+// confirmation is the argument without which nothing is deleted.
 type confirmation struct {
 	Confirm bool `doc:"Must be true." default:"false"`
 }

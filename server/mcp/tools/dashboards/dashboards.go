@@ -27,7 +27,7 @@ type dashboardRow struct {
 	UpdatedAt   string   `json:"updatedAt"`
 }
 
-// dashboardOf is what the answers of reads and of writes have in common.
+// dashboardOf is the common part of the answers to reads and to writes.
 type dashboardOf interface {
 	GetId() string
 	GetName() string
@@ -48,7 +48,7 @@ func changedRow(d *svcv2.DashboardMutationResponse) dashboardRow {
 	return toDashboardRow(d, wording.Clock(d.GetCreatedAt().AsTime()), wording.Clock(d.GetUpdatedAt().AsTime()))
 }
 
-// ofDashboard names a dashboard.
+// ofDashboard is the argument that names a dashboard.
 type ofDashboard struct {
 	DashboardID string `required:"true" example:"dash_…, from list_dashboards"`
 }
@@ -148,7 +148,7 @@ func titleOf(w *svcv2.Widget) string {
 	return title
 }
 
-// toMap is a message as the JSON of the API.
+// toMap converts a message to the JSON of the API.
 func toMap(m proto.Message) (map[string]any, error) {
 	raw, err := wirejson.Marshal(m)
 	if err != nil {
@@ -170,17 +170,17 @@ type dashboardChange struct {
 	PanelType        string       `json:"panelType,omitempty"`
 	Visualization    string       `json:"visualization,omitempty"`
 	Layout           *gridPlace   `json:"layout,omitempty"`
-	// WidgetTimeRange is the window that a widget has of its own.
+	// WidgetTimeRange is the widget's own window.
 	WidgetTimeRange map[string]any `json:"widgetTimeRange,omitempty"`
-	// RepairedScalar and RepairedScalarIDs say which widgets got what makes one number of their series.
+	// RepairedScalar and RepairedScalarIDs name the widgets that got a transform to one number.
 	RepairedScalar    *bool       `json:"repairedScalar,omitempty"`
 	RepairedScalarIDs []string    `json:"repairedScalarIds,omitzero"`
 	Validation        *validation `json:"validation,omitempty" summary:"inspected[]: verdict, flags and note of each widget; counts of verdicts"`
-	// RenderWarnings are what a widget lacks to be drawn as it is meant.
+	// RenderWarnings says what a widget lacks to be drawn as intended.
 	RenderWarnings []string `json:"renderWarnings"`
 }
 
-// gridPlace is where a widget stands, in cells of a grid of 12 columns.
+// gridPlace is the place of a widget, in cells of a grid of 12 columns.
 type gridPlace struct {
 	X float64 `json:"x"`
 	Y float64 `json:"y"`
@@ -188,7 +188,7 @@ type gridPlace struct {
 	H float64 `json:"h"`
 }
 
-// defineChange completes a tool that changes a dashboard: beside the dashboard, its result has some of the fields of dashboardChange.
+// defineChange completes a tool that changes a dashboard. Its result has the dashboard and some of the fields of dashboardChange.
 func defineChange(t *tool.Tool, fields ...string) (*tool.Tool, error) {
 	t, err := tool.Define[dashboardChange](t)
 	if err != nil {
@@ -246,7 +246,7 @@ func newUpdateDashboard(s *tool.Clients) (*tool.Tool, error) {
 					mask[name] = true
 				}
 				for _, name := range []string{"widgets", "sections", "variables"} {
-					mask[name] = true // a whole replacement without them has none
+					mask[name] = true // a full replacement without them removes them
 				}
 			}
 			if v := a.Name; v != nil {

@@ -29,7 +29,7 @@ func resolve(t *testing.T, schema any) *jsonschema.Resolved {
 	return r
 }
 
-// asJSON is a result as clients see it.
+// asJSON is a result in the form that clients see.
 func asJSON(t *testing.T, v any) any {
 	t.Helper()
 	raw, err := json.Marshal(v)

@@ -31,12 +31,12 @@ type chartWidget struct {
 	ID            string  `json:"id"`
 	Title         *string `json:"title,omitempty"`
 	Visualization string  `json:"visualization"`
-	// Endpoint is what the data is read by.
+	// Endpoint is the endpoint that reads the data.
 	Endpoint    string  `json:"endpoint"`
 	DisplayUnit *string `json:"displayUnit,omitempty"`
-	// HasFormulaWarning says that a formula gave no value where queries did.
+	// HasFormulaWarning says that a formula has no value although its queries have values.
 	HasFormulaWarning bool `json:"hasFormulaWarning"`
-	// HasUnsupportedTransform says that the widget turns its data into rows that no longer tell queries apart.
+	// HasUnsupportedTransform says that the widget turns its data into rows that no longer distinguish queries.
 	HasUnsupportedTransform bool `json:"hasUnsupportedTransform"`
 }
 
@@ -46,7 +46,7 @@ type chartRange struct {
 	Source    string `json:"source"`
 }
 
-// chartSeries are the figures of what no query of the query builder gave: columns of a statement, rows of a list.
+// chartSeries holds the figures of data that comes from no query of the query builder: columns of a statement, rows of a list.
 type chartSeries struct {
 	Name   string   `json:"name"`
 	Points uint32   `json:"points"`
@@ -172,7 +172,7 @@ func chartAnswer(out *svcv2.WidgetInspection, x *svcv2.Widget, sql *chartSQL) (*
 	return &tool.Answer{Data: res, Text: text}, nil
 }
 
-// validation says what the data of new widgets looks like.
+// validation describes the data of new widgets.
 type validation struct {
 	Ran             bool            `json:"ran"`
 	Inspected       []inspectedItem `json:"inspected"`
@@ -181,7 +181,7 @@ type validation struct {
 	BrokenCount     int             `json:"brokenCount"`
 	SkippedCount    int             `json:"skippedCount"`
 	Capped          bool            `json:"capped"`
-	// TimeRange is what was read, where that is the same for all widgets.
+	// TimeRange is the window of the data, if it is the same for all widgets.
 	TimeRange *tool.TimeRange `json:"timeRange,omitempty"`
 }
 
@@ -193,13 +193,14 @@ type inspectedItem struct {
 	Flags         []string `json:"flags"`
 	Note          string   `json:"note,omitempty"`
 
-	start, end time.Time // of what was read
+	start, end time.Time // the window of the data
 }
 
-// maxValidated is how many widgets a change looks at.
+// maxValidated is the highest number of widgets that are checked after a change.
 const maxValidated = 12
 
-// validateWidgets reads the data of widgets that were just written. A widget that cannot be read is told, and never fails the write: that is done.
+// validateWidgets reads the data of widgets that were just written. A widget that cannot be read is reported. It never fails the
+// write, which is already done.
 func validateWidgets(ctx context.Context, s *tool.Clients, dashboard string, widgets []*svcv2.Widget) *validation {
 	v := &validation{Ran: true, Inspected: []inspectedItem{}, Capped: len(widgets) > maxValidated}
 	v.SkippedCount = max(len(widgets)-maxValidated, 0)
@@ -208,7 +209,7 @@ func validateWidgets(ctx context.Context, s *tool.Clients, dashboard string, wid
 	if p, ok := principal.From(ctx); !ok || !p.Allows("dashboards", false) {
 		return &validation{Inspected: []inspectedItem{}, SkippedCount: len(widgets)}
 	}
-	const together = 3 // a change is no reason to take the whole share of an organization
+	const together = 3 // one change must not use an organization's whole share
 	for from := 0; from < len(widgets); from += together {
 		var reads []func() error
 		for i := from; i < min(from+together, len(widgets)); i++ {
@@ -217,7 +218,7 @@ func validateWidgets(ctx context.Context, s *tool.Clients, dashboard string, wid
 				return nil
 			})
 		}
-		_ = tool.Parallel(reads...) // they do not fail
+		_ = tool.Parallel(reads...) // the reads never fail
 	}
 	for _, it := range items {
 		switch it.Verdict {
@@ -236,7 +237,8 @@ func validateWidgets(ctx context.Context, s *tool.Clients, dashboard string, wid
 	return v
 }
 
-// sameRange is the window in which all widgets were read; nil when they have several. Windows that end now end a little later for each.
+// sameRange is the window of all widgets, or nil if they have different ones. Windows that end now end a little later for each
+// widget; they count as the same.
 func sameRange(items []inspectedItem) *tool.TimeRange {
 	const about = time.Minute
 	var same *tool.TimeRange
@@ -268,7 +270,7 @@ func inspected(ctx context.Context, s *tool.Clients, dashboard string, x *svcv2.
 	return it
 }
 
-// block shows what was found.
+// block shows the findings.
 func (v *validation) block() tool.Block {
 	var cells [][]string
 	for _, it := range v.Inspected {
@@ -289,7 +291,7 @@ func toChartSeries(f *svcv2.WidgetSeriesFigures) chartSeries {
 	return chartSeries{f.GetName(), f.GetPoints(), f.Min, f.Max, f.Avg}
 }
 
-// validateIf looks at widgets unless the call said not to.
+// validateIf checks widgets unless the call asked not to.
 func validateIf(ctx context.Context, s *tool.Clients, wanted bool, d *svcv2.DashboardMutationResponse, widgets []*svcv2.Widget) *validation {
 	if !wanted {
 		return nil

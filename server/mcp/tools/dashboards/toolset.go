@@ -1,4 +1,4 @@
-// package dashboards has the tools for dashboards.
+// Package dashboards has the tools for dashboards.
 package dashboards
 
 import "github.com/svc-observability/svc/server/mcp/tool"

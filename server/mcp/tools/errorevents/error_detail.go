@@ -66,7 +66,7 @@ func newErrorDetail(s *tool.Clients) (*tool.Tool, error) {
 		Run: tool.With(func(ctx context.Context, a *errorDetailArgs) (*tool.Answer, error) {
 			most := int32(a.Limit)
 			req := &svcv2.GetErrorEventRequest{Fingerprint: a.Fingerprint, ServiceName: a.Service, DeploymentEnvironment: a.Environment, SampleLimit: &most}
-			anchored := a.StartTime == nil && a.EndTime == nil // without a window, the API takes the one that ends with the last occurrence
+			anchored := a.StartTime == nil && a.EndTime == nil // without a window the API takes one that ends with the last occurrence
 			if !anchored {
 				w, err := a.Range(30 * 24 * time.Hour)
 				if err != nil {
@@ -102,7 +102,7 @@ func toErrorDetail(a *errorDetailArgs, out *svcv2.ErrorEventDetail) errorDetailR
 		Related:  toRelated(out.GetRelatedErrors()),
 		Versions: []tool.NameCount{}, Environments: []tool.NameCount{}, Traces: []errorTrace{},
 	}
-	// The latest occurrence speaks for the others, in messages as well.
+	// The latest occurrence represents the others, also in messages.
 	if samples := out.GetSampleTraces(); len(samples) > 0 {
 		res.Error.ServiceName = samples[0].GetServiceName()
 	} else if len(res.Summary.Services) > 0 {
@@ -163,8 +163,13 @@ func errorText(a *errorDetailArgs, out *svcv2.ErrorEventDetail, res *errorDetail
 	if len(res.Traces) > 0 {
 		text.Next = append(text.Next, tool.Next("inspect_trace", map[string]any{"trace_id": res.Traces[0].TraceID, "errors_only": true}, "how the failure came about"))
 	}
+<<<<<<< HEAD
 	// From the minute in which it began, so that the time before has none of it.
 	text.Next = append(text.Next, tool.Next("compare_periods", map[string]any{"around_time": wording.Clock(out.GetFirstSeen().AsTime().Truncate(time.Minute))}, "what changed when it was first seen: release, dependency, other services"))
+=======
+	// The period starts at the minute in which the error began, so the period before has no occurrence.
+	text.Next = append(text.Next, tool.Next("compare_periods", map[string]any{"around_time": tool.Clock(out.GetFirstSeen().AsTime().Truncate(time.Minute))}, "what changed when it was first seen: release, dependency, other services"))
+>>>>>>> prose-p3
 	if len(res.Related) > 0 {
 		text.Next = append(text.Next, tool.Next("error_detail", a.Again(res.TimeRange, map[string]any{"fingerprint": res.Related[0].FingerprintHash}, &a.Environment), "the error that comes with it most often: cause or consequence"))
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/svc-observability/svc/server/wording"
 )
 
-// errorAPI has one error that occurred in two traces; of the second no span is kept.
+// errorAPI has one error that occurred in two traces. The second trace has no spans left.
 type errorAPI struct {
 	svcv2.ErrorEventsServiceClient
 	svcv2.TracesServiceClient
@@ -64,7 +64,7 @@ func (f *errorAPI) SearchLogs(context.Context, *svcv2.SearchLogsRequest, ...grpc
 	return &svcv2.SearchLogsResponse{Data: []*svcv2.Log{{Timestamp: timestamppb.New(now()), SeverityText: "ERROR", ServiceName: "payments", Body: "it was declined"}}}, nil
 }
 
-// detail calls error_detail as somebody with the scopes; nil for all.
+// detail calls error_detail as a caller with the scopes. Nil means all scopes.
 func detail(t *testing.T, f *errorAPI, scopes []string, args string) (errorDetailResult, string) {
 	t.Helper()
 	made, err := newErrorDetail(&tool.Clients{Errors: f, Traces: f, Logs: f})

@@ -15,7 +15,7 @@ import (
 	"github.com/svc-observability/svc/server/wording"
 )
 
-// errorTrace is a trace in which an error occurred. What its spans alone know is left out when they could not be read.
+// errorTrace is a trace in which an error occurred. If its spans could not be read, the fields that only they have are left out.
 type errorTrace struct {
 	TraceID      string     `json:"traceId"`
 	RootSpanName string     `json:"rootSpanName,omitempty"`
@@ -42,7 +42,7 @@ type errorLog struct {
 	Body         string `json:"body"`
 }
 
-// relatedError is another error that occurred in so many of the traces.
+// relatedError is another error, with the number of the traces in which it occurred.
 type relatedError struct {
 	FingerprintHash string `json:"fingerprintHash"`
 	Label           string `json:"label"`
@@ -55,8 +55,8 @@ const (
 	logsOfTrace    = 5
 )
 
-// completeError adds what other methods know of the traces: their root, their failed span and their logs. Each needs a scope of its own; what is left out for the
-// lack of one is in a note.
+// completeError adds data about the traces from other methods: their root, their failed span and their logs. Each needs its own
+// scope. A note names the parts that a missing scope leaves out.
 func completeError(ctx context.Context, s *tool.Clients, out *svcv2.ErrorEventDetail, res *errorDetailResult, text *tool.Page) error {
 	samples := out.GetSampleTraces()
 	res.Traces = make([]errorTrace, len(samples))
@@ -68,7 +68,7 @@ func completeError(ctx context.Context, s *tool.Clients, out *svcv2.ErrorEventDe
 	}
 	p, ok := principal.From(ctx)
 	may := func(family string) bool { return ok && p.Allows(family, false) }
-	// Each part has a note of its own, which no other writes.
+	// Each part has its own note, so the parts can write their notes concurrently.
 	var notes [2]string
 	part := func(i int, family, what string, read func() error) func() error {
 		return func() error {
@@ -95,7 +95,7 @@ func completeError(ctx context.Context, s *tool.Clients, out *svcv2.ErrorEventDe
 	return err
 }
 
-// began is about when the span of an occurrence began: its exception lies between start and end.
+// began is the approximate start of the span of an occurrence. Its exception lies between start and end.
 func began(t *svcv2.ErrorEventSample) time.Time {
 	return t.GetTimestamp().AsTime().Add(-time.Duration(t.GetDurationMs() * float64(time.Millisecond)))
 }
@@ -103,7 +103,7 @@ func began(t *svcv2.ErrorEventSample) time.Time {
 // addErrorSpans reads the root and the failed span of each trace.
 func addErrorSpans(ctx context.Context, s *tool.Clients, samples []*svcv2.ErrorEventSample, traces []errorTrace) error {
 	found := make([]*svcv2.TraceSummary, len(samples))
-	for from := 0; from < len(samples); from += 2 { // few at a time: an organization has a share of the warehouse
+	for from := 0; from < len(samples); from += 2 { // a few at a time, because an organization has a limited share of the warehouse
 		var reads []func() error
 		for i := from; i < min(from+2, len(samples)); i++ {
 			reads = append(
@@ -147,7 +147,7 @@ func addErrorSpans(ctx context.Context, s *tool.Clients, samples []*svcv2.ErrorE
 	return nil
 }
 
-// together is how many of the first traces lie so close that their spans are counted by one read.
+// together is the number of first traces that lie close enough for one read to count their spans.
 func together(traces []*svcv2.TraceSummary) int {
 	const apart = tool.MaxSearch - 24*time.Hour
 	n := 1
@@ -173,7 +173,7 @@ func addErrorSpan(ctx context.Context, s *tool.Clients, t *svcv2.ErrorEventSampl
 	sp, err := s.Traces.GetSpan(ctx, &svcv2.GetSpanRequest{TraceId: t.GetTraceId(), SpanId: t.GetSpanId(), Timestamp: timestamppb.New(began(t))})
 	if err != nil {
 		if tool.IsNotFound(err) {
-			return nil // the error is kept longer than its span
+			return nil // the error outlives its span
 		}
 		return err
 	}
@@ -200,7 +200,7 @@ func addErrorLogs(ctx context.Context, s *tool.Clients, samples []*svcv2.ErrorEv
 	return tool.Parallel(reads...)
 }
 
-// toRelated are the other errors in the traces.
+// toRelated returns the other errors in the traces.
 func toRelated(list []*svcv2.RelatedError) []relatedError {
 	var rows []relatedError
 	for _, r := range list {

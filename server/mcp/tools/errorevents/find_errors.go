@@ -30,7 +30,7 @@ type errorRow struct {
 	FirstSeen             string   `json:"firstSeen"`
 	LastSeen              string   `json:"lastSeen"`
 
-	typed bool // the span has an exception with a type: it was raised there, not handed on
+	typed bool // the span has an exception with a type: it was raised there and not passed on
 }
 
 type errorTotals struct {
@@ -113,7 +113,7 @@ func newFindErrors(s *tool.Clients) (*tool.Tool, error) {
 	})
 }
 
-// countBefore fills in how often the errors occurred in the equally long time before.
+// countBefore fills in the number of occurrences in the period of equal length before.
 func countBefore(ctx context.Context, s *tool.Clients, a *findErrorsArgs, w tool.TimeRange, rows []errorRow) error {
 	if len(rows) == 0 {
 		return nil
@@ -134,8 +134,9 @@ func countBefore(ctx context.Context, s *tool.Clients, a *findErrorsArgs, w tool
 	return err
 }
 
-// telling is the error to look at first: the one that rose most, or one that rose about as much and says what failed where that does not, best where
-// it was raised; and whether it rose by more than chance would have it.
+// telling picks the error to examine first: the one that rose most. If that one does not say what failed, it picks another that
+// says so and rose about as much, and prefers one that was raised where it occurred. rose reports whether the rise exceeds
+// chance.
 func telling(rows []errorRow) (pick int, rose bool) {
 	more := func(e errorRow) float64 { return e.Count - e.PreviousCount }
 	says := func(e errorRow) bool { return strings.TrimSpace(e.SampleMessage) != "" && e.Label != "Unknown Error" }
@@ -145,7 +146,7 @@ func telling(rows []errorRow) (pick int, rose bool) {
 		}
 	}
 	least := more(rows[pick]) / 2
-	if least <= 0 { // none rose: the most frequent
+	if least <= 0 { // if none rose, pick the most frequent
 		pick, least = 0, more(rows[0])
 	}
 	first := rows[pick]

@@ -1,4 +1,4 @@
-// package errorevents has the tools for errors.
+// Package errorevents has the tools for errors.
 package errorevents
 
 import "github.com/svc-observability/svc/server/mcp/tool"

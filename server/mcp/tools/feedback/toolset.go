@@ -1,4 +1,4 @@
-// package feedback has the tools for feedback.
+// Package feedback has the tools for feedback.
 package feedback
 
 import "github.com/svc-observability/svc/server/mcp/tool"

@@ -7,14 +7,14 @@ import (
 	"github.com/svc-observability/svc/server/mcp/tool"
 )
 
-// cause is something that changed and explains other changes, with its figures.
+// cause is a change that explains other changes, with its figures.
 type cause struct {
 	Kind      string  `json:"kind" jsonschema:"release, dependency, error, logs or operation"`
 	Service   string  `json:"service"`
 	Statement string  `json:"statement"`
 	Weight    float64 `json:"weight" jsonschema:"larger is more likely"`
 
-	target string // of a dependency
+	target string // the called end of a dependency
 }
 
 func toCauses(list []*svcv2.Cause) []cause {

@@ -68,7 +68,7 @@ func newComparePeriods(s *tool.Clients) (*tool.Tool, error) {
 	})
 }
 
-// periods reads the times of compare_periods.
+// periods reads the two periods of compare_periods.
 func periods(a *comparePeriodsArgs) (current, prev tool.TimeRange, err error) {
 	if a.AroundTime != nil {
 		for _, other := range []any{&a.CurrentStart, &a.CurrentEnd, &a.PreviousStart, &a.PreviousEnd} {

@@ -123,7 +123,7 @@ func diagnose(ctx context.Context, s *tool.Clients, a *diagnoseServiceArgs, w to
 		if c.Kind == "logs" {
 			text.Next = append(text.Next, tool.Next("mine_log_patterns", tool.ClampWindow(a.Again(w, nil, &a.Service, &a.Environment), w, 1), "its log patterns"))
 		}
-		// What fails in a service that it calls is explained there.
+		// The diagnosis of the called service explains failures in that service.
 		if c.Kind == "dependency" && c.target != service && !strings.Contains(c.target, ":") {
 			text.Next = append(text.Next, tool.Next("diagnose_service", a.Again(w, map[string]any{"service": c.target}, &a.Environment), "the service that it calls, where the likeliest cause lies"))
 		}

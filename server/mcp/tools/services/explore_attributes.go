@@ -159,8 +159,8 @@ func exploreServices(ctx context.Context, s *tool.Clients, a *exploreAttributesA
 	return nil
 }
 
-// mergeCounts lists each name once, most frequent first. A resource that names its commit under both keys is counted under each, so the larger count
-// is kept.
+// mergeCounts lists each name once, most frequent first. A resource that names its commit under both keys counts under each key,
+// so mergeCounts keeps the larger count.
 func mergeCounts(list []tool.NameCount) []tool.NameCount {
 	merged := []tool.NameCount{}
 	for _, c := range list {

@@ -14,7 +14,7 @@ import (
 
 type metricsResult struct {
 	TimeRange tool.TimeRange `json:"timeRange"`
-	// Summary has every metric of the service, or of all, whatever the other filters.
+	// Summary covers every metric of the service, or of all services. The other filters do not apply to it.
 	Summary    []metricTypeRow `json:"summary"`
 	Metrics    []metricRow     `json:"metrics" jsonschema:"by name, type and service"`
 	Filters    metricsFilters  `json:"filters"`

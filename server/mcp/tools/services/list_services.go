@@ -12,7 +12,7 @@ import (
 
 const (
 	maxServices = 100
-	// countedServices is up to how many they are counted.
+	// countedServices is the number up to which services are counted.
 	countedServices = 1000
 )
 

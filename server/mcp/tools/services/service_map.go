@@ -97,7 +97,8 @@ func serviceEdges(m *svcv2.ServiceMap) []edgeRow {
 	return edges
 }
 
-// peerEdges are those to databases, queues and external hosts, which keep their kind in front: "database:postgresql:orders".
+// peerEdges returns the edges to databases, queues and external hosts. Their names begin with their kind:
+// "database:postgresql:orders".
 func peerEdges(m *svcv2.ServiceMap) []edgeRow {
 	var edges []edgeRow
 	for _, e := range m.GetPeerEdges() {
@@ -118,11 +119,11 @@ func edgeTable(heading, empty string, edges []edgeRow) tool.Block {
 	return tool.Table(heading, empty, []string{"From", "To", "Calls", "Errors", "avg ms", "max ms"}, cells)
 }
 
-// worstEdge is the one with the most failed calls, nil when none failed.
+// worstEdge is the edge with the most failed calls, or nil if no call failed.
 func worstEdge(edges []edgeRow) *edgeRow {
 	var worst *edgeRow
 	for i, e := range edges {
-		// Some edges begin at a queue or an external host.
+		// An edge can begin at a queue or an external host.
 		if e.ErrorCount > 0 && !strings.Contains(e.SourceService, ":") && (worst == nil || e.ErrorCount > worst.ErrorCount) {
 			worst = &edges[i]
 		}

@@ -44,7 +44,7 @@ func newGetServiceTopOperations(s *tool.Clients) (*tool.Tool, error) {
 			}
 			metric, order := a.Metric, a.Metric
 			if metric == "apdex" {
-				order = "p95_duration" // the API does not rank by apdex; what is slow is not content
+				order = "p95_duration" // the API does not sort by apdex; slow operations have a low one
 			}
 			rows, more, err := tool.Collect(ctx, nil, 0, a.Limit, fetchOperations(s, w, a.Service, a.Environment, order))
 			if err != nil {

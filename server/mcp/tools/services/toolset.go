@@ -1,4 +1,4 @@
-// package services has the tools for services.
+// Package services has the tools for services.
 package services
 
 import "github.com/svc-observability/svc/server/mcp/tool"

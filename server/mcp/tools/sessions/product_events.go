@@ -29,7 +29,7 @@ type productEventRow struct {
 	Persons   float64 `json:"persons"`
 }
 
-// visits are the arguments that narrow product events.
+// visits holds the arguments that narrow product events.
 type visits struct {
 	Host         *string
 	PagePath     *string
@@ -44,7 +44,7 @@ func (v *visits) fields() []any {
 	return []any{&v.Host, &v.PagePath, &v.ReferrerHost, &v.Country, &v.UTMSource, &v.UTMMedium, &v.UTMCampaign}
 }
 
-// weekWindow are the arguments for a time range, by default the last 7 days.
+// weekWindow holds the arguments for a time range. The default is the last 7 days.
 type weekWindow struct {
 	tool.Call
 	StartTime *time.Time `doc:"RFC 3339 or now-1h; default now-7d"`
@@ -170,7 +170,7 @@ func newQueryFunnel(s *tool.Clients) (*tool.Tool, error) {
 			if req.BreakdownBy != nil {
 				n := int32(a.BreakdownLimit)
 				req.BreakdownLimit = &n
-				if key, ok := strings.CutPrefix(*req.BreakdownBy, "attr."); ok { // as queries name attributes
+				if key, ok := strings.CutPrefix(*req.BreakdownBy, "attr."); ok { // queries name attributes in this way
 					by := "attribute:" + key
 					req.BreakdownBy = &by
 				}
@@ -189,7 +189,7 @@ func newQueryFunnel(s *tool.Clients) (*tool.Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.Output.Properties["conversion"] = &jsonschema.Schema{Types: []string{"null", "number"}} // null where nobody could convert
+	t.Output.Properties["conversion"] = &jsonschema.Schema{Types: []string{"null", "number"}} // null if nobody could convert
 	return t, nil
 }
 
@@ -202,7 +202,7 @@ func funnelSteps(a *queryFunnelArgs) (steps []*svcv2.ProductEventStep, echo []an
 	for i, one := range list {
 		step := &svcv2.ProductEventStep{}
 		var name string
-		if json.Unmarshal(one, &name) == nil { // a name alone is the event of that name
+		if json.Unmarshal(one, &name) == nil { // a plain name means the event with that name
 			step.EventName = &name
 		} else if err := tool.DecodeJSON(a.NameOf(&a.StepsJSON), one, step); err != nil {
 			return nil, nil, a.Bad(&a.StepsJSON, fmt.Sprintf("step %d: %s", i+1, err.Error()), example)
@@ -275,7 +275,7 @@ func funnelAnswer(a *queryFunnelArgs, w tool.TimeRange, out *svcv2.ProductEventF
 	return &tool.Answer{Data: res, Text: text}
 }
 
-// worstStep is the step before which most were lost, nil when nobody was.
+// worstStep is the step before which the most actors were lost, or nil if none was lost.
 func worstStep(steps []funnelStep) *funnelStep {
 	var worst *funnelStep
 	for i, s := range steps {

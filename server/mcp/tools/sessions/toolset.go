@@ -1,4 +1,4 @@
-// package sessions has the tools for browser sessions and product events.
+// Package sessions has the tools for browser sessions and product events.
 package sessions
 
 import "github.com/svc-observability/svc/server/mcp/tool"

@@ -149,7 +149,8 @@ type recommendationIssue struct {
 	OpenedAt           string  `json:"openedAt"`
 	UpdatedAt          string  `json:"updatedAt"`
 	Fix                string  `json:"fix"`
-	// Services are those that send the source key: with both names of it for a double emission, with the old one alone for a rename.
+	// Services are the services that send the source key. For a double emission they send both names, for a rename only the old
+	// one.
 	Services []sendingService `json:"services"`
 }
 
@@ -203,7 +204,7 @@ func newGetInstrumentationRecommendations(s *tool.Clients) (*tool.Tool, error) {
 	})
 }
 
-// fixOf says what to do about a recommendation.
+// fixOf says how to act on a recommendation.
 func fixOf(r *svcv2.Recommendation) string {
 	switch r.GetKind() {
 	case "rename":

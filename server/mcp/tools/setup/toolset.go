@@ -1,4 +1,4 @@
-// package setup has the tools for the setup of the instrumentation.
+// Package setup has the tools for the setup of the instrumentation.
 package setup
 
 import "github.com/svc-observability/svc/server/mcp/tool"

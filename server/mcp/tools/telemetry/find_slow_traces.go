@@ -13,18 +13,18 @@ import (
 	"github.com/svc-observability/svc/server/wording"
 )
 
-// slowCandidates is how many traces are looked at to find the slowest.
+// slowCandidates is the number of traces that are searched for the slowest.
 const slowCandidates = 1000
 
 type slowResult struct {
 	TimeRange tool.TimeRange `json:"timeRange"`
 	Stats     *slowStats     `json:"stats,omitempty" jsonschema:"durations of root spans"`
 	Traces    []TraceRow     `json:"traces" jsonschema:"slowest first"`
-	// ExplainedTraceID is the trace that CriticalPath and Repeated are about.
+	// ExplainedTraceID is the trace that CriticalPath and Repeated describe.
 	ExplainedTraceID string       `json:"explainedTraceId,omitempty"`
 	CriticalPath     []pathStep   `json:"criticalPath,omitempty" jsonschema:"where the explained trace spent its time"`
 	Repeated         []repeatedOp `json:"repeated,omitempty" jsonschema:"operations that it did over and over"`
-	// Slower are the root operations, or those of the service, that take much longer than in the equally long time before.
+	// Slower lists the root operations, or those of the service, that take much longer than in the period of equal length before.
 	Slower      []slowerOp `json:"slower"`
 	Service     *string    `json:"service,omitempty"`
 	Environment *string    `json:"environment,omitempty"`
@@ -111,8 +111,8 @@ func newFindSlowTraces(s *tool.Clients) (*tool.Tool, error) {
 	})
 }
 
-// explainSlow says on what one trace spent its time: the slowest of the operation that got slower the most, for what is always slow, a nightly job say,
-// is seldom what is asked about; else the slowest of all.
+// explainSlow says where one trace spent its time. It takes the slowest trace of the operation that got slower the most, because
+// people seldom ask about an operation that is always slow, such as a nightly job. Otherwise it takes the slowest trace of all.
 func explainSlow(ctx context.Context, s *tool.Clients, a *findSlowTracesArgs, w tool.TimeRange, slowest *svcv2.TraceSummary, res *slowResult, text *tool.Page) error {
 	pick, of := slowest, "slowest"
 	if len(res.Slower) > 0 {
@@ -150,7 +150,8 @@ func explainSlow(ctx context.Context, s *tool.Clients, a *findSlowTracesArgs, w 
 	return nil
 }
 
-// slowestOf is the slowest of the latest traces in which an operation took as long as few of its spans do; nil when none is kept.
+// slowestOf is the slowest of the latest traces in which the operation took at least its 95th percentile. It is nil if no such
+// trace is kept.
 func slowestOf(ctx context.Context, s *tool.Clients, a *findSlowTracesArgs, w tool.TimeRange, op slowerOp) (*svcv2.TraceSummary, error) {
 	most := int32(100)
 	out, err := s.Traces.SearchTraces(ctx, &svcv2.SearchTracesRequest{StartTime: w.StartProto(), EndTime: w.EndProto(), Limit: &most, Filters: &svcv2.TraceFilters{
@@ -181,7 +182,7 @@ func readStats(ctx context.Context, s *tool.Clients, a *findSlowTracesArgs, w to
 	return &slowStats{v[0].GetValue(), v[1].GetValue(), v[2].GetValue(), v[3].GetValue()}, nil
 }
 
-// slowest asks for traces that are as slow as few are, and for less slow ones as long as that is too few.
+// slowest searches traces that are very slow. While it finds too few, it lowers the least duration.
 func slowest(ctx context.Context, s *tool.Clients, a *findSlowTracesArgs, w tool.TimeRange, stats *slowStats) ([]*svcv2.TraceSummary, error) {
 	limit := a.Limit
 	var rows []*svcv2.TraceSummary

@@ -86,7 +86,7 @@ func newInspectSpan(s *tool.Clients) (*tool.Tool, error) {
 	})
 }
 
-// fields is a list of names and values; a value of several lines is a code block.
+// fields is a list of names and values. A value of several lines becomes a code block.
 func fields(heading, empty string, m map[string]string) tool.Block {
 	b := tool.Block{Heading: heading, Empty: empty}
 	for _, k := range slices.Sorted(maps.Keys(m)) {

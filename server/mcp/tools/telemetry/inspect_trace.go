@@ -165,13 +165,13 @@ func addLogs(ctx context.Context, s *tool.Clients, trace *svcv2.Trace, res *trac
 	return fmt.Sprintf("Logs (%d of %s)", len(res.Logs), found), nil
 }
 
-// traceNext are calls that look closer: at the deepest failed span, else at the one that took the most time of its own.
+// traceNext suggests calls that look closer: at the deepest failed span, or else at the span that took the most time of its own.
 func traceNext(trace *svcv2.Trace, res *traceResult) []tool.Suggestion {
 	var next []tool.Suggestion
 	var failed *svcv2.Span
 	for _, sp := range trace.GetSpans() {
 		if sp.GetStatusCode() == "Error" {
-			failed = sp // they are in the order of their start: the last began in the others
+			failed = sp // spans are in the order of their start, so the last failed one began inside the others
 		}
 	}
 	at := trace.GetStartTime().AsTime()
@@ -184,7 +184,8 @@ func traceNext(trace *svcv2.Trace, res *traceResult) []tool.Suggestion {
 		next = append(next, tool.Next("inspect_span", map[string]any{"trace_id": res.TraceID, "span_id": path[0].GetSpanId()}, fmt.Sprintf("the span with the most own time on the critical path (%s ms)", wording.Number(path[0].GetSelfMs()))))
 	}
 	if service != "" {
-		// The trace may be any of many, long after what changed: a period around it, not the time before it against that after.
+		// The trace may be one of many, long after the change. So look at a period around it and do not compare the times before
+		// and after it.
 		w := tool.Period(at.Add(-30*time.Minute), at.Add(30*time.Minute))
 		next = append(next, tool.Next("diagnose_service", map[string]any{"service": service, "start_time": w.Start, "end_time": w.End}, "what was wrong in "+service+" around this trace"))
 	}

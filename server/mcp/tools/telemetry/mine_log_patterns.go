@@ -68,7 +68,7 @@ func newMineLogPatterns(s *tool.Clients) (*tool.Tool, error) {
 			for _, p := range out.GetData() {
 				res.Patterns = append(res.Patterns, toPatternRow(p))
 			}
-			// What is new says most about what happened.
+			// New patterns say most about what happened.
 			slices.SortStableFunc(res.Patterns, func(x, y patternRow) int {
 				switch {
 				case x.IsNew != y.IsNew && x.IsNew:
@@ -126,7 +126,7 @@ func toPatternRow(p *svcv2.LogPattern) patternRow {
 	}
 }
 
-// fixedPart is the longest text of a template between its placeholders, which a search finds.
+// fixedPart is the longest text of a template between its placeholders. A search can find it.
 func fixedPart(template string) string {
 	best := ""
 	for _, part := range strings.FieldsFunc(template, func(r rune) bool { return r == '<' || r == '>' }) {

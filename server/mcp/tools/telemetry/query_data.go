@@ -72,7 +72,7 @@ type queryDataArgs struct {
 	BucketSeconds *int `range:"1..2678400"`
 	Limit         int  `default:"10" clamp:"1..100"`
 
-	// How resolveNames understands names that the call leaves open.
+	// partOfName and onResource say how resolveNames understood names that the call leaves ambiguous.
 	partOfName, onResource bool
 }
 
@@ -112,7 +112,7 @@ func newQueryData(s *tool.Clients) (*tool.Tool, error) {
 	})
 }
 
-// groupField is the engine's name of a way to group.
+// groupField is the engine's field for a way to group.
 func groupField(group, key string) string {
 	switch group {
 	case "service":
@@ -134,7 +134,7 @@ func groupField(group, key string) string {
 	}
 }
 
-// metricsOf are the metrics of a source.
+// metricsOf lists the metrics of a source.
 func metricsOf(source string) []string {
 	switch source {
 	case "traces":
@@ -148,7 +148,7 @@ func metricsOf(source string) []string {
 	}
 }
 
-// spec turns the arguments into a query of the engine; every condition is a value in its tree, never text.
+// spec converts the arguments to a query of the engine. Every condition is a value in its tree, never text.
 func spec(a *queryDataArgs, w tool.TimeRange) (*svcv2.QuerySpec, *dataResult, error) {
 	res := &dataResult{TimeRange: w, Kind: a.Kind, Context: queryEcho{Source: a.Source}}
 	source := res.Context.Source
@@ -298,7 +298,7 @@ func queryBreakdown(ctx context.Context, s *tool.Clients, a *queryDataArgs, w to
 	return &tool.Answer{Data: res, Text: text}, nil
 }
 
-// unitOf is the unit of a value, as far as the query itself says it.
+// unitOf is the unit of a value, as far as the query shows it.
 func unitOf(source, metric string) string {
 	switch {
 	case source == "metrics":
@@ -335,7 +335,7 @@ func queryTimeseries(ctx context.Context, s *tool.Clients, a *queryDataArgs, w t
 		case series.GetOther():
 			name = otherGroups
 		case name == "" && res.GroupBy != nil:
-			name = "(none)" // rows without the field
+			name = "(none)" // the rows do not have the field
 		case name == "":
 			name = res.Metric
 		}

@@ -8,15 +8,15 @@ import (
 	"github.com/svc-observability/svc/server/mcp/tool"
 )
 
-// resolveNames looks up how the names of a call are meant, where it does not say: a span name that no span has exactly is a part of names, and
-// an attribute that only resources have is one of the resource.
+// resolveNames looks up the meaning of names that a call leaves ambiguous. A span name that no span has exactly is taken as a
+// part of names. An attribute that only resources have is taken as a resource attribute.
 func resolveNames(ctx context.Context, s *tool.Clients, a *queryDataArgs, w tool.TimeRange) error {
 	source := a.Source
 	key := a.AttributeKey
 	askName := source == "traces" && a.SpanName != nil
 	askKey := key != nil && a.AttributeScope == nil && source != "product_events" && tool.Or(a.GroupBy, "") != "resource_attribute"
 	if source == "metrics" && (a.MetricName == nil || a.MetricType == nil) {
-		return nil // which is refused later
+		return nil // refused later
 	}
 	if !askName && !askKey {
 		return nil

@@ -9,7 +9,8 @@ import (
 	"github.com/svc-observability/svc/server/wording"
 )
 
-// dataNext are calls that go on from a result: what lies behind its largest group or its steepest rise, or which names there are when it is empty.
+// dataNext suggests calls after a result: they examine its largest group or its steepest rise, or list the existing names if the
+// result is empty.
 func dataNext(a *queryDataArgs, w tool.TimeRange, res *dataResult) []tool.Suggestion {
 	source := res.Context.Source
 	if len(res.Result.Data) == 0 {
@@ -46,7 +47,7 @@ func dataNext(a *queryDataArgs, w tool.TimeRange, res *dataResult) []tool.Sugges
 	return next
 }
 
-// groupNext looks behind the first group of a breakdown.
+// groupNext examines the first group of a breakdown.
 func groupNext(a *queryDataArgs, w tool.TimeRange, res *dataResult) []tool.Suggestion {
 	first := ""
 	for _, p := range res.Result.Data {
@@ -77,7 +78,7 @@ func groupNext(a *queryDataArgs, w tool.TimeRange, res *dataResult) []tool.Sugge
 	return nil
 }
 
-// steepest is the start of the bucket in which a value rises most against the bucket before, zero when none does.
+// steepest is the start of the bucket in which a value rises most over the bucket before. It is zero if no value rises.
 func (r *dataResult) steepest() (at time.Time) {
 	most := 0.0
 	for i := 1; i < len(r.Result.Data); i++ {

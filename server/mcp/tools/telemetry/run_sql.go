@@ -85,7 +85,7 @@ func newRunSQL(s *tool.Clients) (*tool.Tool, error) {
 	})
 }
 
-// SqlRows are the first rows of a result, with long texts cut.
+// SqlRows returns the first rows of a result, with long texts cut.
 func SqlRows(out *svcv2.SqlResult) [][]any {
 	rows := [][]any{}
 	for _, r := range out.GetRows()[:min(len(out.GetRows()), sqlRendered)] {
@@ -100,7 +100,7 @@ func SqlRows(out *svcv2.SqlResult) [][]any {
 	return rows
 }
 
-// sqlNext are calls that go on from rows: into a trace that they name, or to what there is to ask when there are none.
+// sqlNext suggests calls after a result: into a trace that the rows name, or to the tables and names if there are no rows.
 func sqlNext(w tool.TimeRange, res *sqlResult, sql string) []tool.Suggestion {
 	if res.RowCount == 0 {
 		next := []tool.Suggestion{tool.Next("describe_warehouse_tables", map[string]any{}, "which tables and columns there are")}
@@ -135,7 +135,7 @@ func Cell(v *structpb.Value) string {
 	}
 }
 
-// withTables adds the columns of the tables that a refused query names, so that the next try can be right.
+// withTables adds the columns of the tables that a refused query names, so that the next attempt can be correct.
 func withTables(ctx context.Context, s *tool.Clients, err error, sql string) error {
 	d := tool.FailureOf(&tool.Tool{}, err)
 	lower := strings.ToLower(d.Message)
@@ -144,7 +144,7 @@ func withTables(ctx context.Context, s *tool.Clients, err error, sql string) err
 	}
 	list, listErr := s.SQL.ListSqlTables(ctx, &svcv2.ListSqlTablesRequest{})
 	if listErr != nil {
-		return err // the first failure says more
+		return err // the first error says more
 	}
 	message, shown := d.Message, 0
 	var names []string

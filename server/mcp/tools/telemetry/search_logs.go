@@ -9,7 +9,7 @@ import (
 	"github.com/svc-observability/svc/server/wording"
 )
 
-// MaxBodyText bounds what one log record may add to a result.
+// MaxBodyText limits the characters that one log record adds to a result.
 const MaxBodyText = 4000
 
 type logsResult struct {
@@ -104,7 +104,7 @@ func ToLogRow(l *svcv2.Log) LogRow {
 	return LogRow{wording.Clock(l.GetTimestamp().AsTime()), l.GetSeverityText(), l.GetServiceName(), wording.Clip(l.GetBody(), MaxBodyText), l.TraceId, l.SpanId}
 }
 
-// LogTable shows the start of each body; the structured content has more.
+// LogTable shows the start of each body. The structured content has more.
 func LogTable(heading, empty string, logs []LogRow) tool.Block {
 	var cells [][]string
 	for _, l := range logs {

@@ -14,7 +14,7 @@ type tracesResult struct {
 	TimeRange tool.TimeRange `json:"timeRange"`
 	Traces    []TraceRow     `json:"traces" jsonschema:"latest first, each described by its root span"`
 	Filters   tracesFilters  `json:"filters"`
-	// SpanLevel says that the filters held on any span of a trace, not on its root alone.
+	// SpanLevel says that the filters apply to any span of a trace, not only to its root.
 	SpanLevel  bool            `json:"spanLevel"`
 	Pagination tool.Pagination `json:"pagination"`
 }
@@ -106,7 +106,7 @@ func newSearchTraces(s *tool.Clients) (*tool.Tool, error) {
 	})
 }
 
-// traceFilters returns nil without filters: that search is much cheaper.
+// traceFilters returns nil if there are no filters, because a search without filters is much cheaper.
 func traceFilters(a *searchTracesArgs) (*svcv2.TraceFilters, error) {
 	key, value := a.AttributeKey, a.AttributeValue
 	if value != nil && key == nil {

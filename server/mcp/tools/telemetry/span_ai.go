@@ -11,7 +11,7 @@ import (
 	"github.com/svc-observability/svc/server/wording"
 )
 
-// spanAI is what a span of an AI agent says: decoded has markdown, undecoded has a reason.
+// spanAI is the content of an agent's span. If it was decoded it has markdown, otherwise a reason.
 type spanAI struct {
 	Kind      string `json:"kind"`
 	Markdown  string `json:"markdown,omitempty"`
@@ -19,7 +19,8 @@ type spanAI struct {
 	Reason    string `json:"reason,omitempty"`
 }
 
-// aiOf reads the messages of a model call, or the arguments and the result of a tool call (semantic conventions for generative AI); nil for other spans.
+// aiOf reads the messages of a model call, or the arguments and the result of a tool call (semantic conventions for generative
+// AI). It is nil for other spans.
 func aiOf(sp *svcv2.Span, most int) *spanAI {
 	attributes := sp.GetAttributes()
 	operation := attributes["gen_ai.operation.name"]
@@ -44,7 +45,7 @@ func aiOf(sp *svcv2.Span, most int) *spanAI {
 	}
 	said(attributes["gen_ai.system_instructions"])
 	said(attributes["gen_ai.input.messages"])
-	for _, e := range sp.GetEvents() { // how older conventions told them
+	for _, e := range sp.GetEvents() { // older conventions send messages as events
 		if strings.HasPrefix(e.GetName(), "gen_ai.") {
 			add(strings.TrimSuffix(strings.TrimPrefix(e.GetName(), "gen_ai."), ".message"), cmp.Or(e.GetAttributes()["content"], e.GetAttributes()["gen_ai.event.content"], e.GetAttributes()["message"]))
 		}

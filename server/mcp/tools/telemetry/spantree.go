@@ -30,7 +30,7 @@ func inspect(trace *svcv2.Trace, most int, errorsOnly bool) traceResult {
 			res.RenderedSpanCount++
 			continue
 		}
-		// What is missing is counted under the nearest span that is shown.
+		// Spans that are left out are counted under the nearest shown span above them.
 		under := ""
 		for p := t.Parent[i]; p >= 0; p = t.Parent[p] {
 			if kept[p] {
@@ -50,7 +50,7 @@ func inspect(trace *svcv2.Trace, most int, errorsOnly bool) traceResult {
 		case nodes[i] == nil:
 		case p < 0:
 			res.Spans = append(res.Spans, nodes[i])
-		default: // a kept span's parent is kept
+		default: // the parent of a kept span is kept too
 			nodes[p].Children = append(nodes[p].Children, nodes[i])
 		}
 	}
@@ -77,7 +77,7 @@ func toNode(s *svcv2.Span) *spanNode {
 	return n
 }
 
-// values copies attributes, never nil, with long ones cut; what is cut says so.
+// values copies attributes and never returns nil. It cuts long values and says so in the value.
 func values(m map[string]string) map[string]string {
 	out := make(map[string]string, len(m))
 	for k, v := range m {

@@ -1,4 +1,4 @@
-// package telemetry has the tools for traces, logs and queries.
+// Package telemetry has the tools for traces, logs and queries.
 package telemetry
 
 import "github.com/svc-observability/svc/server/mcp/tool"

@@ -16,7 +16,7 @@ import (
 // TraceReach is how far around their root spans the spans of traces are counted.
 const TraceReach = time.Hour
 
-// TraceRows completes traces of a list with what only their spans know.
+// TraceRows completes the traces of a list with data that only their spans have.
 func TraceRows(ctx context.Context, s *tool.Clients, traces []*svcv2.TraceSummary) ([]TraceRow, error) {
 	rows := make([]TraceRow, len(traces))
 	if len(traces) == 0 {
@@ -57,7 +57,7 @@ func TraceRows(ctx context.Context, s *tool.Clients, traces []*svcv2.TraceSummar
 	return rows, nil
 }
 
-// TraceTable shows traces, with what failed in them.
+// TraceTable shows traces with their failures.
 func TraceTable(heading, empty string, rows []TraceRow) tool.Block {
 	var cells [][]string
 	for _, r := range rows {

@@ -10,7 +10,7 @@ import (
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
-// Marker begins every value that a caller could choose. The SQL must hold none of them.
+// Marker begins every value that a caller could choose. It must not appear in the SQL.
 const Marker = "caller-value"
 
 // Check runs all checks on statements by their names.
