@@ -18,14 +18,8 @@ func Seconds(ms float64) string {
 	return time.Duration(ms * float64(time.Millisecond)).Round(100 * time.Millisecond).String()
 }
 
-<<<<<<< HEAD
-// MaxValueText bounds what one value of a span may add to a result: prompts and stack traces can be megabytes. REST has them whole.
-=======
-func Percent(rate float64) string { return Number(100*rate) + " %" }
-
 // MaxValueText limits the characters that one value of a span adds to a result, because prompts and stack traces can be
 // megabytes. REST returns them whole.
->>>>>>> prose-p3
 const MaxValueText = 4000
 
 // TextBudget is the highest number of characters in a text.
@@ -137,36 +131,7 @@ func (p *Page) Render(title string) string {
 	return head.String() + tail.String()
 }
 
-<<<<<<< HEAD
-// Labeled is a label and its value.
-=======
-func OneLine(s string) string {
-	return strings.Join(strings.Fields(s), " ")
-}
-
-// Clip shortens a text to a number of characters and says how many are missing.
-func Clip(s string, most int) string {
-	n := utf8.RuneCountInString(s)
-	if n <= most {
-		return s
-	}
-	runes := []rune(s)
-	return string(runes[:most]) + fmt.Sprintf("… (%d more characters)", n-most)
-}
-
-func Number(v float64) string {
-	switch {
-	case v == float64(int64(v)):
-		return fmt.Sprintf("%d", int64(v))
-	case v >= 100 || v <= -100:
-		return fmt.Sprintf("%.0f", v)
-	default:
-		return fmt.Sprintf("%.3g", v)
-	}
-}
-
 // Labeled makes a label with its value.
->>>>>>> prose-p3
 func Labeled(label, value string) Pair { return Pair{label, value} }
 
 // Next suggests a call and says why.

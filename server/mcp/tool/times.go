@@ -120,9 +120,3 @@ func (w TimeRange) StartProto() *timestamppb.Timestamp { return timestamppb.New(
 func (w TimeRange) EndProto() *timestamppb.Timestamp { return timestamppb.New(w.To) }
 
 func (w TimeRange) Label() Pair { return Pair{"Time range", w.Start + " to " + w.End} }
-<<<<<<< HEAD
-=======
-
-// Clock writes a time for an answer.
-func Clock(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
->>>>>>> prose-p3

@@ -163,13 +163,8 @@ func errorText(a *errorDetailArgs, out *svcv2.ErrorEventDetail, res *errorDetail
 	if len(res.Traces) > 0 {
 		text.Next = append(text.Next, tool.Next("inspect_trace", map[string]any{"trace_id": res.Traces[0].TraceID, "errors_only": true}, "how the failure came about"))
 	}
-<<<<<<< HEAD
-	// From the minute in which it began, so that the time before has none of it.
-	text.Next = append(text.Next, tool.Next("compare_periods", map[string]any{"around_time": wording.Clock(out.GetFirstSeen().AsTime().Truncate(time.Minute))}, "what changed when it was first seen: release, dependency, other services"))
-=======
 	// The period starts at the minute in which the error began, so the period before has no occurrence.
-	text.Next = append(text.Next, tool.Next("compare_periods", map[string]any{"around_time": tool.Clock(out.GetFirstSeen().AsTime().Truncate(time.Minute))}, "what changed when it was first seen: release, dependency, other services"))
->>>>>>> prose-p3
+	text.Next = append(text.Next, tool.Next("compare_periods", map[string]any{"around_time": wording.Clock(out.GetFirstSeen().AsTime().Truncate(time.Minute))}, "what changed when it was first seen: release, dependency, other services"))
 	if len(res.Related) > 0 {
 		text.Next = append(text.Next, tool.Next("error_detail", a.Again(res.TimeRange, map[string]any{"fingerprint": res.Related[0].FingerprintHash}, &a.Environment), "the error that comes with it most often: cause or consequence"))
 	}

@@ -4,21 +4,25 @@ import (
 	"context"
 	"errors"
 	"io"
-
-	"github.com/svc-observability/svc/server/warehouse"
 )
 
-// Warehouse is the Inserter of a warehouse. It posts a table while the columns are written out.
-type Warehouse struct{ Warehouse *warehouse.Warehouse }
+// Poster is the part of *warehouse.Warehouse that takes a table as a stream in ClickHouse's Native format.
+type Poster interface {
+	Insert(ctx context.Context, table, columns string, body io.Reader, token string) error
+	InsertIgnoringViews(ctx context.Context, table, columns string, body io.Reader, token string) error
+}
+
+// Posting is the Inserter of a warehouse. It posts a table while the columns are written out.
+type Posting struct{ To Poster }
 
 // Insert stores a table. A second call with the same token stores nothing.
-func (w Warehouse) Insert(ctx context.Context, t Table, token string) error {
-	return post(ctx, w.Warehouse.Insert, t, token)
+func (p Posting) Insert(ctx context.Context, t Table, token string) error {
+	return post(ctx, p.To.Insert, t, token)
 }
 
 // InsertIgnoringViews stores a table without the views that fail on its rows.
-func (w Warehouse) InsertIgnoringViews(ctx context.Context, t Table, token string) error {
-	return post(ctx, w.Warehouse.InsertIgnoringViews, t, token)
+func (p Posting) InsertIgnoringViews(ctx context.Context, t Table, token string) error {
+	return post(ctx, p.To.InsertIgnoringViews, t, token)
 }
 
 func post(ctx context.Context, insert func(ctx context.Context, table, columns string, body io.Reader, token string) error, t Table, token string) error {
