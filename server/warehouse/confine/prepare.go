@@ -13,7 +13,8 @@ type Prepared struct {
 	defined map[string]bool
 }
 
-// disallowed reports whether a word starts a statement or a clause that a tenant may not write.
+// disallowed reports whether a word starts a statement or a clause that a tenant may not write. Such words may also be names of
+// columns; see word.
 func disallowed(word string) bool {
 	switch word {
 	case "INSERT", "UPDATE", "DELETE", "DROP", "ALTER", "TRUNCATE", "RENAME", "ATTACH", "DETACH", "CREATE", "GRANT", "REVOKE", "OPTIMIZE", "SYSTEM", "KILL",

@@ -57,7 +57,8 @@ func parseNode(lines []string, depth int) (*Node, []string, error) {
 	}
 	n := &Node{}
 	if n.Kind, n.Text, _ = strings.Cut(line, " "); n.Kind != "Literal" {
-		// A text that looks like an alias is part of the value if the node is a literal. Other nodes have no such text in their names.
+		// In a literal, a text that looks like an alias is part of the value. The names of other nodes never contain such a text, so
+		// there it is the alias.
 		if m := aliasPattern.FindStringSubmatchIndex(n.Text); m != nil {
 			n.Alias, n.Text = n.Text[m[2]:m[3]], n.Text[:m[0]]
 		} else if m := aliasPattern.FindStringSubmatchIndex(" " + n.Text); m != nil {
