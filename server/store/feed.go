@@ -20,7 +20,7 @@ type feed struct {
 	done   chan struct{}
 }
 
-// start starts the feed once. After it returns, no later change of another process goes unnoticed.
+// start starts the feed once. After it returns, every later change of another process is published, by name or as SubjectAny.
 func (f *feed) start(s *Store) {
 	f.once.Do(func() {
 		ctx, cancel := context.WithCancel(context.Background())
