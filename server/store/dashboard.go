@@ -16,7 +16,7 @@ import (
 	"github.com/svc-observability/svc/server/publicid"
 )
 
-// Dashboard is a definition, which the store keeps as given, with the time and the author of its writing.
+// Dashboard is a definition with its author and its times. The store keeps the definition as given.
 type Dashboard struct {
 	ID   uuid.UUID
 	Org  principal.OrgID

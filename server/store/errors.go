@@ -8,7 +8,7 @@ import (
 	"github.com/svc-observability/svc/ent"
 )
 
-// The ways in which a store method fails, beside ErrInvalid.
+// Errors of store methods, besides ErrInvalid.
 var (
 	// ErrNotFound: no such row in this organization.
 	ErrNotFound = errors.New("not found")

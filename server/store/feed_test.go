@@ -129,7 +129,7 @@ func TestFeedPostgres(t *testing.T) {
 		t.Error("a cancelled roll succeeded")
 	}
 	h.silent(t, 200*time.Millisecond)
-	// The store's own change is reported once, at once.
+	// The store's own change is reported once and immediately.
 	if _, err := server.PutPlan(t.Context(), id, store.PlanParams{Name: "p"}); err != nil {
 		t.Fatal(err)
 	}

@@ -75,8 +75,8 @@ func candidatePaths() []string {
 	return candidates
 }
 
-// checkout returns the root of this module's source tree that contains dir. Only our own module counts: a library must not be
-// loaded just because the working folder belongs to somebody else.
+// checkout returns the root of this module's source tree that contains dir. Only our own module counts, because a library from an
+// unrelated working folder must not be loaded.
 func checkout(dir string) (string, bool) {
 	for {
 		mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))

@@ -1,5 +1,5 @@
-// Package native holds append-only column buffers that are kept in, or close to, the layout of ClickHouse's Native format, so
-// that a row costs no allocation, merging two buffers is a copy, and writing a block is a handful of large writes.
+// Package native holds append-only column buffers whose layout is, or is close to, that of ClickHouse's Native format. So adding
+// a row needs no allocation, merging two buffers is a copy, and writing a block takes a handful of large writes.
 //
 // Columns are not safe for concurrent use. Bytes handed to an append are copied: a column never keeps the caller's memory. This
 // package only writes. The layout is that of revision 0 (no block info, no custom serialization flag), which both libchdb and a
