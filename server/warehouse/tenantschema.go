@@ -168,7 +168,7 @@ func (w *Warehouse) verifyFence(ctx context.Context) error {
 		case f[2] == "1": // a restrictive policy only hides rows
 		case bareCondition(f[1]) == bareCondition(w.ownRows()):
 			covered[f[0]] = true
-		case bareCondition(f[1]) == bareCondition("currentDatabase() = "+quoteText(w.endpoint.database)) && w.endpoint.socket != "": // true only for svc itself, never for a tenant
+		case bareCondition(f[1]) == bareCondition("currentDatabase() = "+quoteText(w.endpoint.database)) && w.endpoint.socket != "": // svc itself
 		default:
 			return fmt.Errorf("%w: the policy %q on table %q shows a tenant other rows", ErrFence, f[1], f[0])
 		}

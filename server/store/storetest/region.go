@@ -38,7 +38,7 @@ func testRegion(t *testing.T, f *fixture) {
 
 	org, _ := f.org(t)
 	second, _ := f.org(t)
-	// A caller that names the wrong region can correct it, and every organization has an audit entry.
+	// A caller that names the recorded, wrong region can correct it, and every organization has an audit entry.
 	if err := f.ChangeRegion(t.Context(), other, "ap"); !errors.Is(err, store.ErrOtherRegion) || !strings.HasSuffix(err.Error(), mine+", not "+other) {
 		t.Errorf("%v", err)
 	}
