@@ -1,7 +1,7 @@
 //go:build ignore
 
-// Generates the ent client from ./schema, and from its resources what server/store and server/services repeat for each. It runs from this
-// folder, without a network.
+// This program generates the ent client from ./schema. For each resource of the schema it also generates the repetitive code in
+// server/store and server/services. It runs from this folder and needs no network.
 package main
 
 import (

@@ -15,14 +15,14 @@ import (
 	"entgo.io/ent/entc/gen"
 )
 
-// resource is what the templates of a schema with the annotation schema.Resource see.
+// resource is the data of the templates for a schema with the annotation schema.Resource.
 type resource struct {
 	*gen.Type
-	// Subject is the constant of the store for the changes of the resource, empty if no cache holds it.
+	// Subject is the store's constant for changes of the resource. It is empty if no cache holds the resource.
 	Subject string
 }
 
-// Own are the fields that callers choose: all but the organization and the times that the store writes.
+// Own returns the fields that callers choose: all fields except the organization and the times that the store writes.
 func (r resource) Own() (fields []*gen.Field) {
 	for _, f := range r.Fields {
 		if f.Name != "org_id" && f.Name != "created_at" && f.Name != "updated_at" {
@@ -32,7 +32,7 @@ func (r resource) Own() (fields []*gen.Field) {
 	return fields
 }
 
-// Mutable are the fields that an edit may change.
+// Mutable returns the fields that an edit may change.
 func (r resource) Mutable() (fields []*gen.Field) {
 	for _, f := range r.Own() {
 		if !f.Immutable {
@@ -42,7 +42,7 @@ func (r resource) Mutable() (fields []*gen.Field) {
 	return fields
 }
 
-// Enums are the fields with a few values.
+// Enums returns the fields with a fixed set of values.
 func (r resource) Enums() []*gen.Field { return r.EnumFields() }
 
 // Object is the name of the resource in the API, as in attribute_mapping.
@@ -51,7 +51,7 @@ func (r resource) Object() string { return gen.Funcs["snake"].(func(string) stri
 // Noun is the name of the resource in sentences, as in "attribute mapping".
 func (r resource) Noun() string { return strings.ReplaceAll(r.Object(), "_", " ") }
 
-// Article is the noun with its article.
+// Article returns the noun with its indefinite article.
 func (r resource) Article() string {
 	if strings.ContainsRune("aeiou", rune(r.Noun()[0])) {
 		return "an " + r.Noun()
@@ -74,7 +74,7 @@ func (r resource) Plain(f *gen.Field) string {
 	return typ
 }
 
-// writeResources renders a template for each resource. Its file is named by the template and the resource.
+// writeResources renders a template for each resource. The names of the template and the resource give the name of the file.
 func writeResources(cfg *gen.Config) error {
 	graph, err := entc.LoadGraph("./schema", cfg)
 	if err != nil {

@@ -79,7 +79,7 @@ func checkEmail(text string) error {
 	return nil
 }
 
-// serverAddresses are those of the running server, else those of the configuration.
+// serverAddresses returns the addresses of the running server, or those of the configuration if no server runs.
 func serverAddresses(cfg config.Config) bootstrap.File {
 	var at bootstrap.File
 	if text, err := os.ReadFile(addressFile(cfg)); err == nil && json.Unmarshal(text, &at) == nil {

@@ -22,7 +22,7 @@ func (c *cli) adminConnector() *cobra.Command {
 	return cmd
 }
 
-// connectorJSON is a log push connector by the names of the API.
+// connectorJSON is a log push connector with the field names of the API.
 type connectorJSON struct {
 	Object          string     `json:"object"`
 	ID              string     `json:"id"`
@@ -38,7 +38,7 @@ type connectorJSON struct {
 	CreatedAt       time.Time  `json:"created_at"`
 	UpdatedAt       time.Time  `json:"updated_at"`
 	CreatedBy       *string    `json:"created_by"`
-	// Of create and roll.
+	// Only create and roll set the secret.
 	Secret          string `json:"secret,omitempty"`
 	DestinationConf string `json:"destination_conf,omitempty"`
 }
@@ -51,7 +51,7 @@ func toConnectorJSON(c store.LogpushConnector) connectorJSON {
 	}
 }
 
-// printConnector shows one connector; with a secret, also what the CDN must be given.
+// printConnector shows one connector and, with a secret, the settings for the CDN.
 func (s *session) printConnector(c store.LogpushConnector, secret string) error {
 	v := toConnectorJSON(c)
 	if secret != "" {

@@ -13,8 +13,8 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// Flags of admin commands check their form as they are read, so that a mistake is told with the flag's name before anything is
-// opened. What needs more than the form is judged by the store.
+// Flags of admin commands check the form of their values while they are parsed. So an error names the flag, and comes before
+// anything is opened. The store checks everything beyond the form.
 
 // signalsFlag adds --signals.
 func signalsFlag(cmd *cobra.Command, to *[]string, usage string) {
@@ -74,7 +74,7 @@ func expiresFlag(cmd *cobra.Command, to **time.Time, now func() time.Time) {
 
 func parseExpiry(text string, now time.Time) (*time.Time, error) {
 	if text == "never" {
-		return nil, nil // no time is a value: the key does not expire
+		return nil, nil // no time is a valid value: the key does not expire
 	}
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
@@ -132,7 +132,7 @@ func limitFlag(cmd *cobra.Command, to *[]store.PlanLimit) {
 	})
 }
 
-// parseAmount reads a whole number with a decimal (k, M, G, T) or binary (Ki …) multiple; bytes may end in B.
+// parseAmount reads a whole number with a decimal (k, M, G, T) or binary (Ki …) suffix. An amount of bytes may end in B.
 func parseAmount(text string, bytes bool) (int64, error) {
 	bad := fmt.Errorf("%q is not an amount: give a number such as 1000000 or 10M", text)
 	if bytes {
@@ -183,7 +183,7 @@ func monthFlag(cmd *cobra.Command, to *time.Time, now func() time.Time) {
 	})
 }
 
-// oneOfFlag adds a flag with a few values.
+// oneOfFlag adds a flag that accepts only the given values.
 func oneOfFlag[T ~string](cmd *cobra.Command, name string, to *T, usage string, values ...T) {
 	cmd.Flags().Func(name, usage, func(text string) error {
 		for _, v := range values {

@@ -28,7 +28,7 @@ Changes reach a running server within a second. Secrets are printed once; only t
 	return cmd
 }
 
-// keyJSON is a key as the API shows it, with its kind; after create and roll, with its secret.
+// keyJSON is a key as the API shows it, with its kind and, after create and roll, its secret.
 func keyJSON(k store.IngestKey, secret string) (json.RawMessage, error) {
 	more := []any{"kind", k.Kind}
 	if secret != "" {

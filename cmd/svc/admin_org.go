@@ -13,13 +13,13 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// listedOrganization is a line of admin org list.
+// listedOrganization is one line of the output of admin org list.
 type listedOrganization struct {
 	OrgID     principal.OrgID `json:"org_id"`
 	Name      string          `json:"name"`
 	Slug      string          `json:"slug"`
 	CreatedAt *time.Time      `json:"created_at,omitempty"`
-	// DeletedAt and DeletedBy are those of a deletion. Deletions by versions before 0006 of the database have no name and no actor.
+	// DeletedAt and DeletedBy describe a deletion. Deletions before migration 0006 of the database have no name and no actor.
 	DeletedAt *time.Time        `json:"deleted_at,omitempty"`
 	DeletedBy *store.AuditActor `json:"deleted_by,omitempty"`
 }

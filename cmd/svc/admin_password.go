@@ -14,12 +14,12 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// changedPassword is what admin user set-password prints.
+// changedPassword is the output of admin user set-password.
 type changedPassword struct {
 	UserID        principal.UserID `json:"user_id"`
 	Email         string           `json:"email"`
 	SessionsEnded int              `json:"sessions_ended"`
-	Password      string           `json:"password,omitempty"` // one that was made; never one that was given
+	Password      string           `json:"password,omitempty"` // only a generated password, never a given one
 }
 
 func (c *cli) adminUserSetPassword() *cobra.Command {

@@ -74,7 +74,7 @@ func TestAdminSetPassword(t *testing.T) {
 	o.fails(exitFailure, "there is no user", "user", "set-password", "nobody@example.com")
 }
 
-// TestAdminOrgList: organizations that are, and those that were, with who deleted them.
+// TestAdminOrgList: the list has existing organizations, and deleted ones with the actor who deleted them.
 func TestAdminOrgList(t *testing.T) {
 	o := newOperator(t)
 	var second bootstrap.File

@@ -18,20 +18,20 @@ import (
 	"github.com/svc-observability/svc/server/wirejson"
 )
 
-// resource is a resource of the API that admin commands handle. As JSON it is printed as the API shows it.
+// resource is a resource of the API that admin commands handle. Its JSON output is the same as in the API.
 type resource[T any] struct {
-	// prefix begins its ids, and noun names it in sentences.
+	// prefix is the prefix of its ids. noun is its name in sentences.
 	prefix, noun string
 	toProto      func(T) proto.Message
-	// columns are the titles of its table, and cells what a line shows of one.
+	// columns are the titles of its table. cells returns the values of one line.
 	columns []any
 	cells   func(T) []any
 }
 
-// argument is the id of one.
+// argument checks that the only argument is an id of the resource.
 func (r resource[T]) argument() cobra.PositionalArgs { return idArgument(r.prefix, article(r.noun)) }
 
-// article is a noun with its article.
+// article returns a noun with its indefinite article.
 func article(noun string) string {
 	if strings.ContainsRune("aeiou", rune(noun[0])) {
 		return "an " + noun
@@ -39,7 +39,7 @@ func article(noun string) string {
 	return "a " + noun
 }
 
-// show prints one.
+// show prints one resource.
 func (r resource[T]) show(s *session, one T) error {
 	return s.print(r.toProto(one), func(w io.Writer) { r.table(w, one) })
 }
@@ -51,7 +51,7 @@ func (r resource[T]) table(w io.Writer, list ...T) {
 	}
 }
 
-// list is the command that lists those of an organization.
+// list returns the command that lists the resources of an organization.
 func (r resource[T]) list(c *cli, short string, read func(*session, context.Context, principal.OrgID) ([]T, error)) *cobra.Command {
 	return c.onOrg(&cobra.Command{Use: "list", Short: short}, func(ctx context.Context, s *session, _ []string) error {
 		list, err := read(s, ctx, s.org.ID)
@@ -69,7 +69,7 @@ func (r resource[T]) list(c *cli, short string, read func(*session, context.Cont
 	})
 }
 
-// remove is the command that deletes one.
+// remove returns the command that deletes one resource.
 func (r resource[T]) remove(c *cli, short string, remove func(*session, context.Context, principal.OrgID, uuid.UUID) error) *cobra.Command {
 	return c.onOrg(&cobra.Command{Use: "delete ID", Short: short, Args: r.argument()}, func(ctx context.Context, s *session, list []string) error {
 		if err := remove(s, ctx, s.org.ID, decodeID(r.prefix, list[0])); err != nil {
@@ -79,7 +79,7 @@ func (r resource[T]) remove(c *cli, short string, remove func(*session, context.
 	})
 }
 
-// textFlag adds a flag that sets a field of text; with choices, it takes only one of them.
+// textFlag adds a flag that sets a text field. With choices, it accepts only these values.
 func textFlag[T ~string](cmd *cobra.Command, name string, to *store.Patch[T], usage string, choices ...T) {
 	cmd.Flags().Func(name, usage, func(text string) error {
 		if len(choices) > 0 && !slices.Contains(choices, T(text)) {
@@ -90,7 +90,7 @@ func textFlag[T ~string](cmd *cobra.Command, name string, to *store.Patch[T], us
 	})
 }
 
-// messageJSON is a message as the API shows it, with more members at the end, given as names and values.
+// messageJSON encodes a message as the API shows it, with additional members at the end, given as names and values.
 func messageJSON(m proto.Message, more ...any) (json.RawMessage, error) {
 	out, err := wirejson.Marshal(m)
 	if err != nil {

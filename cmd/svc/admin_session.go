@@ -20,7 +20,7 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// session is an invocation of an admin command on the database, mostly on one organization.
+// session is an invocation of an admin command on the database, usually on one organization.
 type session struct {
 	*store.Store
 	cli  *cli
@@ -41,8 +41,8 @@ func (c *cli) onOrg(cmd *cobra.Command, run func(ctx context.Context, s *session
 	}, "ingest-addr", "ingest-public-url")
 }
 
-// onDatabase makes a command work on all that is in the database: it adds the settings, some more of them, and --json, and opens the
-// database for run.
+// onDatabase makes a command work on the whole database: it adds the settings, including the additional ones, and --json, and
+// opens the database for run.
 func (c *cli) onDatabase(cmd *cobra.Command, run func(ctx context.Context, s *session, list []string) error, more ...string) *cobra.Command {
 	var asJSON bool
 	settings(cmd, append(placeKeys(), more...)...)
@@ -65,7 +65,7 @@ func (c *cli) onDatabase(cmd *cobra.Command, run func(ctx context.Context, s *se
 	return cmd
 }
 
-// openExisting opens the database without making one: a mistyped folder is not an empty server.
+// openExisting opens the database but does not create one, so that a mistyped folder does not look like an empty server.
 func openExisting(ctx context.Context, cfg config.Config) (*store.Store, error) {
 	sc := storeConfig(cfg)
 	if sc.Path != "" {
@@ -79,7 +79,8 @@ func openExisting(ctx context.Context, cfg config.Config) (*store.Store, error) 
 	return store.Open(ctx, sc)
 }
 
-// hasher hashes the secrets that this invocation makes. It never makes a pepper: the server would not know them.
+// hasher returns the hasher for secrets that this invocation makes. It never creates a pepper, because the server would not
+// accept secrets hashed with it.
 func (s *session) hasher() (*auth.Hasher, error) {
 	if path := app.PepperFile(s.cfg); s.cfg.SecretKey.Reveal() == "" {
 		if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
@@ -89,7 +90,7 @@ func (s *session) hasher() (*auth.Hasher, error) {
 	return app.OpenHasher(s.cfg)
 }
 
-// secret makes one: the text to show once, and what is stored.
+// secret makes a secret. It returns the text to show once and the form to store.
 func (s *session) secret(prefix string) (string, store.Secret, error) {
 	h, err := s.hasher()
 	if err != nil {
@@ -125,7 +126,7 @@ func (s *session) organization(ctx context.Context, name string) (store.Organiza
 	}
 }
 
-// explain turns errors of the store into words about flags.
+// explain turns errors of the store into messages about flags.
 func (s *session) explain(cmd *cobra.Command, err error) error {
 	var invalid *store.InvalidError
 	if !errors.As(err, &invalid) {
@@ -138,7 +139,7 @@ func (s *session) explain(cmd *cobra.Command, err error) error {
 	return &usageError{errors.New(strings.Join(parts, "; "))}
 }
 
-// flagOf is the flag that gives a field, or the argument.
+// flagOf returns the flag, or the argument, that sets a field.
 func flagOf(cmd *cobra.Command, field string) string {
 	name, _, _ := strings.Cut(field, "[")
 	name = strings.ReplaceAll(name, "_", "-")
@@ -157,7 +158,7 @@ func flagOf(cmd *cobra.Command, field string) string {
 	return "--" + name
 }
 
-// print writes the value as JSON, or as the table says.
+// print writes the value as JSON or with the table function.
 func (s *session) print(value any, table func(w io.Writer)) error {
 	if s.json {
 		return s.cli.printJSON(value)
@@ -167,7 +168,7 @@ func (s *session) print(value any, table func(w io.Writer)) error {
 	return w.Flush()
 }
 
-// row writes the cells of a line.
+// row writes one line of cells.
 func row(w io.Writer, cells ...any) {
 	for i, cell := range cells {
 		end := "\t"
@@ -178,12 +179,12 @@ func row(w io.Writer, cells ...any) {
 	}
 }
 
-// none tells on stderr that a list is empty, so that stdout stays data.
+// none reports an empty list on stderr, so that stdout holds only data.
 func (s *session) none(what string) {
 	fmt.Fprintf(s.cli.stderr, "svc: %s has no %s\n", s.org.Slug, what)
 }
 
-// deleted is the answer to a deletion.
+// deleted is the output of a deletion.
 type deleted struct {
 	ID      string `json:"id"`
 	Deleted bool   `json:"deleted"`
@@ -193,7 +194,7 @@ func (s *session) printDeleted(id string) error {
 	return s.print(deleted{ID: id, Deleted: true}, func(w io.Writer) { row(w, "Deleted "+id) })
 }
 
-// idArgument is one argument that is the public id of a resource.
+// idArgument checks that there is one argument, the public id of a resource.
 func idArgument(prefix, what string) cobra.PositionalArgs {
 	return args(func(cmd *cobra.Command, list []string) error {
 		if len(list) != 1 {
@@ -206,7 +207,7 @@ func idArgument(prefix, what string) cobra.PositionalArgs {
 	})
 }
 
-// decodeID reads an id that idArgument has checked.
+// decodeID decodes an id that idArgument has checked.
 func decodeID(prefix, text string) uuid.UUID {
 	id, err := publicid.Decode(prefix, text)
 	if err != nil {
@@ -215,7 +216,7 @@ func decodeID(prefix, text string) uuid.UUID {
 	return id
 }
 
-// missing words a not-found error; other errors pass.
+// missing explains a not-found error. It returns other errors unchanged.
 func (s *session) missing(err error, what, id string) error {
 	if errors.Is(err, store.ErrNotFound) {
 		return fmt.Errorf("organization %s has no %s %s", s.org.Slug, what, id)
@@ -223,7 +224,7 @@ func (s *session) missing(err error, what, id string) error {
 	return err
 }
 
-// nameArgument is one argument that is the name of what is created.
+// nameArgument checks that there is one argument, the name of the new resource.
 func nameArgument() cobra.PositionalArgs {
 	return args(func(cmd *cobra.Command, list []string) error {
 		if len(list) != 1 {
@@ -240,7 +241,7 @@ func at(t *time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04:05")
 }
 
-// orDash shows that there is nothing.
+// orDash returns a dash for an empty text.
 func orDash(text string) string {
 	if text == "" {
 		return "-"

@@ -55,7 +55,7 @@ ClickHouse server of --warehouse-url. A statement '-' is read from standard inpu
 	return cmd
 }
 
-// warehouseRuns refuses to go on without an engine: it runs only inside a server.
+// warehouseRuns returns an error if the embedded engine does not run. The engine runs only inside a server.
 func warehouseRuns(ctx context.Context, cfg config.Config) error {
 	if cfg.WarehouseURL.Reveal() != "" {
 		return nil

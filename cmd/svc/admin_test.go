@@ -40,7 +40,7 @@ func (o *operator) run(list ...string) (code int, stdout, stderr string) {
 	return invoke(o.t, nil, append(append([]string{"admin"}, list...), "--data-dir", o.dir)...)
 }
 
-// decode runs a command that must succeed, and reads its JSON.
+// decode runs a command that must succeed and decodes its JSON.
 func (o *operator) decode(to any, list ...string) {
 	o.t.Helper()
 	code, stdout, stderr := o.run(append(list, "--json")...)
@@ -54,7 +54,7 @@ func (o *operator) decode(to any, list ...string) {
 	}
 }
 
-// fails runs a command that must fail so.
+// fails runs a command that must fail with the given exit code and text.
 func (o *operator) fails(code int, says string, list ...string) {
 	o.t.Helper()
 	got, stdout, stderr := o.run(list...)
@@ -125,13 +125,13 @@ func TestAdminIngestKeys(t *testing.T) {
 	o.fails(1, "organization first has no ingest key "+key.ID, "ingest-key", "show", key.ID)
 	o.fails(1, "organization first has no custom ingest key "+key.ID, "ingest-key", "delete", key.ID)
 
-	// With a second organization the command must be told which.
+	// With a second organization, the command needs --org.
 	var second bootstrap.File
 	o.decode(&second, "org", "create", "Second")
 	o.fails(2, "--org is required: there are 2 organizations (first, second)", "ingest-key", "list")
 	o.shows([]string{"private"}, "ingest-key", "list", "--org", second.OrgID)
 
-	// Without the server's pepper no secret is made that the server would not know.
+	// Without the server's pepper the command makes no secret, because the server would not accept it.
 	if err := os.Rename(filepath.Join(o.dir, "secrets"), filepath.Join(o.dir, "elsewhere")); err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +177,7 @@ func TestAdminIngestPolicy(t *testing.T) {
 	o.shows([]string{"every span is kept"}, "sampling", "reset")
 
 	o.fails(1, "has no plan", "plan", "show")
-	o.fails(1, "has no plan", "plan", "get") // as the API calls it
+	o.fails(1, "has no plan", "plan", "get") // the name in the API
 	o.fails(2, `unknown command "fetch" for "svc admin plan"`, "plan", "fetch")
 	o.fails(1, "has no plan", "plan", "remove")
 	var plan planJSON
@@ -272,7 +272,7 @@ func TestParseAmount(t *testing.T) {
 // envAdmin makes the test binary `svc`, so that a command runs in a process of its own.
 const envAdmin = "SVC_TEST_ADMIN_COMMAND"
 
-// TestAdminBesideServer: what `svc admin` changes in another process counts here within a second.
+// TestAdminBesideServer: a change by `svc admin` in another process takes effect here within a second.
 func TestAdminBesideServer(t *testing.T) {
 	if text := os.Getenv(envAdmin); text != "" {
 		var list []string
@@ -308,7 +308,7 @@ func TestAdminBesideServer(t *testing.T) {
 	})
 	within := func(what string, noticed func() bool) {
 		t.Helper()
-		start := time.Now() // the other process has just ended, so its commit is older
+		start := time.Now() // the other process has just ended, so its commit is earlier
 		for !noticed() {
 			if time.Since(start) > 10*time.Second {
 				t.Fatalf("%s: not noticed", what)
@@ -345,7 +345,7 @@ func TestAdminBesideServer(t *testing.T) {
 	})
 }
 
-// TestAdminRegion mends a mistyped region, which only who names it can.
+// TestAdminRegion corrects a mistyped region. The command must name the recorded region.
 func TestAdminRegion(t *testing.T) {
 	t.Parallel()
 	o := newOperator(t)

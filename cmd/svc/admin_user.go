@@ -66,7 +66,7 @@ func (c *cli) adminUserCreate() *cobra.Command {
 	return cmd
 }
 
-// givenPassword reads the password that is to be used; it is empty when one is to be made.
+// givenPassword reads the password to use. It returns an empty text if a password must be generated.
 func (c *cli) givenPassword(fromStdin bool) (string, error) {
 	if !fromStdin {
 		return "", nil
@@ -82,16 +82,16 @@ func (c *cli) givenPassword(fromStdin bool) (string, error) {
 	return password, nil
 }
 
-// createdUser is what admin user create prints.
+// createdUser is the output of admin user create.
 type createdUser struct {
 	UserID   principal.UserID `json:"user_id"`
 	Email    string           `json:"email"`
 	OrgID    principal.OrgID  `json:"org_id"`
 	Role     principal.Role   `json:"role"`
-	Password string           `json:"password,omitempty"` // one that was made; never one that was given
+	Password string           `json:"password,omitempty"` // only a generated password, never a given one
 }
 
-// createUser adds a user to an organization. A person who has an account already becomes a member with that account.
+// createUser adds a user to an organization. A person who already has an account becomes a member with that account.
 func (c *cli) createUser(ctx context.Context, cfg config.Config, org principal.OrgID, role principal.Role, email, name, password string) (_ createdUser, err error) {
 	s, _, err := app.OpenStore(ctx, cfg)
 	if err != nil {

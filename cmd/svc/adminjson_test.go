@@ -6,7 +6,7 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// ingestKeyJSON is an ingest key by the names of the API.
+// ingestKeyJSON is an ingest key with the field names of the API.
 type ingestKeyJSON struct {
 	Object             string              `json:"object"`
 	ID                 string              `json:"id"`
@@ -24,7 +24,7 @@ type ingestKeyJSON struct {
 	CreatedBy          *string             `json:"created_by"`
 	LastUsedAt         *time.Time          `json:"last_used_at"`
 	RotatedAt          *time.Time          `json:"rotated_at"`
-	Secret             string              `json:"secret,omitempty"` // of create and roll
+	Secret             string              `json:"secret,omitempty"` // only after create and roll
 }
 
 type attributeJSON struct {
@@ -47,7 +47,7 @@ type mappingJSON struct {
 	UpdatedAt     time.Time `json:"updated_at"`
 }
 
-// samplingJSON is a sampling policy by the names of the API.
+// samplingJSON is a sampling policy with the field names of the API.
 type samplingJSON struct {
 	Object                string     `json:"object"`
 	TraceSampleRatio      float64    `json:"trace_sample_ratio"`

@@ -12,7 +12,7 @@ import (
 	"github.com/svc-observability/svc/server/config"
 )
 
-// banner tells a person what runs and how to send to it. first holds the credentials of a first start, else nothing.
+// banner tells a person what runs and how to send to it. first holds the credentials of a first start; otherwise it is empty.
 func (c *cli) banner(cfg config.Config, at, first bootstrap.File) {
 	bold := c.bold()
 	var b strings.Builder
@@ -51,11 +51,11 @@ func (c *cli) banner(cfg config.Config, at, first bootstrap.File) {
 		fmt.Fprintf(&b, "  export OTEL_EXPORTER_OTLP_HEADERS=x-svc-ingest-key=%s\n", key)
 	}
 	fmt.Fprintf(&b, "\nCtrl-C stops it cleanly.\n\n")
-	// The server runs all the same when nobody reads.
+	// Ignore the error: the server runs even if nobody reads the output.
 	_, _ = io.WriteString(c.stdout, b.String())
 }
 
-// bold stresses a heading on a terminal, unless NO_COLOR is set (no-color.org).
+// bold returns a function that highlights a heading on a terminal, unless NO_COLOR is set (no-color.org).
 func (c *cli) bold() func(string) string {
 	out, ok := c.stdout.(*os.File)
 	plain := !ok || !term.IsTerminal(int(out.Fd()))

@@ -54,7 +54,7 @@ The address and the key come from the flags, else from SVC_INGEST_KEY, else from
 			result, err := demo.Run(ctx, options)
 			show.end()
 			switch {
-			case result.From.IsZero(): // nothing was begun
+			case result.From.IsZero(): // the run did not start
 			case f.output == "json":
 				err = errors.Join(err, c.printJSON(result))
 			default:

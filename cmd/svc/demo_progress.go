@@ -12,7 +12,7 @@ import (
 	"github.com/svc-observability/svc/server/demo"
 )
 
-// demoProgress shows how far a run is: a bar on a terminal, a line now and then elsewhere.
+// demoProgress shows the progress of a run: a bar on a terminal, an occasional line elsewhere.
 type demoProgress struct {
 	out      io.Writer
 	terminal bool
@@ -95,7 +95,7 @@ func (p *demoProgress) update(s demo.Progress) {
 	}
 }
 
-// draw replaces the line, which must not be wider than the terminal.
+// draw replaces the current line. The line must not be wider than the terminal.
 func (p *demoProgress) draw(line string) {
 	if w := p.width() - 1; w > 0 && len(line) > w {
 		line = line[:w]
@@ -104,7 +104,7 @@ func (p *demoProgress) draw(line string) {
 	p.drawn = true
 }
 
-// end leaves the line as it is.
+// end finishes the line and leaves it on the terminal.
 func (p *demoProgress) end() {
 	if p.drawn {
 		fmt.Fprintln(p.out)
@@ -112,7 +112,7 @@ func (p *demoProgress) end() {
 	}
 }
 
-// short is a number in few characters.
+// short formats a number in few characters.
 func short(n int) string {
 	switch {
 	case n >= 10_000_000:
@@ -126,7 +126,7 @@ func short(n int) string {
 	}
 }
 
-// demoSummary says what was sent, and which planted faults are in it.
+// demoSummary prints what was sent and which planted faults it contains.
 func (c *cli) demoSummary(r demo.Result) {
 	var b strings.Builder
 	state := ""
@@ -151,5 +151,5 @@ func (c *cli) demoSummary(r demo.Result) {
 			fmt.Fprintf(&b, "  %s to %s  %s of %s\n      %s\n", f.Start.Format("2006-01-02 15:04"), f.End.Format("15:04"), f.Name, f.Service, f.What)
 		}
 	}
-	_, _ = io.WriteString(c.stdout, b.String()) // what was sent is sent, also when nobody reads
+	_, _ = io.WriteString(c.stdout, b.String()) // ignore the error: the telemetry is sent even if nobody reads this
 }

@@ -40,7 +40,7 @@ server. Exit code 1 when a check fails; warnings do not count.`,
 	return cmd
 }
 
-// verdict of a check.
+// verdict is the result of a check.
 type verdict string
 
 const (
@@ -50,7 +50,7 @@ const (
 	verdictSkip verdict = "skip"
 )
 
-// finding is the outcome of one check, in words that say what to do.
+// finding is the outcome of one check, with a text that says what to do.
 type finding struct {
 	Check   string  `json:"check"`
 	Verdict verdict `json:"verdict"`
@@ -73,7 +73,7 @@ func skip(format string, a ...any) finding {
 	return finding{Verdict: verdictSkip, Message: fmt.Sprintf(format, a...)}
 }
 
-// examine runs the checks in the order in which a start would run into them.
+// examine runs the checks in the order in which a start of the server would meet the problems.
 func (c *cli) examine(ctx context.Context, cfg config.Config, asJSON bool) error {
 	running := serverRuns(cfg)
 	var findings []finding

@@ -18,7 +18,7 @@ import (
 // systemLogsLarge is the size above which ClickHouse's own logs count as a problem: they grow with every query.
 const systemLogsLarge = 1 << 30
 
-// clockSkew is how far a ClickHouse server's clock may be off: partitions and TTLs go by it.
+// clockSkew is how far a ClickHouse server's clock may be off. Partitions and TTLs depend on that clock.
 const clockSkew = 5 * time.Second
 
 func checkDatabase(ctx context.Context, cfg config.Config, _ bool) finding {
@@ -33,7 +33,7 @@ func checkDatabase(ctx context.Context, cfg config.Config, _ bool) finding {
 	return migrated(name, list)
 }
 
-// migrated judges a database by its migrations. Missing ones are no fault: the next start applies them.
+// migrated checks the migrations of a database. Missing migrations are not a fault, because the next start applies them.
 func migrated(name string, list []migration) finding {
 	for _, m := range list {
 		if m.State == "changed" {
@@ -75,7 +75,8 @@ func checkWarehouse(ctx context.Context, cfg config.Config, running bool) findin
 	return migrated(name, list)
 }
 
-// checkSystemLogs looks for ClickHouse's own log tables, which no default bounds; the ones with a number are left from upgrades.
+// checkSystemLogs looks for ClickHouse's own log tables, which by default grow without a bound. Tables with a number are left
+// over from upgrades.
 func checkSystemLogs(ctx context.Context, cfg config.Config, _ bool) finding {
 	if err := warehouseRuns(ctx, cfg); err != nil {
 		return skip("the embedded engine runs only inside a server")

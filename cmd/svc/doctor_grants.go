@@ -8,7 +8,7 @@ import (
 	"github.com/svc-observability/svc/server/config"
 )
 
-// printGrants prints what an operator runs on a ClickHouse server so that organizations may use SQL.
+// printGrants prints the statements that an operator runs on a ClickHouse server to allow organizations to use SQL.
 func (c *cli) printGrants(ctx context.Context, cfg config.Config) error {
 	if cfg.WarehouseURL.Reveal() == "" {
 		fmt.Fprintln(c.stdout, "-- The embedded engine needs no grants: svc writes its rights and row policies at every start.")

@@ -19,7 +19,7 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/chdb"
 )
 
-// Below diskLow the warehouse cannot merge for long; below diskScarce it is time to think of more.
+// Below diskLow the warehouse cannot merge for much longer. Below diskScarce the operator should plan for more disk space.
 const (
 	diskLow    = 1 << 30
 	diskScarce = 10 << 30
@@ -32,12 +32,13 @@ func serverRuns(cfg config.Config) bool {
 		return false
 	}
 	defer f.Close()
-	// A shared lock, given back at once: two doctors do not take each other for a server.
+	// Take a shared lock and release it at once, so that two concurrent doctors do not mistake each other for a server.
 	err = unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB)
 	return errors.Is(err, unix.EWOULDBLOCK)
 }
 
-// checkProcessor asks for what ClickHouse is compiled for; without it the engine dies of an illegal instruction.
+// checkProcessor checks for the instruction sets that ClickHouse is compiled for. Without them the engine dies of an illegal
+// instruction.
 func checkProcessor(_ context.Context, cfg config.Config, _ bool) finding {
 	if cfg.WarehouseURL.Reveal() != "" {
 		return skip("the embedded engine is not used")
@@ -128,7 +129,7 @@ func checkDisk(_ context.Context, cfg config.Config, _ bool) finding {
 	return ok("%s", text)
 }
 
-// checkPorts takes the ports for a moment, or asks the server that has them whether it is ready.
+// checkPorts binds the ports for a moment. If a server runs, it asks the server whether it is ready instead.
 func checkPorts(ctx context.Context, cfg config.Config, running bool) finding {
 	if running {
 		return checkReady(ctx, serverAddresses(cfg).BaseURL)

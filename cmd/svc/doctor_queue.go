@@ -9,7 +9,7 @@ import (
 	"github.com/svc-observability/svc/server/config"
 )
 
-// checkQueue looks for acknowledged telemetry that is not on its way to the warehouse and needs a person.
+// checkQueue looks for acknowledged telemetry that will not reach the warehouse without the help of a person.
 func checkQueue(_ context.Context, cfg config.Config, _ bool) finding {
 	queue := filepath.Join(cfg.DataDir, "queue")
 	var notes []string

@@ -9,22 +9,23 @@ import (
 	"github.com/svc-observability/svc/server/processors"
 )
 
-// gcPercent keeps the heap smaller than Go's default of 100 does: the engine beside it needs the memory more, and what ingest holds is
-// pooled, so collecting more often costs little (docs/performance.md).
+// gcPercent keeps the heap smaller than Go's default of 100 would. The engine on the same machine needs the memory more. The
+// memory of ingest is pooled, so collecting more often costs little (docs/performance.md).
 const gcPercent = 50
 
-// A server of two processors is at home in heapBase + 2 * heapPerProcessor: beyond that garbage is collected before it is half of what
-// lives, down to an eighth.
+// The target size of the heap is heapBase plus heapPerProcessor for each processor. A server of two processors normally stays
+// within it. Above the target, garbage is collected before it reaches half of the live heap; the limit goes down to an eighth
+// (leastGarbage).
 const (
 	heapBase         = 320 << 20
 	heapPerProcessor = 64 << 20
 	leastGarbage     = 8
 )
 
-// limitHeap bounds the garbage of the server's heap, as far as the operator did not do it with GOGC and GOMEMLIMIT.
+// limitHeap bounds the garbage of the server's heap. If the operator has set GOGC or GOMEMLIMIT, that setting stays as it is.
 //
-// A fixed memory limit would have a server whose requests really need more collect without end. So the limit follows what is alive:
-// each collection sets the one for the next.
+// With a fixed memory limit, a server whose requests really need more memory would collect garbage all the time. So the limit
+// follows the size of the live heap: each collection sets the limit for the next one.
 func limitHeap() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
@@ -34,7 +35,7 @@ func limitHeap() {
 	}
 }
 
-// heapLimit is a soft memory limit that gives way to what is alive.
+// heapLimit is a soft memory limit that grows with the live heap.
 type heapLimit struct {
 	target  uint64
 	current uint64
@@ -50,14 +51,14 @@ func newHeapLimit(target uint64) *heapLimit {
 	}
 }
 
-// follow sets the limit now and after each collection: an object that nobody holds is cleaned up by the next one.
+// follow sets the limit now and after each collection. To notice a collection, it attaches a cleanup to an unreferenced object.
 func (h *heapLimit) follow() {
 	metrics.Read(h.samples)
 	h.adjust(h.samples[0].Value.Uint64() + h.samples[1].Value.Uint64())
 	runtime.AddCleanup(&struct{ _ *byte }{}, (*heapLimit).follow, h)
 }
 
-// adjust leaves at least a part of what is alive as room for garbage. Small changes are not worth the call.
+// adjust leaves room for garbage of at least a fixed part of the live heap. It skips small changes, which are not worth the call.
 func (h *heapLimit) adjust(alive uint64) {
 	limit := max(h.target, alive+alive/leastGarbage)
 	if diff := max(limit, h.current) - min(limit, h.current); limit == h.current || limit > h.target && diff < h.target/32 {

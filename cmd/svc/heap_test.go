@@ -16,20 +16,20 @@ func TestHeapLimit(t *testing.T) {
 	for _, alive := range []uint64{0, 100, 341, 400, 404, 800, 100, 50} {
 		h.adjust(alive * mib)
 	}
-	// Below the target it stays, above it leaves an eighth; a change of a few mebibytes is left alone.
+	// Below the target the limit stays; above it leaves an eighth. A change of a few mebibytes is ignored.
 	if diff := cmp.Diff([]int64{384, 450, 900, 384}, set); diff != "" {
 		t.Errorf("limits set (-want +got):\n%s", diff)
 	}
 }
 
-// TestHeapLimitFollowsCollections: each collection asks again, by itself.
+// TestHeapLimitFollowsCollections: each collection adjusts the limit again, without a call.
 func TestHeapLimitFollowsCollections(t *testing.T) {
 	asked := make(chan int64, 100)
-	h := newHeapLimit(1) // everything alive is beyond it
+	h := newHeapLimit(1) // any live heap exceeds it
 	h.set = func(bytes int64) int64 {
 		select {
 		case asked <- bytes:
-		default: // collections after the test have no reader
+		default: // no reader for collections after the test
 		}
 		return 0
 	}
@@ -38,7 +38,7 @@ func TestHeapLimitFollowsCollections(t *testing.T) {
 	for range 4 {
 		held = append(held, make([]byte, 32<<20))
 		runtime.GC()
-		// What an earlier collection asked for may come late.
+		// The limit of an earlier collection may arrive late.
 		deadline := time.After(10 * time.Second)
 		for limit := int64(0); limit < int64(len(held))*32<<20; {
 			select {

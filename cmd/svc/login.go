@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// defaultServer is where a server on its defaults is reached.
+// defaultServer is the address of a server with default settings.
 const defaultServer = "http://127.0.0.1:8080"
 
 func (c *cli) login() *cobra.Command {
@@ -51,7 +51,7 @@ type login struct {
 	noBrowser    bool
 }
 
-// cliLogin is the answer to a start.
+// cliLogin is the server's answer to the start of a login.
 type cliLogin struct {
 	DeviceCode string `json:"device_code"`
 	UserCode   string `json:"user_code"`
@@ -82,7 +82,7 @@ func (l *login) run(ctx context.Context) error {
 	if warning := inClear(l.server); warning != "" {
 		fmt.Fprintln(l.stderr, "svc: "+warning)
 	}
-	// Before a person is asked for anything: a key that cannot be kept must not be made.
+	// Check the folder before asking a person for anything: no key may be made that cannot be stored.
 	if err := prepareFolder(file); err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (l *login) run(ctx context.Context) error {
 	return nil
 }
 
-// forget revokes the key of the login before.
+// forget revokes the key of the previous login.
 func (l *login) forget(ctx context.Context, prior credential) {
 	err := apiCall(ctx, http.MethodDelete, prior.URL+"/v2/cli/session", prior.Token, nil, nil)
 	var refused *refusal
@@ -121,7 +121,7 @@ func (l *login) forget(ctx context.Context, prior credential) {
 	fmt.Fprintf(l.stderr, "svc: the key of the login before, %s, was not revoked: %v\n", prior.KeyPrefix, err)
 }
 
-// show tells the person where to go and which code to compare.
+// show tells the person which page to open and which code to compare.
 func (l *login) show(ctx context.Context, began cliLogin) {
 	opened := !l.noBrowser && openBrowser(ctx, began.FullPage)
 	text := "Open this page to sign in:"
@@ -132,7 +132,7 @@ func (l *login) show(ctx context.Context, began cliLogin) {
 		text, plain(began.FullPage), plain(began.UserCode), began.ExpiresIn/60)
 }
 
-// plain keeps a server from writing anything but text to the terminal.
+// plain prevents a server from writing anything but text to the terminal.
 func plain(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
@@ -142,7 +142,7 @@ func plain(text string) string {
 	}, text)
 }
 
-// Tags of the answers to who asks whether a login was confirmed.
+// Tags of the answers to the question whether a login was confirmed.
 const (
 	tagPending  = "@svc/http/errors/CliLoginPendingError"
 	tagSlowDown = "@svc/http/errors/CliLoginSlowDownError"
@@ -150,7 +150,7 @@ const (
 	tagExpired  = "@svc/http/errors/CliLoginExpiredError"
 )
 
-// wait asks until the person has decided.
+// wait polls the server until the person has decided.
 func (l *login) wait(ctx context.Context, began cliLogin) (credential, error) {
 	interval := time.Duration(max(1, began.Interval)) * time.Second
 	end := time.NewTimer(time.Duration(began.ExpiresIn) * time.Second)
@@ -171,7 +171,7 @@ func (l *login) wait(ctx context.Context, began cliLogin) (credential, error) {
 			return made, nil
 		case ctx.Err() != nil:
 		case !errors.As(err, &refused), refused.status >= http.StatusInternalServerError, refused.status == http.StatusTooManyRequests:
-			// The server or the way to it fails: the person may be confirming all the same.
+			// The server or the connection fails, but the person may still confirm the login.
 		case refused.tag == tagPending:
 		case refused.tag == tagSlowDown:
 			interval += 5 * time.Second
@@ -185,9 +185,9 @@ func (l *login) wait(ctx context.Context, began cliLogin) (credential, error) {
 	}
 }
 
-// openBrowser opens a page in the person's browser, where there is one.
+// openBrowser opens a page in the person's browser, if there is one.
 func openBrowser(ctx context.Context, page string) bool {
-	// Nothing but a page: the address comes from the server.
+	// Open only web pages: the address comes from the server.
 	if _, err := serverURL(page); err != nil {
 		return false
 	}
@@ -208,12 +208,12 @@ func openBrowser(ctx context.Context, page string) bool {
 	if err != nil {
 		return false
 	}
-	// It outlives this command, whose context would end it.
+	// The browser outlives this command, whose context would end it.
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), path, append(list, page)...)
 	if cmd.Start() != nil {
 		return false
 	}
-	go func() { _ = cmd.Wait() }() // only to leave no zombie
+	go func() { _ = cmd.Wait() }() // only to avoid a zombie process
 	return true
 }
 
@@ -226,7 +226,7 @@ func serverURL(text string) (string, error) {
 	return strings.TrimRight(text, "/"), nil
 }
 
-// inClear warns of a key that would cross a network unencrypted.
+// inClear returns a warning if the key would cross a network unencrypted.
 func inClear(server string) string {
 	u, err := url.Parse(server)
 	if err != nil || u.Scheme == "https" {

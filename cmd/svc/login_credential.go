@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// credential is what svc login keeps.
+// credential is the data that svc login stores.
 type credential struct {
 	URL          string    `json:"url"`
 	Token        string    `json:"token"`
@@ -39,7 +39,7 @@ type place struct {
 	Role string `json:"role"`
 }
 
-// credentialFile is where the login of this user is kept.
+// credentialFile returns the path of the file with the login of this user.
 func (c *cli) credentialFile() (string, error) {
 	for _, pair := range c.environ {
 		if dir, ok := strings.CutPrefix(pair, "XDG_CONFIG_HOME="); ok && filepath.IsAbs(dir) {
@@ -53,10 +53,10 @@ func (c *cli) credentialFile() (string, error) {
 	return filepath.Join(dir, "svc", "login.json"), nil
 }
 
-// errNotLoggedIn leads on.
+// errNotLoggedIn says how to log in.
 var errNotLoggedIn = errors.New("this command line is not logged in: run 'svc login'")
 
-// readCredential reads the login. A file that others can read is refused.
+// readCredential reads the login. It refuses a file that other users can read.
 func readCredential(path string) (credential, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -76,7 +76,7 @@ func readCredential(path string) (credential, error) {
 	return out, nil
 }
 
-// prepareFolder makes the folder of the login and shows whether it can be written to.
+// prepareFolder makes the folder of the login and checks that it is writable.
 func prepareFolder(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("keep the login: %w", err)
@@ -88,7 +88,7 @@ func prepareFolder(path string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// write keeps the login, all or nothing; the file is this user's alone from the start.
+// write stores the login, all or nothing. From the start only this user can read the file.
 func (k credential) write(path string) (err error) {
 	text, err := json.MarshalIndent(k, "", "  ")
 	if err != nil {
@@ -108,7 +108,7 @@ func (k credential) write(path string) (err error) {
 	return nil
 }
 
-// callTimeout bounds one question to the server.
+// callTimeout bounds one call to the server.
 const callTimeout = 30 * time.Second
 
 // apiCall makes one REST call and decodes the answer; into may be nil.

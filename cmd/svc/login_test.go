@@ -14,7 +14,8 @@ import (
 	"time"
 )
 
-// TestLoginAgainstServers: what svc login does with what a server may answer while it waits, and what it never prints.
+// TestLoginAgainstServers checks how svc login reacts to the possible answers of a server while it waits, and what it must never
+// print.
 func TestLoginAgainstServers(t *testing.T) {
 	refuse := func(status int, tag string) func(http.ResponseWriter) {
 		return func(w http.ResponseWriter) {

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// identity is what whoami prints.
+// identity is the output of whoami.
 type identity struct {
 	URL          string     `json:"url"`
 	User         *account   `json:"user"`
@@ -99,7 +99,7 @@ func (c *cli) logout() *cobra.Command {
 	return cmd
 }
 
-// kept is the login of this user and where it is.
+// kept returns the stored login of this user and the path of its file.
 func (c *cli) kept() (credential, string, error) {
 	path, err := c.credentialFile()
 	if err != nil {
@@ -112,7 +112,7 @@ func (c *cli) kept() (credential, string, error) {
 	return k, path, err
 }
 
-// ended says what to do about a key that is not accepted any more.
+// ended says what to do about a key that the server no longer accepts.
 func ended(err error) error {
 	var refused *refusal
 	if errors.As(err, &refused) && refused.status == http.StatusUnauthorized {

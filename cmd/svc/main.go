@@ -1,7 +1,7 @@
-// Command svc is the whole platform in one program: `svc serve` runs it, the other subcommands look after it.
+// Command svc is the whole platform in one program: `svc serve` runs it, and the other subcommands administer it.
 //
-// Exit codes: 0 success, a clean stop included; 1 failure; 2 bad usage or configuration. Data goes to stdout, everything
-// else to stderr.
+// Exit codes: 0 success, including a clean stop; 1 failure; 2 bad usage or configuration. Data goes to stdout, everything else to
+// stderr.
 package main
 
 import (
@@ -26,7 +26,7 @@ func main() {
 	os.Exit(c.run(context.Background(), os.Args[1:]))
 }
 
-// cli is the surroundings of one invocation.
+// cli is the environment of one invocation.
 type cli struct {
 	stdin          *os.File
 	stdout, stderr io.Writer
@@ -68,14 +68,14 @@ Exit codes: 0 success, 1 failure, 2 bad usage or configuration. Data goes to std
 	root.SetOut(c.stdout)
 	root.SetErr(c.stderr)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		// Of a mistyped command its flags are not known either, but they are not what is wrong.
+		// Flags of a mistyped command are unknown too, but the error must name the command, not the flags.
 		if list := cmd.Flags().Args(); cmd.HasSubCommands() && len(list) > 0 {
 			return cmd.ValidateArgs(list)
 		}
 		return &usageError{err}
 	})
 	root.AddCommand(c.serve(), c.warehouse(), c.migrate(), c.admin(), c.version(), c.config(), c.doctor(), c.sendTest(), c.demo(), c.login(), c.whoami(), c.logout())
-	// Its default takes any word for a shell and prints help.
+	// The default completion command accepts any word as a shell and prints help.
 	root.InitDefaultCompletionCmd("completion")
 	for _, cmd := range root.Commands() {
 		if cmd.Name() == "completion" {
@@ -86,13 +86,13 @@ Exit codes: 0 success, 1 failure, 2 bad usage or configuration. Data goes to std
 	return root
 }
 
-// usageError is a command line that cannot be carried out.
+// usageError is an error in the command line.
 type usageError struct{ err error }
 
 func (e *usageError) Error() string { return e.err.Error() }
 func (e *usageError) Unwrap() error { return e.err }
 
-// args checks the arguments of a command and marks what is wrong with them as bad usage.
+// args checks the arguments of a command and marks errors as bad usage.
 func args(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, list []string) error {
 		if err := check(cmd, list); err != nil {

@@ -105,7 +105,7 @@ func TestVersionJSON(t *testing.T) {
 	}
 }
 
-// What config print prints is a configuration file that means the same, and holds no secret.
+// The output of config print is a configuration file with the same meaning and without secrets.
 func TestConfigPrint(t *testing.T) {
 	environ := []string{"SVC_REGION=eu", "SVC_DATABASE_URL=postgres://u:hunter2@db/svc"}
 	code, stdout, stderr := invoke(t, environ, "config", "print", "--effective", "--api-addr", "127.0.0.1:1")
@@ -116,7 +116,7 @@ func TestConfigPrint(t *testing.T) {
 	if err := os.WriteFile(file, []byte(stdout), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	// Printed stars are no password; without one, what is printed is a configuration file.
+	// Printed stars are not a password. Without a password, the output is a configuration file.
 	if code, _, stderr := invoke(t, nil, "config", "print", "--config", file); code != exitUsage || !strings.Contains(stderr, "database-url") {
 		t.Errorf("%d %s", code, stderr)
 	}
@@ -133,7 +133,7 @@ func TestConfigPrint(t *testing.T) {
 	}
 }
 
-// TestSendTestNamesTheStep runs send-test against servers that fail at one place.
+// TestSendTestNamesTheStep runs send-test against servers that fail at one step.
 func TestSendTestNamesTheStep(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
@@ -210,7 +210,7 @@ func TestMigrateAndUsers(t *testing.T) {
 	}
 }
 
-// TestDoctorFindsWhatTheQueueSetAside: acknowledged telemetry that needs a person is named, with where it is.
+// TestDoctorFindsWhatTheQueueSetAside: the doctor names acknowledged telemetry that needs a person, and where it is.
 func TestDoctorFindsWhatTheQueueSetAside(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"queue/quarantine/7-spans.rec", "queue/quarantine/retry/8.rec", "queue/damaged/1.log-0-64.bin"} {

@@ -112,7 +112,7 @@ func (c *cli) migrateBackfill(ctx context.Context, cfg config.Config) error {
 	return nil
 }
 
-// migration is one line of the status, of either database.
+// migration is one line of the status of either database.
 type migration struct {
 	Database  string     `json:"database"`
 	Name      string     `json:"name"`
@@ -131,7 +131,7 @@ func newMigration(database, name string, applied, changed bool, at time.Time) mi
 	return m
 }
 
-// storeConfig says where the relational database is, without opening it.
+// storeConfig returns the location of the relational database without opening it.
 func storeConfig(cfg config.Config) store.Config {
 	if url := cfg.DatabaseURL.Reveal(); url != "" {
 		return store.Config{URL: url}

@@ -61,7 +61,7 @@ Addresses and keys come from the flags, else from SVC_INGEST_KEY and SVC_API_KEY
 	return cmd
 }
 
-// sendTest is one run: where to send and read, and as whom.
+// sendTest is one run: the addresses for sending and reading, and the credentials.
 type sendTest struct {
 	baseURL, ingestURL string
 	apiKey, ingestKey  string
@@ -69,7 +69,7 @@ type sendTest struct {
 	progress           func(string)
 }
 
-// sendTestResult names what was sent, for those who want to look at it.
+// sendTestResult names the telemetry that was sent, so that a person can look at it.
 type sendTestResult struct {
 	TraceID      string `json:"trace_id"`
 	Service      string `json:"service_name"`
@@ -77,7 +77,7 @@ type sendTestResult struct {
 	FoundAfterMS int64  `json:"found_after_ms"`
 }
 
-// complete fills in what no flag gave.
+// complete fills in the values that no flag has set.
 func (t *sendTest) complete(cfg config.Config, environ []string) error {
 	var file bootstrap.File
 	if cfg.BootstrapFile != "" {
@@ -121,7 +121,7 @@ func (t *sendTest) complete(cfg config.Config, environ []string) error {
 	return nil
 }
 
-// run sends all three, then looks for each. Every error names the step.
+// run sends a trace, a log and a metric, then looks for each. Every error names the step.
 func (t *sendTest) run(ctx context.Context) (sendTestResult, error) {
 	sample := newSample(time.Now())
 	start := time.Now()

@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	// An answer is read up to here; a longer one is no answer of svc.
+	// answerLimit is how much of an answer is read. A longer answer does not come from svc.
 	answerLimit = 4 << 20
-	// lookEvery is the pause between two looks; the platform promises its data within 2 seconds.
+	// lookEvery is the pause between two reads. The platform promises its data within 2 seconds.
 	lookEvery = 100 * time.Millisecond
-	// notFoundTag says that a trace is not there, or not yet. Any other 404 comes from an address that is not the API's.
+	// notFoundTag says that a trace does not exist, or not yet. Any other 404 comes from an address that is not the API.
 	notFoundTag = "@svc/http/v2/TraceNotFoundError"
 )
 
@@ -50,7 +50,7 @@ func (e *refusal) Error() string {
 	return text
 }
 
-// send posts one OTLP request and demands that everything in it was taken.
+// send posts one OTLP request and requires that the server accepts everything in it.
 func (t *sendTest) send(ctx context.Context, path string, request proto.Message) error {
 	body, err := proto.Marshal(request)
 	if err != nil {
@@ -76,10 +76,10 @@ func (t *sendTest) send(ctx context.Context, path string, request proto.Message)
 // errNotYet says that a read worked but does not show what was sent.
 var errNotYet = errors.New("it was accepted but is not found")
 
-// find repeats a look until it shows what was sent. Only "not there yet" and answers that ask to come back are repeated.
+// find repeats a read until it shows what was sent. It repeats only after errNotYet and after answers that ask for a retry.
 func (t *sendTest) find(ctx context.Context, look func(get getter) error) error {
 	get := func(method, path string, body, into any) error { return t.rest(ctx, method, path, body, into) }
-	var last error // what the look before said
+	var last error // the error of the previous read
 	for {
 		err := look(get)
 		if ctx.Err() != nil && err != nil {

@@ -20,10 +20,10 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// sampleService is the service.name under which test telemetry shows up.
+// sampleService is the service.name of the test telemetry.
 const sampleService = "svc-send-test"
 
-// sample is telemetry that nobody sent before: its ids and the metric's name are new.
+// sample is telemetry that was never sent before: its ids and the name of its metric are new.
 type sample struct {
 	at      time.Time
 	traceID []byte
@@ -88,7 +88,7 @@ func (s sample) metrics() proto.Message {
 	}}}
 }
 
-// window is the time in which to look, as RFC 3339.
+// window returns the time range in which to look, as RFC 3339.
 func (s sample) window() (from, to string) {
 	return s.at.Add(-time.Minute).UTC().Format(time.RFC3339), s.at.Add(time.Minute).UTC().Format(time.RFC3339)
 }

@@ -67,14 +67,14 @@ func (c *cli) runServer(ctx context.Context, cfg config.Config) error {
 	})
 	if err != nil {
 		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-			return nil // stopped by a signal before it was up
+			return nil // stopped by a signal before the server was ready
 		}
 		return err
 	}
 	started.Store(a)
 	addresses := a.Addresses()
 	err = addresses.Write(addressFile(cfg))
-	// Also when that failed: the keys of a first start are told now or never.
+	// Print the banner even after an error: the keys of a first start are shown only once.
 	c.banner(cfg, addresses, first)
 	if err != nil {
 		return errors.Join(err, a.Close(context.WithoutCancel(ctx)))
@@ -86,10 +86,11 @@ func (c *cli) runServer(ctx context.Context, cfg config.Config) error {
 	return err
 }
 
-// addressFile tells commands beside the server where it listens, for port 0 picks a port. It is there while the server runs.
+// addressFile is the path of the file that tells other commands where the server listens, because port 0 picks a port. The file
+// exists while the server runs.
 func addressFile(cfg config.Config) string { return filepath.Join(cfg.DataDir, "addresses.json") }
 
-// stopSignals ends the context at the first SIGINT or SIGTERM and calls again at the second.
+// stopSignals ends the context at the first SIGINT or SIGTERM. At the second it calls the function again.
 func stopSignals(ctx context.Context, again func()) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	signals := make(chan os.Signal, 2)
@@ -115,7 +116,7 @@ func stopSignals(ctx context.Context, again func()) (context.Context, context.Ca
 	}
 }
 
-// progress tells the steps of the start: as lines for a person, or as log records where the log is for a machine.
+// progress reports the steps of the start: as lines for a person, or as log records if the log is for a machine.
 func progress(out io.Writer, log *slog.Logger, format string) func(string) {
 	if format == "json" {
 		return func(step string) { log.Info("starting", "step", step) }

@@ -13,13 +13,13 @@ import (
 
 const configFlag = "config"
 
-// settings adds the flags of the named keys, of all when none is named, and --config.
+// settings adds --config and the flags of the named keys. Without names it adds the flags of all keys.
 func settings(cmd *cobra.Command, keys ...string) {
 	config.AddFlags(cmd.Flags(), keys...)
 	cmd.Flags().String(configFlag, "", "YAML file of settings (SVC_CONFIG)")
 }
 
-// placeKeys are the settings that say where the data is, for commands that work beside a server.
+// placeKeys are the settings for the location of the data, for commands that may run beside a server.
 func placeKeys() []string {
 	return []string{"data-dir", "database-url", "warehouse-url", "secret-key", "log-level", "log-format"}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/chdb"
 )
 
-// Set by the linker (Makefile); a plain `go build` takes them from the build's own record.
+// The linker sets these variables (Makefile). A plain `go build` takes them from its build info.
 var (
 	version string
 	commit  string
@@ -70,7 +70,7 @@ func (c *cli) version() *cobra.Command {
 	return cmd
 }
 
-// printJSON prints a value, or a message or messages as the API shows them.
+// printJSON prints a value as JSON. It prints one or more messages as the API shows them.
 func (c *cli) printJSON(value any) (err error) {
 	switch v := value.(type) {
 	case proto.Message:

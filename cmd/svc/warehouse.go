@@ -27,7 +27,7 @@ func (c *cli) warehouse() *cobra.Command {
 			}
 			parent := chdb.ParentPipe()
 			if parent != nil {
-				// The supervisor repeats what this process says as a warning, and tells the usual events itself.
+				// The supervisor logs the output of this process as warnings and reports usual events itself.
 				cfg.LogLevel = max(cfg.LogLevel, slog.LevelWarn)
 			}
 			fence, err := warehouse.RowPolicies()
@@ -42,7 +42,7 @@ func (c *cli) warehouse() *cobra.Command {
 			})
 		},
 	}
-	// Not the server's data-dir: the engine's own folder inside it.
+	// This is not the server's data-dir but the engine's own folder inside it.
 	cmd.Flags().StringVar(&dataDir, "data-dir", "", "folder of the engine's data (required)")
 	cmd.Flags().StringVar(&socket, "socket", "", "path of the unix socket (required)")
 	settings(cmd, "chdb-lib", "warehouse-max-memory-bytes", "log-level", "log-format")
@@ -50,7 +50,7 @@ func (c *cli) warehouse() *cobra.Command {
 	return cmd
 }
 
-// required refuses a command line that lacks a flag, as bad usage.
+// required makes a missing flag an error of bad usage.
 func required(cmd *cobra.Command, names ...string) {
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
 		for _, name := range names {

@@ -9,7 +9,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// AgentFeedback is what an agent says of working with the product.
+// AgentFeedback is what an agent says about working with the product.
 type AgentFeedback struct{ ent.Schema }
 
 // FeedbackAgent says who gave feedback.
@@ -50,7 +50,7 @@ func (AgentFeedback) Edges() []ent.Edge {
 	}
 }
 
-// Indexes of AgentFeedback: the one order in which feedback is listed.
+// Indexes of AgentFeedback: the only order in which feedback is listed.
 func (AgentFeedback) Indexes() []ent.Index {
 	return []ent.Index{index.Fields("org_id", "created_at", "id")}
 }

@@ -37,7 +37,7 @@ func (ApiKey) Edges() []ent.Edge {
 	}
 }
 
-// Indexes of ApiKey: the one order in which keys are listed.
+// Indexes of ApiKey: the only order in which keys are listed.
 func (ApiKey) Indexes() []ent.Index {
 	return []ent.Index{index.Fields("org_id", "created_at", "id")}
 }

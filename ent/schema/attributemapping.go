@@ -10,7 +10,7 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 )
 
-// AttributeMapping copies or moves an attribute of spans while they are ingested. Mappings run in the order of creation.
+// AttributeMapping copies or moves an attribute of spans during ingest. Mappings run in the order of their creation.
 type AttributeMapping struct{ ent.Schema }
 
 // Fields of AttributeMapping.
@@ -41,7 +41,7 @@ func (AttributeMapping) Edges() []ent.Edge {
 	}
 }
 
-// Indexes of AttributeMapping: the one order in which mappings are listed and run.
+// Indexes of AttributeMapping: the only order in which mappings are listed and run.
 func (AttributeMapping) Indexes() []ent.Index {
 	return []ent.Index{index.Fields("org_id", "created_at", "id")}
 }

@@ -9,11 +9,11 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// AuditLogEntry is one attempted change. Rows are only ever added; they outlive what they name, so nothing but the organization is
-// referenced.
+// AuditLogEntry is one attempted change. Rows are only added, never changed. They outlive the things that they name, so they
+// reference only the organization.
 type AuditLogEntry struct{ ent.Schema }
 
-// AuditChanges are the fields that changed; secrets are never among the values.
+// AuditChanges are the fields that changed. The values never contain secrets.
 type AuditChanges struct {
 	Fields []string       `json:"fields"`
 	Before map[string]any `json:"before"`
@@ -59,7 +59,7 @@ func (AuditLogEntry) Edges() []ent.Edge {
 	}
 }
 
-// Indexes of AuditLogEntry: newest first, and by the filters that narrow most.
+// Indexes of AuditLogEntry: newest first, and by the most selective filters.
 func (AuditLogEntry) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("org_id", "occurred_at", "id"),

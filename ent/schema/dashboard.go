@@ -10,7 +10,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Dashboard is a complete definition: its parts are one JSON document in the snake_case of the API.
+// Dashboard is a complete definition. Its parts are stored as one JSON document in the snake_case of the API.
 type Dashboard struct{ ent.Schema }
 
 // Fields of Dashboard.
@@ -28,7 +28,7 @@ func (Dashboard) Fields() []ent.Field {
 	}
 }
 
-// Edges of Dashboard. Versions and shares go with it.
+// Edges of Dashboard. Versions and shares are deleted with it.
 func (Dashboard) Edges() []ent.Edge {
 	cascade := entsql.OnDelete(entsql.Cascade)
 	return []ent.Edge{
@@ -38,7 +38,7 @@ func (Dashboard) Edges() []ent.Edge {
 	}
 }
 
-// Indexes of Dashboard: the one order in which dashboards are listed.
+// Indexes of Dashboard: the only order in which dashboards are listed.
 func (Dashboard) Indexes() []ent.Index {
 	return []ent.Index{index.Fields("org_id", "updated_at", "id")}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// DashboardShare is a link to a dashboard or to one of its widgets. The token is shown on every read, so it is stored; what it opens
-// is readable by whoever was given it.
+// DashboardShare is a link to a dashboard or to one of its widgets. The token is shown on every read, so it is stored. Everybody
+// who has the token can read the shared content.
 type DashboardShare struct{ ent.Schema }
 
 // Fields of DashboardShare.

@@ -10,7 +10,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// DashboardVersion is what a dashboard was after a change.
+// DashboardVersion is the state of a dashboard after a change.
 type DashboardVersion struct{ ent.Schema }
 
 // Fields of DashboardVersion.

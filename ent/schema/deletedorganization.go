@@ -5,11 +5,11 @@ import (
 	"entgo.io/ent/schema/field"
 )
 
-// DeletedOrganization is the tombstone of an organization: telemetry of it that turns up later is removed again. Its audit log went with
-// it, so the entry of the deletion is here. Tombstones stay.
+// DeletedOrganization is the tombstone of an organization: telemetry of the organization that arrives later is removed again. The
+// audit log was deleted with the organization, so the entry of the deletion is stored here. Tombstones are never deleted.
 type DeletedOrganization struct{ ent.Schema }
 
-// AuditActor is who did something, through which door and from where; what is not known is empty.
+// AuditActor says who did something, through which door and from where. Unknown fields are empty.
 type AuditActor struct {
 	Type      string `json:"type"`
 	ID        string `json:"id,omitempty"`

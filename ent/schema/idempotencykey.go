@@ -7,7 +7,8 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// IdempotencyKey remembers the answer to a create, so that a repeated request gets it again instead of a second resource.
+// IdempotencyKey stores the answer to a create request, so that a repeated request gets the same answer instead of a second
+// resource.
 type IdempotencyKey struct{ ent.Schema }
 
 // Fields of IdempotencyKey.

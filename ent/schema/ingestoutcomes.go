@@ -21,7 +21,7 @@ type IngestOutcome struct {
 	Accepted int    `json:"accepted"`
 	Rejected int    `json:"rejected,omitempty"`
 	Sampled  int    `json:"sampled,omitempty"`
-	// Cut counts what was shortened or left out because it is beyond a limit.
+	// Cut counts the values that were shortened or left out because they exceed a limit.
 	Cut    int    `json:"cut,omitempty"`
 	Bytes  int    `json:"bytes"`
 	Reason string `json:"reason,omitempty"`

@@ -7,7 +7,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Invitation lets whoever holds its link join an organization. Only a keyed hash of its token is stored.
+// Invitation lets the holder of its link join an organization. Only a keyed hash of its token is stored.
 type Invitation struct{ ent.Schema }
 
 // Fields of Invitation.

@@ -6,7 +6,8 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// OAuthClient is a program that registered itself (RFC 7591). It is public: it has no secret, and whoever knows its id may ask in its name.
+// OAuthClient is a program that registered itself (RFC 7591). It is a public client: it has no secret, and anybody who knows its
+// id may make requests in its name.
 type OAuthClient struct{ ent.Schema }
 
 // Fields of OAuthClient.

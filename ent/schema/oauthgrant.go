@@ -8,7 +8,8 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// OAuthGrant is what a user allowed a program in one organization. It begins as an authorization code; its tokens come with that.
+// OAuthGrant is the permission that a user gave a program in one organization. It begins as an authorization code, which is
+// exchanged for its tokens.
 type OAuthGrant struct{ ent.Schema }
 
 // Fields of OAuthGrant.

@@ -7,7 +7,7 @@ import (
 	"entgo.io/ent/schema/field"
 )
 
-// Organization is a customer: everything else belongs to one.
+// Organization is a customer. All other data belongs to an organization.
 type Organization struct{ ent.Schema }
 
 // Fields of Organization.
@@ -20,7 +20,7 @@ func (Organization) Fields() []ent.Field {
 	}
 }
 
-// Edges of Organization. What belongs to an organization goes with it.
+// Edges of Organization. All data of an organization is deleted with it.
 func (Organization) Edges() []ent.Edge {
 	cascade := entsql.OnDelete(entsql.Cascade)
 	return []ent.Edge{

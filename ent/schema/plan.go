@@ -6,10 +6,10 @@ import (
 	"entgo.io/ent/schema/field"
 )
 
-// Plan is what an organization may send. An organization without one may send as much as it likes.
+// Plan limits what an organization may send. An organization without a plan has no limits.
 type Plan struct{ ent.Schema }
 
-// PlanLimit bounds a signal for a calendar month (UTC); nil is no bound.
+// PlanLimit bounds a signal for a calendar month (UTC). A nil field means no bound.
 type PlanLimit struct {
 	Signal string `json:"signal"`
 	Items  *int64 `json:"items,omitempty"`

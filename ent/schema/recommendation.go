@@ -7,7 +7,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Recommendation is what an attribute's name could do better, as the telemetry showed it.
+// Recommendation is a possible improvement of an attribute's name that the telemetry showed.
 type Recommendation struct{ ent.Schema }
 
 // Fields of Recommendation.
@@ -35,7 +35,7 @@ func (Recommendation) Edges() []ent.Edge {
 	}
 }
 
-// Indexes of Recommendation: one for each finding, and the order in which they are listed.
+// Indexes of Recommendation: one row for each finding, and the order in which recommendations are listed.
 func (Recommendation) Indexes() []ent.Index {
 	return []ent.Index{index.Fields("org_id", "recommendation_key").Unique(), index.Fields("org_id", "number").Unique()}
 }

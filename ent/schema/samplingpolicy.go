@@ -6,7 +6,7 @@ import (
 	"entgo.io/ent/schema/field"
 )
 
-// SamplingPolicy says which spans of an organization are kept. An organization without one keeps every span.
+// SamplingPolicy says which spans of an organization are kept. An organization without a policy keeps every span.
 type SamplingPolicy struct{ ent.Schema }
 
 // Fields of SamplingPolicy.

@@ -7,7 +7,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// UserIdentity joins a user to a subject of an OpenID Connect provider.
+// UserIdentity links a user to a subject of an OpenID Connect provider.
 type UserIdentity struct{ ent.Schema }
 
 // Fields of UserIdentity.

@@ -10,12 +10,12 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 )
 
-// channel is where PostgreSQL carries announcements.
+// channel is the PostgreSQL notification channel for announcements.
 const channel = "svc_changes"
 
 // announcement is a Change on its way to other processes.
 type announcement struct {
-	// Origin is the store that made the change: it has told its own subscribers.
+	// Origin is the store that made the change. It has already notified its own subscribers.
 	Origin  string           `json:"origin"`
 	Subject Subject          `json:"subject"`
 	Org     principal.OrgID  `json:"org,omitempty"`
@@ -24,7 +24,7 @@ type announcement struct {
 	Gone    bool             `json:"gone,omitempty"`
 }
 
-// announce tells other processes of a change when the transaction commits. SQLite needs no words: see watchSQLite.
+// announce notifies other processes of a change when the transaction commits. SQLite needs no announcement: see followSQLite.
 func (s *Store) announce(ctx context.Context, tx *ent.Tx, c Change) error {
 	if s.dialect != dialect.Postgres {
 		return nil

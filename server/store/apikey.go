@@ -22,7 +22,7 @@ const (
 	ApiKeyMCP      ApiKeyKind = "mcp"
 )
 
-// TouchInterval is the resolution of "last used": within it, a second touch writes nothing.
+// TouchInterval is the resolution of "last used". A second touch within this time writes nothing.
 const TouchInterval = time.Minute
 
 // ApiKey is a stored API key. SecretHash is for authentication only.
@@ -45,23 +45,23 @@ type ApiKey struct {
 	CreatedByEmail *string
 }
 
-// Secret is what is stored of a secret.
+// Secret is the stored form of a secret.
 type Secret struct {
 	Hash string
 	// Prefix is the start that may be shown.
 	Prefix string
-	// Public is the whole text, of public ingest keys alone: they are shipped in client code, so it may be stored and shown.
+	// Public is the whole text. Only public ingest keys have it: they are shipped in client code, so it may be stored and shown.
 	Public string
 }
 
-// NewApiKey is an API key to create. The input is validated by the caller.
+// NewApiKey is an API key to create. The caller validates the input.
 type NewApiKey struct {
 	Name        string
 	Description *string
 	Kind        ApiKeyKind
 	Scopes      []string
 	Secret      Secret
-	// CreatedAt is the store's clock when zero. Give it when ExpiresAt counts from it.
+	// CreatedAt defaults to the time of the store's clock. Set it when ExpiresAt counts from it.
 	CreatedAt time.Time
 	ExpiresAt *time.Time
 	CreatedBy principal.UserID
@@ -69,7 +69,7 @@ type NewApiKey struct {
 	CreatedByEmail string
 }
 
-// CreateApiKey creates a key and returns it with the number of the change.
+// CreateApiKey creates a key and returns it with the number of the transaction.
 func (s *Store) CreateApiKey(ctx context.Context, org principal.OrgID, in NewApiKey) (key ApiKey, txid string, err error) {
 	err = s.tx(ctx, "create API key", func(tx *ent.Tx) (err error) {
 		if key, err = s.createApiKey(ctx, tx, org, in); err != nil {
@@ -112,8 +112,8 @@ func (s *Store) createApiKey(ctx context.Context, tx *ent.Tx, org principal.OrgI
 	return toApiKey(row), nil
 }
 
-// ListApiKeys returns keys, revoked ones included, newest first, ties by id. Ask for one more than a page to learn whether
-// there is another.
+// ListApiKeys returns keys, including revoked ones, newest first, ties by id. Request one more than a page to learn whether there
+// is another page.
 func (s *Store) ListApiKeys(ctx context.Context, org principal.OrgID, offset, limit int) ([]ApiKey, error) {
 	rows, err := s.read.ApiKey.Query().Where(apikey.OrgID(string(org))).
 		Order(apikey.ByCreatedAt(entsql.OrderDesc()), apikey.ByID(entsql.OrderDesc())).
@@ -137,7 +137,7 @@ func (s *Store) GetApiKey(ctx context.Context, org principal.OrgID, id uuid.UUID
 	return toApiKey(row), nil
 }
 
-// RevokeApiKey revokes a key for good. Revoking it again changes nothing: the first time stays.
+// RevokeApiKey revokes a key permanently. Revoking it again changes nothing; the first revocation time stays.
 func (s *Store) RevokeApiKey(ctx context.Context, org principal.OrgID, id uuid.UUID) (key ApiKey, txid string, err error) {
 	err = s.mutate(ctx, "revoke API key", func(tx *ent.Tx) (Change, error) {
 		n, err := revokeApiKey(ctx, tx, org, id, s.stamp())
@@ -164,7 +164,8 @@ func (s *Store) RevokeApiKey(ctx context.Context, org principal.OrgID, id uuid.U
 }
 
 // RollApiKey revokes a key and creates another with the same name, description, kind and scopes, all or nothing. The new key
-// never expires unless expiresAt is given. ErrNotFound: no such key, or it is revoked; of two concurrent rolls one wins.
+// never expires unless an expiry is given. ErrNotFound: there is no such key, or it is revoked. Of two concurrent rolls one
+// succeeds.
 func (s *Store) RollApiKey(ctx context.Context, org principal.OrgID, id uuid.UUID, in RollParams) (key ApiKey, txid string, err error) {
 	err = s.mutate(ctx, "roll API key", func(tx *ent.Tx) (Change, error) {
 		// The update locks the row before it is read, so a second roll waits and then finds the key revoked.
@@ -201,7 +202,7 @@ func (s *Store) RollApiKey(ctx context.Context, org principal.OrgID, id uuid.UUI
 	return key, txid, nil
 }
 
-// event is what a change of the key leaves in the audit log. before holds the fields that the change can have touched; nil for a
+// event returns the audit event of a change of the key. before holds the fields that the change may have touched; it is nil for a
 // new key.
 func (k *ApiKey) event(verb string, before map[string]any) AuditEvent {
 	after := map[string]any{
@@ -213,7 +214,7 @@ func (k *ApiKey) event(verb string, before map[string]any) AuditEvent {
 	return AuditEvent{Action: "api_key." + verb, ResourceID: publicid.Encode(publicid.APIKey, k.ID), Before: before, After: after}
 }
 
-// RollParams is what a rolled key does not take from the old one.
+// RollParams are the properties that a rolled key does not take from the old key.
 type RollParams struct {
 	Secret    Secret
 	ExpiresAt *time.Time
@@ -229,8 +230,8 @@ func goneApiKey(key ApiKey) Change {
 	return Change{Subject: SubjectAPIKey, Org: key.Org, Hash: key.SecretHash, Gone: true}
 }
 
-// ApiKeyByHash finds a key in any organization by the hash of its secret, for authentication. Revoked and expired keys are
-// found too: the caller judges.
+// ApiKeyByHash finds a key in any organization by the hash of its secret, for authentication. It also finds revoked and expired
+// keys; the caller must check for them.
 func (s *Store) ApiKeyByHash(ctx context.Context, hash string) (ApiKey, error) {
 	row, err := s.read.ApiKey.Query().Where(apikey.SecretHash(hash)).Only(ctx)
 	if err != nil {

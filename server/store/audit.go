@@ -20,7 +20,7 @@ import (
 	"github.com/svc-observability/svc/server/requestid"
 )
 
-// AuditEvent is the entry of a change in the audit log. The caller, the door and the address come from the context. A context without a
+// AuditEvent describes an entry of the audit log. The caller, the door and the address come from the context. A context without a
 // caller belongs to the system (`svc admin`, a worker).
 type AuditEvent struct {
 	// Action is `<resource>.<verb>`, as in `api_key.created`.
@@ -76,8 +76,7 @@ const (
 	SourceSystem    = "system"
 )
 
-// audit adds an entry in the transaction of the change itself, so that there is no change without its entry and no entry without its
-// change.
+// audit adds an entry in the transaction of the change itself, so that no change lacks its entry and no entry lacks its change.
 func (s *Store) audit(ctx context.Context, tx *ent.Tx, org principal.OrgID, e AuditEvent) error {
 	id, err := uuid.NewV7()
 	if err != nil {
@@ -119,7 +118,7 @@ func optional(v string, set func(string) *ent.AuditLogEntryCreate) {
 // AuditActor is the actor of a change, with the door and the address.
 type AuditActor = schema.AuditActor
 
-// actor is the actor of the context.
+// actor returns the actor of the context.
 func actor(ctx context.Context) AuditActor {
 	origin := principal.OriginFrom(ctx)
 	by := AuditActor{Type: ActorSystem, Source: SourceSystem, RequestID: requestid.From(ctx), OriginIP: origin.IP, UserAgent: origin.UserAgent}
@@ -181,7 +180,7 @@ func (s *Store) RecordAudit(ctx context.Context, org principal.OrgID, e AuditEve
 	return s.tx(ctx, "record audit entry", func(tx *ent.Tx) error { return s.audit(ctx, tx, org, e) })
 }
 
-// AuditFilter narrows a list of entries; empty fields do not.
+// AuditFilter narrows a list of entries. Empty fields do not filter.
 type AuditFilter struct {
 	ActorType, ActorID, AffectedUser, Action, Outcome string
 	ResourceType, ResourceID, RequestID               string
@@ -218,7 +217,8 @@ func (f AuditFilter) predicates() []predicate.AuditLogEntry {
 	return all
 }
 
-// ListAuditLogEntries returns entries, newest first, ties by id. Ask for one more than a page to learn whether there is another.
+// ListAuditLogEntries returns entries, newest first, ties by id. Request one more than a page to learn whether there is another
+// page.
 func (s *Store) ListAuditLogEntries(ctx context.Context, org principal.OrgID, f AuditFilter, offset, limit int) ([]AuditLogEntry, error) {
 	rows, err := s.read.AuditLogEntry.Query().Where(append(f.predicates(), auditlogentry.OrgID(string(org)))...).
 		Order(auditlogentry.ByOccurredAt(entsql.OrderDesc()), auditlogentry.ByID(entsql.OrderDesc())).

@@ -8,11 +8,11 @@ import (
 	"github.com/svc-observability/svc/ent/migrate"
 )
 
-// TestRowsGoWithTheirOwner: a table that belongs to an organization or to a user loses its rows with it, a new one too. Then
-// DeleteOrganization forgets nothing.
+// TestRowsGoWithTheirOwner: a table that belongs to an organization or a user loses its rows with the owner. The test covers new
+// tables too, so DeleteOrganization misses nothing.
 func TestRowsGoWithTheirOwner(t *testing.T) {
 	owners := map[string]string{"org_id": "organizations", "user_id": "users", "dashboard_id": "dashboards"}
-	// without lists what DeleteOrganization deletes itself, because its rows begin without an owner.
+	// without lists the columns whose rows DeleteOrganization deletes itself, because these rows start without an owner.
 	without := map[string]bool{"device_logins.org_id": true, "device_logins.user_id": true}
 	tried := 0
 	for _, table := range migrate.Tables {

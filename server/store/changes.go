@@ -22,7 +22,7 @@ const (
 	SubjectIngestPolicy Subject = "ingest_policy"
 	// SubjectLogpushConnector names the secret of the connector as it was before the change.
 	SubjectLogpushConnector Subject = "logpush_connector"
-	// SubjectOrganization: Org was deleted; its credentials are announced beside this.
+	// SubjectOrganization: Org was deleted. Its credentials are announced separately.
 	SubjectOrganization Subject = "organization"
 	// SubjectOAuthGrant: a grant of User in Org was revoked.
 	SubjectOAuthGrant Subject = "oauth_grant"
@@ -30,18 +30,18 @@ const (
 	SubjectAny Subject = "any"
 )
 
-// Change tells caches that a copy which they hold may be outdated.
+// Change tells caches that a copy that they hold may be outdated.
 type Change struct {
 	Subject Subject
 	Org     principal.OrgID
-	// Hash names the credential; empty for memberships and policies.
+	// Hash names the credential. It is empty for memberships and policies.
 	Hash string
 	User principal.UserID
-	// Gone: the credential is no longer valid, so no copy of it may be served, whatever happens to the database. Otherwise it may
-	// still be, and a copy is better than nothing while the database fails.
+	// Gone says that the credential is no longer valid: no copy of it may be served, whatever happens to the database. If it is
+	// false, the credential may still be valid, and a cached copy may be used while the database fails.
 	Gone bool
-	// Cause, of SubjectAny only, says why changes of other processes cannot be followed at the moment: SubjectAny then comes again
-	// and again. Without a cause they can be followed, and this one change could not be named.
+	// Cause is set only with SubjectAny. It says why the store cannot follow changes of other processes at the moment; SubjectAny is
+	// then repeated. Without a cause the store can follow them, but it could not identify this one change.
 	Cause error
 }
 
@@ -51,10 +51,10 @@ type changes struct {
 	subs map[int]func(Change)
 }
 
-// Subscribe calls fn for every change of a credential or a policy. What this process commits comes after the commit and before
-// the mutation returns: when a revocation has returned, no subscriber serves the old state. What other processes commit follows
-// within a fraction of a second. fn must be quick and must not call the store. The
-// returned function ends the subscription. The first call begins to follow other processes, until Close.
+// Subscribe calls fn for every change of a credential or a policy. For a change by this process, fn is called after the commit
+// and before the mutation returns: when a revocation has returned, no subscriber serves the old state. Changes by other processes
+// follow within a fraction of a second. fn must be quick and must not call the store. The returned function ends the
+// subscription. The first call of Subscribe starts following other processes, until Close.
 func (s *Store) Subscribe(fn func(Change)) (unsubscribe func()) {
 	defer s.feed.start(s)
 	s.changes.mu.Lock()
@@ -80,8 +80,8 @@ func (s *Store) publish(c Change) {
 	}
 }
 
-// mutate is tx for what caches hold: fn returns what it changes, zero for nothing, which is announced to other processes with
-// the commit and published here after it.
+// mutate is tx for data that caches hold. fn returns its change, or the zero Change for no change. mutate announces the change to
+// other processes with the commit and publishes it in this process after the commit.
 func (s *Store) mutate(ctx context.Context, op string, fn func(*ent.Tx) (Change, error)) error {
 	var change Change
 	err := s.tx(ctx, op, func(tx *ent.Tx) error {
@@ -96,7 +96,8 @@ func (s *Store) mutate(ctx context.Context, op string, fn func(*ent.Tx) (Change,
 		return s.announce(ctx, tx, c)
 	})
 	if change.Subject != "" {
-		// Also after a failure: the database may have committed although its answer was lost. The old state may then still be valid.
+		// Publish also after a failure: the database may have committed although its answer was lost. The old state may then still be
+		// valid, so Gone is false.
 		change.Gone = change.Gone && err == nil
 		s.publish(change)
 	}

@@ -16,12 +16,12 @@ import (
 	"github.com/svc-observability/svc/server/publicid"
 )
 
-// Dashboard is a definition, which the store keeps as it is given, and when and by whom it was written.
+// Dashboard is a definition with its author and its times. The store keeps the definition as given.
 type Dashboard struct {
 	ID   uuid.UUID
 	Org  principal.OrgID
 	Name string
-	// Definition is JSON. PostgreSQL keeps its meaning, not its spelling.
+	// Definition is JSON. PostgreSQL keeps its meaning but not its formatting.
 	Definition json.RawMessage
 	// Version is the number of the newest DashboardVersion.
 	Version   int
@@ -31,7 +31,7 @@ type Dashboard struct {
 	UpdatedBy principal.UserID
 }
 
-// DashboardChange is what a dashboard becomes, and what its history and the audit log say of it.
+// DashboardChange is the new state of a dashboard, with the data for its history and the audit log.
 type DashboardChange struct {
 	Name       string
 	Definition json.RawMessage
@@ -44,7 +44,7 @@ type DashboardChange struct {
 	Before, After map[string]any
 }
 
-// CreateDashboard creates a dashboard with its first version. The second result numbers the transaction.
+// CreateDashboard creates a dashboard with its first version. The second result is the number of the transaction.
 func (s *Store) CreateDashboard(ctx context.Context, org principal.OrgID, by principal.UserID, in DashboardChange) (d Dashboard, txid string, err error) {
 	err = s.tx(ctx, "create dashboard", func(tx *ent.Tx) error {
 		id, err := uuid.NewV7()
@@ -67,7 +67,7 @@ func (s *Store) CreateDashboard(ctx context.Context, org principal.OrgID, by pri
 	return d, txid, nil
 }
 
-// recordDashboard writes what every change of a dashboard leaves behind: its version and its audit entry.
+// recordDashboard writes the version and the audit entry that every change of a dashboard leaves.
 func (s *Store) recordDashboard(ctx context.Context, tx *ent.Tx, d Dashboard, in DashboardChange) (txid string, err error) {
 	if err := addDashboardVersion(ctx, tx, d, in); err != nil {
 		return "", err
@@ -82,7 +82,8 @@ func (s *Store) recordDashboard(ctx context.Context, tx *ent.Tx, d Dashboard, in
 	return nextTxid(ctx, tx)
 }
 
-// ListDashboards returns dashboards, newest change first, ties by id. Ask for one more than a page to learn whether there is another.
+// ListDashboards returns dashboards, newest change first, ties by id. Request one more than a page to learn whether there is
+// another page.
 func (s *Store) ListDashboards(ctx context.Context, org principal.OrgID, offset, limit int) ([]Dashboard, error) {
 	rows, err := s.read.Dashboard.Query().Where(dashboard.OrgID(string(org))).
 		Order(dashboard.ByUpdatedAt(entsql.OrderDesc()), dashboard.ByID(entsql.OrderDesc())).Offset(offset).Limit(limit).All(ctx)
@@ -105,9 +106,10 @@ func (s *Store) GetDashboard(ctx context.Context, org principal.OrgID, id uuid.U
 	return toDashboard(row), nil
 }
 
-// EditDashboard changes a dashboard to what change makes of its newest state, which stays locked meanwhile: of two changes at once,
-// the second is made of what the first left. Change must be quick; nil means that there is nothing to change. Its error ends the
-// edit and can be found in the error that is returned. The second result numbers the transaction, empty when nothing was changed.
+// EditDashboard calls change with the newest state of a dashboard and stores the result. The dashboard stays locked meanwhile, so
+// the second of two concurrent changes starts from the result of the first. change must be quick. If it returns nil, there is
+// nothing to change. An error of change ends the edit, and the returned error wraps it. The second result is the number of the
+// transaction, empty when nothing was changed.
 func (s *Store) EditDashboard(ctx context.Context, org principal.OrgID, id uuid.UUID, by principal.UserID,
 	change func(newest Dashboard) (*DashboardChange, error),
 ) (d Dashboard, txid string, err error) {
@@ -123,7 +125,7 @@ func (s *Store) EditDashboard(ctx context.Context, org principal.OrgID, id uuid.
 		}
 		now := s.stamp()
 		if !now.After(d.UpdatedAt) {
-			now = d.UpdatedAt.Add(time.Microsecond) // so that the time tells any two states apart
+			now = d.UpdatedAt.Add(time.Microsecond) // so that any two states have different times
 		}
 		n, err := tx.Dashboard.Update().Where(dashboard.ID(id), dashboard.Version(d.Version)).SetName(in.Name).SetDefinition(in.Definition).
 			SetVersion(d.Version + 1).SetUpdatedAt(now).SetUpdatedBy(string(by)).Save(ctx)

@@ -24,20 +24,21 @@ type DashboardShare struct {
 	ID        uuid.UUID
 	Org       principal.OrgID
 	Dashboard uuid.UUID
-	// Widget is empty for the whole dashboard.
+	// Widget is empty when the whole dashboard is shared.
 	Widget string
 	Mode   string
-	// Token is sealed; Hash finds it.
+	// Token is sealed. Hash is for finding the share by its token.
 	Token     string
 	Hash      string
 	CreatedAt time.Time
 	UpdatedAt time.Time
 }
 
-// ShareToken is a token as it is stored, made for the share with the given id.
+// ShareToken makes a token for the share with the given id and returns its stored form.
 type ShareToken func(share uuid.UUID) (sealed, hash string)
 
-// ListDashboardShares returns the shares of a dashboard: its own first, then those of its widgets by their ids.
+// ListDashboardShares returns the shares of a dashboard: first the share of the dashboard itself, then the shares of its widgets,
+// by widget id.
 func (s *Store) ListDashboardShares(ctx context.Context, org principal.OrgID, id uuid.UUID) ([]DashboardShare, error) {
 	if err := s.dashboardExists(ctx, org, id); err != nil {
 		return nil, err
@@ -54,7 +55,8 @@ func (s *Store) ListDashboardShares(ctx context.Context, org principal.OrgID, id
 	return out, nil
 }
 
-// GetDashboardShare returns the share of a dashboard or of a widget; nil when there is none. ErrNotFound: there is no such dashboard.
+// GetDashboardShare returns the share of a dashboard or of a widget, or nil if there is no share. ErrNotFound: there is no such
+// dashboard.
 func (s *Store) GetDashboardShare(ctx context.Context, org principal.OrgID, id uuid.UUID, widget string) (*DashboardShare, error) {
 	if err := s.dashboardExists(ctx, org, id); err != nil {
 		return nil, err
@@ -80,7 +82,7 @@ func (s *Store) DashboardShareByHash(ctx context.Context, hash string) (Dashboar
 	return toDashboardShare(row), nil
 }
 
-// UpsertDashboardShare makes a share, or gives the one that exists another mode; then its token stays.
+// UpsertDashboardShare creates a share, or changes the mode of an existing share and keeps its token.
 func (s *Store) UpsertDashboardShare(ctx context.Context, org principal.OrgID, id uuid.UUID, widget, mode string, by principal.UserID, token ShareToken) (share DashboardShare, err error) {
 	err = s.tx(ctx, "share dashboard", func(tx *ent.Tx) error {
 		row, err := s.lockShare(ctx, tx, org, id, widget)
@@ -116,7 +118,7 @@ func (s *Store) UpsertDashboardShare(ctx context.Context, org principal.OrgID, i
 	return share, err
 }
 
-// RotateDashboardShare gives a share another token; nil when there is no share.
+// RotateDashboardShare gives a share a new token. It returns nil if there is no share.
 func (s *Store) RotateDashboardShare(ctx context.Context, org principal.OrgID, id uuid.UUID, widget string, token ShareToken) (share *DashboardShare, err error) {
 	err = s.tx(ctx, "rotate dashboard share", func(tx *ent.Tx) error {
 		row, err := s.lockShare(ctx, tx, org, id, widget)
@@ -149,7 +151,8 @@ func (s *Store) DeleteDashboardShare(ctx context.Context, org principal.OrgID, i
 	})
 }
 
-// lockShare locks the dashboard, so that its shares change one after the other, and reads the share; nil when there is none.
+// lockShare locks the dashboard, so that its shares change one after the other, and reads the share. It returns nil if there is
+// no share.
 func (s *Store) lockShare(ctx context.Context, tx *ent.Tx, org principal.OrgID, id uuid.UUID, widget string) (*ent.DashboardShare, error) {
 	if _, err := s.lockDashboard(ctx, tx, org, id); err != nil {
 		return nil, err

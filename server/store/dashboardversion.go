@@ -15,18 +15,18 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 )
 
-// DashboardVersion is what a dashboard was after a change.
+// DashboardVersion is the state of a dashboard after a change.
 type DashboardVersion struct {
 	ID        uuid.UUID
 	Dashboard uuid.UUID
 	Number    int
-	// Name and Snapshot are those of the dashboard. Lists leave Snapshot out.
+	// Name and Snapshot are the name and the definition of the dashboard. Lists omit Snapshot.
 	Name     string
 	Snapshot json.RawMessage
 	Kind     string
 	Summary  *string
 	Restored *uuid.UUID
-	// CreatedAt is also when the dashboard was changed.
+	// CreatedAt is also the time of the change.
 	CreatedAt time.Time
 	CreatedBy principal.UserID
 }
@@ -34,7 +34,7 @@ type DashboardVersion struct {
 // MaxDashboardVersions is how many versions a dashboard keeps. A definition can be large, and programs change dashboards often.
 const MaxDashboardVersions = limits.DashboardVersions
 
-// addDashboardVersion adds the newest version and drops those that are too many.
+// addDashboardVersion adds the newest version and deletes the oldest versions beyond the limit.
 func addDashboardVersion(ctx context.Context, tx *ent.Tx, d Dashboard, in DashboardChange) error {
 	id, err := uuid.NewV7()
 	if err != nil {
@@ -51,8 +51,8 @@ func addDashboardVersion(ctx context.Context, tx *ent.Tx, d Dashboard, in Dashbo
 		SetNillableSourceVersionID(in.Restored).SetCreatedAt(d.UpdatedAt).SetCreatedBy(string(d.UpdatedBy)).Exec(ctx)
 }
 
-// ListDashboardVersions returns versions, newest first, without their snapshots; below is the number under which they begin, 0 for
-// the newest. ErrNotFound: there is no such dashboard.
+// ListDashboardVersions returns versions, newest first, without their snapshots. It returns versions with numbers less than
+// below; 0 starts at the newest. ErrNotFound: there is no such dashboard.
 func (s *Store) ListDashboardVersions(ctx context.Context, org principal.OrgID, id uuid.UUID, below, limit int) ([]DashboardVersion, error) {
 	if err := s.dashboardExists(ctx, org, id); err != nil {
 		return nil, err

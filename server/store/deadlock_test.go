@@ -11,7 +11,7 @@ import (
 	"github.com/svc-observability/svc/server/store/pgtest"
 )
 
-// TestDeadlock: of two transactions that wait for each other, PostgreSQL breaks one off; it is run again, and both succeed.
+// TestDeadlock: PostgreSQL aborts one of two transactions that wait for each other. The store runs it again, and both succeed.
 func TestDeadlock(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -35,7 +35,7 @@ func TestDeadlock(t *testing.T) {
 	for i := range 2 {
 		wg.Go(func() {
 			err := s.TxForTest(ctx, org, ids[i], ids[1-i], func() {
-				if runs[i]++; runs[i] == 1 { // each holds what the other wants
+				if runs[i]++; runs[i] == 1 { // each holds the lock that the other wants
 					both.Done()
 					both.Wait()
 				}

@@ -21,16 +21,16 @@ const (
 	DeviceLoginRedeemed = "redeemed"
 )
 
-// deviceLoginKept is how long an ended login still tells whoever asks that it has ended.
+// deviceLoginKept is how long an ended login is kept, so that a client that polls learns that it has ended.
 const deviceLoginKept = time.Hour
 
-// DeviceLogin is a login of the command line that a person decides about.
+// DeviceLogin is a login of the command line that a person must approve or deny.
 type DeviceLogin struct {
 	ID            uuid.UUID
 	ClientName    string
 	ClientAddress string
 	Status        string
-	// Org and User are those of whoever decided; empty before.
+	// Org and User are those of the person who decided. They are empty before the decision.
 	Org       principal.OrgID
 	User      principal.UserID
 	CreatedAt time.Time
@@ -47,7 +47,7 @@ type NewDeviceLogin struct {
 	ExpiresAt      time.Time
 }
 
-// CreateDeviceLogin begins a login, and forgets those that ended a while ago. ErrConflict: a code is in use.
+// CreateDeviceLogin begins a login and deletes logins that ended more than deviceLoginKept ago. ErrConflict: a code is in use.
 func (s *Store) CreateDeviceLogin(ctx context.Context, in NewDeviceLogin) (DeviceLogin, error) {
 	var out DeviceLogin
 	err := s.tx(ctx, "create device login", func(tx *ent.Tx) error {
@@ -79,7 +79,7 @@ func (s *Store) DeviceLoginByUserCode(ctx context.Context, hash string) (DeviceL
 	return toDeviceLogin(row), nil
 }
 
-// DecideDeviceLogin approves or denies a login, once, for a user in an organization. ErrNotFound: it is not pending any more.
+// DecideDeviceLogin approves or denies a login, once, for a user in an organization. ErrNotFound: the login is no longer pending.
 func (s *Store) DecideDeviceLogin(ctx context.Context, org principal.OrgID, user principal.UserID, id uuid.UUID, approve bool) (DeviceLogin, error) {
 	var out DeviceLogin
 	err := s.tx(ctx, "decide device login", func(tx *ent.Tx) error {
@@ -106,8 +106,8 @@ func (s *Store) DecideDeviceLogin(ctx context.Context, org principal.OrgID, user
 	return out, err
 }
 
-// PollDeviceLogin finds a login by the hash of its device code, as it was before, and notes that it was asked for. Expired ones are
-// found too.
+// PollDeviceLogin finds a login by the hash of its device code and records the poll. It returns the login as it was before this
+// poll. It also finds expired logins.
 func (s *Store) PollDeviceLogin(ctx context.Context, hash string) (DeviceLogin, error) {
 	row, err := s.write.DeviceLogin.Query().Where(devicelogin.DeviceCodeHash(hash)).Only(ctx)
 	if err != nil {
@@ -119,18 +119,19 @@ func (s *Store) PollDeviceLogin(ctx context.Context, hash string) (DeviceLogin, 
 	return toDeviceLogin(row), nil
 }
 
-// ErrNoAdministrator: whoever approved a login does not administer the organization any more.
+// ErrNoAdministrator: the person who approved a login is no longer an administrator of the organization.
 var ErrNoAdministrator = errors.New("store: the user does not administer the organization")
 
-// RedeemedLogin is what came of a device login.
+// RedeemedLogin is the result of a device login.
 type RedeemedLogin struct {
 	Key          ApiKey
 	User         User
 	Organization Organization
 }
 
-// RedeemDeviceLogin makes the key of an approved login, once, all or nothing. CreatedBy and CreatedByEmail of the key are those of
-// whoever approved. ErrNotFound: it is not approved, or has expired or been redeemed. ErrNoAdministrator.
+// RedeemDeviceLogin creates the key of an approved login, once, all or nothing. CreatedBy and CreatedByEmail of the key name the
+// person who approved. ErrNotFound: the login is not approved, or it has expired or was redeemed. ErrNoAdministrator is possible
+// too.
 func (s *Store) RedeemDeviceLogin(ctx context.Context, id uuid.UUID, in NewApiKey) (RedeemedLogin, error) {
 	const op = "redeem device login"
 	var out RedeemedLogin
@@ -160,7 +161,7 @@ func (s *Store) RedeemDeviceLogin(ctx context.Context, id uuid.UUID, in NewApiKe
 		if out.Key, err = s.createApiKey(ctx, tx, login.Org, in); err != nil {
 			return err
 		}
-		// The program that waits has no identity: whoever approved it makes the key.
+		// The waiting program has no identity, so the key is created in the name of the person who approved.
 		actor := asUser(ctx, login.Org, out.User, principal.RoleAdmin)
 		e := out.Key.event("created", nil)
 		e.Metadata = map[string]any{"cli_login": true, "client_name": login.ClientName}

@@ -8,17 +8,17 @@ import (
 	"github.com/svc-observability/svc/ent"
 )
 
-// The ways in which a store method fails, beside ErrInvalid.
+// Errors of store methods, besides ErrInvalid.
 var (
 	// ErrNotFound: no such row in this organization.
 	ErrNotFound = errors.New("not found")
 	// ErrConflict: a row with the same unique value exists.
 	ErrConflict = errors.New("already exists")
-	// ErrUnavailable: the database did not do it, for a reason that is not the caller's input.
+	// ErrUnavailable: the database failed for a reason other than the caller's input.
 	ErrUnavailable = errors.New("database unavailable")
 )
 
-// mapError gives err one of the identities and keeps it as the cause, so context.Canceled stays recognisable.
+// mapError wraps err in one of these errors and keeps it as the cause, so that context.Canceled stays recognizable.
 func mapError(op string, err error) error {
 	kind := ErrUnavailable
 	switch {

@@ -9,7 +9,7 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 )
 
-// BreakForTest takes the database away without closing the store.
+// BreakForTest closes the database without closing the store.
 func (s *Store) BreakForTest() {
 	_ = s.writeDB.Close()
 	_ = s.readDB.Close()

@@ -8,10 +8,11 @@ import (
 	"entgo.io/ent/dialect"
 )
 
-// feedRetry is how often the feed tries again while it is down, and tells so: caches then ask the database about once in that time.
+// feedRetry is the interval at which the feed retries while it is down and says so to caches. Caches then query the database
+// about once in that time.
 const feedRetry = time.Second
 
-// feed follows what other processes commit.
+// feed follows the commits of other processes.
 type feed struct {
 	once   sync.Once
 	mu     sync.Mutex
@@ -19,7 +20,7 @@ type feed struct {
 	done   chan struct{}
 }
 
-// start begins once. It returns when no later change of another process can be missed without notice.
+// start starts the feed once. After it returns, every later change of another process is published, by name or as SubjectAny.
 func (f *feed) start(s *Store) {
 	f.once.Do(func() {
 		ctx, cancel := context.WithCancel(context.Background())
@@ -40,7 +41,7 @@ func (f *feed) start(s *Store) {
 }
 
 func (f *feed) close() {
-	f.once.Do(func() {}) // no start after this
+	f.once.Do(func() {}) // prevents a later start
 	f.mu.Lock()
 	cancel, done := f.cancel, f.done
 	f.mu.Unlock()
@@ -50,7 +51,7 @@ func (f *feed) close() {
 	}
 }
 
-// wait sleeps; false when ctx ended first.
+// wait sleeps. It returns false if ctx ended first.
 func wait(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -31,7 +31,7 @@ func listen(t *testing.T, s *store.Store) *heard {
 	return h
 }
 
-// await waits until a change fulfils the condition, and forgets all.
+// await waits until a change fulfils the condition, and then discards all collected changes.
 func (h *heard) await(t *testing.T, what string, ok func(store.Change) bool) time.Duration {
 	t.Helper()
 	start := time.Now()
@@ -75,7 +75,7 @@ func organization(t *testing.T, s *store.Store) store.CreatedOrganization {
 	return out
 }
 
-// TestFeedSQLite: a store hears that another one has written, and nothing of its own writes.
+// TestFeedSQLite: the feed reports writes of another store, but not the store's own writes.
 func TestFeedSQLite(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "svc.db")
@@ -99,7 +99,7 @@ func TestFeedSQLite(t *testing.T) {
 	h.silent(t, 300*time.Millisecond)
 }
 
-// TestFeedPostgres: a store hears what another one has changed, by name, within the feed, and without a name after an interruption.
+// TestFeedPostgres: the feed reports the named changes of another store and, after an interruption, an unnamed change.
 func TestFeedPostgres(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Start(t).NewDatabase(t)
@@ -122,14 +122,14 @@ func TestFeedPostgres(t *testing.T) {
 			t.Errorf("heard after %s", took)
 		}
 	}
-	// A change that is rolled back is not told.
+	// A change that is rolled back is not reported.
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := admin.RollDefaultIngestKey(ctx, id, store.IngestKeyPublic, store.Secret{Hash: "x", Prefix: "p"}); err == nil {
 		t.Error("a cancelled roll succeeded")
 	}
 	h.silent(t, 200*time.Millisecond)
-	// Its own change is told once, at once.
+	// The store's own change is reported once and immediately.
 	if _, err := server.PutPlan(t.Context(), id, store.PlanParams{Name: "p"}); err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestFeedPostgres(t *testing.T) {
 	h.list = nil
 	h.mu.Unlock()
 
-	// Cut the connection that listens; changes made meanwhile have no name, but everything is in doubt.
+	// Cut the listening connection. Changes made meanwhile are not named; the store reports that anything may have changed.
 	db, err := sql.Open("pgx", url)
 	if err != nil {
 		t.Fatal(err)
@@ -165,14 +165,14 @@ func TestFeedPostgres(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.await(t, "a roll after the interruption", func(c store.Change) bool { return c.Hash == "private" })
-	// Words that nobody understands put everything in doubt.
+	// After an unknown message the store reports that anything may have changed.
 	if _, err := db.ExecContext(t.Context(), `SELECT pg_notify('svc_changes', 'hello')`); err != nil {
 		t.Fatal(err)
 	}
 	h.await(t, "doubt", isUp)
 }
 
-// TestFeedDown: while the database does not answer, subscribers are told again and again, with the reason; Close ends that.
+// TestFeedDown: while the database does not answer, subscribers repeatedly get the reason, until Close.
 func TestFeedDown(t *testing.T) {
 	t.Parallel()
 	for name, broken := range map[string]func(t *testing.T) *store.Store{
@@ -202,7 +202,7 @@ func TestFeedDown(t *testing.T) {
 	}
 }
 
-// BenchmarkSQLiteFeed is one look at the file, of which there are ten in a second.
+// BenchmarkSQLiteFeed measures one check of the file. The feed makes ten checks a second.
 func BenchmarkSQLiteFeed(b *testing.B) {
 	s, err := store.Open(b.Context(), store.Config{Path: filepath.Join(b.TempDir(), "svc.db")})
 	if err != nil {

@@ -33,7 +33,7 @@ type AgentFeedback struct {
 	CreatedBy principal.UserID
 }
 
-// CreateAgentFeedback stores feedback; ID and CreatedAt are the store's. The input is validated by the caller.
+// CreateAgentFeedback stores feedback; the store sets ID and CreatedAt. The caller validates the input.
 func (s *Store) CreateAgentFeedback(ctx context.Context, org principal.OrgID, in AgentFeedback) (AgentFeedback, error) {
 	id, err := uuid.NewV7()
 	if err != nil {
@@ -55,7 +55,8 @@ func (s *Store) CreateAgentFeedback(ctx context.Context, org principal.OrgID, in
 	return out, err
 }
 
-// ListAgentFeedback returns feedback, newest first, ties by id. Ask for one more than a page to learn whether there is another.
+// ListAgentFeedback returns feedback, newest first, ties by id. Request one more than a page to learn whether there is another
+// page.
 func (s *Store) ListAgentFeedback(ctx context.Context, org principal.OrgID, offset, limit int) ([]AgentFeedback, error) {
 	rows, err := s.read.AgentFeedback.Query().Where(agentfeedback.OrgID(string(org))).
 		Order(agentfeedback.ByCreatedAt(entsql.OrderDesc()), agentfeedback.ByID(entsql.OrderDesc())).

@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	// feedHeartbeat bounds how long a connection that died without a word goes unnoticed, together with feedTimeout.
+	// feedHeartbeat and feedTimeout together bound how long a silently dead connection goes unnoticed.
 	feedHeartbeat = 2 * time.Second
 	feedTimeout   = 2 * time.Second
 )
 
-// followPostgres listens on a connection of its own. Whenever that was interrupted it publishes SubjectAny, and while it stays
-// down, again and again.
+// followPostgres listens on its own connection. It publishes SubjectAny after every interruption, and repeatedly while the
+// connection is down.
 func (s *Store) followPostgres(ctx context.Context) {
 	for ctx.Err() == nil {
 		err := s.listen(ctx)
@@ -40,7 +40,7 @@ func (s *Store) listen(ctx context.Context) (err error) {
 		return fmt.Errorf("connect: %w", err)
 	}
 	defer func() {
-		// Not ctx, which may have ended; the server must still be told.
+		// Not ctx, which may have ended: the server must still learn that the connection closes.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), feedTimeout)
 		defer cancel()
 		err = errors.Join(err, conn.Close(ctx))
@@ -51,7 +51,7 @@ func (s *Store) listen(ctx context.Context) (err error) {
 	if err := s.tryFeed(ctx, conn); err != nil {
 		return err
 	}
-	// What was committed before this moment was perhaps not heard.
+	// The feed may have missed commits before this moment.
 	s.publish(Change{Subject: SubjectAny})
 	for {
 		if err := s.receive(ctx, conn); err != nil {
@@ -60,8 +60,8 @@ func (s *Store) listen(ctx context.Context) (err error) {
 	}
 }
 
-// tryFeed sends an announcement through the pool and waits for it: behind a pooler that shares connections between transactions,
-// LISTEN succeeds and nothing ever arrives.
+// tryFeed sends an announcement through the pool and waits for it to arrive. Behind a pooler that shares connections between
+// transactions, LISTEN succeeds but nothing ever arrives.
 func (s *Store) tryFeed(ctx context.Context, conn *pgx.Conn) error {
 	ctx, cancel := context.WithTimeout(ctx, feedTimeout)
 	defer cancel()
@@ -80,7 +80,7 @@ func (s *Store) tryFeed(ctx context.Context, conn *pgx.Conn) error {
 	}
 }
 
-// receive waits for one announcement and publishes it, or makes sure that the connection lives.
+// receive waits for one announcement and publishes it. If none arrives, it checks that the connection is alive.
 func (s *Store) receive(ctx context.Context, conn *pgx.Conn) error {
 	idle, cancel := context.WithTimeout(ctx, feedHeartbeat)
 	n, err := conn.WaitForNotification(idle)
@@ -95,7 +95,7 @@ func (s *Store) receive(ctx context.Context, conn *pgx.Conn) error {
 	}
 	var a announcement
 	if err := json.Unmarshal([]byte(n.Payload), &a); err != nil {
-		// Somebody else's words, or a newer version's: something may have changed.
+		// The text comes from another program or from a newer version: something may have changed.
 		s.publish(Change{Subject: SubjectAny})
 		return nil
 	}

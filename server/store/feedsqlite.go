@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// sqlitePoll is how often the file is looked at. A look costs some 10 µs and reads nothing but shared memory.
+// sqlitePoll is the interval at which the feed checks the file. A check costs about 10 µs and reads only shared memory.
 const sqlitePoll = 100 * time.Millisecond
 
 // sqliteVersion names a state of the file as one connection sees it.
 type sqliteVersion struct {
-	// connection is there because versions of different connections do not compare.
+	// connection is needed because versions of different connections cannot be compared.
 	connection any
 	version    int64
 }
 
 // sqliteVersion changes when another process has committed. It asks the writer's connection, which does not count its own
-// commits, and all commits of this process are its own.
+// commits. All commits of this process are made on that connection.
 func (s *Store) sqliteVersion(ctx context.Context) (v sqliteVersion, err error) {
 	conn, err := s.writeDB.Conn(ctx)
 	if err != nil {
@@ -30,8 +30,8 @@ func (s *Store) sqliteVersion(ctx context.Context) (v sqliteVersion, err error) 
 	return v, conn.QueryRowContext(ctx, "PRAGMA data_version").Scan(&v.version)
 }
 
-// followSQLite publishes SubjectAny whenever another process, such as `svc admin`, has committed anything: SQLite does not say
-// what. That is rare, and asking again is cheap.
+// followSQLite publishes SubjectAny whenever another process, such as `svc admin`, has committed. SQLite does not say what has
+// changed. Such commits are rare, and reading again is cheap.
 func (s *Store) followSQLite(ctx context.Context, last sqliteVersion, err error) {
 	for interval := sqlitePoll; ; {
 		if err != nil {

@@ -13,27 +13,27 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 )
 
-// IdempotencyKey is one request that was made under an Idempotency-Key.
+// IdempotencyKey is a request that was made with an Idempotency-Key.
 type IdempotencyKey struct {
 	ID uuid.UUID
-	// Caller is the public id of the credential or user: nobody meets another's keys.
+	// Caller is the public id of the credential or user. Each caller has its own keys.
 	Caller      string
 	KeyHash     string
 	RequestHash string
-	// Done is false while the request is under way.
+	// Done is false while the request is in progress.
 	Done bool
 	// Response is sealed; nil until Done.
 	Response  []byte
 	CreatedAt time.Time
-	// ExpiresAt is when the key is free again.
+	// ExpiresAt is the time at which the key is free again.
 	ExpiresAt time.Time
 }
 
-// claimAttempts bounds how often a claim is repeated when the row that stood in its way went away.
+// claimAttempts bounds how often a claim is retried when the row that conflicted with it has disappeared.
 const claimAttempts = 8
 
-// ClaimIdempotencyKey begins a request under a key of its caller. Exactly one of any number of callers is told that it is the
-// first; all others get the row of that one. Until CompleteIdempotencyKey, the claim ends by itself after lease.
+// ClaimIdempotencyKey begins a request with a key of its caller. Exactly one of several concurrent calls is the first; all others
+// get the row of that call. Until CompleteIdempotencyKey, the claim expires after lease.
 func (s *Store) ClaimIdempotencyKey(ctx context.Context, org principal.OrgID, in IdempotencyKey, lease time.Duration) (row IdempotencyKey, first bool, err error) {
 	const op = "claim idempotency key"
 	same := func(now time.Time) *ent.IdempotencyKeyQuery {
@@ -46,7 +46,8 @@ func (s *Store) ClaimIdempotencyKey(ctx context.Context, org principal.OrgID, in
 		if err != nil {
 			return IdempotencyKey{}, false, mapError(op, err)
 		}
-		// An expired row would keep the unique key. Who deletes it is not yet first: that is decided by the insert alone.
+		// An expired row would keep the unique key, so delete it. The call that deletes it is not yet the first: only the insert
+		// decides that.
 		if _, err := s.write.IdempotencyKey.Delete().Where(idempotencykey.OrgID(string(org)), idempotencykey.Caller(in.Caller),
 			idempotencykey.KeyHash(in.KeyHash), idempotencykey.ExpiresAtLTE(now)).Exec(ctx); err != nil {
 			return IdempotencyKey{}, false, mapError(op, err)
@@ -66,12 +67,13 @@ func (s *Store) ClaimIdempotencyKey(ctx context.Context, org principal.OrgID, in
 		case !ent.IsNotFound(err):
 			return IdempotencyKey{}, false, mapError(op, err)
 		}
-		// It was released between our two statements.
+		// The row was released between our two statements.
 	}
 	return IdempotencyKey{}, false, fmt.Errorf("store: %s: %w: it was taken and released %d times", op, ErrUnavailable, claimAttempts)
 }
 
-// CompleteIdempotencyKey keeps the answer for a time from the beginning of the request. ErrNotFound: the claim ended before.
+// CompleteIdempotencyKey stores the answer and keeps it until expiresAt, which the caller counts from the start of the request.
+// ErrNotFound: the claim had already ended.
 func (s *Store) CompleteIdempotencyKey(ctx context.Context, org principal.OrgID, id uuid.UUID, response []byte, expiresAt time.Time) error {
 	n, err := s.write.IdempotencyKey.Update().Where(idempotencykey.ID(id), idempotencykey.OrgID(string(org)), idempotencykey.Status(0)).
 		SetStatus(200).SetResponse(response).SetExpiresAt(utc(expiresAt)).Save(ctx)
@@ -97,7 +99,7 @@ func (s *Store) ReleaseIdempotencyKey(ctx context.Context, org principal.OrgID, 
 // purgeRows bounds one statement of a purge, so that it does not hold up writers for long.
 const purgeRows = 500
 
-// PurgeIdempotencyKeys removes what has expired, of every organization, and says how much that was.
+// PurgeIdempotencyKeys deletes the expired keys of every organization and returns their number.
 func (s *Store) PurgeIdempotencyKeys(ctx context.Context) (removed int, err error) {
 	const op = "purge idempotency keys"
 	for {

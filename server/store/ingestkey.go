@@ -11,7 +11,7 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 )
 
-// IngestKeyKind tells the two default keys of an organization from custom ones.
+// IngestKeyKind distinguishes the two default keys of an organization from custom keys.
 type IngestKeyKind string
 
 // Kinds of ingest key.
@@ -37,7 +37,7 @@ type ResourceAttribute struct {
 	Mode  AttributeMode
 }
 
-// IngestKey is a credential that can only send telemetry. Its id stays when it is rolled.
+// IngestKey is a credential that can only send telemetry. Rolling it keeps its id.
 type IngestKey struct {
 	ID          uuid.UUID
 	Org         principal.OrgID
@@ -46,11 +46,11 @@ type IngestKey struct {
 	Description *string
 	KeyHash     string
 	KeyPrefix   string
-	// PublicText is the whole key, of public keys alone; empty for one that was made before it was kept.
+	// PublicText is the whole key. Only public keys have it, and it is empty for public keys from versions that did not store it.
 	PublicText string
 	// Signals is nil when every signal is allowed, as for default keys.
 	Signals []string
-	// RateLimit is in requests per second over all ingest servers; nil for none.
+	// RateLimit is in requests per second over all ingest servers; nil means no limit.
 	RateLimit          *float64
 	ResourceAttributes []ResourceAttribute
 	DisabledAt         *time.Time
@@ -58,7 +58,7 @@ type IngestKey struct {
 	RotatedAt          *time.Time
 	LastUsedAt         *time.Time
 	CreatedAt          time.Time
-	// UpdatedAt is when it was created until the first change.
+	// UpdatedAt equals the creation time until the first change.
 	UpdatedAt time.Time
 	CreatedBy principal.UserID
 }
@@ -93,8 +93,8 @@ func (s *Store) GetIngestKey(ctx context.Context, org principal.OrgID, id uuid.U
 	return toIngestKey(row), nil
 }
 
-// IngestKeyByHash finds a key in any organization by the hash of its secret. Disabled and expired keys are found too: the
-// caller judges.
+// IngestKeyByHash finds a key in any organization by the hash of its secret. It also finds disabled and expired keys; the caller
+// must check for them.
 func (s *Store) IngestKeyByHash(ctx context.Context, hash string) (IngestKey, error) {
 	row, err := s.read.IngestKey.Query().Where(ingestkey.KeyHash(hash)).Only(ctx)
 	if err != nil {

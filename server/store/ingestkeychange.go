@@ -14,7 +14,7 @@ import (
 	"github.com/svc-observability/svc/server/publicid"
 )
 
-// CreateDefaultIngestKeys creates the public and the private key, in that order. ErrConflict: the organization has them.
+// CreateDefaultIngestKeys creates the public and the private key, in that order. ErrConflict: the organization already has them.
 func (s *Store) CreateDefaultIngestKeys(ctx context.Context, org principal.OrgID, in DefaultIngestKeys) (keys []IngestKey, err error) {
 	err = s.tx(ctx, "create default ingest keys", func(tx *ent.Tx) (err error) {
 		keys, err = s.createDefaultIngestKeys(ctx, tx, org, in)
@@ -96,7 +96,7 @@ func storedAttributes(list []ResourceAttribute) []schema.ResourceAttribute {
 	return out
 }
 
-// RollDefaultIngestKey gives the public or the private key a new secret; the old one is dead at once.
+// RollDefaultIngestKey gives the public or the private key a new secret. The old secret is invalid at once.
 func (s *Store) RollDefaultIngestKey(ctx context.Context, org principal.OrgID, kind IngestKeyKind, secret Secret) (IngestKey, error) {
 	return s.rollIngestKey(ctx, org, ingestkey.And(ingestkey.KindEQ(ingestkey.Kind(kind)), ingestkey.KindNEQ(ingestkey.KindCustom)), secret)
 }
@@ -118,8 +118,8 @@ func (s *Store) rollIngestKey(ctx context.Context, org principal.OrgID, which pr
 	})
 }
 
-// EditIngestKey changes what is set in the edit of a custom key. ErrInvalid: see InvalidError; fields that are not set are not
-// judged. An edit that changes nothing is not recorded.
+// EditIngestKey applies the fields that are set in edit to a custom key. ErrInvalid: see InvalidError; only the fields that are
+// set are checked. An edit that changes nothing is not recorded.
 func (s *Store) EditIngestKey(ctx context.Context, org principal.OrgID, id uuid.UUID, edit IngestKeyEdit) (IngestKey, error) {
 	if err := edit.check(s.now()); err != nil {
 		return IngestKey{}, err
@@ -173,8 +173,8 @@ func customIngestKey(id uuid.UUID) predicate.IngestKey {
 	return ingestkey.And(ingestkey.ID(id), ingestkey.KindEQ(ingestkey.KindCustom))
 }
 
-// changeIngestKey changes one key under a row lock, so that the hash it announces is the one that it replaced. An empty event says
-// that there is nothing to change; gone says that no copy of the key may be served any more.
+// changeIngestKey changes one key under a row lock, so that it announces exactly the hash that it replaced. An empty event says
+// that there is nothing to change. gone says that no copy of the key may be served any more.
 func (s *Store) changeIngestKey(ctx context.Context, op string, org principal.OrgID, which predicate.IngestKey,
 	change func(old IngestKey, u *ent.IngestKeyUpdateOne) (e AuditEvent, gone bool),
 ) (key IngestKey, err error) {
@@ -214,7 +214,7 @@ func (k *IngestKey) event(verb string, before, after map[string]any) AuditEvent 
 	return AuditEvent{Action: "ingest_key." + verb, ResourceID: publicid.Encode(publicid.IngestKey, k.ID), Before: before, After: after}
 }
 
-// auditFields are the settings of the key by their names in the API.
+// auditFields returns the settings of the key under their names in the API.
 func (k *IngestKey) auditFields() map[string]any {
 	var expires any
 	if k.ExpiresAt != nil {

@@ -15,17 +15,17 @@ type NewIngestKey struct {
 	Description *string
 	Disabled    bool
 	Secret      Secret
-	// Signals is at least one of Signals().
+	// Signals has at least one entry, each from Signals().
 	Signals []string
-	// RateLimit is greater than 0; nil for none.
+	// RateLimit is greater than 0; nil means no limit.
 	RateLimit          *float64
 	ResourceAttributes []ResourceAttribute
-	// ExpiresAt is in the future; nil for never.
+	// ExpiresAt is in the future; nil means never.
 	ExpiresAt *time.Time
 	CreatedBy principal.UserID
 }
 
-// check judges the fields and brings them into the stored form.
+// check validates the fields and converts them to the stored form.
 func (in *NewIngestKey) check(now time.Time) error {
 	edit := IngestKeyEdit{
 		Name: Set(in.Name), Description: Set(in.Description), Signals: Set(in.Signals), RateLimit: Set(in.RateLimit),
@@ -38,7 +38,7 @@ func (in *NewIngestKey) check(now time.Time) error {
 	return nil
 }
 
-// IngestKeyEdit is a partial update of a custom key. The rules of NewIngestKey hold.
+// IngestKeyEdit is a partial update of a custom key. The rules of NewIngestKey apply.
 type IngestKeyEdit struct {
 	Name        Patch[string]
 	Description Patch[*string]
@@ -76,7 +76,7 @@ func (e *IngestKeyEdit) check(now time.Time) error {
 	return c.err()
 }
 
-// apply writes the edit over the key. Disabling a disabled key keeps the first time.
+// apply writes the edit over the key. Disabling a disabled key keeps the first disabling time.
 func (e *IngestKeyEdit) apply(key *IngestKey, now time.Time) {
 	e.Name.apply(&key.Name)
 	e.Description.apply(&key.Description)

@@ -8,17 +8,17 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 )
 
-// IngestPolicy is all that an organization has decided about what it ingests.
+// IngestPolicy holds all settings of an organization that affect its ingest.
 type IngestPolicy struct {
-	// Mappings are those that run, in their order.
+	// Mappings are the active mappings, in the order in which they run.
 	Mappings []AttributeMapping
 	Sampling SamplingPolicy
 	// Plan is nil when nothing is limited.
 	Plan *Plan
 }
 
-// IngestPolicy returns the policy of the organization, which need not exist. What a newer version of the program has written and
-// this one does not understand is left out, so that it never stops ingest.
+// IngestPolicy returns the policy of the organization, which need not exist. It leaves out settings from a newer version of the
+// program that this version does not understand, so that they never stop ingest.
 func (s *Store) IngestPolicy(ctx context.Context, org principal.OrgID) (IngestPolicy, error) {
 	mappings, err := s.ListAttributeMappings(ctx, org)
 	if err != nil {

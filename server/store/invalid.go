@@ -21,7 +21,7 @@ type Violation struct {
 	Reason string
 }
 
-// InvalidError lists every rule that an input breaks.
+// InvalidError lists all violations of an input.
 type InvalidError struct{ Violations []Violation }
 
 func (e *InvalidError) Error() string {
@@ -32,7 +32,7 @@ func (e *InvalidError) Error() string {
 	return strings.Join(parts, "; ")
 }
 
-// Is makes it an ErrInvalid.
+// Is makes errors.Is match ErrInvalid.
 func (e *InvalidError) Is(target error) bool { return target == ErrInvalid }
 
 // Signals that a key may be allowed to send, and that usage is counted by.
@@ -49,7 +49,7 @@ func Signals() []string {
 	return []string{SignalTraces, SignalLogs, SignalMetrics, SignalSessions, SignalEvents}
 }
 
-// Bounds on texts of operators and users. Lengths are in characters, as in the contract.
+// Bounds on texts from operators and users. Lengths are in characters, as in the API.
 const (
 	maxNameLength  = limits.NameLength
 	maxTextLength  = limits.DescriptionLength
@@ -72,7 +72,7 @@ func (c *checker) err() error {
 	return &InvalidError{Violations: c.violations}
 }
 
-// name trims and checks a name that people give to something.
+// name trims and checks a name chosen by a person.
 func (c *checker) name(field string, text *string) {
 	*text = strings.TrimSpace(*text)
 	if *text == "" {
@@ -82,7 +82,7 @@ func (c *checker) name(field string, text *string) {
 	c.line(field, *text, maxNameLength)
 }
 
-// line checks a text of one line. Neither database keeps NUL, and other control characters break what shows them.
+// line checks a text of one line. Neither database stores NUL, and other control characters break the programs that show them.
 func (c *checker) line(field, text string, longest int) {
 	switch {
 	case !utf8.ValidString(text):
@@ -94,7 +94,7 @@ func (c *checker) line(field, text string, longest int) {
 	}
 }
 
-// text checks a text that may have several lines.
+// text checks a text of one or more lines.
 func (c *checker) text(field, text string, longest int) {
 	switch {
 	case !utf8.ValidString(text):
@@ -106,7 +106,7 @@ func (c *checker) text(field, text string, longest int) {
 	}
 }
 
-// attributeKey checks the name of an attribute that telemetry gets.
+// attributeKey checks the name of an attribute that is written to telemetry.
 func (c *checker) attributeKey(field, key string, longest int) {
 	if strings.TrimSpace(key) == "" {
 		c.fail(field, "must not be empty")
@@ -138,7 +138,7 @@ func (c *checker) signal(field, signal string) {
 	}
 }
 
-// plainText makes a text of any origin fit a column: no control characters, no broken UTF-8, not longer than given.
+// plainText makes any text fit a column: it has no control characters, no broken UTF-8, and at most the given length.
 func plainText(text string, longest int) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

@@ -19,7 +19,7 @@ import (
 type Invitation struct {
 	ID  uuid.UUID
 	Org principal.OrgID
-	// Email is the only address that may accept; nil for any.
+	// Email is the only address that may accept; nil means any address.
 	Email      *string
 	Role       principal.Role
 	CreatedAt  time.Time
@@ -44,7 +44,7 @@ func (i *Invitation) Pending(now time.Time) bool {
 	return i.AcceptedAt == nil && i.RevokedAt == nil && now.Before(i.ExpiresAt)
 }
 
-// CreateInvitation creates an invitation. ErrConflict: whoever has the address is a member already.
+// CreateInvitation creates an invitation. ErrConflict: the user with this address is already a member.
 func (s *Store) CreateInvitation(ctx context.Context, org principal.OrgID, in NewInvitation) (Invitation, error) {
 	role, err := storedRole(in.Role)
 	if err != nil {
@@ -83,7 +83,8 @@ func (i *Invitation) event(verb string, before, after map[string]any) AuditEvent
 	return AuditEvent{Action: "invitation." + verb, ResourceID: publicid.Encode(publicid.Invitation, i.ID), Before: before, After: after}
 }
 
-// ListInvitations returns invitations, newest first, ties by id. Ask for one more than a page to learn whether there is another.
+// ListInvitations returns invitations, newest first, ties by id. Request one more than a page to learn whether there is another
+// page.
 func (s *Store) ListInvitations(ctx context.Context, org principal.OrgID, offset, limit int) ([]Invitation, error) {
 	rows, err := s.read.Invitation.Query().Where(invitation.OrgID(string(org))).
 		Order(invitation.ByCreatedAt(entsql.OrderDesc()), invitation.ByID(entsql.OrderDesc())).Offset(offset).Limit(limit).All(ctx)
@@ -97,7 +98,8 @@ func (s *Store) ListInvitations(ctx context.Context, org principal.OrgID, offset
 	return out, nil
 }
 
-// RevokeInvitation makes the link useless. Revoking it again changes nothing. ErrNotFound: no such invitation, or it was accepted.
+// RevokeInvitation makes the link useless. Revoking it again changes nothing. ErrNotFound: there is no such invitation, or it was
+// accepted.
 func (s *Store) RevokeInvitation(ctx context.Context, org principal.OrgID, id uuid.UUID) (Invitation, error) {
 	var out Invitation
 	err := s.tx(ctx, "revoke invitation", func(tx *ent.Tx) error {
@@ -119,7 +121,8 @@ func (s *Store) RevokeInvitation(ctx context.Context, org principal.OrgID, id uu
 	return out, err
 }
 
-// InvitationByHash finds an invitation by the hash of its token, with its organization. Used, revoked and expired ones are found too.
+// InvitationByHash finds an invitation by the hash of its token, with its organization. It also finds used, revoked and expired
+// invitations.
 func (s *Store) InvitationByHash(ctx context.Context, hash string) (Invitation, Organization, error) {
 	row, err := s.read.Invitation.Query().Where(invitation.TokenHash(hash)).WithOrganization().Only(ctx)
 	if err != nil {
@@ -128,16 +131,16 @@ func (s *Store) InvitationByHash(ctx context.Context, hash string) (Invitation, 
 	return toInvitation(row), toOrganization(row.Edges.Organization), nil
 }
 
-// errMember is the conflict of an invitation for a member, or that a member accepts.
+// errMember is the conflict when an invitation is for a member or when a member accepts one.
 var errMember = fmt.Errorf("store: a membership %w", ErrConflict)
 
-// AcceptInvitation makes a user a member, once for each invitation. The user is an existing one, or, with create set, a new one.
-// ErrNotFound: the invitation is not pending any more. ErrConflict: the user is a member already, or, with create, the address is taken;
-// the invitation then stays as it was.
+// AcceptInvitation makes a user a member, once for each invitation. The user exists already or, if create is set, is created.
+// ErrNotFound: the invitation is no longer pending. ErrConflict: the user is already a member or, with create, the address is
+// taken. The invitation then stays as it was.
 func (s *Store) AcceptInvitation(ctx context.Context, inv Invitation, id principal.UserID, create *NewUser) (User, error) {
 	var out User
 	err := s.mutate(ctx, "accept invitation", func(tx *ent.Tx) (Change, error) {
-		// First, as a deletion of the organization does: it takes the invitation after that.
+		// Lock the organization first and the invitation second, in the same order as a deletion of the organization.
 		if err := s.lockOrganization(ctx, tx, inv.Org); err != nil {
 			return Change{}, err
 		}
@@ -175,7 +178,7 @@ func (s *Store) AcceptInvitation(ctx context.Context, inv Invitation, id princip
 		}
 		e := inv.event("accepted", nil, nil)
 		e.AffectedUser, e.Metadata = out.ID, map[string]any{"role": string(inv.Role)}
-		// Whoever accepts is the one who acts, in the organization that is joined.
+		// The actor is the user who accepts, in the organization that the user joins.
 		actor := principal.WithResult(ctx, principal.Result{Principal: &principal.Principal{
 			Org: inv.Org, User: out.ID, Email: out.Email, Name: out.Name, Kind: principal.KindSession, Role: inv.Role,
 		}})

@@ -12,7 +12,7 @@ import (
 	"github.com/svc-observability/svc/server/publicid"
 )
 
-// LogpushHTTPRequests is the one data set that connectors carry.
+// LogpushHTTPRequests is the only data set that connectors support.
 const LogpushHTTPRequests = "http_requests"
 
 // LogpushConnector lets a CDN push its request logs. SecretHash is for authentication only.
@@ -38,7 +38,7 @@ type LogpushConnector struct {
 type NewLogpushConnector struct {
 	Name     string
 	ZoneName string
-	// ServiceName is the service of the logs; empty for `cloudflare/<zone>`.
+	// ServiceName is the service of the logs. Empty means `cloudflare/<zone>`.
 	ServiceName string
 	Secret      Secret
 	CreatedBy   principal.UserID
@@ -106,7 +106,7 @@ func (s *Store) GetLogpushConnector(ctx context.Context, org principal.OrgID, id
 }
 
 // LogpushConnectorByHash finds the connector with this id and this hash of its secret, in any organization, for authentication.
-// Disabled ones are found too: the caller judges.
+// It also finds disabled connectors; the caller must check for them.
 func (s *Store) LogpushConnectorByHash(ctx context.Context, id uuid.UUID, hash string) (LogpushConnector, error) {
 	row, err := s.read.LogpushConnector.Query().Where(logpushconnector.ID(id), logpushconnector.SecretHash(hash)).Only(ctx)
 	if err != nil {
@@ -115,7 +115,7 @@ func (s *Store) LogpushConnectorByHash(ctx context.Context, id uuid.UUID, hash s
 	return toLogpushConnector(row), nil
 }
 
-// RollLogpushConnector gives the connector a new secret; the old one is dead.
+// RollLogpushConnector gives the connector a new secret. The old secret becomes invalid.
 func (s *Store) RollLogpushConnector(ctx context.Context, org principal.OrgID, id uuid.UUID, secret Secret) (LogpushConnector, error) {
 	return s.changeLogpushConnector(ctx, "rolled", org, id, true, func(_ *ent.LogpushConnector, u *ent.LogpushConnectorUpdateOne) {
 		u.SetSecretHash(secret.Hash).SetSecretPrefix(secret.Prefix).SetSecretRotatedAt(s.stamp())
@@ -134,7 +134,7 @@ func (s *Store) SetLogpushConnectorDisabled(ctx context.Context, org principal.O
 	})
 }
 
-// changeLogpushConnector changes one connector under a row lock, so that the hash it announces is the one that it replaced.
+// changeLogpushConnector changes one connector under a row lock, so that it announces exactly the hash that it replaced.
 func (s *Store) changeLogpushConnector(ctx context.Context, verb string, org principal.OrgID, id uuid.UUID, gone bool,
 	change func(*ent.LogpushConnector, *ent.LogpushConnectorUpdateOne),
 ) (out LogpushConnector, err error) {
@@ -171,7 +171,7 @@ func (s *Store) lockLogpushConnector(ctx context.Context, tx *ent.Tx, org princi
 	return q.Only(ctx)
 }
 
-// DeleteLogpushConnector deletes a connector. What it brought stays.
+// DeleteLogpushConnector deletes a connector. The logs that it received stay.
 func (s *Store) DeleteLogpushConnector(ctx context.Context, org principal.OrgID, id uuid.UUID) error {
 	return s.mutate(ctx, "delete log push connector", func(tx *ent.Tx) (Change, error) {
 		row, err := s.lockLogpushConnector(ctx, tx, org, id)
@@ -186,11 +186,11 @@ func (s *Store) DeleteLogpushConnector(ctx context.Context, org principal.OrgID,
 	})
 }
 
-// TouchLogpushConnector records that a push came, and what was wrong with it, empty for nothing. Within TouchInterval of the last
-// record of the same, it writes nothing.
+// TouchLogpushConnector records a push and the problem with it; an empty problem means success. Within TouchInterval of the last
+// record with the same result, it writes nothing.
 func (s *Store) TouchLogpushConnector(ctx context.Context, org principal.OrgID, id uuid.UUID, at time.Time, problem string) error {
 	at = utc(at)
-	// What is recorded must fit the column whatever came in: no NUL, no broken UTF-8, no megabytes.
+	// The text comes from the input and must fit the column: no NUL, no broken UTF-8, no megabytes.
 	problem = plainText(problem, maxTextLength)
 	u := s.write.LogpushConnector.Update().SetLastReceivedAt(at)
 	other := logpushconnector.LastErrorNotNil()

@@ -6,8 +6,8 @@ import (
 	"github.com/svc-observability/svc/server/limits"
 )
 
-// check brings an attribute mapping into the stored form and holds it against the rules that are about its meaning. A move from a resource acts as
-// a copy: other spans share the resource.
+// check converts an attribute mapping to the stored form and checks the rules about its meaning. A move from a resource acts as a
+// copy, because other spans share the resource.
 func (r *AttributeMapping) check(c *checker) {
 	c.name("name", &r.Name)
 	r.SourceKey, r.TargetKey = strings.TrimSpace(r.SourceKey), strings.TrimSpace(r.TargetKey)

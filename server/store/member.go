@@ -18,7 +18,8 @@ type Member struct {
 	JoinedAt time.Time
 }
 
-// ListMembers returns members, the longest standing first, ties by id. Ask for one more than a page to learn whether there is another.
+// ListMembers returns members, the oldest membership first, ties by id. Request one more than a page to learn whether there is
+// another page.
 func (s *Store) ListMembers(ctx context.Context, org principal.OrgID, offset, limit int) ([]Member, error) {
 	rows, err := s.read.Membership.Query().Where(membership.OrgID(string(org))).WithUser().
 		Order(membership.ByCreatedAt(), membership.ByID()).Offset(offset).Limit(limit).All(ctx)
@@ -32,7 +33,7 @@ func (s *Store) ListMembers(ctx context.Context, org principal.OrgID, offset, li
 	return out, nil
 }
 
-// SetRole changes a member's role. ErrNotFound: not a member. ErrLastAdministrator: there would be none left.
+// SetRole changes a member's role. ErrNotFound: the user is not a member. ErrLastAdministrator: no administrator would be left.
 func (s *Store) SetRole(ctx context.Context, org principal.OrgID, user principal.UserID, role principal.Role) (Member, error) {
 	r, err := storedRole(role)
 	if err != nil {
@@ -61,7 +62,8 @@ func (s *Store) SetRole(ctx context.Context, org principal.OrgID, user principal
 	return out, err
 }
 
-// DeleteMembership ends a membership, and what the user allowed programs in the organization. ErrNotFound: not a member. ErrLastAdministrator: there would be none left.
+// DeleteMembership ends a membership and revokes the user's grants to programs in the organization. ErrNotFound: the user is not
+// a member. ErrLastAdministrator: no administrator would be left.
 func (s *Store) DeleteMembership(ctx context.Context, org principal.OrgID, user principal.UserID) error {
 	return s.mutate(ctx, "delete membership", func(tx *ent.Tx) (Change, error) {
 		row, err := s.lockMember(ctx, tx, org, user, true)
@@ -71,7 +73,7 @@ func (s *Store) DeleteMembership(ctx context.Context, org principal.OrgID, user 
 		if err := tx.Membership.DeleteOneID(row.ID).Exec(ctx); err != nil {
 			return Change{}, err
 		}
-		// The change of the membership tells caches of the grants, too.
+		// The announced change of the membership also covers the grants in caches.
 		if _, err := s.revokeGrants(ctx, tx, user, org, reasonNoMember); err != nil {
 			return Change{}, err
 		}
@@ -83,9 +85,10 @@ func (s *Store) DeleteMembership(ctx context.Context, org principal.OrgID, user 
 	})
 }
 
-// lockMember finds a member for a change; leaves says that the member will not be an administrator afterwards.
+// lockMember finds a member and locks the organization for a change. leaves says that the member will not be an administrator
+// afterwards.
 func (s *Store) lockMember(ctx context.Context, tx *ent.Tx, org principal.OrgID, user principal.UserID, leaves bool) (*ent.Membership, error) {
-	// Two administrators that remove each other at once must not both succeed.
+	// Two administrators who remove each other concurrently must not both succeed.
 	if err := s.lockOrganization(ctx, tx, org); err != nil {
 		return nil, err
 	}

@@ -19,7 +19,8 @@ type Membership struct {
 	CreatedAt time.Time
 }
 
-// CreateMembership makes a user a member. ErrConflict: already one. ErrNotFound: no such organization or user.
+// CreateMembership makes a user a member. ErrConflict: the user is already a member. ErrNotFound: there is no such organization
+// or user.
 func (s *Store) CreateMembership(ctx context.Context, org principal.OrgID, user principal.UserID, role principal.Role) error {
 	r, err := storedRole(role)
 	if err != nil {
@@ -46,7 +47,7 @@ func createMembership(ctx context.Context, tx *ent.Tx, org principal.OrgID, user
 	return tx.Membership.Create().SetID(id).SetOrgID(string(org)).SetUserID(string(user)).SetRole(role).SetCreatedAt(now).Exec(ctx)
 }
 
-// RoleOf returns the user's role in the organization. ErrNotFound: not a member.
+// RoleOf returns the user's role in the organization. ErrNotFound: the user is not a member.
 func (s *Store) RoleOf(ctx context.Context, org principal.OrgID, user principal.UserID) (principal.Role, error) {
 	row, err := s.read.Membership.Query().Where(membership.OrgID(string(org)), membership.UserID(string(user))).Only(ctx)
 	if err != nil {
@@ -103,7 +104,7 @@ func storedRole(role principal.Role) (membership.Role, error) {
 	return r, nil
 }
 
-// affected maps the outcome of a change that must hit a row.
+// affected maps the outcome of a change that must affect a row.
 func affected(op string, n int, err error) error {
 	if err != nil {
 		return mapError(op, err)

@@ -19,7 +19,7 @@ import (
 //go:embed migrations
 var migrationFiles embed.FS
 
-// advisoryLock is the PostgreSQL lock under which one node at a time migrates. Any constant will do.
+// advisoryLock is the PostgreSQL lock that lets one node at a time migrate. Any constant will do.
 const advisoryLock = 0x7376_6301
 
 var (
@@ -72,8 +72,8 @@ func (s *Store) migrate(ctx context.Context) error {
 	return s.migrateTo(ctx, ms)
 }
 
-// migrateTo applies the missing migrations, each in its own transaction. Each takes the lock again and reads under it which migrations are
-// applied, so nodes that start together share the work without harm.
+// migrateTo applies the missing migrations, each in its own transaction. Each transaction takes the lock and then reads which
+// migrations are applied, so nodes that start together share the work without harm.
 func (s *Store) migrateTo(ctx context.Context, ms []migration) error {
 	for done := false; !done; {
 		if err := s.migrateOne(ctx, ms, &done); err != nil {
@@ -156,7 +156,7 @@ func (s *Store) apply(ctx context.Context, tx *sql.Tx, m migration) error {
 	return err
 }
 
-// checkApplied counts the applied migrations and holds each against the one in this program.
+// checkApplied counts the applied migrations and compares each with the one in this program.
 func checkApplied(ctx context.Context, tx *sql.Tx, ms []migration) (n int, err error) {
 	rows, err := tx.QueryContext(ctx, `SELECT version, name, checksum FROM schema_migrations ORDER BY version`)
 	if err != nil {

@@ -98,7 +98,7 @@ func testMigrateFailure(t *testing.T, open func() *Store) {
 	if got := count(t, s, "schema_migrations"); got != 1 {
 		t.Errorf("%d migrations recorded, want 1", got)
 	}
-	// The first half of the failed file is undone, so the mended file runs.
+	// The first half of the failed file was rolled back, so the corrected file runs.
 	if err := s.migrateTo(t.Context(), load(t, step1, step2)); err != nil {
 		t.Errorf("mended: %v", err)
 	}
@@ -124,7 +124,8 @@ func testMigrateTogether(t *testing.T, open func() *Store) {
 	}
 }
 
-// A migration of SQLite that replaces a table keeps the rows that refer to it, and one that leaves such a row without its target is undone.
+// A migration of SQLite that replaces a table keeps the rows that refer to it, and a migration that leaves such a row without its
+// target is rolled back.
 func TestMigrationReplacesTable(t *testing.T) {
 	t.Parallel()
 	s := emptySQLite(t)
@@ -225,7 +226,7 @@ func count(t *testing.T, s *Store, table string) (n int) {
 	return n
 }
 
-// BenchmarkApiKeyByHash is the lookup behind every request that no cache answers.
+// BenchmarkApiKeyByHash measures the lookup behind every request that no cache answers.
 func BenchmarkApiKeyByHash(b *testing.B) {
 	s, err := Open(b.Context(), Config{Path: filepath.Join(b.TempDir(), "svc.db")})
 	if err != nil {

@@ -24,11 +24,11 @@ import (
 // newMigration makes TestNewMigration write files: `make migration NAME=add_things`.
 var newMigration = flag.String("migration", "", "write the next migration of both databases under this name")
 
-// TestNewMigration holds that the migrations give what ent/schema declares on both databases. With -migration it writes the next migration of
-// both instead, if the declarations have changed.
+// TestNewMigration checks that on both databases the migrations give the schema that ent/schema declares. With -migration it
+// instead writes the next migration of both, if the declarations have changed.
 func TestNewMigration(t *testing.T) {
 	if name := *newMigration; name != "" {
-		t.Setenv(pgtest.EnvRequire, "1") // a migration of one database alone is of no use
+		t.Setenv(pgtest.EnvRequire, "1") // a migration for only one database is useless
 		if !regexp.MustCompile(`^[a-z0-9_]+$`).MatchString(name) {
 			t.Fatalf("the name of a migration has lower-case letters, digits and underscores; %q has others", name)
 		}
@@ -59,7 +59,7 @@ func TestNewMigration(t *testing.T) {
 	}
 }
 
-// A migration that is written from the difference between older migrations and ent/schema gives what ent/schema declares.
+// A migration generated from the difference between older migrations and ent/schema gives the schema that ent/schema declares.
 func TestNewMigrationIsComplete(t *testing.T) {
 	t.Parallel()
 	pg := pgtest.Start(t)
@@ -103,7 +103,8 @@ func emptyPostgres(t *testing.T, pg *pgtest.Server) *Store {
 	return unmigrated(t, &Store{dialect: "postgres", writeDB: db, readDB: db}, err)
 }
 
-// nextMigration has ent write the statements that turn the database into what ent/schema declares; empty when there are none.
+// nextMigration returns the statements, written by ent, that bring the database to the schema of ent/schema. The result is empty
+// if there is no difference.
 func nextMigration(ctx context.Context, s *Store) (string, error) {
 	comparing.Lock()
 	defer comparing.Unlock()
@@ -129,6 +130,6 @@ func nextMigration(ctx context.Context, s *Store) (string, error) {
 		return "", err
 	}
 	text, err := io.ReadAll(f)
-	// The runner keeps foreign keys off while it migrates SQLite: within a transaction these statements do nothing.
+	// Drop these statements: the runner keeps foreign keys off while it migrates SQLite, and within a transaction they do nothing.
 	return regexp.MustCompile("(?m)^PRAGMA foreign_keys = (off|on);\n").ReplaceAllString(strings.ReplaceAll(string(text), "`", `"`), ""), err
 }

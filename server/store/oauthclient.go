@@ -8,11 +8,11 @@ import (
 	"github.com/svc-observability/svc/ent/oauthclient"
 )
 
-// Registrations that nobody used are forgotten, since anybody may register: soon, when nobody ever allowed them anything.
+// Anybody may register, so unused registrations are deleted. A registration that never got a grant is deleted soon.
 const (
 	oauthClientUntried = 24 * time.Hour
 	oauthClientUnused  = 180 * 24 * time.Hour
-	// oauthClientTrying is how long somebody may be looking at the page of consent.
+	// oauthClientTrying is how long a user may be looking at the consent page.
 	oauthClientTrying = time.Hour
 )
 
@@ -25,8 +25,8 @@ type OAuthClient struct {
 	CreatedAt    time.Time
 }
 
-// CreateOAuthClient registers a program. There are at most limit of them. The oldest that nobody allowed anything makes room, so that who floods
-// us keeps nobody else out; ErrConflict says that there is none.
+// CreateOAuthClient registers a program. At most limit registrations exist. A new one replaces the oldest registration that never
+// got a grant, so that a flood of registrations cannot lock others out. ErrConflict: there is no registration to replace.
 func (s *Store) CreateOAuthClient(ctx context.Context, in OAuthClient, limit int) (OAuthClient, error) {
 	const op = "register an OAuth client"
 	var out OAuthClient

@@ -17,7 +17,7 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 )
 
-// oauthGrantKept is how long a grant that has ended is still known, so that the use of what it gave is still seen.
+// oauthGrantKept is how long an ended grant is kept, so that the use of its codes and tokens is still recognized.
 const oauthGrantKept = 7 * 24 * time.Hour
 
 // OAuthGrant is what a user allowed a program in one organization.
@@ -26,7 +26,7 @@ type OAuthGrant struct {
 	Org                  principal.OrgID
 	User                 principal.UserID
 	ClientID, ClientName string
-	// Scope is separated by spaces, `*` for everything.
+	// Scope is a list separated by spaces; `*` means everything.
 	Scope, Resource, RedirectURI string
 	CodeChallenge                string
 	CodeExpiresAt, CreatedAt     time.Time
@@ -44,7 +44,8 @@ type NewOAuthGrant struct {
 	CodeExpiresAt, ExpiresAt              time.Time
 }
 
-// CreateOAuthGrant begins a grant of a member of the organization, and forgets those that ended a while ago. ErrNotFound: the user is no member.
+// CreateOAuthGrant begins a grant of a member of the organization and deletes grants that ended more than oauthGrantKept ago.
+// ErrNotFound: the user is not a member.
 func (s *Store) CreateOAuthGrant(ctx context.Context, org principal.OrgID, in NewOAuthGrant) (OAuthGrant, error) {
 	const op = "create OAuth grant"
 	var out OAuthGrant
@@ -92,13 +93,13 @@ func (s *Store) auditGrant(ctx context.Context, tx *ent.Tx, g OAuthGrant, verb s
 	return s.audit(ctx, tx, g.Org, AuditEvent{Action: "oauth_grant." + verb, ResourceID: g.ID.String(), AffectedUser: g.User, Metadata: all})
 }
 
-// OAuthTokens are the hashes and ends of a new pair.
+// OAuthTokens are the hashes and expiry times of a new pair of tokens.
 type OAuthTokens struct {
 	AccessHash, RefreshHash           string
 	AccessExpiresAt, RefreshExpiresAt time.Time
 }
 
-// OAuthGrantByCode finds a grant by the hash of its code, whatever became of it.
+// OAuthGrantByCode finds a grant by the hash of its code, whatever its state.
 func (s *Store) OAuthGrantByCode(ctx context.Context, hash string) (OAuthGrant, error) {
 	row, err := s.write.OAuthGrant.Query().Where(oauthgrant.CodeHash(hash)).Only(ctx)
 	if err != nil {
@@ -110,10 +111,11 @@ func (s *Store) OAuthGrantByCode(ctx context.Context, hash string) (OAuthGrant, 
 // ErrReplayed: a code or refresh token was used before. The grant is revoked.
 var ErrReplayed = errors.New("store: the code or token was used before")
 
-// ErrNoMember: the user of a grant is no member of its organization any more. The grant is revoked.
+// ErrNoMember: the user of a grant is no longer a member of its organization. The grant is revoked.
 var ErrNoMember = errors.New("store: the user is no member of the organization any more")
 
-// RedeemOAuthCode turns the code of a grant into its first tokens, once. ErrReplayed: it was done before, and now the tokens are void. ErrNoMember.
+// RedeemOAuthCode turns the code of a grant into its first tokens, once. ErrReplayed: the code was used before; its tokens are
+// now void. ErrNoMember is possible too.
 func (s *Store) RedeemOAuthCode(ctx context.Context, id uuid.UUID, in OAuthTokens) error {
 	return s.oauthStep(ctx, "redeem OAuth code", id, "the authorization code was used twice", func(tx *ent.Tx) (bool, error) {
 		now := s.stamp()
@@ -134,7 +136,7 @@ type OAuthRefresh struct {
 	ReplacedAt *time.Time
 }
 
-// OAuthRefreshByHash finds a refresh token, whatever became of it.
+// OAuthRefreshByHash finds a refresh token, whatever its state.
 func (s *Store) OAuthRefreshByHash(ctx context.Context, hash string) (OAuthRefresh, error) {
 	row, err := s.write.OAuthToken.Query().Where(oauthtoken.TokenHash(hash), oauthtoken.KindEQ(oauthtoken.KindRefresh)).WithGrant().Only(ctx)
 	if err != nil {
@@ -143,8 +145,8 @@ func (s *Store) OAuthRefreshByHash(ctx context.Context, hash string) (OAuthRefre
 	return OAuthRefresh{ID: row.ID, Grant: toOAuthGrant(row.Edges.Grant), ExpiresAt: utc(row.ExpiresAt), ReplacedAt: utcPtr(row.ReplacedAt)}, nil
 }
 
-// RotateOAuthTokens gives a grant a new pair for a refresh token, once. ErrReplayed: the refresh token was used before, and now all
-// tokens of the grant are void (RFC 9700 section 4.14.2). ErrNoMember.
+// RotateOAuthTokens gives a grant a new pair for a refresh token, once. ErrReplayed: the refresh token was used before; all
+// tokens of the grant are now void (RFC 9700 section 4.14.2). ErrNoMember is possible too.
 func (s *Store) RotateOAuthTokens(ctx context.Context, refresh OAuthRefresh, in OAuthTokens) error {
 	return s.oauthStep(ctx, "refresh OAuth tokens", refresh.Grant.ID, "a refresh token was used twice", func(tx *ent.Tx) (bool, error) {
 		now := s.stamp()
@@ -156,7 +158,7 @@ func (s *Store) RotateOAuthTokens(ctx context.Context, refresh OAuthRefresh, in 
 		if err != nil || n == 0 {
 			return false, err
 		}
-		// What has expired cannot be used again, so nothing has to be recognized by it.
+		// Delete expired tokens: they cannot be used again, so their replay need not be recognized.
 		if _, err := tx.OAuthToken.Delete().Where(oauthtoken.GrantID(refresh.Grant.ID), oauthtoken.ExpiresAtLT(now)).Exec(ctx); err != nil {
 			return false, err
 		}
@@ -182,7 +184,8 @@ func (s *Store) addTokens(ctx context.Context, tx *ent.Tx, grant uuid.UUID, in O
 	return nil
 }
 
-// oauthStep runs a step that may happen once, for a member; otherwise the grant is revoked instead, for good.
+// oauthStep runs a step that may happen once, and only for a member. If it may not run, oauthStep revokes the grant permanently
+// instead.
 func (s *Store) oauthStep(ctx context.Context, op string, grant uuid.UUID, reason string, step func(*ent.Tx) (bool, error)) error {
 	var refused error
 	err := s.mutate(ctx, op, func(tx *ent.Tx) (Change, error) {
@@ -214,7 +217,8 @@ func (s *Store) oauthStep(ctx context.Context, op string, grant uuid.UUID, reaso
 
 const reasonNoMember = "the user is no member of the organization any more"
 
-// revokeGrants voids what a user allowed, in one organization or (org empty) in all, since the account is not what it was.
+// revokeGrants revokes all grants of a user because the account has changed. It covers one organization, or all of them if org is
+// empty.
 func (s *Store) revokeGrants(ctx context.Context, tx *ent.Tx, user principal.UserID, org principal.OrgID, reason string) ([]Change, error) {
 	where := []predicate.OAuthGrant{oauthgrant.UserID(string(user)), oauthgrant.RevokedAtIsNil(), oauthgrant.ExpiresAtGT(s.stamp())}
 	if org != "" {
@@ -251,7 +255,8 @@ func (s *Store) revokeGrant(ctx context.Context, tx *ent.Tx, id uuid.UUID, metad
 	return Change{Subject: SubjectOAuthGrant, Org: g.Org, User: g.User}, s.auditGrant(ctx, tx, g, "revoked", metadata)
 }
 
-// RevokeOAuthToken ends the grant to which an access or refresh token of the client belongs. ErrNotFound: it is no such token.
+// RevokeOAuthToken ends the grant to which an access or refresh token of the client belongs. ErrNotFound: the client has no such
+// token.
 func (s *Store) RevokeOAuthToken(ctx context.Context, clientID, hash string) error {
 	return s.mutate(ctx, "revoke OAuth token", func(tx *ent.Tx) (Change, error) {
 		row, err := tx.OAuthToken.Query().Where(oauthtoken.TokenHash(hash), oauthtoken.HasGrantWith(oauthgrant.ClientID(clientID))).Only(ctx)
@@ -262,7 +267,7 @@ func (s *Store) RevokeOAuthToken(ctx context.Context, clientID, hash string) err
 	})
 }
 
-// ListOAuthGrants lists what a user has allowed and not taken back, the newest first.
+// ListOAuthGrants lists the grants of a user that are not revoked, newest first.
 func (s *Store) ListOAuthGrants(ctx context.Context, user principal.UserID) ([]OAuthGrant, error) {
 	rows, err := s.read.OAuthGrant.Query().Where(
 		oauthgrant.UserID(string(user)), oauthgrant.RedeemedAtNotNil(), oauthgrant.RevokedAtIsNil(), oauthgrant.ExpiresAtGT(s.stamp()),
@@ -277,7 +282,7 @@ func (s *Store) ListOAuthGrants(ctx context.Context, user principal.UserID) ([]O
 	return out, nil
 }
 
-// RevokeOAuthGrant takes back what the user allowed. ErrNotFound: the user has no such grant.
+// RevokeOAuthGrant revokes a grant of the user. ErrNotFound: the user has no such grant.
 func (s *Store) RevokeOAuthGrant(ctx context.Context, user principal.UserID, id uuid.UUID) error {
 	return s.mutate(ctx, "revoke OAuth grant", func(tx *ent.Tx) (Change, error) {
 		if _, err := tx.OAuthGrant.Query().Where(oauthgrant.ID(id), oauthgrant.UserID(string(user))).Only(ctx); err != nil {
@@ -292,12 +297,13 @@ type OAuthIdentity struct {
 	TokenHash   string
 	Grant       OAuthGrant
 	Email, Name string
-	// Role is the user's in the organization of the grant; empty when the user is no member any more.
+	// Role is the user's role in the organization of the grant. It is empty when the user is no longer a member.
 	Role      principal.Role
 	ExpiresAt time.Time
 }
 
-// OAuthIdentityByHash finds an access token by its hash, expired and revoked ones too: the caller judges.
+// OAuthIdentityByHash finds an access token by its hash. It also finds expired and revoked tokens; the caller must check for
+// them.
 func (s *Store) OAuthIdentityByHash(ctx context.Context, hash string) (OAuthIdentity, error) {
 	row, err := s.read.OAuthToken.Query().Where(oauthtoken.TokenHash(hash), oauthtoken.KindEQ(oauthtoken.KindAccess)).
 		WithGrant(func(q *ent.OAuthGrantQuery) { q.WithUser(func(q *ent.UserQuery) { q.WithMemberships() }) }).Only(ctx)

@@ -24,37 +24,37 @@ type Organization struct {
 	CreatedAt time.Time
 }
 
-// NewOrganization is an organization to create, together with what makes it usable.
+// NewOrganization is an organization to create, with the administrator and the keys that make it usable.
 type NewOrganization struct {
 	Name string
-	// Slug is derived from the name when empty, with a suffix when that is taken.
+	// Slug, when empty, is derived from the name, with a suffix if the derived slug is taken.
 	Slug string
 	// AdminUser names an existing user as administrator; otherwise Admin is created. One of the two is set.
 	AdminUser principal.UserID
 	Admin     *NewUser
 	// IngestKeys, when set, become the organization's default keys.
 	IngestKeys *DefaultIngestKeys
-	// ApiKey, when set, is created; its maker is the administrator.
+	// ApiKey, when set, is created in the name of the administrator.
 	ApiKey *NewApiKey
 }
 
-// CreatedOrganization is what CreateOrganization wrote.
+// CreatedOrganization holds the rows that CreateOrganization wrote.
 type CreatedOrganization struct {
 	Organization Organization
 	Admin        User
-	// IngestKeys and ApiKey are empty when none were asked for.
+	// IngestKeys and ApiKey are empty when they were not requested.
 	IngestKeys []IngestKey
 	ApiKey     *ApiKey
 }
 
-// slugAttempts bounds the search for a free slug beside other creators.
+// slugAttempts bounds the search for a free slug while other calls create organizations.
 const slugAttempts = 3
 
-// errEmailTaken is the conflict that another slug cannot solve.
+// errEmailTaken is a conflict that a different slug cannot solve.
 var errEmailTaken = fmt.Errorf("store: a user with this email address %w", ErrConflict)
 
 // CreateOrganization creates an organization, its administrator and, where given, its keys, all or nothing. ErrConflict: the
-// administrator's email address, or the given slug, is taken. ErrNotFound: no such AdminUser.
+// administrator's email address or the given slug is taken. ErrNotFound: AdminUser does not exist.
 func (s *Store) CreateOrganization(ctx context.Context, in NewOrganization) (CreatedOrganization, error) {
 	var out CreatedOrganization
 	for attempt := 1; ; attempt++ {
@@ -69,8 +69,8 @@ func (s *Store) CreateOrganization(ctx context.Context, in NewOrganization) (Cre
 	}
 }
 
-// BootstrapOrganization is CreateOrganization for an empty database: created is false, and nothing is written, when any
-// organization exists. Nodes that start together create one.
+// BootstrapOrganization is CreateOrganization for an empty database. If any organization exists, created is false and nothing is
+// written. Nodes that start together create a single organization.
 func (s *Store) BootstrapOrganization(ctx context.Context, in NewOrganization) (out CreatedOrganization, created bool, err error) {
 	err = s.tx(ctx, "create the first organization", func(tx *ent.Tx) error {
 		if s.dialect == dialect.Postgres {
@@ -147,7 +147,7 @@ func (s *Store) createOrganization(ctx context.Context, tx *ent.Tx, in NewOrgani
 	return out, nil
 }
 
-// freeSlug prefers the plain name; the suffix comes from the random end of the id.
+// freeSlug prefers the plain name. If that is taken, it adds a suffix from the random end of the id.
 func freeSlug(ctx context.Context, tx *ent.Tx, name string, id uuid.UUID) (string, error) {
 	slug := slugOf(name)
 	taken, err := tx.Organization.Query().Where(organization.Slug(slug)).Exist(ctx)
@@ -186,7 +186,7 @@ func (s *Store) GetOrganization(ctx context.Context, org principal.OrgID) (Organ
 	return toOrganization(row), nil
 }
 
-// ListOrganizations returns all organizations, oldest first. For the operator only.
+// ListOrganizations returns all organizations, oldest first. Only the operator may see the result.
 func (s *Store) ListOrganizations(ctx context.Context) ([]Organization, error) {
 	rows, err := s.read.Organization.Query().Order(organization.ByCreatedAt(), organization.ByID()).All(ctx)
 	if err != nil {

@@ -25,7 +25,7 @@ type OrganizationEdit struct {
 	Name, Slug Patch[string]
 }
 
-// EditOrganization changes an organization. ErrConflict: the slug is taken. The input is validated by the caller.
+// EditOrganization changes an organization. ErrConflict: the slug is taken. The caller validates the input.
 func (s *Store) EditOrganization(ctx context.Context, org principal.OrgID, edit OrganizationEdit) (Organization, error) {
 	var out Organization
 	err := s.tx(ctx, "edit organization", func(tx *ent.Tx) error {
@@ -52,8 +52,8 @@ func (s *Store) EditOrganization(ctx context.Context, org principal.OrgID, edit 
 	return out, err
 }
 
-// lockOrganization keeps others from changing the organization or its members until the transaction ends. On SQLite a transaction
-// has the database for itself.
+// lockOrganization prevents concurrent changes to the organization or its members until the transaction ends. On SQLite every
+// write transaction already excludes all others.
 func (s *Store) lockOrganization(ctx context.Context, tx *ent.Tx, org principal.OrgID) (err error) {
 	if s.dialect != dialect.Postgres {
 		return nil
@@ -66,9 +66,9 @@ func (s *Store) lockOrganization(ctx context.Context, tx *ent.Tx, org principal.
 	return rows.Err()
 }
 
-// DeleteOrganization removes an organization with every row that belongs to it, and the users who then belong to none, and leaves a
-// tombstone for its telemetry, which says who did it. When it returns, no credential of the organization is served any more. ErrNotFound: no such
-// organization.
+// DeleteOrganization removes an organization with every row that belongs to it, and the users who then belong to no organization.
+// It leaves a tombstone for the telemetry, which says who deleted the organization. When it returns, no credential of the
+// organization is served any more. ErrNotFound: there is no such organization.
 func (s *Store) DeleteOrganization(ctx context.Context, org principal.OrgID) error {
 	var gone []Change
 	err := s.tx(ctx, "delete organization", func(tx *ent.Tx) error {
@@ -111,7 +111,7 @@ func (s *Store) DeleteOrganization(ctx context.Context, org principal.OrgID) err
 	return err
 }
 
-// credentialsOf names everything that caches hold of an organization.
+// credentialsOf returns a change for everything that caches hold of an organization.
 func credentialsOf(ctx context.Context, tx *ent.Tx, org principal.OrgID) ([]Change, error) {
 	id := string(org)
 	out := []Change{{Subject: SubjectMembership, Org: org}, {Subject: SubjectIngestPolicy, Org: org}, {Subject: SubjectOrganization, Org: org, Gone: true}}
@@ -144,12 +144,13 @@ func credentialsOf(ctx context.Context, tx *ent.Tx, org principal.OrgID) ([]Chan
 type Tombstone struct {
 	Org       principal.OrgID
 	DeletedAt time.Time
-	// Name and Slug are what it was called, and By who deleted it; empty and nil for deletions by older versions.
+	// Name and Slug are those of the organization, and By is the actor who deleted it. They are empty and nil for deletions by older
+	// versions.
 	Name, Slug string
 	By         *AuditActor
 }
 
-// ListTombstones returns every organization that was deleted, the last one first.
+// ListTombstones returns every deleted organization, the latest deletion first.
 func (s *Store) ListTombstones(ctx context.Context) ([]Tombstone, error) {
 	rows, err := s.read.DeletedOrganization.Query().
 		Order(ent.Desc(deletedorganization.FieldDeletedAt), ent.Desc(deletedorganization.FieldID)).All(ctx)
@@ -163,5 +164,5 @@ func (s *Store) ListTombstones(ctx context.Context) ([]Tombstone, error) {
 	return out, nil
 }
 
-// ErrLastAdministrator: an organization keeps one.
+// ErrLastAdministrator: an organization must keep at least one administrator.
 var ErrLastAdministrator = fmt.Errorf("store: the organization would have no administrator: %w", ErrConflict)

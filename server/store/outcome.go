@@ -15,22 +15,22 @@ import (
 
 // IngestOutcome is one answer that an ingest node gave.
 type IngestOutcome struct {
-	// KeyID and Node are where it belongs; PutIngestOutcomes takes them from the NodeOutcomes.
+	// KeyID and Node identify the key and the node. PutIngestOutcomes takes them from NodeOutcomes.
 	KeyID string
 	Node  string
-	// At has milliseconds.
+	// At has a precision of milliseconds.
 	At     time.Time
 	Signal string
-	// Door is how the request came, as in "http" or "grpc".
+	// Door is the way in which the request arrived, such as "http" or "grpc".
 	Door   string
 	Status int
-	// Tag names the error; empty when it was accepted.
+	// Tag names the error. It is empty when the request was accepted.
 	Tag                         string
 	Accepted, Rejected, Sampled int
-	// Cut counts what was shortened or left out of accepted items because it is beyond a limit.
+	// Cut counts the values of accepted items that were shortened or left out because they exceed a limit.
 	Cut   int
 	Bytes int
-	// Reason says what was wrong, for the sender's eyes.
+	// Reason tells the sender what was wrong.
 	Reason string
 	// Agent is the sender's User-Agent.
 	Agent string
@@ -41,12 +41,12 @@ type NodeOutcomes struct {
 	Org   principal.OrgID
 	KeyID string
 	Node  string
-	// Outcomes replace what this node stored for the key.
+	// Outcomes replace the outcomes that this node has stored for the key.
 	Outcomes []IngestOutcome
 }
 
-// PutIngestOutcomes stores the last answers of a node, of any organizations, all or nothing. Those of organizations that do not
-// exist are left out.
+// PutIngestOutcomes stores the last answers of a node for any organizations, all or nothing. It skips organizations that do not
+// exist.
 func (s *Store) PutIngestOutcomes(ctx context.Context, batch []NodeOutcomes) error {
 	if len(batch) == 0 {
 		return nil
@@ -70,7 +70,7 @@ func (s *Store) PutIngestOutcomes(ctx context.Context, batch []NodeOutcomes) err
 				rows[i] = schema.IngestOutcome{
 					At: o.At.UnixMilli(), Signal: o.Signal, Door: o.Door, Status: o.Status, Tag: o.Tag, Accepted: o.Accepted,
 					Rejected: o.Rejected, Sampled: o.Sampled, Cut: o.Cut, Bytes: o.Bytes,
-					// Both hold what senders wrote.
+					// Both contain text from senders.
 					Reason: plainText(o.Reason, maxTextLength), Agent: plainText(o.Agent, maxNameLength),
 				}
 			}
@@ -86,8 +86,8 @@ func (s *Store) PutIngestOutcomes(ctx context.Context, batch []NodeOutcomes) err
 	})
 }
 
-// ListIngestOutcomes returns the last answers of all nodes, newest first: those to one key, or to all keys of the organization
-// when keyID is empty.
+// ListIngestOutcomes returns the last answers of all nodes, newest first. They are the answers to one key, or to all keys of the
+// organization when keyID is empty.
 func (s *Store) ListIngestOutcomes(ctx context.Context, org principal.OrgID, keyID string) ([]IngestOutcome, error) {
 	q := s.read.IngestOutcomes.Query().Where(ingestoutcomes.OrgID(string(org)))
 	if keyID != "" {
@@ -112,7 +112,8 @@ func (s *Store) ListIngestOutcomes(ctx context.Context, org principal.OrgID, key
 	return out, nil
 }
 
-// DeleteIngestOutcomes deletes what no node has renewed since the given time, in all organizations, and returns how many rows.
+// DeleteIngestOutcomes deletes outcomes that no node has renewed since the given time, in all organizations. It returns the
+// number of deleted rows.
 func (s *Store) DeleteIngestOutcomes(ctx context.Context, before time.Time) (int, error) {
 	n, err := s.write.IngestOutcomes.Delete().Where(ingestoutcomes.UpdatedAtLT(utc(before))).Exec(ctx)
 	if err != nil {

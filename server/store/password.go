@@ -12,8 +12,9 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 )
 
-// ChangePassword replaces a user's password hash, ends the user's sessions except keep (uuid.Nil keeps none), and returns how many it
-// ended. Every organization of the user has it in its audit log. ErrNotFound: no such user.
+// ChangePassword replaces a user's password hash and ends the user's sessions except keep (uuid.Nil keeps no session). It returns
+// the number of ended sessions and writes an entry to the audit log of each of the user's organizations. ErrNotFound: there is no
+// such user.
 func (s *Store) ChangePassword(ctx context.Context, id principal.UserID, hash string, keep uuid.UUID) (int, error) {
 	var gone []Change
 	err := s.tx(ctx, "change password", func(tx *ent.Tx) error {
@@ -40,7 +41,7 @@ func (s *Store) ChangePassword(ctx context.Context, id principal.UserID, hash st
 	return len(gone), err
 }
 
-// endSessions ends the sessions of a user, except one, and returns what to publish of it.
+// endSessions ends the sessions of a user except keep, and returns the changes to publish.
 func (s *Store) endSessions(ctx context.Context, tx *ent.Tx, id principal.UserID, keep uuid.UUID) ([]Change, error) {
 	live := []predicate.Session{session.UserID(string(id)), session.RevokedAtIsNil(), session.IDNEQ(keep)}
 	hashes, err := tx.Session.Query().Where(live...).Select(session.FieldTokenHash).Strings(ctx)
@@ -61,7 +62,7 @@ func (s *Store) endSessions(ctx context.Context, tx *ent.Tx, id principal.UserID
 	return gone, nil
 }
 
-// publishGone publishes what a transaction made invalid; err is its outcome (see mutate).
+// publishGone publishes the credentials that a transaction made invalid. err is the outcome of the transaction (see mutate).
 func (s *Store) publishGone(gone []Change, err error) {
 	for _, c := range gone {
 		c.Gone = c.Gone && err == nil

@@ -12,17 +12,17 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 )
 
-// Plan is what an organization may send. An organization without one may send as much as it likes.
+// Plan limits what an organization may send. An organization without a plan has no limits.
 type Plan struct {
 	Name string
-	// Active false: nothing is accepted.
+	// Active says whether telemetry is accepted at all.
 	Active bool
 	// Limits has at most one entry for a signal.
 	Limits    []PlanLimit
 	UpdatedAt time.Time
 }
 
-// PlanLimit bounds a signal for a calendar month (UTC); nil is no bound.
+// PlanLimit bounds a signal for a calendar month (UTC). A nil field means no bound.
 type PlanLimit struct {
 	Signal string
 	Items  *int64
@@ -60,7 +60,7 @@ func (p *PlanParams) check() error {
 	return c.err()
 }
 
-// GetPlan returns the organization's plan. ErrNotFound: it has none, so nothing is limited.
+// GetPlan returns the organization's plan. ErrNotFound: the organization has no plan, so nothing is limited.
 func (s *Store) GetPlan(ctx context.Context, org principal.OrgID) (Plan, error) {
 	row, err := s.read.Plan.Query().Where(plan.OrgID(string(org))).Only(ctx)
 	if err != nil {
@@ -69,8 +69,7 @@ func (s *Store) GetPlan(ctx context.Context, org principal.OrgID) (Plan, error) 
 	return toPlan(row), nil
 }
 
-// PutPlan gives the organization a plan in place of the one that it has. ErrInvalid: see InvalidError. ErrNotFound: no such
-// organization.
+// PutPlan sets or replaces the organization's plan. ErrInvalid: see InvalidError. ErrNotFound: there is no such organization.
 func (s *Store) PutPlan(ctx context.Context, org principal.OrgID, in PlanParams) (out Plan, err error) {
 	if err := in.check(); err != nil {
 		return Plan{}, err
@@ -107,7 +106,7 @@ func (s *Store) PutPlan(ctx context.Context, org principal.OrgID, in PlanParams)
 	return out, err
 }
 
-// RemovePlan takes every limit from the organization. ErrNotFound: it has no plan.
+// RemovePlan removes every limit of the organization. ErrNotFound: the organization has no plan.
 func (s *Store) RemovePlan(ctx context.Context, org principal.OrgID) error {
 	return s.mutate(ctx, "remove plan", func(tx *ent.Tx) (Change, error) {
 		old, err := planFields(ctx, tx, org)
@@ -122,7 +121,7 @@ func (s *Store) RemovePlan(ctx context.Context, org principal.OrgID) error {
 	})
 }
 
-// planFields are the fields of the organization's plan for the audit log, nil when it has none.
+// planFields returns the fields of the organization's plan for the audit log, or nil if it has no plan.
 func planFields(ctx context.Context, tx *ent.Tx, org principal.OrgID) (map[string]any, error) {
 	row, err := tx.Plan.Query().Where(plan.OrgID(string(org))).Only(ctx)
 	switch {

@@ -19,7 +19,7 @@ const (
 	postgresDialTimeout = 10 * time.Second
 )
 
-// errPostgresURL says nothing about the text: the parsers' own errors can quote the password.
+// errPostgresURL does not quote the URL, because the parsers' own errors can contain the password.
 var errPostgresURL = errors.New("store: the database URL cannot be read: it must look like postgres://user:password@host:5432/database, " +
 	"with characters such as @ / # in the password percent-encoded")
 
@@ -55,7 +55,8 @@ func postgresConfig(text string) (*pgx.ConnConfig, error) {
 	return cfg, nil
 }
 
-// gaveWay reports whether PostgreSQL broke a transaction off because of another one, so that it succeeds when it is run again.
+// gaveWay reports whether PostgreSQL aborted a transaction because of another one. Such a transaction may succeed when it is run
+// again.
 func gaveWay(err error) bool {
 	var e *pgconn.PgError
 	const deadlock, serialization = "40P01", "40001"

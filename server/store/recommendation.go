@@ -14,10 +14,11 @@ import (
 	"github.com/svc-observability/svc/server/publicid"
 )
 
-// RecommendationStatus says what became of a recommendation.
+// RecommendationStatus is the state of a recommendation.
 type RecommendationStatus string
 
-// Statuses of recommendations. Dismissed ones stay so until they are reopened; applied ones stay for good.
+// Statuses of recommendations. A dismissed recommendation stays dismissed until it is reopened. An applied one stays applied
+// permanently.
 const (
 	RecommendationOpen      RecommendationStatus = "open"
 	RecommendationDismissed RecommendationStatus = "dismissed"
@@ -25,14 +26,14 @@ const (
 	RecommendationResolved  RecommendationStatus = "resolved"
 )
 
-// Finding is what the telemetry shows at the moment.
+// Finding is a possible improvement that the telemetry shows at the moment.
 type Finding struct {
-	// Key names it in the organization.
+	// Key identifies the finding within the organization.
 	Key string
 	// Kind is rename, double-emission or naming.
 	Kind      string
 	SourceKey string
-	// CanonicalKey is nil when there is no standard name.
+	// CanonicalKey is the standard name, or nil if there is none.
 	CanonicalKey *string
 	Usage        int64
 }
@@ -48,7 +49,7 @@ type Recommendation struct {
 	ResolvedAt *time.Time
 }
 
-// next is the status after a look at the telemetry.
+// next returns the status after the telemetry was examined.
 func (s RecommendationStatus) next(found, mapped bool) RecommendationStatus {
 	switch {
 	case s == RecommendationResolved && found:
@@ -62,11 +63,12 @@ func (s RecommendationStatus) next(found, mapped bool) RecommendationStatus {
 	}
 }
 
-// usageMoved says that a count is no longer about what was stored: a list that is read does not write for less.
+// usageMoved reports whether a count differs from the stored one by more than 10 %. Reading the list does not write smaller
+// changes.
 func usageMoved(old, now int64) bool { return now*10 > old*11 || now*10 < old*9 }
 
-// ReconcileRecommendations brings the recommendations up to date with what was found, and returns all, by number. mapped are the source keys that
-// attribute mappings take care of.
+// ReconcileRecommendations updates the recommendations from the findings and returns all, by number. mapped holds the source keys
+// that attribute mappings already handle.
 func (s *Store) ReconcileRecommendations(ctx context.Context, org principal.OrgID, found []Finding, mapped map[string]bool) ([]Recommendation, error) {
 	list, err := s.ListRecommendations(ctx, org)
 	if err != nil {
@@ -86,7 +88,7 @@ func (s *Store) ReconcileRecommendations(ctx context.Context, org principal.OrgI
 	return list, nil
 }
 
-// moved says whether there is anything to write.
+// moved reports whether there is anything to write.
 func moved(list []Recommendation, found []Finding, mapped map[string]bool) bool {
 	now := map[string]Finding{}
 	for _, f := range found {
@@ -103,7 +105,7 @@ func moved(list []Recommendation, found []Finding, mapped map[string]bool) bool 
 }
 
 func (s *Store) reconcile(ctx context.Context, tx *ent.Tx, org principal.OrgID, found []Finding, mapped map[string]bool) error {
-	// Two readers must not number the same finding twice.
+	// Two concurrent readers must not number the same finding twice.
 	lock := tx.Organization.Query().Where(organization.ID(string(org)))
 	if s.dialect == dialect.Postgres {
 		lock.ForUpdate()
@@ -148,7 +150,7 @@ func (s *Store) reconcile(ctx context.Context, tx *ent.Tx, org principal.OrgID, 
 			return err
 		}
 	}
-	for _, row := range known { // those that were not found
+	for _, row := range known { // recommendations whose finding is gone
 		next := RecommendationStatus(row.Status).next(false, mapped[row.SourceKey])
 		if next == RecommendationStatus(row.Status) {
 			continue
@@ -160,7 +162,7 @@ func (s *Store) reconcile(ctx context.Context, tx *ent.Tx, org principal.OrgID, 
 	return nil
 }
 
-// ListRecommendations returns all as they are stored, by number.
+// ListRecommendations returns all stored recommendations, by number.
 func (s *Store) ListRecommendations(ctx context.Context, org principal.OrgID) ([]Recommendation, error) {
 	rows, err := s.read.Recommendation.Query().Where(recommendation.OrgID(string(org))).Order(recommendation.ByNumber()).All(ctx)
 	if err != nil {
@@ -173,7 +175,7 @@ func (s *Store) ListRecommendations(ctx context.Context, org principal.OrgID) ([
 	return out, nil
 }
 
-// DismissRecommendation dismisses a recommendation, whatever its status. The audit log has every request, also one that changes nothing.
+// DismissRecommendation dismisses a recommendation, whatever its status. It writes an audit entry even if nothing changes.
 func (s *Store) DismissRecommendation(ctx context.Context, org principal.OrgID, id uuid.UUID) (Recommendation, error) {
 	return s.moveRecommendation(ctx, org, id, "dismissed", func(RecommendationStatus) RecommendationStatus { return RecommendationDismissed })
 }

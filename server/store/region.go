@@ -13,8 +13,9 @@ import (
 // ErrOtherRegion: the database belongs to another region.
 var ErrOtherRegion = errors.New("the database belongs to another region")
 
-// ClaimRegion records the region that everything in the database belongs to, its credentials above all, or holds the one that was recorded
-// first against it: ErrOtherRegion, whose message names it. Servers that start together agree.
+// ClaimRegion records the region to which everything in the database belongs, above all the credentials. If another region is
+// already recorded, it returns ErrOtherRegion, whose message names the recorded region. Servers that start together agree on one
+// region.
 func (s *Store) ClaimRegion(ctx context.Context, region string) error {
 	const op = "claim the region"
 	if _, err := s.writeDB.ExecContext(ctx, `INSERT INTO installation (id, region) VALUES (1, $1) ON CONFLICT (id) DO NOTHING`, region); err != nil {
@@ -30,7 +31,7 @@ func (s *Store) ClaimRegion(ctx context.Context, region string) error {
 	return nil
 }
 
-// Region returns the region that was recorded. ErrNotFound: no server has been started on the database.
+// Region returns the recorded region. ErrNotFound: no server has been started on the database yet.
 func (s *Store) Region(ctx context.Context) (region string, err error) {
 	const op = "get the region"
 	err = s.readDB.QueryRowContext(ctx, `SELECT region FROM installation WHERE id = 1`).Scan(&region)
@@ -43,8 +44,9 @@ func (s *Store) Region(ctx context.Context) (region string, err error) {
 	return region, nil
 }
 
-// ChangeRegion records another region in place of the first one, which was a mistake, and leaves an entry in the audit log of every
-// organization. Servers that run do not notice before their next start. ErrOtherRegion: the recorded region is not from. ErrNotFound: none is.
+// ChangeRegion replaces a region that was recorded by mistake, and writes an entry to the audit log of every organization.
+// Running servers notice the change only at their next start. ErrOtherRegion: the recorded region is not from. ErrNotFound: no
+// region is recorded.
 func (s *Store) ChangeRegion(ctx context.Context, from, to string) error {
 	recorded, err := s.Region(ctx)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 
 // SamplingPolicy says which spans of an organization are kept.
 type SamplingPolicy struct {
-	// TraceSampleRatio is from MinSampleRatio to 1, which keeps every span.
+	// TraceSampleRatio is between MinSampleRatio and 1. The value 1 keeps every span.
 	TraceSampleRatio      float64
 	AlwaysKeepErrorSpans  bool
 	AlwaysKeepSlowSpansMS *int64
@@ -22,7 +22,7 @@ type SamplingPolicy struct {
 	CreatedAt, UpdatedAt *time.Time
 }
 
-// MinSampleRatio is the least ratio; a lesser one is raised to it.
+// MinSampleRatio is the smallest ratio. A smaller ratio is raised to it.
 const MinSampleRatio = 1e-6
 
 // maxSlowMS is a week.
@@ -35,7 +35,7 @@ func DefaultSamplingPolicy() SamplingPolicy {
 
 // SamplingPolicyParams is a policy to put.
 type SamplingPolicyParams struct {
-	// TraceSampleRatio is brought into the range from MinSampleRatio to 1.
+	// TraceSampleRatio is clamped to the range from MinSampleRatio to 1.
 	TraceSampleRatio      float64
 	AlwaysKeepErrorSpans  bool
 	AlwaysKeepSlowSpansMS *int64
@@ -53,7 +53,7 @@ func (p *SamplingPolicyParams) check() error {
 	return c.err()
 }
 
-// GetSamplingPolicy returns the organization's policy, DefaultSamplingPolicy when it has none.
+// GetSamplingPolicy returns the organization's policy, or DefaultSamplingPolicy if it has none.
 func (s *Store) GetSamplingPolicy(ctx context.Context, org principal.OrgID) (SamplingPolicy, error) {
 	return samplingPolicyOf(ctx, s.read.SamplingPolicy, org)
 }
@@ -69,7 +69,7 @@ func samplingPolicyOf(ctx context.Context, c *ent.SamplingPolicyClient, org prin
 	return toSamplingPolicy(row), nil
 }
 
-// PutSamplingPolicy gives the organization a policy in place of the one that it has. ErrInvalid: see InvalidError.
+// PutSamplingPolicy sets or replaces the organization's policy. ErrInvalid: see InvalidError.
 func (s *Store) PutSamplingPolicy(ctx context.Context, org principal.OrgID, in SamplingPolicyParams) (out SamplingPolicy, err error) {
 	if err := in.check(); err != nil {
 		return SamplingPolicy{}, err

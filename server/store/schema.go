@@ -13,11 +13,12 @@ import (
 	"github.com/svc-observability/svc/ent/migrate"
 )
 
-// comparing guards ent's declarations, which comparing completes in place, for all stores of the process.
+// comparing guards ent's declarations for all stores of the process. A comparison completes the declarations in place.
 var comparing sync.Mutex
 
-// SchemaDrift returns the statements that would turn the database into what ent/schema declares, empty when there is nothing to
-// do. It changes nothing. Tests hold migrations and declaration together with it; it also shows a schema that was edited by hand.
+// SchemaDrift returns the statements that would bring the database to the schema that ent/schema declares. The result is empty if
+// there is no difference. SchemaDrift changes nothing. Tests use it to compare migrations with declarations; it also shows manual
+// changes to a schema.
 func (s *Store) SchemaDrift(ctx context.Context) (string, error) {
 	comparing.Lock()
 	defer comparing.Unlock()
@@ -30,8 +31,8 @@ func (s *Store) SchemaDrift(ctx context.Context) (string, error) {
 	return strings.TrimSpace(b.String()), nil
 }
 
-// plainPredicates undoes how PostgreSQL prints the condition of a partial index, `(kind <> 'custom'::text)`, so that it equals
-// the declaration, which both databases must understand.
+// plainPredicates removes what PostgreSQL adds when it prints the condition of a partial index, as in `(kind <> 'custom'::text)`.
+// The condition then equals the declaration, which both databases must understand.
 func plainPredicates(next schema.Differ) schema.Differ {
 	return schema.DiffFunc(func(current, desired *atlas.Schema) ([]atlas.Change, error) {
 		for _, table := range current.Tables {

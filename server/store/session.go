@@ -14,7 +14,7 @@ import (
 type Session struct {
 	ID   uuid.UUID
 	User principal.UserID
-	// Org was chosen at sign-in; empty when it was not.
+	// Org was chosen at sign-in. It is empty if no organization was chosen.
 	Org        principal.OrgID
 	TokenHash  string
 	UserAgent  string
@@ -33,7 +33,7 @@ type NewSession struct {
 	ExpiresAt time.Time
 }
 
-// SessionIdentity is a session with what its user may do, read at one moment.
+// SessionIdentity is a session with the rights of its user, read in one consistent step.
 type SessionIdentity struct {
 	Session
 	Email string
@@ -41,7 +41,7 @@ type SessionIdentity struct {
 	Memberships []Membership
 }
 
-// CreateSession records a sign-in. ErrNotFound: no such user or organization.
+// CreateSession records a sign-in. ErrNotFound: there is no such user or organization.
 func (s *Store) CreateSession(ctx context.Context, in NewSession) (Session, error) {
 	id, err := uuid.NewV7()
 	if err != nil {
@@ -65,7 +65,8 @@ func (s *Store) CreateSession(ctx context.Context, in NewSession) (Session, erro
 	return out, err
 }
 
-// auditSession notes the beginning or end of a session that acts in one organization: an entry belongs to one.
+// auditSession records the start or end of a session that acts in one organization. A session without an organization has no
+// entry, because each entry belongs to one organization.
 func (s *Store) auditSession(ctx context.Context, tx *ent.Tx, session Session, verb string) error {
 	if session.Org == "" {
 		return nil
@@ -82,8 +83,8 @@ func (s *Store) GetSession(ctx context.Context, user principal.UserID, id uuid.U
 	return toSession(row), nil
 }
 
-// SessionByHash finds a session by the hash of its token, with its user's email address and memberships. Revoked and expired
-// sessions are found too: the caller judges.
+// SessionByHash finds a session by the hash of its token, with its user's email address and memberships. It also finds revoked
+// and expired sessions; the caller must check for them.
 func (s *Store) SessionByHash(ctx context.Context, hash string) (SessionIdentity, error) {
 	row, err := s.read.Session.Query().Where(session.TokenHash(hash)).
 		WithUser(func(q *ent.UserQuery) { q.WithMemberships() }).Only(ctx)

@@ -19,8 +19,9 @@ const (
 	sqliteBusyTimeout = 5 * time.Second
 )
 
-// openSQLite opens one writer connection, whose transactions take the write lock at once, and several readers that a
-// write-ahead log keeps out of its way. Without this split, a read that turns into a write fails with "database is locked".
+// openSQLite opens one writer connection and several readers. Transactions of the writer take the write lock at once, and the
+// write-ahead log keeps readers from blocking it. Without this split, a read that turns into a write fails with "database is
+// locked".
 func openSQLite(ctx context.Context, path string) (write, read *sql.DB, err error) {
 	path, err = filepath.Abs(path)
 	if err != nil {
@@ -67,8 +68,8 @@ func sqliteDB(path string, connections int, key, value string) (*sql.DB, error) 
 	return db, nil
 }
 
-// pingSQLite waits while another process switches the same new file to the write-ahead log: SQLite reports that as busy at once,
-// whatever the busy timeout.
+// pingSQLite waits while another process switches the same new file to the write-ahead log. SQLite reports this as busy at once,
+// whatever the busy timeout is.
 func pingSQLite(ctx context.Context, db *sql.DB) error {
 	ctx, cancel := context.WithTimeout(ctx, sqliteBusyTimeout)
 	defer cancel()

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// MigrationStatus is what became of one migration.
+// MigrationStatus is the state of one migration.
 type MigrationStatus struct {
 	Name      string
 	Applied   bool
@@ -20,8 +20,8 @@ type MigrationStatus struct {
 	Changed bool
 }
 
-// MigrationStatuses lists the migrations of this program, then those that only a newer one knows, with Changed set. It
-// changes nothing: a SQLite file that does not exist is not created.
+// MigrationStatuses lists the migrations of this program, then the applied migrations that only a newer program knows, with
+// Changed set. It changes nothing: a SQLite file that does not exist is not created.
 func MigrationStatuses(ctx context.Context, cfg Config) (statuses []MigrationStatus, err error) {
 	folder := "migrations/postgres"
 	if cfg.URL == "" {
@@ -77,7 +77,8 @@ func MigrationStatuses(ctx context.Context, cfg Config) (statuses []MigrationSta
 	return statuses, nil
 }
 
-// openReadOnly returns the database and the query that counts its record of migrations; nil for a file that is not there.
+// openReadOnly returns the database and the query that counts its recorded migrations. The database is nil if the file does not
+// exist.
 func openReadOnly(cfg Config) (*sql.DB, string, error) {
 	if cfg.URL != "" {
 		db, err := openPostgres(cfg.URL)

@@ -8,7 +8,7 @@ import (
 	"github.com/svc-observability/svc/server/store/pgtest"
 )
 
-// TestMigrationStatuses looks at a database before and after its migrations, and after a newer version has been there.
+// TestMigrationStatuses checks a database before and after its migrations, and after a newer version has migrated it.
 func TestMigrationStatuses(t *testing.T) {
 	for name, config := range map[string]func(t *testing.T) Config{
 		"sqlite":   func(t *testing.T) Config { return Config{Path: filepath.Join(t.TempDir(), "svc.db")} },

@@ -1,9 +1,8 @@
-// Package store keeps everything relational: organizations, users, memberships, credentials, sessions, and what steers and
-// counts ingest, on SQLite or PostgreSQL. It is the only package that knows ent and a SQL driver.
+// Package store keeps all relational data on SQLite or PostgreSQL: organizations, users, memberships, credentials, sessions, and
+// the settings and counters of ingest. It is the only package that knows ent and a SQL driver.
 //
-// Every method on something that belongs to an organization takes that organization right after the context, and finds nothing
-// that belongs to another. Errors are ErrInvalid, ErrNotFound, ErrConflict or, for everything else, ErrUnavailable; all carry
-// their cause.
+// Every method on data of an organization takes that organization right after the context, and finds no data of another
+// organization. Errors are ErrInvalid, ErrNotFound, ErrConflict or, for everything else, ErrUnavailable; all carry their cause.
 // Times are UTC with microseconds on both databases.
 package store
 
@@ -26,7 +25,7 @@ import (
 type Config struct {
 	// URL is a PostgreSQL URL, `postgres://user:password@host:port/database`.
 	URL string
-	// Path is a SQLite file, created when missing. Other processes may have it open too.
+	// Path is a SQLite file, created when missing. Other processes may have it open at the same time.
 	Path string
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
@@ -41,9 +40,9 @@ type Store struct {
 	now             func() time.Time
 	changes         changes
 	feed            feed
-	// origin tells this store's announcements from those of others.
+	// origin distinguishes this store's announcements from those of other stores.
 	origin string
-	// url is the configured one, for the connection of the feed.
+	// url is the configured URL, for the connection of the feed.
 	url string
 }
 
@@ -103,18 +102,19 @@ func (s *Store) Close() error {
 // Dialect names the database: "sqlite3" or "postgres".
 func (s *Store) Dialect() string { return s.dialect }
 
-// txAttempts is how often a transaction is tried that PostgreSQL breaks off because of another one.
+// txAttempts is how often to try a transaction that PostgreSQL aborts because of another one.
 const txAttempts = 4
 
-// tx runs fn in one transaction. On SQLite it holds the write lock from the start, so it never fails half way for want of it. On
-// PostgreSQL a transaction that gave way to another one is run again, so fn must be good for more than one run.
+// tx runs fn in one transaction. On SQLite the transaction holds the write lock from the start, so it never fails half way
+// because of a missing lock. On PostgreSQL tx repeats a transaction that was aborted because of another one, so fn must be able
+// to run more than once.
 func (s *Store) tx(ctx context.Context, op string, fn func(*ent.Tx) error) error {
 	for attempt := 1; ; attempt++ {
 		err := s.txOnce(ctx, op, fn)
 		if err == nil || attempt == txAttempts || !gaveWay(err) {
 			return err
 		}
-		// The other one is to have what it waits for before this one comes again.
+		// Wait, so that the other transaction gets its locks before this one runs again.
 		select {
 		case <-time.After(time.Duration(5+mathrand.IntN(20)) * time.Millisecond):
 		case <-ctx.Done():
@@ -137,7 +137,7 @@ func (s *Store) txOnce(ctx context.Context, op string, fn func(*ent.Tx) error) e
 	return nil
 }
 
-// rollback hides the "already over" that follows a cancelled context: database/sql has rolled back by then.
+// rollback ignores the "already over" error that follows a cancelled context: database/sql has rolled back by then.
 func rollback(tx *ent.Tx) error {
 	if err := tx.Rollback(); err != nil && !errors.Is(err, sql.ErrTxDone) {
 		return fmt.Errorf("roll back: %w", err)
@@ -145,7 +145,7 @@ func rollback(tx *ent.Tx) error {
 	return nil
 }
 
-// stamp is the time as both databases keep it.
+// stamp is the current time, in the precision of both databases.
 func (s *Store) stamp() time.Time { return utc(s.now()) }
 
 func utc(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }

@@ -10,8 +10,8 @@ import (
 	"github.com/svc-observability/svc/ent/counter"
 )
 
-// nextTxid numbers the transaction: later commits have greater numbers, because the counter's row stays locked until the commit.
-// Call it last, so that it is locked briefly.
+// nextTxid returns a number for the transaction. Later commits have greater numbers, because the counter's row stays locked until
+// the commit. Call it last, so that the lock is held briefly.
 func nextTxid(ctx context.Context, tx *ent.Tx) (string, error) {
 	err := tx.Counter.Create().SetID("txid").SetValue(1).
 		OnConflict(entsql.ConflictColumns(counter.FieldID)).

@@ -14,21 +14,21 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 )
 
-// Usage counts what was accepted.
+// Usage counts accepted telemetry.
 type Usage struct {
 	Requests int64
 	Items    int64
-	// Bytes is after decompression.
+	// Bytes is the size after decompression.
 	Bytes int64
 }
 
-// UsageDelta is what one organization sent with one key since the last delta.
+// UsageDelta counts what one organization sent with one key since the last delta.
 type UsageDelta struct {
 	Org principal.OrgID
 	// Day is any moment of the day (UTC).
 	Day    time.Time
 	Signal string
-	// KeyID is public: of an ingest key, or of a connector.
+	// KeyID is the public id of an ingest key or of a connector.
 	KeyID string
 	Usage
 }
@@ -36,9 +36,10 @@ type UsageDelta struct {
 // usageRows bounds the rows of one statement.
 const usageRows = 200
 
-// AddIngestUsage adds the deltas, of any organizations, to what is stored, all or nothing. Concurrent nodes add exactly. Deltas of
-// organizations that do not exist are left out. After an error nothing was added, save that a commit whose answer was lost may
-// have happened: who repeats it can count twice, and who does not can count too little.
+// AddIngestUsage adds deltas of any organizations to the stored usage, all or nothing. Concurrent nodes add exactly. Deltas of
+// organizations that do not exist are skipped. After an error nothing was added, unless the commit succeeded and its answer was
+// lost. In that case a caller that repeats the call counts twice, and after other errors a caller that does not repeat it counts
+// too little.
 func (s *Store) AddIngestUsage(ctx context.Context, deltas []UsageDelta) error {
 	if len(deltas) == 0 {
 		return nil
@@ -70,7 +71,7 @@ func addIngestUsage(ctx context.Context, tx *ent.Tx, deltas []UsageDelta) error 
 	return nil
 }
 
-// usageConflict adds the new row to the one that is there, instead of replacing it.
+// usageConflict adds the new row to the existing row instead of replacing it.
 func usageConflict() []entsql.ConflictOption {
 	return []entsql.ConflictOption{
 		entsql.ConflictColumns(ingestusage.FieldOrgID, ingestusage.FieldDay, ingestusage.FieldSignal, ingestusage.FieldKeyID),
@@ -82,8 +83,8 @@ func usageConflict() []entsql.ConflictOption {
 	}
 }
 
-// mergeUsage gives every row one delta, since a statement may meet a row once only, in the one order in which all nodes lock
-// them, since otherwise two could wait for each other.
+// mergeUsage merges the deltas to one for each row, because a statement may change a row only once. It sorts them into the order
+// in which all nodes lock rows; otherwise two nodes could wait for each other.
 func mergeUsage(deltas []UsageDelta) []UsageDelta {
 	sums := make([]UsageDelta, 0, len(deltas))
 	for _, d := range deltas {
@@ -108,7 +109,7 @@ func mergeUsage(deltas []UsageDelta) []UsageDelta {
 	return sums[:n]
 }
 
-// existing tells which of the organizations exist: a row of one that does not would undo the whole transaction.
+// existing returns which of the organizations exist. A row of a missing organization would undo the whole transaction.
 func existing[T any](ctx context.Context, tx *ent.Tx, rows []T, of func(T) principal.OrgID) (map[principal.OrgID]bool, error) {
 	found := map[principal.OrgID]bool{}
 	for _, row := range rows {
@@ -130,7 +131,7 @@ func existing[T any](ctx context.Context, tx *ent.Tx, rows []T, of func(T) princ
 	return found, nil
 }
 
-// UsageGroup is what usage is listed by.
+// UsageGroup is a property by which usage is grouped.
 type UsageGroup string
 
 // Groups of usage.
@@ -140,7 +141,7 @@ const (
 	UsageByKey    UsageGroup = ingestusage.FieldKeyID
 )
 
-// UsageRow is the usage of one group; fields that it is not grouped by are empty.
+// UsageRow is the usage of one group. Fields by which it is not grouped are empty.
 type UsageRow struct {
 	Day    time.Time
 	Signal string
@@ -148,8 +149,8 @@ type UsageRow struct {
 	Usage
 }
 
-// IngestUsageOfMonth returns what the organization sent in the calendar month (UTC) that the time is in, by signal, without
-// signals of which there was nothing.
+// IngestUsageOfMonth returns what the organization sent in the calendar month (UTC) of the given time, by signal. It omits
+// signals without usage.
 func (s *Store) IngestUsageOfMonth(ctx context.Context, org principal.OrgID, month time.Time) (map[string]Usage, error) {
 	rows, err := s.ListIngestUsage(ctx, org, month, UsageBySignal)
 	if err != nil {
@@ -162,8 +163,8 @@ func (s *Store) IngestUsageOfMonth(ctx context.Context, org principal.OrgID, mon
 	return out, nil
 }
 
-// ListIngestUsage returns what the organization sent in the calendar month (UTC) that the time is in, summed by the groups and in
-// their order.
+// ListIngestUsage returns what the organization sent in the calendar month (UTC) of the given time, summed and sorted by the
+// groups.
 func (s *Store) ListIngestUsage(ctx context.Context, org principal.OrgID, month time.Time, by ...UsageGroup) ([]UsageRow, error) {
 	month = month.UTC()
 	from := time.Date(month.Year(), month.Month(), 1, 0, 0, 0, 0, time.UTC)

@@ -13,13 +13,13 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 )
 
-// usageFlushCounter is followed by the node whose last flush the counter holds.
+// usageFlushCounter is the prefix of counter names. The node's name follows; the counter holds the node's last flush.
 const usageFlushCounter = "usage_flush/"
 
-// FlushIngestUsage is AddIngestUsage for callers that must not count twice: the number of the flush is kept with the deltas in one
-// transaction, and a flush that has the number of the node's last one does nothing. So a flush whose outcome is unknown may be repeated,
-// with the same deltas, until it succeeds; a node has one flush under way at a time. The node's name must stay over restarts, and the
-// number be another for every flush.
+// FlushIngestUsage is AddIngestUsage for callers that must not count twice. It stores the number of the flush in the same
+// transaction as the deltas. A flush with the number of the node's last flush does nothing. So a caller may repeat a flush whose
+// outcome is unknown, with the same deltas, until it succeeds. A node runs one flush at a time. Its name must stay the same over
+// restarts, and every flush needs a new number.
 func (s *Store) FlushIngestUsage(ctx context.Context, node string, flush int64, deltas []UsageDelta) error {
 	return s.tx(ctx, "flush ingest usage", func(tx *ent.Tx) error {
 		id := usageFlushCounter + node
@@ -38,15 +38,15 @@ func (s *Store) FlushIngestUsage(ctx context.Context, node string, flush int64, 
 	})
 }
 
-// IngestAccount is what an organization may send, and what it has sent in a month.
+// IngestAccount holds what an organization may send and what it has sent in a month.
 type IngestAccount struct {
 	Plan Plan
-	// Used is by signal, and only there for plans with limits.
+	// Used is the usage by signal. It is set only for plans with limits.
 	Used map[string]Usage
 }
 
-// IngestAccounts returns the accounts of those of the organizations that have a plan, with what was sent in the calendar month (UTC)
-// that the time is in.
+// IngestAccounts returns the accounts of the given organizations that have a plan, with the usage of the calendar month (UTC) of
+// the given time.
 func (s *Store) IngestAccounts(ctx context.Context, orgs []principal.OrgID, month time.Time) (map[principal.OrgID]IngestAccount, error) {
 	month = month.UTC()
 	from := time.Date(month.Year(), month.Month(), 1, 0, 0, 0, 0, time.UTC)

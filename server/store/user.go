@@ -22,7 +22,7 @@ type User struct {
 	CreatedAt    time.Time
 }
 
-// NewUser is a user to create. Email addresses are compared without case.
+// NewUser is a user to create. Email addresses are compared case-insensitively.
 type NewUser struct {
 	Email        string
 	Name         string
@@ -77,7 +77,7 @@ func getUser(ctx context.Context, c *ent.UserClient, id principal.UserID) (User,
 	return toUser(row), nil
 }
 
-// UserByEmail returns a user by email address, compared without case.
+// UserByEmail returns a user by email address, compared case-insensitively.
 func (s *Store) UserByEmail(ctx context.Context, email string) (User, error) {
 	row, err := s.read.User.Query().Where(user.Email(normalEmail(email))).Only(ctx)
 	if err != nil {

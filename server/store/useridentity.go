@@ -13,7 +13,7 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 )
 
-// UserByIdentity finds the user who was joined to a subject of an OpenID Connect provider.
+// UserByIdentity finds the user who is linked to a subject of an OpenID Connect provider.
 func (s *Store) UserByIdentity(ctx context.Context, issuer, subject string) (User, error) {
 	row, err := s.read.UserIdentity.Query().Where(useridentity.Issuer(issuer), useridentity.Subject(subject)).WithUser().Only(ctx)
 	if err != nil {
@@ -22,9 +22,9 @@ func (s *Store) UserByIdentity(ctx context.Context, issuer, subject string) (Use
 	return toUser(row.Edges.User), nil
 }
 
-// LinkIdentity joins a user to a subject of a provider, which has proved whose address the user's is. An account whose maker never did,
-// because a link for anybody made it, loses its password and its sessions: they may be somebody else's. ErrConflict: the subject is
-// somebody's already. ErrNotFound: no such user.
+// LinkIdentity links a user to a subject of a provider, which has proved who owns the user's address. An account that was made
+// with an invitation link for anybody never proved its address. Such an account loses its password and its sessions, because they
+// may belong to somebody else. ErrConflict: the subject is already linked to a user. ErrNotFound: there is no such user.
 func (s *Store) LinkIdentity(ctx context.Context, user principal.UserID, issuer, subject string) error {
 	var gone []Change
 	err := s.tx(ctx, "link identity", func(tx *ent.Tx) error {
@@ -57,10 +57,12 @@ func (s *Store) LinkIdentity(ctx context.Context, user principal.UserID, issuer,
 	return err
 }
 
-// unprovedWithin is how much earlier than the account that it made an invitation can have been accepted: both happen in one transaction.
+// unprovedWithin bounds the time between the acceptance of an invitation and the creation of the account that it made. Both
+// happen in one transaction.
 const unprovedWithin = time.Minute
 
-// dropUnproved takes password, sessions and connected programs from an account that an invitation without an address made.
+// dropUnproved removes the password, the sessions and the connected programs of an account that was made with an invitation
+// without an address.
 func (s *Store) dropUnproved(ctx context.Context, tx *ent.Tx, id principal.UserID, gone *[]Change) (bool, error) {
 	row, err := tx.User.Get(ctx, string(id))
 	if err != nil || row.PasswordHash == "" {
@@ -92,8 +94,9 @@ func (s *Store) dropUnproved(ctx context.Context, tx *ent.Tx, id principal.UserI
 	return true, nil
 }
 
-// JoinOrganization makes a user a member by a rule of the operator: the existing user id, or, with create set, a new one. ErrConflict:
-// already a member, or, with create, the address is taken. ErrNotFound: no such organization or user.
+// JoinOrganization makes a user a member because of a rule of the operator. The user is the existing user id or, if create is
+// set, a new one. ErrConflict: the user is already a member or, with create, the address is taken. ErrNotFound: there is no such
+// organization or user.
 func (s *Store) JoinOrganization(ctx context.Context, org principal.OrgID, id principal.UserID, create *NewUser, role principal.Role, rule string) (User, error) {
 	r, err := storedRole(role)
 	if err != nil {
@@ -121,7 +124,7 @@ func (s *Store) JoinOrganization(ctx context.Context, org principal.OrgID, id pr
 	return out, err
 }
 
-// asUser makes a user the one who acts, in a flow that has no session yet.
+// asUser makes a user the actor of the context, in a flow that has no session yet.
 func asUser(ctx context.Context, org principal.OrgID, u User, role principal.Role) context.Context {
 	return principal.WithResult(ctx, principal.Result{Principal: &principal.Principal{
 		Org: org, User: u.ID, Email: u.Email, Name: u.Name, Kind: principal.KindSession, Role: role,

@@ -11,7 +11,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 )
 
-// Arg is a value for a {name:Type} place of a statement.
+// Arg is a value for a {name:Type} placeholder of a statement.
 type Arg struct {
 	Name  string
 	Value any
@@ -33,7 +33,7 @@ func formatArgs(args []Arg) (clickhouse.Parameters, error) {
 			return nil, fmt.Errorf("warehouse query: argument %q: %w", a.Name, err)
 		}
 		if reflect.ValueOf(a.Value).Kind() != reflect.Slice {
-			text = escapeText(text) // an array's strings are quoted, which is all that ClickHouse undoes there
+			text = escapeText(text) // ClickHouse only removes the quotes of an array's strings, so no escaping here
 		}
 		params[a.Name] = text
 	}

@@ -8,12 +8,13 @@ import (
 	"time"
 )
 
-// backfill is a table that a later version added, which shows nothing of what was stored before. (Rollups are none: who reads those reads finer
-// rows for the time before them.)
+// backfill describes a table that a later version added. Without a backfill the table lacks the rows that were stored before that
+// version. Rollups need no backfill: for the time before a rollup existed, readers use finer rows.
 type backfill struct {
 	// view feeds target from source, a table with a column Timestamp.
 	view, source, target string
-	// at is target's column of time, and key the columns by which a row is told that is there already, of those with the filter.
+	// at is the time column of target. The key columns tell whether target already has a row; only target's rows that match filter
+	// count.
 	at, key, filter string
 }
 
@@ -26,15 +27,16 @@ func backfills() []backfill {
 }
 
 const (
-	// backfilled begins the name under which schema_migrations holds what is filled.
+	// backfilled is the prefix of the names under which schema_migrations records finished backfills.
 	backfilled = "backfill of "
-	// newWarehouse is how long the migrations of a new warehouse take at most: views of that age had nothing before them.
+	// newWarehouse is the longest time that the migrations of a new warehouse take. A view that was added within this time of the
+	// first migration had no rows before it.
 	newWarehouse = 10 * time.Minute
 )
 
-// Backfill fills tables that later versions added with what older ones stored, hour by hour, the latest first. It adds only what is not there:
-// one that was broken off is begun again, and one that is done costs next to nothing. Two at once could add rows twice. It reports how many
-// hours of how many tables it went through.
+// Backfill fills tables that later versions added with the rows that older versions stored. It goes hour by hour, the latest hour
+// first, and adds only missing rows. An interrupted backfill starts again, and a finished one costs next to nothing. Two
+// concurrent calls could add rows twice. It returns the number of hours that it went through, summed over all tables.
 func (w *Warehouse) Backfill(ctx context.Context) (hours int, err error) {
 	if w.endpoint.cluster != "" {
 		return 0, fmt.Errorf("a cluster is not filled: the views of its shards see their own rows only")
@@ -76,7 +78,7 @@ func (w *Warehouse) Backfill(ctx context.Context) (hours int, err error) {
 	return hours, nil
 }
 
-// query is the SELECT of the view, as a migration made it, and which statement that was.
+// query returns the SELECT of the view from the migration that creates it, and the key of that statement.
 func (f backfill) query(steps []step) (string, stepKey, error) {
 	for _, s := range steps {
 		if head, query, ok := strings.Cut(s.sql, " AS\nSELECT"); ok && strings.HasPrefix(head, "CREATE MATERIALIZED VIEW IF NOT EXISTS "+f.view+" ") {
@@ -112,7 +114,7 @@ func (w *Warehouse) fill(ctx context.Context, f backfill, query string, added ti
 		rows := strings.Replace(query, "FROM "+f.source+"\n", fmt.Sprintf("FROM (SELECT * FROM %s WHERE %s)\n", f.source, within("Timestamp")), 1)
 		sql := fmt.Sprintf("INSERT INTO %[1]s (%[2]s) SELECT %[2]s FROM (\n%[3]s\n) WHERE (%[4]s) NOT IN (SELECT %[4]s FROM %[1]s WHERE %[5]s AND %[6]s)",
 			f.target, list, rows, f.key, f.filter, within(f.at))
-		// One thread: what is stored and read meanwhile goes first.
+		// One thread: concurrent inserts and reads have priority.
 		if err := w.exec(ctx, w.endpoint.database, sql, map[string]string{"max_threads": "1", "insert_deduplicate": "0"}); err != nil {
 			return hours, err
 		}

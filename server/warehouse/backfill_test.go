@@ -9,7 +9,7 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
 
-// What was stored before a view was made shows beside what it fed, once, however often the tables are filled.
+// Rows stored before a view existed appear once beside the rows that the view made, however often the tables are filled.
 func TestBackfill(t *testing.T) {
 	t.Parallel()
 	e := warehousetest.NewEngine(t)
@@ -30,7 +30,7 @@ func TestBackfill(t *testing.T) {
 			}
 		}
 	}
-	// The views come a day after the warehouse was made, and an hour after the first rows.
+	// The views are created a day after the warehouse and an hour after the first rows.
 	views := []string{"error_events_view", "service_peers_view", "product_event_keys_view"}
 	var definitions []string
 	for _, v := range views {
@@ -61,7 +61,7 @@ func TestBackfill(t *testing.T) {
 	if hours, err := e.Backfill(t.Context()); err != nil || hours != 0 {
 		t.Errorf("filled again: %d hours, %v", hours, err)
 	}
-	// One that was broken off is begun again.
+	// An interrupted backfill starts again.
 	run("ALTER TABLE schema_migrations DELETE WHERE startsWith(File, 'backfill') SETTINGS mutations_sync = 2")
 	if hours, err := e.Backfill(t.Context()); err != nil || hours == 0 {
 		t.Errorf("begun again: %d hours, %v", hours, err)

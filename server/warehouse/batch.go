@@ -25,7 +25,7 @@ func (w *Warehouse) InsertRows(ctx context.Context, table string, columns []stri
 	if err != nil {
 		return mapError(ctx, err)
 	}
-	defer func() { _ = batch.Close() }() // gives the connection back after a failed Append
+	defer func() { _ = batch.Close() }() // returns the connection after a failed Append
 	for i, row := range rows {
 		if err := batch.Append(row...); err != nil {
 			return fmt.Errorf("insert: row %d does not fit table %s: %w", i, table, err)

@@ -31,7 +31,7 @@ func procNumbers(b *testing.B, pid int) (cpu time.Duration, rss uint64) {
 	return time.Duration(number(11)+number(12)) * tick, number(21) * uint64(os.Getpagesize())
 }
 
-// benchSpans makes spans in all columns of spans that have no default worth keeping.
+// benchSpans makes spans. It fills all columns whose default is not realistic.
 const benchSpans = `SELECT 'org_bench' AS OrgId,
 	toDateTime64(now(), 9, 'UTC') - toIntervalMicrosecond(65000 - number) AS Timestamp,
 	lower(hex(MD5(concat('%[1]s', toString(intDiv(number, 8)))))) AS TraceId, substring(lower(hex(MD5(toString(number)))), 1, 16) AS SpanId,
@@ -49,8 +49,8 @@ const benchSpans = `SELECT 'org_bench' AS OrgId,
 		'Map(LowCardinality(String), String)') AS SpanAttributes
 	FROM numbers(65000)`
 
-// BenchmarkInsert posts Native blocks of 65k spans (what the engine makes as one block) with 18 attributes each and reports the engine's CPU, merges included, with and
-// without fsync after each insert.
+// BenchmarkInsert posts Native blocks of 65k spans (the engine makes one block of them) with 18 attributes each. It reports the
+// engine's CPU time, including merges, with and without fsync after each insert.
 func BenchmarkInsert(b *testing.B) {
 	const rows = 65_000
 	for _, fsync := range []int{0, 1} {

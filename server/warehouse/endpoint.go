@@ -11,10 +11,10 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/chdb"
 )
 
-// endpoint is where ClickHouse is.
+// endpoint is the address of ClickHouse.
 type endpoint struct {
 	base           url.URL // scheme, host and port of the HTTP interface
-	socket         string  // the embedded engine's, empty for a server
+	socket         string  // of the embedded engine; empty for a server
 	user, password string
 	database       string
 	cluster        string
@@ -32,8 +32,8 @@ func (p endpoint) String() string {
 var namePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // ParseURL reads a warehouse URL: clickhouse://user:password@host:8123/database?cluster=name, or clickhouses://, http://,
-// https://. The parameters sql_user and sql_password name the user for the SQL of organizations, see TenantGrants. The default port is 8123, or
-// 8443 with TLS. The default database is `svc`. Errors never repeat the URL, which may hold a password.
+// https://. The parameters sql_user and sql_password name the user for the SQL of organizations, see TenantGrants. The default
+// port is 8123, or 8443 with TLS. The default database is `svc`. Errors never repeat the URL, which may hold a password.
 func ParseURL(raw string) (endpoint, error) {
 	u, err := url.Parse(raw)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
 
-// TestKindsOfCodes: every code of ClickHouse that says something about its cause has the kind of it. The names are the engine's own.
+// TestKindsOfCodes: every ClickHouse code that tells its cause has the matching kind. The names are the engine's own.
 func TestKindsOfCodes(t *testing.T) {
 	w := warehousetest.Shared(t)
 	for _, tt := range []struct {
@@ -53,7 +53,7 @@ func TestKindsOfCodes(t *testing.T) {
 	}
 }
 
-// TestKindsOfAnswers: what the engine and the way to it really answer.
+// TestKindsOfAnswers checks the kinds of real failures of the engine and of the connection to it.
 func TestKindsOfAnswers(t *testing.T) {
 	w := warehousetest.Shared(t)
 	type number struct {

@@ -29,7 +29,8 @@ var (
 	ErrAuth = errors.New("warehouse refuses the credentials")
 	// ErrConfig: the user of the server lacks a permission, or ClickHouse lacks a setting, a role or a cluster.
 	ErrConfig = errors.New("warehouse is badly configured")
-	// ErrSchema: a statement of the server names a table, a column or a function that ClickHouse does not have. Its schema differs from the migrations.
+	// ErrSchema: a statement of the server names a table, a column or a function that ClickHouse does not have. Its schema differs
+	// from the migrations.
 	ErrSchema = errors.New("warehouse schema is another")
 	// ErrMalformed: a statement of the server has a syntax error, or its values do not fit it.
 	ErrMalformed = errors.New("warehouse statement is malformed")
@@ -51,7 +52,7 @@ type Error struct {
 	Message string
 	// RetryAfter is when to try again, for ErrUnavailable.
 	RetryAfter time.Duration
-	// Own says that, in SelectConfined, a statement of the server failed and not the tenant's.
+	// Own says that in SelectConfined a statement of the server failed, not the statement of the tenant.
 	Own     bool
 	refused bool
 	cause   error
@@ -73,8 +74,8 @@ func (e *Error) Unwrap() error { return e.cause }
 // or the memory. If an insert is not retryable, ClickHouse refused its rows: they do not fit the table.
 func (e *Error) Retryable() bool { return !e.refused }
 
-// refusedCode names the codes that are about the rows of an insert. Every other code is about the server, the schema, the user or a passing
-// state of one of them. Rows wait for those: nothing is wrong with them.
+// refusedCode reports whether a code is about the rows of an insert. Every other code is about the server, the schema, the user
+// or a passing state of one of them. After such a code the rows wait, because nothing is wrong with them.
 func refusedCode(code int) bool {
 	switch code {
 	case 6, 27, 38, 41, 72, // CANNOT_PARSE_TEXT, …_INPUT_ASSERTION_FAILED, …_DATE, …_DATETIME, …_NUMBER
@@ -90,16 +91,18 @@ func refusedCode(code int) bool {
 	return false
 }
 
-// Suspect reports whether the code is known neither as one about the rows nor as one about the server, the schema or the user. A function of
-// a view fails with such a code when it cannot handle a value. A caller that meets it again and again must not let one block hold up the others.
+// Suspect reports whether the cause of the code is unknown: the code is listed neither as one about the rows nor as one about the
+// server, the schema or the user. A function of a view fails with such a code when it cannot handle a value. A caller that gets
+// such a code again and again must not let one block hold up the others.
 func (e *Error) Suspect() bool {
 	return errors.Is(e.Kind, ErrOther) && e.Code != 0 && !e.refused && !outsideCode(e.Code)
 }
 
-// outsideCode names those codes of ErrOther that are about the server, the schema or the user. Rows wait until somebody has mended that.
+// outsideCode reports whether a code of ErrOther is about the server, the schema or the user. Rows wait until an operator has
+// repaired it.
 func outsideCode(code int) bool {
 	switch code {
-	case 20, 53, 57, 73, 80, 82, 119, 122, 218, 342, // columns, types, tables and formats that are not as they should be
+	case 20, 53, 57, 73, 80, 82, 119, 122, 218, 342, // wrong columns, types, tables and formats
 		201, 372, 373, // quotas, sessions
 		74, 75, 76, 77, 87, 107, 173, 243, 341, 425, 439, 499, 528, // files, disks, memory, threads
 		198, 236, 253, 254, 285, 286, 289, 319, 394, 473, 571, 668: // replicas, clusters, shutdown, a query that was stopped
@@ -118,7 +121,8 @@ func codeError(code int, message string, cause error) *Error {
 	return e
 }
 
-// kindOf says what a code of ClickHouse (src/Common/ErrorCodes.cpp) is about. Codes whose cause may lie on either side are ErrOther.
+// kindOf returns the kind of a ClickHouse error code (src/Common/ErrorCodes.cpp). A code that may be caused by either side is
+// ErrOther.
 func kindOf(code int) error {
 	switch code {
 	case 159, 160, 209: // TIMEOUT_EXCEEDED, TOO_SLOW, SOCKET_TIMEOUT
@@ -141,7 +145,7 @@ func kindOf(code int) error {
 	return ErrOther
 }
 
-// mapError turns what the driver or the HTTP client says into an *Error.
+// mapError turns an error of the driver or of the HTTP client into an *Error.
 func mapError(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -178,7 +182,7 @@ func scopeError(format string, args ...any) error {
 	return &Error{Kind: ErrScope, Message: fmt.Sprintf(format, args...)}
 }
 
-// ofOurs marks the failure of a statement of the server on the way to a tenant's.
+// ofOurs marks an error as the failure of a statement that the server runs to prepare a tenant's statement.
 func ofOurs(err error) error {
 	var e *Error
 	if !errors.As(err, &e) {
@@ -193,13 +197,13 @@ func unavailable(err error) *Error {
 	return &Error{Kind: ErrUnavailable, Message: err.Error(), RetryAfter: unavailableRetryAfter, cause: err}
 }
 
-// statusError is an HTTP answer that carries no exception: a proxy's, or a wrong address'.
+// statusError is the error for an HTTP answer without an exception: it comes from a proxy or from a wrong address.
 func statusError(status int, text string) *Error {
 	if len(text) > 512 {
 		text = text[:512]
 	}
 	e := &Error{Kind: ErrClient, Message: fmt.Sprintf("HTTP status %d: %s", status, strings.TrimSpace(text))}
-	e.refused = status == http.StatusRequestEntityTooLarge // fewer rows may pass the proxy that says so
+	e.refused = status == http.StatusRequestEntityTooLarge // the proxy that says so may accept fewer rows
 	switch {
 	case status >= http.StatusInternalServerError || status == http.StatusTooManyRequests:
 		e.Kind, e.RetryAfter = ErrUnavailable, unavailableRetryAfter

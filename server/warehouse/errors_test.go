@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestOnlyRowsAreRefused: an insert is given up, and its records are set aside, for what is wrong with the rows and for nothing else.
+// TestOnlyRowsAreRefused: only an error about the rows makes ingest give up an insert and set its records aside.
 func TestOnlyRowsAreRefused(t *testing.T) {
 	for _, tt := range []struct {
 		name      string

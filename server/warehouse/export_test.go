@@ -17,7 +17,7 @@ func (w *Warehouse) MigrateFiles(ctx context.Context, files fs.FS) error {
 	return w.migrate(ctx, files)
 }
 
-// RenderedSQL is the SQL of all migrations for a place.
+// RenderedSQL is the SQL of all migrations for a database and a cluster.
 func RenderedSQL(database, cluster string) ([]string, error) {
 	steps, err := renderMigrations(migrationFiles, database, cluster)
 	var sql []string
@@ -39,7 +39,7 @@ func Checksums() (string, error) {
 	return out.String(), err
 }
 
-// ComposedSQL is what SelectConfined would run.
+// ComposedSQL is the statement that SelectConfined would run.
 func (w *Warehouse) ComposedSQL(ctx context.Context, org principal.OrgID, sql string) (string, error) {
 	t, err := w.confined(ctx, org, sql)
 	if err != nil {
@@ -48,12 +48,12 @@ func (w *Warehouse) ComposedSQL(ctx context.Context, org principal.OrgID, sql st
 	return t.sql, nil
 }
 
-// RunUnguarded runs a statement as a tenant without a look at it: only the engine's rights and policies are left.
+// RunUnguarded runs a statement as a tenant without checking it: only the engine's rights and policies protect.
 func (w *Warehouse) RunUnguarded(ctx context.Context, org principal.OrgID, sql string, limits TenantLimits) (*TenantResult, error) {
 	return w.runTenant(ctx, org, sql, limits)
 }
 
-// RunUnfenced runs a statement that passed the guard as svc itself: no right and no policy holds it back.
+// RunUnfenced runs a statement that passed the guard as svc itself: no right and no policy restricts it.
 func (w *Warehouse) RunUnfenced(ctx context.Context, org principal.OrgID, sql string, limits TenantLimits) (*TenantResult, error) {
 	params := limits.params()
 	params.Set("database", w.endpoint.database)
@@ -70,10 +70,10 @@ func (w *Warehouse) RunUnfenced(ctx context.Context, org principal.OrgID, sql st
 	return readTenantResult(&out, limits.MaxRows)
 }
 
-// VerifyFence looks at the row policies anew.
+// VerifyFence checks the row policies again.
 func (w *Warehouse) VerifyFence(ctx context.Context) error { return w.verifyFence(ctx) }
 
-// ForgetSchema makes the next statement read the schema anew.
+// ForgetSchema makes the next statement read the schema again.
 func (w *Warehouse) ForgetSchema() {
 	w.schemas.mu.Lock()
 	defer w.schemas.mu.Unlock()
@@ -83,7 +83,7 @@ func (w *Warehouse) ForgetSchema() {
 // Withheld are the tables that are not offered.
 func Withheld() map[string]string { return internalTables() }
 
-// FenceOf is the fence of other migrations.
+// FenceOf is the fence for other migrations.
 func FenceOf(sql ...string) (chdb.Fence, error) {
 	var steps []step
 	for _, s := range sql {
@@ -95,7 +95,7 @@ func FenceOf(sql ...string) (chdb.Fence, error) {
 // KindOfCode is the kind of a code of ClickHouse.
 func KindOfCode(code int) error { return codeError(code, "", nil).Kind }
 
-// Retryable reports whether the same call may succeed later: true for everything but rows that ClickHouse refuses for good.
+// Retryable reports whether the same call may succeed later: true unless ClickHouse permanently refuses the rows.
 func Retryable(err error) bool {
 	var e *Error
 	return err != nil && (!errors.As(err, &e) || e.Retryable())

@@ -14,8 +14,8 @@ var createPattern = regexp.MustCompile(`(?is)^CREATE\s+(?:OR\s+REPLACE\s+)?(?:MA
 // createsPattern finds statements that create a table or a view.
 var createsPattern = regexp.MustCompile(`(?i)^(CREATE|ATTACH|RENAME|EXCHANGE)\b`)
 
-// RowPolicies lists the tables and views that the migrations of this version create, for the row policies of the embedded engine. It includes
-// a table as soon as a migration creates it.
+// RowPolicies lists the tables and views that the migrations of this version create, for the row policies of the embedded engine.
+// A table is included as soon as a migration creates it.
 func RowPolicies() (chdb.Fence, error) {
 	steps, err := renderMigrations(migrationFiles, chdb.DefaultDatabase, "")
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/svc-observability/svc/server/warehouse"
 )
 
-// TestEveryTableIsOfferedOrWithheld: who adds a table decides whether tenants read it with SQL.
+// TestEveryTableIsOfferedOrWithheld: whoever adds a table must decide whether tenants may read it with SQL.
 func TestEveryTableIsOfferedOrWithheld(t *testing.T) {
 	fence, err := warehouse.RowPolicies()
 	if err != nil {
@@ -77,14 +77,14 @@ func TestFenceCoversEverything(t *testing.T) {
 	if got := strings.Fields(system.String()); !slices.Equal(got, strings.Fields(string(known))) {
 		t.Errorf("the engine has the system tables %v: put them into chdb/systemtables.txt", got)
 	}
-	// A tenant sees nothing of tables about the engine, and neither does a database that is nobody's.
+	// A tenant sees no rows of the engine's system tables, and neither does a connection to a database without an owner.
 	for _, table := range append(strings.Fields(system.String()), "x") {
 		switch table {
 		case "one", "numbers", "numbers_mt", "zeros", "zeros_mt", "primes", "x":
 			continue
 		case "stack_trace": // it signals every thread and waits for all of them, whatever the limits
 			continue
-		case "models": // it waits for a program that is not there, whatever the limits; tenants are refused the table by the statement guard
+		case "models": // it waits for a missing program, whatever the limits; the statement guard refuses this table to tenants
 			continue
 		}
 		r, err := e.RunUnguarded(t.Context(), orgMine, "SELECT count() FROM system."+table, quick())
@@ -101,7 +101,8 @@ func TestFenceCoversEverything(t *testing.T) {
 	}
 }
 
-// TestNoOracle: a condition is never evaluated on rows of another organization, where it could fail, although they lie in the same granule.
+// TestNoOracle: a condition is never evaluated on rows of another organization, even in the same granule. A failure there would
+// reveal their values.
 func TestNoOracle(t *testing.T) {
 	e := tenantEngine(t)
 	for _, sql := range []string{
@@ -126,7 +127,8 @@ func TestNoOracle(t *testing.T) {
 	}
 }
 
-// TestTenantGrants: what an operator runs grants SELECT on the offered tables and nothing else, and the policy covers the whole database.
+// TestTenantGrants: the statements for the operator grant SELECT on the offered tables and nothing else, and the policy covers
+// the whole database.
 func TestTenantGrants(t *testing.T) {
 	w, err := warehouse.Open(t.Context(), warehouse.Config{URL: "clickhouse://svc:secret@127.0.0.1:8123/telemetry?sql_user=readers&sql_password=hidden"})
 	if err != nil {
@@ -153,7 +155,7 @@ func TestTenantGrants(t *testing.T) {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}
-	// Without a user of its own on a server there is no SQL.
+	// A server without a user for tenants has no tenant SQL.
 	bare, err := warehouse.Open(t.Context(), warehouse.Config{URL: "clickhouse://svc:secret@127.0.0.1:1/telemetry"})
 	if err != nil {
 		t.Fatal(err)

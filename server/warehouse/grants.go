@@ -8,9 +8,10 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/chdb"
 )
 
-// TenantGrants are the statements that an operator runs once on a ClickHouse server, and after each upgrade of svc, so that tenants may use
-// SQL: a user that can read the offered tables and nothing else, limits that it cannot raise, and a row policy on the whole database. The
-// password is a place to fill in. The embedded engine needs none of them: svc writes them into its configuration.
+// TenantGrants returns the statements that allow tenants to use SQL on a ClickHouse server. An operator runs them once, and again
+// after each upgrade of svc. They create a user that can read the offered tables and nothing else, limits that the user cannot
+// raise, and a row policy on the whole database. The operator fills in the password. The embedded engine does not need these
+// statements: svc writes them into its configuration.
 func (w *Warehouse) TenantGrants() string {
 	user := w.endpoint.tenantUser
 	if user == "" {
@@ -38,7 +39,7 @@ func (w *Warehouse) TenantGrants() string {
 	for _, s := range sources {
 		line("GRANT%s SELECT ON %s.%s TO %s", onCluster, database, s, user)
 	}
-	// One empty database for each organization, which the user's connections use: the policy goes by its name.
+	// Each organization has an empty database, which the user's connections use. The row policy compares its name.
 	line("GRANT%s SHOW DATABASES ON %s*.* TO %s", onCluster, chdb.TenantPrefix, user)
 	line("CREATE ROW POLICY OR REPLACE %s%s ON %s.* USING %s TO %s", user, onCluster, database, w.ownRows(), user)
 	return b.String()

@@ -12,10 +12,10 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
 
-// seedDay is within the tables' TTL, and whole, so that each table has one partition.
+// seedDay is one whole day within the tables' TTL, so that each table has one partition.
 var seedDay = time.Now().UTC().AddDate(0, 0, -3).Format(time.DateOnly)
 
-// seedIndexes fills one organization's spans and logs, a million rows in one part each, and little of another's.
+// seedIndexes fills spans and logs: a million rows in one part each for one organization, and a few rows for another.
 func seedIndexes(t *testing.T, e *warehousetest.Engine) {
 	t.Helper()
 	const at = "toDateTime64('2026-03-01 00:00:00', 9, 'UTC') + toIntervalMillisecond(number * 50)"
@@ -41,7 +41,7 @@ var (
 	readPattern  = regexp.MustCompile(`Read type: \w+|Parts: \d+ \| Granules: \d+`)
 )
 
-// indexes keeps of a plan how it reads and what each index leaves of the granules: the rest changes with engine versions.
+// indexes reduces a plan to how it reads and how many granules each index leaves. The rest changes with engine versions.
 func indexes(plan string) string {
 	var b strings.Builder
 	for _, read := range readPattern.FindAllString(plan, -1) {
@@ -57,7 +57,7 @@ func indexes(plan string) string {
 	return b.String()
 }
 
-// The queries on which the API stands read few granules, through the indexes made for them.
+// The main queries of the API read few granules, through the indexes made for them.
 func TestIndexesAreUsed(t *testing.T) {
 	e := warehousetest.NewEngine(t)
 	seedIndexes(t, e)

@@ -11,16 +11,16 @@ import (
 // ("OrgId, Timestamp, …"). It returns when they are on disk
 // (the tables have fsync_after_insert).
 //
-// The token names the rows: a second insert with the same token and the same blocks in the same order adds nothing, to the
-// table or to what its views feed. So a failed insert can be repeated with the same token, even if the rows were stored. An empty token
-// switches this off. Errors are *Error; Retryable says whether to repeat the insert or to set the rows aside.
+// The token names the rows: a second insert with the same token and the same blocks in the same order adds nothing to the table
+// or to the tables that its views feed. So a failed insert can be repeated with the same token, even if the rows were stored. An
+// empty token switches this off. Errors are *Error; Retryable says whether to repeat the insert or to set the rows aside.
 func (w *Warehouse) Insert(ctx context.Context, table, columns string, body io.Reader, token string) error {
 	return w.insert(ctx, table, w.insertParams(table, columns, token), body)
 }
 
-// InsertIgnoringViews is Insert for rows on which a view fails. It stores them in the table and in the tables of the other views, and leaves
-// out the view that fails. Rows that an attempt to Insert with the same token has stored are not stored again. It fails when the table itself
-// refuses the rows.
+// InsertIgnoringViews is Insert for rows on which a view fails. It stores them in the table and in the tables of the other views,
+// and skips the view that fails. Rows that an earlier Insert with the same token stored are not stored again. It fails when the
+// table itself refuses the rows.
 func (w *Warehouse) InsertIgnoringViews(ctx context.Context, table, columns string, body io.Reader, token string) error {
 	p := w.insertParams(table, columns, token)
 	p.Set("materialized_views_ignore_errors", "1")
@@ -50,7 +50,7 @@ func (w *Warehouse) insertParams(table, columns, token string) url.Values {
 		p.Set("deduplicate_blocks_in_dependent_materialized_views", "1")
 	}
 	if w.endpoint.cluster != "" {
-		// The shard's answer is awaited: without it a Distributed table only takes the rows to send them later.
+		// Wait for the shard's answer. Without this setting a Distributed table takes the rows and sends them later.
 		p.Set("distributed_foreground_insert", "1")
 	}
 	return p

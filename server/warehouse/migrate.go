@@ -10,7 +10,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 )
 
-// MigrationStatus is what became of one statement of the migrations.
+// MigrationStatus is the state of one statement of the migrations.
 type MigrationStatus struct {
 	File      string
 	Statement int
@@ -31,8 +31,8 @@ type stepKey struct {
 	number int
 }
 
-// Migrate creates the database and applies the statements that have not been. Each is recorded when it is done and is
-// idempotent, so a run that ends half way, or two at once, do no harm: the next run goes on. There is no dirty state.
+// Migrate creates the database and applies the statements that are not yet applied. Each statement is idempotent and is recorded
+// when it is done. So an interrupted run or two concurrent runs do no harm, and the next run continues. There is no dirty state.
 func (w *Warehouse) Migrate(ctx context.Context) error {
 	return w.migrate(ctx, migrationFiles)
 }
@@ -46,11 +46,11 @@ func (w *Warehouse) migrate(ctx context.Context, files fs.FS) error {
 	settings := map[string]string{}
 	if w.endpoint.cluster != "" {
 		onCluster = fmt.Sprintf(" ON CLUSTER '%s'", w.endpoint.cluster)
-		// One table for all shards: every node knows what was done.
+		// One table for all shards: every node knows which statements were applied.
 		engine = "ReplicatedMergeTree('/clickhouse/tables/all/{database}/{table}', '{shard}-{replica}')"
 		settings["distributed_ddl_task_timeout"] = "300"
 	}
-	// The database may not be there yet, so this one statement runs in the server's default one.
+	// The database may not exist yet, so this one statement runs in the server's default database.
 	if err := w.exec(ctx, "", "CREATE DATABASE IF NOT EXISTS "+w.endpoint.database+onCluster, settings); err != nil {
 		return fmt.Errorf("cannot create the warehouse database: %w", err)
 	}
@@ -116,7 +116,8 @@ func (w *Warehouse) appliedSteps(ctx context.Context) (map[stepKey]appliedStep, 
 	return applied, nil
 }
 
-// MigrationStatuses lists every statement that this place needs. It changes nothing; before the first Migrate none is applied.
+// MigrationStatuses lists every statement that this endpoint needs. It changes nothing. Before the first Migrate, no statement is
+// applied.
 func (w *Warehouse) MigrationStatuses(ctx context.Context) ([]MigrationStatus, error) {
 	steps, err := renderMigrations(migrationFiles, w.endpoint.database, w.endpoint.cluster)
 	if err != nil {
@@ -146,7 +147,7 @@ func (w *Warehouse) MigrationStatuses(ctx context.Context) ([]MigrationStatus, e
 }
 
 func (w *Warehouse) hasMigrationRecord(ctx context.Context) (bool, error) {
-	// Without a database parameter: ClickHouse refuses one that does not exist.
+	// No database parameter here: ClickHouse refuses a database that does not exist.
 	sql := "SELECT count() FROM system.tables WHERE database = " + quoteText(w.endpoint.database) + " AND name = 'schema_migrations'"
 	res, err := w.post(ctx, nil, strings.NewReader(sql))
 	if err != nil {

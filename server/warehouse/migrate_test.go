@@ -50,8 +50,8 @@ const clusterConfig = `
 var onCluster = regexp.MustCompile(` ON CLUSTER '\w+'`)
 
 // The engine really makes the cluster's tables, with a keeper in memory. It has no other nodes, so nothing is inserted.
-// TestChecksums holds the checksums of statements that were released. An installation that has applied a statement refuses to start when
-// its checksum differs, so a line of the golden file never changes; new statements add lines.
+// TestChecksums checks the checksums of released statements. An installation that has applied a statement refuses to start when
+// its checksum differs. So a line of the golden file never changes; new statements add lines.
 func TestChecksums(t *testing.T) {
 	got, err := warehouse.Checksums()
 	if err != nil {
@@ -60,7 +60,7 @@ func TestChecksums(t *testing.T) {
 	golden.Compare(t, "checksums.txt", got)
 }
 
-// TestRetentionPlaceholders holds that no migration writes a retention as a number of its own.
+// TestRetentionPlaceholders checks that no migration contains a retention as a plain number.
 func TestRetentionPlaceholders(t *testing.T) {
 	files, err := filepath.Glob("migrations/*.sql")
 	if err != nil || len(files) == 0 {
@@ -90,7 +90,7 @@ func TestClusterTables(t *testing.T) {
 	}
 	qualify := regexp.MustCompile(`(EXISTS |ALTER TABLE |TO |FROM |\nAS )(\w+)`)
 	altered := regexp.MustCompile(`^ALTER TABLE (\w+_local) ADD COLUMN`)
-	var reads []string // what no view is made of here: tables that lack a column
+	var reads []string // tables that lack a column, so no view is made from them here
 	for _, statement := range sql {
 		statement = onCluster.ReplaceAllString(statement, "")
 		view := strings.HasPrefix(statement, "CREATE MATERIALIZED VIEW")
@@ -98,7 +98,7 @@ func TestClusterTables(t *testing.T) {
 			reads = append(reads, "FROM "+m[1]+"\n")
 		}
 		if strings.HasPrefix(statement, "ALTER ") || view && slices.ContainsFunc(reads, func(from string) bool { return strings.Contains(statement, from) }) {
-			// Replicas never leave their read-only mode here, so this is only parsed. Plain tables take it in every other test.
+			// Replicas never leave their read-only mode here, so this statement is only parsed. Every other test runs it on plain tables.
 			statement = "EXPLAIN AST " + statement
 		}
 		if err := e.Exec(t.Context(), qualify.ReplaceAllString(statement, "${1}clustered.${2}")); err != nil {
@@ -106,7 +106,7 @@ func TestClusterTables(t *testing.T) {
 		}
 	}
 	golden.Compare(t, "cluster_tables.txt", raw(t, e.Warehouse, "SELECT name, engine, sorting_key FROM system.tables WHERE database = 'clustered' ORDER BY name"))
-	// libchdb 26.7.3 crashes when it closes with replicated tables open; only this test has any.
+	// libchdb 26.7.3 crashes when it closes with open replicated tables. Only this test has such tables.
 	if err := e.Exec(t.Context(), "DROP DATABASE clustered SYNC"); err != nil {
 		t.Error(err)
 	}
@@ -131,7 +131,7 @@ func TestMigrationsResume(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "9001_test.sql, statement 2") {
 		t.Fatalf("got %v", err)
 	}
-	// The first statement is recorded: it would fail a second time, having no IF NOT EXISTS.
+	// The first statement is recorded as applied. It has no IF NOT EXISTS, so it would fail a second time.
 	const both = "-- another comment\n" + first + "CREATE TABLE m_two (A UInt8) ENGINE = MergeTree ORDER BY A\n;\n"
 	for range 2 {
 		if err := e.MigrateFiles(t.Context(), files(both)); err != nil {
@@ -150,7 +150,7 @@ func TestMigrationsResume(t *testing.T) {
 	}
 }
 
-// What a setting of creation is for new tables says nothing about those that exist, and is no change of what was applied to them.
+// A creation setting for new tables does not affect existing tables, and does not count as a change of an applied statement.
 func TestFreshSettings(t *testing.T) {
 	e := warehousetest.NewEngine(t)
 	migrate := func(text string) {
@@ -198,10 +198,10 @@ func TestRetentionSettings(t *testing.T) {
 	}
 }
 
-// A data folder of an earlier version takes the newer files, and keeps its rows.
+// The newer migrations apply to a data folder of an earlier version, and its rows stay.
 func TestMigrationsOfExistingData(t *testing.T) {
 	e := warehousetest.NewEngine(t)
-	// Back to what 0001 and 0002 made, as far as rows depend on it.
+	// Go back to the schema of 0001 and 0002, as far as rows depend on it.
 	for _, sql := range []string{
 		"ALTER TABLE logs RESET SETTING text_index_posting_list_codec",
 		"INSERT INTO logs (OrgId, Timestamp, Body) VALUES ('org_old', now64(9), 'payment declined before')",
@@ -217,7 +217,7 @@ func TestMigrationsOfExistingData(t *testing.T) {
 	if err := e.Exec(t.Context(), "INSERT INTO logs (OrgId, Timestamp, Body) VALUES ('org_old', now64(9), 'payment declined after')"); err != nil {
 		t.Fatal(err)
 	}
-	// The text index of both parts answers, and that of the part which they are merged into.
+	// The text index works in both parts and in the part into which they are merged.
 	for range 2 {
 		if got := raw(t, e.Warehouse, "SELECT count() FROM logs WHERE OrgId = 'org_old' AND hasAllTokens(Body, 'payment declined')"); got != "2\n" {
 			t.Errorf("found %q, want both", got)

@@ -8,7 +8,7 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
 
-// Minutes that were stored before 0005_reads.sql get a weight for their errors, read as they are and after a merge.
+// Minutes that were stored before 0005_reads.sql get a weight for their errors, both before and after a merge.
 func TestErrorWeightsOfOldMinutes(t *testing.T) {
 	e := warehousetest.NewEngine(t)
 	text, err := os.ReadFile("migrations/0005_reads.sql")

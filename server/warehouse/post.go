@@ -12,7 +12,7 @@ import (
 )
 
 // post sends one statement over the HTTP interface. The caller closes the answer's body. A failure before the first byte of
-// output is an *Error; one after it is in the body, see copyAnswer.
+// output is an *Error. A later failure is in the body, see copyAnswer.
 func (w *Warehouse) post(ctx context.Context, params url.Values, body io.Reader) (*http.Response, error) {
 	return w.postAs(ctx, credentials{w.endpoint.user, w.endpoint.password}, params, body)
 }
@@ -32,7 +32,7 @@ func (w *Warehouse) postAs(ctx context.Context, as credentials, params url.Value
 		req.Header.Set("X-ClickHouse-User", as.user)
 		req.Header.Set("X-ClickHouse-Key", as.password)
 	}
-	req.Header["X-Idempotency-Key"] = nil // not sent: lets the client send it again on a fresh connection
+	req.Header["X-Idempotency-Key"] = nil // not sent; it lets the client retry on a fresh connection
 	req.Header.Set("Content-Type", "application/octet-stream")
 	res, err := w.http.Do(req)
 	if err != nil {
@@ -52,7 +52,7 @@ func (w *Warehouse) postAs(ctx context.Context, as credentials, params url.Value
 	return nil, statusError(res.StatusCode, string(text))
 }
 
-// exec runs a statement that returns nothing. An empty database is the server's default one.
+// exec runs a statement that returns nothing. An empty database name means the server's default database.
 func (w *Warehouse) exec(ctx context.Context, database, sql string, settings map[string]string) error {
 	params := url.Values{}
 	for k, v := range settings {
@@ -74,7 +74,7 @@ const tailBytes = 20 << 10
 
 var exceptionBlock = regexp.MustCompile(`(?s)\r?\n?__exception__\r\n(.*?)Code: (\d+)\. (.*)$`)
 
-// copyAnswer copies an answer's body to out and returns the exception that ends it, if one does.
+// copyAnswer copies an answer's body to out. If an exception ends the body, copyAnswer returns it.
 func copyAnswer(ctx context.Context, out io.Writer, res *http.Response) error {
 	buf := make([]byte, 0, 4*tailBytes)
 	for {
@@ -87,7 +87,7 @@ func copyAnswer(ctx context.Context, out io.Writer, res *http.Response) error {
 			return mapError(ctx, err)
 		}
 		if len(buf) == cap(buf) {
-			// The last part stays here: it may be the exception and not output.
+			// Hold back the last part: it may be the exception and not output.
 			ready := len(buf) - tailBytes
 			if _, err := out.Write(buf[:ready]); err != nil {
 				return fmt.Errorf("cannot write the query's output: %w", err)
@@ -113,7 +113,7 @@ func copyAnswer(ctx context.Context, out io.Writer, res *http.Response) error {
 	return exception
 }
 
-// Exec runs a statement that returns nothing: DDL and deletions by the services that own them. Values are never part of its
+// Exec runs a statement that returns nothing: DDL, and deletions by the services that own the rows. Values are never part of the
 // text; they come as Named arguments.
 func (w *Warehouse) Exec(ctx context.Context, sql string, args ...Arg) error {
 	params, err := formatArgs(args)

@@ -15,7 +15,7 @@ import (
 // localSuffix ends the names of the tables that hold a shard's rows in a cluster.
 const localSuffix = "_local"
 
-// Holding returns those of the organizations that have any row in any table of telemetry.
+// Holding returns the organizations that have at least one row in a telemetry table.
 func (w *Warehouse) Holding(ctx context.Context, orgs []principal.OrgID) ([]principal.OrgID, error) {
 	if len(orgs) == 0 {
 		return nil, nil
@@ -54,8 +54,8 @@ func (w *Warehouse) Holding(ctx context.Context, orgs []principal.OrgID) ([]prin
 	return found, mapError(ctx, rows.Err())
 }
 
-// DeleteOrganization removes every row of an organization from every table of telemetry, from the disk too, and returns when that is
-// done. What is inserted meanwhile may stay: call it again.
+// DeleteOrganization removes every row of an organization from every telemetry table, also from the disk, and returns when that
+// is done. Rows that are inserted meanwhile may stay: call it again.
 func (w *Warehouse) DeleteOrganization(ctx context.Context, org principal.OrgID) error {
 	if org == "" {
 		return errors.New("delete from the warehouse: no organization")
@@ -78,7 +78,7 @@ func (w *Warehouse) DeleteOrganization(ctx context.Context, org principal.OrgID)
 	return errors.Join(errs...)
 }
 
-// organizationTables lists the tables that hold rows of organizations: on a cluster, those of the shards.
+// organizationTables lists the tables that hold rows of organizations. On a cluster these are the tables of the shards.
 func (w *Warehouse) organizationTables(ctx context.Context) ([]string, error) {
 	qctx := clickhouse.Context(ctx, clickhouse.WithSettings(w.limits.settings()))
 	rows, err := w.conn.Query(qctx, "SELECT table FROM system.columns WHERE database = "+quoteText(w.endpoint.database)+" AND name = 'OrgId' AND table IN "+
@@ -93,7 +93,7 @@ func (w *Warehouse) organizationTables(ctx context.Context) ([]string, error) {
 		if err := rows.Scan(&name); err != nil {
 			return nil, mapError(ctx, err)
 		}
-		// Materialized views without a target keep their rows in a table of a hidden name.
+		// Materialized views without a target keep their rows in a table with a hidden name.
 		if namePattern.MatchString(name) {
 			tables = append(tables, name)
 		}

@@ -13,17 +13,17 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 )
 
-// orgPlace must be in every statement of Query: the organization whose rows it reads.
+// orgPlace is the placeholder of the organization whose rows are read. Every statement of Query must contain it.
 const orgPlace = "{org:String}"
 
 // Query runs a SELECT for one organization. The statement must select by `OrgId = {org:String}`, which Query fills in; other
-// values come as Named arguments for {name:Type} places and are never part of the text. The caller closes the rows. The
+// values come as Named arguments for {name:Type} placeholders and are never part of the text. The caller closes the rows. The
 // statement is killed when ctx ends.
 func (w *Warehouse) Query(ctx context.Context, org principal.OrgID, sql string, args ...Arg) (*Rows, error) {
 	return w.QueryLimited(ctx, org, w.limits, sql, args...)
 }
 
-// QueryLimited is Query within the given limits; zero fields are DefaultLimits'.
+// QueryLimited is Query within the given limits. Fields that are zero take the value of DefaultLimits.
 func (w *Warehouse) QueryLimited(ctx context.Context, org principal.OrgID, limits Limits, sql string, args ...Arg) (*Rows, error) {
 	if org == "" {
 		return nil, scopeError("a statement for no organization")
@@ -43,7 +43,7 @@ func (w *Warehouse) QueryLimited(ctx context.Context, org principal.OrgID, limit
 	return &Rows{ctx: ctx, rows: rows}, nil
 }
 
-// QueryRow runs a SELECT of one row and scans it; sql.ErrNoRows when there is none.
+// QueryRow runs a SELECT of one row and scans it. It returns sql.ErrNoRows when there is no row.
 func (w *Warehouse) QueryRow(ctx context.Context, org principal.OrgID, sql string, args []Arg, dest ...any) error {
 	rows, err := w.Query(ctx, org, sql, args...)
 	if err != nil {
@@ -59,10 +59,10 @@ type Rows struct {
 	closed func()
 }
 
-// OnClose has a function called once, when the rows are closed.
+// OnClose registers a function that is called once, when the rows are closed.
 func (r *Rows) OnClose(f func()) { r.closed = f }
 
-// Next moves to the next row. False means the end, or a failure that Err tells.
+// Next moves to the next row. It returns false at the end or after a failure, which Err returns.
 func (r *Rows) Next() bool { return r.rows.Next() }
 
 // Scan reads the columns of the row in their order.
@@ -81,10 +81,10 @@ func scanned(err error) error {
 // Columns are the names of the columns.
 func (r *Rows) Columns() []string { return r.rows.Columns() }
 
-// Err is what ended the rows before their end.
+// Err returns the error that ended the rows early.
 func (r *Rows) Err() error { return mapError(r.ctx, r.rows.Err()) }
 
-// Close reads the rest and gives the connection back. Cancel the context of the query first to leave early.
+// Close reads the remaining rows and releases the connection. To stop early, cancel the context of the query first.
 func (r *Rows) Close() error {
 	err := mapError(r.ctx, r.rows.Close())
 	if r.closed != nil {
@@ -94,7 +94,7 @@ func (r *Rows) Close() error {
 	return err
 }
 
-// RawQuery runs an operator's read-only statement, over all organizations, and writes the output in ClickHouse's format of
+// RawQuery runs an operator's read-only statement, over all organizations, and writes the output in the ClickHouse format with
 // that name. The default format is TabSeparated.
 func (w *Warehouse) RawQuery(ctx context.Context, sql, format string, out io.Writer) error {
 	if format == "" {

@@ -21,11 +21,11 @@ var migrationFiles embed.FS
 type step struct {
 	file     string
 	number   int    // from 1, within the file
-	checksum string // of the released text before rendering, so it is the same in every place
-	sql      string // rendered; empty when this place has no need of the statement
+	checksum string // of the released text before rendering, so it is the same everywhere
+	sql      string // rendered; empty when this endpoint does not need the statement
 }
 
-// title is the statement's first line, for people.
+// title is the statement's first line, to show to people.
 func (s step) title() string {
 	first, _, _ := strings.Cut(s.sql, "\n")
 	return strings.TrimSpace(first)
@@ -38,12 +38,12 @@ var separator = regexp.MustCompile(`(?m)^;[ \t]*$`)
 var (
 	// {{fresh released new}} is a value that an existing table can keep and cannot change.
 	freshValue = regexp.MustCompile(`\{\{fresh (\S+) (\S+)\}\}`)
-	// {{retention table released}} is a number of days, from limits.Retention. After a change there, add a migration that alters the TTL of
-	// existing tables: a statement that was applied is not applied again.
+	// {{retention table released}} is a number of days, from limits.Retention. After a change there, add a migration that alters the
+	// TTL of existing tables: an applied statement is not applied again.
 	retentionDays = regexp.MustCompile(`\{\{retention (\w+) (\d+)\}\}`)
 )
 
-// released returns the statement as it was when it was released.
+// released returns the statement with the values that it had when it was released.
 func released(raw string) string {
 	return retentionDays.ReplaceAllString(freshValue.ReplaceAllString(raw, "$1"), "$2")
 }
@@ -61,8 +61,8 @@ func current(raw string) (string, error) {
 	return raw, failed
 }
 
-// renderMigrations returns all statements in the order of files and places in them. cluster is the name of the cluster, empty
-// for one server.
+// renderMigrations returns all statements, ordered by file and by position in the file. cluster is the name of the cluster; it is
+// empty for a single server.
 func renderMigrations(files fs.FS, database, cluster string) ([]step, error) {
 	paths, err := fs.Glob(files, "migrations/*.sql")
 	if err != nil {
@@ -96,7 +96,7 @@ func renderMigrations(files fs.FS, database, cluster string) ([]step, error) {
 	return steps, nil
 }
 
-// stripComments drops comment lines and the blanks around a statement, so that editing a comment changes no checksum.
+// stripComments removes comment lines and the blanks around a statement, so that editing a comment does not change the checksum.
 func stripComments(sql string) string {
 	var b strings.Builder
 	for line := range strings.Lines(sql) {

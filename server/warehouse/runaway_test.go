@@ -9,11 +9,13 @@ import (
 	"github.com/svc-observability/svc/server/warehouse"
 )
 
-// TestStatementsThatDoNotEnd: a function at work on one block does not hear that its statement was cancelled. Such statements keep their
-// places until they end, so that a tenant has no more of them than it may have statements, and others work on.
+// TestStatementsThatDoNotEnd: a function that works on one block does not notice that its statement was cancelled. Such
+// statements keep their slots until they end. So a tenant cannot have more of them than its number of slots, and others can
+// continue.
 func TestStatementsThatDoNotEnd(t *testing.T) {
 	e := tenantEngine(t)
-	// The guard of the statement does not allow the function; there are others that it cannot know, such as some regular expressions.
+	// The statement guard does not allow this function. It stands for slow calls that the guard cannot recognize, such as some
+	// regular expressions.
 	const slow = "SELECT arrayLevenshteinDistance(range(50000), range(1, 50001))"
 	left := make(chan error)
 	for range 3 {

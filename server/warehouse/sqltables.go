@@ -2,12 +2,12 @@ package warehouse
 
 import "slices"
 
-// SQLTable is a table that tenants may read with SQL of their own.
+// SQLTable is a table that tenants may read with their own SQL.
 type SQLTable struct {
 	Name string
-	// Source is the table that holds the rows, Name when empty.
+	// Source is the table that holds the rows. If it is empty, Name is that table.
 	Source string
-	// Description says what a row is; Notes what a reader gets wrong without them; Example is a statement that runs as it is.
+	// Description says what a row is. Notes warn of likely mistakes. Example is a statement that runs as it is.
 	Description string
 	Notes       []string
 	Example     string
@@ -32,7 +32,7 @@ const (
 const spanExample = `SELECT ServiceName, SpanName, sum(SampleRate) AS calls, quantile(0.95)(DurationNano) / 1e6 AS p95_ms
 FROM spans WHERE $__timeFilter(Timestamp) AND IsEntry GROUP BY ServiceName, SpanName ORDER BY calls DESC LIMIT 20`
 
-// SQLTables lists the tables for SQL. A table that a migration adds must be here or in internalTables: a test compares.
+// SQLTables lists the tables for SQL. A table that a migration adds must be listed here or in internalTables; a test checks this.
 func SQLTables() []SQLTable {
 	point := []string{noteTime, "SeriesHash tells the series of one metric apart. AggregationTemporality is Delta or Cumulative."}
 	return []SQLTable{

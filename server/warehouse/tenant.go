@@ -26,21 +26,22 @@ type TenantLimits struct {
 	Time       time.Duration
 	Memory     uint64 // bytes; aggregation and sorting go to disk before that
 	RowsToRead uint64
-	// MaxRows are given; the result says when there were more.
+	// MaxRows bounds the rows of the result. The result says whether there were more.
 	MaxRows int
-	// MaxBytes of the result, as JSON.
+	// MaxBytes bounds the size of the result as JSON.
 	MaxBytes int
 }
 
-// DefaultTenantLimits are those of a statement that a person waits for.
+// DefaultTenantLimits are the limits of a statement that a person waits for.
 func DefaultTenantLimits() TenantLimits {
 	return TenantLimits{Time: limits.SQLTime, Memory: limits.SQLMemory, RowsToRead: limits.SQLRowsRead, MaxRows: limits.DefaultSQLRows, MaxBytes: limits.SQLResult}
 }
 
-// TenantResult is what a tenant's statement gives.
+// TenantResult is the result of a tenant's statement.
 type TenantResult struct {
 	Columns []SQLColumn // names and types
-	// Rows hold a JSON array each. 64-bit integers and decimals are texts, so that nothing rounds them; times are RFC 3339.
+	// Rows holds one JSON array for each row. 64-bit integers and decimals are strings, so that nothing rounds them. Times are RFC
+	// 3339.
 	Rows      []json.RawMessage
 	Truncated bool
 	ReadRows  uint64
@@ -48,22 +49,22 @@ type TenantResult struct {
 	Elapsed   time.Duration
 }
 
-// Errors of SelectConfined beside those of a Query. A *confine.Refusal is one too.
+// Errors of SelectConfined, besides the errors of Query and *confine.Refusal.
 var (
-	// ErrTenantBusy: as many statements of the organization run as may.
+	// ErrTenantBusy: the maximum number of statements of the organization is already running.
 	ErrTenantBusy = errors.New("too many statements of the organization run at once")
 	// ErrTenantNotSetUp: the ClickHouse server has no user for tenants' statements.
 	ErrTenantNotSetUp = errors.New("the warehouse has no user for the SQL of tenants")
-	// ErrResultTooLarge: the result has more bytes than it may.
+	// ErrResultTooLarge: the result has more bytes than the limit allows.
 	ErrResultTooLarge = errors.New("the result of the statement is too large")
 )
 
-// orgPattern is what an organization's id must look like to be part of a database's name.
+// orgPattern matches the ids of organizations that can be part of a database name.
 var orgPattern = regexp.MustCompile(`^[A-Za-z0-9_]{1,128}$`)
 
-// SelectConfined runs a SELECT that a tenant wrote, over the rows of the organization and nothing else. Nothing of it is trusted: package
-// confine checks and wraps it, and the engine runs it as a user without rights, under row policies. Errors of the engine are *Error and
-// must not be shown: their text can hold stored values.
+// SelectConfined runs a SELECT that a tenant wrote, over the rows of the organization and nothing else. The statement is not
+// trusted. Package confine checks and wraps it, and the engine runs it under row policies as a user without rights. Errors of the
+// engine are *Error and must not be shown, because their text can contain stored values.
 func (w *Warehouse) SelectConfined(ctx context.Context, org principal.OrgID, sql string, limits TenantLimits) (*TenantResult, error) {
 	t, err := w.confined(ctx, org, sql)
 	if err != nil {
@@ -122,7 +123,7 @@ func (w *Warehouse) confined(ctx context.Context, org principal.OrgID, sql strin
 	return &tenantStatement{composed, checked}, nil
 }
 
-// unionDefault is what UNION alone means: what it does in standard SQL.
+// unionDefault is the meaning of a plain UNION, the same as in standard SQL.
 const unionDefault = "DISTINCT"
 
 // orgParam is the parameter that holds the organization in the definitions of the tables.
@@ -180,8 +181,8 @@ var (
 	codesOfSyntax   = map[int]bool{62: true, 26: true, 27: true, 306: true, 167: true, 168: true, 498: true, 456: true, 36: true, 48: true}
 )
 
-// syntaxError turns what the engine says of a statement that it cannot parse into a refusal. Of its text only the number of a position is
-// used.
+// syntaxError turns the engine's error about a statement that it cannot parse into a refusal. It uses only the position from the
+// text of the error.
 func syntaxError(err error, sql string) error {
 	var e *Error
 	if !errors.As(err, &e) || !codesOfSyntax[e.Code] {
@@ -225,7 +226,7 @@ func (l TenantLimits) params() url.Values {
 		"output_format_json_validate_utf8":             {"1"},
 		"date_time_output_format":                      {"iso"},
 		"session_timezone":                             {"UTC"},
-		"wait_end_of_query":                            {"1"}, // no failure after half a result
+		"wait_end_of_query":                            {"1"}, // so that no failure follows half a result
 		"default_format":                               {"JSONCompactEachRowWithNamesAndTypes"},
 	}
 }
@@ -247,7 +248,7 @@ func (w *Warehouse) runTenant(ctx context.Context, org principal.OrgID, sql stri
 		if errors.As(err, &e) && e.Code == 81 { // somebody dropped the database
 			w.tenantDatabases.Delete(org)
 		}
-		if errors.As(err, &e) && e.Code == 202 { // earlier ones do not end, though they were cancelled
+		if errors.As(err, &e) && e.Code == 202 { // earlier statements still run although they were cancelled
 			return nil, ErrTenantBusy
 		}
 		return nil, err
@@ -269,7 +270,7 @@ func (w *Warehouse) runTenant(ctx context.Context, org principal.OrgID, sql stri
 	return result, nil
 }
 
-// limitedBuffer refuses what it has no room for.
+// limitedBuffer refuses a write that does not fit.
 type limitedBuffer struct {
 	bytes.Buffer
 	most int
@@ -319,7 +320,7 @@ func readTenantResult(out io.Reader, most int) (*TenantResult, error) {
 	return result, nil
 }
 
-// summaryOf reads what a statement read.
+// summaryOf returns how many rows and bytes a statement read, from the answer's header.
 func summaryOf(h http.Header) (rows, bytes uint64) {
 	var s struct {
 		Rows  string `json:"read_rows"`
@@ -349,16 +350,16 @@ func (w *Warehouse) tenantDatabase(ctx context.Context, org principal.OrgID) err
 	return nil
 }
 
-// dropTenantDatabase removes it.
+// dropTenantDatabase removes the organization's database.
 func (w *Warehouse) dropTenantDatabase(ctx context.Context, org principal.OrgID, onCluster string) error {
 	if !orgPattern.MatchString(string(org)) {
-		return nil // it never had one
+		return nil // the organization never had a database
 	}
 	defer w.tenantDatabases.Delete(org)
 	return w.exec(ctx, w.endpoint.database, "DROP DATABASE IF EXISTS "+chdb.TenantPrefix+string(org)+onCluster, nil)
 }
 
-// tenantUser is the engine's user that the row policies must hold for.
+// tenantUser is the user of the engine to which the row policies must apply.
 func (w *Warehouse) tenantUser() string {
 	if w.endpoint.socket != "" {
 		return "default"

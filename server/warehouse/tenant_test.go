@@ -20,7 +20,7 @@ import (
 const (
 	orgMine   principal.OrgID = "org_mine"
 	orgTheirs principal.OrgID = "org_theirs"
-	// theirWord is in everything that the other organization stores.
+	// theirWord occurs in everything that the other organization stores.
 	theirWord = "zebra"
 )
 
@@ -84,14 +84,14 @@ func statements(t testing.TB, path string) []string {
 	return out
 }
 
-// leaks reports what a result holds that is not the tenant's: rows of another organization, or what the server knows.
+// leaks reports data in a result that the tenant must not see: rows of another organization or knowledge of the server.
 func leaks(r *warehouse.TenantResult) string {
 	if r == nil {
 		return ""
 	}
 	for _, row := range r.Rows {
 		for _, word := range []string{theirWord, string(orgTheirs), "root:", "/bin/", "schema_migrations", "MergeTree"} {
-			// What the statement itself says may come back: only the words of stored values count.
+			// Text of the statement itself may come back: only the words of stored values count.
 			if bytes.Contains(row, []byte(word)) {
 				return string(row)
 			}
@@ -102,7 +102,7 @@ func leaks(r *warehouse.TenantResult) string {
 
 var tablePattern = regexp.MustCompile(`\b(FROM|JOIN|,)(\s+)(spans|logs|session_replays|service_minutes)\b`)
 
-// quick limits: an escape that is merely costly must end by one of them.
+// quick returns small limits. A costly escape must end at one of them.
 func quick() warehouse.TenantLimits {
 	l := warehouse.DefaultTenantLimits()
 	l.Time, l.Memory, l.MaxRows = 2*time.Second, 256<<20, 50
@@ -119,7 +119,7 @@ func TestEscapes(t *testing.T) {
 	refused, ran, denied := 0, 0, 0
 	for i, sql := range escapes {
 		name := fmt.Sprintf("%03d %.60s", i, strings.ReplaceAll(sql, "\n", " "))
-		// What a statement says itself is no leak.
+		// Text of the statement itself is not a leak.
 		says := strings.Contains(regexp.MustCompile(`(?s)'zebra[^']*'|\$\$zebra|‘zebra’|AS zebra`).FindString(sql), theirWord) || strings.Contains(sql, "'org_theirs'")
 		check := func(mode string, r *warehouse.TenantResult, err error) {
 			t.Helper()
@@ -145,7 +145,7 @@ func TestEscapes(t *testing.T) {
 			ran++
 			t.Logf("ran harmlessly: %s", name)
 		}
-		// Without the guard of the statement: as it is, and with the names of the tables behind.
+		// Without the statement guard: the statement as it is, and with the names of the underlying tables.
 		r, err = e.RunUnguarded(t.Context(), orgMine, sql, quick())
 		check("engine alone", r, err)
 		if qualified := tablePattern.ReplaceAllString(sql, "$1${2}svc.$3"); qualified != sql {
@@ -174,7 +174,8 @@ func TestEscapes(t *testing.T) {
 	}
 }
 
-// onlyOwnWords reports whether a result has at most one row, which a condition on the statement's own words made, and no stored value.
+// onlyOwnWords reports whether a result has at most one row, which comes from a condition on the statement's own words, and no
+// stored value.
 func onlyOwnWords(r *warehouse.TenantResult, sql string) bool {
 	for _, row := range r.Rows {
 		var cells []any
@@ -190,12 +191,12 @@ func onlyOwnWords(r *warehouse.TenantResult, sql string) bool {
 	return true
 }
 
-// says reports whether a statement holds a text in quotes of some kind.
+// says reports whether a statement contains a text in quotes of any kind.
 func says(sql, text string) bool {
 	return strings.Contains(sql, "'"+text+"'") || strings.Contains(sql, "‘"+text+"’") || strings.Contains(sql, "$$"+text+"$$")
 }
 
-// TestUsefulStatements: what tenants want to do works, and shows their rows only.
+// TestUsefulStatements: useful statements of tenants work and show only the tenant's rows.
 func TestUsefulStatements(t *testing.T) {
 	e := tenantEngine(t)
 	list := statements(t, "testdata/useful.sql")

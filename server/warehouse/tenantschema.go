@@ -14,17 +14,17 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/confine"
 )
 
-// schemaFor is how long what is known of the engine's schema and policies counts: a migration or an operator may change them.
+// schemaFor is how long the cached schema and policies of the engine are used. A migration or an operator may change them.
 const schemaFor = time.Minute
 
 // SQLColumn is a column of an offered table.
 type SQLColumn struct {
 	Name, Type string
-	// Sorted is the column's place in the sort key, from 1; 0 for others.
+	// Sorted is the column's position in the sort key, from 1. It is 0 for a column outside the sort key.
 	Sorted int
 }
 
-// SQLSchema is an offered table as it is.
+// SQLSchema is an offered table with the columns that the engine has.
 type SQLSchema struct {
 	SQLTable
 	Columns []SQLColumn
@@ -32,7 +32,7 @@ type SQLSchema struct {
 	latest bool
 }
 
-// SortKey lists the columns by which the rows are found fastest, in their order.
+// SortKey lists the columns of the sort key in their order. Filters on them find rows fastest.
 func (o SQLSchema) SortKey() []string {
 	var key []string
 	for i := 1; ; i++ {
@@ -44,7 +44,7 @@ func (o SQLSchema) SortKey() []string {
 	}
 }
 
-// tenantSchema is what the confinement knows of the engine.
+// tenantSchema is what the checks of tenants' statements know about the engine.
 type tenantSchema struct {
 	guard  *confine.Guard
 	tables map[string]SQLSchema
@@ -89,7 +89,7 @@ func (w *Warehouse) tenantSchema(ctx context.Context) (*tenantSchema, error) {
 	if w.endpoint.cluster != "" {
 		local = localSuffix
 	}
-	// The sort key and the engine are those of the table that holds the rows.
+	// Take the sort key and the table engine from the table that holds the rows.
 	columns, err := w.texts(ctx, "SELECT concat(c.table, '\\t', c.name, '\\t', c.type, '\\t', toString(indexOf(splitByString(', ', t.sorting_key), c.name)), '\\t', "+
 		"if(t.engine LIKE '%ReplacingMergeTree', '1', '')) FROM system.columns AS c INNER JOIN system.tables AS t ON t.database = c.database AND t.name = concat(c.table, "+
 		quoteText(local)+") WHERE c.database = "+quoteText(w.endpoint.database)+" AND c.default_kind != 'EPHEMERAL' ORDER BY c.table, c.position")
@@ -124,7 +124,7 @@ func (w *Warehouse) tenantSchema(ctx context.Context) (*tenantSchema, error) {
 	return s, nil
 }
 
-// texts reads a statement of svc itself that has one column of text.
+// texts runs a statement of svc itself and returns its single text column.
 func (w *Warehouse) texts(ctx context.Context, sql string) ([]string, error) {
 	rows, err := w.conn.Query(clickhouse.Context(ctx, clickhouse.WithSettings(w.limits.settings())), sql)
 	if err != nil {
@@ -142,10 +142,11 @@ func (w *Warehouse) texts(ctx context.Context, sql string) ([]string, error) {
 	return out, mapError(ctx, rows.Err())
 }
 
-// ErrFence says that the row policies do not cover a table: no tenant's statement runs then.
+// ErrFence says that the row policies do not cover a table. No statement of a tenant runs then.
 var ErrFence = fmt.Errorf("%w: the row policies of the warehouse do not cover every table", ErrScope)
 
-// verifyFence looks whether every table with rows of organizations has the policy that tells them apart, and nothing beside it.
+// verifyFence checks that every table with rows of organizations has the policy that separates organizations, and no policy that
+// weakens it.
 func (w *Warehouse) verifyFence(ctx context.Context) error {
 	bare, err := w.texts(ctx, "SELECT table FROM system.columns WHERE database = "+quoteText(w.endpoint.database)+
 		" AND name = 'OrgId' AND NOT startsWith(table, '.') ORDER BY table")
@@ -164,17 +165,17 @@ func (w *Warehouse) verifyFence(ctx context.Context) error {
 			return fmt.Errorf("%w: unexpected policy %q", ErrFence, p)
 		}
 		switch {
-		case f[2] == "1": // it can only take away
+		case f[2] == "1": // a restrictive policy only hides rows
 		case bareCondition(f[1]) == bareCondition(w.ownRows()):
 			covered[f[0]] = true
-		case bareCondition(f[1]) == bareCondition("currentDatabase() = "+quoteText(w.endpoint.database)) && w.endpoint.socket != "": // none of a tenant
+		case bareCondition(f[1]) == bareCondition("currentDatabase() = "+quoteText(w.endpoint.database)) && w.endpoint.socket != "": // svc itself
 		default:
 			return fmt.Errorf("%w: the policy %q on table %q shows a tenant other rows", ErrFence, f[1], f[0])
 		}
 	}
 	var missing []string
 	for _, t := range bare {
-		if !covered[t] && !covered[""] { // a policy on the whole database has no table
+		if !covered[t] && !covered[""] { // a policy on the whole database names no table
 			missing = append(missing, t)
 		}
 	}
@@ -193,7 +194,7 @@ func (w *Warehouse) ownRows() string {
 	return own
 }
 
-// bareCondition drops what the engine writes in its own way.
+// bareCondition removes the parts of a condition that the engine may print differently.
 func bareCondition(sql string) string {
 	return strings.NewReplacer(" ", "", "(", "", ")", "", "`", "", "\n", "").Replace(sql)
 }

@@ -9,17 +9,17 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/chdb"
 )
 
-// TenantPatience is how long SQL of an organization waits for other statements. Then it fails with ErrTenantBusy.
+// TenantPatience is how long a statement of an organization waits for other statements. Then it fails with ErrTenantBusy.
 const TenantPatience = 5 * time.Second
 
-// Bounds on the statements of tenants that run at once: of one organization, and of all. The embedded engine counts statements again, until
-// they have ended. Here a statement counts until its caller has an answer.
+// Bounds on the concurrent statements of tenants: for one organization, and for all together. Here a statement counts until its
+// caller has an answer. The embedded engine counts statements again, until they have ended.
 const (
 	tenantAtOnce  = chdb.ConfinedOfTenant
 	tenantsAtOnce = chdb.ConfinedAtOnce
 )
 
-// tenantSlots bounds the statements of each organization, so that one cannot take the engine from all.
+// tenantSlots bounds the statements of each organization, so that one organization cannot block the engine for all.
 type tenantSlots struct {
 	all chan struct{}
 	mu  sync.Mutex
@@ -35,7 +35,7 @@ func newTenantSlots() *tenantSlots {
 	return &tenantSlots{all: make(chan struct{}, tenantsAtOnce), of: map[principal.OrgID]*orgSlots{}}
 }
 
-// take waits for a slot. The returned function gives it back.
+// take waits for a slot. The returned function releases it.
 func (s *tenantSlots) take(ctx context.Context, org principal.OrgID) (func(), error) {
 	s.mu.Lock()
 	o := s.of[org]
@@ -54,7 +54,7 @@ func (s *tenantSlots) take(ctx context.Context, org principal.OrgID) (func(), er
 	}
 	timeout := time.NewTimer(TenantPatience)
 	defer timeout.Stop()
-	for _, slots := range []chan struct{}{o.slots, s.all} { // the slot of the organization first: a statement that waits for it keeps no slot from others
+	for _, slots := range []chan struct{}{o.slots, s.all} { // first the organization's slot: a waiting statement takes no slot from others
 		select {
 		case slots <- struct{}{}:
 			continue

@@ -28,9 +28,9 @@ type Config struct {
 	URL string
 	// Socket is the unix socket of the embedded engine's process.
 	Socket string
-	// Limits of a read; the zero fields are DefaultLimits'.
+	// Limits of a read. Fields that are zero take the value of DefaultLimits.
 	Limits Limits
-	// MaxConnections bounds the reads at once. Others wait. 64 when zero.
+	// MaxConnections bounds the concurrent reads; further reads wait. Zero means 64.
 	MaxConnections int
 	Logger         *slog.Logger
 }
@@ -43,7 +43,7 @@ type Warehouse struct {
 	limits   Limits
 	log      *slog.Logger
 
-	// Of tenants' SQL, see SelectConfined.
+	// State for the SQL of tenants, see SelectConfined.
 	schemas         tenantSchemas
 	tenantSlots     *tenantSlots
 	tenantDatabases sync.Map // principal.OrgID → true
@@ -51,7 +51,7 @@ type Warehouse struct {
 
 const dialTimeout = 5 * time.Second
 
-// Open prepares the connection. It does not connect: the engine may be down, and come and go.
+// Open prepares the connection but does not connect. The engine may be down now and may restart at any time.
 func Open(_ context.Context, cfg Config) (*Warehouse, error) {
 	var p endpoint
 	switch {
@@ -83,7 +83,7 @@ func Open(_ context.Context, cfg Config) (*Warehouse, error) {
 	}, nil
 }
 
-// Close releases the connections. It ends nothing at the other side.
+// Close releases the connections. It does not end anything on the side of ClickHouse.
 func (w *Warehouse) Close() error {
 	err := w.conn.Close()
 	w.http.CloseIdleConnections()
@@ -98,16 +98,16 @@ func (w *Warehouse) Ping(ctx context.Context) error {
 // Database is the database that holds the tables.
 func (w *Warehouse) Database() string { return w.endpoint.database }
 
-// Cluster is the name of the cluster whose tables are used, empty for one server.
+// Cluster is the name of the cluster whose tables are used. It is empty for a single server.
 func (w *Warehouse) Cluster() string { return w.endpoint.cluster }
 
-// String names the place without its password.
+// String names the endpoint, without the user and the password.
 func (w *Warehouse) String() string { return w.endpoint.String() }
 
 func (p endpoint) transport(connections int) *http.Transport {
 	dialer := &net.Dialer{Timeout: dialTimeout}
 	t := &http.Transport{
-		Proxy:               nil, // a warehouse is reached directly; a proxy for the internet must not see telemetry
+		Proxy:               nil, // connect directly; an internet proxy must not see telemetry
 		DialContext:         dialer.DialContext,
 		MaxIdleConns:        connections,
 		MaxIdleConnsPerHost: connections,
@@ -132,9 +132,9 @@ func (p endpoint) options(transport *http.Transport, connections int) *clickhous
 		Addr:     []string{p.base.Host},
 		Auth:     clickhouse.Auth{Database: p.database, Username: p.user, Password: p.password},
 		TLS:      transport.TLSClientConfig,
-		// One pool of connections for everything: the driver would make one for each of its own.
+		// Use one connection pool for everything; otherwise the driver would make its own pools.
 		TransportFunc: func(*http.Transport) (http.RoundTripper, error) { return transport, nil },
-		// Reads and inserts with a token may be sent again on a connection that turns out to be closed.
+		// Reads and inserts with a token may be retried when a connection turns out to be closed.
 		HttpHeaders:      map[string]string{"X-Idempotency-Key": "1"},
 		DialTimeout:      dialTimeout,
 		MaxOpenConns:     connections,

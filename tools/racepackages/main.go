@@ -1,5 +1,6 @@
-// Command racepackages prints the packages that `make race` tests: those in which goroutines meet. It reads the syntax of their files,
-// tests included, so that no list can grow stale. With -since it prints only packages that changed since a commit, and their dependents.
+// Command racepackages prints the packages that `make race` tests: the packages in which goroutines interact. It reads the syntax
+// of their files, including tests, so that there is no list to keep up to date. With -since it prints only packages that changed
+// since a commit, and their dependents.
 package main
 
 import (
@@ -96,7 +97,7 @@ func list() ([]*goPackage, error) {
 	}
 }
 
-// changedFiles returns the paths of files that differ from a commit, those that git does not know yet included.
+// changedFiles returns the paths of files that differ from a commit, including untracked files.
 func changedFiles(commit string) ([]string, error) {
 	tracked, err := command("git", "diff", "--name-only", "--no-renames", commit)
 	if err != nil {
@@ -109,8 +110,9 @@ func changedFiles(commit string) ([]string, error) {
 	return strings.Fields(string(tracked) + string(fresh)), nil
 }
 
-// dependents says of a package whether one of the files belongs to it or to a package that it or its tests reach. A file without a
-// package, as in testdata, belongs to the nearest folder above it that has one. go.mod and go.sum belong to every package.
+// dependents returns a function that reports whether one of the files belongs to a package, or to a package that it or its tests
+// import directly or indirectly. A file without a package, as in testdata, belongs to the nearest parent folder that has a
+// package. go.mod and go.sum belong to every package.
 func dependents(packages []*goPackage, root string, files []string) func(*goPackage) bool {
 	byDir, byPath := map[string]*goPackage{}, map[string]*goPackage{}
 	for _, p := range packages {
@@ -139,8 +141,8 @@ func dependents(packages []*goPackage, root string, files []string) func(*goPack
 	}
 }
 
-// goroutinesMeet says whether a file of the package starts goroutines, synchronizes, or runs tests in parallel. Other packages run in
-// one goroutine: the race detector has nothing to compare in them.
+// goroutinesMeet reports whether a file of the package starts goroutines, synchronizes, or runs tests in parallel. Other packages
+// run in one goroutine, so the race detector has nothing to compare.
 func goroutinesMeet(p *goPackage) (bool, error) {
 	for _, name := range slices.Concat(p.GoFiles, p.TestGoFiles, p.XTestGoFiles) {
 		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
@@ -174,7 +176,7 @@ func concurrent(file *ast.File) bool {
 				found = true
 			case on != nil && on.Name == "atomic":
 				found = true
-			// A sync.Once alone guards a value that is made once, and a sync.Pool lends memory: they start nothing.
+			// A sync.Once only guards a value that is made once, and a sync.Pool only lends memory. Neither needs more than one goroutine.
 			case on != nil && on.Name == "sync" && !strings.HasPrefix(n.Sel.Name, "Once") && n.Sel.Name != "Pool":
 				found = true
 			}

@@ -20,14 +20,14 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/jackc/pgx/v5/stdlib" // the driver by which scratch databases are created
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver that creates scratch databases
 )
 
 // Environment variables of the PostgreSQL tests.
 const (
-	// EnvURL names a server whose user may create databases; without it a scratch cluster is started.
+	// EnvURL is the URL of a server whose user may create databases. Without it, Start starts a scratch cluster.
 	EnvURL = "SVC_TEST_POSTGRES_URL"
-	// EnvRequire set to 1 turns the skip for want of PostgreSQL into a failure.
+	// EnvRequire set to 1 makes a test fail instead of skip when there is no PostgreSQL.
 	EnvRequire = "SVC_TEST_REQUIRE_POSTGRES"
 )
 
@@ -39,8 +39,8 @@ type Server struct {
 	next atomic.Int64
 }
 
-// Start returns a server that lives as long as the test. It skips the test, saying why, when this machine has no
-// PostgreSQL, unless EnvRequire is set.
+// Start returns a server that lives as long as the test. If this machine has no PostgreSQL, it skips the test with a message, or
+// fails it if EnvRequire is set.
 func Start(t *testing.T) *Server {
 	t.Helper()
 	if text := os.Getenv(EnvURL); text != "" {
@@ -61,7 +61,7 @@ func Start(t *testing.T) *Server {
 	return startCluster(t, bin)
 }
 
-// postgresBin is the folder of the newest PostgreSQL binaries, empty when there are none.
+// postgresBin returns the folder of the newest PostgreSQL binaries, or an empty text if there are none.
 func postgresBin() string {
 	if path, err := exec.LookPath("initdb"); err == nil {
 		if real, err := filepath.EvalSymlinks(path); err == nil && executable(filepath.Join(filepath.Dir(real), "postgres")) {
@@ -116,7 +116,7 @@ func startCluster(t *testing.T, bin string) *Server {
 	var log bytes.Buffer
 	server := exec.Command(filepath.Join(bin, "postgres"), "-D", data, "-k", dir, "-p", strconv.Itoa(port),
 		"-c", "listen_addresses=127.0.0.1", "-c", "fsync=off", "-c", "full_page_writes=off", "-c", "max_connections=200",
-		"-c", "shared_buffers=32MB", "-c", "timezone=Asia/Kolkata") // an odd zone: the store must not depend on it
+		"-c", "shared_buffers=32MB", "-c", "timezone=Asia/Kolkata") // an unusual zone: the store must not depend on it
 	server.Dir, server.SysProcAttr, server.Stdout, server.Stderr = dir, attr, &log, &log
 	if err := server.Start(); err != nil {
 		t.Fatalf("start postgres: %v", err)
@@ -124,7 +124,7 @@ func startCluster(t *testing.T, bin string) *Server {
 	exited := make(chan error, 1)
 	go func() { exited <- server.Wait() }()
 	t.Cleanup(func() {
-		// SIGQUIT: immediate shutdown. Nothing in the cluster is worth a checkpoint.
+		// SIGQUIT means an immediate shutdown. The cluster needs no checkpoint.
 		_ = server.Process.Signal(syscall.SIGQUIT)
 		select {
 		case <-exited:
@@ -154,7 +154,7 @@ func startCluster(t *testing.T, bin string) *Server {
 	}
 }
 
-// clusterUser hands the folder to an unprivileged user when we are root: PostgreSQL refuses to run as root.
+// clusterUser gives the folder to an unprivileged user if the test runs as root, because PostgreSQL refuses to run as root.
 func clusterUser(t *testing.T, dir string) *syscall.SysProcAttr {
 	t.Helper()
 	if os.Geteuid() != 0 {

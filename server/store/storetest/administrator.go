@@ -10,7 +10,7 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// testLastAdministrator: an organization keeps an administrator, whichever way the last one would go.
+// testLastAdministrator: an organization keeps an administrator, by whatever way the last one would leave.
 func testLastAdministrator(t *testing.T, f *fixture) {
 	ctx := t.Context()
 	org, admin := f.org(t)
@@ -38,7 +38,7 @@ func testLastAdministrator(t *testing.T, f *fixture) {
 	if err == nil {
 		t.Error("a member became root")
 	}
-	// With a second administrator the first may go; then the second may not.
+	// With a second administrator the first may leave; then the second may not.
 	if m, err := f.SetRole(ctx, org, member.ID, principal.RoleAdmin); err != nil || m.Role != principal.RoleAdmin || m.Email != member.Email {
 		t.Errorf("promoted: %+v, %v", m, err)
 	}
@@ -60,7 +60,7 @@ func testLastAdministrator(t *testing.T, f *fixture) {
 	}
 }
 
-// testAdministratorsRace: two administrators who demote or remove each other at once do not both succeed.
+// testAdministratorsRace: two administrators who demote or remove each other concurrently do not both succeed.
 func testAdministratorsRace(t *testing.T, f *fixture) {
 	ctx := t.Context()
 	for range 5 {

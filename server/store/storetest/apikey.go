@@ -64,7 +64,7 @@ func testApiKeyFields(t *testing.T, f *fixture) {
 	wantError(t, err, store.ErrNotFound)
 }
 
-// testApiKeyOrder gives many keys the same time: pages must still neither repeat nor lose one.
+// testApiKeyOrder gives many keys the same time. Pages must still neither repeat nor lose a key.
 func testApiKeyOrder(t *testing.T, f *fixture) {
 	org, _ := f.org(t)
 	other, _ := f.org(t)
@@ -218,7 +218,7 @@ func testApiKeyTouch(t *testing.T, f *fixture) {
 		{0, 0},
 		{store.TouchInterval - time.Second, 0},
 		{store.TouchInterval, store.TouchInterval},
-		{0, store.TouchInterval}, // a late writer does not turn time back
+		{0, store.TouchInterval}, // a late writer does not move the time back
 		{5 * time.Hour, 5 * time.Hour},
 	} {
 		if err := f.TouchApiKey(t.Context(), org, key.ID, start.Add(step.at)); err != nil {

@@ -9,12 +9,12 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// watch collects the changes that can be named.
+// watch collects all changes except SubjectAny.
 func watch(f *fixture) (got func() []store.Change, unsubscribe func()) {
 	var mu sync.Mutex
 	var list []store.Change
 	unsubscribe = f.Subscribe(func(c store.Change) {
-		if c.Subject == store.SubjectAny { // the feed of other processes has begun
+		if c.Subject == store.SubjectAny { // the feed of other processes has started
 			return
 		}
 		mu.Lock()
@@ -28,7 +28,7 @@ func watch(f *fixture) (got func() []store.Change, unsubscribe func()) {
 	}, unsubscribe
 }
 
-// expect ends the collection and compares.
+// expect ends the collection and compares the collected changes.
 func expect(t *testing.T, got func() []store.Change, unsubscribe func(), want ...store.Change) {
 	t.Helper()
 	unsubscribe()

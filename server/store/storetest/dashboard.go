@@ -21,7 +21,7 @@ func newDashboard(name string) store.DashboardChange {
 	}
 }
 
-// decoded makes definitions comparable: PostgreSQL spells JSON in its own way.
+// decoded makes definitions comparable, because PostgreSQL formats JSON differently.
 func decoded(t *testing.T, text json.RawMessage) (v any) {
 	t.Helper()
 	if err := json.Unmarshal(text, &v); err != nil {
@@ -49,7 +49,7 @@ func testDashboards(t *testing.T, f *fixture) {
 		t.Errorf("get: %v %+v", err, got)
 	}
 
-	// The clock stands still; the time of a change moves on.
+	// The clock stands still, but each change gets a later time.
 	edited, txid2, err := f.EditDashboard(ctx, org, made.ID, "user_other", func(newest store.Dashboard) (*store.DashboardChange, error) {
 		if newest.Version != 1 {
 			t.Errorf("the newest version is %d", newest.Version)
@@ -84,7 +84,7 @@ func testDashboards(t *testing.T, f *fixture) {
 		t.Errorf("version: %v %+v", err, v)
 	}
 
-	// Another organization, another dashboard, an unknown id: none is told from the others.
+	// Another organization, another dashboard and an unknown id all give the same error.
 	second, _, err := f.CreateDashboard(ctx, org, user, newDashboard("second"))
 	if err != nil {
 		t.Fatal(err)
@@ -163,7 +163,7 @@ func testDashboardOrder(t *testing.T, f *fixture) {
 	}
 }
 
-// testDashboardRace: of changes at once, none is lost, and each has its version.
+// testDashboardRace: no concurrent change is lost, and each has its version.
 func testDashboardRace(t *testing.T, f *fixture) {
 	org, user := f.org(t)
 	d, _, err := f.CreateDashboard(t.Context(), org, user, newDashboard("counter"))
@@ -201,7 +201,7 @@ func testDashboardRace(t *testing.T, f *fixture) {
 	}
 }
 
-// testDashboardHistory: a dashboard keeps its newest versions; another one loses none.
+// testDashboardHistory: a dashboard keeps its newest versions, and another dashboard loses no version.
 func testDashboardHistory(t *testing.T, f *fixture) {
 	org, user := f.org(t)
 	ctx := t.Context()

@@ -63,7 +63,7 @@ func testDeviceLogins(t *testing.T, f *fixture) {
 	_, err = f.redeem(t, l)
 	wantError(t, err, store.ErrNotFound)
 
-	// Whoever approves must administer that organization when the key is made.
+	// The person who approves must be an administrator of that organization when the key is made.
 	l, _ = f.deviceLogin(t)
 	if _, err := f.DecideDeviceLogin(ctx, other, user, l.ID, true); err != nil {
 		t.Fatal(err)
@@ -79,7 +79,7 @@ func testDeviceLogins(t *testing.T, f *fixture) {
 		t.Errorf("%d keys were made, %v", len(keys), err)
 	}
 
-	// Time ends a login; later, the next one sweeps it away.
+	// A login expires with time. Later, the next new login deletes it.
 	l, in = f.deviceLogin(t)
 	f.advance(10 * time.Minute)
 	_, err = f.DeviceLoginByUserCode(ctx, in.UserCodeHash)
@@ -94,7 +94,7 @@ func testDeviceLogins(t *testing.T, f *fixture) {
 	_, err = f.PollDeviceLogin(ctx, in.DeviceCodeHash)
 	wantError(t, err, store.ErrNotFound)
 
-	// What was approved for an organization ends with it.
+	// A deletion of the organization ends the logins that were approved for it.
 	l, _ = f.deviceLogin(t)
 	if _, err := f.DecideDeviceLogin(ctx, org, user, l.ID, true); err != nil {
 		t.Fatal(err)
@@ -106,7 +106,7 @@ func testDeviceLogins(t *testing.T, f *fixture) {
 	wantError(t, err, store.ErrNotFound)
 }
 
-// testDeviceLoginRace: of many who redeem, one gets a key.
+// testDeviceLoginRace: of many concurrent redemptions, one gets a key.
 func testDeviceLoginRace(t *testing.T, f *fixture) {
 	org, user := f.org(t)
 	l, _ := f.deviceLogin(t)
@@ -173,7 +173,8 @@ func testUserIdentities(t *testing.T, f *fixture) {
 	}
 }
 
-// testUnprovedAddress: whoever registers somebody else's address by a link for anybody, and waits, is locked out when the owner comes.
+// testUnprovedAddress: an attacker registers another person's address with a link for anybody and waits. When the owner of the
+// address signs in, the attacker is locked out.
 func testUnprovedAddress(t *testing.T, f *fixture) {
 	ctx := t.Context()
 	org, admin := f.org(t)
@@ -226,7 +227,7 @@ func testUnprovedAddress(t *testing.T, f *fixture) {
 			t.Errorf("%s: changes %v", name, changes)
 		}
 	}
-	// Who joins later by such a link had the account before: it stays as it is.
+	// A user who joins later with such a link already had the account, so the account stays as it is.
 	if _, err := f.ChangePassword(ctx, admin, "hash", uuid.Nil); err != nil {
 		t.Fatal(err)
 	}

@@ -71,7 +71,7 @@ func testIdempotencyKeys(t *testing.T, f *fixture) {
 	if !first {
 		t.Error("the key is not free after its release")
 	}
-	// Whoever claimed and died is replaced, and comes too late afterwards.
+	// A claimer that died is replaced, and is too late if it continues afterwards.
 	f.advance(time.Minute)
 	if _, first := claim(in); !first {
 		t.Error("the key is not free after the lease")
@@ -92,7 +92,7 @@ func testIdempotencyKeys(t *testing.T, f *fixture) {
 func testIdempotencyKeyRace(t *testing.T, f *fixture) {
 	org, _ := f.org(t)
 	in := store.IdempotencyKey{Caller: "key_1", KeyHash: "k", RequestHash: "r"}
-	// The row of a request that died is in everybody's way.
+	// The row of a request that died conflicts with all new claims.
 	if _, _, err := f.ClaimIdempotencyKey(t.Context(), org, in, time.Minute); err != nil {
 		t.Fatal(err)
 	}

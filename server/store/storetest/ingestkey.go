@@ -34,7 +34,7 @@ func testDefaultIngestKeys(t *testing.T, f *fixture) {
 	if entries, err := f.ListAuditLogEntries(ctx, org, store.AuditFilter{Action: "ingest_key.created"}, 0, 10); err != nil || len(entries) != 2 {
 		t.Errorf("audit: %d entries, %v", len(entries), err)
 	}
-	// One pair per organization, but as many pairs as organizations.
+	// Each organization has exactly one pair.
 	_, err = f.CreateDefaultIngestKeys(ctx, org, store.DefaultIngestKeys{Public: f.secret(), Private: f.secret()})
 	wantError(t, err, store.ErrConflict)
 	_, err = f.RollDefaultIngestKey(ctx, other, store.IngestKeyPublic, f.secret())
@@ -174,7 +174,7 @@ func testCustomIngestKeys(t *testing.T, f *fixture) {
 		t.Errorf("audit log: %v %s, want %s", err, got, want)
 	}
 
-	// The default keys are neither edited nor rolled nor deleted by their id.
+	// The default keys cannot be edited, rolled or deleted by their id.
 	defaults, err := f.CreateDefaultIngestKeys(ctx, org, store.DefaultIngestKeys{Public: f.secret(), Private: f.secret()})
 	if err != nil {
 		t.Fatal(err)
@@ -236,7 +236,7 @@ func testIngestKeyRules(t *testing.T, f *fixture) {
 		t.Errorf("%d keys were created from bad input, %v", len(list), err)
 	}
 
-	// What was right once is not judged again: an expired key can be renamed.
+	// Stored fields are not checked again: an expired key can be renamed.
 	key, err := f.CreateIngestKey(ctx, org, store.NewIngestKey{Name: "n", Secret: f.secret(), Signals: []string{"logs"}, ExpiresAt: ptr(f.now().Add(time.Second))})
 	if err != nil {
 		t.Fatal(err)

@@ -34,7 +34,7 @@ func testAttributeMappings(t *testing.T, f *fixture) {
 	if diff := cmp.Diff(want, first); diff != "" {
 		t.Errorf("created (-want +got):\n%s", diff)
 	}
-	// At the same time; a resource's key may keep its name, since the target is another place.
+	// Created at the same time. The key of a resource may keep its name, because the target is elsewhere.
 	second := create(store.NewAttributeMapping{Name: "b", SourceContext: store.AttributeMappingSourceContextResource, SourceKey: "z", TargetKey: "z", Operation: store.AttributeMappingOperationCopy, Enabled: new(false)})
 	f.advance(time.Second)
 	want.Enabled, want.TargetKey, want.UpdatedAt = false, "w", f.now().UTC()

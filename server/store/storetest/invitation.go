@@ -77,7 +77,7 @@ func testInvitations(t *testing.T, f *fixture) {
 	_, err = f.RevokeInvitation(ctx, org, uuid.New())
 	wantError(t, err, store.ErrNotFound)
 
-	// An accepted invitation makes a new person or one who exists a member, and cannot be revoked any more.
+	// An accepted invitation makes a new or an existing user a member, and can no longer be revoked.
 	joined, err := f.AcceptInvitation(ctx, i, "", &store.NewUser{Email: "Ada@example.com", Name: "Ada", PasswordHash: "phc"})
 	if err != nil || joined.Email != "ada@example.com" || joined.Name != "Ada" {
 		t.Fatalf("accepted: %+v, %v", joined, err)
@@ -165,7 +165,7 @@ func testInvitationRefusals(t *testing.T, f *fixture) {
 	}
 }
 
-// testInvitationRace: of many who use one link at once, one joins.
+// testInvitationRace: of many concurrent uses of one link, one succeeds.
 func testInvitationRace(t *testing.T, f *fixture) {
 	ctx := t.Context()
 	org, _ := f.org(t)

@@ -115,7 +115,7 @@ func testLogpushTouch(t *testing.T, f *fixture) {
 		{2 * time.Second, "line 1 is not JSON", 2 * time.Second, "line 1 is not JSON"},
 		{3 * time.Second, "line 1 is not JSON", 2 * time.Second, "line 1 is not JSON"},
 		{4 * time.Second, "other\x00\xff", 4 * time.Second, "other \uFFFD"},
-		{time.Second, "", 4 * time.Second, "other \uFFFD"}, // a late writer does not turn time back
+		{time.Second, "", 4 * time.Second, "other \uFFFD"}, // a late writer does not move the time back
 		{5 * time.Second, "", 5 * time.Second, ""},
 		{time.Hour, long, time.Hour, long[:2000]},
 	} {

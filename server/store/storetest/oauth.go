@@ -11,7 +11,7 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// grant begins a grant of the user and returns the hash of its code, too.
+// grant begins a grant of the user and also returns the hash of its code.
 func (f *fixture) grant(t *testing.T, org principal.OrgID, user principal.UserID, client string) (store.OAuthGrant, string) {
 	t.Helper()
 	hash := "code-" + f.name()
@@ -50,16 +50,16 @@ func testOAuthClients(t *testing.T, f *fixture) {
 	}
 	in.ID = "c3"
 	_, err = f.CreateOAuthClient(ctx, in, 2)
-	wantError(t, err, store.ErrConflict) // there are enough
+	wantError(t, err, store.ErrConflict) // the limit is reached
 
-	// A flood keeps nobody out: what nobody came back for makes room, the oldest first.
+	// A flood locks nobody out: registrations without a grant make room, the oldest first.
 	f.advance(2 * time.Hour)
 	if _, err := f.CreateOAuthClient(ctx, store.OAuthClient{ID: "c4", RedirectURIs: in.RedirectURIs}, 2); err != nil {
 		t.Fatal(err)
 	}
 	_, err = f.OAuthClientByID(ctx, "c1")
 	wantError(t, err, store.ErrNotFound)
-	f.advance(25 * time.Hour) // what is left goes by itself
+	f.advance(25 * time.Hour) // the remaining ones expire
 	for _, in.ID = range []string{"c1", "c2"} {
 		if _, err := f.CreateOAuthClient(ctx, in, 2); err != nil {
 			t.Fatal(err)
@@ -67,7 +67,7 @@ func testOAuthClients(t *testing.T, f *fixture) {
 	}
 	in.ID = "c3"
 
-	// One that somebody allowed something stays, one that nobody used makes room.
+	// A registration with a grant stays; an unused one makes room.
 	org, user := f.org(t)
 	f.grant(t, org, user, "c1")
 	f.advance(25 * time.Hour)
@@ -88,7 +88,7 @@ func testOAuthGrants(t *testing.T, f *fixture) {
 	_, err := f.CreateOAuthGrant(ctx, other, store.NewOAuthGrant{
 		User: user, ClientID: "c", CodeHash: "x", CodeChallenge: "x", CodeExpiresAt: f.now(), ExpiresAt: f.now(),
 	})
-	wantError(t, err, store.ErrNotFound) // no member there
+	wantError(t, err, store.ErrNotFound) // not a member there
 
 	g, code := f.grant(t, org, user, "c")
 	if got, err := f.OAuthGrantByCode(ctx, code); err != nil || got.ID != g.ID || got.RedeemedAt != nil || got.Org != org || got.User != user || got.CodeChallenge != "challenge" {
@@ -103,7 +103,7 @@ func testOAuthGrants(t *testing.T, f *fixture) {
 		t.Errorf("%+v %v", id, err)
 	}
 	_, err = f.OAuthIdentityByHash(ctx, first.RefreshHash)
-	wantError(t, err, store.ErrNotFound) // a refresh token is no access token
+	wantError(t, err, store.ErrNotFound) // a refresh token is not an access token
 	_, err = f.OAuthRefreshByHash(ctx, first.AccessHash)
 	wantError(t, err, store.ErrNotFound)
 
@@ -122,7 +122,7 @@ func testOAuthGrants(t *testing.T, f *fixture) {
 		t.Errorf("%+v %v", list, err)
 	}
 
-	// The old one again: somebody has a copy, and nobody can say who is who.
+	// The old refresh token is used again: two parties have it, and the server cannot tell which one is legitimate.
 	var told []store.Change
 	stop := f.Subscribe(func(c store.Change) {
 		if c.Subject == store.SubjectOAuthGrant {
@@ -143,7 +143,7 @@ func testOAuthGrants(t *testing.T, f *fixture) {
 	}
 	wantError(t, f.RotateOAuthTokens(ctx, next, f.tokens()), store.ErrReplayed)
 
-	// A code twice takes back what the first use gave.
+	// The second use of a code revokes the tokens of the first use.
 	g, _ = f.grant(t, org, user, "c")
 	first = f.tokens()
 	if err := f.RedeemOAuthCode(ctx, g.ID, first); err != nil {
@@ -154,7 +154,7 @@ func testOAuthGrants(t *testing.T, f *fixture) {
 		t.Errorf("%+v %v", id, err)
 	}
 
-	// Only the client and the user take it back.
+	// Only the client and the user can revoke the grant.
 	g, _ = f.grant(t, org, user, "c")
 	first = f.tokens()
 	if err := f.RedeemOAuthCode(ctx, g.ID, first); err != nil {
@@ -172,7 +172,7 @@ func testOAuthGrants(t *testing.T, f *fixture) {
 		t.Errorf("%+v %v", list, err)
 	}
 
-	// A role that was taken away is gone from the token at once.
+	// When a role is removed, the token loses it at once.
 	g, _ = f.grant(t, org, user, "c")
 	first = f.tokens()
 	if err := f.RedeemOAuthCode(ctx, g.ID, first); err != nil {
@@ -189,7 +189,8 @@ func testOAuthGrants(t *testing.T, f *fixture) {
 	}
 }
 
-// testOAuthRace: of many who redeem a code or a refresh token, one at most gets tokens, and since it was used twice, none of them works.
+// testOAuthRace: of many concurrent uses of a code or a refresh token, at most one gets tokens. Because the code or token was
+// used twice, those tokens do not work.
 func testOAuthRace(t *testing.T, f *fixture) {
 	org, user := f.org(t)
 	race := func(step func(ctx context.Context) error) (won int) {
@@ -232,7 +233,7 @@ func testOAuthRace(t *testing.T, f *fixture) {
 	}
 }
 
-// testOAuthMember: who leaves an organization leaves no program behind in it, but those in another.
+// testOAuthMember: a user who leaves an organization loses the grants to programs there, and keeps those in another organization.
 func testOAuthMember(t *testing.T, f *fixture) {
 	ctx := t.Context()
 	org, boss := f.org(t)

@@ -43,7 +43,7 @@ func testOrganizations(t *testing.T, f *fixture) {
 		t.Errorf("keys = %+v, %+v", first.IngestKeys, first.ApiKey)
 	}
 
-	// The slug is taken, so the second gets a suffix; a slug that was asked for is a conflict instead.
+	// The slug is taken, so the second organization gets a suffix. An explicit slug is a conflict instead.
 	second, err := f.CreateOrganization(ctx, store.NewOrganization{Name: "Größe Co", AdminUser: first.Admin.ID})
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +54,7 @@ func testOrganizations(t *testing.T, f *fixture) {
 	_, err = f.CreateOrganization(ctx, store.NewOrganization{Name: "x", Slug: "gr-e-co", AdminUser: first.Admin.ID})
 	wantError(t, err, store.ErrConflict)
 
-	// Nothing of a failed creation stays.
+	// A failed creation leaves no rows.
 	_, err = f.CreateOrganization(ctx, store.NewOrganization{Name: "third", Admin: &store.NewUser{Email: "ADMIN@example.com"}})
 	wantError(t, err, store.ErrConflict)
 	_, err = f.CreateOrganization(ctx, store.NewOrganization{Name: "third", AdminUser: "user_none"})

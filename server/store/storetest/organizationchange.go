@@ -39,10 +39,10 @@ func testEditOrganization(t *testing.T, f *fixture) {
 	}
 }
 
-// filled is an organization with something of everything.
+// filled is an organization with rows of every kind.
 type filled struct {
 	org              principal.OrgID
-	admin, guest     principal.UserID // the guest belongs to another organization, too
+	admin, guest     principal.UserID // the guest also belongs to another organization
 	key, ingest      string
 	session, invited string
 	share            string
@@ -96,7 +96,7 @@ func (f *fixture) filled(t *testing.T, home principal.OrgID) filled {
 	return x
 }
 
-// found says which parts of an organization can still be read.
+// found reports which parts of an organization can still be read.
 func (f *fixture) found(t *testing.T, x filled) map[string]bool {
 	t.Helper()
 	ctx := t.Context()
@@ -134,7 +134,7 @@ func (f *fixture) found(t *testing.T, x filled) map[string]bool {
 	_, err = f.GetPlan(ctx, x.org)
 	one("plan", err)
 	policy, err := f.GetSamplingPolicy(ctx, x.org)
-	list("sampling policy", int(2-2*policy.TraceSampleRatio), err) // 1 is what an organization without one has
+	list("sampling policy", int(2-2*policy.TraceSampleRatio), err) // an organization without a policy has 1
 	mappings, err := f.ListAttributeMappings(ctx, x.org)
 	list("attribute mapping", len(mappings), err)
 	usage, err := f.IngestUsageOfMonth(ctx, x.org, f.now())
@@ -214,13 +214,13 @@ func testDeleteOrganization(t *testing.T, f *fixture) {
 	if diff := cmp.Diff(want, tombstones); err != nil || diff != "" {
 		t.Errorf("tombstones, %v (-want +got):\n%s", err, diff)
 	}
-	// The name can be given again; the id never is.
+	// The name can be used again; the id never is.
 	if _, err := f.CreateOrganization(ctx, store.NewOrganization{Name: "again", AdminUser: doomed.guest}); err != nil {
 		t.Error(err)
 	}
 }
 
-// testDeleteOrganizationRace: whatever else happens to an organization at the moment of its deletion, nothing of it stays.
+// testDeleteOrganizationRace: whatever happens to an organization during its deletion, no row of it stays.
 func testDeleteOrganizationRace(t *testing.T, f *fixture) {
 	ctx := t.Context()
 	home, _ := f.org(t)

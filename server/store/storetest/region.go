@@ -10,7 +10,7 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// testRegion: the first region counts, whoever asks again, and of several that come together one.
+// testRegion: the first region stays, whatever is claimed later. Of several concurrent claims one wins.
 func testRegion(t *testing.T, f *fixture) {
 	won := make([]error, 4)
 	var wg sync.WaitGroup
@@ -38,7 +38,7 @@ func testRegion(t *testing.T, f *fixture) {
 
 	org, _ := f.org(t)
 	second, _ := f.org(t)
-	// A mistake is mended by who names it, and every organization sees that.
+	// A caller that names the recorded, wrong region can correct it, and every organization has an audit entry.
 	if err := f.ChangeRegion(t.Context(), other, "ap"); !errors.Is(err, store.ErrOtherRegion) || !strings.HasSuffix(err.Error(), mine+", not "+other) {
 		t.Errorf("%v", err)
 	}

@@ -158,7 +158,7 @@ func testChanges(t *testing.T, f *fixture) {
 	}
 }
 
-// testTimes: microseconds survive, finer parts are cut, and every time comes back in UTC.
+// testTimes: microseconds survive, finer parts are truncated, and every time is returned in UTC.
 func testTimes(t *testing.T, f *fixture) {
 	org, _ := f.org(t)
 	zone := time.FixedZone("east", 5*3600+1800)
@@ -181,7 +181,7 @@ func testTimes(t *testing.T, f *fixture) {
 	}
 }
 
-// testConcurrentUse mixes everything that services do at once: no call may fail for want of a lock.
+// testConcurrentUse mixes everything that services do concurrently. No call may fail because of a lock.
 func testConcurrentUse(t *testing.T, f *fixture) {
 	ctx := t.Context()
 	org, user := f.org(t)
@@ -203,7 +203,7 @@ func testConcurrentUse(t *testing.T, f *fixture) {
 				if _, _, err := f.RollApiKey(ctx, org, key.ID, store.RollParams{Secret: f.secret()}); err != nil {
 					t.Errorf("roll: %v", err)
 				}
-				// Reads see what the same caller has written.
+				// A caller reads its own writes.
 				if got, err := f.GetApiKey(ctx, org, key.ID); err != nil || got.RevokedAt == nil {
 					t.Errorf("read back: %+v, %v", got, err)
 				}

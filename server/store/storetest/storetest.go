@@ -11,7 +11,7 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// Open returns a store on an empty database of its own, closed with the test. now is its clock.
+// Open returns a store on its own empty database, which is closed with the test. now is its clock.
 type Open func(t *testing.T, now func() time.Time) *store.Store
 
 // Run runs the suite.
@@ -89,7 +89,7 @@ func Run(t *testing.T, open Open) {
 	}
 }
 
-// fixture is a store with a clock that stands still until it is moved.
+// fixture is a store with a clock that stands still until the test advances it.
 type fixture struct {
 	*store.Store
 	clock atomic.Int64

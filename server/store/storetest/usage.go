@@ -63,7 +63,7 @@ func testIngestUsage(t *testing.T, f *fixture) {
 	}
 }
 
-// testIngestUsageOfNodes: nodes that add to the same rows at once lose nothing and do not wait for each other for ever.
+// testIngestUsageOfNodes: nodes that add to the same rows concurrently lose nothing and do not deadlock.
 func testIngestUsageOfNodes(t *testing.T, f *fixture) {
 	org, _ := f.org(t)
 	other, _ := f.org(t)
@@ -75,7 +75,7 @@ func testIngestUsageOfNodes(t *testing.T, f *fixture) {
 				var deltas []store.UsageDelta
 				for k := range keys {
 					if node%2 == 1 {
-						k = keys - 1 - k // the other way round
+						k = keys - 1 - k // in reverse order
 					}
 					for _, o := range []store.UsageDelta{{Org: org}, {Org: other}} {
 						o.Day, o.Signal, o.KeyID, o.Usage = f.now(), "traces", fmt.Sprint("ingk_", k), store.Usage{Requests: 1, Items: 2, Bytes: 3}

@@ -10,7 +10,7 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// testFlushIngestUsage repeats flushes, as a node does that does not know whether they arrived.
+// testFlushIngestUsage repeats flushes, like a node that does not know whether they arrived.
 func testFlushIngestUsage(t *testing.T, f *fixture) {
 	ctx := t.Context()
 	org, _ := f.org(t)
@@ -26,18 +26,18 @@ func testFlushIngestUsage(t *testing.T, f *fixture) {
 	}{
 		{"a", 100, 1},
 		{"a", 100, 1},
-		{"a", 100, 1}, // repeated: once
+		{"a", 100, 1}, // repeated, but counted once
 		{"b", 100, 10},
-		{"b", 100, 10}, // another node's numbers are its own
+		{"b", 100, 10}, // each node has its own numbers
 		{"a", 101, 100},
 		{"a", 101, 100},
-		{"a", 50, 1000}, // a clock that was set back: another flush all the same
+		{"a", 50, 1000}, // the clock was set back, but it is a different flush
 	} {
 		if err := f.FlushIngestUsage(ctx, flush.node, flush.number, []store.UsageDelta{delta(org, "traces", flush.items), delta("org_none", "logs", 1)}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	// Nodes at once, each repeating: neither waits for the other for ever, and nothing is lost.
+	// Concurrent nodes, each repeating: they do not deadlock, and nothing is lost.
 	var wg sync.WaitGroup
 	for _, node := range []string{"c", "d", "e"} {
 		wg.Go(func() {
@@ -71,7 +71,7 @@ func testFlushIngestUsage(t *testing.T, f *fixture) {
 		},
 		other: {Plan: store.Plan{Name: "ended", Limits: []store.PlanLimit{}, UpdatedAt: f.now().UTC()}},
 	}
-	for org, account := range got { // a plan without limits has none, however it was put
+	for org, account := range got { // a plan without limits has nil limits, however it was stored
 		if len(account.Plan.Limits) == 0 {
 			account.Plan.Limits = []store.PlanLimit{}
 			got[org] = account

@@ -1,8 +1,10 @@
 // Package blocks holds the rows of telemetry tables on their way to the warehouse. A Set has one block of typed columns for each
-// table that ingest fills. A request fills a small Set. The batcher merges many of them into a large one and posts each table in Native format.
+// table that ingest fills. A request fills a small Set. The batcher merges many of them into a large one and posts each table in
+// Native format.
 //
-// One struct describes each table (see native.Make). Tests compare it with the migrations and with a migrated engine.
-// Materialized views fill more tables (service_minutes, trace_roots), which have no block here. A view fills product_events too, besides ingest.
+// Each table is described by one struct (see native.Make). Tests compare the structs with the migrations and with a migrated
+// engine. Materialized views fill more tables (service_minutes, trace_roots), which have no block here. Both ingest and a view
+// fill product_events.
 package blocks
 
 import (
@@ -14,10 +16,10 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/native"
 )
 
-// Set is the rows of one or many requests. The zero value is empty and ready. A table is made when it is first asked for.
-// A set is not safe for concurrent use.
+// Set is the rows of one or many requests. The zero value is empty and ready. A table is created on its first use. A set is not
+// safe for concurrent use.
 type Set struct {
-	// Scratch is memory that the code that fills the set keeps with it between requests.
+	// Scratch belongs to the code that fills the set. It keeps memory there between requests.
 	Scratch any
 	purpose Purpose
 
@@ -38,7 +40,7 @@ type Set struct {
 
 const itemTables = 11
 
-// items lists the tables that hold items themselves, in the order in which they are inserted.
+// items lists the tables that hold items (not rollups), in the order in which they are inserted.
 func (s *Set) items() [itemTables]table {
 	return [itemTables]table{
 		&s.spans, &s.logs, &s.gauge, &s.sum, &s.histogram, &s.expo, &s.summary, &s.replays, &s.chunks, &s.timeline, &s.product,
@@ -96,13 +98,13 @@ func Schema() []*native.Block {
 
 // table is a table of a Set that holds items.
 type table interface {
-	// made is the block of the table, nil if the table was never asked for.
+	// made returns the block of the table, or nil if the table was never used.
 	made() *native.Block
-	// make makes the table if it was never asked for.
+	// make returns the block of the table and creates the table if needed.
 	make() *native.Block
 }
 
-// lazy is a table that is made when it is first asked for. T describes it as native.Make says.
+// lazy is a table that is created on its first use. T describes it for native.Make.
 type lazy[T any] struct {
 	rows  *T
 	block *native.Block
@@ -146,7 +148,7 @@ func (s *Set) Bytes() int {
 	return n
 }
 
-// Reset drops every row and keeps memory for the next ones.
+// Reset drops every row and keeps the memory for later rows.
 func (s *Set) Reset() {
 	for _, t := range s.items() {
 		if b := t.made(); b != nil {
@@ -172,7 +174,7 @@ func (s *Set) AppendFrom(other *Set) {
 // Mark is a position that Truncate goes back to.
 type Mark struct{ rows [itemTables]int }
 
-// Mark returns the present position in the item tables; rollups are not covered.
+// Mark returns the current position in the item tables. It does not cover rollups.
 func (s *Set) Mark() Mark {
 	var m Mark
 	for i, t := range s.items() {
@@ -183,7 +185,7 @@ func (s *Set) Mark() Mark {
 	return m
 }
 
-// Truncate drops the items added since the mark, and a row that is only half there.
+// Truncate drops the items added since the mark, including an incomplete row.
 func (s *Set) Truncate(m Mark) {
 	for i, t := range s.items() {
 		if b := t.made(); b != nil {
@@ -235,7 +237,7 @@ func newTable(b *native.Block) Table {
 	return Table{Name: b.Name, Columns: strings.Join(columns, ","), block: b}
 }
 
-// Purpose groups the requests that fill the same tables: they share sets, which so hold memory for those tables and no others.
+// Purpose groups the requests that fill the same tables. They share sets, so that a set holds memory only for those tables.
 type Purpose uint8
 
 // Purposes.
@@ -250,7 +252,8 @@ const (
 // Pool keeps sets between requests. The zero value is ready. It is safe for concurrent use.
 type Pool struct{ sets [purposes]sync.Pool }
 
-// maxPooled is the size from which a set is left to the garbage collector, so that one huge request does not hold memory for good.
+// maxPooled is the size above which a set is left to the garbage collector, so that one huge request does not keep memory
+// forever.
 const maxPooled = 16 << 20
 
 // Get returns an empty set.
@@ -261,7 +264,7 @@ func (p *Pool) Get(purpose Purpose) *Set {
 	return &Set{purpose: purpose}
 }
 
-// Put takes back a set that nobody uses any more.
+// Put returns a set to the pool. The caller must not use the set any more.
 func (p *Pool) Put(s *Set) {
 	if s == nil || s.Bytes() > maxPooled {
 		return

@@ -15,7 +15,7 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/native/nativetest"
 )
 
-// migrated reads the columns of the tables from all migrations, which are the contract.
+// migrated reads the columns of the tables from all migrations, which define them.
 func migrated(t *testing.T) map[string][]string {
 	t.Helper()
 	paths, err := filepath.Glob("../migrations/*.sql")
@@ -56,14 +56,14 @@ var (
 	aggregate  = regexp.MustCompile(`^SimpleAggregateFunction\(\w+, (.*)\)$`)
 )
 
-// column is the name and type of a column in a line of DDL, "" if the line has none.
+// column returns the name and type of a column in a line of DDL, or "" if the line has no column.
 func column(line string) string {
 	c := columnLine.FindStringSubmatch(line)
 	if c == nil || c[1] == "INDEX" {
 		return ""
 	}
 	typ := strings.TrimSuffix(c[2], ",")
-	// A block sends the plain type, which the engine takes for the aggregate of it.
+	// A block sends the plain type, which the engine accepts for the aggregate type.
 	if a := aggregate.FindStringSubmatch(typ); a != nil {
 		typ = a[1]
 	}

@@ -35,7 +35,7 @@ type metricCatalogRows struct {
 	LastSeen          *native.Int64          `ch:"LastSeen" type:"DateTime64(9, 'UTC')"`
 }
 
-// MetricCatalog says which metrics were seen, by hour and service: the table metric_catalog.
+// MetricCatalog records which metrics were seen, by hour and service. It is the table metric_catalog.
 type MetricCatalog struct {
 	texts native.LowCardinality
 	index map[catalogKey]int32
@@ -55,7 +55,7 @@ type catalogEntry struct {
 	first, last       int64
 }
 
-// MetricUse is data points of one metric in one hour.
+// MetricUse describes data points of one metric in one hour.
 type MetricUse struct {
 	Org, Name, Service, Description, Unit []byte
 	// Hour is in seconds since 1970.
@@ -67,7 +67,7 @@ type MetricUse struct {
 	First, Last int64
 }
 
-// Add counts data points. The description and unit given last stay.
+// Add counts data points. The last description and unit win.
 func (c *MetricCatalog) Add(u *MetricUse) {
 	k := catalogKey{c.texts.Intern(u.Org), u.Hour, c.texts.Intern(u.Name), c.texts.Intern(u.Service), u.Type}
 	i, ok := c.index[k]
@@ -86,7 +86,7 @@ func (c *MetricCatalog) Add(u *MetricUse) {
 	r.first, r.last = min(r.first, u.First), max(r.last, u.Last)
 }
 
-// AppendFrom adds the points of another.
+// AppendFrom adds the points of another catalog.
 func (c *MetricCatalog) AppendFrom(other *MetricCatalog) {
 	t := &other.texts
 	for i := range other.rows {

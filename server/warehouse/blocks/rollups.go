@@ -42,7 +42,7 @@ const (
 	BytesValue
 	ArrayValue
 	KvlistValue
-	// ValueTypes is how many there are.
+	// ValueTypes is the number of value types.
 	ValueTypes = iota
 )
 
@@ -59,7 +59,7 @@ type attributeKeyRows struct {
 	UsageCount *native.UInt64         `ch:"UsageCount"`
 }
 
-// AttributeKeys counts which attribute keys were used, by hour: the table attribute_keys.
+// AttributeKeys counts the uses of attribute keys, by hour. It is the table attribute_keys.
 type AttributeKeys struct {
 	texts native.LowCardinality
 	index map[attributeKey]int32
@@ -92,7 +92,7 @@ func (a *AttributeKeys) Add(org []byte, hour uint32, signal Signal, scope Scope,
 	a.rows = append(a.rows, attributeCount{k, uses})
 }
 
-// AppendFrom adds the counts of another.
+// AppendFrom adds the counts of another table.
 func (a *AttributeKeys) AppendFrom(other *AttributeKeys) {
 	for i := range other.rows {
 		r := &other.rows[i]
@@ -149,7 +149,7 @@ func compareText(texts *native.LowCardinality, x, y uint32) int {
 	return slices.Compare(texts.Key(x), texts.Key(y))
 }
 
-// sorted returns the row numbers in order; rows keep their place, which later additions rely on.
+// sorted returns the row numbers in sorted order. It does not move the rows, because later additions rely on their positions.
 func sorted[R any](rows []R, compare func(x, y *R) int) []int {
 	order := make([]int, len(rows))
 	for i := range order {

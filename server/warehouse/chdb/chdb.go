@@ -1,10 +1,10 @@
 // Package chdb hosts the embedded ClickHouse engine, libchdb, in a process of its own.
 //
-// Serve is that process: it boots the engine on a data folder and speaks the ClickHouse HTTP interface on a unix socket.
-// Start is its supervisor in the parent: it starts the child, waits until it answers and starts it again when it dies.
-// The engine stays out of the parent so that a crash, its memory and its file access stay away from ingest and the API.
+// Serve runs in that process: it boots the engine on a data folder and speaks the ClickHouse HTTP interface on a unix socket.
+// Start runs in the parent and supervises: it starts the child, waits until the child answers and starts it again when it dies.
+// The engine has its own process so that its crashes, its memory and its file access do not affect ingest and the API.
 //
-// This is the only package that knows libchdb and the only importer of purego.
+// No other package knows libchdb or imports purego.
 package chdb
 
 import (
@@ -41,13 +41,13 @@ const (
 
 var codePattern = regexp.MustCompile(`Code: (\d+)\.`)
 
-// newException reads the code out of the engine's text ("Code: 60. DB::Exception: …").
+// newException reads the code from the engine's text ("Code: 60. DB::Exception: …").
 func newException(text string) *Exception {
 	text = strings.TrimSpace(text)
 	if m := codePattern.FindStringSubmatchIndex(text); m != nil {
 		code, err := strconv.Atoi(text[m[2]:m[3]])
 		if err == nil {
-			// The first line of a client's report repeats where it came from; the exception starts at its code.
+			// The first line of a client's report repeats its origin. The exception starts at its code.
 			return &Exception{Code: code, Message: text[m[0]:]}
 		}
 	}

@@ -22,7 +22,7 @@ type child struct {
 }
 
 func (c *child) kill() {
-	_ = c.cmd.Process.Kill() // fails only when it has ended
+	_ = c.cmd.Process.Kill() // fails only when the process has ended
 	<-c.exited
 }
 
@@ -38,7 +38,7 @@ func (c *child) failure() error {
 	return err
 }
 
-// tailWriter keeps the end of what the process says and passes its lines to the log.
+// tailWriter keeps the end of the process's output and passes its lines to the log.
 type tailWriter struct {
 	log  *slog.Logger
 	mu   sync.Mutex
@@ -68,8 +68,8 @@ func (t *tailWriter) Write(p []byte) (int, error) {
 	}
 }
 
-// levelOf is debug for the process's own records up to info, which repeat what this process logs, and a warning for everything else:
-// what the engine itself prints is out of the ordinary.
+// levelOf returns the log level of a line. It is debug for the child's own records up to info, because they repeat what this
+// process logs. Everything else is a warning: the engine itself prints only unusual events.
 func levelOf(line string) slog.Level {
 	for _, mark := range []string{"level=INFO", "level=DEBUG", `"level":"INFO"`, `"level":"DEBUG"`} {
 		if strings.Contains(line, mark) {

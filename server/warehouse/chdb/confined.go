@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// TenantUser is the name under which a statement of a tenant comes: the server of a cluster has a user of that name with few rights, the
-// embedded engine has one user only and runs such a statement in its own way, see RunConfined.
+// TenantUser is the user name that comes with a tenant's statement. A ClickHouse server has a user of that name with few rights.
+// The embedded engine has only one user and runs such a statement with RunConfined.
 const TenantUser = "svc_tenant"
 
-// maxConfinedBytes bounds what a tenant's statement gives, on top of max_result_bytes. It is held in memory so that a failure never
-// follows half a result.
+// maxConfinedBytes bounds the result of a tenant's statement, in addition to max_result_bytes. The result is held in memory so
+// that a failure never follows half a result.
 const maxConfinedBytes = 32 << 20
 
 const codeReadonly = 164
 
-// RunConfined runs a tenant's SELECT, with a connection that serves no other statement, before or after. It refuses everything that
-// readonly lets through in libchdb, whatever was checked before: several statements, INTO OUTFILE, KILL, USE, the function that reads
-// files, and table functions that read around the row policies.
+// RunConfined runs a tenant's SELECT on a connection that serves no other statement, before or after. Whatever was checked
+// before, it refuses everything harmful that readonly allows in libchdb: several statements, INTO OUTFILE, KILL, USE, the
+// function that reads files, and table functions that bypass the row policies.
 func (e *Engine) RunConfined(ctx context.Context, st Statement) ([]byte, Summary, error) {
 	tenant, ok := strings.CutPrefix(st.Database, TenantPrefix)
 	if !ok || tenant == "" {
@@ -56,15 +56,15 @@ func (e *Engine) RunConfined(ctx context.Context, st Statement) ([]byte, Summary
 		return nil, Summary{}, err
 	case statements > 1:
 		return nil, Summary{}, exceptionf(codeSyntaxError, "Syntax error (Multi-statements are not allowed). (SYNTAX_ERROR)")
-	case class != ClassReadOnly && class != ClassUnknown: // of what cannot be parsed the engine says why
+	case class != ClassReadOnly && class != ClassUnknown: // the engine itself reports why it cannot parse a statement
 		return nil, Summary{}, exceptionf(codeReadonly, "A confined statement may only read. (READONLY)")
 	}
 	if err := c.refuseReach(st); err != nil {
 		return nil, Summary{}, err
 	}
 	guard := e.guard(ctx, c)
-	// Not as a stream: each part of one repeats the names and types of the columns. What a failed statement leaves on the connection ends
-	// with it.
+	// Not as a stream: each part of a stream repeats the names and types of the columns. The connection is closed afterwards, so
+	// leftovers of a failed statement do no harm.
 	summary, out, err := c.exec(st.SQL, st.Format, st.params())
 	if guard() && err != nil {
 		return nil, Summary{}, context.Cause(ctx)
@@ -78,16 +78,17 @@ func (e *Engine) RunConfined(ctx context.Context, st Statement) ([]byte, Summary
 	return out, summary, nil
 }
 
-// refuseReach reads the engine's own tree of the statement for what reads files or around row policies and needs no right in libchdb:
-// functions that read files, every table function that is not known to make its rows of its arguments, and APPLY, which hides a
-// function's name; and for bytes that would become the state of an aggregate function, by which a tenant could end this process.
+// refuseReach searches the engine's own tree of the statement for constructs that need no right in libchdb and yet read files or
+// bypass the row policies. These are functions that read files, every table function that is not known to make its rows only from
+// its arguments, and APPLY, which hides a function's name. It also refuses bytes that would become the state of an aggregate
+// function: with them a tenant could crash this process.
 func (c *connection) refuseReach(st Statement) error {
 	_, tree, err := c.exec("EXPLAIN AST "+st.SQL, "TSV", st.params())
 	if err != nil {
 		return err
 	}
-	var above []string // the nodes on the way to this one, as they are printed
-	var place []int    // which child of its parent each of them is
+	var above []string // the path of nodes to this one, as printed
+	var place []int    // the position of each of them among its siblings
 	for line := range strings.Lines(string(tree)) {
 		node := strings.TrimLeft(strings.TrimRight(line, "\n"), " ")
 		depth := len(strings.TrimRight(line, "\n")) - len(node)
@@ -115,14 +116,14 @@ func (c *connection) refuseReach(st Statement) error {
 	return nil
 }
 
-// castsTo reports whether a node is a function whose second argument names the type that the first one becomes.
+// castsTo reports whether a node is a function that converts its first argument to the type that its second argument names.
 func castsTo(node string) bool {
 	name, isFunction := strings.CutPrefix(node, "Function ")
 	name, _, _ = strings.Cut(strings.ToLower(name), " ")
 	return isFunction && slices.Contains([]string{"cast", "_cast", "accuratecast", "accuratecastornull", "accuratecastordefault", "reinterpret"}, name)
 }
 
-// makesRows names table functions that read nothing but their arguments.
+// makesRows reports whether a table function reads nothing but its arguments.
 func makesRows(name string) bool {
 	return slices.Contains([]string{"numbers", "zeros", "values", "generate_series", "generateseries", "view"}, name)
 }

@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// Bounds on the confined statements that run at once: of one tenant, and of all. The engine counts them besides the server that sends them.
-// A function that works on a block does not notice that its statement was cancelled, so a statement can outlive its caller.
+// Bounds on the concurrent confined statements: for one tenant, and for all together. The engine counts them in addition to the
+// server that sends them. A function that works on a block does not notice that its statement was cancelled, so a statement can
+// outlive its caller.
 const (
 	ConfinedOfTenant = 3
 	ConfinedAtOnce   = 12
@@ -29,7 +30,7 @@ func newConfinedSlots() *confinedSlots {
 	return &confinedSlots{of: map[string]int{}, changed: make(chan struct{})}
 }
 
-// take waits for a slot. The returned function gives it back.
+// take waits for a slot. The returned function releases it.
 func (s *confinedSlots) take(ctx context.Context, tenant string, patience time.Duration) (func(), error) {
 	late := time.NewTimer(patience)
 	defer late.Stop()

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// TestConfinedSlots: a tenant gets its share and no more, waits for its own statements to end, and leaves the rest to others.
+// TestConfinedSlots: a tenant gets its share of slots and no more, waits for its own statements to end, and leaves the other
+// slots to other tenants.
 func TestConfinedSlots(t *testing.T) {
 	s := newConfinedSlots()
 	var give []func()

@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// Class is what a statement does, in the words of the engine's own parser.
+// Class is what a statement does, as the engine's own parser classifies it.
 type Class uint32
 
 // Classes, the values of chdb_query_class.
@@ -23,9 +23,9 @@ const (
 // partial output of a failed statement to the next result on the same connection.
 type connection struct {
 	lib    *library
-	outer  *uintptr // what connect returned; close takes it
-	inner  uintptr  // what every other call takes
-	tag    string   // its log_comment, by which a running statement is killed
+	outer  *uintptr // the result of connect; only close uses it
+	inner  uintptr  // every other call uses it
+	tag    string   // its log_comment, used to kill a running statement
 	key    string   // database and settings, for the pool
 	broken bool
 }
@@ -48,7 +48,7 @@ func (c *connection) close() {
 	}
 }
 
-// params are named values for {name:Type} places in a statement, in the engine's text form (TSV-escaped).
+// params are named values for {name:Type} placeholders of a statement, in the engine's text form (TSV-escaped).
 type params struct{ names, values []string }
 
 func (c *connection) exec(sql, format string, p params) (Summary, []byte, error) {
@@ -108,7 +108,7 @@ func (c *connection) stream(sql, format string, p params) (*stream, error) {
 	return &stream{conn: c, handle: r}, nil
 }
 
-// next returns the next part of the output, io.EOF at the end. The bytes are the engine's and are valid until the next call.
+// next returns the next part of the output, or io.EOF at the end. The engine owns the bytes; they are valid until the next call.
 func (s *stream) next() ([]byte, error) {
 	l := s.conn.lib
 	s.free()
@@ -141,7 +141,7 @@ func (s *stream) free() {
 	}
 }
 
-// close ends the statement. A stream that is left before its end is cancelled; one at its end must not be.
+// close ends the statement. It cancels a stream that has not reached its end. A stream at its end must not be cancelled.
 func (s *stream) close() {
 	s.free()
 	if !s.done {
@@ -151,8 +151,8 @@ func (s *stream) close() {
 	s.conn.lib.destroyResult(s.handle)
 }
 
-// insert feeds body to an INSERT statement (without FORMAT and data). When body fails, nothing more is written, but blocks
-// that the engine has already taken stay: callers retry with the same deduplication token.
+// insert feeds body to an INSERT statement (without FORMAT and data). When reading body fails, nothing more is written, but
+// blocks that the engine has already stored stay. Callers retry with the same deduplication token.
 func (c *connection) insert(sql, format string, body io.Reader, buf []byte) (Summary, error) {
 	l := c.lib
 	h := l.insert(c.inner, unsafe.StringData(sql), uintptr(len(sql)), unsafe.StringData(format), uintptr(len(format)))

@@ -13,12 +13,12 @@ import (
 	"strconv"
 )
 
-// The engine notes an insert's deduplication token in a table's deduplication log before it gives the insert's part its
-// final name. Killed in between, it would take the repeated insert for a duplicate, and rows that were acknowledged then
-// would be nowhere. So before each boot, tokens whose part does not exist are struck out of the logs.
+// The engine notes an insert's deduplication token in a table's deduplication log before it gives the insert's part its final
+// name. If the process is killed in between, the engine takes the repeated insert for a duplicate and acknowledges rows that it
+// does not have. So before each boot, svc removes tokens without a part from the logs.
 //
-// A log line is "operation \t part \t block id"; operation 1 adds, 2 drops. Parts are folders beside the log's,
-// <partition>_<first block>_<last block>_<level>[_<mutation>]: a merged part covers the blocks between its two.
+// A log line is "operation \t part \t block id"; operation 1 adds, 2 drops. Parts are folders beside the folder of the logs,
+// named <partition>_<first block>_<last block>_<level>[_<mutation>]: a merged part covers the blocks from its first to its last.
 
 const (
 	logAdd  = "1"
@@ -45,7 +45,7 @@ func parsePart(name string) (part, bool) {
 	return part{m[1], first, last}, err1 == nil && err2 == nil
 }
 
-// repairDeduplication strikes tokens without a part out of every table's log and returns how many. The caller holds the
+// repairDeduplication removes tokens without a part from every table's log and returns how many it removed. The caller holds the
 // lock of the data folder.
 func repairDeduplication(dataDir string) (int, error) {
 	folders, err := filepath.Glob(filepath.Join(dataDir, "store", "*", "*", "deduplication_logs"))
@@ -79,7 +79,7 @@ func repairTable(table, logs string) (int, error) {
 			return 0, err
 		}
 		if end := bytes.LastIndexByte(text, '\n') + 1; end < len(text) && i == len(files)-1 {
-			// A line that was cut off belongs to an insert that never came to its part.
+			// A truncated line belongs to an insert that never made its part.
 			if err := os.Truncate(file, int64(end)); err != nil {
 				return 0, err
 			}

@@ -123,7 +123,7 @@ func TestLocate(t *testing.T) {
 	if _, err := Locate(""); !errors.Is(err, ErrLibraryNotFound) {
 		t.Errorf("variable and missing: %v", err)
 	}
-	// A folder that merely has a library in its cache is not our source.
+	// A folder that only has a library in its cache is not our source tree.
 	stranger := filepath.Join(dir, "stranger")
 	if err := os.MkdirAll(stranger, 0o700); err != nil {
 		t.Fatal(err)

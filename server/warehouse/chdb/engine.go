@@ -20,10 +20,10 @@ import (
 type Engine struct {
 	lib      *library
 	cfg      EngineConfig
-	anchor   *connection // keeps the engine alive: it stops with its last connection
+	anchor   *connection // keeps the engine alive, which stops when its last connection closes
 	settings map[string]bool
 	args     []string
-	repaired int // tokens without a part, struck out at boot
+	repaired int // number of tokens without a part, removed at boot
 
 	slots    chan struct{}
 	confined *confinedSlots
@@ -39,15 +39,15 @@ type Summary struct {
 	ReadRows, ReadBytes, WrittenRows, WrittenBytes uint64
 }
 
-// Statement is one statement with everything that decides its result.
+// Statement is one statement with everything that determines its result.
 type Statement struct {
 	SQL string
-	// Format is the output format where the statement names none, and the format of an insert's body.
+	// Format is the format of an insert's body, and the output format of a statement that does not name one.
 	Format   string
 	Database string
 	// Settings are ClickHouse query settings by name.
 	Settings map[string]string
-	// Params are values for {name:Type} places, TSV-escaped as over HTTP.
+	// Params are values for {name:Type} placeholders, TSV-escaped as over HTTP.
 	Params map[string]string
 }
 
@@ -135,7 +135,7 @@ func (e *Engine) prepare() error {
 	if _, _, err := e.anchor.exec("CREATE DATABASE IF NOT EXISTS "+quoteName(e.cfg.Database), "TSV", params{}); err != nil {
 		return err
 	}
-	// Row policies go by the database: in any other the system tables are empty.
+	// Row policies depend on the database: in any other database the system tables are empty.
 	if _, _, err := e.anchor.exec("USE "+quoteName(e.cfg.Database), "TSV", params{}); err != nil {
 		return err
 	}
@@ -160,8 +160,8 @@ func (e *Engine) Close() {
 		c.close()
 	}
 	e.anchor.close()
-	// libchdb 26.7.3 reports failure here as soon as it has opened a MergeTree table: threads of its pools stay until the
-	// process ends. Tables are closed and parts are written by then, so it is no failure of ours.
+	// libchdb 26.7.3 reports a failure here once it has opened a MergeTree table, because threads of its pools stay until the
+	// process ends. Tables are closed and parts are written by then, so ignore the failure.
 	_ = e.lib.shutdown()
 }
 
@@ -173,8 +173,8 @@ func (st Statement) params() params {
 	return p
 }
 
-// Run executes a statement that carries no data of its own and passes its output, as it comes, to write. When write fails,
-// or ctx ends, the statement is killed.
+// Run executes a statement without data and passes its output to write as it arrives. When write fails or ctx ends, Run kills the
+// statement.
 func (e *Engine) Run(ctx context.Context, st Statement, write func([]byte) error) (Summary, error) {
 	c, err := e.acquire(ctx, st)
 	if err != nil {
@@ -210,7 +210,8 @@ func (e *Engine) Run(ctx context.Context, st Statement, write func([]byte) error
 	return s, err
 }
 
-// streamable tells SELECT from the other reading statements (SHOW, DESCRIBE, EXPLAIN, …), which the engine does not stream.
+// streamable reports whether a reading statement is a SELECT. The engine does not stream other reading statements (SHOW,
+// DESCRIBE, EXPLAIN, …).
 func streamable(sql string) bool {
 	switch firstWord(sql) {
 	case "SHOW", "DESCRIBE", "DESC", "EXPLAIN", "EXISTS", "CHECK":

@@ -8,24 +8,24 @@ import (
 	"strings"
 )
 
-// TenantPrefix begins the names of the databases of tenants: one for each organization, empty, which a tenant's connection uses. The row
-// policies go by it.
+// TenantPrefix is the prefix of the names of tenants' databases. Each organization has an empty database, which a tenant's
+// connection uses. The row policies depend on its name.
 const TenantPrefix = "tenant_"
 
-// Fence lists the tables of the telemetry database, for the row policies of the engine. The engine has one user, so that its rights and
-// policies hold for svc itself too: what tells a tenant apart is the database that its connection uses.
+// Fence lists the tables of the telemetry database, for the row policies of the engine. The engine has one user, so its rights
+// and policies apply to svc itself too. Only the database of the connection distinguishes a tenant.
 type Fence struct {
 	// Tenant are the tables and views with a column OrgId: a tenant sees its own rows.
 	Tenant []string
-	// Internal are all others: only svc sees rows.
+	// Internal are all other tables and views: only svc sees their rows.
 	Internal []string
 }
 
 //go:embed systemtables.txt
 var systemTableList string
 
-// systemTables are the engine's tables about itself that show one tenant what others do, or how the server is made. Those that make rows
-// out of nothing are left out: SELECT 1 reads one of them.
+// systemTables are the engine's tables about itself that would show a tenant the activity of others or details of the server.
+// Tables that only generate rows are left out: SELECT 1 reads one of them.
 func systemTables() []string {
 	return slices.DeleteFunc(strings.Fields(systemTableList), func(name string) bool {
 		switch name {
@@ -36,7 +36,7 @@ func systemTables() []string {
 	})
 }
 
-// grants are the rights of the engine's only user: none to reach files, networks or other servers, nor to change users.
+// grants are the rights of the engine's only user. It has no right to reach files, networks or other servers, or to change users.
 const grants = `            <grants>
                 <query>GRANT SHOW, SELECT, INSERT, ALTER, CREATE DATABASE, CREATE TABLE, CREATE VIEW, DROP, TRUNCATE, OPTIMIZE, KILL QUERY, SHOW ROW POLICIES, SYSTEM ON *.*</query>
                 <query>GRANT TABLE ENGINE ON *</query>
@@ -44,13 +44,14 @@ const grants = `            <grants>
             </grants>
 `
 
-// OwnRows is the condition on the rows that a tenant sees: those of the organization that its database is named after.
+// OwnRows is the condition on the rows that a tenant sees: the rows of the organization after which its database is named.
 func OwnRows() string {
 	return fmt.Sprintf("startsWith(currentDatabase(), %s) AND OrgId = substring(currentDatabase(), %d)", quoteString(TenantPrefix), len(TenantPrefix)+1)
 }
 
-// policies writes the row policies as users.xml has them. Main database sees all rows, a tenant's its own, any other none: the filter is
-// folded to a condition on the first column of the sort key, so that it costs nothing and finds the granules.
+// policies writes the row policies in the form of users.xml. A connection to the main database sees all rows, one to a tenant's
+// database sees the tenant's rows, and any other sees no rows. The engine folds the filter to a condition on the first column of
+// the sort key, so it costs nothing and finds the granules.
 func (f Fence) policies(database string) string {
 	all := "currentDatabase() = " + quoteString(database)
 	own := all + " OR " + OwnRows()

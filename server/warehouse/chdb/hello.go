@@ -6,14 +6,14 @@ import (
 	"github.com/ClickHouse/ch-go/proto"
 )
 
-// helloQuery is what clickhouse-go asks first on a connection.
+// helloQuery is the first statement that clickhouse-go sends on a connection.
 const helloQuery = "SELECT displayName(), version(), revision(), timezone()"
 
-// First protocol revisions in which a Native block has its info and each column a mark for its serialization.
+// From this protocol revision on, each column of a Native block has a flag for its serialization.
 const customSerializationRevision = 54454
 
-// helloBlock answers the hello query. It says revision 0, in which libchdb writes everything that follows whatever the
-// client asks for, and is itself encoded at the revision the client asked for.
+// helloBlock answers the hello query. The answer itself is encoded at the revision that the client asked for, but it announces
+// revision 0: libchdb writes all later answers in revision 0, whatever the client asks for.
 func helloBlock(version string, clientRevision int) []byte {
 	var b proto.Buffer
 	if clientRevision > 0 {

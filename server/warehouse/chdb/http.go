@@ -17,7 +17,7 @@ import (
 	"sync"
 )
 
-// pidHeader tells a supervisor that it is its own child who answers.
+// pidHeader carries the process id, so that a supervisor knows that its own child answers.
 const pidHeader = "X-Svc-Pid"
 
 const (
@@ -26,8 +26,8 @@ const (
 	maxDrainBytes     = 256 << 20
 )
 
-// handler speaks the ClickHouse HTTP interface: as much of it as clickhouse-go and plain posts of rows need. What it does
-// not do (sessions, compression, external tables) it refuses with a ClickHouse exception.
+// handler speaks the part of the ClickHouse HTTP interface that clickhouse-go and plain posts of rows need. It refuses the rest
+// (sessions, compression, external tables) with a ClickHouse exception.
 type handler struct {
 	engine  *Engine
 	log     *slog.Logger
@@ -66,7 +66,7 @@ func (h *handler) serveQuery(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.Context().Err() != nil {
-		// Nobody reads the answer any more; the connection must not be taken for a complete one.
+		// The client no longer reads. Abort, so that a partial answer cannot pass for a complete one.
 		panic(http.ErrAbortHandler)
 	}
 	var ex *Exception
@@ -82,7 +82,7 @@ func (h *handler) run(ctx context.Context, out *response, r *http.Request) (Summ
 		return Summary{}, err
 	}
 	if r.Method == http.MethodGet && st.Settings["readonly"] == "" {
-		st.Settings["readonly"] = "2" // as ClickHouse: a GET changes nothing
+		st.Settings["readonly"] = "2" // as in ClickHouse: a GET changes nothing
 	}
 	if enc := r.Header.Get("Content-Encoding"); enc != "" && enc != "identity" {
 		return Summary{}, exceptionf(codeNotImplemented, "The embedded engine takes no compressed requests: Content-Encoding is %s. (NOT_IMPLEMENTED)", enc)
@@ -105,7 +105,7 @@ func (h *handler) run(ctx context.Context, out *response, r *http.Request) (Summ
 			defer h.buffers.Put(buf)
 			summary, err := h.engine.Insert(ctx, st.Statement, r.Body, *buf)
 			if err != nil {
-				// The client sends on until it is done: an answer before that could be lost with a reset connection.
+				// Read the rest of the body: the client sends until it is done, and a reset of the connection could lose an earlier answer.
 				_, _ = io.CopyBuffer(io.Discard, io.LimitReader(r.Body, maxDrainBytes), *buf)
 			}
 			return summary, err
@@ -143,7 +143,7 @@ type request struct {
 	queryID string
 }
 
-// parseURL reads a statement out of URL parameters: what is neither a parameter of the interface nor `param_…` is a setting.
+// parseURL reads a statement from URL parameters. A parameter that is neither part of the interface nor `param_…` is a setting.
 func parseURL(q url.Values) (st request, revision int, err error) {
 	st.Format = "TabSeparated"
 	st.Settings, st.Params = map[string]string{}, map[string]string{}
@@ -163,7 +163,7 @@ func parseURL(q url.Values) (st request, revision int, err error) {
 				return st, 0, exceptionf(codeBadArguments, "client_protocol_version is not a number. (BAD_ARGUMENTS)")
 			}
 		case "user", "password", "quota_key", "wait_end_of_query", "buffer_size":
-			// There is one user, who can reach the socket; output is streamed as it comes.
+			// Ignored: there is one user, who can reach the socket, and output is streamed as it arrives.
 		case "session_id", "session_timeout", "session_check", "role":
 			return st, 0, exceptionf(codeNotImplemented, "The embedded engine has no %s. (NOT_IMPLEMENTED)", name)
 		case "compress", "decompress":
@@ -181,7 +181,7 @@ func parseURL(q url.Values) (st request, revision int, err error) {
 	return st, revision, nil
 }
 
-// response writes output as it comes. Its first part fixes the status, so an exception after that is a block in the body.
+// response writes output as it arrives. The first part fixes the status, so a later exception is a block in the body.
 type response struct {
 	w       http.ResponseWriter
 	flush   *http.ResponseController
@@ -220,7 +220,7 @@ func (o *response) finish(s Summary) {
 	o.w.WriteHeader(http.StatusOK)
 }
 
-// whole answers with a result that is complete.
+// whole answers with a complete result.
 func (o *response) whole(result []byte, s Summary) error {
 	o.start()
 	o.summarize(s)
@@ -274,7 +274,7 @@ func contentType(format string) string {
 	}
 }
 
-// exceptionStatus is the HTTP status for a code, as ClickHouse chooses it.
+// exceptionStatus is the HTTP status that ClickHouse uses for a code.
 func exceptionStatus(code int) int {
 	switch code {
 	case 60, 81, 16: // unknown table, database, column

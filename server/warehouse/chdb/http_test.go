@@ -38,7 +38,7 @@ func TestParseURL(t *testing.T) {
 	}
 }
 
-// What the handler refuses never reaches the engine.
+// A request that the handler refuses never reaches the engine.
 func TestHandlerRefusals(t *testing.T) {
 	h := newHandler(nil, nil)
 	for _, tt := range []struct {

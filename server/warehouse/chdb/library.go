@@ -8,8 +8,8 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// library holds the functions of chdb.h that the engine needs. A result and an insert stream are opaque C pointers
-// (uintptr); whoever gets one destroys it.
+// library holds the functions of chdb.h that the engine needs. A result and an insert stream are opaque C pointers (uintptr),
+// which the caller must destroy.
 type library struct {
 	version        func() string
 	signalHandlers func(enabled int32)
@@ -47,8 +47,8 @@ type queryAnalysis struct {
 	structSize, statements, _, class uint32
 }
 
-// loadLibrary opens the library and switches its signal handlers off, which must precede the first connect: they would
-// replace the Go runtime's own, and a recovered nil dereference would then hang the process.
+// loadLibrary opens the library and switches off its signal handlers. This must happen before the first connect: the handlers
+// would replace those of the Go runtime, and a recovered nil dereference would then hang the process.
 func loadLibrary(path string) (*library, error) {
 	handle, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
 	if err != nil {
@@ -96,7 +96,7 @@ func loadLibrary(path string) (*library, error) {
 	return &l, nil
 }
 
-// cStrings lays strings out as char*[] with their lengths. The pinner keeps the nested pointers valid until it is unpinned.
+// cStrings lays strings out as char*[] with their lengths. The nested pointers stay valid until the pinner is unpinned.
 func cStrings(pin *runtime.Pinner, strs []string) (pointers **byte, lengths *uintptr) {
 	if len(strs) == 0 {
 		return nil, nil
@@ -111,7 +111,7 @@ func cStrings(pin *runtime.Pinner, strs []string) (pointers **byte, lengths *uin
 	return &ptrs[0], &lens[0]
 }
 
-// result copies what a finished statement says and destroys it.
+// result copies the outcome of a finished statement and destroys the C result.
 func (l *library) result(r uintptr) (Summary, []byte, error) {
 	defer l.destroyResult(r)
 	if text := l.errorText(r); text != "" {

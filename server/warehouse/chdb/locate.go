@@ -21,9 +21,9 @@ const (
 // ErrLibraryNotFound is wrapped by Locate when no library is on this machine.
 var ErrLibraryNotFound = errors.New("libchdb.so not found")
 
-// Locate finds the engine's library: the explicit path, $SVC_CHDB_LIB, next to the binary, the cache of the source checkout
-// that holds the binary or the working folder, the user's cache, the system's library folders. A path that was given but
-// does not exist is an error and not a reason to look elsewhere.
+// Locate finds the engine's library: the explicit path, $SVC_CHDB_LIB, next to the binary, the cache of the source checkout that
+// holds the binary or the working folder, the user's cache, the system's library folders. An explicit path that does not exist is
+// an error; Locate then does not look elsewhere.
 func Locate(explicit string) (string, error) {
 	for _, given := range []struct{ path, origin string }{{explicit, "the configured path"}, {os.Getenv(LibraryVariable), LibraryVariable}} {
 		if given.path == "" {
@@ -75,8 +75,8 @@ func candidatePaths() []string {
 	return candidates
 }
 
-// checkout returns the root of this module's source that holds dir. Only our own module counts: a library must not be
-// loaded because somebody's folder happens to be the working folder.
+// checkout returns the root of this module's source tree that contains dir. Only our own module counts, because a library from an
+// unrelated working folder must not be loaded.
 func checkout(dir string) (string, bool) {
 	for {
 		mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// withFolderLock runs f under the engine's own lock of its folder: the flock of its status file. The engine takes it itself
-// when it boots, so it is free again when this returns.
+// withFolderLock runs f under the engine's own lock of its folder, the flock of its status file. It releases the lock before it
+// returns, because the engine takes the lock when it boots.
 func withFolderLock(dataDir string, f func() error) error {
 	file, err := os.OpenFile(filepath.Join(dataDir, "status"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// acquire returns a connection on the statement's database with its settings, waiting for a place among the running ones.
+// acquire returns a connection to the statement's database with the statement's settings. It waits while too many statements run.
 func (e *Engine) acquire(ctx context.Context, st Statement) (*connection, error) {
 	select {
 	case e.slots <- struct{}{}:
@@ -49,7 +49,7 @@ func (e *Engine) connection(st Statement) (*connection, error) {
 	return c, nil
 }
 
-// connect makes a connection on the statement's database with its settings.
+// connect makes a connection to the statement's database with the statement's settings.
 func (e *Engine) connect(st Statement) (*connection, error) {
 	names := slices.Sorted(maps.Keys(st.Settings))
 	for _, name := range names {
@@ -66,7 +66,7 @@ func (e *Engine) connect(st Statement) (*connection, error) {
 		c.close()
 		return nil, err
 	}
-	// The settings come as one SET: unlike connect arguments it names a wrong value, and readonly takes effect after it.
+	// Apply the settings with one SET: unlike connect arguments, its error names a wrong value, and readonly takes effect after it.
 	set := "SET log_comment = " + quoteString(c.tag)
 	for _, name := range names {
 		if name != "log_comment" {
@@ -87,7 +87,7 @@ func (e *Engine) database(st Statement) string {
 	return st.Database
 }
 
-// release gives a connection back. Only one whose statement left no trace in the session is kept.
+// release returns a connection to the pool. It keeps the connection only if the statement left no trace in the session.
 func (e *Engine) release(c *connection, reusable bool) {
 	defer func() { <-e.slots }()
 	if c.broken || !reusable {
@@ -107,14 +107,14 @@ func (e *Engine) release(c *connection, reusable bool) {
 	}
 }
 
-// guard kills the connection's statement when ctx ends. The returned function must be called when the statement is over,
-// before the connection is released: it reports whether the statement was killed.
+// guard kills the connection's statement when ctx ends. The caller must call the returned function when the statement is over,
+// before it releases the connection. The function reports whether guard killed the statement.
 func (e *Engine) guard(ctx context.Context, c *connection) func() bool {
 	over, finished := make(chan struct{}), make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(finished)
-		// The statement may not be registered yet, or may have just ended: ask again until the caller says that it is over. Some do not
-		// end for long, and each question costs a connection.
+		// The statement may not be registered yet, or may have just ended: try again until the caller says that it is over. Some
+		// statements take long to end, and each try costs a connection, so the delay grows.
 		for delay := time.Millisecond; ; delay = min(2*delay, 5*time.Second) {
 			e.kill(c.tag)
 			select {
@@ -138,10 +138,10 @@ func (e *Engine) guard(ctx context.Context, c *connection) func() bool {
 func (e *Engine) kill(tag string) {
 	killer, err := connect(e.lib, e.args)
 	if err != nil {
-		return // asked again by the caller
+		return // the caller tries again
 	}
 	defer killer.close()
-	if _, _, err := killer.exec("USE "+quoteName(e.cfg.Database), "TSV", params{}); err != nil { // elsewhere it sees no statements
+	if _, _, err := killer.exec("USE "+quoteName(e.cfg.Database), "TSV", params{}); err != nil { // in another database it sees no statements
 		return
 	}
 	_, _, _ = killer.exec("KILL QUERY WHERE Settings['log_comment'] = "+quoteString(tag)+" ASYNC", "TSV", params{})

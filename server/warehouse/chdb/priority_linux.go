@@ -9,16 +9,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lowerPriority makes this process give way to others on processors, and by that on the disk, whose scheduler goes by the same number. It
-// must run before the engine starts its threads: on Linux each thread has a priority of its own, which those that it starts inherit. It
-// goes by as much below the priority that this process was started with, which is the server's.
+// lowerPriority lowers the CPU priority of this process by the given amount, relative to the priority that it was started with,
+// which is the server's. The disk scheduler uses the same number. It must run before the engine starts its threads: on Linux each
+// thread has its own priority, which the threads that it starts inherit.
 func lowerPriority(by int) error {
 	started, err := unix.Getpriority(unix.PRIO_PROCESS, 0)
 	if err != nil {
 		return fmt.Errorf("cannot read the priority of the warehouse process: %w", err)
 	}
-	nice := min(20-started+by, 19) // the call returns 20 - nice
-	// A thread may start another one between the reading of the list and its own turn: that is over when a second look finds nothing new.
+	nice := min(20-started+by, 19) // Getpriority returns 20 - nice
+	// A thread may start another thread after the list was read and before its own priority is lowered. So repeat until a pass finds
+	// no new thread.
 	seen := map[int]bool{}
 	for fresh := true; fresh; {
 		fresh = false

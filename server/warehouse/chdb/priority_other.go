@@ -2,5 +2,5 @@
 
 package chdb
 
-// lowerPriority does nothing: only on Linux is there an engine to give way.
+// lowerPriority does nothing: the engine exists only on Linux.
 func lowerPriority(int) error { return nil }

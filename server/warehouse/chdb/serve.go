@@ -13,12 +13,13 @@ import (
 	"time"
 )
 
-// Config is what the warehouse process runs with.
+// Config is the configuration of the warehouse process.
 type Config struct {
 	EngineConfig
 	// Socket is the path of the unix socket.
 	Socket string
-	// Parent ends with the parent process: reading from it returns only then. See ParentPipe; nil outlives any parent.
+	// Parent ends when the parent process ends: a read from it returns only then. See ParentPipe. With nil, this process does not
+	// end with its parent.
 	Parent io.Reader
 	Logger *slog.Logger
 }
@@ -26,8 +27,8 @@ type Config struct {
 // supervisedVariable tells the child that its standard input ends with its parent.
 const supervisedVariable = "SVC_WAREHOUSE_SUPERVISED"
 
-// ParentPipe is what Config.Parent of the command that a Supervisor runs should be: the standard input when a Supervisor
-// started this process, nil when somebody else did, who may have given it none.
+// ParentPipe returns the value for Config.Parent in a command that a Supervisor runs. It is the standard input if a Supervisor
+// started this process, and nil otherwise, because another parent may not have provided a standard input.
 func ParentPipe() io.Reader {
 	if os.Getenv(supervisedVariable) == "" {
 		return nil
@@ -38,16 +39,16 @@ func ParentPipe() io.Reader {
 // drainTime bounds how long a graceful stop waits for running statements before it kills them.
 const drainTime = 10 * time.Second
 
-// engineNice is how far the engine's process gives way to the server's, which acknowledges: what it is late with waits in the queue, and an
-// exporter that waits for its answer does not (docs/performance.md).
+// engineNice is how far the engine's priority is below the server's. The server acknowledges telemetry, and exporters wait for
+// that; the engine's work can wait in the queue (docs/performance.md).
 const engineNice = 5
 
 // ErrParentGone says that the process that started this one has died.
 var ErrParentGone = errors.New("the parent process is gone")
 
-// Serve boots the engine and answers on the socket until ctx ends or SIGTERM comes, which stops it gracefully, or the parent
-// dies, which exits the process at once: nobody is left to answer, and a new parent wants the data folder. It prints nothing.
-// An interrupt is ignored: Ctrl-C reaches the whole process group, and the parent stops this process when it is done with it.
+// Serve boots the engine and answers on the socket. It stops gracefully when ctx ends or SIGTERM arrives. When the parent dies,
+// the process exits at once, because no client is left and a new parent needs the data folder. Serve prints nothing. It ignores
+// an interrupt: Ctrl-C reaches the whole process group, and the parent stops this process when it no longer needs it.
 func Serve(ctx context.Context, cfg Config) error {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -58,7 +59,7 @@ func Serve(ctx context.Context, cfg Config) error {
 	if cfg.Parent != nil {
 		go func() {
 			_, _ = io.Copy(io.Discard, cfg.Parent)
-			// Only an exit is sure to come: a shutdown waits for statements and merges. Acknowledged rows are on disk.
+			// Exit instead of shutting down: a shutdown waits for statements and merges and may never end. Acknowledged rows are on disk.
 			cfg.Logger.Error("the server is gone; the warehouse process ends")
 			os.Exit(1)
 		}()
@@ -74,7 +75,7 @@ func Serve(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return err
 	}
-	// The engine's lock on its folder is ours, so a socket at the path is a dead process's.
+	// This process holds the lock of the engine's folder, so a socket at the path belongs to a dead process.
 	listener, err := ListenUnix(cfg.Socket)
 	if err != nil {
 		engine.Close()
@@ -110,7 +111,7 @@ func serve(ctx context.Context, cfg Config, engine *Engine, listener net.Listene
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 		defer cancel()
 		if err := server.Shutdown(last); err != nil {
-			// A statement that does not end holds a connection of the engine, which then cannot be closed.
+			// A statement that does not end keeps its connection, so the engine cannot be closed.
 			return errors.Join(serveErr, errors.New("statements did not end in time"))
 		}
 	}

@@ -12,24 +12,24 @@ import (
 
 // EngineConfig says where the engine keeps its data and how much of the machine it may use. Zero means the default.
 type EngineConfig struct {
-	// LibraryPath is the engine's library; empty means what Locate finds.
+	// LibraryPath is the engine's library. If it is empty, Locate finds the library.
 	LibraryPath string
 	// DataDir is the engine's own folder. One process at a time may use it.
 	DataDir string
-	// Database is created at boot and used where a request names none; DefaultDatabase when empty.
+	// Database is created at boot and used for requests that do not name a database. Empty means DefaultDatabase.
 	Database string
-	// MaxServerMemory bounds the engine's memory in bytes: statements fail with code 241 beyond it. A quarter of the
-	// machine's by default, at least 768 MiB and at most 8 GiB.
+	// MaxServerMemory bounds the engine's memory in bytes; beyond it, statements fail with code 241. The default is a quarter of the
+	// machine's memory, at least 768 MiB and at most 8 GiB.
 	MaxServerMemory uint64
 	// MarkCache and IndexMarkCache bound the caches of index marks, in bytes.
 	MarkCache, IndexMarkCache uint64
-	// MaxThreads bounds the threads of one statement; the number of CPUs by default.
+	// MaxThreads bounds the threads of one statement. The default is the number of CPUs.
 	MaxThreads int
-	// MergeThreads bounds background merges; half the CPUs by default, at least 2.
+	// MergeThreads bounds background merges. The default is half the CPUs, at least 2.
 	MergeThreads int
-	// MaxConnections bounds the statements that run at once. Others wait.
+	// MaxConnections bounds the concurrent statements; further statements wait.
 	MaxConnections int
-	// Fence lists the tables that row policies keep tenants apart in.
+	// Fence lists the tables in which row policies separate tenants.
 	Fence Fence
 	// ExtraConfig is added inside <clickhouse> of config.xml: clusters and macros in tests.
 	ExtraConfig string
@@ -60,7 +60,7 @@ func (c EngineConfig) withDefaults() EngineConfig {
 	return c
 }
 
-// machineMemory is the memory that this process may have: the machine's or its control group's.
+// machineMemory is the memory that this process may use: that of the machine or of its control group.
 func machineMemory() uint64 {
 	memory := uint64(4 << 30)
 	if info, err := os.ReadFile("/proc/meminfo"); err == nil {
@@ -80,7 +80,7 @@ func machineMemory() uint64 {
 	return memory
 }
 
-// systemLogs are the engine's tables about itself. They fill users' disks, so none is kept.
+// systemLogs are the engine's tables about itself. They would fill users' disks, so all of them are switched off.
 func systemLogs() []string {
 	return []string{
 		"query_log", "query_thread_log", "query_views_log", "query_metric_log", "part_log", "trace_log", "text_log", "metric_log",
@@ -90,8 +90,8 @@ func systemLogs() []string {
 	}
 }
 
-// writeConfig writes config.xml and users.xml into the data folder and returns the path of the first. The engine is always
-// given one: without it, it loads config.xml of whatever folder the process was started in.
+// writeConfig writes config.xml and users.xml into the data folder and returns the path of config.xml. The engine always gets
+// this path: otherwise it would load a config.xml from the folder in which the process was started.
 func (c EngineConfig) writeConfig() (string, error) {
 	var b strings.Builder
 	b.WriteString("<!-- Written by svc at each start: changes are lost. -->\n<clickhouse>\n")

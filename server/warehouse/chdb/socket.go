@@ -10,14 +10,14 @@ import (
 	"strconv"
 )
 
-// maxSocketPath is what a sockaddr_un holds on every system, with its final zero.
+// maxSocketPath is the length that a sockaddr_un holds on every system, including the final zero.
 const maxSocketPath = 100
 
-// ListenUnix listens on a unix socket that only this user can open. It replaces a socket left by a dead process; the caller
-// makes sure that no living one uses the path. The path may be longer than a socket address (Linux).
+// ListenUnix listens on a unix socket that only this user can open. It replaces a socket left by a dead process; the caller makes
+// sure that no live process uses the path. The path may be longer than a socket address (Linux).
 func ListenUnix(path string) (net.Listener, error) {
-	// The socket is born in a folder of our own and moved into place closed to others: there is no moment at which somebody
-	// else could open it.
+	// Create the socket in a private folder and move it into place with its final permissions, so that no other user can open it at
+	// any moment.
 	dir, err := os.MkdirTemp(filepath.Dir(path), ".sock")
 	if err != nil {
 		return nil, fmt.Errorf("cannot make the socket %s: %w", path, err)
@@ -55,7 +55,8 @@ func DialUnix(ctx context.Context, path string) (net.Conn, error) {
 	return d.DialContext(ctx, "unix", short)
 }
 
-// shortPath gives a name for path that fits a socket address, through a descriptor of its folder when path itself does not.
+// shortPath returns a name for path that fits a socket address. If path is too long, the name goes through a descriptor of its
+// folder.
 func shortPath(path string) (string, func(), error) {
 	if len(path) <= maxSocketPath {
 		return path, func() {}, nil

@@ -32,8 +32,8 @@ var (
 	valuesWord    = regexp.MustCompile(`(?is)VALUES\s*;?\s*$`)
 )
 
-// splitInsert parts an INSERT whose rows come apart from its text into the statement and the format of the rows: the engine
-// takes them so. ok is false for a statement that says no format.
+// splitInsert splits an INSERT whose rows are not in its text into the statement and the format of the rows, as the engine
+// expects them. ok is false for a statement that does not name a format.
 func splitInsert(sql string) (statement, format string, ok bool) {
 	if m := formatPattern.FindStringSubmatchIndex(sql); m != nil {
 		return sql[:m[0]], sql[m[2]:m[3]], true

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// captureStderr runs f with the process's stderr in a file and returns what came there: the engine tells why a boot failed
-// nowhere else. It must not run beside other writers of stderr that matter.
+// captureStderr runs f with the process's stderr redirected to a file and returns the file's content. The engine reports only
+// there why a boot failed. It must not run while other code writes important output to stderr.
 func captureStderr(f func() error) (string, error) {
 	fd, err := unix.MemfdCreate("svc-boot", unix.MFD_CLOEXEC)
 	if err != nil {

@@ -2,5 +2,5 @@
 
 package chdb
 
-// captureStderr runs f. Only Linux can tell here why a boot failed; elsewhere the engine's own words go to stderr.
+// captureStderr runs f. Only on Linux does it capture why a boot failed; elsewhere the engine's messages go to stderr.
 func captureStderr(f func() error) (string, error) { return "", f() }

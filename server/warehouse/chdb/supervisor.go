@@ -18,12 +18,12 @@ import (
 
 // SupervisorConfig says how to run the warehouse process.
 type SupervisorConfig struct {
-	// Command is the program and its arguments; it must call Serve with Parent set to ParentPipe(), in the process that is
-	// started and not in one behind it. Empty means this binary with `warehouse --data-dir DIR --socket PATH`.
+	// Command is the program and its arguments. The started process itself, not a child of it, must call Serve with Parent set to
+	// ParentPipe(). Empty means this binary with `warehouse --data-dir DIR --socket PATH`.
 	Command []string
 	// Env is added to this process's environment.
 	Env []string
-	// DataDir and Socket are what Command serves.
+	// DataDir and Socket are the folder and the socket that Command serves.
 	DataDir, Socket string
 	Logger          *slog.Logger
 }
@@ -31,9 +31,9 @@ type SupervisorConfig struct {
 const (
 	firstBackoff = 100 * time.Millisecond
 	maxBackoff   = 5 * time.Second
-	// A run at least this long ends a series of failures.
+	// healthyRun is the length of a run that ends a series of failures.
 	healthyRun = 10 * time.Second
-	// How long the start waits for the lock of a process that is just ending, such as the child of a killed parent.
+	// lockPatience is how long the start waits for the lock of a process that is just ending, such as the child of a killed parent.
 	lockPatience = 5 * time.Second
 	pollInterval = 3 * time.Millisecond
 )
@@ -54,7 +54,8 @@ type Supervisor struct {
 	restarts int
 }
 
-// Start runs the process and returns when it answers. It fails when the process ends before that, with what it said.
+// Start runs the process and returns when it answers. If the process ends before that, Start fails with the output of the
+// process.
 func Start(ctx context.Context, cfg SupervisorConfig) (*Supervisor, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -99,8 +100,8 @@ func Start(ctx context.Context, cfg SupervisorConfig) (*Supervisor, error) {
 	}
 }
 
-// allocatorSettings let the engine's allocator give memory back after half a second instead of five, which between large inserts and merges is some
-// 200 MiB (docs/performance.md).
+// allocatorSettings make the engine's allocator return memory after half a second instead of five. Between large inserts and
+// merges this saves about 200 MiB (docs/performance.md).
 const allocatorSettings = "MALLOC_CONF=dirty_decay_ms:500,muzzy_decay_ms:0"
 
 func (s *Supervisor) spawn() (*child, error) {
@@ -108,11 +109,11 @@ func (s *Supervisor) spawn() (*child, error) {
 		cmd:    exec.Command(s.cfg.Command[0], s.cfg.Command[1:]...), //nolint:noctx // no context ends it: Stop does, gracefully
 		stderr: &tailWriter{log: s.log}, exited: make(chan struct{}), start: time.Now(),
 	}
-	// The last of two values counts: who sets the variable is heard.
+	// The last of two values counts, so a value in the environment overrides ours.
 	c.cmd.Env = append(append(append([]string{allocatorSettings}, os.Environ()...), supervisedVariable+"=1"), s.cfg.Env...)
 	c.cmd.Stderr = c.stderr
 	c.cmd.WaitDelay = time.Second
-	// The child reads its standard input and ends with it: it closes when this process dies in whatever way.
+	// The child ends when its standard input closes, which happens however this process dies.
 	stdin, err := c.cmd.StdinPipe()
 	if err != nil {
 		return nil, fmt.Errorf("cannot start the warehouse process: %w", err)
@@ -160,7 +161,7 @@ func (s *Supervisor) ping(ctx context.Context) (pid string) {
 	return res.Header.Get(pidHeader)
 }
 
-// supervise waits for the child's end and starts the next one, at once after a long run.
+// supervise waits for the child to end and starts the next one, at once if the run was long.
 func (s *Supervisor) supervise(c *child) {
 	defer close(s.done)
 	backoff := time.Duration(0)
@@ -188,7 +189,7 @@ func (s *Supervisor) supervise(c *child) {
 	}
 }
 
-// restart returns the new child once it answers or has ended, nil when none could be started.
+// restart returns the new child once it answers or has ended. It returns nil if no child could be started.
 func (s *Supervisor) restart() *child {
 	start := time.Now()
 	c, err := s.spawn()
@@ -201,7 +202,7 @@ func (s *Supervisor) restart() *child {
 	s.restarts++
 	s.mu.Unlock()
 	if err := s.await(context.Background(), c); err != nil {
-		return c // ended or stopped: the caller sees which
+		return c // ended or stopped; the caller finds out which
 	}
 	s.setReady(c, true)
 	s.log.Info("the warehouse is running again", "duration", time.Since(start).String(), "pid", c.cmd.Process.Pid)
@@ -242,7 +243,7 @@ func (s *Supervisor) WaitReady(ctx context.Context) error {
 	}
 }
 
-// Pid is the running process's id, 0 while there is none.
+// Pid is the id of the running process, or 0 while no process runs.
 func (s *Supervisor) Pid() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -259,7 +260,8 @@ func (s *Supervisor) Restarts() int {
 	return s.restarts
 }
 
-// Kill ends the process at once. It is for a program that is about to exit: a process that hangs would outlive it and keep the folder.
+// Kill ends the process at once. It is for a program that is about to exit: a hanging process would outlive the program and keep
+// the folder.
 func (s *Supervisor) Kill() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -268,12 +270,12 @@ func (s *Supervisor) Kill() {
 	}
 }
 
-// Stop ends the process gracefully, and by force when ctx ends first. Nothing starts it again.
+// Stop ends the process gracefully, or by force when ctx ends first. The process is not started again.
 func (s *Supervisor) Stop(ctx context.Context) error {
 	s.once.Do(func() { close(s.stop) })
 	<-s.done
 	s.mu.Lock()
-	c := s.child // stays known to Kill until it has ended
+	c := s.child // keep s.child until it has ended, for Kill
 	s.ready = false
 	s.mu.Unlock()
 	if c == nil {

@@ -2,8 +2,8 @@ package confine
 
 import "strings"
 
-// checkTypes looks at a function that takes the name of a type. A type must be written as text, so that it can be read here, and no text
-// becomes the state of an aggregate function: the engine trusts the bytes of a state, and wrong ones end its process.
+// checkTypes checks a function that takes the name of a type. The type must be written as text, so that it can be read here. No
+// text may become the state of an aggregate function: the engine trusts the bytes of a state, and wrong bytes crash its process.
 func checkTypes(n *Node) *Refusal {
 	at, takes := typeArgument(n.Text)
 	if !takes {
@@ -24,7 +24,8 @@ func checkTypes(n *Node) *Refusal {
 	return nil
 }
 
-// typeArgument reports whether a function takes the name of a type, and which of its arguments that is; -1 when it can be any.
+// typeArgument reports whether a function takes the name of a type, and at which argument. It returns -1 if it can be any
+// argument.
 func typeArgument(function string) (at int, takes bool) {
 	name := strings.ToLower(function)
 	switch name {

@@ -8,12 +8,13 @@ import (
 // Table is the tenant's part of an offered table.
 type Table struct {
 	Name string
-	// Source is the table behind it, with its database; Select the subquery that defines it, over that table alone.
+	// Source is the underlying table, with its database. Select is the subquery that defines the tenant's part; it reads only
+	// Source.
 	Source, Select string
 }
 
-// Compose puts the definitions of the tables before a statement, so that each name stands for the tenant's part and for nothing else.
-// VerifyComposed must pass before the result runs.
+// Compose puts the definitions of the tables before a statement, so that each name stands for the tenant's part and nothing else.
+// The result may run only after VerifyComposed accepts it.
 func Compose(p *Prepared, tables []Table) string {
 	if len(tables) == 0 {
 		return p.SQL
@@ -38,8 +39,9 @@ func Compose(p *Prepared, tables []Table) string {
 	return b.String()
 }
 
-// VerifyComposed compares the engine's tree of a composed statement with that of the checked one: it must be the same but for the
-// definitions, which come first. So it does not matter whether Compose and the engine agree on where a statement begins.
+// VerifyComposed compares the engine's tree of a composed statement with the tree of the checked statement. They must be the same
+// except for the definitions, which come first. So it does not matter whether Compose and the engine agree on where a statement
+// begins.
 func VerifyComposed(c *Checked, composed *Node, tables []Table) *Refusal {
 	broken := refuse(DisallowedStatement, "The statement cannot be confined to the organization; write it more simply.")
 	if len(tables) > 0 {
@@ -53,7 +55,7 @@ func VerifyComposed(c *Checked, composed *Node, tables []Table) *Refusal {
 				return broken
 			}
 		}
-		// Take the definitions out again: what is left must be the tenant's tree.
+		// Remove the definitions again: the rest must be the tenant's tree.
 		takeOut(composed, definitions)
 	}
 	if !c.tree.equal(composed) {
@@ -62,7 +64,8 @@ func VerifyComposed(c *Checked, composed *Node, tables []Table) *Refusal {
 	return nil
 }
 
-// takeOut removes the definitions from every SELECT of a UNION: the engine repeats those of the first in all that have no WITH.
+// takeOut removes the definitions from every SELECT of a UNION. The engine repeats the definitions of the first SELECT in every
+// SELECT without a WITH.
 func takeOut(n *Node, definitions []*Node) {
 	switch n.Kind {
 	case "SelectWithUnionQuery", "SelectIntersectExceptQuery", "ExpressionList":
@@ -85,7 +88,7 @@ func takeOut(n *Node, definitions []*Node) {
 	}
 }
 
-// reads reports whether a definition reads one table and no other, for the organization.
+// reads reports whether a definition reads the source table and no other, with exactly one filter, which is on the organization.
 func reads(n *Node, source string) bool {
 	tables, filters := 0, 0
 	other := n.walk(func(n *Node, _ []*Node) *Refusal {
@@ -102,7 +105,7 @@ func reads(n *Node, source string) bool {
 	return other == nil && tables == 1 && filters == 1
 }
 
-// firstSelect is the SELECT that the first word of a statement belongs to.
+// firstSelect returns the SELECT to which the first word of a statement belongs.
 func firstSelect(n *Node) *Node {
 	for n != nil && n.Kind != "SelectQuery" {
 		if len(n.Nodes) == 0 {

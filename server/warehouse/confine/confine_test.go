@@ -52,7 +52,8 @@ func TestFunctionsOfTheList(t *testing.T) {
 	}
 }
 
-// FuzzPrepare: whatever a tenant writes, the first look at it ends, without a panic, and what it lets pass begins as it says.
+// FuzzPrepare: whatever a tenant writes, Prepare returns without a panic, and an accepted statement begins at the position that
+// Prepare reports.
 func FuzzPrepare(f *testing.F) {
 	for _, path := range []string{"../testdata/escapes.sql", "../testdata/useful.sql"} {
 		text, err := os.ReadFile(path)
@@ -84,7 +85,7 @@ func FuzzPrepare(f *testing.F) {
 	})
 }
 
-// FuzzParseTree: the reader of trees never panics, and gives back only what adds up.
+// FuzzParseTree: ParseTree never panics and returns only consistent trees.
 func FuzzParseTree(f *testing.F) {
 	f.Add("SelectWithUnionQuery (children 1)\n ExpressionList (children 1)\n  SelectQuery (children 1)\n   ExpressionList (children 1)\n    Literal UInt64_1 (alias x)")
 	f.Add("A (children 2)\n B (alias (children 3))\n C (alias x)")
@@ -105,7 +106,7 @@ func FuzzParseTree(f *testing.F) {
 	})
 }
 
-// TestDidYouMean: a name that was probably meant looks like the one that was written, or begins with it.
+// TestDidYouMean: the suggested names look like the written name or begin with it.
 func TestDidYouMean(t *testing.T) {
 	known := []string{"count", "countIf", "globalNotNullInIgnoreSet", "inIgnoreSet", "DurationNano", "round"}
 	for name, want := range map[string]string{"coutn": " Did you mean `count`?", "ignore": "", "Duration": " Did you mean `DurationNano`?", "nano": "", "rond": " Did you mean `round`?"} {
@@ -115,7 +116,7 @@ func TestDidYouMean(t *testing.T) {
 	}
 }
 
-// TestTotals: a row of totals would be lost, so that it is refused, also in a subquery; a table of that name is another matter.
+// TestTotals: a row of totals would be lost, so WITH TOTALS is refused, also in a subquery. A table with that name is allowed.
 func TestTotals(t *testing.T) {
 	g := NewGuard([]string{"logs"}, nil)
 	for sql, refused := range map[string]bool{

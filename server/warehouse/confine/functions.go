@@ -9,7 +9,8 @@ import (
 //go:embed functions.txt
 var functionList string
 
-// functionSet holds the allowed functions in lower case: the engine knows many in any case, and no two of them differ in case alone.
+// functionSet holds the allowed functions in lower case. The engine accepts many functions in any case, and no two functions
+// differ only in case.
 type functionSet map[string]bool
 
 func allowedFunctions() functionSet {
@@ -35,14 +36,14 @@ func Functions() []string {
 	return names
 }
 
-// combinators are the suffixes that change what an aggregate function takes or gives.
+// combinators are the suffixes that change the arguments or the result of an aggregate function.
 func combinators() []string {
 	return []string{
 		"simplestate", "ordefault", "distinct", "resample", "foreach", "argmax", "argmin", "ornull", "tuple", "merge", "state", "array", "map", "if",
 	}
 }
 
-// has reports whether a function may be called, its combinators aside.
+// has reports whether a function may be called. It ignores combinators.
 func (s functionSet) has(name string) bool {
 	name = strings.ToLower(name)
 	for range 6 {
@@ -63,12 +64,13 @@ func (s functionSet) has(name string) bool {
 	return false
 }
 
-// tableFunctions make rows out of nothing but their arguments.
+// tableFunctions make rows only from their arguments.
 func tableFunctions() []string {
 	return []string{"numbers", "zeros", "values", "generate_series", "generateseries"}
 }
 
-// setFunctions take a set on their right. The name of a table there reads the table, and shows in the tree as any other name.
+// isSetFunction reports whether a function takes a set on its right. The name of a table there reads the table, but looks like
+// any other name in the tree.
 func isSetFunction(name string) bool {
 	name = strings.TrimSuffix(strings.ToLower(name), "ignoreset")
 	name = strings.TrimPrefix(name, "global")
@@ -77,7 +79,8 @@ func isSetFunction(name string) bool {
 	return name == "in"
 }
 
-// isOperator tells functions whose arguments are always values. All others might take a function by its name, as arrayMap(f, xs) does.
+// isOperator reports whether the arguments of a function are always values. Any other function might take a function by its name,
+// as arrayMap(f, xs) does.
 func isOperator(name string) bool {
 	switch name {
 	case "equals", "notEquals", "less", "lessOrEquals", "greater", "greaterOrEquals", "and", "or", "not", "plus", "minus", "multiply", "divide",

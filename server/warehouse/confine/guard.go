@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Guard holds the lists that a statement is compared with. It is immutable.
+// Guard holds the lists that it compares statements with. It is immutable.
 type Guard struct {
 	tables    map[string]bool
 	names     []string
@@ -33,16 +33,16 @@ func NewGuard(tables, engineFunctions []string) *Guard {
 type Checked struct {
 	// Tables are the offered tables that it reads.
 	Tables []string
-	// Names are the names that its expressions use, as it writes them: columns, aliases, parameters of lambdas.
+	// Names are the names in its expressions, as written: columns, aliases, parameters of lambdas.
 	Names []string
-	// Aliases are the names that it gives.
+	// Aliases are the names that it defines.
 	Aliases []string
 	tree    *Node
 }
 
 var namePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// Check reads the engine's tree of a statement that Prepare has passed. Whatever is not known to be harmless is refused.
+// Check reads the engine's tree of a statement that Prepare has accepted. It refuses everything that is not known to be harmless.
 func (g *Guard) Check(p *Prepared, root *Node) (*Checked, *Refusal) {
 	if root.Kind != "SelectWithUnionQuery" {
 		return nil, refuse(DisallowedStatement, "Only one SELECT is allowed.")
@@ -163,7 +163,7 @@ func (g *Guard) function(n *Node, above []*Node) *Refusal {
 	return nil
 }
 
-// checkSet looks at the right side of IN.
+// checkSet checks the right side of IN.
 func checkSet(n *Node) *Refusal {
 	if len(n.Nodes) == 1 && len(n.Nodes[0].Nodes) == 2 {
 		right := n.Nodes[0].Nodes[1]
@@ -188,7 +188,7 @@ func (g *Guard) similarFunction(name string) string {
 	return DidYouMean(strings.ToLower(name), all)
 }
 
-// quote shows a name of the statement to its writer.
+// quote formats a name of the statement for an error message.
 func quote(name string) string {
 	if r := []rune(name); len(r) > 64 {
 		name = string(r[:64]) + "…"

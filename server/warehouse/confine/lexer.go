@@ -18,20 +18,20 @@ const (
 	Symbol             // any other single character
 )
 
-// Token is a part of a statement. The tokens of a statement, put together, are the statement.
+// Token is a part of a statement. The concatenated tokens of a statement are the statement.
 type Token struct {
 	Kind Kind
 	Text string
 	At   int // offset in bytes
 }
 
-// Is reports whether the token is that word, in any case, or that symbol.
+// Is reports whether the token is the given word, in any case, or the given symbol.
 func (t Token) Is(word string) bool {
 	return (t.Kind == Word || t.Kind == Symbol) && strings.EqualFold(t.Text, word)
 }
 
-// Lex splits a statement. It is stricter than the engine: what the two could read differently is refused, such as characters outside of
-// ASCII that are neither in a comment nor in quotes, and heredocs.
+// Lex splits a statement. It is stricter than the engine: it refuses everything that the two could read differently, such as
+// heredocs, and non-ASCII characters outside of comments and quotes.
 func Lex(sql string) ([]Token, *Refusal) {
 	if len(sql) > MaxLength {
 		return nil, refuse(ResourceLimit, "The statement has %d bytes; at most %d are allowed.", len(sql), MaxLength)
@@ -86,7 +86,7 @@ func next(sql string, at int) (Kind, int, *Refusal) {
 		case n-2 > maxQuoted:
 			return 0, 0, refuse(ResourceLimit, "A quoted name at %s is longer than %d bytes.", place(sql, at), maxQuoted)
 		case strings.ContainsFunc(rest[:n], func(r rune) bool { return r < ' ' || r == '\\' || r == 0x7f }):
-			// The engine prints names as they are, one node of the tree on a line.
+			// The engine prints names without escaping, and one node of the tree on each line.
 			return 0, 0, refuse(Syntax, "A quoted name at %s holds a control character or a backslash.", place(sql, at))
 		}
 		return Quoted, n, nil
@@ -119,7 +119,7 @@ func next(sql string, at int) (Kind, int, *Refusal) {
 	return Symbol, 1, nil
 }
 
-// quotedLength is the length of a quoted text with its quotes. A quote within is doubled or has a backslash before it.
+// quotedLength is the length of a quoted text with its quotes. A quote inside the text is doubled or has a backslash before it.
 func quotedLength(s string) (int, bool) {
 	quote := s[0]
 	for i := 1; i < len(s); i++ {
@@ -150,7 +150,7 @@ func solid(tokens []Token) []Token {
 	return out
 }
 
-// Name is the name that a quoted name or word stands for. A doubled quote stands for one.
+// Name is the name that a word or a quoted name stands for. A doubled quote stands for a single quote.
 func (t Token) Name() string {
 	if t.Kind != Quoted {
 		return t.Text

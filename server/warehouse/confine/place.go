@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// place names an offset of a statement for people.
+// place describes an offset of a statement for people.
 func place(sql string, at int) string {
 	before := sql[:min(max(at, 0), len(sql))]
 	line := strings.Count(before, "\n") + 1
@@ -14,7 +14,8 @@ func place(sql string, at int) string {
 	return fmt.Sprintf("line %d, column %d", line, column)
 }
 
-// SyntaxError is the refusal of a statement that the engine cannot parse, at an offset of it, which is negative when it is not known.
+// SyntaxError is the refusal of a statement that the engine cannot parse. at is the offset of the error; a negative offset means
+// unknown.
 func SyntaxError(sql string, at int) *Refusal {
 	if at < 0 || at > len(sql) {
 		return refuse(Syntax, "The statement cannot be parsed.")

@@ -2,18 +2,19 @@ package confine
 
 import "strings"
 
-// Prepared is a statement of which everything is known that needs no engine.
+// Prepared is a statement that passed all checks that do not need the engine.
 type Prepared struct {
 	// SQL is the statement without a final semicolon.
 	SQL string
-	// at is where table definitions go: before SELECT and FROM, after WITH. with says that there is a WITH.
+	// at is the offset for table definitions: before SELECT or FROM, after WITH. with says that there is a WITH.
 	at   int
 	with bool
 	// defined are the common table expressions.
 	defined map[string]bool
 }
 
-// disallowed are words that begin what a tenant may not write. All but the first group may be names of columns.
+// disallowed reports whether a word starts a statement or a clause that a tenant may not write. Such words may also be names of
+// columns; see word.
 func disallowed(word string) bool {
 	switch word {
 	case "INSERT", "UPDATE", "DELETE", "DROP", "ALTER", "TRUNCATE", "RENAME", "ATTACH", "DETACH", "CREATE", "GRANT", "REVOKE", "OPTIMIZE", "SYSTEM", "KILL",
@@ -23,8 +24,8 @@ func disallowed(word string) bool {
 	return false
 }
 
-// Prepare checks what can be told of a statement without the engine, for messages that say more than the engine's tree can. Only its
-// finding where the statement begins is relied on, and Compose verifies that.
+// Prepare checks a statement without the engine, because its messages can say more than a check of the engine's tree can. The
+// protection relies only on the position where Prepare says that the statement begins, and VerifyComposed checks that.
 func (g *Guard) Prepare(sql string) (*Prepared, *Refusal) {
 	tokens, r := Lex(sql)
 	if r != nil {
@@ -67,7 +68,7 @@ func (g *Guard) Prepare(sql string) (*Prepared, *Refusal) {
 	return p, nil
 }
 
-// word looks at one token: a common table expression's name, or a word that no tenant may write.
+// word checks one token, which may be the name of a common table expression or a word that tenants may not write.
 func (g *Guard) word(p *Prepared, code []Token, i int) *Refusal {
 	t := code[i]
 	next := func(n int) Token {
@@ -107,14 +108,14 @@ func (g *Guard) word(p *Prepared, code []Token, i int) *Refusal {
 	case word == "PREWHERE":
 		return refuse(DisallowedStatement, "PREWHERE is not allowed: write WHERE, the engine reads the cheapest columns first by itself.")
 	case n.Is("("), n.Is(","), n.Is(")"), n.Is("."), n.Text == "", n.Kind == Symbol:
-		return nil // a function or a column of that name
+		return nil // a function or a column with that name
 	case n.Kind == Word || n.Kind == Quoted || n.Kind == Text:
 		return refuse(DisallowedStatement, "%s at %s is not allowed: a statement may only read, with the settings of the server.", word, place(p.SQL, t.At))
 	}
 	return nil
 }
 
-// definesTable reports whether name AS ( SELECT … begins at a token.
+// definesTable reports whether `name AS ( SELECT …` begins at a token.
 func definesTable(code []Token, i int) bool {
 	return i+3 < len(code) && (code[i].Kind == Quoted || code[i].Kind == Word && namePattern.MatchString(code[i].Text)) && code[i+1].Is("AS") &&
 		afterMaterialized(code, i+2) >= 0
@@ -137,12 +138,12 @@ func afterMaterialized(code []Token, i int) int {
 	return -1
 }
 
-// expansion counts how often common table expressions are put in the place of their names: a chain of n that each use the one before
-// twice is 2ⁿ subqueries for the engine, in the analysis that its time limit does not bound.
+// expansion counts how often the engine replaces names of common table expressions by their bodies. A chain of n expressions that
+// each use the previous one twice becomes 2ⁿ subqueries, in the analysis that the engine's time limit does not bound.
 func expansion(code []Token, defined map[string]bool) int {
 	type body struct{ from, to int }
 	bodies := map[string][]body{}
-	inside := func(i int) bool { // of a definition's own name
+	inside := func(i int) bool { // at the name in a definition itself
 		return definesTable(code, i)
 	}
 	for i := range code {
@@ -174,7 +175,7 @@ func expansion(code []Token, defined map[string]bool) int {
 			return w
 		}
 		if open[name] {
-			return 1 // a recursive one
+			return 1 // a recursive expression
 		}
 		open[name] = true
 		w := 1
@@ -195,6 +196,6 @@ func expansion(code []Token, defined map[string]bool) int {
 		}
 		return total
 	}
-	// Bodies are within the whole, so their references are counted there too.
+	// The bodies are part of the statement, so their references are counted here too.
 	return count(0, len(code))
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/svc-observability/svc/server/nearest"
 )
 
-// DidYouMean is a sentence, with a space before it, that names up to three of the known names that look like the given one; empty when
-// none does.
+// DidYouMean returns a sentence that names up to three known names similar to the given name. The sentence starts with a space.
+// It is empty if no known name is similar.
 func DidYouMean(name string, known []string) string {
 	type candidate struct {
 		name     string
@@ -24,7 +24,7 @@ func DidYouMean(name string, known []string) string {
 		d := nearest.Distance(lower, l)
 		near := d <= (min(len(lower), len(l))+2)/3
 		if !near && len(lower) >= 4 && (strings.HasPrefix(l, lower) || len(l) >= 4 && strings.HasPrefix(lower, l)) {
-			near = true // the beginning of a long name
+			near = true // name is the beginning of a longer name
 		}
 		if near {
 			found = append(found, candidate{k, d})

@@ -10,7 +10,7 @@ import (
 // Node is a node of the engine's syntax tree.
 type Node struct {
 	Kind  string // SelectQuery, Function, …
-	Text  string // what follows the kind, without alias and children: the name of a function, the value of a literal
+	Text  string // the text after the kind, without alias and children: the name of a function, the value of a literal
 	Alias string
 	Nodes []*Node
 }
@@ -22,8 +22,8 @@ var (
 	aliasPattern    = regexp.MustCompile(` \(alias (.*)\)$`)
 )
 
-// ParseTree reads the answer of EXPLAIN AST, a line for each node, indented by its depth. Each node says how many children follow, and
-// both must agree.
+// ParseTree reads the output of EXPLAIN AST. It has one line for each node, indented by the node's depth. Each node also states
+// its number of children, which must agree with the indentation.
 func ParseTree(lines []string) (*Node, error) {
 	for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1]) == "" {
 		lines = lines[:len(lines)-1]
@@ -57,7 +57,8 @@ func parseNode(lines []string, depth int) (*Node, []string, error) {
 	}
 	n := &Node{}
 	if n.Kind, n.Text, _ = strings.Cut(line, " "); n.Kind != "Literal" {
-		// The alias is what the statement says: a text that looks like an alias is part of a literal's value, never of another node's name.
+		// In a literal, a text that looks like an alias is part of the value. The names of other nodes never contain such a text, so
+		// there it is the alias.
 		if m := aliasPattern.FindStringSubmatchIndex(n.Text); m != nil {
 			n.Alias, n.Text = n.Text[m[2]:m[3]], n.Text[:m[0]]
 		} else if m := aliasPattern.FindStringSubmatchIndex(" " + n.Text); m != nil {
@@ -75,7 +76,7 @@ func parseNode(lines []string, depth int) (*Node, []string, error) {
 	return n, rest, nil
 }
 
-// walk visits a node and all below it, with the path of nodes above.
+// walk visits a node and all nodes below it, with the path of nodes above each.
 func (n *Node) walk(visit func(n *Node, above []*Node) *Refusal) *Refusal {
 	var path []*Node
 	var descend func(*Node) *Refusal

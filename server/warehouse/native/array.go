@@ -9,7 +9,7 @@ type Array[C Column] struct {
 // NewArray returns an empty column over elements, which must be empty.
 func NewArray[C Column](elements C) *Array[C] { return &Array[C]{Elements: elements} }
 
-// EndRow closes the row: it holds the elements appended since the last one.
+// EndRow closes the row, which holds the elements appended since the previous row.
 func (c *Array[C]) EndRow() { c.ends = append(c.ends, uint64(c.Elements.Len())) }
 
 // Start is the number of elements in closed rows, which is where the open row begins.

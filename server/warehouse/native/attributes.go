@@ -2,8 +2,8 @@ package native
 
 import "encoding/binary"
 
-// Map is a column of Map(LowCardinality(String), String), the form that attributes have. An entry is Key and then one append
-// to Values; EndRow closes the row. A key given twice in a row keeps its last entry.
+// Map is a column of Map(LowCardinality(String), String), the type of attribute columns. To add an entry, call Key and then
+// append once to Values. EndRow closes the row. If a key comes twice in a row, its last entry stays.
 type Map struct {
 	Values String
 
@@ -12,19 +12,19 @@ type Map struct {
 
 	// tags holds the tag of each entry of the open row, and of the row closed last.
 	tags []uint8
-	// next is, by key + 1, the key that followed it last, and next[0] the key that a row began with last, each + 1: senders write
-	// their attributes in few orders. previous is the key that the open row has come to, + 1.
+	// next predicts the next key, since senders write their attributes in few orders. All numbers here are keys + 1. next[k] is the
+	// key that last followed k, and next[0] is the first key of the last row. previous is the latest key of the open row.
 	next     []uint32
 	previous uint32
-	// seen is, by key, the row number + 1 in which it was last appended.
+	// seen[k] is 1 + the number of the row in which key k was last appended.
 	seen []uint64
 	row  uint64
-	// uneven says that the open row has entries to drop: those of keys that came again, and those that were removed.
+	// uneven says that the open row has entries to drop: entries of repeated keys and removed entries.
 	uneven bool
 
 	rowKeys, rowBytes int
 
-	keep []bool // of dropEntries
+	keep []bool // memory for dropEntries
 }
 
 // removed is the key of an entry that Remove took out of the open row.
@@ -50,8 +50,8 @@ func (c *Map) Key(key []byte, tag uint8) uint32 {
 	return id
 }
 
-// Guess begins an entry when the key is the one that came in this place last, which needs no look at anything but those bytes.
-// Otherwise it does nothing and reports false.
+// Guess begins an entry if the key is the one that last followed the previous key. This only compares bytes and needs no lookup.
+// Otherwise it does nothing and returns false.
 func (c *Map) Guess(key []byte, tag uint8) (uint32, bool) {
 	if int(c.previous) < len(c.next) {
 		if n := c.next[c.previous]; n > 0 && string(c.keys.dict.key(n-1)) == string(key) {
@@ -82,7 +82,7 @@ func (c *Map) BeginRow() {
 // Has reports whether the open row has an entry of the key with this number.
 func (c *Map) Has(id uint32) bool { return int(id) < len(c.seen) && c.seen[id] == c.row+1 }
 
-// Remove takes every entry of a key out of the open row. Their values stay where they are in memory until the row ends.
+// Remove removes every entry of a key from the open row. The values stay in memory until the row ends.
 func (c *Map) Remove(id uint32) {
 	ids := c.keys.ids[c.rowKeys:]
 	for i := range ids {
@@ -93,7 +93,7 @@ func (c *Map) Remove(id uint32) {
 	c.seen[id], c.uneven = 0, true
 }
 
-// EndRow closes the row and reports whether entries were dropped: because their keys came again, or by Remove.
+// EndRow closes the row and reports whether entries were dropped, because of a repeated key or by Remove.
 func (c *Map) EndRow() (dropped bool) {
 	if c.uneven {
 		c.dropEntries()
@@ -103,7 +103,7 @@ func (c *Map) EndRow() (dropped bool) {
 	return dropped
 }
 
-// EachOfRow calls do with the entries of the open row, unless Remove was called, or of the row closed last.
+// EachOfRow calls do with the entries of the open row, or of the row closed last. Do not call it in an open row after Remove.
 func (c *Map) EachOfRow(do func(key, value []byte)) {
 	at := c.rowBytes
 	for _, id := range c.RowKeys() {
@@ -118,7 +118,7 @@ func (c *Map) EachOfRow(do func(key, value []byte)) {
 func (c *Map) dropEntries() {
 	c.uneven = false
 	ids := c.keys.ids[c.rowKeys:]
-	// From the back, the first sight of a key is its last entry. A new row number makes all of them unseen.
+	// Going backwards, the first entry of a key is its last one. A new row number marks all keys as unseen.
 	c.row++
 	keep := append(c.keep[:0], make([]bool, len(ids))...)
 	c.keep = keep

@@ -5,15 +5,16 @@ import (
 	"hash/maphash"
 )
 
-// dictionarySeed is shared by every dictionary of the process, so that a hash computed when a key was first seen serves again
-// when dictionaries are merged. It is random: a sender who could foresee the hashes could make every lookup a linear search.
+// dictionarySeed is shared by every dictionary of the process, so that a hash computed when a key was first seen can be reused
+// when dictionaries are merged. The seed is random: a sender who could predict the hashes could make every lookup a linear
+// search.
 var dictionarySeed = maphash.MakeSeed()
 
 // dictionary numbers distinct byte strings in the order they were first seen. It copies them into its own memory.
 type dictionary struct {
 	// keys holds the strings as Native writes them: varint length, bytes.
 	keys []byte
-	// entries are the strings by number; slots is an open-addressing table of numbers + 1, its length a power of two.
+	// entries are the strings by number. slots is an open-addressing table of numbers + 1; its length is a power of two.
 	entries []dictionaryEntry
 	slots   []uint32
 }
@@ -25,8 +26,8 @@ type dictionaryEntry struct {
 
 const (
 	firstSlots = 64
-	// A dictionary that grew beyond these is given back to the garbage collector on reset: clearing it for each later request
-	// would cost more than building a small one.
+	// Reset releases a dictionary that grew beyond these limits to the garbage collector. Clearing it for each later request would
+	// cost more than building a small one.
 	keepSlots = 1 << 12
 	keepKeys  = 1 << 18
 )

@@ -2,8 +2,8 @@ package native
 
 import "encoding/binary"
 
-// LowCardinality is a column of LowCardinality(String): a dictionary, and for each row the number of its value in it.
-// Truncating keeps the dictionary, so a value that no row uses any more may be written with the block; readers allow that.
+// LowCardinality is a column of LowCardinality(String): a dictionary, and for each row the number of its value in it. Truncating
+// keeps the dictionary, so a block may contain values that no row uses any more; readers allow that.
 type LowCardinality struct {
 	dict  dictionary
 	ids   []uint32
@@ -11,8 +11,8 @@ type LowCardinality struct {
 	remap []uint32
 }
 
-// NewLowCardinality returns an empty column. The values given are always in the dictionary, numbered from 0 in this order, so
-// that AppendID needs no lookup.
+// NewLowCardinality returns an empty column. The given values are always in the dictionary, numbered from 0 in the given order,
+// so that AppendID needs no lookup.
 func NewLowCardinality(values ...string) *LowCardinality {
 	c := &LowCardinality{fixed: values}
 	c.Reset()
@@ -39,7 +39,7 @@ func (c *LowCardinality) Intern(v []byte) uint32 {
 // AppendID adds a row with a value that Intern returned.
 func (c *LowCardinality) AppendID(id uint32) { c.ids = append(c.ids, id) }
 
-// Key is the value with the given number, valid until the next append.
+// Key returns the value with the given number. The bytes are valid until the next append.
 func (c *LowCardinality) Key(id uint32) []byte { return c.dict.key(id) }
 
 // Keys is the number of values in the dictionary.
@@ -72,7 +72,7 @@ func (c *LowCardinality) Reset() {
 	}
 }
 
-// AppendFrom implements Column: the other dictionary is looked up once, value by value, then the rows are renumbered.
+// AppendFrom implements Column. It looks up each value of the other dictionary once and then renumbers the rows.
 func (c *LowCardinality) AppendFrom(other Column) {
 	o := other.(*LowCardinality)
 	if len(o.ids) == 0 {

@@ -8,9 +8,10 @@ import (
 
 // Make returns an empty table of the struct type T, and its Block, which T embeds with the tag `table:"name"`.
 //
-// T describes the table: each field with a tag `ch:"Name"` is a column, in the order of the fields, and Make gives it an empty column. Fields of an
-// embedded struct count as fields of T. Two more tags say what the Go type of a column leaves open: `type` is the ClickHouse type, for numbers
-// that stand for a time or a boolean, and `values` is a comma-separated list of the values that a LowCardinality has from the start.
+// T describes the table: each field with a tag `ch:"Name"` is a column, in the order of the fields, and Make gives it an empty
+// column. Fields of an embedded struct count as fields of T. Two more tags add to the Go type of a column: `type` is the
+// ClickHouse type, for numbers that stand for a time or a boolean, and `values` is a comma-separated list of the initial values
+// of a LowCardinality.
 //
 // A description that Make cannot follow is a bug, and Make panics.
 func Make[T any]() (*T, *Block) {
@@ -24,7 +25,7 @@ func Make[T any]() (*T, *Block) {
 	return t, whole
 }
 
-// describe makes the columns of a struct and lists them in b. It returns the Block that the struct embeds.
+// describe makes the columns of a struct and adds them to b. It returns the Block that the struct embeds.
 func describe(t reflect.Value, b *Block) (embedded *Block) {
 	for i := range t.NumField() {
 		field := t.Type().Field(i)
@@ -100,7 +101,7 @@ func (c *LowCardinality) declare(_, values string) {
 	c.Reset()
 }
 
-// declare makes the elements. The type of the array, if it is given, says theirs.
+// declare makes the elements. The type of the array, if given, determines the type of the elements.
 func (c *Array[C]) declare(typ, values string) {
 	elements := newColumn(reflect.TypeFor[C](), strings.TrimSuffix(strings.TrimPrefix(typ, "Array("), ")"), values)
 	c.Elements = elements.(C)

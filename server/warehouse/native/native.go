@@ -1,9 +1,9 @@
-// Package native holds append-only column buffers that are kept in, or close to, the layout of ClickHouse's Native format, so
-// that a row costs no allocation, merging two buffers is a copy, and writing a block is a handful of large writes.
+// Package native holds append-only column buffers whose layout is, or is close to, that of ClickHouse's Native format. So adding
+// a row needs no allocation, merging two buffers is a copy, and writing a block takes a handful of large writes.
 //
-// Columns are not safe for concurrent use. Bytes handed to an append are copied: a column never keeps the caller's memory.
-// Only the writing side exists; the layout is that of revision 0 (no block info, no custom serialization flag), which both
-// libchdb and a ClickHouse server read over HTTP.
+// Columns are not safe for concurrent use. Bytes handed to an append are copied: a column never keeps the caller's memory. This
+// package only writes. The layout is that of revision 0 (no block info, no custom serialization flag), which both libchdb and a
+// ClickHouse server read over HTTP.
 package native
 
 import (
@@ -19,13 +19,13 @@ type Column interface {
 	Type() string
 	// Len is the number of rows.
 	Len() int
-	// Bytes is the memory that the rows take up; not the capacity held in reserve.
+	// Bytes is the memory that the rows occupy, without reserved capacity.
 	Bytes() int
 	// Truncate drops every row from n on. It may cost time in proportion to the rows kept.
 	Truncate(n int)
 	// Reset drops every row and keeps the memory, unless the column has grown far beyond what a request needs.
 	Reset()
-	// AppendFrom appends every row of another column of the same Go type. It panics for another type: that is a bug.
+	// AppendFrom appends every row of another column of the same Go type. A different type is a bug, and AppendFrom panics.
 	AppendFrom(other Column)
 
 	writePrefix(w *Writer)
@@ -109,7 +109,7 @@ func (b *Block) WriteTo(dst io.Writer) (int64, error) {
 		if rows > 0 {
 			b.Fields[i].Column.writePrefix(w)
 			b.Fields[i].Column.writeData(w)
-			runtime.Gosched() // what answers senders goes first
+			runtime.Gosched() // goroutines that answer senders have priority
 		}
 	}
 	w.flush()
@@ -118,7 +118,7 @@ func (b *Block) WriteTo(dst io.Writer) (int64, error) {
 
 const writerBuffer = 64 << 10
 
-// Writer gathers small writes; large ones pass through. The first error sticks.
+// Writer buffers small writes and passes large ones through. It keeps the first error.
 type Writer struct {
 	dst     io.Writer
 	buf     []byte

@@ -20,7 +20,7 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/native/nativetest"
 )
 
-// table is a block with a column of every type, and the rows that it should hold.
+// table is a block with a column of every type, and its expected rows.
 type table struct {
 	native.Block
 	text    *native.String
@@ -69,7 +69,7 @@ func addMap(m *native.Map, r *rand.Rand, distinct int) map[string]string {
 	return want
 }
 
-// add appends random rows; distinct is how many different values the dictionaries see.
+// add appends random rows. distinct is the number of different values for the dictionaries.
 func (t *table) add(r *rand.Rand, rows, distinct int) {
 	for range rows {
 		n := r.IntN(distinct)
@@ -215,7 +215,7 @@ func TestMapLastEntryWins(t *testing.T) {
 	}
 }
 
-// TestMapRemove: a removed key is gone with every entry that it had, may come again, and leaves the next row alone.
+// TestMapRemove: a removed key disappears with all its entries, can be added again, and does not affect the next row.
 func TestMapRemove(t *testing.T) {
 	m := native.NewMap()
 	add := func(key, value string) uint32 {
@@ -265,7 +265,7 @@ func TestMapRemove(t *testing.T) {
 	if d := cmp.Diff(want, nativetest.Rows(t, &native.Block{Fields: []native.Field{{Name: "m", Column: m}}})); d != "" {
 		t.Error(d)
 	}
-	// A row that is removed from over and over takes memory once.
+	// Repeated removals from a row take memory once.
 	if n := testing.AllocsPerRun(100, func() {
 		m.Reset()
 		m.BeginRow()

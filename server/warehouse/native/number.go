@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// Numeric is what fixed-width columns hold.
+// Numeric lists the element types of fixed-width columns.
 type Numeric interface {
 	~uint8 | ~uint16 | ~uint32 | ~uint64 | ~int32 | ~int64 | ~float64
 }
@@ -34,7 +34,7 @@ type (
 	Float64 = Number[float64]
 )
 
-// NewNumber returns an empty column that declares typ, whose width must be that of T.
+// NewNumber returns an empty column that declares the ClickHouse type typ. The width of typ must be the width of T.
 func NewNumber[T Numeric](typ string) *Number[T] { return &Number[T]{typ: typ} }
 
 // NewBool returns a Bool column; AppendBool fills it.
@@ -76,7 +76,7 @@ func AppendBool(c *UInt8, v bool) {
 	c.rows = append(c.rows, b)
 }
 
-// Rows is the column's own memory: for reading, or for changing a row that is already there.
+// Rows is the column's own memory, for reading or changing existing rows.
 func (c *Number[T]) Rows() []T { return c.rows }
 
 // Type implements Column.
@@ -101,7 +101,7 @@ func (c *Number[T]) writePrefix(*Writer) {}
 
 func (c *Number[T]) writeData(w *Writer) { writeNumbers(w, c.rows) }
 
-// writeNumbers writes little-endian numbers by the buffer-full.
+// writeNumbers writes little-endian numbers, one full buffer at a time.
 func writeNumbers[T Numeric](w *Writer, rows []T) {
 	const chunk = 4096
 	for len(rows) > 0 && w.err == nil {
@@ -115,7 +115,7 @@ func writeNumbers[T Numeric](w *Writer, rows []T) {
 func appendNumbers[T Numeric](dst []byte, rows []T) []byte {
 	out, err := binary.Append(dst, binary.LittleEndian, rows)
 	if err != nil {
-		panic(err) // Numeric admits no type that binary refuses.
+		panic(err) // unreachable: package binary accepts every type of Numeric
 	}
 	return out
 }

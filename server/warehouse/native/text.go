@@ -58,10 +58,10 @@ func (c *String) AppendHex(v []byte) {
 	c.rows++
 }
 
-// hexOf is four bytes in hexadecimal, all eight digits at once.
+// hexOf returns four bytes in hexadecimal. It computes all eight digits at once.
 func hexOf(v uint32) uint64 {
 	const ones = 0x0101010101010101
-	// Spread the digits over bytes, the first lowest.
+	// Spread the digits over bytes, the first digit in the lowest byte.
 	n := uint64(v)
 	n = (n>>16 | n<<32) & 0x0000ffff0000ffff
 	n = (n>>8 | n<<16) & 0x00ff00ff00ff00ff
@@ -70,7 +70,8 @@ func hexOf(v uint32) uint64 {
 	return n + '0'*ones + letters*('a'-'0'-10)
 }
 
-// Last is the row appended last, valid until the next append. The column must not be empty and size must be its length.
+// Last is the row appended last, valid until the next append. The column must not be empty, and size must be the length of that
+// row.
 func (c *String) Last(size int) []byte { return c.buf[len(c.buf)-size:] }
 
 // Type implements Column.

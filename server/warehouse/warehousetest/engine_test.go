@@ -25,7 +25,7 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
 
-// insertUntilStored inserts spans under one token, again after each passing failure, as ingest does.
+// insertUntilStored inserts spans with one token and retries after each passing failure, as ingest does.
 func insertUntilStored(ctx context.Context, w *warehouse.Warehouse, body []byte, token string) error {
 	for {
 		err := w.Insert(ctx, "spans", warehousetest.SpanColumns, bytes.NewReader(body), token)
@@ -37,7 +37,7 @@ func insertUntilStored(ctx context.Context, w *warehouse.Warehouse, body []byte,
 	}
 }
 
-// The engine is killed three times under inserts. Every batch is stored once; reads fail as unavailable meanwhile and work
+// The engine is killed three times during inserts. Every batch is stored once. Reads fail as unavailable meanwhile and work
 // afterwards.
 func TestKilledEngine(t *testing.T) {
 	e := warehousetest.NewEngine(t)
@@ -125,7 +125,7 @@ func TestKilledEngine(t *testing.T) {
 	}
 }
 
-// A supervisor that is stopped leaves no goroutine, no process and no socket.
+// A stopped supervisor leaves no goroutine, no process and no socket.
 func TestStopLeavesNothing(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	dir := t.TempDir()
@@ -209,7 +209,7 @@ func TestParentGone(t *testing.T) {
 		}
 	}
 	_ = conn.Close()
-	_ = stdin.Close() // what the kernel does when the parent dies
+	_ = stdin.Close() // the kernel does this when the parent dies
 	select {
 	case <-exited:
 	case <-time.After(5 * time.Second):
@@ -218,7 +218,7 @@ func TestParentGone(t *testing.T) {
 	}
 }
 
-// A URL takes the same way as the socket, with its user and password.
+// A URL works like the socket, with its user and password.
 func TestURL(t *testing.T) {
 	e := warehousetest.NewEngine(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -308,7 +308,7 @@ func TestLongSocketPath(t *testing.T) {
 	}
 }
 
-// No table of the engine about itself may fill the disk.
+// No system table of the engine may fill the disk.
 func TestNoSystemLogs(t *testing.T) {
 	w := warehousetest.Shared(t)
 	var out bytes.Buffer
@@ -324,8 +324,8 @@ func TestNoSystemLogs(t *testing.T) {
 	}
 }
 
-// A kill between the note of a token and the naming of its part leaves a token without rows. The insert that is repeated
-// after it must be stored, in the table and through its views.
+// A kill after a token is logged and before its part gets its name leaves a token without rows. The repeated insert must be
+// stored, in the table and through its views.
 func TestTokenWithoutPart(t *testing.T) {
 	dir := t.TempDir()
 	body := warehousetest.SpanBlock(t, "org_lost", 100, time.Now().Add(-time.Hour))

@@ -8,7 +8,7 @@ import (
 	"github.com/svc-observability/svc/server/limits"
 )
 
-// TestRetention holds that each table of the real schema keeps its rows for the time that limits names.
+// TestRetention checks that each table of the real schema keeps its rows for the time that package limits names.
 func TestRetention(t *testing.T) {
 	var out strings.Builder
 	if err := Shared(t).RawQuery(t.Context(),

@@ -19,8 +19,8 @@ import (
 	"github.com/svc-observability/svc/server/warehouse"
 )
 
-// Run is the suite: what every place has to do alike. The warehouse is migrated; tests keep to tables and organizations of
-// their own.
+// Run is the suite of tests that every kind of warehouse must pass. The warehouse is migrated. Each test uses its own tables and
+// organizations.
 func Run(t *testing.T, w *warehouse.Warehouse) {
 	t.Run("ping", func(t *testing.T) {
 		if err := w.Ping(t.Context()); err != nil {
@@ -45,7 +45,7 @@ func Run(t *testing.T, w *warehouse.Warehouse) {
 
 const org principal.OrgID = "org_suite"
 
-// OrgID makes an organization of the test's own.
+// OrgID returns the id of an organization that only this test uses.
 func OrgID(t testing.TB) principal.OrgID {
 	return principal.OrgID("org_" + strings.NewReplacer("/", "_", " ", "_").Replace(t.Name()))
 }
@@ -180,7 +180,7 @@ func testExceptions(t *testing.T, w *warehouse.Warehouse) {
 		{"SELEC {org:String}", 62},
 		{"SELECT no_such_column, {org:String}", 47},
 		{"SELECT throwIf(1, {org:String})", 395},
-		{"SELECT throwIf(number = 3000000, {org:String}) FROM numbers(5000000)", 395}, // after output has begun
+		{"SELECT throwIf(number = 3000000, {org:String}) FROM numbers(5000000)", 395}, // fails after output has begun
 	} {
 		err := failure(t.Context(), w, warehouse.Limits{ResultRows: 10_000_000}, tt.sql)
 		var e *warehouse.Error
@@ -213,7 +213,7 @@ func testLimits(t *testing.T, w *warehouse.Warehouse) {
 	}
 }
 
-// running counts the statements that hold the marker.
+// running counts the running statements that contain the marker.
 func running(t *testing.T, w *warehouse.Warehouse, marker string) int {
 	t.Helper()
 	var n uint64

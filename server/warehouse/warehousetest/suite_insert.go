@@ -19,7 +19,8 @@ import (
 // SpanColumns are the columns of SpanBlock.
 const SpanColumns = "OrgId, Timestamp, TraceId, SpanId, ParentSpanId, ServiceName, DurationNano, HasError, IsEntry, SampleRate"
 
-// SpanBlock encodes spans as one Native block: every second one a root, spread over two days, each standing for two.
+// SpanBlock encodes spans as one Native block. Every second span is a root. The spans are spread over two days, and each stands
+// for two.
 func SpanBlock(t testing.TB, org principal.OrgID, n int, start time.Time) []byte {
 	t.Helper()
 	return weightedSpans(t, org, n, start, 2)
@@ -86,8 +87,8 @@ func readCounts(t *testing.T, w *warehouse.Warehouse, org principal.OrgID) count
 	return c
 }
 
-// One token is stored once: in the table, in the rollup and in the list of roots, though the insert has two blocks and spans
-// two partitions.
+// The rows of one token are stored once in the table, in the rollup and in the list of roots, although the insert has two blocks
+// and two partitions.
 func testDeduplication(t *testing.T, w *warehouse.Warehouse) {
 	org := OrgID(t)
 	start := time.Now().UTC().Truncate(time.Hour).Add(-48 * time.Hour)
@@ -108,7 +109,7 @@ func testDeduplication(t *testing.T, w *warehouse.Warehouse) {
 	if diff := cmp.Diff(want, readCounts(t, w, org)); diff != "" {
 		t.Errorf("another token's rows are missing (-want +got):\n%s", diff)
 	}
-	// Nobody else sees them.
+	// Other organizations do not see them.
 	if diff := cmp.Diff(counts{}, readCounts(t, w, "org_other")); diff != "" {
 		t.Errorf("another organization's rows (-want +got):\n%s", diff)
 	}
@@ -118,7 +119,7 @@ func testDeduplication(t *testing.T, w *warehouse.Warehouse) {
 	}
 }
 
-// A view that cannot take the rows fails the insert for good; what stores past it stores everything else, once.
+// A view that cannot take the rows makes the insert fail permanently. InsertIgnoringViews stores everything else, once.
 func testFailingView(t *testing.T, w *warehouse.Warehouse) {
 	org := OrgID(t)
 	const token = "log-1/0-9/view"
@@ -130,7 +131,7 @@ func testFailingView(t *testing.T, w *warehouse.Warehouse) {
 			t.Fatalf("got %v, want an exception that is not known to come of the rows nor of anything else", err)
 		}
 	}
-	want := counts{Spans: 100, Roots: 50, Days: 2} // what service_minutes would have had is missing
+	want := counts{Spans: 100, Roots: 50, Days: 2} // the rows of service_minutes are missing
 	for range 2 {
 		if err := w.InsertIgnoringViews(t.Context(), "spans", SpanColumns, bytes.NewReader(body), token); err != nil {
 			t.Fatal(err)
@@ -149,7 +150,7 @@ func testBadInserts(t *testing.T, w *warehouse.Warehouse) {
 		body                 []byte
 		retryable            bool
 	}{
-		// A schema that is wrong is mended one day: the rows wait for it.
+		// An operator can repair a wrong schema, so the rows wait.
 		{"no such table", "no_such_table", "A", good, true},
 		{"no such column", "spans", "OrgId, Nope", good, true},
 		{"no block", "spans", SpanColumns, bytes.Repeat([]byte{0xff}, 100), false},
@@ -204,7 +205,8 @@ func testMigrations(t *testing.T, w *warehouse.Warehouse) {
 	}
 }
 
-// testColumns compares the tables that ingest fills with the migrated engine: columns of the same names and types, in the same order.
+// testColumns compares the tables that ingest fills with the migrated engine: the columns must have the same names and types, in
+// the same order.
 func testColumns(t *testing.T, w *warehouse.Warehouse) {
 	var out bytes.Buffer
 	if err := w.RawQuery(t.Context(), "SELECT table, name, replaceRegexpOne(type, '^SimpleAggregateFunction\\\\(\\\\w+, (.*)\\\\)$', '\\\\1') "+

@@ -1,5 +1,5 @@
-// Package warehousetest gives tests a migrated warehouse, and holds the suite that the embedded engine and a ClickHouse server
-// both pass.
+// Package warehousetest gives tests a migrated warehouse. It also has the suite that both the embedded engine and a ClickHouse
+// server must pass.
 package warehousetest
 
 import (
@@ -21,16 +21,16 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/chdb"
 )
 
-// URLVariable names the variable that holds the URL of a ClickHouse server to test against as well.
+// URLVariable names the variable with the URL of a ClickHouse server on which to run the tests too.
 const URLVariable = "SVC_TEST_CLICKHOUSE_URL"
 
-// configVariable hands a test's additions to config.xml to the engine's process.
+// configVariable passes a test's additions to config.xml to the engine's process.
 const configVariable = "SVC_TEST_ENGINE_CONFIG"
 
 const startTimeout = 60 * time.Second
 
-// Main runs a test binary that uses this package; its TestMain calls it: os.Exit(warehousetest.Main(m)). The binary starts
-// itself again as the engine's process.
+// Main runs a test binary that uses this package. TestMain calls it: os.Exit(warehousetest.Main(m)). The binary starts itself
+// again as the engine's process.
 func Main(m *testing.M) int {
 	if len(os.Args) > 1 && os.Args[1] == "warehouse" {
 		if err := Serve(os.Args[2:]); err != nil {
@@ -47,7 +47,7 @@ func Main(m *testing.M) int {
 	return code
 }
 
-// Serve is the engine's process: what a test binary does that is started with the argument `warehouse` and these.
+// Serve runs the engine's process. A test binary calls it when its arguments are `warehouse` followed by args.
 func Serve(args []string) error {
 	flags := flag.NewFlagSet("warehouse", flag.ContinueOnError)
 	var cfg chdb.Config
@@ -66,7 +66,7 @@ func Serve(args []string) error {
 	return chdb.Serve(context.Background(), cfg)
 }
 
-// Engine is an embedded engine of a test and the warehouse on it.
+// Engine is an embedded engine of a test with its warehouse.
 type Engine struct {
 	*warehouse.Warehouse
 	Supervisor *chdb.Supervisor
@@ -93,7 +93,7 @@ func open(ctx context.Context, dir, config string, log *slog.Logger) (*Engine, e
 	return e, nil
 }
 
-// Stop ends the engine gracefully. It happens at the test's end by itself.
+// Stop ends the engine gracefully. The end of the test calls it automatically.
 func (e *Engine) Stop() error {
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
@@ -104,13 +104,13 @@ func (e *Engine) Stop() error {
 	return errors.Join(err, e.Supervisor.Stop(ctx))
 }
 
-// NewEngine starts an engine of its own for a test, with all migrations applied, and stops it at the test's end.
+// NewEngine starts a separate engine for a test, with all migrations applied, and stops it at the end of the test.
 func NewEngine(t testing.TB) *Engine {
 	t.Helper()
 	return NewEngineIn(t, t.TempDir(), "")
 }
 
-// NewEngineIn is NewEngine in a given folder, where an earlier one may have been, with additions to config.xml.
+// NewEngineIn is NewEngine with a given folder and additions to config.xml. The folder may be that of an earlier engine.
 func NewEngineIn(t testing.TB, dir, config string) *Engine {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
@@ -127,13 +127,13 @@ func NewEngineIn(t testing.TB, dir, config string) *Engine {
 	return e
 }
 
-// New returns a migrated warehouse of the test's own.
+// New returns a migrated warehouse that only this test uses.
 func New(t testing.TB) *warehouse.Warehouse {
 	t.Helper()
 	return NewEngine(t).Warehouse
 }
 
-// shared is the one engine of a test binary: a test binary has a single place for what outlives its tests.
+// shared is the one engine of a test binary. It is global because it outlives the tests.
 var shared sharedEngine
 
 type sharedEngine struct {
@@ -163,7 +163,7 @@ func (s *sharedEngine) close() error {
 	return err
 }
 
-// Shared returns the migrated warehouse that all tests of this binary share. Tests keep apart by their organizations: OrgID.
+// Shared returns the migrated warehouse that all tests of this binary share. Each test uses its own organization, see OrgID.
 func Shared(t testing.TB) *warehouse.Warehouse {
 	t.Helper()
 	shared.once.Do(shared.open)
@@ -173,8 +173,8 @@ func Shared(t testing.TB) *warehouse.Warehouse {
 	return shared.engine.Warehouse
 }
 
-// Server returns a migrated warehouse on the ClickHouse server of SVC_TEST_CLICKHOUSE_URL, in a database of its own that it
-// drops at the end. Without the variable it skips the test and says so.
+// Server returns a migrated warehouse on the ClickHouse server of SVC_TEST_CLICKHOUSE_URL, in a separate database that it drops
+// at the end. Without the variable it skips the test with a message.
 func Server(t testing.TB) *warehouse.Warehouse {
 	t.Helper()
 	raw := os.Getenv(URLVariable)

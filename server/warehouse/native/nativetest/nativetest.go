@@ -65,7 +65,7 @@ func plain(v any) any {
 	}
 }
 
-// collector is a proto.Result that makes the columns as the block names them.
+// collector is a proto.Result that makes columns for the names and types in the block.
 type collector struct {
 	columns proto.Results
 }
