@@ -15,7 +15,7 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// Bootstrap holds the addresses of the server and, where they were just made, the credentials of an organization (run-contract.md).
+// Bootstrap holds the addresses of the server. If the server has just created an organization, it also holds its credentials.
 type Bootstrap struct {
 	BaseURL       string `json:"base_url,omitempty"`
 	IngestURL     string `json:"ingest_url,omitempty"`
@@ -37,8 +37,8 @@ func (b Bootstrap) Write(path string) error {
 	return b.commit(f, path)
 }
 
-// reserve makes a new file beside path, to be renamed onto it: nobody reads half of it, its mode is right from the start, and it shows
-// early whether the folder can be written to.
+// reserve makes a new file beside path. The caller renames it to path later, so nobody reads half of a file, and its mode is
+// right from the start. It also shows early whether the folder is writable.
 func reserve(path string) (*os.File, error) {
 	f, err := os.CreateTemp(filepath.Dir(path), ".bootstrap-*")
 	if err != nil {
@@ -61,7 +61,7 @@ func (b Bootstrap) commit(f *os.File, path string) error {
 	return nil
 }
 
-// Addresses are the addresses that the server listens on.
+// Addresses returns the addresses that the server listens on.
 func (a *App) Addresses() Bootstrap {
 	b := Bootstrap{IngestURL: a.ingestURL()}
 	if a.cfg.Roles.Has(config.RoleAPI) {
@@ -73,16 +73,17 @@ func (a *App) Addresses() Bootstrap {
 	return b
 }
 
-// FirstOrganization is the name of the organization that the first start creates; its administrator can rename it.
+// FirstOrganization is the name of the organization that the first start creates. Its administrator can rename it.
 const FirstOrganization = "Default"
 
-// bootstrap creates an organization when there is none, and writes the bootstrap file: its appearance says that the server is up.
+// bootstrap creates an organization if the database has no organization, and writes the bootstrap file. The appearance of that
+// file says that the server is up.
 func (a *App) bootstrap(ctx context.Context) error {
 	out := a.Addresses()
 	var file *os.File
 	if a.cfg.BootstrapFile != "" {
 		var err error
-		// Before anything is created: secrets that cannot be told must not be made.
+		// The file comes before the secrets: the server must not make secrets that it cannot hand over.
 		if file, err = reserve(a.cfg.BootstrapFile); err != nil {
 			return err
 		}
@@ -95,7 +96,7 @@ func (a *App) bootstrap(ctx context.Context) error {
 		err = out.commit(file, a.cfg.BootstrapFile)
 	}
 	if first && a.opts.OnFirstStart != nil {
-		// Told even when the file failed, since nothing else knows the secrets.
+		// OnFirstStart runs even if the file failed, since the secrets exist nowhere else.
 		err = errors.Join(err, a.opts.OnFirstStart(out))
 	}
 	return err
@@ -103,7 +104,7 @@ func (a *App) bootstrap(ctx context.Context) error {
 
 // createFirst creates the first organization of an empty database and adds its secrets to out.
 func (a *App) createFirst(ctx context.Context, out *Bootstrap) (first bool, err error) {
-	// Hashing a password is slow on purpose: only where there may be a use for it.
+	// Hashing a password is slow on purpose, so it happens only if the organization may be needed.
 	if all, err := a.store.ListOrganizations(ctx); err != nil || len(all) > 0 {
 		return false, err
 	}
@@ -118,8 +119,8 @@ func (a *App) createFirst(ctx context.Context, out *Bootstrap) (first bool, err 
 	return first, err
 }
 
-// CreateOrganization creates an organization with an administrator, an API key and the default ingest keys, and returns their
-// secrets, once. An empty email makes up an address that receives no mail.
+// CreateOrganization creates an organization with an administrator, an API key and the default ingest keys. It returns their
+// secrets, which cannot be read again. An empty email stands for a made-up address that receives no mail.
 func CreateOrganization(ctx context.Context, s *store.Store, hasher *auth.Hasher, name, email string) (Bootstrap, error) {
 	in, secrets, err := newOrganization(ctx, name, email)
 	if err != nil {
@@ -134,7 +135,7 @@ func CreateOrganization(ctx context.Context, s *store.Store, hasher *auth.Hasher
 	return out, nil
 }
 
-// newSecrets are the secrets of a new organization, in clear until they have been shown.
+// newSecrets are the secrets of a new organization, in clear text until they have been shown.
 type newSecrets struct {
 	password, api, public, private string
 }

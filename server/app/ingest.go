@@ -21,7 +21,8 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
 
-// openIngest opens the queue, resumes what an earlier run acknowledged but did not store, and makes the two ingest doors.
+// openIngest opens the queue, resumes the batches that an earlier run acknowledged but did not store, and makes the two ingest
+// doors.
 func (a *App) openIngest(context.Context) error {
 	if !a.cfg.Roles.Has(config.RoleIngest) {
 		return nil
@@ -77,7 +78,7 @@ func (a *App) openIngest(context.Context) error {
 	return nil
 }
 
-// inserter posts a table to the warehouse while its columns are written out.
+// inserter posts a table to the warehouse while its columns are still being written.
 type inserter struct{ warehouse *warehouse.Warehouse }
 
 func (i inserter) Insert(ctx context.Context, t pipeline.Table, token string) error {
@@ -97,13 +98,13 @@ func post(ctx context.Context, insert func(ctx context.Context, table, columns s
 		w.CloseWithError(err)
 	}()
 	err := insert(ctx, t.Name(), t.Columns(), r, token)
-	// The writer must not wait for a reader that has left, and the columns are reused as soon as this returns.
+	// The writer must not wait for a reader that has left, and the columns are reused as soon as this function returns.
 	r.CloseWithError(errors.Join(err, io.ErrClosedPipe))
 	<-written
 	return err
 }
 
-// ingestKeys joins the doors to the credentials of package auth.
+// ingestKeys connects the doors to the credentials of package auth.
 type ingestKeys struct{ keys *auth.IngestAuthenticator }
 
 func (k ingestKeys) AuthenticateIngest(ctx context.Context, secret string) (ingest.Key, error) {
@@ -162,7 +163,7 @@ func mappingOf(m store.AttributeMapping) otlp.Mapping {
 	return out
 }
 
-// logpushConnectors joins the endpoints of log push connectors to their credentials.
+// logpushConnectors connects the endpoints of log push connectors to their credentials.
 type logpushConnectors struct{ connectors *auth.LogpushAuthenticator }
 
 func (l logpushConnectors) AuthenticateConnector(ctx context.Context, id, secret string) (ingest.Connector, error) {

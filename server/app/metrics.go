@@ -8,7 +8,7 @@ import (
 	"github.com/svc-observability/svc/server/ingest/queue"
 )
 
-// queueCollector shows the way of telemetry from the acknowledgement to the warehouse.
+// queueCollector measures the way of telemetry from the acknowledgement to the warehouse.
 type queueCollector struct {
 	log      *queue.Log
 	pipeline *pipeline.Pipeline
@@ -45,7 +45,7 @@ var (
 	pendingBytes    = desc("pending_bytes", "Memory of decoded columns that wait for their batch.")
 )
 
-// Describe sends nothing: the set of tables is not known before they are used.
+// Describe sends nothing: the set of tables is unknown until they are used.
 func (c queueCollector) Describe(chan<- *prometheus.Desc) {}
 
 // Collect takes a snapshot.
@@ -86,7 +86,7 @@ func (c queueCollector) Collect(ch chan<- prometheus.Metric) {
 	gauge(pendingBytes, float64(p.MemoryBytes))
 }
 
-// bySignal sums the rows of the tables that hold items.
+// bySignal sums the rows of the tables that hold items, by signal.
 func bySignal(rows map[string]int64) map[string]int64 {
 	sums := map[string]int64{}
 	for table, n := range rows {

@@ -9,11 +9,11 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 )
 
-// maxUserAgent cuts what a caller says of itself, which ends up in the audit log.
+// maxUserAgent cuts the User-Agent of a caller, which is stored in the audit log.
 const maxUserAgent = 256
 
-// withOrigin notes where each request came from. X-Forwarded-For is believed only as far as trusted proxies wrote it: read from its
-// end, the first address that is not a trusted proxy's is the caller's.
+// withOrigin records where each request came from. It trusts X-Forwarded-For only as far as trusted proxies wrote it: read from
+// the end, the first address that does not belong to a trusted proxy is the caller's.
 func withOrigin(trusted []netip.Prefix, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		agent := r.UserAgent()
