@@ -9,7 +9,7 @@ import (
 
 var update = flag.Bool("update", false, "write the list of limits into docs/limits.md")
 
-// TestDocument holds the list of docs/limits.md against the table.
+// TestDocument compares the list in docs/limits.md with the table.
 func TestDocument(t *testing.T) {
 	const path, begin, end = "../../docs/limits.md", "<!-- limits -->\n", "<!-- /limits -->"
 	var want strings.Builder
