@@ -11,10 +11,11 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// lastSave bounds how long a stop waits for a database that does not take the last counts and outcomes.
+// lastSave bounds the wait of a stop for a database that does not accept the last counts and outcomes.
 const lastSave = 5 * time.Second
 
-// openUsage starts what remembers requests after their answer. They end after the doors and the pipeline, since telemetry comes first.
+// openUsage starts the parts that record requests after their answer. They stop after the doors and the pipeline, since telemetry
+// comes first.
 func (a *App) openUsage(node string) error {
 	meter, err := usage.Start(usage.Config{Store: usageStore{a.store}, Node: node, Logger: a.log})
 	if err != nil {
@@ -46,7 +47,7 @@ func within(limit time.Duration, stop func(context.Context) error) func(context.
 	}
 }
 
-// usageStore joins the meter to the database.
+// usageStore connects the meter to the database.
 type usageStore struct{ store *store.Store }
 
 func (s usageStore) AddUsage(ctx context.Context, node string, flush int64, deltas []usage.Delta) error {
@@ -77,7 +78,7 @@ func (s usageStore) Accounts(ctx context.Context, orgs []principal.OrgID, month 
 	return accounts, nil
 }
 
-// outcomeStore joins the recorder to the database.
+// outcomeStore connects the recorder to the database.
 type outcomeStore struct{ store *store.Store }
 
 func (s outcomeStore) PutOutcomes(ctx context.Context, node string, all []outcome.History) error {
@@ -100,7 +101,7 @@ func (s outcomeStore) Outcomes(ctx context.Context, node string, key outcome.Key
 		return nil, err
 	}
 	var all []outcome.Outcome
-	for _, o := range slices.Backward(rows) { // they come newest first
+	for _, o := range slices.Backward(rows) { // the newest come first
 		if o.Node == node {
 			all = append(all, outcome.Outcome{
 				At: o.At, Signal: o.Signal, Door: o.Door, Status: o.Status, Tag: o.Tag, Accepted: o.Accepted, Rejected: o.Rejected,

@@ -7,7 +7,7 @@ import (
 	"github.com/svc-observability/svc/server/ingest/usage"
 )
 
-// usageCollector shows how far the database is behind in what is remembered of requests.
+// usageCollector measures how far the database lags behind the records of requests.
 type usageCollector struct {
 	meter    *usage.Meter
 	recorder *outcome.Recorder
@@ -27,7 +27,7 @@ var (
 	outcomesEvicted   = desc("outcomes_evicted_keys_total", "Keys whose answers made room in memory for those of others; of unsaved ones the latest answers are lost.", "state")
 )
 
-// Describe sends nothing, like that of queueCollector.
+// Describe sends nothing, like the Describe of queueCollector.
 func (c usageCollector) Describe(chan<- *prometheus.Desc) {}
 
 // Collect takes a snapshot.
