@@ -53,11 +53,11 @@ func toolText(t *testing.T, p *testkit.Process, tool string, arguments map[strin
 	return out.Content[0].Text
 }
 
-// promptStep is a numbered step of a prompt: the first clause whose condition holds is done, if any.
+// promptStep is a numbered step of a prompt. The first clause whose condition holds is executed, if there is one.
 type promptStep []promptClause
 
 type promptClause struct {
-	// condition is empty for what is always done.
+	// condition is empty for a clause that always applies.
 	condition, tool string
 	arguments       map[string]any
 }
