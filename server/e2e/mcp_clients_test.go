@@ -179,7 +179,7 @@ func TestMCPInspector(t *testing.T) {
 			args := append([]string{
 				"cli.js", "--cli", s.BaseURL + "/mcp", "--transport", "http", "--header", "Authorization: Bearer " + key, "--method", name,
 			}, tc.args...)
-			out := string(node(t, "node_modules/@modelcontextprotocol/inspector-cli/build", args...)) // it looks for its own package.json in the current folder
+			out := string(node(t, "node_modules/@modelcontextprotocol/inspector-cli/build", args...)) // it reads package.json there
 			for _, want := range tc.want {
 				if !strings.Contains(out, want) {
 					t.Errorf("%q is not in %s", want, out)

@@ -129,7 +129,7 @@ func mcpFixtures(server *sdk.Server) {
 		})
 }
 
-// sealed checks that state returns from clients unchanged: the server keeps nothing between two calls.
+// sealed signs state that clients return, so that a change is detected. The server keeps nothing between two calls.
 type sealed struct{ key [32]byte }
 
 func (s *sealed) seal(state string) string {
@@ -146,7 +146,7 @@ func (s *sealed) open(text string) (string, error) {
 	return state, nil
 }
 
-// filledIn returns what a person filled in, or nil if the form was not sent.
+// filledIn returns what a person filled in, or nil if the person did not accept.
 func filledIn(responses sdk.InputResponseMap, key string) map[string]any {
 	if r, ok := responses[key].(*sdk.ElicitResult); ok && r.Action == "accept" {
 		return r.Content

@@ -46,7 +46,7 @@ func (a anchor) mean() float64 { return (a.before + a.after) / 2 }
 // scaled converts a processor time to the reference machine.
 func (a anchor) scaled(raw float64) float64 { return raw * referenceAnchor / a.mean() }
 
-// drift is the ratio of the slower of both to the faster.
+// drift is the difference between the two anchors, as a fraction of the faster one.
 func (a anchor) drift() float64 {
 	return max(a.before, a.after)/min(a.before, a.after) - 1
 }
