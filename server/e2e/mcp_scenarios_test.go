@@ -126,7 +126,7 @@ func readPrompt(t *testing.T, text string, tools map[string]map[string]any) []pr
 	return steps
 }
 
-// likeliest returns the first likely cause in the texts, as "(kind) statement".
+// likeliest returns the first likely cause in the latest text that lists causes, as "(kind) statement".
 func likeliest(texts []string) string {
 	for _, text := range slices.Backward(texts) {
 		if _, rest, ok := strings.Cut(text, "### Likely causes"); ok {

@@ -12,7 +12,7 @@ import (
 // maxWaiting bounds the statements of one organization that wait for a slot.
 const maxWaiting = 200
 
-// Shares bounds the statements of one organization that run at once: one full dashboard does not hold up other organizations. It is safe for
+// OrgSlots bounds the statements of one organization that run at once: one full dashboard does not hold up other organizations. It is safe for
 // concurrent use.
 type OrgSlots struct {
 	each int
