@@ -1,5 +1,5 @@
-// Package server_test holds the shape of the tree: who may import whom, where third-party code may enter, how long a file and how
-// vague a name may get.
+// Package server_test checks the structure of the tree: which package may import which, where third-party code may enter, how
+// long a file may be, and how vague a name may be.
 package server_test
 
 import (
@@ -22,8 +22,8 @@ import (
 
 const module = "github.com/svc-observability/svc"
 
-// levels is the import table of the architecture: a package imports only packages of a lower level, or of its own where
-// sameLevel says so. The longest matching entry counts. A package that is not here fails the test: give it a level.
+// levels is the import table of the architecture. A package imports only packages of a lower level, or of its own level if
+// sameLevel lists the import. The longest matching entry counts. A package without an entry fails the test: give it a level.
 var levels = map[string]int{
 	"cmd": 6,
 
@@ -59,7 +59,7 @@ var levels = map[string]int{
 	"server/apierr":     0,
 	"server/cache":      0,
 	"server/egress":     0,
-	"server/demo":       0, // a client of the public ingest API like any other: it knows nothing of the server
+	"server/demo":       0, // it is an ordinary client of the public ingest API and imports nothing of the server
 	"server/contract":   0,
 	"server/limits":     0,
 	"server/golden":     0, // only tests import it
@@ -71,7 +71,7 @@ var levels = map[string]int{
 	"server/requestid":  0,
 	"server/wirejson":   0,
 	"server/wording":    0,
-	"tools":             0, // programs of the build: they know nothing of the server
+	"tools":             0, // programs of the build, which import nothing of the server
 }
 
 // sameLevel lists imports between subtrees of one level, each with its reason.
@@ -132,7 +132,7 @@ var seams = []struct {
 	{"github.com/prometheus", []string{"server/app", "server/rpc", "server/ingest", "server/mcp", "server/ratelimit", "server/warehouse"}, "metrics are defined beside what they count"},
 }
 
-// noService lists who must not import the services although they stand above them.
+// noService lists packages that must not import the services although they stand above them.
 var noService = map[string]string{
 	"server/rest":    "REST reaches a method through the loopback, so that the rpc chain runs",
 	"server/openapi": "the document comes from the contract",
@@ -141,14 +141,14 @@ var noService = map[string]string{
 	"server/web":     "a page reaches a method through the loopback, so that the rpc chain runs",
 }
 
-// serviceBans keep transport out of the services: what they import themselves, in files that are not generated.
+// serviceBans keep transport out of the services. They apply to direct imports in files that are not generated.
 var serviceBans = map[string]string{
 	"connectrpc.com":         "a method is a plain function (connect's `simple` option)",
 	"google.golang.org/grpc": "a method is a plain function",
 	"net/http":               "a service cannot tell which door a call came through",
 }
 
-// pureLevels must not reach the network or a database driver at all, not even indirectly.
+// pureLevels lists levels that must not reach the network or a database driver, not even indirectly.
 var pureLevels = map[string][]string{
 	"server/principal": {"net/http", "database/sql", "google.golang.org/grpc"},
 	"server/publicid":  {"net/http", "google.golang.org/grpc"},
@@ -164,7 +164,7 @@ type goPackage struct {
 	XTestImports []string
 }
 
-// list returns the packages of this module, with what each reaches. go list runs once.
+// list returns the packages of this module with their dependencies. go list runs once.
 func list(t *testing.T) []goPackage {
 	t.Helper()
 	packages, err := listed()
@@ -201,7 +201,8 @@ func relative(importPath string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(importPath, module), "/")
 }
 
-// service is the folder of the service that a package under server/services belongs to; its own parts may be packages.
+// service returns the folder of the service that a package under server/services belongs to. A service may consist of several
+// packages.
 func service(rel string) string {
 	parts := strings.SplitN(rel, "/", 4)
 	return strings.Join(parts[:min(len(parts), 3)], "/")
@@ -234,7 +235,7 @@ func TestImportsGoDownward(t *testing.T) {
 			}
 			to, ok := subtree(relative(imported))
 			if !ok {
-				continue // reported for itself
+				continue // this package has its own failure
 			}
 			switch {
 			case noService[from] != "" && to == "server/services":
@@ -272,7 +273,8 @@ func TestThirdPartySeams(t *testing.T) {
 	}
 }
 
-// testOnly names the packages that only tests import: the suites and kits beside what they test end in "test".
+// testOnly reports whether only tests may import a package. Suites and kits stand beside the code that they test and end in
+// "test".
 func testOnly(rel string) bool {
 	return within(rel, "server/golden") || within(rel, "server/testkit") || within(rel, "server/e2e") || strings.HasSuffix(rel, "test")
 }
@@ -308,7 +310,7 @@ func TestTestkitStaysOut(t *testing.T) {
 	}
 }
 
-// TestTableIsUsed fails on a reason for an import that nobody makes: the table must not grow stale.
+// TestTableIsUsed fails if the table gives a reason for an import that no package makes, so that the table stays current.
 func TestTableIsUsed(t *testing.T) {
 	packages := list(t)
 	for pair := range sameLevel {

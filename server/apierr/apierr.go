@@ -1,5 +1,5 @@
-// Package apierr holds the one error type that leaves a service, and the table of tags that says what each error means: status, type,
-// code, title, recovery. The table is read from the options of svc.v2.ErrorTag; each door maps an Error in one place.
+// Package apierr holds the only error type that leaves a service, and the table of tags with the meaning of each error: status,
+// type, code, title, recovery. The table is read from the options of svc.v2.ErrorTag. Each door maps an Error in one place.
 package apierr
 
 import (
@@ -15,21 +15,21 @@ import (
 // Tag is the identity of an error; its constants are in tags.go.
 type Tag = svcv2.ErrorTag
 
-// Violation is one broken input: the path of the field as the caller wrote it, and what is wrong with it.
+// Violation is one invalid input: the path of the field as the caller wrote it, and the reason.
 type Violation struct {
 	Field   string
 	Message string
 }
 
-// Error is a failure as callers may see it, with a private cause for logs and errors.Is.
+// Error is a failure in the form that callers may see, with a private cause for logs and errors.Is.
 type Error struct {
 	Tag Tag
 	// Message explains this occurrence. Safe to show: it never holds an upstream error, a secret or another tenant's value.
 	Message string
-	// Param names the one input that is to blame, empty when there is none.
+	// Param names the one invalid input. It is empty if no single input is invalid.
 	Param      string
 	Violations []Violation
-	// RetryAfter is the delay when the failure knows a better one than the tag's default.
+	// RetryAfter is the delay if the failure knows a better one than the default of the tag.
 	RetryAfter time.Duration
 
 	cause error
@@ -38,10 +38,10 @@ type Error struct {
 // Option adds a detail to an Error.
 type Option func(*Error)
 
-// Param names the input that is to blame.
+// Param names the invalid input.
 func Param(name string) Option { return func(e *Error) { e.Param = name } }
 
-// Violations lists every broken input.
+// Violations lists every invalid input.
 func Violations(v ...Violation) Option {
 	return func(e *Error) { e.Violations = append(e.Violations, v...) }
 }
@@ -49,7 +49,7 @@ func Violations(v ...Violation) Option {
 // RetryAfter says when the same request can succeed.
 func RetryAfter(d time.Duration) Option { return func(e *Error) { e.RetryAfter = d } }
 
-// Cause keeps the underlying error for logs and errors.Is. It is never shown.
+// Cause keeps the underlying error for logs and errors.Is. Callers never see it.
 func Cause(err error) Option { return func(e *Error) { e.cause = err } }
 
 // New makes an error. An empty message becomes the tag's title.
@@ -87,7 +87,7 @@ func (e *Error) RetryAfterSeconds() int {
 	return max(1, int(s.GetRetryAfterSeconds()))
 }
 
-// Detail is the error as it travels inside a Connect or gRPC status.
+// Detail is the error in the form in which a Connect or gRPC status carries it.
 func (e *Error) Detail() *optionsv1.ErrorDetail {
 	s := Spec(e.Tag)
 	d := &optionsv1.ErrorDetail{
@@ -101,8 +101,8 @@ func (e *Error) Detail() *optionsv1.ErrorDetail {
 	return d
 }
 
-// From turns any error into an Error: an Error in the chain is returned as it is, a canceled or expired context gets its own tag,
-// and everything else becomes UnexpectedError with the cause kept private.
+// From turns any error into an Error. It returns an Error in the chain unchanged. A canceled or expired context gets its own tag.
+// Everything else becomes UnexpectedError with a private cause.
 func From(err error) *Error {
 	var e *Error
 	switch {

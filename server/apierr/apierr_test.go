@@ -58,11 +58,11 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestPublicTags holds the table against the published list of errors, row by row.
+// TestPublicTags compares the table with the published list of errors, row by row.
 func TestPublicTags(t *testing.T) {
 	type row struct {
 		status      int32
-		code        string // empty: the page does not say
+		code        string // empty: the list gives no code
 		retryable   bool
 		retrySecond int
 	}

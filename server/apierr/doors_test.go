@@ -76,7 +76,8 @@ func doors(t *testing.T) *httptest.Server {
 	return server
 }
 
-// TestEveryTagThroughEveryDoor is the page a reviewer reads when an error changes: what each tag looks like to each sort of client.
+// TestEveryTagThroughEveryDoor records how each tag appears to each kind of client. A reviewer reads the difference when an error
+// changes.
 func TestEveryTagThroughEveryDoor(t *testing.T) {
 	server := doors(t)
 	connectClient := svcv2connect.NewApiKeysServiceClient(server.Client(), server.URL)

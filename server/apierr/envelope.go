@@ -7,7 +7,8 @@ import (
 	optionsv1 "github.com/svc-observability/svc/gen/svc/options/v1"
 )
 
-// Envelope is the JSON body of every failure over HTTP, in this order of fields. It is a closed object: ingest repeats the delay of Retry-After in it, the other doors name the parameter that is to blame.
+// Envelope is the JSON body of every failure over HTTP, in this order of fields. It is a closed object: ingest repeats the delay
+// of Retry-After in it, the other doors name the invalid parameter.
 func Envelope(d *optionsv1.ErrorDetail, ingest bool) []byte {
 	var e struct {
 		Error struct {
@@ -32,7 +33,7 @@ func Envelope(d *optionsv1.ErrorDetail, ingest bool) []byte {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
-	// Texts, a number and a boolean cannot fail to encode, nor can the buffer fail to take them.
+	// Encoding texts, a number and a boolean cannot fail, and neither can writing to the buffer.
 	_ = encoder.Encode(e)
 	return bytes.TrimSuffix(out.Bytes(), []byte{'\n'})
 }

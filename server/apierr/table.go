@@ -31,7 +31,7 @@ var read = sync.OnceValue(func() table {
 	return t
 })
 
-// Spec is the fixed half of a tag. An unknown tag has the meaning of UnexpectedError.
+// Spec returns the fixed properties of a tag. An unknown tag has those of UnexpectedError.
 func Spec(tag Tag) *optionsv1.ErrorSpec {
 	specs := read().specs
 	if tag <= 0 || int(tag) >= len(specs) || specs[tag] == nil {
@@ -56,7 +56,7 @@ func All() []Tag {
 	return all
 }
 
-// Type is the error family of an HTTP status (413 and 422 are invalid requests).
+// Type returns the error family of an HTTP status (413 and 422 are invalid requests).
 func Type(status int) string {
 	switch {
 	case status >= 500:

@@ -54,7 +54,8 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// openAPI serves the API address. With the role api it makes the services, the chain in front of them, and every door on the API address.
+// openAPI serves the API address. With the role api, it makes the services, the chain in front of them, and every door on the API
+// address.
 func (a *App) openAPI(ctx context.Context) error {
 	if !a.cfg.Roles.Has(config.RoleAPI) {
 		mux := http.NewServeMux()
@@ -142,7 +143,7 @@ func (a *App) openAPI(ctx context.Context) error {
 	return nil
 }
 
-// mountReference serves the OpenAPI document, and the reference that shows it, without credentials.
+// mountReference serves the OpenAPI document and the reference page that shows it. Neither needs credentials.
 func mountReference(mux *http.ServeMux, c *contract.Contract, baseURL string) error {
 	doc, err := openapi.New(c, baseURL)
 	if err != nil {
@@ -155,7 +156,8 @@ func mountReference(mux *http.ServeMux, c *contract.Contract, baseURL string) er
 	return nil
 }
 
-// byPrefix takes the paths that begin with prefix from mux: its patterns cannot end within a path segment, as `/svc.v2.` does.
+// byPrefix sends the paths that begin with prefix to h and all others to mux. A pattern of the mux cannot end within a path
+// segment, as `/svc.v2.` does.
 func byPrefix(mux http.Handler, prefix string, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, prefix) {
@@ -166,8 +168,8 @@ func byPrefix(mux http.Handler, prefix string, h http.Handler) http.Handler {
 	})
 }
 
-// asWritten gives other every path that is not in its shortest form, `/v2//api_keys` or an escaped slash: the mux would answer with a
-// redirect in HTML.
+// asWritten sends every path that is not in its shortest form to other: `/v2//api_keys`, for example, or an escaped slash. The
+// mux would answer such a path with a redirect in HTML.
 func asWritten(mux, other http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if p, shortest := r.URL.Path, path.Clean(r.URL.Path); p != shortest && p != shortest+"/" {
@@ -184,7 +186,7 @@ func door(d principal.Door, next http.Handler) http.Handler {
 	})
 }
 
-// mountServices returns the handler of every API method, behind the chain. It is what all doors reach.
+// mountServices returns the handler of every API method, behind the chain. All doors lead to it.
 func (a *App) mountServices(
 	ctx context.Context, c *contract.Contract, chain *rpc.Chain, shareTokens links.Sealer, limiter limiters, attempts auth.Buckets,
 ) (http.Handler, error) {
@@ -242,7 +244,7 @@ func (a *App) mountServices(
 	return chain.Handler(mux)
 }
 
-// shareHash is the hash by which the token of a share link is found: no other secret has it.
+// shareHash is the hash that finds the token of a share link. The prefix keeps it apart from the hashes of all other secrets.
 func (a *App) shareHash(token string) string { return a.hasher.Hash("dashboard share " + token) }
 
 // newIngestKey makes the secret of an ingest key.

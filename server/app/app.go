@@ -1,5 +1,5 @@
-// Package app is the composition root: New names every part of the server in the order in which it is made, Run serves until it is
-// told to stop, and what was made is closed in reverse order.
+// Package app is the composition root. New makes every part of the server, in the order in which the parts need each other. Run
+// serves until its context ends. Everything that New made is closed in reverse order.
 package app
 
 import (
@@ -32,26 +32,28 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/chdb"
 )
 
-// Options is what the process gives to the server beside its configuration.
+// Options is what the process gives to the server besides its configuration.
 type Options struct {
-	// Version is shown by /version and to MCP clients.
+	// Version appears in /version and is sent to MCP clients.
 	Version string
-	// Logger takes the server's log; nil for slog.Default.
+	// Logger takes the server's log. Nil means slog.Default.
 	Logger *slog.Logger
-	// Progress is told each step of the start, in words for a person; nil for none.
+	// Progress receives each step of the start, in words for a person. It may be nil.
 	Progress func(step string)
-	// WarehouseCommand starts the embedded engine's process; `warehouse` flags are appended. Nil for this binary's subcommand.
+	// WarehouseCommand starts the process of the embedded engine; the `warehouse` flags are appended. Nil means the subcommand of
+	// this binary.
 	WarehouseCommand []string
-	// OnFirstStart is given the credentials of the organization that the first start on an empty database creates. Beside the
-	// bootstrap file they are not kept anywhere in clear.
+	// OnFirstStart receives the credentials of the organization that the first start on an empty database creates. Apart from the
+	// bootstrap file, the server keeps them nowhere in clear text.
 	OnFirstStart func(bootstrap.File) error
-	// Egress are networks that URLs of users may lead to although they are not public; none but in tests.
+	// Egress lists networks that URLs of users may lead to although they are not public. Only tests set it.
 	Egress []netip.Prefix
-	// Watch wraps the handler of the API address: tests look on. Nil for none.
+	// Watch wraps the handler of the API address, so that tests can observe it. It may be nil.
 	Watch func(http.Handler) http.Handler
-	// Reads wraps the warehouse for the reads of the API: tests make it fail. Nil for none; no setting leads here.
+	// Reads wraps the warehouse for the reads of the API, so that tests can make it fail. It may be nil; no setting leads here.
 	Reads func(read.ConfinedWarehouse) read.ConfinedWarehouse
-	// MCPFixtures add to the MCP server what the protocol's conformance suite calls; nil but in tests. No setting leads here.
+	// MCPFixtures add the tools and resources to the MCP server that the conformance suite of the protocol calls. Only tests set
+	// it; no setting leads here.
 	MCPFixtures mcp.Fixtures
 }
 
@@ -71,7 +73,7 @@ type App struct {
 
 	store      *store.Store
 	hasher     *auth.Hasher
-	supervisor *chdb.Supervisor // nil with a ClickHouse server
+	supervisor *chdb.Supervisor // nil with an external ClickHouse server
 	warehouse  *warehouse.Warehouse
 	queue      *queue.Log
 	pipeline   *pipeline.Pipeline
@@ -94,8 +96,8 @@ type closer struct {
 	close func(context.Context) error
 }
 
-// New opens everything that the configuration names: data folder, database, warehouse, queue, listeners. When it fails, what it had
-// opened is closed again.
+// New opens everything that the configuration names: data folder, database, warehouse, queue, listeners. If it fails, it closes
+// what it has opened.
 func New(ctx context.Context, cfg config.Config, opts Options) (*App, error) {
 	if opts.Logger == nil {
 		opts.Logger = slog.Default()
@@ -127,13 +129,13 @@ func New(ctx context.Context, cfg config.Config, opts Options) (*App, error) {
 	return a, nil
 }
 
-// onClose adds what to close; the last one added is closed first.
+// onClose registers a function for Close. The last one registered runs first.
 func (a *App) onClose(name string, fn func(context.Context) error) {
 	a.closers = append(a.closers, closer{name, fn})
 }
 
-// Run serves until ctx ends or a listener fails, then stops gracefully: it takes no more connections, lets requests under way end,
-// stores what is queued, and closes everything, within the shutdown timeout.
+// Run serves until ctx ends or a listener fails, and then stops gracefully: it takes no more connections, lets running requests
+// end, stores what is queued and closes everything. All of this happens within the shutdown timeout.
 func (a *App) Run(ctx context.Context) error {
 	failed := make(chan error, 3)
 	a.serve(failed)
@@ -148,7 +150,7 @@ func (a *App) Run(ctx context.Context) error {
 	return errors.Join(err, a.Close(stop))
 }
 
-// Close closes everything that New opened, the last first. A second call does nothing.
+// Close closes everything that New opened, in reverse order. A second call does nothing.
 func (a *App) Close(ctx context.Context) error {
 	var errs []error
 	a.closed.Do(func() {
@@ -161,7 +163,8 @@ func (a *App) Close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Abandon ends what would outlive this process, at once, before a program exits without Close. What was acknowledged is in the queue.
+// Abandon ends at once what would outlive this process. It is for a program that exits without Close. Acknowledged telemetry is
+// safe in the queue.
 func (a *App) Abandon() {
 	if a.supervisor != nil {
 		a.supervisor.Kill()
@@ -186,12 +189,13 @@ func (a *App) openStore(ctx context.Context) error {
 		return err
 	}
 	a.store, a.hasher = s, hasher
-	// Nodes whose fingerprints differ do not know each other's keys.
+	// Nodes with different fingerprints do not recognize each other's keys.
 	a.log.Info("database opened", "dialect", s.Dialect(), "secret_key_fingerprint", hasher.Fingerprint())
 	s.Subscribe(a.logFeed())
 	a.onClose("database", func(context.Context) error { return s.Close() })
 	if err := s.ClaimRegion(ctx, a.cfg.Region); errors.Is(err, store.ErrOtherRegion) {
-		// The other region's keys would be accepted here, or, if they were refused, exporters would drop what they send.
+		// Otherwise this server would accept the keys of the other region. If it refused them, exporters would drop what they
+		// send.
 		return fmt.Errorf("region: %w. A region has a database and a data folder of its own: start this server with the region that it was first started with, or give it others; if that region was a mistake, 'svc admin region set' mends it", err)
 	} else if err != nil {
 		return err
@@ -199,7 +203,7 @@ func (a *App) openStore(ctx context.Context) error {
 	return nil
 }
 
-// logFeed tells once when changes of other processes cannot be followed, and when they can be again.
+// logFeed logs once that changes of other processes cannot be followed, and once that they can be followed again.
 func (a *App) logFeed() func(store.Change) {
 	var down atomic.Bool
 	return func(c store.Change) {
@@ -213,8 +217,8 @@ func (a *App) logFeed() func(store.Change) {
 	}
 }
 
-// OpenStore opens the relational database that the configuration names, migrated, and the hasher of its secrets. It works beside a
-// running server.
+// OpenStore opens and migrates the relational database that the configuration names. It also returns the hasher of its secrets.
+// It works beside a running server.
 func OpenStore(ctx context.Context, cfg config.Config) (*store.Store, *auth.Hasher, error) {
 	hasher, err := OpenHasher(cfg)
 	if err != nil {
@@ -234,10 +238,10 @@ func OpenStore(ctx context.Context, cfg config.Config) (*store.Store, *auth.Hash
 	return s, hasher, nil
 }
 
-// PepperFile is where the key of the hashes is, unless the configuration gives it.
+// PepperFile is the file with the key of the hashes. It is used unless the configuration gives the key itself.
 func PepperFile(cfg config.Config) string { return filepath.Join(cfg.DataDir, "secrets", "pepper") }
 
-// OpenHasher returns the hasher of secrets that the configuration names. It makes the pepper file when that is missing.
+// OpenHasher returns the hasher of secrets that the configuration names. It creates the pepper file if that is missing.
 func OpenHasher(cfg config.Config) (*auth.Hasher, error) {
 	if text := cfg.SecretKey.Reveal(); text != "" {
 		sum := sha256.Sum256([]byte(text))

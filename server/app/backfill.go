@@ -2,8 +2,9 @@ package app
 
 import "context"
 
-// openBackfill fills what a later version added with what older ones stored, in the background. A ClickHouse server can have several nodes of svc,
-// which would add rows twice: there it is a command, `svc migrate backfill`.
+// openBackfill updates, in the background, the rows that older versions stored, so that they have what later versions added. An
+// external ClickHouse server can have several nodes of svc, each of which would add the same rows. There it is a command instead:
+// `svc migrate backfill`.
 func (a *App) openBackfill(context.Context) error {
 	if a.cfg.WarehouseURL.Reveal() != "" {
 		return nil

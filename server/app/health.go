@@ -11,8 +11,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// mountHealth serves what load balancers and monitors ask, without credentials: /healthz (the process answers), /readyz (the parts
-// that a request needs answer too), /version and /metrics.
+// mountHealth serves the paths of load balancers and monitors, without credentials: /healthz (the process answers), /readyz (the
+// parts that a request needs answer too), /version and /metrics.
 func (a *App) mountHealth(mux *http.ServeMux) {
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, http.StatusOK, map[string]any{"status": "ok"})
@@ -24,7 +24,7 @@ func (a *App) mountHealth(mux *http.ServeMux) {
 		for name, err := range a.checks(ctx) {
 			checks[name] = "ok"
 			if err != nil {
-				// The reason is for the log: this door asks for no credential.
+				// The reason goes to the log only, because this path asks for no credential.
 				a.log.Warn("not ready", "check", name, "error", err)
 				checks[name] = "unavailable"
 				status = http.StatusServiceUnavailable
@@ -45,7 +45,7 @@ func (a *App) checks(ctx context.Context) map[string]error {
 	return map[string]error{"database": a.store.Ping(ctx), "warehouse": a.warehouse.Ping(ctx)}
 }
 
-// ready is the verdict of all checks, for gRPC health.
+// ready returns the combined result of all checks, for gRPC health.
 func (a *App) ready(ctx context.Context) error {
 	var errs []error
 	for _, err := range a.checks(ctx) {
@@ -58,6 +58,6 @@ func writeJSON(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	// The client is gone when this fails; there is nobody to tell.
+	// This fails only when the client is gone.
 	_ = json.NewEncoder(w).Encode(body)
 }

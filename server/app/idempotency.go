@@ -7,7 +7,7 @@ import (
 	"github.com/svc-observability/svc/server/idempotency"
 )
 
-// openIdempotency makes what remembers the answers to creates, and removes old ones until the server stops.
+// openIdempotency opens the record of answers to create calls. It removes old answers until the server stops.
 func (a *App) openIdempotency() (*idempotency.Keys, error) {
 	sealer, err := a.hasher.Sealer("idempotency")
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
 
-// openIngest opens the queue, resumes what an earlier run acknowledged but did not store, and makes the two ingest doors.
+// openIngest opens the queue, resumes the batches that an earlier run acknowledged but did not store, and makes the two ingest
+// doors.
 func (a *App) openIngest(context.Context) error {
 	if !a.cfg.Roles.Has(config.RoleIngest) {
 		return nil

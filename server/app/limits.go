@@ -9,18 +9,19 @@ import (
 	"github.com/svc-observability/svc/server/rpc"
 )
 
-// limiters makes a rate limit. Limits of one name share their counts if nodes count together.
+// limiters makes a rate limit. Limits of one name share their counts if the nodes count together.
 type limiters func(name string, requests int, window time.Duration) ratelimit.Limiter
 
-// openLimiters returns the maker of the API's rate limits and the buckets that bound attempts to sign in. With a Redis, all nodes count together. Without
-// one, each process counts for itself, and there are no buckets. A Redis that does not answer stops neither the start nor requests.
+// openLimiters returns the maker of the API's rate limits, and the buckets that bound attempts to sign in. With Redis, all nodes
+// count together. Without Redis, each process counts for itself and there are no shared buckets. If Redis does not answer, the
+// server still starts and requests still pass.
 func (a *App) openLimiters(ctx context.Context) (limiters, auth.Buckets, error) {
 	if a.cfg.RedisURL == "" {
 		return func(_ string, requests int, window time.Duration) ratelimit.Limiter {
 			return ratelimit.NewWindow(requests, window)
 		}, nil, nil
 	}
-	// The fingerprint is the same on nodes of one installation only: those whose secret key is the same.
+	// The fingerprint is derived from the secret key, so it is the same on the nodes of one installation only.
 	client, err := ratelimit.Open(a.cfg.RedisURL.Reveal(), a.hasher.Fingerprint(), a.log)
 	if err != nil {
 		return nil, nil, a.cfg.Invalid("redis-url", err.Error())
@@ -37,7 +38,7 @@ func (a *App) openLimiters(ctx context.Context) (limiters, auth.Buckets, error) 
 	}, client.Buckets("attempts"), nil
 }
 
-// openDeniedCallLog starts the writer of refused calls to the audit log. It runs until the server stops.
+// openDeniedCallLog starts the writer that records refused calls in the audit log. It runs until the server stops.
 func (a *App) openDeniedCallLog() (*rpc.DeniedCallLog, error) {
 	denied := rpc.NewDeniedCallLog(a.store, a.log)
 	a.onClose("log of denied calls", func(context.Context) error { denied.Close(); return nil })

@@ -14,12 +14,12 @@ import (
 	"github.com/svc-observability/svc/server/config"
 )
 
-// listeners are the ports of this process; those of ingest are nil without that role.
+// listeners are the ports of this process. The ingest ports are nil without that role.
 type listeners struct {
 	api, ingest, otlp net.Listener
 }
 
-// listen takes the ports before anything slow starts, so that a taken one is known at once.
+// listen takes the ports before anything slow starts, so that a port that is in use fails the start at once.
 func (a *App) listen(ctx context.Context) error {
 	for _, l := range []struct {
 		to   *net.Listener
@@ -27,7 +27,7 @@ func (a *App) listen(ctx context.Context) error {
 		addr string
 		on   bool
 	}{
-		// Every role has health and metrics to show.
+		// Every role serves health and metrics.
 		{&a.listeners.api, "api-addr", a.cfg.APIAddr, true},
 		{&a.listeners.ingest, "ingest-addr", a.cfg.IngestAddr, a.cfg.Roles.Has(config.RoleIngest)},
 		{&a.listeners.otlp, "otlp-grpc-addr", a.cfg.OTLPGRPCAddr, a.cfg.Roles.Has(config.RoleIngest)},
@@ -43,7 +43,7 @@ func (a *App) listen(ctx context.Context) error {
 			return fmt.Errorf("--%s: %w", l.key, err)
 		}
 		*l.to = ln
-		// Serving closes the listener too; a second close is harmless.
+		// Serving closes the listener too. A second close is harmless.
 		a.onClose(l.key, func(context.Context) error {
 			if err := ln.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
 				return err
@@ -54,10 +54,10 @@ func (a *App) listen(ctx context.Context) error {
 	return nil
 }
 
-// baseURL is where clients reach the API.
+// baseURL is the address under which clients reach the API.
 func (a *App) baseURL() string { return urlOf(a.cfg.PublicURL, a.listeners.api) }
 
-// ingestURL is where exporters reach OTLP over HTTP.
+// ingestURL is the address under which exporters reach OTLP over HTTP.
 func (a *App) ingestURL() string { return urlOf(a.cfg.IngestPublicURL, a.listeners.ingest) }
 
 func urlOf(public string, ln net.Listener) string {
@@ -70,7 +70,8 @@ func urlOf(public string, ln net.Listener) string {
 	return "http://" + reachable(ln.Addr())
 }
 
-// reachable is the address under which this machine reaches a listener: one on all interfaces is reached by the loopback.
+// reachable returns the address under which this machine reaches a listener. For a listener on all interfaces, that is the
+// loopback address.
 func reachable(addr net.Addr) string {
 	tcp, ok := addr.(*net.TCPAddr)
 	if !ok || !tcp.IP.IsUnspecified() {
@@ -79,7 +80,7 @@ func reachable(addr net.Addr) string {
 	return fmt.Sprintf("127.0.0.1:%d", tcp.Port)
 }
 
-// serve starts to answer on every port. The first failure of a listener is sent to failed.
+// serve starts to answer on every port. It sends the first failure of a listener to failed.
 func (a *App) serve(failed chan<- error) {
 	if a.api != nil {
 		go run("api", func() error { return a.api.Serve(a.listeners.api) }, failed)
@@ -98,7 +99,7 @@ func run(name string, serve func() error, failed chan<- error) {
 	}
 }
 
-// httpServer makes a server for HTTP/1.1 and for HTTP/2 without TLS, which gRPC needs on the same port.
+// httpServer makes a server for HTTP/1.1 and for HTTP/2 without TLS. gRPC needs the latter on the same port.
 func (a *App) httpServer(name string, h http.Handler) *http.Server {
 	protocols := &http.Protocols{}
 	protocols.SetHTTP1(true)
@@ -110,7 +111,7 @@ func (a *App) httpServer(name string, h http.Handler) *http.Server {
 	return s
 }
 
-// shutdown lets the requests under way end, and cuts them off when the time for that is over.
+// shutdown lets running requests end, and cuts them off when the time for that is over.
 func (a *App) shutdown(s *http.Server, name string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		err := s.Shutdown(ctx)

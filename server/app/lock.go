@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// lockDir takes the data folder for this process. The lock ends with the process, whatever way it ends.
+// lockDir takes the data folder for this process. The lock ends with the process, however the process ends.
 func lockDir(dir string) (release func() error, err error) {
 	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

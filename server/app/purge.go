@@ -12,14 +12,14 @@ import (
 	"github.com/svc-observability/svc/server/warehouse"
 )
 
-// How often tombstones are compared with the warehouse. Telemetry of a deleted organization may still arrive from a queue: of this node
-// for as long as it takes to store what was there, of another node that was away whenever it is back, or out of quarantine. So nothing
-// is ever ticked off: a look costs one query that reads next to nothing.
+// How often the purger looks for rows of deleted organizations in the warehouse. Telemetry of a deleted organization may still
+// arrive from a queue: from this node until its queue is stored, from another node whenever that comes back, or out of
+// quarantine. So no organization is ever marked as done. One look costs one query that reads next to nothing.
 const (
 	purgeSoon   = time.Second
 	purgeOften  = 15 * time.Second
 	purgeRarely = 10 * time.Minute
-	// purgeRecent is how long after a deletion the look is repeated often.
+	// purgeRecent is the time after a deletion in which the purger looks often.
 	purgeRecent  = 15 * time.Minute
 	purgeTimeout = 10 * time.Minute
 )
@@ -30,7 +30,7 @@ type purger struct {
 	wake chan struct{}
 }
 
-// openPurge starts the purger on every node that can have telemetry in its queue, or serves deletions.
+// openPurge starts the purger on every node that can have telemetry in its queue or that serves deletions.
 func (a *App) openPurge(context.Context) error {
 	p := &purger{app: a, wake: make(chan struct{}, 1)}
 	unsubscribe := a.store.Subscribe(func(c store.Change) {
@@ -70,7 +70,7 @@ func (p *purger) run(ctx context.Context) {
 	}
 }
 
-// sweep removes what there is of every deleted organization and returns when to look again.
+// sweep removes the rows of every deleted organization and returns the time until the next look.
 func (p *purger) sweep(ctx context.Context) time.Duration {
 	ctx, cancel := context.WithTimeout(ctx, purgeTimeout)
 	defer cancel()
@@ -83,7 +83,7 @@ func (p *purger) sweep(ctx context.Context) time.Duration {
 		return purgeRarely
 	}
 	if p.app.pipeline != nil {
-		// What this node's queue holds of them is stored first, and goes with the look that follows.
+		// This node's queue may hold rows of them. They are stored first, so that this look removes them too.
 		if err := flushed(ctx, p.app.queue, p.app.pipeline); err != nil && ctx.Err() == nil {
 			p.app.log.Warn("the queue was not stored before a purge", "error", err)
 		}
@@ -97,13 +97,13 @@ func (p *purger) sweep(ctx context.Context) time.Duration {
 	return purgeRarely
 }
 
-// flushTimeout bounds the wait for the queue: behind a long backlog, looks go on meanwhile.
+// flushTimeout bounds the wait for the queue. Behind a long backlog, the purger goes on without it.
 const flushTimeout = 30 * time.Second
 
 func flushed(ctx context.Context, log *queue.Log, p *pipeline.Pipeline) error {
 	ctx, cancel := context.WithTimeout(ctx, flushTimeout)
 	defer cancel()
-	// The tail is where the next record will be: everything before it is stored once the checkpoint has reached it.
+	// The tail is the position of the next record. Everything before it is stored once the checkpoint has reached it.
 	tail := log.Tail()
 	for {
 		if done := p.Stats().Done; !done.Before(tail) {
@@ -117,7 +117,7 @@ func flushed(ctx context.Context, log *queue.Log, p *pipeline.Pipeline) error {
 	}
 }
 
-// purge removes the rows of deleted organizations and returns when the last one was deleted.
+// purge removes the rows of deleted organizations and returns the time of the newest deletion.
 func purge(ctx context.Context, st *store.Store, w *warehouse.Warehouse) (newest time.Time, err error) {
 	tombstones, err := st.ListTombstones(ctx)
 	if err != nil || len(tombstones) == 0 {

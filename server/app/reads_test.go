@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestServicesReadThroughOneReader: api.go gives the warehouse to the reader alone, so that every read of a service takes a slot of its organization.
+// TestServicesReadThroughOneReader checks that api.go gives the warehouse to the reader alone. Every read of a service must take
+// a slot of its organization.
 func TestServicesReadThroughOneReader(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "api.go", nil, 0)
 	if err != nil {

@@ -9,10 +9,11 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// lastSave bounds how long a stop waits for a database that does not take the last counts and outcomes.
+// lastSave bounds the wait of a stop for a database that does not accept the last counts and outcomes.
 const lastSave = 5 * time.Second
 
-// openUsage starts what remembers requests after their answer. They end after the doors and the pipeline, since telemetry comes first.
+// openUsage starts the parts that record requests after their answer. They stop after the doors and the pipeline, since telemetry
+// comes first.
 func (a *App) openUsage(node string) error {
 	meter, err := usage.Start(usage.Config{Store: usage.Database{Store: a.store}, Node: node, Logger: a.log})
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 // migrateFor bounds how long a start waits for a ClickHouse server that does not answer yet.
 const migrateFor = time.Minute
 
-// Socket is the embedded engine's unix socket in a data folder.
+// Socket returns the path of the embedded engine's unix socket in the data folder.
 func Socket(cfg config.Config) string { return filepath.Join(cfg.DataDir, "warehouse.sock") }
 
 func (a *App) openWarehouse(ctx context.Context) error {
@@ -66,7 +66,8 @@ func OpenWarehouse(ctx context.Context, cfg config.Config, opts Options) (*wareh
 	return warehouse.Open(ctx, wc)
 }
 
-// startEngine starts the embedded engine's process. It gets its settings the way every svc process does: flags and variables.
+// startEngine starts the process of the embedded engine. The process gets its settings as every svc process does: by flags and
+// variables.
 func (a *App) startEngine(ctx context.Context) error {
 	command := a.opts.WarehouseCommand
 	if len(command) == 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/svc-observability/svc/server/web"
 )
 
-// mountPages adds the pages on which people sign in and decide.
+// mountPages adds the pages on which people sign in and decide about requests.
 func (a *App) mountPages(mux *http.ServeMux, calls grpc.ClientConnInterface, credentials *auth.Authenticator, programs *oauth.Server, others http.Handler) error {
 	cfg := web.Config{
 		BaseURL: a.baseURL(), IngestURL: a.ingestURL(),

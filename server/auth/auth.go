@@ -1,10 +1,11 @@
-// Package auth turns credentials into callers: API keys and session tokens into a principal for the API, ingest keys into the
-// organization that telemetry belongs to. It decides who is calling, never what they may do: scopes and roles are judged by the
-// rpc chain, and a key of kind mcp is refused by every door but MCP's.
+// Package auth turns credentials into callers. API keys and session tokens become a principal for the API; ingest keys become the
+// organization that the telemetry belongs to. The package decides who is calling, never what they may do. The rpc chain checks
+// scopes and roles, and every door except MCP's refuses a key of kind mcp.
 //
-// A credential is random text behind a prefix; only its keyed hash is stored, and hashes are compared in constant time. What the
-// database says is remembered briefly. A change takes effect at once in the process that made it, and within a fraction of a second
-// in others, which hear of it from the store; while they cannot hear, within apiKeyTTL, or about a second for ingest keys.
+// A credential is random text behind a prefix. Only its keyed hash is stored, and hashes are compared in constant time. Answers
+// of the database are cached briefly. A change takes effect at once in the process that made it, and within a fraction of a
+// second in the others, which learn of it from the store. While they cannot, it takes effect within apiKeyTTL, or within about a
+// second for ingest keys.
 package auth
 
 import (
@@ -24,7 +25,7 @@ const (
 	cachedKeys = 10_000
 )
 
-// Store is what authentication needs of the relational store.
+// Store is the part of the relational store that authentication needs.
 type Store interface {
 	ApiKeyByHash(ctx context.Context, hash string) (store.ApiKey, error)
 	SessionByHash(ctx context.Context, hash string) (store.SessionIdentity, error)
@@ -34,11 +35,11 @@ type Store interface {
 	Subscribe(fn func(store.Change)) (unsubscribe func())
 }
 
-// Config of an Authenticator.
+// Config configures an Authenticator.
 type Config struct {
 	Store  Store
 	Hasher *Hasher
-	// Logger is for failures that no caller sees; nil discards them.
+	// Logger takes failures that no caller sees. Nil discards them.
 	Logger *slog.Logger
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
@@ -68,7 +69,7 @@ func New(cfg Config) *Authenticator {
 		store:  cfg.Store,
 		hasher: cfg.Hasher,
 		now:    cfg.Now,
-		// No copy outlives its time here, whatever the database does: a revoked key must not keep reading.
+		// No copy is served longer than this, whatever the database does: a revoked key must not keep reading.
 		keys:     newLookup(cfg.Store.ApiKeyByHash, cfg.Now, apiKeyTTL, 0),
 		sessions: newLookup(cfg.Store.SessionByHash, cfg.Now, apiKeyTTL, 0),
 		oauth:    newLookup(cfg.Store.OAuthIdentityByHash, cfg.Now, apiKeyTTL, 0),
@@ -86,7 +87,7 @@ func New(cfg Config) *Authenticator {
 		case store.SubjectOAuthGrant:
 			a.oauth.invalidateAll()
 		case store.SubjectAny:
-			// While changes of other processes cannot be followed, apiKeyTTL bounds how old a copy gets.
+			// While changes of other processes cannot be followed, apiKeyTTL bounds the age of a copy.
 			if c.Cause == nil {
 				a.keys.doubtAll(true)
 				a.sessions.doubtAll(true)
@@ -98,14 +99,14 @@ func New(cfg Config) *Authenticator {
 	return a
 }
 
-// Close writes what is still to be recorded and ends the goroutine. No call may follow.
+// Close writes the uses that are still to be recorded and ends the goroutine. No call may follow.
 func (a *Authenticator) Close() {
 	a.unsubscribe()
 	a.touches.close()
 }
 
-// Middleware authenticates each request once, for the whole API, and leaves the outcome in the context for
-// principal.ResultFrom. It never answers itself: every door has its own form of error, and some methods are public.
+// Middleware authenticates each request once, for the whole API, and leaves the outcome in the context for principal.ResultFrom.
+// It never answers itself, because every door has its own form of error, and some methods are public.
 func (a *Authenticator) Middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(w, r.WithContext(principal.WithResult(r.Context(), a.Authenticate(r.Context(), r.Header))))
@@ -121,7 +122,7 @@ func (a *Authenticator) Authenticate(ctx context.Context, h http.Header) princip
 	return principal.Result{Principal: p}
 }
 
-// authenticate returns a principal beside an error when the credential is good and only the organization is refused.
+// authenticate returns a principal beside an error if the credential is good and only the organization is refused.
 func (a *Authenticator) authenticate(ctx context.Context, h http.Header) (*principal.Principal, error) {
 	values := h["Authorization"]
 	if len(values) == 0 {
@@ -154,8 +155,8 @@ func (a *Authenticator) authenticate(ctx context.Context, h http.Header) (*princ
 	return nil, apierr.New(apierr.InvalidCredentials, "The credential is not known. Check that it was copied completely.")
 }
 
-// chosenOrganization reads x-svc-org-id, empty when the caller leaves the choice to us. A header that is there but names
-// nothing clear is refused: guessing could serve another organization's data.
+// chosenOrganization reads x-svc-org-id. It returns an empty id if the header is missing: the caller then leaves the choice to
+// us. A header without a clear value is refused, because a guess could serve another organization's data.
 func chosenOrganization(h http.Header) (principal.OrgID, error) {
 	switch values := h[headerOrganization]; {
 	case len(values) == 0:

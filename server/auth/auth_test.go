@@ -22,7 +22,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// faultyStore is a real store whose lookups can be made to fail, and that counts them.
+// faultyStore is a real store that counts its lookups and can make them fail.
 type faultyStore struct {
 	*store.Store
 	down    atomic.Bool
@@ -76,7 +76,7 @@ func (f *faultyStore) IngestPolicy(ctx context.Context, org principal.OrgID) (st
 	return f.Store.IngestPolicy(ctx, org)
 }
 
-// fixture is an organization with its administrator, on a clock that stands still.
+// fixture is an organization with its administrator. Its clock stands still.
 type fixture struct {
 	*faultyStore
 	hasher *Hasher
@@ -156,7 +156,7 @@ func (f *fixture) session(t testing.TB, user principal.UserID, org principal.Org
 	return token, s
 }
 
-// header builds headers from pairs, keeping several of one name.
+// header builds headers from pairs and keeps several values of one name.
 func header(pairs ...string) http.Header {
 	h := http.Header{}
 	for i := 0; i < len(pairs); i += 2 {
@@ -169,7 +169,7 @@ func bearerHeader(token string, more ...string) http.Header {
 	return header(append([]string{"authorization", "Bearer " + token}, more...)...)
 }
 
-// wantTag checks a refusal; tag 0 means that there is to be none.
+// wantTag checks a refusal. Tag 0 means that no refusal is expected.
 func wantTag(t *testing.T, r principal.Result, tag apierr.Tag) {
 	t.Helper()
 	if (r.Err == nil) != (r.Principal != nil) {
@@ -272,7 +272,7 @@ func TestApiKeyEnds(t *testing.T) {
 		wantTag(t, f.auth.Authenticate(ctx, bearerHeader(secret)), 0)
 	}
 
-	// In this process, changes take effect with the next call, on a clock that stands still.
+	// In this process, changes take effect with the next call, although the clock stands still.
 	if _, _, err := f.RevokeApiKey(ctx, f.org, revokedKey.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -291,7 +291,7 @@ func TestApiKeyEnds(t *testing.T) {
 	wantTag(t, f.auth.Authenticate(ctx, bearerHeader(expiring)), apierr.InvalidCredentials)
 }
 
-// TestApiKeyOtherProcess: what another process changes is seen within apiKeyTTL.
+// TestApiKeyOtherProcess checks that a change by another process is seen within apiKeyTTL.
 func TestApiKeyOtherProcess(t *testing.T) {
 	f := newFixture(t)
 	ctx := t.Context()
@@ -306,7 +306,7 @@ func TestApiKeyOtherProcess(t *testing.T) {
 	wantTag(t, f.auth.Authenticate(ctx, bearerHeader(secret)), apierr.InvalidCredentials)
 }
 
-// TestRevokeDuringLookup: a lookup that read the key before it was revoked leaves no trace for later calls.
+// TestRevokeDuringLookup checks that a lookup that read the key before it was revoked has no effect on later calls.
 func TestRevokeDuringLookup(t *testing.T) {
 	f := newFixture(t)
 	ctx := t.Context()
@@ -321,10 +321,10 @@ func TestRevokeDuringLookup(t *testing.T) {
 	if _, _, err := f.RevokeApiKey(ctx, f.org, key.ID); err != nil {
 		t.Fatal(err)
 	}
-	// It must neither join the old lookup nor find its answer later.
+	// This call must neither join the old lookup nor find its answer later.
 	wantTag(t, f.auth.Authenticate(ctx, bearerHeader(secret)), apierr.InvalidCredentials)
 	close(answer)
-	wantTag(t, <-early, 0) // began before the revocation
+	wantTag(t, <-early, 0) // it began before the revocation
 	wantTag(t, f.auth.Authenticate(ctx, bearerHeader(secret)), apierr.InvalidCredentials)
 }
 
@@ -343,7 +343,7 @@ func TestDatabaseDown(t *testing.T) {
 	f.down.Store(false)
 	wantTag(t, f.auth.Authenticate(ctx, bearerHeader(secret)), 0)
 	f.down.Store(true)
-	wantTag(t, f.auth.Authenticate(ctx, bearerHeader(secret)), 0) // remembered
+	wantTag(t, f.auth.Authenticate(ctx, bearerHeader(secret)), 0) // now from the cache
 	f.advance(apiKeyTTL)
 	wantTag(t, f.auth.Authenticate(ctx, bearerHeader(secret)), apierr.ApiKeyLookupPersistence)
 }

@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// Headers in canonical form, so that they can be read from the map.
+// These headers are in canonical form, so that they can be read from the map directly.
 const (
 	headerOrganization = "X-Svc-Org-Id"
 )
@@ -20,7 +20,7 @@ const (
 	kindOAuth
 )
 
-// kindOf reads the prefix and the shape; text of any other shape was never handed out, so it costs no lookup.
+// kindOf reads the prefix and checks the shape. Text of any other shape was never issued, so it costs no lookup.
 func kindOf(token string) credentialKind {
 	if len(token) == secretLength && isSecret(token) {
 		return kindOAuth
@@ -57,7 +57,7 @@ func isSecret(text string) bool {
 	return true
 }
 
-// bearer reads `Bearer <token>`; the word is compared without case.
+// bearer reads `Bearer <token>`. The case of the word does not matter.
 func bearer(value string) (token string, ok bool) {
 	scheme, token, found := strings.Cut(value, " ")
 	if !found || !strings.EqualFold(scheme, "Bearer") {

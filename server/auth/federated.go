@@ -11,16 +11,17 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// Identity is what an OpenID Connect provider says of whoever signed in there.
+// Identity is what an OpenID Connect provider says about a person who signed in there.
 type Identity struct {
 	Issuer, Subject string
 	Email           string
-	// EmailVerified is the provider's word that the address belongs to the person.
+	// EmailVerified means that the provider vouches that the address belongs to the person.
 	EmailVerified bool
 	Name          string
 }
 
-// JoinRule makes whoever signs in with a verified address of a domain a member of one organization. The zero value makes nobody one.
+// JoinRule makes everybody who signs in with a verified address of a domain a member of one organization. The zero value makes
+// nobody a member.
 type JoinRule struct {
 	// Organization is an id, `org_…`, or a slug.
 	Organization string
@@ -33,7 +34,7 @@ func (r JoinRule) covers(email string) bool {
 	return ok && r.Organization != "" && slices.Contains(r.Domains, domain)
 }
 
-// FederatedStore is what signing in with a provider needs of the relational store.
+// FederatedStore is the part of the relational store that signing in with a provider needs.
 type FederatedStore interface {
 	UserByIdentity(ctx context.Context, issuer, subject string) (store.User, error)
 	UserByEmail(ctx context.Context, email string) (store.User, error)
@@ -45,7 +46,7 @@ type FederatedStore interface {
 	JoinOrganization(ctx context.Context, org principal.OrgID, id principal.UserID, create *store.NewUser, role principal.Role, rule string) (store.User, error)
 }
 
-// FederatedConfig of a Federated.
+// FederatedConfig configures a Federated.
 type FederatedConfig struct {
 	Store  FederatedStore
 	SignIn *SignIn
@@ -58,9 +59,9 @@ type Federated struct{ FederatedConfig }
 // NewFederated returns a Federated.
 func NewFederated(cfg FederatedConfig) *Federated { return &Federated{cfg} }
 
-// Start finds the user of an identity and starts a session: the user who used the identity before, else the one who has the verified
-// address. With the token of an invitation, the person has agreed to join, as that user or as a new one. Nobody else gets an account or a
-// membership, but by the join rule. The error is always an *apierr.Error.
+// Start finds the user of an identity and starts a session. It prefers the user who used the identity before, else the user who
+// has the verified address. The token of an invitation means that the person has agreed to join, as that user or as a new one.
+// Otherwise only the join rule creates accounts and memberships. The error is always an *apierr.Error.
 func (f *Federated) Start(ctx context.Context, id Identity, invitation string) (SignedIn, error) {
 	user, err := f.find(ctx, id)
 	if err != nil {
@@ -84,10 +85,10 @@ func (f *Federated) Start(ctx context.Context, id Identity, invitation string) (
 	return f.SignIn.Start(ctx, *user, org)
 }
 
-// address is the form in which addresses are stored.
+// address returns an address in the form in which addresses are stored.
 func address(id Identity) string { return strings.ToLower(strings.TrimSpace(id.Email)) }
 
-// find returns nil for a person who is not known, but may be let in.
+// find returns nil for an unknown person, who may still be allowed to join.
 func (f *Federated) find(ctx context.Context, id Identity) (*store.User, error) {
 	user, err := f.Store.UserByIdentity(ctx, id.Issuer, id.Subject)
 	switch {
@@ -96,7 +97,7 @@ func (f *Federated) find(ctx context.Context, id Identity) (*store.User, error) 
 	case !errors.Is(err, store.ErrNotFound):
 		return nil, signInUnavailable(ctx, err)
 	case address(id) == "" || !id.EmailVerified:
-		// Whoever may write any address into an account at the provider must not become the user who has it here.
+		// A person who can write any address into an account at the provider must not become the user who has that address here.
 		return nil, apierr.New(apierr.SignInFailed, "The provider does not vouch for your email address. Verify the address there, then sign in again.")
 	}
 	user, err = f.Store.UserByEmail(ctx, id.Email)
@@ -111,7 +112,7 @@ func (f *Federated) find(ctx context.Context, id Identity) (*store.User, error) 
 
 func (f *Federated) link(ctx context.Context, id Identity, user principal.UserID) error {
 	err := f.Store.LinkIdentity(ctx, user, id.Issuer, id.Subject)
-	if errors.Is(err, store.ErrConflict) { // a sign-in in another tab was quicker
+	if errors.Is(err, store.ErrConflict) { // a sign-in in another tab was faster
 		other, oerr := f.Store.UserByIdentity(ctx, id.Issuer, id.Subject)
 		if oerr == nil && other.ID == user {
 			return nil
@@ -123,7 +124,8 @@ func (f *Federated) link(ctx context.Context, id Identity, user principal.UserID
 	return nil
 }
 
-// accept joins the organization of an invitation, and makes the user when there is none. A member stays one.
+// accept joins the organization of an invitation, and creates the user if there is no such user. A person who is already a member
+// keeps the membership.
 func (f *Federated) accept(ctx context.Context, id Identity, user *store.User, token string) (*store.User, principal.OrgID, error) {
 	inv, org, err := f.Store.InvitationByHash(ctx, f.SignIn.hasher.Hash(token))
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -161,7 +163,7 @@ func (f *Federated) accept(ctx context.Context, id Identity, user *store.User, t
 	return &joined, org.ID, nil
 }
 
-// join applies the rule, whose organization was named by the operator.
+// join applies the join rule. The operator named its organization.
 func (f *Federated) join(ctx context.Context, id Identity, user *store.User) (*store.User, error) {
 	all, err := f.Store.ListOrganizations(ctx)
 	if err != nil {
@@ -172,7 +174,7 @@ func (f *Federated) join(ctx context.Context, id Identity, user *store.User) (*s
 	})
 	if i < 0 {
 		if user != nil {
-			return user, nil // who is known signs in as before
+			return user, nil // a known user signs in as before
 		}
 		return nil, apierr.New(apierr.OrganizationAccessDenied, "The organization that new people are to join does not exist. Ask the operator of this server.")
 	}

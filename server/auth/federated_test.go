@@ -9,7 +9,7 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// TestFederated: who gets in with what a provider says, and as whom. The fixture's administrator is a@example.com.
+// TestFederated checks who gets in with which identity, and as which user. The fixture's administrator is a@example.com.
 func TestFederated(t *testing.T) {
 	const issuer = "https://id.example"
 	verified := func(email string) Identity {
@@ -17,13 +17,13 @@ func TestFederated(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		identity Identity
-		// invitation is made for this address; "*" for any.
+		// invitation is the address of the invitation; "*" means any address.
 		invitation string
 		join       JoinRule
-		// first signs in before.
+		// first is an identity that signs in before.
 		first *Identity
 		want  apierr.Tag
-		// email and role are those of whoever is signed in.
+		// email and role are those of the person who is signed in.
 		email string
 		role  principal.Role
 	}{

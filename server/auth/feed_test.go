@@ -11,8 +11,8 @@ import (
 	"github.com/svc-observability/svc/server/store/pgtest"
 )
 
-// TestChangesOfOtherProcesses: two nodes on one database, each with its own store. What one changes, the other applies within a
-// second, and a database that is gone turns no known key away.
+// TestChangesOfOtherProcesses runs two nodes on one database, each with its own store. A change by one node applies on the other
+// within a second. An outage of the database refuses no known key.
 func TestChangesOfOtherProcesses(t *testing.T) {
 	t.Parallel()
 	for name, config := range map[string]func(t *testing.T) store.Config{
@@ -62,7 +62,7 @@ func testChangesOfOthers(t *testing.T, cfg store.Config) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// within waits for the node to notice, and says how long that took.
+	// within waits until the node notices a change, and returns how long that took.
 	within := func(what string, noticed func() bool) {
 		t.Helper()
 		start := time.Now()
@@ -125,7 +125,7 @@ func testChangesOfOthers(t *testing.T, cfg store.Config) {
 			t.Errorf("unknown key in an outage: %v", err)
 		}
 	}
-	// Rolled while nobody could tell: refused as soon as the feed is back.
+	// The key was rolled while the feed was down: it is refused as soon as the feed is back.
 	if _, err := admin.RollDefaultIngestKey(ctx, org, store.IngestKeyPrivate, hasher.Secret(NewSecret(PrefixPrivateKey))); err != nil {
 		t.Fatal(err)
 	}

@@ -13,56 +13,56 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// TestKey is accepted as an ingest key whose data is discarded.
+// TestKey is accepted as an ingest key. Its data is discarded.
 const TestKey = "SVC_TEST"
 
 const (
 	ingestKeyTTL = 30 * time.Second
-	// ingestMaxStale is how long known keys are accepted while the database fails: losing telemetry is worse than taking it
-	// from a key that was revoked elsewhere during the outage.
+	// ingestMaxStale is how long known keys are accepted while the database fails. Losing telemetry is worse than taking it from
+	// a key that was revoked elsewhere during the outage.
 	ingestMaxStale = 24 * time.Hour
 )
 
 var (
-	// ErrUnknownKey: no such ingest key, or it is disabled or expired, which is a *RefusedKeyError. The message says which and is
-	// safe to show.
+	// ErrUnknownKey means that there is no such ingest key, or that it is disabled or expired. A disabled or expired key is a
+	// *RefusedKeyError. The message names the reason and is safe to show.
 	ErrUnknownKey = errors.New("ingest key refused")
-	// ErrMalformedKey is an ErrUnknownKey for what is an ingest key of no installation.
+	// ErrMalformedKey is an ErrUnknownKey for text that no installation issues as an ingest key.
 	ErrMalformedKey = fmt.Errorf("%w", ErrUnknownKey)
-	// ErrLookupUnavailable: the key cannot be checked at the moment.
+	// ErrLookupUnavailable means that the key cannot be checked at the moment.
 	ErrLookupUnavailable = errors.New("ingest key lookup unavailable")
 )
 
-// RefusedKeyError is an ErrUnknownKey whose key exists: the refusal can be shown to its organization.
+// RefusedKeyError is an ErrUnknownKey whose key exists, so the refusal can be shown to its organization.
 type RefusedKeyError struct {
 	Org  principal.OrgID
 	Kind store.IngestKeyKind
-	// KeyID is public, `ingk_…`.
+	// KeyID is the public id, `ingk_…`.
 	KeyID  string
 	reason string
 }
 
 func (e *RefusedKeyError) Error() string { return ErrUnknownKey.Error() + ": " + e.reason }
 
-// Is makes it an ErrUnknownKey.
+// Is makes the error match ErrUnknownKey.
 func (e *RefusedKeyError) Is(target error) bool { return target == ErrUnknownKey }
 
-// IngestKey is what ingest needs to know of a key. The lists are shared: do not change them.
+// IngestKey is what ingest needs to know about a key. The lists are shared: do not change them.
 type IngestKey struct {
 	Org  principal.OrgID
 	Kind store.IngestKeyKind
-	// ID is public, `ingk_…`, and set for every kind.
+	// ID is the public id, `ingk_…`. Every kind of key has one.
 	ID string
-	// Test marks TestKey; nothing else is set then.
+	// Test marks TestKey. No other field is set then.
 	Test bool
 	// Signals is nil when every signal is allowed.
 	Signals []string
-	// RateLimit is in requests per second over all ingest servers, 0 for none.
+	// RateLimit is in requests per second over all ingest servers; 0 means no limit.
 	RateLimit          float64
 	ResourceAttributes []store.ResourceAttribute
-	// ExpiresAt is zero for never. Lookup has judged it.
+	// ExpiresAt is zero for a key that never expires. Lookup has already checked it.
 	ExpiresAt time.Time
-	// Policy is the organization's; never nil but with Test.
+	// Policy is the organization's policy. It is nil only for TestKey.
 	Policy *store.IngestPolicy
 }
 
@@ -79,7 +79,7 @@ func (k *IngestKey) Allows(signal string) bool {
 	return false
 }
 
-// IngestStore is what ingest authentication needs of the relational store.
+// IngestStore is the part of the relational store that ingest authentication needs.
 type IngestStore interface {
 	IngestKeyByHash(ctx context.Context, hash string) (store.IngestKey, error)
 	IngestPolicy(ctx context.Context, org principal.OrgID) (store.IngestPolicy, error)
@@ -87,11 +87,11 @@ type IngestStore interface {
 	Subscribe(fn func(store.Change)) (unsubscribe func())
 }
 
-// IngestConfig of an IngestAuthenticator.
+// IngestConfig configures an IngestAuthenticator.
 type IngestConfig struct {
 	Store  IngestStore
 	Hasher *Hasher
-	// Logger is for failures that no caller sees; nil discards them.
+	// Logger takes failures that no caller sees. Nil discards them.
 	Logger *slog.Logger
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
@@ -103,13 +103,13 @@ type IngestAuthenticator struct {
 	hasher *Hasher
 	now    func() time.Time
 	keys   *lookup[ingestRecord]
-	// policies are by organization.
+	// policies holds the policies by organization.
 	policies    *lookup[store.IngestPolicy]
 	touches     *toucher
 	unsubscribe func()
 }
 
-// ingestRecord holds the answer ready beside what it is judged by.
+// ingestRecord holds the prepared answer, and the fields that decide whether the key is accepted.
 type ingestRecord struct {
 	id         uuid.UUID
 	hash       string
@@ -142,13 +142,13 @@ func NewIngest(cfg IngestConfig) *IngestAuthenticator {
 		policies: newLookup(policy, cfg.Now, ingestKeyTTL, ingestMaxStale),
 		touches:  startToucher(cfg.Logger),
 	}
-	// Ingest goes on unmapped, unsampled and unlimited where the policy was never seen and cannot be read.
+	// If the policy was never read and cannot be read now, ingest goes on without mappings, sampling and limits.
 	a.policies.fallback = func() store.IngestPolicy { return store.IngestPolicy{Sampling: store.DefaultSamplingPolicy()} }
 	a.unsubscribe = cfg.Store.Subscribe(a.changed)
 	return a
 }
 
-// changed makes that a change takes effect at once, without losing what is known while the database fails.
+// changed applies a change at once. It keeps the known copies for the case that the database fails.
 func (a *IngestAuthenticator) changed(c store.Change) {
 	switch c.Subject {
 	case store.SubjectIngestKey:
@@ -162,7 +162,8 @@ func (a *IngestAuthenticator) changed(c store.Change) {
 	}
 }
 
-// Close ends the subscription to changes, writes what is still to be recorded and ends the goroutine. No call may follow.
+// Close ends the subscription to changes, writes the uses that are still to be recorded, and ends the goroutine. No call may
+// follow.
 func (a *IngestAuthenticator) Close() {
 	a.unsubscribe()
 	a.touches.close()
@@ -210,8 +211,8 @@ func (a *IngestAuthenticator) Lookup(ctx context.Context, secret string) (Ingest
 	return key, nil
 }
 
-// Policy returns the ingest policy of an organization, for telemetry that comes without an ingest key. It fails only when ctx ends:
-// while the database fails, an older copy is served, for an organization that was never seen the default policy without a plan.
+// Policy returns the ingest policy of an organization, for telemetry that comes without an ingest key. It fails only when ctx
+// ends. While the database fails, it returns an older copy. If there is no copy, it returns the default policy without a plan.
 func (a *IngestAuthenticator) Policy(ctx context.Context, org principal.OrgID) (*store.IngestPolicy, error) {
 	e, err := a.policies.get(ctx, string(org))
 	if err != nil {

@@ -83,7 +83,7 @@ func TestIngestLookup(t *testing.T) {
 	wantRefused(t, err, f.org, key.ID, "ingest key refused: it has expired")
 }
 
-// wantRefused: the sender is told that the key is refused, and the organization can be told which one.
+// wantRefused checks that the sender learns that the key is refused, and that the organization can learn which key it was.
 func wantRefused(t *testing.T, err error, org principal.OrgID, id uuid.UUID, message string) {
 	t.Helper()
 	var refused *RefusedKeyError
@@ -113,7 +113,7 @@ func TestIngestKeyChanges(t *testing.T) {
 	check(public, nil)
 	check(custom, nil)
 	fresh := NewSecret(PrefixPublicKey)
-	check(fresh, ErrUnknownKey) // asked for too early: the miss is not remembered
+	check(fresh, ErrUnknownKey) // this lookup comes too early; the failure is not remembered
 	if _, err := f.RollDefaultIngestKey(ctx, f.org, store.IngestKeyPublic, f.hasher.Secret(fresh)); err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestIngestKeyChanges(t *testing.T) {
 		check(custom, map[bool]error{true: ErrUnknownKey}[disabled])
 	}
 
-	// From another process: within the minute that the contract allows.
+	// A change by another process counts within the minute that the contract allows.
 	f.ingest.unsubscribe()
 	if _, err := f.EditIngestKey(ctx, f.org, key.ID, store.IngestKeyEdit{Enabled: store.Set(false)}); err != nil {
 		t.Fatal(err)
@@ -148,7 +148,7 @@ func TestIngestDatabaseDown(t *testing.T) {
 	if _, err := f.ingest.Lookup(ctx, private); !errors.Is(err, ErrLookupUnavailable) || !errors.Is(err, errDown) {
 		t.Errorf("an unknown key: %v", err)
 	}
-	// The known key goes on for a long time, and asks seldom.
+	// The known key keeps working for a long time, with few lookups.
 	before := f.lookups.Load()
 	for range 100 {
 		f.advance(time.Minute)
@@ -161,7 +161,7 @@ func TestIngestDatabaseDown(t *testing.T) {
 	if n := f.lookups.Load() - before; n > 100 {
 		t.Errorf("%d lookups for 1000 calls on a database that is down", n)
 	}
-	// It recovers by itself, though nobody waits for it.
+	// The copy recovers by itself, although no caller waits for it.
 	f.down.Store(false)
 	before = f.lookups.Load()
 	deadline := time.Now().Add(5 * time.Second)
@@ -178,7 +178,7 @@ func TestIngestDatabaseDown(t *testing.T) {
 		}
 		time.Sleep(time.Millisecond)
 	}
-	// But not for ever.
+	// The copy does not last forever.
 	f.down.Store(true)
 	f.advance(ingestMaxStale)
 	if _, err := f.ingest.Lookup(ctx, public); !errors.Is(err, ErrLookupUnavailable) {
@@ -186,7 +186,7 @@ func TestIngestDatabaseDown(t *testing.T) {
 	}
 }
 
-// TestStampede: callers who ask at once for the same key share a lookup.
+// TestStampede checks that callers who look up the same key at once share one lookup.
 func TestStampede(t *testing.T) {
 	f := newFixture(t)
 	secret, _ := f.apiKey(t, nil)

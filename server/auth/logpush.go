@@ -14,37 +14,37 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// ErrUnknownConnector: there is no such log push connector, the secret is not its own, or it is disabled. The message is safe to show, and
-// the same for an unknown id and a wrong secret.
+// ErrUnknownConnector means that there is no such log push connector, that the secret belongs to another one, or that the
+// connector is disabled. The message is safe to show. It is the same for an unknown id and a wrong secret.
 var ErrUnknownConnector = errors.New("log push connector refused")
 
-// LogpushStore is what the authentication of log push connectors needs of the relational store.
+// LogpushStore is the part of the relational store that the authentication of log push connectors needs.
 type LogpushStore interface {
 	LogpushConnectorByHash(ctx context.Context, id uuid.UUID, hash string) (store.LogpushConnector, error)
 	TouchLogpushConnector(ctx context.Context, org principal.OrgID, id uuid.UUID, at time.Time, problem string) error
 	Subscribe(fn func(store.Change)) (unsubscribe func())
 }
 
-// LogpushConnector is what ingest needs to know of a connector.
+// LogpushConnector is what ingest needs to know about a connector.
 type LogpushConnector struct {
 	Org principal.OrgID
-	// ID is public, `cfp_…`.
+	// ID is the public id, `cfp_…`.
 	ID                    string
 	ServiceName, ZoneName string
 }
 
-// LogpushConfig of a LogpushAuthenticator.
+// LogpushConfig configures a LogpushAuthenticator.
 type LogpushConfig struct {
 	Store  LogpushStore
 	Hasher *Hasher
-	// Logger is for failures that no caller sees; nil discards them.
+	// Logger takes failures that no caller sees. Nil discards them.
 	Logger *slog.Logger
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }
 
-// LogpushAuthenticator resolves log push connectors, as IngestAuthenticator does ingest keys, and records what came of their pushes. It
-// is safe for concurrent use; Close it.
+// LogpushAuthenticator resolves log push connectors, as IngestAuthenticator resolves ingest keys. It also records the outcome of
+// their pushes. It is safe for concurrent use; Close it.
 type LogpushAuthenticator struct {
 	store       LogpushStore
 	hasher      *Hasher
@@ -54,7 +54,7 @@ type LogpushAuthenticator struct {
 	unsubscribe func()
 
 	mu sync.Mutex
-	// recorded are the deliveries recorded last.
+	// recorded holds the last recorded deliveries.
 	recorded map[string]delivery
 }
 
@@ -66,7 +66,7 @@ func NewLogpush(cfg LogpushConfig) *LogpushAuthenticator {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	// Copies are kept by id and hash together.
+	// A copy is stored under the id and the hash together.
 	load := func(ctx context.Context, key string) (store.LogpushConnector, error) {
 		id, err := uuid.FromBytes([]byte(key[:16]))
 		if err != nil {
@@ -82,7 +82,7 @@ func NewLogpush(cfg LogpushConfig) *LogpushAuthenticator {
 	return a
 }
 
-// changed makes that a change takes effect at once. A change names no id, so it concerns every copy; connectors are few and change rarely.
+// changed applies a change at once. A change names no id, so it concerns every copy. Connectors are few and change rarely.
 func (a *LogpushAuthenticator) changed(c store.Change) {
 	switch {
 	case c.Subject == store.SubjectLogpushConnector && c.Gone:
@@ -94,14 +94,15 @@ func (a *LogpushAuthenticator) changed(c store.Change) {
 	}
 }
 
-// Close ends the subscription to changes, writes what is still to be recorded and ends the goroutine. No call may follow.
+// Close ends the subscription to changes, writes the deliveries that are still to be recorded, and ends the goroutine. No call
+// may follow.
 func (a *LogpushAuthenticator) Close() {
 	a.unsubscribe()
 	a.touches.close()
 }
 
-// Lookup resolves the public id and the secret of a connector, which both must be of the same one. Errors: ErrUnknownConnector,
-// ErrLookupUnavailable.
+// Lookup resolves the public id and the secret of a connector. Both must belong to the same connector. Errors:
+// ErrUnknownConnector, ErrLookupUnavailable.
 func (a *LogpushAuthenticator) Lookup(ctx context.Context, publicID, secret string) (LogpushConnector, error) {
 	unknown := fmt.Errorf("%w: there is no connector with this id and this secret here; compare the URL with the one that was shown when the secret was made", ErrUnknownConnector)
 	id, err := publicid.Decode(publicid.LogpushConnector, publicID)
@@ -124,9 +125,10 @@ func (a *LogpushAuthenticator) Lookup(ctx context.Context, publicID, secret stri
 }
 
 const (
-	// problemInterval is how long a problem stays recorded at least, so that pushes that fail now and then cost few writes.
+	// problemInterval is the least time for which a recorded problem stays. It keeps the writes few when pushes fail now and
+	// then.
 	problemInterval = 2 * time.Second
-	// maxRecorded bounds the memory of what was recorded; forgetting it costs a few writes.
+	// maxRecorded bounds the memory of recorded deliveries. Forgetting one costs a few more writes.
 	maxRecorded = 10_000
 )
 
@@ -136,12 +138,12 @@ type delivery struct {
 	problem string
 }
 
-// Delivered records that a connector pushed, and what was wrong with the push, empty for nothing: once in store.TouchInterval, and when
-// the problem changes. It does not wait.
+// Delivered records a push of a connector and its problem; an empty problem means success. It writes once in store.TouchInterval,
+// and whenever the problem changes. It does not wait.
 func (a *LogpushAuthenticator) Delivered(c LogpushConnector, problem string) {
 	id, err := publicid.Decode(publicid.LogpushConnector, c.ID)
 	if err != nil {
-		return // It is none of Lookup's.
+		return // The connector does not come from Lookup.
 	}
 	d := delivery{a.now(), problem}
 	a.mu.Lock()

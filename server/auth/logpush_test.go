@@ -109,14 +109,14 @@ func TestLogpushChanges(t *testing.T) {
 	}
 	check(secret, nil, "")
 	fresh := NewSecret(PrefixConnector)
-	check(fresh, ErrUnknownConnector, "") // asked for too early: the miss is not remembered
+	check(fresh, ErrUnknownConnector, "") // this lookup comes too early; the failure is not remembered
 	if _, err := f.RollLogpushConnector(ctx, f.org, c.ID, f.hasher.Secret(fresh)); err != nil {
 		t.Fatal(err)
 	}
 	check(secret, ErrUnknownConnector, "")
 	check(fresh, nil, "")
 
-	// From another process: within the minute that the contract allows.
+	// A change by another process counts within the minute that the contract allows.
 	a.unsubscribe()
 	if err := f.DeleteLogpushConnector(ctx, f.org, c.ID); err != nil {
 		t.Fatal(err)
@@ -133,7 +133,7 @@ func (f *faultyStore) LogpushConnectorByHash(ctx context.Context, id uuid.UUID, 
 	return f.Store.LogpushConnectorByHash(ctx, id, hash)
 }
 
-// touchedStore notes what is recorded.
+// touchedStore records the deliveries that are written.
 type touchedStore struct {
 	*store.Store
 	touches chan string

@@ -15,48 +15,48 @@ import (
 
 const (
 	lookupTimeout = 2 * time.Second
-	// staleWait is how long a caller waits for the database when there is a copy that may be served instead.
+	// staleWait is how long a caller waits for the database when a copy can be served instead.
 	staleWait = 500 * time.Millisecond
 	// lookupsAtOnce keeps a flood of unknown keys from taking every connection of the database.
 	lookupsAtOnce = 32
-	// retryInterval is how long a copy is served without asking, after the database failed.
+	// retryInterval is how long a copy is served without asking the database again after the database failed.
 	retryInterval = 5 * time.Second
 )
 
-// lookup remembers what the database says of a credential, by its hash. Unknown credentials are not remembered, but at once only
-// one caller asks for the same.
+// lookup caches what the database holds for a credential, by its hash. It does not cache unknown credentials, but only one caller
+// at a time asks for the same one.
 type lookup[V any] struct {
 	load func(ctx context.Context, hash string) (V, error)
 	now  func() time.Time
-	// A copy is served for ttl; while the database fails, for maxStale.
+	// A copy is served for ttl, or for maxStale while the database fails.
 	ttl, maxStale time.Duration
 	cache         *otter.Cache[string, *entry[V]]
 	group         singleflight.Group
 	slots         chan struct{}
 
-	// fallback, where set, is served while nothing is known and the database fails.
+	// fallback, if set, is served while no copy exists and the database fails.
 	fallback func() V
 
-	// mu orders storing a copy against changes: what was read before a change is not stored after it.
+	// mu orders the storing of a copy against changes: a value that was read before a change is not stored after it.
 	mu         sync.Mutex
 	generation uint64
-	// trusted is the generation from which copies need not be verified.
+	// trusted is the generation from which copies need no verification.
 	trusted atomic.Uint64
-	// resumed is the generation in which changes could be followed again: pauses that began before are over.
+	// resumed is the generation in which changes could be followed again. Pauses that began before it are over.
 	resumed atomic.Uint64
 }
 
 type entry[V any] struct {
 	value    V
 	loadedAt time.Time
-	// generation in which the value was read.
+	// generation is the generation in which the value was read.
 	generation uint64
-	// doubted: the value changed, or may have, so the database is asked before the next use.
+	// doubted means that the value changed, or may have changed. The database is asked before the next use.
 	doubted atomic.Bool
-	// retryAt, in Unix nanoseconds, is set while refreshing fails, and failedIn is the generation in which that began.
+	// retryAt, in Unix nanoseconds, is set while refreshing fails. failedIn is the generation in which the failures began.
 	retryAt  atomic.Int64
 	failedIn atomic.Uint64
-	// touched, in Unix nanoseconds, is the last use that was handed on for recording.
+	// touched, in Unix nanoseconds, is the last use that was passed on for recording.
 	touched atomic.Int64
 }
 
@@ -67,7 +67,8 @@ func newLookup[V any](load func(context.Context, string) (V, error), now func() 
 	}
 }
 
-// get returns what is known of the credential. ErrNotFound of the store: there is none. Any other error: nobody knows.
+// get returns the value of the credential. ErrNotFound of the store means that there is no such credential. Any other error means
+// that the database cannot be asked.
 func (l *lookup[V]) get(ctx context.Context, hash string) (*entry[V], error) {
 	e, cached := l.cache.GetIfPresent(hash)
 	now := l.now()
@@ -79,7 +80,7 @@ func (l *lookup[V]) get(ctx context.Context, hash string) (*entry[V], error) {
 		}
 		usable = age < l.maxStale
 		if retryAt := e.retryAt.Load(); usable && retryAt != 0 && e.failedIn.Load() >= l.resumed.Load() {
-			// The database failed a moment ago: nobody waits for it again, one asks in the background.
+			// The database failed a moment ago. This caller does not wait for it again; a refresh runs in the background.
 			if now.UnixNano() >= retryAt && e.retryAt.CompareAndSwap(retryAt, now.Add(retryInterval).UnixNano()) {
 				l.fetch(ctx, hash)
 			}
@@ -95,7 +96,7 @@ func (l *lookup[V]) get(ctx context.Context, hash string) (*entry[V], error) {
 	}
 	select {
 	case <-overdue:
-		// A database that hangs is as good as one that fails; the question goes on.
+		// A database that hangs counts as one that fails. The query continues in the background.
 		e.failedIn.Store(generation)
 		e.retryAt.Store(now.Add(retryInterval).UnixNano())
 		return e, nil
@@ -117,7 +118,8 @@ func (l *lookup[V]) get(ctx context.Context, hash string) (*entry[V], error) {
 	}
 }
 
-// fetch asks the database, or joins who is asking. It goes on when the caller leaves: others may be waiting.
+// fetch asks the database, or joins a query that is already running. The query continues when the caller leaves, because others
+// may be waiting.
 func (l *lookup[V]) fetch(ctx context.Context, hash string) <-chan singleflight.Result {
 	ctx = context.WithoutCancel(ctx)
 	generation := l.current()
@@ -149,12 +151,12 @@ func (l *lookup[V]) fetch(ctx context.Context, hash string) <-chan singleflight.
 	})
 }
 
-// assume stores the fallback as a copy that has to be refreshed, so that not every caller waits for the database.
+// assume stores the fallback as a copy that needs a refresh, so that not every caller waits for the database.
 func (l *lookup[V]) assume(hash string, now time.Time) *entry[V] {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if e, ok := l.cache.GetIfPresent(hash); ok && now.Sub(e.loadedAt) < l.maxStale {
-		return e // somebody else was luckier
+		return e // another caller stored a value first
 	}
 	e := &entry[V]{value: l.fallback(), loadedAt: now.Add(-l.ttl)}
 	e.failedIn.Store(l.generation)
@@ -169,7 +171,7 @@ func (l *lookup[V]) current() uint64 {
 	return l.generation
 }
 
-// invalidate forgets a credential; who asks from now on gets what the database says from now on, or nothing.
+// invalidate drops the copy of a credential. Later callers get what the database holds from now on, or an error.
 func (l *lookup[V]) invalidate(hash string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -177,7 +179,7 @@ func (l *lookup[V]) invalidate(hash string) {
 	l.cache.Invalidate(hash)
 }
 
-// doubt is invalidate, but the copy is kept for the case that the database fails.
+// doubt is like invalidate, but it keeps the copy for the case that the database fails.
 func (l *lookup[V]) doubt(hash string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -188,8 +190,8 @@ func (l *lookup[V]) doubt(hash string) {
 	}
 }
 
-// doubtAll is doubt for every credential. resumed says that changes can be followed again: then everything is asked for at once,
-// otherwise copies whose refresh failed a moment ago keep their pause.
+// doubtAll is doubt for every credential. If resumed is true, changes can be followed again, and every credential is asked for at
+// once. Otherwise copies whose refresh failed a moment ago keep their pause.
 func (l *lookup[V]) doubtAll(resumed bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -217,7 +219,7 @@ func (l *lookup[V]) invalidateAll() {
 	l.cache.InvalidateAll()
 }
 
-// touch reports whether this use is to be recorded: the first within store.TouchInterval.
+// touch reports whether this use must be recorded. That is the first use within store.TouchInterval.
 func (e *entry[V]) touch(recorded *time.Time, now time.Time) bool {
 	last := e.touched.Load()
 	newest := last

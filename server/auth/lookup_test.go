@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// TestHangingDatabase: a known credential waits a moment once and then not at all; one that was never seen waits for the answer.
+// TestHangingDatabase checks that a known credential waits a moment once and then not at all. A credential that was never seen
+// waits for the answer.
 func TestHangingDatabase(t *testing.T) {
 	clock := time.Now()
 	hang := make(chan struct{})

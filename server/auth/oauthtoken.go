@@ -10,10 +10,10 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// NewOAuthSecret returns 256 random bits as text: a code or token of OAuth. It has no prefix (public-api.md "Credentials").
+// NewOAuthSecret returns 256 random bits as text, for an OAuth code or token. It has no prefix, unlike other secrets.
 func NewOAuthSecret() string { return NewSecret("") }
 
-// oauthToken finds who uses an access token of the MCP server's OAuth. Membership and role are those of now.
+// oauthToken finds the user of an access token of the MCP server's OAuth. It uses the membership and role that the user has now.
 func (a *Authenticator) oauthToken(ctx context.Context, token string, org principal.OrgID) (*principal.Principal, error) {
 	hash := a.hasher.Hash(token)
 	e, err := a.oauth.get(ctx, hash)

@@ -13,13 +13,13 @@ import (
 	"github.com/svc-observability/svc/server/store/pgtest"
 )
 
-// breakable is a database that can be taken away under a running server, and given back.
+// breakable is a database that the test can break under a running server and repair.
 type breakable struct {
 	cfg        store.Config
 	take, give func(t *testing.T)
 }
 
-// breakableSQLite loses the table of keys: every lookup fails, and so does the writer.
+// breakableSQLite removes the table of keys: every lookup fails, and so does the writer.
 func breakableSQLite(t *testing.T) breakable {
 	path := filepath.Join(t.TempDir(), "svc.db")
 	exec := func(statement string) func(*testing.T) {
@@ -40,7 +40,7 @@ func breakableSQLite(t *testing.T) breakable {
 	return breakable{store.Config{Path: path}, exec(`ALTER TABLE ingest_keys RENAME TO taken`), exec(`ALTER TABLE taken RENAME TO ingest_keys`)}
 }
 
-// breakablePostgres refuses connections and ends those that are open, that of the feed included.
+// breakablePostgres refuses connections and closes the open ones, including that of the feed.
 func breakablePostgres(t *testing.T) breakable {
 	pg := pgtest.Start(t)
 	text, other := pg.NewDatabase(t), pg.NewDatabase(t)
@@ -73,7 +73,8 @@ func breakablePostgres(t *testing.T) breakable {
 	}
 }
 
-// TestBrokenDatabase takes the database away for real: known keys work, others are undecided, and everything recovers by itself.
+// TestBrokenDatabase really breaks the database. Known keys keep working, other keys cannot be checked, and everything recovers
+// by itself.
 func TestBrokenDatabase(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(*testing.T) breakable{"sqlite": breakableSQLite, "postgres": breakablePostgres} {
@@ -113,7 +114,7 @@ func testBrokenDatabase(t *testing.T, db breakable) {
 		t.Fatal(err)
 	}
 	db.take(t)
-	// Long enough for the feed to tell of the trouble twice.
+	// This is long enough for the feed to report the failure twice.
 	for start := time.Now(); time.Since(start) < 2500*time.Millisecond; time.Sleep(20 * time.Millisecond) {
 		if _, err := ingest.Lookup(ctx, public); err != nil {
 			t.Fatalf("a known key after %s: %v", time.Since(start), err)

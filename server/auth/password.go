@@ -30,12 +30,13 @@ const (
 	passwordMemory  = 64 << 10
 	passwordTime    = 2
 	passwordThreads = 1
-	// passwordSlots is the most computations at once, whatever the machine; passwordQueue is how many may wait in each room.
+	// passwordSlots is the largest number of computations at once on any machine. passwordQueue is the number of checks that may
+	// wait in each room.
 	passwordSlots = 4
 	passwordQueue = 16
 	saltLength    = 16
 	tagLength     = 32
-	// Bounds on what a stored hash can ask of us.
+	// These bounds limit the work that a stored hash can demand.
 	maxPasswordMemory = 256 << 10
 	maxPasswordTime   = 16
 )
@@ -57,14 +58,14 @@ const MaxPasswordLength = 1024
 // MinPasswordLength is the least number of characters of a new password.
 const MinPasswordLength = 10
 
-// ErrPasswordTooLong: longer than MaxPasswordLength.
+// ErrPasswordTooLong means that the password is longer than MaxPasswordLength.
 var ErrPasswordTooLong = fmt.Errorf("the password is longer than %d bytes", MaxPasswordLength)
 
-// ErrPasswordsBusy: so many checks wait that another would only wait in vain.
+// ErrPasswordsBusy means that too many checks wait already: another one would wait in vain.
 var ErrPasswordsBusy = errors.New("too many passwords are being checked")
 
-// NewPasswords returns Passwords with 64 MiB and 2 passes, above the first choice of OWASP. At most half of the processors compute at
-// once, so that a flood of sign-ins leaves the others to everybody else.
+// NewPasswords returns Passwords with 64 MiB and 2 passes, which is above the first choice of OWASP. At most half of the
+// processors compute at once, so that a flood of sign-ins leaves the other half to all other work.
 func NewPasswords() *Passwords { return newPasswords(passwordMemory, passwordTime) }
 
 func newPasswords(memory, time uint32) *Passwords {
@@ -92,7 +93,7 @@ func (p *Passwords) Hash(ctx context.Context, password string) (string, error) {
 	return p.format(salt, tag), nil
 }
 
-// New is Hash for a password that somebody chose; param names it in what is refused. The error is always an *apierr.Error.
+// New hashes a password that a person chose. param is the field that a refusal names. The error is always an *apierr.Error.
 func (p *Passwords) New(ctx context.Context, password, param string) (string, error) {
 	if utf8.RuneCountInString(password) < MinPasswordLength {
 		return "", apierr.New(apierr.InvalidRequest, fmt.Sprintf("`%s` must have at least %d characters.", param, MinPasswordLength), apierr.Param(param))
@@ -110,7 +111,7 @@ func (p *Passwords) New(ctx context.Context, password, param string) (string, er
 }
 
 // Verify reports whether the password belongs to the PHC string. An empty string stands for a user who does not exist or has no
-// password: it takes as long as a wrong password. An error means that the check could not be made.
+// password. It takes as long as a wrong password. An error means that the check could not be made.
 func (p *Passwords) Verify(ctx context.Context, phc, password string, room Room) (bool, error) {
 	if len(password) > MaxPasswordLength {
 		return false, nil
@@ -141,7 +142,7 @@ func (p *Passwords) derive(ctx context.Context, password string, salt []byte, ti
 	return argon2.IDKey([]byte(password), salt, time, memory, threads, length), nil
 }
 
-// wait takes a slot when one becomes free.
+// wait waits until a slot is free and takes it.
 func (p *Passwords) wait(ctx context.Context, room Room) error {
 	defer p.waiting[room].Add(-1)
 	if p.waiting[room].Add(1) > passwordQueue {

@@ -20,7 +20,7 @@ func (f *fixture) mapping(t *testing.T, name string) store.AttributeMapping {
 	return m
 }
 
-// names are the mappings that apply to what comes with the key.
+// names lists the mappings that apply to data sent with the key.
 func (f *fixture) names(t *testing.T, secret string) (names []string) {
 	t.Helper()
 	key, err := f.ingest.Lookup(t.Context(), secret)
@@ -40,7 +40,7 @@ func TestIngestPolicyChanges(t *testing.T) {
 	if got := f.names(t, public); got != nil {
 		t.Errorf("mappings %v, want none", got)
 	}
-	// In one process everything takes effect at once.
+	// In one process, everything takes effect at once.
 	m := f.mapping(t, "one")
 	f.mapping(t, "two")
 	if diff := cmp.Diff([]string{"one", "two"}, f.names(t, public)); diff != "" {
@@ -65,7 +65,7 @@ func TestIngestPolicyChanges(t *testing.T) {
 	if n := f.policies.Load() - before; n != 1 {
 		t.Errorf("%d lookups of one organization's policy, want 1", n)
 	}
-	// Without word from the process that changed it, the copy ends.
+	// The copy expires even without a message from the process that changed the policy.
 	f.ingest.unsubscribe()
 	if err := f.RemovePlan(ctx, f.org); err != nil {
 		t.Fatal(err)
@@ -76,7 +76,7 @@ func TestIngestPolicyChanges(t *testing.T) {
 	}
 }
 
-// TestIngestPolicyDatabaseDown: ingest goes on, with the policy that is known or without one.
+// TestIngestPolicyDatabaseDown checks that ingest continues, with the known policy or without a policy.
 func TestIngestPolicyDatabaseDown(t *testing.T) {
 	f := newFixture(t)
 	ctx := t.Context()
@@ -86,7 +86,7 @@ func TestIngestPolicyDatabaseDown(t *testing.T) {
 		t.Fatalf("mappings %v", got)
 	}
 	f.down.Store(true)
-	// Never seen: no mapping, no sampling, no limit, and few questions.
+	// A policy that was never seen: no mapping, no sampling, no limit, and few lookups.
 	before := f.policies.Load()
 	for range 100 {
 		got, err := f.ingest.Policy(ctx, "org_other")
@@ -97,7 +97,7 @@ func TestIngestPolicyDatabaseDown(t *testing.T) {
 	if n := f.policies.Load() - before; n != 1 {
 		t.Errorf("%d questions to a database that is down, want 1", n)
 	}
-	// Seen before.
+	// A policy that was seen before.
 	for range 3 {
 		f.advance(time.Hour)
 		if diff := cmp.Diff([]string{"one"}, f.names(t, public)); diff != "" {
@@ -106,7 +106,8 @@ func TestIngestPolicyDatabaseDown(t *testing.T) {
 	}
 }
 
-// TestDoubt: word that anything may have changed has everything asked for again, and loses nothing while the database is down.
+// TestDoubt checks the message that anything may have changed. Every copy is then looked up again, and no copy is lost while the
+// database is down.
 func TestDoubt(t *testing.T) {
 	f := newFixture(t)
 	ctx := t.Context()
@@ -136,7 +137,7 @@ func TestDoubt(t *testing.T) {
 	up, cut := store.Change{Subject: store.SubjectAny}, store.Change{Subject: store.SubjectAny, Cause: errors.New("connection reset")}
 	f.ingest.changed(up)
 	lookups(3)
-	// The database is gone, and the feed says so again and again: every key is asked for once, then served from the copy.
+	// The database is down, and the feed reports this repeatedly. Every key is looked up once and then served from the copy.
 	f.down.Store(true)
 	f.ingest.changed(cut)
 	lookups(3)
@@ -145,14 +146,14 @@ func TestDoubt(t *testing.T) {
 		f.ingest.changed(cut)
 		lookups(0)
 	}
-	// A key that was edited meanwhile by somebody who could reach the database stays known, too; one that is gone does not.
+	// A key that somebody with access to the database edited meanwhile stays known too. A key that was deleted does not.
 	f.ingest.changed(store.Change{Subject: store.SubjectIngestKey, Hash: f.hasher.Hash(custom)})
 	lookups(1)
 	f.ingest.changed(store.Change{Subject: store.SubjectIngestKey, Hash: f.hasher.Hash(custom), Gone: true})
 	if _, err := f.ingest.Lookup(ctx, custom); !errors.Is(err, ErrLookupUnavailable) || errors.Is(err, ErrUnknownKey) {
 		t.Errorf("a key that was rolled, while the database is down: %v", err)
 	}
-	// The database is back, and so is the feed: no copy is served unasked, not even in the pause after the last failure.
+	// The database and the feed are back. No copy is served without a lookup, not even in the pause after the last failure.
 	f.down.Store(false)
 	f.ingest.changed(up)
 	lookups(3)

@@ -9,18 +9,18 @@ import (
 	"fmt"
 )
 
-// sealVersion is the first byte of what is sealed, so that another cipher can follow.
+// sealVersion is the first byte of a sealed value, so that another cipher can follow.
 const sealVersion = 1
 
-// ErrUnsealable says that sealed text was made with another pepper, for another purpose or place, or was changed.
+// ErrUnsealable means that the sealed text was made with another pepper, or for another purpose or place, or that it was changed.
 var ErrUnsealable = errors.New("auth: the sealed value cannot be opened: it was changed, or sealed with another secret key")
 
-// Sealer encrypts what the store must keep and give back: an answer that is to be repeated, a share token that is to be shown
-// again. It is safe for concurrent use.
+// Sealer encrypts values that the store must be able to give back: an answer that will be repeated, or a share token that will be
+// shown again. It is safe for concurrent use.
 type Sealer struct{ aead cipher.AEAD }
 
-// Sealer returns the sealer of one purpose, `idempotency` for example. Its key is derived from the pepper (HKDF-SHA256): nodes of
-// one deployment open each other's values, and no purpose opens another's.
+// Sealer returns the sealer for one purpose, for example `idempotency`. Its key is derived from the pepper (HKDF-SHA256). So
+// nodes of one deployment open each other's values, and a sealer of one purpose cannot open the values of another.
 func (h *Hasher) Sealer(purpose string) (*Sealer, error) {
 	if purpose == "" {
 		return nil, errors.New("auth: a sealer needs a purpose")
@@ -40,14 +40,14 @@ func (h *Hasher) Sealer(purpose string) (*Sealer, error) {
 	return &Sealer{aead}, nil
 }
 
-// Seal encrypts plain. place, usually organization and row, is not kept: Open must be given the same, so that what is copied to
-// another row does not open there.
+// Seal encrypts plain. The place is usually organization and row; it is not stored. Open needs the same place, so a value that is
+// copied to another row does not open there.
 func (s *Sealer) Seal(plain []byte, place string) []byte {
 	out := append(make([]byte, 0, 1+len(plain)+s.aead.Overhead()), sealVersion)
 	return s.aead.Seal(out, nil, plain, []byte(place)) //nolint:gosec // G407: this AEAD makes the nonce, cipher.NewGCMWithRandomNonce
 }
 
-// Open decrypts what Seal made; the error is ErrUnsealable.
+// Open decrypts a value of Seal. The error is ErrUnsealable.
 func (s *Sealer) Open(sealed []byte, place string) ([]byte, error) {
 	if len(sealed) == 0 || sealed[0] != sealVersion {
 		return nil, ErrUnsealable

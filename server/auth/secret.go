@@ -18,7 +18,7 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// Prefixes of secrets. All have one length.
+// Prefixes of secrets. All have the same length.
 const (
 	PrefixAPIKey     = "svc_ak_"
 	PrefixPublicKey  = "svc_pk_"
@@ -26,9 +26,9 @@ const (
 	PrefixCustomKey  = "svc_ik_"
 	PrefixSession    = "svc_st_"
 	PrefixConnector  = "svc_cf_"
-	// PrefixDevice begins the device code of a command-line login, which is no credential for calls either.
+	// PrefixDevice begins the device code of a command-line login. It is not a credential for calls either.
 	PrefixDevice = "svc_dc_"
-	// PrefixInvitation begins the token of an invitation's link, which is no credential for calls.
+	// PrefixInvitation begins the token in the link of an invitation. It is not a credential for calls.
 	PrefixInvitation = "svc_iv_"
 
 	prefixLength = 7
@@ -75,7 +75,7 @@ func (h *Hasher) Hash(secret string) string {
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(sum[:0]))
 }
 
-// Secret is what the store keeps of a secret.
+// Secret returns the form in which the store keeps a secret.
 func (h *Hasher) Secret(secret string) store.Secret {
 	s := store.Secret{Hash: h.Hash(secret), Prefix: KeyPrefix(secret)}
 	if strings.HasPrefix(secret, PrefixPublicKey) {
@@ -84,13 +84,13 @@ func (h *Hasher) Secret(secret string) store.Secret {
 	return s
 }
 
-// Fingerprint tells peppers apart in logs without giving them away: nodes of one deployment must show the same.
+// Fingerprint distinguishes peppers in logs without revealing them. Nodes of one deployment must show the same fingerprint.
 func (h *Hasher) Fingerprint() string { return h.Hash("pepper fingerprint")[:8] }
 
 func equalHash(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
 
-// LoadPepper reads the pepper file and creates it, with its folder, when it is missing. Processes that start together get the
-// same pepper. A file that others can read is refused.
+// LoadPepper reads the pepper file. If the file is missing, it creates it and its folder. Processes that start together get the
+// same pepper. A file that other users can read is refused.
 func LoadPepper(path string) ([]byte, error) {
 	pepper, err := readPepper(path)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -120,8 +120,8 @@ func readPepper(path string) ([]byte, error) {
 	return pepper, nil
 }
 
-// createPepper writes the whole file under another name and then links it, which fails when somebody was faster: nobody ever
-// reads half a pepper, and nobody replaces one.
+// createPepper writes the whole file under another name and then links it. The link fails if another process was faster. So
+// nobody reads half of a pepper, and nobody replaces one.
 func createPepper(path string) (err error) {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -141,7 +141,7 @@ func createPepper(path string) (err error) {
 	if err := os.Link(f.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	// Keys that are handed out soon depend on this file: its name must be on the disk first.
+	// Keys that are issued soon depend on this file, so its name must reach the disk first.
 	d, err := os.Open(dir)
 	if err != nil {
 		return err

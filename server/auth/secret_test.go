@@ -150,7 +150,7 @@ func TestPasswords(t *testing.T) {
 			}
 		})
 	}
-	// The default costs what it says, and the dummy costs the same.
+	// The default settings have the stated cost, and checking the dummy costs the same.
 	h, err := parsePHC(NewPasswords().dummy)
 	if err != nil || h.memory != 64<<10 || h.time != 2 || h.threads != 1 {
 		t.Errorf("default %+v, %v", h, err)
@@ -166,7 +166,7 @@ func mustHash(t *testing.T, p *Passwords, password string) string {
 	return phc
 }
 
-// TestPasswordsWait: with every slot taken, a check waits, and gives up with its caller.
+// TestPasswordsWait checks that a check waits while every slot is taken, and gives up when its caller does.
 func TestPasswordsWait(t *testing.T) {
 	p := newPasswords(64, 1)
 	for range cap(p.slots) {
@@ -183,7 +183,7 @@ func TestPasswordsWait(t *testing.T) {
 	}
 }
 
-// TestPasswordsBusy: only so many wait, whoever comes after is told at once.
+// TestPasswordsBusy checks that only a fixed number of checks wait. Any further check fails at once.
 func TestPasswordsBusy(t *testing.T) {
 	p := newPasswords(64, 1)
 	for range cap(p.slots) {

@@ -10,7 +10,7 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// A session ends SessionLifetime after the sign-in, and when it was not used for SessionIdle.
+// A session ends SessionLifetime after the sign-in, or earlier when it was unused for SessionIdle.
 const (
 	SessionLifetime = 30 * 24 * time.Hour
 	SessionIdle     = 7 * 24 * time.Hour
@@ -32,8 +32,8 @@ func (a *Authenticator) session(ctx context.Context, token string, org principal
 	}, nil
 }
 
-// SignedInUser is whose session a token is, whatever the organization in which it acts. It is for pages about the user; what concerns
-// an organization goes through Authenticate. The error is always an *apierr.Error.
+// SignedInUser returns the user of a session token, without choosing an organization. It is for pages about the user. Anything
+// about an organization goes through Authenticate. The error is always an *apierr.Error.
 func (a *Authenticator) SignedInUser(ctx context.Context, token string) (store.SessionIdentity, error) {
 	if kindOf(token) != kindSession {
 		return store.SessionIdentity{}, apierr.New(apierr.InvalidCredentials, "This is no session. Sign in.")
@@ -60,7 +60,7 @@ func (a *Authenticator) liveSession(ctx context.Context, token string) (*entry[s
 	now := a.now()
 	lastUse := s.LastSeenAt
 	if touched := time.Unix(0, e.touched.Load()); touched.After(lastUse) {
-		lastUse = touched // recorded beside the requests: the copy may not know yet
+		lastUse = touched // recorded outside of the requests, so the copy may be older
 	}
 	if s.RevokedAt != nil || !now.Before(s.ExpiresAt) || now.Sub(lastUse) >= SessionIdle {
 		return nil, apierr.New(apierr.InvalidCredentials, "The session has ended. Sign in again.")
@@ -75,8 +75,8 @@ func (a *Authenticator) touchSession(e *entry[store.SessionIdentity]) {
 	}
 }
 
-// memberOf chooses the organization in which the session acts: the one the request names, else the one of the sign-in, else the
-// only one. A choice that fails is never replaced by the next.
+// memberOf chooses the organization in which the session acts: the one that the request names, else the one of the sign-in, else
+// the only one. If a choice fails, the next one does not replace it.
 func memberOf(s *store.SessionIdentity, org principal.OrgID) (store.Membership, error) {
 	if org == "" {
 		org = s.Org
@@ -96,6 +96,6 @@ func memberOf(s *store.SessionIdentity, org principal.OrgID) (store.Membership, 
 			return m, nil
 		}
 	}
-	// The same answer whether the organization exists or not.
+	// The answer must not show whether the organization exists.
 	return store.Membership{}, apierr.New(apierr.OrganizationAccessDenied, "You are not a member of this organization.")
 }

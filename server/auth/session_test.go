@@ -84,7 +84,7 @@ func TestSessionEnds(t *testing.T) {
 	wantTag(t, f.auth.Authenticate(ctx, bearerHeader(revoked)), apierr.InvalidCredentials)
 	wantTag(t, f.auth.Authenticate(ctx, bearerHeader(expiring)), 0)
 
-	// A changed role and a lost membership take effect at once. Somebody else stays administrator.
+	// A changed role and a lost membership take effect at once. Another member stays administrator.
 	second, err := f.CreateUser(ctx, store.NewUser{Email: "second@example.com"})
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +106,7 @@ func TestSessionEnds(t *testing.T) {
 	wantTag(t, f.auth.Authenticate(ctx, bearerHeader(expiring)), apierr.InvalidCredentials)
 }
 
-// TestSessionIdle: use keeps a session alive, up to its absolute end.
+// TestSessionIdle checks that use keeps a session alive, up to its absolute end.
 func TestSessionIdle(t *testing.T) {
 	f := newFixture(t)
 	ctx := t.Context()
@@ -121,7 +121,7 @@ func TestSessionIdle(t *testing.T) {
 	for range 5 {
 		f.advance(SessionIdle / 2)
 		wantTag(t, f.auth.Authenticate(ctx, used), 0)
-		// The use is recorded beside the request.
+		// The use is recorded outside of the request.
 		for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
 			s, err := f.Store.SessionByHash(ctx, f.hasher.Hash(strings.TrimPrefix(used.Get("Authorization"), "Bearer ")))
 			if err != nil || time.Now().After(deadline) {

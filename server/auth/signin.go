@@ -13,7 +13,7 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// SignInStore is what signing in needs of the relational store.
+// SignInStore is the part of the relational store that signing in needs.
 type SignInStore interface {
 	UserByEmail(ctx context.Context, email string) (store.User, error)
 	OrganizationsOf(ctx context.Context, user principal.UserID) ([]store.UserOrganization, error)
@@ -21,12 +21,12 @@ type SignInStore interface {
 	RevokeSession(ctx context.Context, user principal.UserID, id uuid.UUID) error
 }
 
-// SignInConfig of a SignIn.
+// SignInConfig configures a SignIn.
 type SignInConfig struct {
 	Store     SignInStore
 	Hasher    *Hasher
 	Passwords *Passwords
-	// Shared counts the attempts of all nodes together; nil counts those of this process.
+	// Shared counts the attempts of all nodes together. With nil, this process counts its own attempts.
 	Shared Buckets
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
@@ -54,12 +54,13 @@ type SignedIn struct {
 	Token   string
 	User    store.User
 	Session store.Session
-	// Organizations are the user's, oldest membership first; Session.Org is one of them, or empty.
+	// Organizations lists the user's organizations, oldest membership first. Session.Org is one of them, or empty.
 	Organizations []store.UserOrganization
 }
 
-// Password checks a password and starts a session in the organization, or without one when org is empty and the user has several.
-// Unknown users take as long as wrong passwords and get the same error. The error is always an *apierr.Error.
+// Password checks a password and starts a session in the organization. If org is empty and the user has several organizations,
+// the session starts without one. Unknown users take as long as wrong passwords and get the same error. The error is always an
+// *apierr.Error.
 func (s *SignIn) Password(ctx context.Context, email, password string, org principal.OrgID) (SignedIn, error) {
 	user, err := s.CheckPassword(ctx, email, password)
 	if err != nil {
@@ -68,7 +69,7 @@ func (s *SignIn) Password(ctx context.Context, email, password string, org princ
 	return s.Start(ctx, user, org)
 }
 
-// CheckPassword is Password without the session.
+// CheckPassword does the same as Password but starts no session.
 func (s *SignIn) CheckPassword(ctx context.Context, email, password string) (store.User, error) {
 	address, account := principal.OriginFrom(ctx).IP, strings.ToLower(strings.TrimSpace(email))
 	attempt, wait := s.throttle.Take(address, account)
@@ -98,7 +99,7 @@ func (s *SignIn) CheckPassword(ctx context.Context, email, password string) (sto
 	return user, nil
 }
 
-// Start starts a session of a user whose identity was proved.
+// Start starts a session for a user whose identity was proved.
 func (s *SignIn) Start(ctx context.Context, user store.User, org principal.OrgID) (SignedIn, error) {
 	orgs, err := s.store.OrganizationsOf(ctx, user.ID)
 	if err != nil {
@@ -110,7 +111,7 @@ func (s *SignIn) Start(ctx context.Context, user store.User, org principal.OrgID
 		return SignedIn{}, err
 	}
 	out.Token = NewSecret(PrefixSession)
-	// The new session is the one that acts in the audit log.
+	// The audit log names the new session as the actor.
 	ctx = principal.WithResult(ctx, principal.Result{Principal: &principal.Principal{Org: chosen, User: user.ID, Email: user.Email, Kind: principal.KindSession}})
 	out.Session, err = s.store.CreateSession(ctx, store.NewSession{
 		User: user.ID, Org: chosen, TokenHash: s.hasher.Hash(out.Token), UserAgent: principal.OriginFrom(ctx).UserAgent,
@@ -122,7 +123,7 @@ func (s *SignIn) Start(ctx context.Context, user store.User, org principal.OrgID
 	return out, nil
 }
 
-// End ends a session. Its token is refused from then on.
+// End ends a session. From then on, its token is refused.
 func (s *SignIn) End(ctx context.Context, session store.SessionIdentity) error {
 	ctx = principal.WithResult(ctx, principal.Result{Principal: &principal.Principal{
 		Org: session.Org, User: session.User, Email: session.Email, Kind: principal.KindSession, CredentialID: session.ID.String(),
@@ -133,7 +134,7 @@ func (s *SignIn) End(ctx context.Context, session store.SessionIdentity) error {
 	return nil
 }
 
-// choose is the organization of a new session: the named one, else the only one, else none.
+// choose returns the organization of a new session: the named one, or the user's only one, or an empty id.
 func choose(orgs []store.UserOrganization, org principal.OrgID) (principal.OrgID, error) {
 	for _, o := range orgs {
 		if o.ID == org || org == "" && len(orgs) == 1 {

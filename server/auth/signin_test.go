@@ -93,7 +93,8 @@ func TestSignIn(t *testing.T) {
 	wantErrorTag(t, err, apierr.AuthorizationUnavailable)
 }
 
-// TestSignInWithSeveral: with several organizations and none named, the session acts nowhere until a request names one.
+// TestSignInWithSeveral checks a user with several organizations who names none at the sign-in: the session acts nowhere until a
+// request names one.
 func TestSignInWithSeveral(t *testing.T) {
 	f := newFixture(t)
 	s := newSignIn(t, f)
@@ -113,7 +114,8 @@ func TestSignInWithSeveral(t *testing.T) {
 	}
 }
 
-// TestSignInThrottle: failures on one account, or from one address, are slowed down; others and successes are not.
+// TestSignInThrottle checks that failures on one account, or from one address, are slowed down. Other callers and successes are
+// not.
 func TestSignInThrottle(t *testing.T) {
 	f := newFixture(t)
 	s := newSignIn(t, f)
@@ -131,7 +133,8 @@ func TestSignInThrottle(t *testing.T) {
 	if e.RetryAfter <= 0 || e.RetryAfter > accountBucket("").Interval {
 		t.Errorf("retry after %s", e.RetryAfter)
 	}
-	// From where the person signed in before it goes on, until that address fails as often itself.
+	// From the address where the person signed in before, sign-in still works, until that address has as many failures of its
+	// own.
 	wantErrorTag(t, attempt("192.0.2.9", "a@example.com", "correct horse"), 0)
 	for range accountBucket("").Burst {
 		wantErrorTag(t, attempt("192.0.2.9", "a@example.com", "wrong"), apierr.SignInFailed)
@@ -148,7 +151,7 @@ func TestSignInThrottle(t *testing.T) {
 	wantErrorTag(t, attempt("2001:db8:0:1::1", "a@example.com", "correct horse"), 0)
 }
 
-// TestThrottleMemory: whatever is tried, the table stays bounded, and what is full again makes room first.
+// TestThrottleMemory checks that the table stays bounded under any attempts, and that full buckets make room first.
 func TestThrottleMemory(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	th := NewThrottle("test", nil, func() time.Time { return now })
@@ -183,7 +186,7 @@ func TestThrottleMemory(t *testing.T) {
 	}
 }
 
-// sharedBuckets stands for a Redis.
+// sharedBuckets stands in for Redis.
 type sharedBuckets struct {
 	down        bool
 	wait        time.Duration
@@ -200,8 +203,8 @@ func (b *sharedBuckets) Take(list []ratelimit.Bucket) (time.Duration, bool) {
 
 func (b *sharedBuckets) GiveBack(list []ratelimit.Bucket) { b.back = append(b.back, list) }
 
-// TestSharedThrottle: what is shared decides, and is given back; while it does not answer, this process counts, and guesses are not let
-// through.
+// TestSharedThrottle checks that the shared buckets decide and that attempts are given back to them. While they do not answer,
+// this process counts, so guesses are not let through.
 func TestSharedThrottle(t *testing.T) {
 	shared := &sharedBuckets{}
 	th := NewThrottle("test", shared, nil)

@@ -19,15 +19,15 @@ type Buckets interface {
 	GiveBack(list []ratelimit.Bucket)
 }
 
-// Throttle bounds attempts to sign in, by address and by account. Only failures count in the end: a success gives the attempt back.
-// It is safe for concurrent use, and its memory is bounded.
+// Throttle bounds attempts to sign in, by address and by account. Only failures count in the end: a success gives the attempt
+// back. It is safe for concurrent use, and its memory is bounded.
 //
-// An address from which an account has signed in has attempts of its own on that account. So a stranger who keeps failing on the account from another
-// address does not lock the person out. Sessions that exist are not affected.
+// An address from which an account has signed in has its own attempts on that account. So a stranger who keeps failing on the
+// account from another address does not lock the person out. Existing sessions are not affected.
 type Throttle struct {
 	name   string
 	shared Buckets
-	// local counts in this process, if there is no shared store or while that does not answer.
+	// local counts in this process, if there is no shared store or while that store does not answer.
 	local *ratelimit.LocalBuckets
 	// familiar has the addresses with the accounts that signed in from there.
 	familiar *cache.Cache[string, struct{}]
@@ -36,7 +36,7 @@ type Throttle struct {
 const (
 	// maxBuckets bounds the memory to a few MiB.
 	maxBuckets = 50_000
-	// maxFamiliar bounds the table of familiar addresses. A caller who fills this table has signed in as often.
+	// maxFamiliar bounds the table of familiar addresses. To fill it, a caller must sign in that often.
 	maxFamiliar = 20_000
 	// familiarFor is how long an address stays known: as long as a session lasts.
 	familiarFor = SessionLifetime

@@ -14,7 +14,7 @@ const (
 // touch records one use of a credential.
 type touch func(ctx context.Context) error
 
-// toucher records uses beside the requests. A use that finds the queue full is not recorded; the next one is.
+// toucher records uses outside of the requests. A use that finds the queue full is not recorded; the next one is.
 type toucher struct {
 	logger *slog.Logger
 	queue  chan touch

@@ -37,8 +37,8 @@ func (b File) Write(path string) error {
 	return b.commit(f, path)
 }
 
-// reserve makes a new file beside path, to be renamed onto it: nobody reads half of it, its mode is right from the start, and it shows
-// early whether the folder can be written to.
+// reserve makes a new file beside path. The caller renames it to path later, so nobody reads half of a file, and its mode is
+// right from the start. It also shows early whether the folder is writable.
 func reserve(path string) (*os.File, error) {
 	f, err := os.CreateTemp(filepath.Dir(path), ".bootstrap-*")
 	if err != nil {
@@ -134,7 +134,7 @@ func CreateOrganization(ctx context.Context, s *store.Store, hasher *auth.Hasher
 	return out, nil
 }
 
-// newSecrets are the secrets of a new organization, in clear until they have been shown.
+// newSecrets are the secrets of a new organization, in clear text until they have been shown.
 type newSecrets struct {
 	password, api, public, private string
 }

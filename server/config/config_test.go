@@ -92,14 +92,14 @@ func TestConfigFileFromEnvironment(t *testing.T) {
 	}
 }
 
-// Every key can be set in each of the three ways, to a value that is not its default, and each way means the same.
+// Every key can be set in each of the three ways, to a value that is not its default. All ways give the same result.
 func TestEveryKeyEveryWay(t *testing.T) {
 	other := map[Kind]string{
 		KindPath: "/srv/x", KindAddress: "0.0.0.0:0", KindURL: "https://svc.example.com/", KindName: "eu", KindRoles: "worker,api",
 		KindSecret: strings.Repeat("k", 32), KindDuration: "1m30s", KindSize: "5MB", KindCount: "7", KindList: "10.0.0.0/8,::1",
 		KindText: "openid,words",
 	}
-	// Settings that are nothing without others.
+	// These settings need others beside them.
 	company := map[string]string{
 		"SVC_OIDC_ISSUER": "https://id.example.com", "SVC_OIDC_CLIENT_ID": "svc", "SVC_OIDC_JOIN_ORGANIZATION": "acme", "SVC_OIDC_JOIN_DOMAINS": "example.com",
 	}

@@ -5,13 +5,14 @@ import (
 	"testing"
 )
 
-// TestOIDCSettings: settings that would do nothing, or let strangers in, stop the start, and the message names the key.
+// TestOIDCSettings checks that settings without effect, and settings that let strangers in, stop the start. The message names the
+// key.
 func TestOIDCSettings(t *testing.T) {
 	provider := []string{"SVC_OIDC_ISSUER=https://id.example.com", "SVC_OIDC_CLIENT_ID=svc"}
 	for _, tc := range []struct {
 		name    string
 		environ []string
-		want    string // in the error; empty: none
+		want    string // in the error; empty: no error
 	}{
 		{"complete", append(provider, "SVC_OIDC_CLIENT_SECRET=short is fine"), ""},
 		{"this machine", []string{"SVC_OIDC_ISSUER=http://127.0.0.1:9/", "SVC_OIDC_CLIENT_ID=svc"}, ""},

@@ -8,7 +8,7 @@ import (
 	"github.com/svc-observability/svc/server/golden"
 )
 
-// TestConfigurationPage holds the table of docs/configuration.md against the table of keys.
+// TestConfigurationPage compares the table in docs/configuration.md with the table of keys.
 func TestConfigurationPage(t *testing.T) {
 	const path, begin, end = "../../docs/configuration.md", "<!-- configuration -->\n", "<!-- /configuration -->"
 	text, err := os.ReadFile(path)

@@ -136,7 +136,7 @@ const (
 
 func allRoles() []string { return []string{RoleAPI, RoleIngest, RoleWorker} }
 
-// Has says whether the process has the role.
+// Has reports whether the process has the role.
 func (r Roles) Has(role string) bool { return slices.Contains(r, role) }
 
 func (r Roles) String() string { return strings.Join(r, ",") }
@@ -198,7 +198,7 @@ func parseLink(text string) (string, error) {
 
 var regionPattern = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
 
-// CheckRegion says why a text is not the name of a region.
+// CheckRegion returns the reason why a text is not the name of a region.
 func CheckRegion(text string) error {
 	if !regionPattern.MatchString(text) {
 		return fmt.Errorf("%q is not a region: give %s", text, Key{Kind: KindName, Default: "us"}.Allowed())

@@ -31,7 +31,7 @@ func TestParseSize(t *testing.T) {
 	}
 }
 
-// A secret shows up in no form in which a Config can leave the process.
+// A secret must not appear in any form in which a Config can leave the process.
 func TestSecretsDoNotPrint(t *testing.T) {
 	const secret = "correct-horse-battery-staple-0123456789"
 	file := filepath.Join(t.TempDir(), "key")
@@ -70,7 +70,7 @@ func TestSecretsDoNotPrint(t *testing.T) {
 	}
 }
 
-// What `svc config print` shows is no configuration: the stars that stand for a password are not taken for one.
+// The output of `svc config print` is not a valid configuration: Load must not accept the stars as a password.
 func TestPrintedPasswordIsRefused(t *testing.T) {
 	cfg, err := Load(Sources{Environ: []string{"SVC_DATABASE_URL=postgres://svc:hunter2@db/svc"}})
 	if err != nil {
@@ -82,7 +82,7 @@ func TestPrintedPasswordIsRefused(t *testing.T) {
 	}
 }
 
-// A refused secret is not repeated in the message.
+// The message about an invalid secret does not repeat the secret.
 func TestBadSecretsDoNotPrint(t *testing.T) {
 	for _, pair := range []string{
 		"SVC_DATABASE_URL=mysql://svc:hunter2@db/svc", "SVC_DATABASE_URL=postgres://svc:hunter2@[bad/svc",

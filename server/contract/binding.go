@@ -19,9 +19,10 @@ type Binding struct {
 	Path string
 	// PathParams names the fields that come from the path, in its order.
 	PathParams []string
-	// BodyField is `*` when the body is the whole request, a field name when it is that field, empty when there is no body.
+	// BodyField is `*` when the body is the whole request, or the name of the field that is the body. It is empty when there is
+	// no body.
 	BodyField string
-	// ResponseField is the field of the answer that REST sends in its place; empty when that is the whole answer.
+	// ResponseField is the field that REST sends in place of the whole answer. It is empty when REST sends the whole answer.
 	ResponseField string
 	// QueryParams names the fields that come from the query, in the order of the message.
 	QueryParams []string
@@ -73,7 +74,7 @@ func (b *Binding) matches(segments []string) bool {
 
 func (b *Binding) shape() string { return shape(b.Path) }
 
-// shape is a route template with its parameters unnamed: two routes of one shape cannot be told apart.
+// shape returns a route template without the names of its parameters. Two routes of one shape match the same paths.
 func shape(path string) string {
 	segments := strings.Split(path, "/")
 	for i, s := range segments {
@@ -93,7 +94,7 @@ func param(segment string) (string, bool) {
 	return name, true
 }
 
-// bind reads the HTTP option of a method and says what is wrong with it.
+// bind reads the HTTP option of a method and reports what is wrong with it.
 func bind(d protoreflect.MethodDescriptor, m *Method) (Binding, []string) {
 	has := proto.HasExtension(d.Options(), annotations.E_Http)
 	if m.NoREST || !has {

@@ -1,6 +1,7 @@
-// Package contract says what each method of the API is: who may call it, where REST serves it, which errors it can give, and the
-// text that explains it. It is read once, at start, from the descriptor image that `make generate` embeds; a method whose
-// description is incomplete or contradicts itself stops the start. Authorization, REST, OpenAPI and MCP all derive from it.
+// Package contract describes each method of the API: who may call it, where REST serves it, which errors it can give, and the
+// text that explains it. The description is read once, at the start, from the descriptor image that `make generate` embeds. A
+// method with an incomplete or contradictory description stops the start. Authorization, REST, OpenAPI and MCP all derive from
+// it.
 package contract
 
 import (
@@ -38,7 +39,7 @@ type Method struct {
 	Family string
 	// Write is true when the write scope of the family is needed, false when the read scope is enough.
 	Write bool
-	// Admin is true when the caller must administer the organization; RoleError is then what others are answered.
+	// Admin is true when the caller must administer the organization. RoleError is the error for other callers.
 	Admin     bool
 	RoleError apierr.Tag
 	// Public is true when no credential is needed.
@@ -49,12 +50,12 @@ type Method struct {
 	AlsoReads []string
 	// ReadsTelemetry is true when the method has the errors of Telemetry.
 	ReadsTelemetry bool
-	// IdempotencyKey is true when the method takes an Idempotency-Key: every write that a caller makes by POST, which covers all
-	// that create something or make a secret. Repeating the other verbs does nothing twice.
+	// IdempotencyKey is true when the method takes an Idempotency-Key. Every write by POST takes one, which covers all methods
+	// that create something or make a secret. The other verbs can be repeated without harm.
 	IdempotencyKey bool
 	// NoREST is true when the method has no route under /v2.
 	NoREST bool
-	// Extra holds the errors of this method beyond the common ones; Errors holds all of them, in the order of the tag table.
+	// Extra holds the errors of this method beyond the common ones. Errors holds all of them, in the order of the tag table.
 	Extra  []apierr.Tag
 	Errors []apierr.Tag
 	// HTTP is the REST route; zero when NoREST.
@@ -128,7 +129,7 @@ func Load() (*Contract, error) {
 	return New(set)
 }
 
-// New reads the contract out of descriptors. The error names every method that is at fault.
+// New reads the contract from descriptors. The error names every faulty method.
 func New(set *descriptorpb.FileDescriptorSet) (*Contract, error) {
 	files, err := protodesc.FileOptions{AllowUnresolvable: true}.NewFiles(set)
 	if err != nil {
@@ -189,7 +190,8 @@ func (c *Contract) Methods() []*Method { return c.methods }
 // Services lists the full names of the services, sorted.
 func (c *Contract) Services() []string { return c.services }
 
-// Scopes lists what a credential can be restricted to: `*`, and each family that has methods, to read and to write.
+// Scopes lists the scopes that a credential can be restricted to: `*`, and for each family with methods one to read and one to
+// write.
 func (c *Contract) Scopes() []string {
 	all := []string{"*"}
 	for _, m := range c.methods {
@@ -201,7 +203,7 @@ func (c *Contract) Scopes() []string {
 	return all
 }
 
-// Families lists the scope families, sorted: those of the methods that a scope opens.
+// Families lists the scope families, sorted. These are the families of the methods that a scope gives access to.
 func (c *Contract) Families() []string {
 	var all []string
 	for _, m := range c.methods {
@@ -244,7 +246,7 @@ func (c *Contract) Route(segments []string) []*Method {
 	return found
 }
 
-// read makes a Method of a descriptor and says what is wrong with it.
+// read makes a Method from a descriptor and reports what is wrong with the descriptor.
 func read(d protoreflect.MethodDescriptor) (*Method, []string) {
 	service := d.Parent()
 	m := &Method{

@@ -29,7 +29,7 @@ func load(t *testing.T) *contract.Contract {
 	return c
 }
 
-// TestPolicy is the page a reviewer reads when it changes who may call what.
+// TestPolicy compares the policy of all methods with a golden file. Its difference shows a reviewer who may newly call what.
 func TestPolicy(t *testing.T) {
 	var policy strings.Builder
 	fmt.Fprintf(&policy, "# operation · method · route · scope · role · tools · errors beyond the common ones\n")
@@ -156,7 +156,7 @@ func TestSource(t *testing.T) {
 	}
 }
 
-// image is the descriptor set of the API, from which the refusal cases depart.
+// image is the descriptor set of the API, which the refusal cases modify.
 func image(t *testing.T) *descriptorpb.FileDescriptorSet {
 	t.Helper()
 	data, err := os.ReadFile("image.binpb")

@@ -20,8 +20,8 @@ func Common() []apierr.Tag {
 	}
 }
 
-// Telemetry lists the errors that every method that reads telemetry can return: the failures of the warehouse, and the end of the time that
-// a query may take. The error for SQL of the caller is not among them.
+// Telemetry lists the errors that every method that reads telemetry can return. These are the failures of the warehouse, and the
+// end of the time that a query may take. The error for SQL of the caller is not among them.
 func Telemetry() []apierr.Tag {
 	return []apierr.Tag{
 		apierr.WarehouseQuery, apierr.WarehouseUpstream, apierr.WarehouseAuth, apierr.WarehouseConfig, apierr.WarehouseClient, apierr.WarehouseSchemaDrift,
@@ -29,7 +29,7 @@ func Telemetry() []apierr.Tag {
 	}
 }
 
-// names maps the last segment of a tag, `ApiKeyNotFoundError`, to the tag. Where two tags end alike, the v2 one is meant.
+// names maps the last segment of a tag, `ApiKeyNotFoundError`, to the tag. If two tags end alike, the v2 tag wins.
 var names = sync.OnceValue(func() map[string]apierr.Tag {
 	byName := map[string]apierr.Tag{}
 	for _, tag := range apierr.All() {
@@ -42,7 +42,7 @@ var names = sync.OnceValue(func() map[string]apierr.Tag {
 	return byName
 })
 
-// readErrors fills Extra and Errors and checks that the method owns up to the errors that its own policy and input bring about.
+// readErrors fills Extra and Errors. It checks that the method lists the errors that its own policy and input can cause.
 func (m *Method) readErrors(list []string) []string {
 	var faults []string
 	if m.ReadsTelemetry {
@@ -65,7 +65,7 @@ func (m *Method) readErrors(list []string) []string {
 		}
 	}
 	if m.Admin {
-		// A family with a tag of its own for this answers with that, AlertForbiddenError for example.
+		// A family with its own tag for this case uses that tag, for example AlertForbiddenError.
 		m.RoleError = apierr.InsufficientPermissions
 		for _, tag := range m.Extra {
 			if strings.HasSuffix(apierr.Spec(tag).GetTag(), "ForbiddenError") {
@@ -102,7 +102,7 @@ func (m *Method) readErrors(list []string) []string {
 	return faults
 }
 
-// ErrorName is the short name of a tag, as method options write it: `ApiKeyNotFoundError`.
+// ErrorName is the short name of a tag, in the form that method options use: `ApiKeyNotFoundError`.
 func ErrorName(tag apierr.Tag) string {
 	text := apierr.Spec(tag).GetTag()
 	return text[strings.LastIndexByte(text, '/')+1:]

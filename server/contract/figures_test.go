@@ -17,7 +17,7 @@ var (
 	figure        = regexp.MustCompile(`\d[\d,]* (?:days|hours|minutes|MiB|KiB|GiB)`)
 )
 
-// windowOf is the longest window of the methods whose comments, or whose requests' comments, name one.
+// windowOf returns the longest window of each method whose comments, or whose request's comments, name one.
 func windowOf(method string) time.Duration {
 	for _, w := range []struct {
 		longest time.Duration
@@ -42,16 +42,16 @@ func windowOf(method string) time.Duration {
 	return 0
 }
 
-// TestFigures holds the figures in the comments of the contract against limits. The longest window of a method, in its comment or in
-// that of its request, is bound to the constant of that method. Every other figure with a unit of time or size must be the value of some
-// limit, or be listed here as one that is no limit.
+// TestFigures compares the figures in the comments of the contract with limits. The longest window of a method, in its comment or
+// in that of its request, is bound to the constant of that method. Every other figure with a unit of time or size must be the
+// value of some limit, or be listed here as a figure that is not a limit.
 func TestFigures(t *testing.T) {
 	c, err := Load()
 	if err != nil {
 		t.Fatal(err)
 	}
 	noLimit := []string{
-		"90 days",  // of the key of a command-line login
+		"90 days",  // lifetime of the key of a command-line login
 		"12 hours", // window of a dashboard without one
 	}
 	known := map[string]bool{}

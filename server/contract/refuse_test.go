@@ -12,7 +12,7 @@ import (
 	"github.com/svc-observability/svc/server/contract"
 )
 
-// TestNewRefuses spoils one method of the real contract at a time.
+// TestNewRefuses breaks one method of the real contract at a time.
 func TestNewRefuses(t *testing.T) {
 	spec := func(change func(*optionsv1.MethodSpec)) func(*descriptorpb.MethodDescriptorProto) {
 		return func(m *descriptorpb.MethodDescriptorProto) {

@@ -33,8 +33,8 @@ func sendActivity(t *testing.T, p *testkit.Process, path string, body []byte, he
 	return string(answer)
 }
 
-// TestActivityIsKept sends to every endpoint that is not OTLP, kills the server as soon as it has acknowledged, and reads the rows back
-// from the restarted one: each is there once.
+// TestActivityIsKept sends to every endpoint other than OTLP, kills the server as soon as it has acknowledged, and reads the rows
+// from the restarted server. Each must be there once.
 func TestActivityIsKept(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
@@ -49,7 +49,7 @@ func TestActivityIsKept(t *testing.T) {
 	if err := zw.Close(); err != nil {
 		t.Fatal(err)
 	}
-	// One as large as a request may be, of bytes that do not compress.
+	// One request of the largest allowed size, with bytes that do not compress.
 	large := []byte(`[{"data":"` + strings.NewReplacer(`"`, "-", `\`, "-").Replace(noise(15<<20)) + `"}]`)
 	var stored bytes.Buffer
 	zw = gzip.NewWriter(&stored)

@@ -14,10 +14,10 @@ import (
 	"github.com/svc-observability/svc/server/testkit"
 )
 
-// BenchmarkEndToEnd sends requests of 512 items to a server in a process of its own and reports what an item costs until it is
-// acknowledged and stored: CPU-seconds per million items (= µs per item) of the server and of the engine, allocations of the server, and
-// the bytes on disk. The engine's merges are waited for. A varied load has a body of its own for each request; the others go round in
-// 16 bodies, which compress better than life.
+// BenchmarkEndToEnd sends requests of 512 items to a server in a separate process. It reports the cost of an item until it is
+// acknowledged and stored: CPU-seconds per million items (= µs per item) of the server and of the engine, allocations of the
+// server, and bytes on disk. It waits for the engine's merges. In a varied load, each request has its own body. The other loads
+// rotate 16 bodies, which compress better than real data.
 func BenchmarkEndToEnd(b *testing.B) {
 	for _, bench := range []struct {
 		name   string
@@ -62,7 +62,7 @@ func BenchmarkEndToEnd(b *testing.B) {
 	}
 }
 
-// BenchmarkAcknowledge is what a durable acknowledgement alone costs the server over a real socket: the engine is halted meanwhile. The
+// BenchmarkAcknowledge measures only the cost of a durable acknowledgement over a real socket, while the engine is halted. The
 // load is small enough for its columns to wait in memory.
 func BenchmarkAcknowledge(b *testing.B) {
 	for _, bench := range []struct {
@@ -80,7 +80,7 @@ func BenchmarkAcknowledge(b *testing.B) {
 			engine := child(b, p.Pid())
 			cfg := load(p, bench.signal, bench.proto)
 			cfg.Requests = 500
-			send(b, cfg) // pools fill
+			send(b, cfg) // this fills pools
 			waitStored(b, p, time.Minute)
 			cfg.Requests = 3000
 			if err := syscall.Kill(engine, syscall.SIGSTOP); err != nil {
@@ -109,7 +109,7 @@ func BenchmarkAcknowledge(b *testing.B) {
 	}
 }
 
-// load is 16 senders of 512 items a request, gzip, as fast as they go.
+// load is the output of 16 senders at full speed, with 512 items a request and gzip.
 func load(p *testkit.Process, signal otlp.Signal, protocol loadtest.Protocol) loadtest.Config {
 	return loadtest.Config{
 		URL: p.IngestURL, Addr: p.OTLPGRPCAddr, Key: p.PrivateKey, Protocol: protocol, Signal: signal, Gzip: true,
@@ -117,7 +117,7 @@ func load(p *testkit.Process, signal otlp.Signal, protocol loadtest.Protocol) lo
 	}
 }
 
-// send runs a load of which everything must be acknowledged.
+// send runs a load. Everything in it must be acknowledged.
 func send(b *testing.B, cfg loadtest.Config) *loadtest.Report {
 	b.Helper()
 	report, err := loadtest.Run(context.Background(), cfg)
@@ -141,7 +141,7 @@ func waitStored(b testing.TB, p *testkit.Process, limit time.Duration) {
 	b.Fatalf("not everything was stored within %s", limit)
 }
 
-// waitIdle waits until a process uses next to no CPU: the engine's merges are part of what an item costs.
+// waitIdle waits until a process uses almost no CPU: the engine's merges are part of the cost of an item.
 func waitIdle(b *testing.B, pid int) {
 	b.Helper()
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {

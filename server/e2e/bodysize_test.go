@@ -21,8 +21,9 @@ import (
 	"github.com/svc-observability/svc/server/testkit"
 )
 
-// TestBodySizes sends a body of exactly the size of a setting, and one of a byte more, through every door. rest-max-body-bytes bounds
-// REST, MCP and the methods that need no credential; grpc-max-message-bytes bounds OTLP over gRPC and the API over gRPC and Connect.
+// TestBodySizes sends a body of exactly the size of a setting, and one that is a byte larger, through every door.
+// rest-max-body-bytes bounds REST, MCP and the methods that need no credential. grpc-max-message-bytes bounds OTLP over gRPC and
+// the API over gRPC and Connect.
 func TestBodySizes(t *testing.T) {
 	const rest, message = 64 << 10, 128 << 10
 	s := testkit.Start(t, func(c *config.Config) {
@@ -83,7 +84,7 @@ func TestBodySizes(t *testing.T) {
 			_, err := client.CreateApiKey(ctx, &svcv2.CreateApiKeyRequest{Name: "a", Description: new(strings.Repeat("x", size-head))})
 			return err
 		}
-		// The message is read, and the description is then too long.
+		// The message is read, and then its description is too long.
 		if err := send(message); err == nil || !strings.Contains(err.Error(), "description") {
 			t.Errorf("exactly the size: %v", err)
 		}

@@ -18,7 +18,7 @@ import (
 	"github.com/svc-observability/svc/server/testkit"
 )
 
-// pages serves the shop and the player: an origin of its own, beside that of the ingest address.
+// pages serves the shop and the player. It is an origin of its own, different from the ingest address.
 type pages struct {
 	server *httptest.Server
 }
@@ -51,7 +51,7 @@ func servePages(t *testing.T, folder string, watch *ingestWatch, api *testkit.Se
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The player's page reads recordings as a signed-in page would: by the API, through its own origin.
+	// The player's page reads recordings as a signed-in page would: from the API, through its own origin.
 	mux.Handle("GET /v2/session_replays/", &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(target)
 		r.Out.Header.Set("Authorization", "Bearer "+key)
@@ -66,7 +66,8 @@ func writeJSON(w http.ResponseWriter, v any) {
 	_ = json.NewEncoder(w).Encode(v) // the browser may be gone
 }
 
-// ingestWatch passes requests of the browser on to the server, unchanged, and keeps what was said. It refuses the first export of spans.
+// ingestWatch forwards requests of the browser to the server unchanged, and records requests and answers. It refuses the first
+// export of spans.
 type ingestWatch struct {
 	server *httptest.Server
 
@@ -130,7 +131,7 @@ func (w *ingestWatch) first() bool {
 	return w.refused == 1
 }
 
-// reset forgets what was seen and returns it.
+// reset clears the record and returns it.
 func (w *ingestWatch) reset() []exchange {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -139,8 +140,8 @@ func (w *ingestWatch) reset() []exchange {
 	return seen
 }
 
-// checkCORS holds what the browser did against the rules of cross-origin requests: it asked before it posted to a path, without the key,
-// and it was told that it may.
+// checkCORS checks the browser's requests against the rules of cross-origin requests: it asked before it posted to a path,
+// without the key, and the answer allowed the post.
 func checkCORS(t *testing.T, origin string, seen []exchange) {
 	t.Helper()
 	asked, posts := map[string]bool{}, 0

@@ -27,7 +27,7 @@ const (
 	rrwebInput            = 5
 )
 
-// checkRecording: the stored chunks are, byte for byte after inflation, what the page recorded.
+// checkRecording checks that the stored chunks, after inflation, equal byte for byte what the page recorded.
 func checkRecording(t *testing.T, p *testkit.Process, v *visit) {
 	t.Helper()
 	rows := query(t, p, fmt.Sprintf(`SELECT ChunkSeq, EventCount, ByteSize, toUInt8(IsCheckpoint), hex(Payload) FROM session_replay_events FINAL WHERE SessionId = '%s' ORDER BY ChunkSeq`, v.Session))
@@ -95,7 +95,7 @@ func checkRecording(t *testing.T, p *testkit.Process, v *visit) {
 	}
 }
 
-// checkPlayback plays the recording, as the API gives it, in the browser: in the end the player shows what the person saw.
+// checkPlayback plays the recording from the API in the browser. At the end, the player must show what the person saw.
 func checkPlayback(t *testing.T, dir, browser, address string, v *visit) {
 	t.Helper()
 	var shown struct {

@@ -16,7 +16,7 @@ import (
 	"github.com/svc-observability/svc/server/testkit"
 )
 
-// visit is what the shop page reports of itself.
+// visit is the shop page's own report.
 type visit struct {
 	Session  string   `json:"session"`
 	TraceIDs []string `json:"traceIds"`
@@ -75,7 +75,7 @@ func TestBrowser(t *testing.T) {
 			checkSpans(t, server, &v, "shop-"+encoding)
 			checkSession(t, server, &v, "shop-"+encoding)
 			checkRecording(t, server, &v)
-			if encoding == "json" { // the recording has nothing to do with it
+			if encoding == "json" { // the encoding does not affect the recording
 				checkPlayback(t, dir, browser, site.server.URL+"/player.html?session="+publicid.EncodeText(publicid.SessionReplay, v.Session), &v)
 			}
 			t.Logf("Chromium %s: %d spans, %d timeline events, %d chunks", v.Browser, len(v.Spans), v.Timeline, len(v.Chunks))
@@ -83,7 +83,7 @@ func TestBrowser(t *testing.T) {
 	}
 }
 
-// checkVisit looks at what the page itself saw.
+// checkVisit checks what the page itself saw.
 func checkVisit(t *testing.T, v *visit) {
 	t.Helper()
 	if len(v.Failures) > 0 || len(v.Spans) < 4 || len(v.TraceIDs) != 2 || len(v.Chunks) < 2 {
@@ -94,13 +94,13 @@ func checkVisit(t *testing.T, v *visit) {
 			t.Errorf("%s: %d %s", a.Path, a.Status, a.Text)
 		}
 		for _, name := range a.Readable {
-			// What a script may read of any answer.
+			// These are the parts of any answer that a script may read.
 			if !slices.Contains([]string{"cache-control", "content-language", "content-length", "content-type", "expires", "last-modified", "pragma"}, name) {
 				t.Errorf("%s: the header %s is exposed", a.Path, name)
 			}
 		}
 	}
-	// A refusal is readable too, so that whoever builds the page learns the reason.
+	// A refusal is readable too, so that the author of the page learns the reason.
 	if v.Refusal.Status != 401 || v.Refusal.Code == "" || v.Refusal.RequestID != nil {
 		t.Errorf("a wrong key was answered with %+v", v.Refusal)
 	}
@@ -133,8 +133,8 @@ func query(t *testing.T, p *testkit.Process, sql string) [][]string {
 	return rows
 }
 
-// checkSpans: each exported span is stored once, although the first export was refused; it carries the session, and those of the fetch
-// instrumentation are children of the click's.
+// checkSpans checks that each exported span is stored once, although the first export was refused. Each must carry the session,
+// and the spans of the fetch instrumentation must be children of the click's span.
 func checkSpans(t *testing.T, p *testkit.Process, v *visit, service string) {
 	t.Helper()
 	rows := query(t, p, fmt.Sprintf(`SELECT SpanId, ParentSpanId, SpanName, TraceId, ServiceName, ResourceAttributes['session.id'], ResourceAttributes['svc_ingest_key_type'], SpanAttributes['unicode.text']
@@ -177,7 +177,8 @@ func sorted(list []string) []string {
 	return list
 }
 
-// checkSession: the version that the page sent as it went away is in force, and the timeline is complete and in order.
+// checkSession checks that the last version of the session is the one that the page sent when it closed, and that the timeline is
+// complete and in order.
 func checkSession(t *testing.T, p *testkit.Process, v *visit, service string) {
 	t.Helper()
 	got := query(t, p, fmt.Sprintf(`SELECT Status, Version, ServiceName, UserId, PageViews, ClickCount, ErrorCount, toJSONString(TraceIds), EndTime > StartTime, ResourceAttributes['svc_ingest_key_type']

@@ -20,7 +20,7 @@ import (
 	"github.com/svc-observability/svc/server/testkit"
 )
 
-// commandLine is a person's terminal with a configuration folder of its own.
+// commandLine is a person's terminal with its own configuration folder.
 type commandLine struct {
 	t    *testing.T
 	home string
@@ -52,7 +52,7 @@ func (c *commandLine) run(args ...string) (code int, stdout, stderr string) {
 
 func (c *commandLine) file() string { return filepath.Join(c.home, "svc", "login.json") }
 
-// waitingLogin is a svc login whose code nobody has decided about yet.
+// waitingLogin is a svc login whose code waits for a decision.
 type waitingLogin struct {
 	cmd        *exec.Cmd
 	page, code string
@@ -111,7 +111,8 @@ func (w *waitingLogin) wait(t *testing.T) int {
 	}
 }
 
-// TestCliLogin: a person confirms in a browser, and the command line has a key; who it is, and how it ends.
+// TestCliLogin checks that a person confirms in a browser and the command line gets a key. It also checks who the key acts as,
+// and how the login ends.
 func TestCliLogin(t *testing.T) {
 	s := testkit.Shared(t).NewOrganization(t, "Command line")
 	c := newCommandLine(t)
@@ -176,7 +177,7 @@ func TestCliLogin(t *testing.T) {
 		t.Errorf("whoami in XML: %d %s", code, stderr)
 	}
 
-	// A second login, without naming the server again, takes the place of the first, whose key ends.
+	// A second login, without naming the server again, replaces the first one, whose key ends.
 	w = c.login()
 	if !strings.HasPrefix(w.page, s.BaseURL) {
 		t.Errorf("the second login goes to %s", w.page)
@@ -190,7 +191,7 @@ func TestCliLogin(t *testing.T) {
 	}
 	token = c.token()
 
-	// Refused: no key, and the login that there is stays.
+	// A refused login gives no key, and the existing login stays valid.
 	w = c.login()
 	if got := v.post("/cli?code="+w.code, "/cli", "code", w.code, "organization", s.OrgID, "decision", "deny"); got.StatusCode != 200 || !strings.Contains(got.text, "Refused") {
 		t.Errorf("refused: %d %s", got.StatusCode, got.text)
@@ -246,7 +247,8 @@ func (c *commandLine) token() string {
 	return kept.Token
 }
 
-// TestCliLoginProtocol: what the endpoints answer to whoever asks too early, too often, twice, or for somebody else.
+// TestCliLoginProtocol checks the answers of the endpoints to callers who ask too early, too often, twice, or for another
+// person's login.
 func TestCliLoginProtocol(t *testing.T) {
 	s := testkit.Shared(t).NewOrganization(t, "Command line protocol")
 	other := testkit.Shared(t).NewOrganization(t, "Command line other")
@@ -277,9 +279,9 @@ func TestCliLoginProtocol(t *testing.T) {
 	device, code := start()
 	ask(device, 400, "CliLoginPendingError")
 	ask(device, 400, "CliLoginSlowDownError")
-	ask(strings.ReplaceAll(code, "-", ""), 400, "CliLoginExpiredError") // the other code opens nothing
+	ask(strings.ReplaceAll(code, "-", ""), 400, "CliLoginExpiredError") // the other code is not accepted here
 
-	// A key cannot confirm, nor can a member, whom the key would make an administrator.
+	// A key cannot confirm a login. Neither can a member, because the key would have the rights of an administrator.
 	if status, got := connect(s.APIKey, "ApproveCliLogin", `{"userCode":"`+code+`"}`); status != 403 || !strings.Contains(fmt.Sprint(got), "ApiKeyNotAccepted") {
 		t.Errorf("a key confirms: %d %v", status, got)
 	}
@@ -308,7 +310,7 @@ func TestCliLoginProtocol(t *testing.T) {
 		}
 	}
 
-	// Confirmed by somebody who is removed before the key is made: no key.
+	// If the person who confirmed is removed before the key is made, there is no key.
 	promote := func(role principal.Role) {
 		t.Helper()
 		if _, err := st.SetRole(t.Context(), principal.OrgID(s.OrgID), otherAdmin.ID, role); err != nil {
@@ -323,7 +325,7 @@ func TestCliLoginProtocol(t *testing.T) {
 	time.Sleep(5 * time.Second)
 	ask(device, 400, "CliLoginDeniedError")
 
-	// The key is made once, for whoever asks first.
+	// The key is made once, for the first caller.
 	device, code = start()
 	if status, got := connect(admin, "ApproveCliLogin", `{"userCode":"`+code+`"}`); status != 200 || got["status"] != "approved" {
 		t.Fatalf("confirmed: %d %v", status, got)
@@ -380,7 +382,7 @@ func TestCliLoginProtocol(t *testing.T) {
 	}
 }
 
-// TestCliCodesCannotBeGuessed: wrong codes are bounded.
+// TestCliCodesCannotBeGuessed checks that the number of wrong codes is bounded.
 func TestCliCodesCannotBeGuessed(t *testing.T) {
 	s := testkit.Start(t, nil)
 	v := newVisitor(t, s.BaseURL)

@@ -36,8 +36,8 @@ type clientFailure struct {
 
 var unauthenticated = clientFailure{Code: "Unauthenticated", Tag: "@svc/http/v2/InvalidCredentialsError", Recovery: "reauthenticate", Status: 401}
 
-// TestTypeScriptClient generates a TypeScript client from the definitions, compiles it, and pages through API keys over Connect and
-// gRPC; a refused key shows the typed detail of the error.
+// TestTypeScriptClient generates a TypeScript client from the definitions, compiles it, and pages through API keys over Connect
+// and gRPC. A refused key shows the typed detail of the error.
 func TestTypeScriptClient(t *testing.T) {
 	t.Parallel()
 	s := testkit.Shared(t).NewOrganization(t, "TypeScript client")
@@ -61,14 +61,14 @@ func TestTypeScriptClient(t *testing.T) {
 	}
 }
 
-// TestGoClient does the same in Go, in a module of its own that knows nothing of this one.
+// TestGoClient does the same in Go, in a separate module that does not import this one.
 func TestGoClient(t *testing.T) {
 	t.Parallel()
 	s := testkit.Shared(t).NewOrganization(t, "Go client")
 	createKey(t, s, "traces:read")
 	dir := t.TempDir()
 	generate(t, "go.yaml", dir, "")
-	// The same versions as here, so that nothing is fetched.
+	// It uses the same versions as this module, so that nothing is fetched.
 	mod, err := os.ReadFile("../../go.mod")
 	if err != nil {
 		t.Fatal(err)

@@ -15,8 +15,8 @@ import (
 	"github.com/svc-observability/svc/server/testkit"
 )
 
-// TestCollectorReportsPartialSuccess: of a span without ids among good ones, the Collector's operator learns how many were refused and
-// why, from its log, whatever the exporter; the good one is stored.
+// TestCollectorReportsPartialSuccess sends a span without ids among good ones. The log of the Collector, with any exporter, must
+// tell its operator how many spans were refused and why. The good span must be stored.
 func TestCollectorReportsPartialSuccess(t *testing.T) {
 	binary := collectorBinary(t)
 	server := testkit.StartProcess(t, filepath.Join(t.TempDir(), "data"))

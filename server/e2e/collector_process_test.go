@@ -32,13 +32,13 @@ func collectorBinary(t *testing.T) string {
 	return filepath.Join(root, ".cache", "bin", "otelcol")
 }
 
-// nextPort starts below the ports that the kernel gives to clients (from 32768 on), elsewhere in each process.
+// nextPort starts below the ports that the kernel gives to clients (from 32768 on), at a different port in each process.
 var nextPort atomic.Int32
 
 func init() { nextPort.Store(int32(20000 + os.Getpid()*64%12000)) }
 
-// freeAddress is an address that nobody listens on: for programs that take a port and cannot tell which one they were given. A port of
-// the kernel's choice could be some connection's by the time the program listens.
+// freeAddress returns an address without a listener, for programs that take a port and cannot report which one they got. A port
+// of the kernel's choice could belong to a connection by the time the program listens.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	for range 1000 {
@@ -58,7 +58,7 @@ func collectorConfig(exporters []*collectorExporter, key string) string {
 	for _, e := range exporters {
 		fmt.Fprintf(&receivers, "  otlp/%s: {protocols: {http: {endpoint: %q}}}\n", e.name, e.receiver)
 		endpoint, settings := e.proxy.Addr, "tls: {insecure: true}"
-		// The proxy can tell what a cut does to a request only if it is alone on its connection.
+		// The proxy knows what a cut does to a request only if the request is alone on its connection.
 		consumers := 1
 		if e.kind == "otlp_http" {
 			endpoint, settings, consumers = "http://"+e.proxy.Addr, "encoding: "+e.encoding, 4

@@ -15,7 +15,7 @@ import (
 	"github.com/svc-observability/svc/server/testkit"
 )
 
-// collectorExporter is an exporter of the Collector with a pipeline of its own for each signal.
+// collectorExporter is an exporter of the Collector with a separate pipeline for each signal.
 type collectorExporter struct {
 	name, kind, encoding, compression string
 
@@ -23,9 +23,9 @@ type collectorExporter struct {
 	proxy    *faultProxy
 }
 
-// TestCollector runs the OpenTelemetry Collector with each of its OTLP exporters, sending queue and retry on, through a proxy that
-// refuses some requests and cuts others. Everything that the Collector received is stored, and svc_ingest_items_total says so; twice only
-// where the answer was cut after the server had acknowledged.
+// TestCollector runs the OpenTelemetry Collector with each of its OTLP exporters, with sending queue and retry, through a proxy
+// that refuses some requests and cuts others. Everything that the Collector received must be stored, and svc_ingest_items_total
+// must agree. An item may be stored twice only if the answer was cut after the server had acknowledged.
 func TestCollector(t *testing.T) {
 	t.Parallel()
 	binary := collectorBinary(t)
@@ -47,8 +47,9 @@ func TestCollector(t *testing.T) {
 	settleCollector(t, server, exporters, sent, stop)
 }
 
-// TestCollectorWaits lets the Collector meet the server's own refusals: the warehouse stands still until the organization's share of the
-// queue is full. The Collector waits as long as it is told, over HTTP and gRPC, and hands over everything once, when there is room again.
+// TestCollectorWaits makes the Collector meet the server's own refusals: the warehouse is halted until the organization's share
+// of the queue is full. The Collector must wait as long as each answer says, over HTTP and gRPC, and must deliver everything once
+// when there is room again.
 func TestCollectorWaits(t *testing.T) {
 	t.Parallel()
 	binary := collectorBinary(t)
@@ -122,7 +123,7 @@ func feedCollector(t *testing.T, exporters []*collectorExporter) map[string]int 
 	return map[string]int{"/v1/traces": requests * items, "/v1/logs": requests * items, "/v1/metrics": requests * items}
 }
 
-// settleCollector waits until the Collector is rid of everything, stops it, does the accounts, and returns its log.
+// settleCollector waits until the Collector has delivered everything, stops it, checks the accounts, and returns its log.
 func settleCollector(t *testing.T, server *testkit.Process, exporters []*collectorExporter, sent map[string]int, stop func() string) string {
 	t.Helper()
 	eventually(t, "the Collector to hand over everything", func() bool {

@@ -15,12 +15,13 @@ import (
 	"github.com/svc-observability/svc/server/testkit"
 )
 
-// maxServerMemory is the most memory that the server may take at any time, of which the engine's process is no part.
+// maxServerMemory is the most memory that the server may take at any time, without the engine's process.
 const maxServerMemory = 1 << 30
 
 const requestTimeout = "@svc/ingest/RequestTimeout"
 
-// TestCorpus sends every bad request to a real server, and reads back from the warehouse what was stored: exactly what is said to be.
+// TestCorpus sends every bad request to a real server and reads the stored rows from the warehouse. They must be exactly the
+// expected ones.
 func TestCorpus(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -36,8 +37,8 @@ func TestCorpus(t *testing.T) {
 		c := &cases[i]
 		c.Load()
 		a, err := target.Send(t.Context(), c)
-		// A machine that is busy with other things may take longer over a gibibyte than a request may. Such a request stored nothing, and
-		// its answer says to send it again.
+		// On a busy machine, a gibibyte may take longer than a request may. Such a request stored nothing, and its answer says to
+		// send it again.
 		for range 3 {
 			if err != nil || a.Tag != requestTimeout || c.Want.Tag == requestTimeout {
 				break
@@ -51,7 +52,7 @@ func TestCorpus(t *testing.T) {
 			t.Errorf("%s: %v", c.Name, err)
 		}
 		for _, name := range c.Stored {
-			if c.Path == "/v1/sessionReplays/meta" { // of a session the last row is kept
+			if c.Path == "/v1/sessionReplays/meta" { // the last row of a session is kept
 				if sessions[name] {
 					continue
 				}
@@ -97,7 +98,7 @@ func TestCorpus(t *testing.T) {
 
 var highWater = regexp.MustCompile(`(?m)^VmHWM:\s+(\d+) kB$`)
 
-// peakMemory is the most memory that a process has had so far.
+// peakMemory is the peak memory of a process so far.
 func peakMemory(t *testing.T, pid int) int {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))

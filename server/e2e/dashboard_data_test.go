@@ -30,7 +30,8 @@ const countWidget = `{"id":"count","visualization":"stat","data_source":{"kind":
 
 const refusedWidget = `{"id":"refused","visualization":"table","data_source":{"kind":"raw_sql","sql":"SELECT Nothing FROM spans WHERE $__orgFilter AND $__timeFilter(Timestamp)"},"display":{},"layout":{"x":3,"y":0,"w":3,"h":4}}`
 
-// TestDashboardData: data of a stored widget, a preview, the values of a variable and an inspection, through REST, and none of it to others.
+// TestDashboardData reads the data of a stored widget, a preview, the values of a variable and an inspection through REST. Other
+// organizations must get none of it.
 func TestDashboardData(t *testing.T) {
 	t.Parallel()
 	mine, theirs := testkit.Shared(t).NewOrganization(t, "Data mine"), testkit.Shared(t).NewOrganization(t, "Data theirs")
@@ -96,7 +97,7 @@ func TestDashboardData(t *testing.T) {
 	}
 }
 
-// TestShareWidgetData: a link gives the data of what it shows, and of nothing else.
+// TestShareWidgetData checks that a link gives the data of the widgets that it shows, and of no others.
 func TestShareWidgetData(t *testing.T) {
 	s := testkit.Shared(t).NewOrganization(t, "Share data")
 	seedTelemetry(t, s)
@@ -174,7 +175,8 @@ func TestShareWidgetData(t *testing.T) {
 // withoutData lists widgets of templates that can be empty on demo data, with the reason.
 var withoutData = map[string]string{}
 
-// checkTemplateData reads every widget of every template through REST on demo data: none is empty but for those above.
+// checkTemplateData reads every widget of every template through REST on the data of the demo. Only the widgets above may be
+// empty.
 func checkTemplateData(t *testing.T, p *testkit.Process, window string) {
 	t.Helper()
 	c := restClient{t, &p.Server, p.APIKey}
@@ -224,7 +226,7 @@ func checkTemplateData(t *testing.T, p *testkit.Process, window string) {
 	}
 }
 
-// loadDashboard reads all widgets of a dashboard at once, as a page does, and tells how long it took altogether and each.
+// loadDashboard reads all widgets of a dashboard at once, as a page does, and returns the total time and the time of each.
 func loadDashboard(t *testing.T, c restClient, id string, widgets []any, body string) (whole time.Duration, each []time.Duration) {
 	t.Helper()
 	each = make([]time.Duration, len(widgets))
@@ -283,8 +285,8 @@ func checkDashboardLoad(t *testing.T, p *testkit.Process, window string) {
 	}
 }
 
-// TestWidgetBounds saves a widget with the most queries, formulas and groups that are allowed, and reads it. One more of each that runs
-// is refused when it is saved, because it could not be read.
+// TestWidgetBounds saves a widget with the largest allowed numbers of queries, formulas and groups, and reads it. One more of
+// each that runs is refused when it is saved, because it could not be read.
 func TestWidgetBounds(t *testing.T) {
 	t.Parallel()
 	s := testkit.Shared(t).NewOrganization(t, "Widget bounds")

@@ -13,8 +13,8 @@ import (
 	"github.com/svc-observability/svc/server/testkit"
 )
 
-// BenchmarkDashboards is GET requests over a real socket, one at a time, of an organization with 100 dashboards of 30 widgets each: one of
-// them, a page of 20, and all in a page of 100.
+// BenchmarkDashboards sends GET requests over a real socket, one at a time, for an organization with 100 dashboards of 30 widgets
+// each: for one dashboard, for a page of 20, and for all in a page of 100.
 func BenchmarkDashboards(b *testing.B) {
 	p := testkit.StartProcess(b, filepath.Join(b.TempDir(), "data"))
 	engine := child(b, p.Pid())

@@ -21,7 +21,7 @@ func statWidget(id string, row int) string {
 		"display":{"title":"Spans"},"layout":{"x":0,"y":%d,"w":3,"h":4}}`, id, row)
 }
 
-// TestDashboardLife: a dashboard through REST, from its creation to its end.
+// TestDashboardLife follows a dashboard through REST, from its creation to its end.
 func TestDashboardLife(t *testing.T) {
 	s := testkit.Shared(t).NewOrganization(t, "Dashboards")
 	c := restClient{t, s, s.APIKey}
@@ -110,7 +110,7 @@ func TestDashboardLife(t *testing.T) {
 	}
 }
 
-// TestDashboardIsolation: what belongs to another organization is not there, in the same words as what does not exist.
+// TestDashboardIsolation checks that a dashboard of another organization gets the same answer as a dashboard that does not exist.
 func TestDashboardIsolation(t *testing.T) {
 	s := testkit.Shared(t).NewOrganization(t, "Owner")
 	owner := restClient{t, s, s.APIKey}
@@ -141,10 +141,10 @@ func TestDashboardIsolation(t *testing.T) {
 	}
 }
 
-// exampleDashboard is an id that no dashboard has.
+// exampleDashboard is an id that belongs to no dashboard.
 const exampleDashboard = "dash_YoyM27RZv6BZLTbZ2kvNcS"
 
-// TestDashboardsAtOnce: changes of different fields at the same time all arrive.
+// TestDashboardsAtOnce checks that simultaneous changes of different fields all take effect.
 func TestDashboardsAtOnce(t *testing.T) {
 	s := testkit.Shared(t).NewOrganization(t, "At once")
 	c := restClient{t, s, s.APIKey}
@@ -168,7 +168,8 @@ func TestDashboardsAtOnce(t *testing.T) {
 	}
 }
 
-// TestDashboardTemplates: every template is listed, previewed and instantiated through REST, and the widgets are those of the preview.
+// TestDashboardTemplates lists, previews and instantiates every template through REST. The dashboard must have the widgets of the
+// preview.
 func TestDashboardTemplates(t *testing.T) {
 	s := testkit.Shared(t).NewOrganization(t, "Templates")
 	c := restClient{t, s, s.APIKey}
@@ -219,7 +220,7 @@ func TestDashboardTemplates(t *testing.T) {
 	}
 }
 
-// TestDashboardImport: the test document of the converter, through REST.
+// TestDashboardImport imports the test document of the converter through REST.
 func TestDashboardImport(t *testing.T) {
 	s := testkit.Shared(t).NewOrganization(t, "Import")
 	c := restClient{t, s, s.APIKey}

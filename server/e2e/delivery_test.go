@@ -16,7 +16,7 @@ import (
 	"github.com/svc-observability/svc/server/testkit"
 )
 
-// otlpTables are, by path, the tables and attribute columns where the items of a signal may be.
+// otlpTables maps each path to the tables and attribute columns that may hold the items of its signal.
 var otlpTables = map[string][][2]string{
 	"/v1/traces":  {{"spans", "SpanAttributes"}},
 	"/v1/logs":    {{"logs", "LogAttributes"}},
@@ -33,10 +33,10 @@ func otlpPath(path string) string {
 	return path
 }
 
-// timerSlack is by how much a timer of a sender may be early.
+// timerSlack is how much too early a sender's timer may fire.
 const timerSlack = 20 * time.Millisecond
 
-// storedItems returns how many rows each item of a run has.
+// storedItems returns the number of rows of each item of a run.
 func storedItems(t *testing.T, p *testkit.Process, path, run string) map[string]int {
 	t.Helper()
 	var parts []string
@@ -62,7 +62,7 @@ func storedItems(t *testing.T, p *testkit.Process, path, run string) map[string]
 
 var acceptedItems = regexp.MustCompile(`(?m)^svc_ingest_items_total\{outcome="accepted",signal="(\w+)"\} (\S+)$`)
 
-// accepted reads svc_ingest_items_total of what is in the durable queue, by path.
+// accepted reads svc_ingest_items_total for the items in the durable queue, by path.
 func accepted(t *testing.T, p *testkit.Process) map[string]int {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.BaseURL+"/metrics", nil)
@@ -91,8 +91,8 @@ func accepted(t *testing.T, p *testkit.Process) map[string]int {
 	return items
 }
 
-// pending counts the requests, of those that the proxy has seen, whose sender does not know yet that they were taken, and the distinct
-// items of those that were.
+// pending counts the requests that the proxy has seen and whose sender has not yet received a success. It also counts the
+// distinct items of the requests that were accepted.
 func (p *faultProxy) pending() (unsettled int, taken map[string]int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -107,7 +107,7 @@ func (p *faultProxy) pending() (unsettled int, taken map[string]int) {
 	return unsettled, taken
 }
 
-// refusals counts the answers of the server that were no success.
+// refusals counts the answers of the server that were not a success.
 func (p *faultProxy) refusals() (n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -117,9 +117,9 @@ func (p *faultProxy) refusals() (n int) {
 	return n
 }
 
-// account holds what is stored of a run against what the proxy saw, and both against the number of items sent, by path. Each item has a
-// row for each time that the server acknowledged it: once, or twice where the first answer was cut. It returns the acknowledged items by
-// path, with those acknowledged twice.
+// account compares the stored items of a run with the requests that the proxy saw, and both with the number of sent items, by
+// path. Each item must have one row for each acknowledgement of the server: one, or two if the first answer was cut. It returns
+// the acknowledged items by path, and those that were acknowledged twice.
 func (p *faultProxy) account(t *testing.T, server *testkit.Process, run string, sent map[string]int) map[string]int {
 	t.Helper()
 	p.mu.Lock()

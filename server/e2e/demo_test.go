@@ -14,8 +14,8 @@ import (
 	"github.com/svc-observability/svc/server/testkit"
 )
 
-// TestDemo fills four windows around the planted faults with the command and looks into the warehouse: as much is stored as was sent, the faults are there, and
-// every query of every dashboard template has data.
+// TestDemo fills four windows around the planted faults with the command and reads the warehouse. It must have stored as much as
+// was sent, the faults must be there, and every query of every dashboard template must find data.
 func TestDemo(t *testing.T) {
 	p := testkit.StartProcess(t, t.TempDir()+"/data")
 	yesterday := time.Now().UTC().Truncate(24 * time.Hour).Add(-24 * time.Hour)
@@ -51,7 +51,7 @@ func TestDemo(t *testing.T) {
 		"spans": `SELECT count() FROM spans`, "logs": `SELECT count() FROM logs`,
 		"data_points": `SELECT sum(n) FROM (SELECT count() AS n FROM metrics_gauge UNION ALL SELECT count() FROM metrics_sum UNION ALL SELECT count() FROM metrics_histogram
 			UNION ALL SELECT count() FROM metrics_exponential_histogram UNION ALL SELECT count() FROM metrics_summary)`,
-		// Merges keep one row of the two that most sessions have.
+		// Most sessions have two rows, of which merges keep one.
 		"session_rows":   fmt.Sprintf(`SELECT if(count() BETWEEN %[1]d / 2 AND %[1]d, %[1]d, count()) FROM session_replays FINAL`, sent["session_rows"]),
 		"session_events": `SELECT count() FROM session_events`, "replay_chunks": `SELECT uniqExact(SessionId, ChunkSeq) FROM session_replay_events`,
 		"product_events": `SELECT countIf(Source = 'mobile') FROM product_events`,
@@ -100,7 +100,7 @@ func truth(s string) string {
 
 var filterClause = regexp.MustCompile(`^(attr|resource)\.(\S+) = "([^"]*)"$`)
 
-// checkTemplates demands rows for what each widget asks, with the attributes that it groups by.
+// checkTemplates requires rows for the query of each widget, with the attributes that it groups by.
 func checkTemplates(t *testing.T, p *testkit.Process) {
 	t.Helper()
 	macros := strings.NewReplacer("$__orgFilter", fmt.Sprintf("OrgId = '%s'", p.OrgID), "$__timeFilter(Timestamp)", "Timestamp > now() - INTERVAL 3 DAY")

@@ -10,7 +10,8 @@ import (
 	"github.com/svc-observability/svc/server/testkit"
 )
 
-// TestDeniedRequestsAreAudited: a good credential that asks for too much leaves an entry in its own organization's log, once.
+// TestDeniedRequestsAreAudited checks that a valid credential that asks for too much leaves one entry in the log of its own
+// organization.
 func TestDeniedRequestsAreAudited(t *testing.T) {
 	s := testkit.Shared(t).NewOrganization(t, "Denied")
 	other := testkit.Shared(t).NewOrganization(t, "Denied, other")
@@ -33,7 +34,7 @@ func TestDeniedRequestsAreAudited(t *testing.T) {
 
 	want := "listAuditLogEntries organization_access_denied, createApiKey insufficient_scope, listApiKeys insufficient_scope"
 	var got string
-	// Entries are written beside the requests.
+	// Entries are written outside of the requests.
 	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		var entries []string
 		data, _ := admin.call("GET", "/v2/audit_log?outcome=denied&action=api.request", "", 200)["data"].([]any)

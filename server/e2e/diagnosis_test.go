@@ -12,8 +12,8 @@ import (
 	"github.com/svc-observability/svc/server/testkit"
 )
 
-// TestDiagnosis reads a diagnosis in the organization that has the telemetry, and tries the same in another one. The cases of all doors are in
-// testdata/doors/diagnosis.yaml.
+// TestDiagnosis reads a diagnosis in the organization that has the telemetry, and tries the same in another one. The cases for
+// all doors are in testdata/doors/diagnosis.yaml.
 func TestDiagnosis(t *testing.T) {
 	t.Parallel()
 	shared := testkit.Shared(t)

@@ -11,8 +11,8 @@ import (
 	"github.com/svc-observability/svc/server/testkit"
 )
 
-// TestDiskFull gives the queue a file system of 12 MiB: when it is full, ingest answers 503 ingest_queue_unavailable with Retry-After, loses
-// nothing that it acknowledged, and goes on by itself when there is room again.
+// TestDiskFull gives the queue a file system of 12 MiB. When it is full, ingest must answer 503 ingest_queue_unavailable with
+// Retry-After, lose nothing that it acknowledged, and continue by itself when there is room again.
 func TestDiskFull(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	queue := filepath.Join(dir, "queue")

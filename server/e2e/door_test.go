@@ -27,7 +27,7 @@ import (
 	"github.com/svc-observability/svc/server/wirejson"
 )
 
-// answer is what one door gave: a result in the JSON of /v2, or an error.
+// answer is the answer of one door: a result in the JSON of /v2, or an error.
 type answer struct {
 	body json.RawMessage
 	err  *wireError
@@ -95,7 +95,7 @@ func fromDetail(d *optionsv1.ErrorDetail) *wireError {
 	}
 }
 
-// marshal prints a message as /v2 does, so that answers of all doors can be compared.
+// marshal prints a message in the form of /v2, so that answers of all doors can be compared.
 func marshal(t *testing.T, m proto.Message) json.RawMessage {
 	t.Helper()
 	b, err := wirejson.Marshal(m)
@@ -305,7 +305,7 @@ func callTool(ctx context.Context, t *testing.T, s *testkit.Server, key, tool st
 	return answer{body: out.Result.Structured}
 }
 
-// pick reads a dotted path out of JSON; `[]` after a name collects over a list.
+// pick reads a dotted path from JSON; `[]` after a name collects the values of a list.
 func pick(v any, path string) (any, error) {
 	if path == "" {
 		return v, nil

@@ -26,7 +26,7 @@ type doorCase struct {
 	// Error is the tag that every door must give.
 	Error string `yaml:"error"`
 	Param string `yaml:"param"`
-	// Only names the doors of a case that others cannot express, with the reason.
+	// Only names the doors of a case that the other doors cannot express, with the reason.
 	Only   []string `yaml:"only"`
 	Reason string   `yaml:"reason"`
 	MCP    *struct {
@@ -34,7 +34,7 @@ type doorCase struct {
 		Arguments map[string]any `yaml:"arguments"`
 		// Equal maps a path of the structured content to the path of the REST answer that it must equal.
 		Equal map[string]string `yaml:"equal"`
-		// Error is the tag that the tool gives, when it is not the one of the other doors.
+		// Error is the tag of the tool, if it differs from the tag of the other doors.
 		Error string `yaml:"error"`
 	} `yaml:"mcp"`
 }
@@ -191,7 +191,7 @@ func createKey(t *testing.T, s *testkit.Server, scopes ...string) string {
 	return k.Secret
 }
 
-// eventually repeats a check until it holds; acknowledged data must be readable within two seconds, slow machines get more.
+// eventually repeats a check until it passes. Acknowledged data must be readable within two seconds; slow machines get more time.
 func eventually(t testing.TB, what string, check func() bool) time.Duration {
 	t.Helper()
 	start := time.Now()

@@ -31,7 +31,7 @@ import (
 	"github.com/svc-observability/svc/server/testkit"
 )
 
-// sent is what a sender reports of the trace that it made.
+// sent is a sender's report of the trace that it made.
 type sent struct {
 	TraceID string `json:"trace_id"`
 	Root    string `json:"root_span_id"`
@@ -72,7 +72,7 @@ func TestRealExporters(t *testing.T) {
 	}
 }
 
-// installJS lays the exporters' packages, pinned by the lock file, beside the script.
+// installJS installs the exporters' packages, pinned by the lock file, beside the script.
 func installJS(t *testing.T) string {
 	t.Helper()
 	return npmInstall(t, "otel-js", "@opentelemetry/api")
@@ -81,7 +81,7 @@ func installJS(t *testing.T) string {
 // npmLocks holds a lock for each folder: tests that run at the same time do not install it twice.
 var npmLocks sync.Map
 
-// npmInstall lays the packages of a folder's lock file into it, unless probe, one of them, is there.
+// npmInstall installs the packages of a folder's lock file into it, unless probe, one of them, is there.
 func npmInstall(t *testing.T, folder, probe string) string {
 	t.Helper()
 	held, _ := npmLocks.LoadOrStore(folder, new(sync.Mutex))
@@ -181,7 +181,7 @@ func sendGo(t *testing.T, s *testkit.Server, protocol, service string) sent {
 	return sent{TraceID: root.SpanContext().TraceID().String(), Root: root.SpanContext().SpanID().String(), Child: child.SpanContext().SpanID().String()}
 }
 
-// shopSpan is what must come back of a span, whatever the sender.
+// shopSpan is the expected content of a span, for every sender.
 type shopSpan struct {
 	ID            string            `json:"id"`
 	Parent        *string           `json:"parent_span_id"`

@@ -11,8 +11,8 @@ import (
 	"github.com/svc-observability/svc/server/testkit"
 )
 
-// extremes are values at the ends of what their fields hold. Each is accepted, so each must get through the tables and all their views: one that does not
-// would hold up what everybody sends.
+// extremes are values at the limits of their fields. Each is accepted, so each must pass through the tables and all their views.
+// A value that fails there would block the telemetry of all organizations.
 func extremes(now int64) map[string][]string {
 	const ends = `"-9223372036854775808","9223372036854775807","0"`
 	var attributes []string
@@ -77,7 +77,7 @@ func extremes(now int64) map[string][]string {
 	return out
 }
 
-// TestExtremes: whatever is accepted is stored, with all that the views make of it, and at the first attempt.
+// TestExtremes checks that every accepted value is stored at the first attempt, with all rows that the views make from it.
 func TestExtremes(t *testing.T) {
 	t.Parallel()
 	p := testkit.StartProcess(t, filepath.Join(t.TempDir(), "data"))
@@ -97,7 +97,7 @@ func TestExtremes(t *testing.T) {
 			switch status, answer := roundTrip(t, req); status {
 			case http.StatusOK:
 				taken++
-			case http.StatusBadRequest: // as good: it says why, and nothing of it is stored
+			case http.StatusBadRequest: // equally good: the answer gives the reason, and nothing is stored
 			default:
 				t.Errorf("%s %s: %d %s", path, body, status, answer)
 			}

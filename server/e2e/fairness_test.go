@@ -19,10 +19,10 @@ import (
 	"github.com/svc-observability/svc/server/testkit"
 )
 
-// envFlood holds the load that a copy of the test binary sends instead of running tests.
+// envFlood holds the load of a copy of the test binary, which sends it instead of running tests.
 const envFlood = "SVC_TEST_FLOOD"
 
-// sendFlood is that copy: it prints what became of its load. Without a URL it only uses the processor.
+// sendFlood runs in that copy. It prints the outcome of its load. Without a URL, it only uses the processor.
 func sendFlood(config string) error {
 	var cfg loadtest.Config
 	if err := json.Unmarshal([]byte(config), &cfg); err != nil {
@@ -49,7 +49,7 @@ func sendFlood(config string) error {
 	return nil
 }
 
-// startFlood starts it with a priority (19 gives way to everything else) and returns what waits for its end.
+// startFlood starts the copy with a priority (19 is the lowest) and returns a function that waits for its end.
 func startFlood(tb testing.TB, cfg loadtest.Config, nice int) (wait func() string) {
 	tb.Helper()
 	text, err := json.Marshal(cfg)
@@ -74,14 +74,14 @@ func startFlood(tb testing.TB, cfg loadtest.Config, nice int) (wait func() strin
 	}
 }
 
-// fairnessRounds is how often BenchmarkFairness goes round: the machine is never the same for long, so that what is compared is measured
-// in turns, and medians are what counts.
+// fairnessRounds is the number of rounds of BenchmarkFairness. The speed of the machine changes over time. So the cases that are
+// compared are measured in turns, and the medians count.
 const fairnessRounds = 4
 
-// BenchmarkFairness measures how long one organization waits for its acknowledgements: alone, beside as many programs that only use the
-// processors, at the server's own priority, and beside the floods of another one that sends as much as it can. Generator and server share the
-// machine's processors, so the generators of the floods are processes of the lowest priority. It reports medians over the rounds; the log has what they
-// are of.
+// BenchmarkFairness measures how long one organization waits for its acknowledgements: alone, beside as many programs that only
+// use the processors at the server's own priority, and beside the floods of another organization that sends as much as it can.
+// Generators and server share the processors of the machine, so the generators of the floods are processes of the lowest
+// priority. It reports medians over the rounds; the log has the single values.
 func BenchmarkFairness(b *testing.B) {
 	for b.Loop() {
 		p := testkit.StartProcess(b, filepath.Join(b.TempDir(), "data"), "--queue-max-bytes", "1GiB")
@@ -108,7 +108,7 @@ func BenchmarkFairness(b *testing.B) {
 		}
 		figures := map[string][]float64{}
 		note := func(name string, v float64) { figures[name] = append(figures[name], v) }
-		send(b, quiet) // pools fill
+		send(b, quiet) // this fills pools
 		last := map[string]string{}
 		for range fairnessRounds {
 			for _, c := range phases {

@@ -24,7 +24,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-// fate is what the proxy does with a request that it sees for the first time. Requests sent again pass.
+// fate is what the proxy does with a request that it sees for the first time. Repeated requests pass.
 type fate string
 
 const (
@@ -36,11 +36,11 @@ const (
 	cutAnswer   fate = "cut the answer" // the server has acknowledged; the connection ends before the sender learns of it
 )
 
-// faultRetryAfter is the least that Retry-After can say.
+// faultRetryAfter is the smallest value that Retry-After can express.
 const faultRetryAfter = time.Second
 
-// faultProxy stands between an exporter and the server, HTTP or gRPC, and treats requests by a plan, for each path separately. It knows
-// requests by the items in them, which carry loadtest.ItemAttribute, whatever the encoding and compression.
+// faultProxy stands between an exporter and the server, for HTTP or gRPC, and treats requests by a plan, for each path
+// separately. It recognizes requests by the items in them, which carry loadtest.ItemAttribute, in every encoding and compression.
 type faultProxy struct {
 	Addr string
 
@@ -55,16 +55,16 @@ type faultProxy struct {
 	deliveries map[string]*delivery
 }
 
-// delivery is a request and what became of it.
+// delivery is a request and its outcome.
 type delivery struct {
 	path  string
 	items []string
 	fate  fate
-	// acks counts the successes that the server answered, attempts how often the exporter sent it.
+	// acks counts the successes that the server answered. attempts counts how often the exporter sent the request.
 	acks, attempts int
-	// settled means that the last answer was a success and went to the exporter.
+	// settled means that the last answer was a success and reached the exporter.
 	settled bool
-	// others are answers of the server that were no success.
+	// others are answers of the server that were not a success.
 	others  []string
 	refused time.Time
 	pause   time.Duration
@@ -107,7 +107,7 @@ func http2Only() *http.Protocols {
 	return p
 }
 
-// protocolTransport goes on with the protocol that a request came by.
+// protocolTransport uses the same protocol as the incoming request.
 type protocolTransport struct{ http1, http2 *http.Transport }
 
 func (t *protocolTransport) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -131,7 +131,7 @@ func (p *faultProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case cutUnsent:
 		cut(r)
 	case cutHalfway:
-		_, _, _ = p.forward(r, &halfReader{body: body[:len(body)/2]}, int64(len(body))) // it fails, as it must
+		_, _, _ = p.forward(r, &halfReader{body: body[:len(body)/2]}, int64(len(body))) // it must fail
 		cut(r)
 	}
 	res, answer, err := p.forward(r, bytes.NewReader(body), int64(len(body)))
@@ -178,7 +178,7 @@ func itemsOf(body []byte, isGRPC bool) []string {
 	return items
 }
 
-// arrive notes an attempt and says what to do with it.
+// arrive records an attempt and returns what to do with it.
 func (p *faultProxy) arrive(path string, items []string) (*delivery, fate) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -243,7 +243,8 @@ func (p *faultProxy) refuse(w http.ResponseWriter, d *delivery, isGRPC bool) {
 }
 
 func (p *faultProxy) forward(r *http.Request, body io.Reader, length int64) (*http.Response, []byte, error) {
-	// An exporter that gives up must not undo what the server is told: the proxy would not learn whether it was acknowledged.
+	// If the exporter gives up, the server must still get the request. Otherwise the proxy would not learn whether it was
+	// acknowledged.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), 20*time.Second)
 	defer cancel()
 	out, err := http.NewRequestWithContext(ctx, r.Method, "http://"+p.upstream+r.URL.RequestURI(), body)
@@ -261,7 +262,7 @@ func (p *faultProxy) forward(r *http.Request, body io.Reader, length int64) (*ht
 	return res, answer, err
 }
 
-// succeeded reports whether the server took everything, and its answer for people.
+// succeeded reports whether the server accepted everything. It also returns the answer in readable form.
 func succeeded(res *http.Response, answer []byte, isGRPC bool) (bool, string) {
 	if !isGRPC {
 		partial := len(answer) > 0 && string(answer) != "{}"
@@ -272,7 +273,7 @@ func succeeded(res *http.Response, answer []byte, isGRPC bool) (bool, string) {
 	return code == "0" && !partial, fmt.Sprintf("grpc-status %s %q", code, answer)
 }
 
-// halfReader breaks off where the body should go on.
+// halfReader breaks off in the middle of the body.
 type halfReader struct{ body []byte }
 
 func (h *halfReader) Read(b []byte) (int, error) {

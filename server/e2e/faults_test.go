@@ -85,8 +85,8 @@ func readTrace(t *testing.T, s *testkit.Server, n int) (status int, retryAfter s
 	return res.StatusCode, res.Header.Get("Retry-After")
 }
 
-// TestEngineKilled kills the engine's process: ingest goes on with 200, reads answer 503 with Retry-After until it is back, and nothing
-// that was acknowledged is missing.
+// TestEngineKilled kills the engine's process. Ingest must keep answering 200, reads must answer 503 with Retry-After until the
+// engine is back, and no acknowledged data may be missing.
 func TestEngineKilled(t *testing.T) {
 	p := testkit.StartProcess(t, filepath.Join(t.TempDir(), "data"))
 	if status, _, tag := ingest(t, &p.Server, oneSpan(1, 0)); status != http.StatusOK {
@@ -158,7 +158,7 @@ func child(tb testing.TB, parent int) int {
 	return 0
 }
 
-// TestRestartKeepsData stops cleanly and starts again: the data is there.
+// TestRestartKeepsData stops the server cleanly and starts it again. The data must still be there.
 func TestRestartKeepsData(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	p := testkit.StartProcess(t, dir)
@@ -179,7 +179,7 @@ func TestRestartKeepsData(t *testing.T) {
 	}
 }
 
-// TestBadStart holds the exit codes and the messages of starts that cannot succeed.
+// TestBadStart checks the exit codes and the messages of starts that cannot succeed.
 func TestBadStart(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	busy, err := net.Listen("tcp", "127.0.0.1:0")
@@ -245,7 +245,8 @@ func TestBadStart(t *testing.T) {
 	}
 }
 
-// TestAdminBesideServer creates an organization beside a running server, sends with its keys, and finds nothing of it in the first one.
+// TestAdminBesideServer creates an organization beside a running server, sends with its keys, and finds none of the data in the
+// first organization.
 func TestAdminBesideServer(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	p := testkit.StartProcess(t, dir)
@@ -254,7 +255,7 @@ func TestAdminBesideServer(t *testing.T) {
 		t.Fatalf("%v", err)
 	}
 	second := p.Server
-	if err := json.Unmarshal(out, &second.Bootstrap); err != nil {
+	if err := json.Unmarshal(out, &second.File); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	if second.OrgID == p.OrgID || second.APIKey == p.APIKey || second.PrivateKey == "" {

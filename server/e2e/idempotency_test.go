@@ -38,7 +38,7 @@ func keyed(t *testing.T, url, credential, key, body string) (int, http.Header, s
 	return res.StatusCode, res.Header, string(text)
 }
 
-// TestIdempotencyKey: a create that is repeated with its key creates once, over REST and Connect.
+// TestIdempotencyKey checks that a create call that is repeated with its key creates one resource, over REST and Connect.
 func TestIdempotencyKey(t *testing.T) {
 	s := testkit.Shared(t).NewOrganization(t, "Idempotency")
 	c := restClient{t, s, s.APIKey}
@@ -79,7 +79,7 @@ func TestIdempotencyKey(t *testing.T) {
 		}
 	}
 
-	// The doors share the keys: what REST created, Connect repeats, with the secret.
+	// The doors share the keys: Connect repeats the answer to a REST request, including the secret.
 	_, _, made := keyed(t, rest, s.APIKey, "both doors", `{"name":"b","scopes":["traces:read"]}`)
 	status, header, again := keyed(t, connect, s.APIKey, "both doors", `{"name":"b","scopes":["traces:read"]}`)
 	secret := made[strings.LastIndex(made, "svc_ak_"):][:50]
@@ -110,14 +110,14 @@ func TestIdempotencyKey(t *testing.T) {
 	if status, _, second := keyed(t, rest+"/"+id+"/roll", s.APIKey, "roll", ""); status != 200 || first != second {
 		t.Errorf("a repeated roll: %d %s, want %s", status, second, first)
 	}
-	// What failed may be repeated, with another body too.
+	// A failed request may be repeated, even with another body.
 	if status, _, _ := keyed(t, rest, s.APIKey, "mended", `{"name":""}`); status != 400 {
 		t.Errorf("a bad body: %d", status)
 	}
 	if status, header, body := keyed(t, rest, s.APIKey, "mended", `{"name":"mended"}`); status != 200 || header.Get("Idempotent-Replayed") != "" {
 		t.Errorf("after a failure: %d %v %s", status, header, body)
 	}
-	// Another caller's keys are its own.
+	// Another caller has separate keys.
 	other := testkit.Shared(t).NewOrganization(t, "Idempotency too")
 	if status, header, _ := keyed(t, rest, other.APIKey, "both doors", `{"name":"b","scopes":["traces:read"]}`); status != 200 || header.Get("Idempotent-Replayed") != "" {
 		t.Errorf("another organization: %d %v", status, header)

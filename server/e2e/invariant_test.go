@@ -18,7 +18,7 @@ import (
 	"github.com/svc-observability/svc/server/testkit"
 )
 
-// itemCounts are the counters of one run that have to agree, by signal.
+// itemCounts are the counters of one run that must agree, by signal.
 type itemCounts struct{ accepted, sampled, rejected, stored, resumed, refused map[string]int }
 
 var itemSeries = regexp.MustCompile(`^svc_ingest_(items|stored_items|resumed_items|refused_items)_total\{(?:outcome="(\w+)",)?signal="(\w+)"\} (\S+)$`)
@@ -77,7 +77,7 @@ func inWarehouse(t *testing.T, dir string) map[string]int {
 
 func signalNames() []string { return []string{"traces", "logs", "metrics", "sessions", "events"} }
 
-// sendEverything sends each signal by each door it has, with items that are rejected and spans that sampling drops.
+// sendEverything sends each signal through each of its doors, with items that are rejected and spans that sampling drops.
 func sendEverything(t *testing.T, p *testkit.Process, run string, seed int) {
 	t.Helper()
 	for i, cfg := range []loadtest.Config{
@@ -117,8 +117,9 @@ func sendEverything(t *testing.T, p *testkit.Process, run string, seed int) {
 	}
 }
 
-// TestAcceptedIsStored holds the promise of the counters over a whole life: every signal, both doors, partial success, sampling, an engine
-// that hangs and a kill in between. In each run accepted is stored and refused, over all runs it is what the warehouse and the usage say.
+// TestAcceptedIsStored checks the promise of the counters over a server's whole life: every signal, both doors, partial success,
+// sampling, an engine that hangs and a kill in between. In each run, the accepted items are the stored and the refused ones. Over
+// all runs, they equal the items in the warehouse and in the usage.
 func TestAcceptedIsStored(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
@@ -144,7 +145,8 @@ func TestAcceptedIsStored(t *testing.T) {
 			t.Errorf("nothing was sampled or rejected: %+v", c)
 		}
 	}
-	// The first run stores, then loses its engine and is killed with telemetry in the queue, of which it says what was accepted.
+	// The first run stores items, then loses its engine. It is killed with telemetry in the queue that it has counted as
+	// accepted.
 	sendEverything(t, p, "one", 1000)
 	check(nil)
 	stored := countItems(t, p).accepted
@@ -190,7 +192,7 @@ func TestAcceptedIsStored(t *testing.T) {
 	if code := p.Stop(t); code != 0 {
 		t.Errorf("exit code %d\n%s", code, p.Log())
 	}
-	// What a stop saves last: every answer of this run.
+	// The last save of a stop includes every answer of this run.
 	out, err = testkit.Command(t, "admin", "outcomes", "--limit", "0", "--json", "--data-dir", dir).Output()
 	if err != nil || !strings.Contains(string(out), "trace_id: span rejected") {
 		t.Errorf("the outcomes do not explain the rejected spans: %v\n%s", err, out)

@@ -21,8 +21,8 @@ import (
 
 var killRounds = flag.Int("kill-rounds", 3, "rounds of TestKillLosesNothing; the full run has 20")
 
-// TestKillLosesNothing kills the whole process group (server and engine) at a random moment under load, starts again, and repeats that:
-// everything that was acknowledged is stored, and nothing is stored twice.
+// TestKillLosesNothing kills the whole process group (server and engine) at a random moment under load, starts it again, and
+// repeats that. Everything that was acknowledged must be stored, and nothing may be stored twice.
 func TestKillLosesNothing(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")

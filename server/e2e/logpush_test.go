@@ -14,7 +14,7 @@ import (
 	"github.com/svc-observability/svc/server/testkit"
 )
 
-// connector is what the command line says of a log push connector when it makes its secret.
+// connector is the output of the command line when it makes the secret of a log push connector.
 type connector struct {
 	ID, Secret      string
 	DestinationConf string  `json:"destination_conf"`
@@ -60,8 +60,9 @@ func pushLogs(t *testing.T, url string, lines ...string) (status int, answer str
 	return status, string(b)
 }
 
-// TestLogpush makes connectors of two organizations on the command line, pushes through them to the URL that it prints, over a kill of the
-// server, and reads the logs back. What one connector may not is tried with the other's credentials.
+// TestLogpush makes connectors of two organizations on the command line. It pushes through them to the URL that the command
+// prints, with a kill of the server in between, and reads the logs back. Each connector is also tried with the credentials of the
+// other.
 func TestLogpush(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	p := testkit.StartProcess(t, dir, "--log-level", "debug")

@@ -17,7 +17,7 @@ import (
 	"github.com/svc-observability/svc/server/testkit"
 )
 
-// success: the example of the document is accepted, by both doors.
+// success checks that both doors accept the example of the document.
 func (o *operated) success(t *testing.T) {
 	o.succeeds(t, func(s *testkit.Server) string { return o.client(t, s).key })
 }
@@ -27,10 +27,10 @@ func (o *operated) succeeds(t *testing.T, credential func(*testkit.Server) strin
 	t.Helper()
 	s := o.mine
 	if telemetryID(o.m) {
-		s = o.theirs // where the telemetry is
+		s = o.theirs // this organization has the telemetry
 	}
 	for _, door := range []string{"rest", "connect"} {
-		request := o.valid(t, s) // a resource of its own for each: some operations end it
+		request := o.valid(t, s) // a separate resource for each, because some operations delete it
 		if before := firstDo[o.m.OperationID]; before != "" {
 			m := operation(t, before)
 			fields := o.document.operation(t, m).example
@@ -59,7 +59,7 @@ func (o *operated) succeeds(t *testing.T, credential func(*testkit.Server) strin
 	}
 }
 
-// credentials: everything that is no credential for this, and every credential that is not good enough.
+// credentials tries everything that is not a credential for this operation, and every insufficient credential.
 func (o *operated) credentials(t *testing.T) {
 	o.refuses(t, "no credential", "", o.request, "", apierr.Unauthorized)
 	for what, key := range o.refused {
@@ -101,8 +101,8 @@ func (o *operated) body(t *testing.T) *bytes.Reader {
 	return bytes.NewReader(text)
 }
 
-// isolation: what belongs to another organization gets the very answer of what does not exist, parameter by parameter, and no answer
-// ever holds anything of it.
+// isolation checks that a resource of another organization gets the same answer as one that does not exist, parameter by
+// parameter. No answer may hold anything of the other organization.
 func (o *operated) isolation(t *testing.T) {
 	theirs := o.valid(t, o.theirs)
 	for _, name := range o.m.HTTP.PathParams {
@@ -110,7 +110,7 @@ func (o *operated) isolation(t *testing.T) {
 			t.Log(name, "is not isolated:", reason)
 			continue
 		}
-		// A trace that exists nowhere has the form of the example, whose digits are all another's.
+		// A trace that exists nowhere has the form of the example, with different digits.
 		nobodys := o.spec.unknownID[name]
 		for _, door := range []string{"rest", "connect"} {
 			ask := func(value any) answer {
@@ -171,7 +171,7 @@ func (o *operated) field(name string) protoreflect.FieldDescriptor {
 	return o.m.Descriptor.Input().Fields().ByName(protoreflect.Name(name))
 }
 
-// inputTag is how an invalid value of a field is called.
+// inputTag is the tag for an invalid value of a field.
 func (o *operated) inputTag(name string) apierr.Tag {
 	if o.m.HTTP.Source(name) == contract.InQuery {
 		return apierr.ParameterInvalid
@@ -179,17 +179,17 @@ func (o *operated) inputTag(name string) apierr.Tag {
 	return apierr.InvalidRequest
 }
 
-// paging: page sizes and cursors that are none.
+// paging tries invalid page sizes and cursors.
 func (o *operated) paging(t *testing.T) {
 	for _, limit := range []any{0, 101, -1, 1 << 33, "nope", 1.5, ""} {
-		// Connect's JSON cannot tell a parameter of a query: what is no number at all is an unreadable message there.
+		// Connect's JSON cannot report a parameter of a query: text that is not a number makes the message unreadable there.
 		o.refuses(t, fmt.Sprintf("limit %v", limit), o.key, o.with("limit", limit), "limit", apierr.ParameterInvalid, apierr.InvalidRequest)
 	}
 	if o.field("cursor") == nil {
 		if o.m.Descriptor.Output().Fields().ByName("next_cursor") != nil {
 			t.Fatal("it has a limit and no cursor")
 		}
-		return // the limit cuts for good, as that of a breakdown does
+		return // the limit cuts the list without a next page, as that of a breakdown does
 	}
 	cursorTags := []apierr.Tag{apierr.ParameterInvalid}
 	if slices.Contains(o.m.Errors, apierr.CursorInvalid) {
@@ -202,7 +202,7 @@ func (o *operated) paging(t *testing.T) {
 	if foreign == "" || noOwner[o.m.OperationID] != "" {
 		return
 	}
-	// The cursor of another organization's list shows nothing of it.
+	// The cursor of another organization's list shows nothing of that list.
 	theirs := map[string]bool{}
 	for _, id := range o.idsOf(t, o.theirs, o.theirs.APIKey, o.spec.example) {
 		theirs[id] = true
@@ -221,7 +221,7 @@ func (o *operated) paging(t *testing.T) {
 	}
 }
 
-// nextCursor is the cursor of the other organization's first page, when its list is long enough.
+// nextCursor returns the cursor of the other organization's first page, if its list is long enough.
 func (o *operated) nextCursor(t *testing.T) string {
 	t.Helper()
 	request := o.valid(t, o.theirs)
@@ -254,7 +254,7 @@ func (o *operated) nextCursor(t *testing.T) string {
 	return *page.NextCursor
 }
 
-// idsOf are the ids on a page; none when it is refused.
+// idsOf returns the ids on a page, or no ids if the page is refused.
 func (o *operated) idsOf(t *testing.T, s *testkit.Server, key string, request map[string]any) (ids []string) {
 	t.Helper()
 	body, err := json.Marshal(request)
@@ -276,7 +276,7 @@ func (o *operated) idsOf(t *testing.T, s *testkit.Server, key string, request ma
 	return ids
 }
 
-// unknownFields: nothing that a caller sends is ignored, least of all what only the server may set.
+// unknownFields checks that no unknown field is ignored, above all no field that only the server may set.
 func (o *operated) unknownFields(t *testing.T) {
 	for _, name := range []string{"colour", "id", "object", "org_id", "created_at", "__proto__"} {
 		if o.field(name) != nil {
@@ -290,7 +290,7 @@ func (o *operated) unknownFields(t *testing.T) {
 	if o.m.HTTP.BodyField != "*" {
 		return
 	}
-	// What stands in the path is no field of the body, not even with the same value.
+	// A path parameter is not a field of the body, even with the same value.
 	for _, name := range o.m.HTTP.PathParams {
 		fields := maps.Clone(o.request)
 		for _, other := range o.m.HTTP.PathParams {
@@ -308,7 +308,7 @@ func (o *operated) unknownFields(t *testing.T) {
 	}
 }
 
-// badBodies: what is no body of this operation.
+// badBodies tries invalid bodies.
 func (o *operated) badBodies(t *testing.T) {
 	type attempt struct {
 		what, contentType, body string
@@ -339,7 +339,7 @@ func (o *operated) badBodies(t *testing.T) {
 	}
 }
 
-// wrongTypes: each field of the body with a value of another type; the error names the field.
+// wrongTypes tries each field of the body with a value of another type. The error must name the field.
 func (o *operated) wrongTypes(t *testing.T) {
 	fields := o.m.Descriptor.Input().Fields()
 	for i := range fields.Len() {
@@ -374,13 +374,13 @@ func (o *operated) wrongTypes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// Connect reads protobuf's own JSON, which takes more forms and names no path.
+			// Connect reads protobuf's own JSON, which accepts more forms and names no path.
 			o.refused1(t, fmt.Sprintf("`%s` = %v", name, value), o.ask(t, "rest", o.mine, o.key, body), name, apierr.InvalidRequest)
 		}
 	}
 }
 
-// missingFields: each required field left out, and null; the error names it.
+// missingFields tries each required field as missing and as null. The error must name it.
 func (o *operated) missingFields(t *testing.T) {
 	whole := maps.Clone(o.request)
 	for _, name := range o.spec.required {
@@ -393,7 +393,7 @@ func (o *operated) missingFields(t *testing.T) {
 		if o.m.HTTP.Source(name) == contract.InQuery {
 			tags = append(tags, apierr.ParameterMissing)
 		}
-		for _, tag := range o.m.Errors { // a family with a tag of its own for what fails its rules
+		for _, tag := range o.m.Errors { // a family with its own tag for input that breaks its rules
 			if strings.HasSuffix(apierr.Spec(tag).GetTag(), "ValidationError") {
 				tags = append(tags, tag)
 			}
@@ -412,7 +412,7 @@ func (o *operated) missingFields(t *testing.T) {
 	}
 }
 
-// http: methods that the path does not have, HEAD and OPTIONS.
+// http tries methods that the path does not have, and HEAD and OPTIONS.
 func (o *operated) http(t *testing.T) {
 	offered := map[string]bool{"OPTIONS": true}
 	for _, m := range o.contract.Route(strings.Split(strings.TrimPrefix(o.path(), "/"), "/")) {

@@ -10,7 +10,7 @@ import (
 	"github.com/svc-observability/svc/server/testkit"
 )
 
-// document is the OpenAPI document as the server serves it: where the matrix has its examples and required fields from.
+// document is the OpenAPI document that the server serves. The matrix takes its examples and required fields from it.
 type document struct {
 	Paths      map[string]map[string]json.RawMessage `json:"paths"`
 	Components struct {
@@ -24,13 +24,13 @@ type objectSchema struct {
 	Properties map[string]json.RawMessage `json:"properties"`
 }
 
-// specification is what the document says of the request of one operation.
+// specification is the part of the document about the request of one operation.
 type specification struct {
-	// example holds the required parameters and the body of the example; path parameters are those of nobody.
+	// example holds the required parameters and the body of the example. Its path parameters name no existing resource.
 	example map[string]any
-	// required names the body fields and query parameters that must be given.
+	// required names the required body fields and query parameters.
 	required []string
-	// unknownID is a well-formed path parameter that names nothing, by name.
+	// unknownID maps the name of each path parameter to a well-formed value that names no resource.
 	unknownID map[string]string
 }
 

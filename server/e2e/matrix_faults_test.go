@@ -20,11 +20,11 @@ import (
 	"github.com/svc-observability/svc/server/warehouse"
 )
 
-// faults make the server of a matrix fail where it is told to.
+// faults make the server of a matrix fail on demand.
 type faults struct {
-	// reads is what every read of the warehouse fails with.
+	// reads is the error with which every read of the warehouse fails.
 	reads atomic.Pointer[warehouse.Error]
-	// late gives requests a deadline that is over.
+	// late gives requests a deadline that has passed.
 	late atomic.Bool
 }
 
@@ -71,7 +71,8 @@ func (w failingReads) SQLSchemas(ctx context.Context) ([]warehouse.SQLSchema, er
 
 const engineText = "DB::Exception: stored value"
 
-// failTelemetry makes the warehouse fail in every way that there is: each operation that reads telemetry answers with the error of that way.
+// failTelemetry makes the warehouse fail in every possible way. Each operation that reads telemetry must answer with the error
+// for that failure.
 func (x *matrix) failTelemetry(t *testing.T, all []*operated) {
 	token := fmt.Sprint(x.client(t, x.mine).call("PUT", "/v2/dashboards/"+x.board+"/share", `{"mode":"public"}`, 200)["token"])
 	for _, kind := range []struct {
@@ -111,7 +112,7 @@ func (x *matrix) failTelemetry(t *testing.T, all []*operated) {
 				}
 			})
 		}
-		// What is public says that a widget failed, and not why.
+		// A public answer says that a widget failed, but not why.
 		body := fmt.Sprintf(`{"token":%q,"requests":[{"widget_id":"w"}],"time_range":{"start_time":%q,"end_time":%q}}`, token,
 			time.Now().UTC().Add(-time.Hour).Format(time.RFC3339Nano), time.Now().UTC().Format(time.RFC3339Nano))
 		status, got := as(t, x.mine, "", "", http.MethodPost, "/v2/share/widget-data", body)
@@ -122,7 +123,7 @@ func (x *matrix) failTelemetry(t *testing.T, all []*operated) {
 	}
 }
 
-// reading is a request that reads telemetry, of a window that nobody has asked for before.
+// reading is a request that reads telemetry, in a window that no earlier request used.
 func (o *operated) reading() map[string]any {
 	request := maps.Clone(o.request)
 	if _, has := request["start_time"]; has {
@@ -137,10 +138,10 @@ func (o *operated) reading() map[string]any {
 	return request
 }
 
-// late sends every request with a deadline that is over, as that of a call is after rpc.DefaultTimeout.
+// late sends every request with a deadline that has passed, as if rpc.DefaultTimeout were over.
 func (x *matrix) late(t *testing.T, all []*operated) {
 	key := x.key(x.mine)
-	x.every(t, all[:1], func(*operated) string { return key }) // from now on the key is known
+	x.every(t, all[:1], func(*operated) string { return key }) // from now on the server has the key in its cache
 	x.faults.late.Store(true)
 	defer x.faults.late.Store(false)
 	x.every(t, all, func(o *operated) string {
@@ -151,7 +152,7 @@ func (x *matrix) late(t *testing.T, all []*operated) {
 	})
 }
 
-// unfinished repeats requests whose first try never wrote down how it ended, as when its process died.
+// unfinished repeats requests whose first attempt never recorded its end, as if its process had died.
 func (x *matrix) unfinished(t *testing.T, all []*operated, db breakable) {
 	for _, statement := range db.freeze {
 		db.exec(t, statement)

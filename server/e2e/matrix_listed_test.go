@@ -18,8 +18,8 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/jackc/pgx/v5/stdlib" // to break the database of a server
-	_ "modernc.org/sqlite"             // as pgx
+	_ "github.com/jackc/pgx/v5/stdlib" // breaks the database of a server
+	_ "modernc.org/sqlite"             // like pgx
 
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/contract"
@@ -27,13 +27,13 @@ import (
 	"github.com/svc-observability/svc/server/testkit"
 )
 
-// listedError is an error of the list of an operation, as one door answers it.
+// listedError is an error in the list of an operation, as one door answers it.
 type listedError struct {
 	door, operation string
 	tag             apierr.Tag
 }
 
-// ask sends a request through a door and remembers the error that comes back.
+// ask sends a request through a door and records the error of the answer.
 func (o *operated) ask(t *testing.T, door string, s *testkit.Server, key string, body []byte) answer {
 	t.Helper()
 	a := doors[door](t, s, key, o.m, body)
@@ -50,7 +50,8 @@ func (o *operated) note(door string, e *wireError) {
 	}
 }
 
-// exemption is an error that operations list and the matrix does not bring about: the test that does, or why nothing can.
+// exemption is an error that operations list but the matrix does not cause. It names the test that does, or the reason why no
+// test can.
 type exemption struct {
 	// operations and tag are patterns of names; door is empty for both.
 	operations, tag, door, reason string
@@ -92,7 +93,7 @@ func (e *exemption) covers(l listedError) bool {
 		regexp.MustCompile("^(?:"+e.tag+")$").MatchString(nameOf(l.tag))
 }
 
-// uncovered fails for each error that an operation lists and that was not answered, and for exemptions that are not needed.
+// uncovered fails for each error that an operation lists and that no answer had, and for exemptions that are not needed.
 func (x *matrix) uncovered(t *testing.T, all []*operated) {
 	listed, answered, exempt, missing := 0, 0, make([]int, len(exemptions)), []string{}
 	for _, o := range all {
@@ -127,7 +128,7 @@ func (x *matrix) uncovered(t *testing.T, all []*operated) {
 // nameOf is the last part of a tag.
 func nameOf(tag apierr.Tag) string { return path.Base(apierr.Spec(tag).GetTag()) }
 
-// every sends the request of each operation through both doors; credential says who asks.
+// every sends the request of each operation through both doors; credential returns the credential of the caller.
 func (x *matrix) every(t *testing.T, all []*operated, credential func(o *operated) string) {
 	t.Helper()
 	for _, o := range all {
@@ -190,7 +191,7 @@ type breakable struct {
 	db *sql.DB
 	// tables is the query that lists all tables.
 	tables string
-	// freeze makes the table of idempotency keys take new rows alone, thaw ends that.
+	// freeze makes the table of idempotency keys accept only new rows; thaw ends that.
 	freeze, thaw []string
 }
 
@@ -201,7 +202,7 @@ func (b breakable) exec(t *testing.T, statement string) {
 	}
 }
 
-// only takes all tables away but some, which come back if they were gone.
+// only removes all tables except some. These return if they were removed before.
 func (b breakable) only(t *testing.T, kept ...string) {
 	t.Helper()
 	const mark = "gone_"
@@ -270,7 +271,7 @@ func brokenSQLite(t *testing.T, s *testkit.Server) breakable {
 	})
 }
 
-// breakDefinitions leaves stored dashboards that cannot be read, and their links.
+// breakDefinitions leaves stored dashboards that cannot be read, with their links.
 func (x *matrix) breakDefinitions(t *testing.T, all []*operated, db breakable) {
 	var concerned []*operated
 	for _, o := range all {
@@ -299,8 +300,8 @@ func (x *matrix) breakDefinitions(t *testing.T, all []*operated, db breakable) {
 	x.every(t, concerned, credential)
 }
 
-// breakDatabase takes tables away: those of links; all but what says whose a key is; all but what says who is signed in; all. What is public is
-// asked in the end only, since attempts to sign in are counted.
+// breakDatabase removes tables in four steps: those of links; all except those that identify the owner of a key; all except those
+// that identify the signed-in person; all. Public operations run at the end only, since attempts to sign in are counted.
 func (x *matrix) breakDatabase(t *testing.T, all []*operated, db breakable) {
 	admin := x.admins[x.mine]
 	session := func() string { return signIn(t, x.mine, admin.email, admin.password, x.mine.OrgID) }
@@ -328,7 +329,7 @@ func (x *matrix) breakDatabase(t *testing.T, all []*operated, db breakable) {
 	x.every(t, all, func(*operated) string { return unknown })
 }
 
-// complete gives requests what they need beyond their examples to get as far as the database.
+// complete adds to requests the fields that they need beyond their examples to reach the database.
 func (x *matrix) complete(t *testing.T, all []*operated) {
 	for _, o := range all {
 		switch o.m.OperationID {
@@ -373,7 +374,7 @@ func (x *matrix) provoke(t *testing.T, all []*operated) {
 		if o.m.Public {
 			continue
 		}
-		// The matrix sends this header over REST alone.
+		// The matrix sends this header over REST only.
 		body, err := json.Marshal(o.request)
 		if err != nil {
 			t.Fatal(err)
@@ -382,8 +383,8 @@ func (x *matrix) provoke(t *testing.T, all []*operated) {
 	}
 }
 
-// provocation makes a valid request into one that brings about an error which its operation lists. It is sent by a stranger, who has a
-// session of the other organization, or by an API key, or by nobody when the operation is public.
+// provocation turns a valid request into one that causes an error that its operation lists. The sender is a stranger with a
+// session of the other organization, or an API key, or a caller without a credential if the operation is public.
 type provocation struct {
 	by     string
 	change func(o *operated, t *testing.T, request map[string]any)
@@ -442,7 +443,7 @@ func provocations(m *contract.Method) []provocation {
 			set("template_id", publicid.EncodeText(publicid.DashboardTemplate, "nobody")),
 		}
 	case "rotateDashboardShare", "rotateDashboardWidgetShare":
-		return []provocation{{}} // of what is not shared
+		return []provocation{{}} // for something that is not shared
 	case "upsertDashboardWidgetShare":
 		return []provocation{set("widget_id", "nobody")}
 	case "createCustomIngestKey", "updateCustomIngestKey":
@@ -486,7 +487,7 @@ func provocations(m *contract.Method) []provocation {
 	}
 }
 
-// link shares a dashboard and returns what opens it: the fields of the request of the operation.
+// link shares a dashboard and returns the fields of the operation's request that open the link.
 func (o *operated) link(t *testing.T, mode string) map[string]any {
 	t.Helper()
 	client := o.client(t, o.mine)
@@ -510,7 +511,7 @@ func (o *operated) link(t *testing.T, mode string) map[string]any {
 	return fields
 }
 
-// TestMatrixNames: what the tables of the matrix refer to exists.
+// TestMatrixNames checks that the names in the tables of the matrix exist.
 func TestMatrixNames(t *testing.T) {
 	sources := map[string]string{}
 	for _, dir := range []string{".", "../rpc", "../services/organization", "../services/dashboards/links", "../services/sessionreplays"} {

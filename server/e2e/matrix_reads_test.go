@@ -14,7 +14,8 @@ import (
 	"github.com/svc-observability/svc/server/contract"
 )
 
-// charts are widgets that read telemetry: one that can, one whose queries are all switched off, and one whose statement names no column.
+// charts are widgets that read telemetry: one that works, one whose queries are all switched off, and one whose statement names
+// no column.
 var charts = map[string]string{
 	"w": `{"id":"w","visualization":"chart","data_source":{"kind":"query","result_shape":"timeseries","queries":[{"id":"a","name":"A","data_source":"traces",
 		"aggregation":"count"}]},"display":{},"layout":{"x":0,"y":0,"w":4,"h":4}}`,
@@ -38,7 +39,7 @@ func window(length time.Duration) map[string]any {
 
 func stamp(from time.Duration) string { return time.Now().UTC().Add(from).Format(time.RFC3339) }
 
-// with makes a provocation that gives fields other values; nil takes a field away.
+// with makes a provocation that gives fields other values; nil removes a field.
 func with(fields map[string]any) provocation {
 	return provocation{change: func(_ *operated, _ *testing.T, request map[string]any) {
 		for name, value := range fields {
@@ -52,7 +53,7 @@ func with(fields map[string]any) provocation {
 
 const ever = 20 * 365 * 24 * time.Hour
 
-// readProvocations are the requests for telemetry that are refused before anything is read.
+// readProvocations are requests for telemetry that are refused before anything is read.
 func readProvocations(m *contract.Method) (out []provocation) {
 	if !m.ReadsTelemetry {
 		return nil
@@ -116,7 +117,7 @@ func readProvocations(m *contract.Method) (out []provocation) {
 	return out
 }
 
-// chartProvocations are those of the data of dashboards.
+// chartProvocations are the provocations for the data of dashboards.
 func chartProvocations(m *contract.Method) (out []provocation) {
 	of := func(fields map[string]any) {
 		if m.OperationID != "previewDashboardWidget" {

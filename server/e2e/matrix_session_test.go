@@ -19,7 +19,7 @@ type person struct {
 // usesOfSession keeps a session within its budget of requests.
 const usesOfSession = 40
 
-// join makes a new member, by the link of an invitation.
+// join creates a new member by the link of an invitation.
 func join(t *testing.T, s *testkit.Server) *person {
 	t.Helper()
 	p := &person{email: fmt.Sprintf("member%d@example.com", time.Now().UnixNano()), password: "the password of a member"}
@@ -32,7 +32,7 @@ func join(t *testing.T, s *testkit.Server) *person {
 	return p
 }
 
-// session is the token of the administrator of an organization of the matrix, or of its member.
+// session is the token of the administrator, or of a member, of an organization of the matrix.
 func (x *matrix) session(t *testing.T, s *testkit.Server, admin bool) string {
 	t.Helper()
 	p := x.members[s]
@@ -46,8 +46,8 @@ func (x *matrix) session(t *testing.T, s *testkit.Server, admin bool) string {
 	return p.token
 }
 
-// sessions: people who sign in may do what their role allows, whatever scopes are: an administrator everything, a member what needs no
-// administrator.
+// sessions checks that people who sign in may do what their role allows, independent of scopes: an administrator everything, a
+// member everything that needs no administrator.
 func (o *operated) sessions(t *testing.T) {
 	if o.m.Admin {
 		o.refuses(t, "a member", o.session(t, o.mine, false), o.request, "", o.m.RoleError)
@@ -63,20 +63,20 @@ func (o *operated) sessions(t *testing.T) {
 	}
 }
 
-// notAudited lists writes that leave no entry in the audit log when they are tried, with the reason.
+// notAudited lists writes that leave no entry in the audit log when the matrix tries them, with the reason.
 var notAudited = map[string]string{
 	"updateMember":  "the example keeps the role; TestInvitationsAndMembers has it",
 	"startCliLogin": "a login that nobody has decided about belongs to no organization; TestCliLogin has what follows",
 }
 
-// differing gives updates whose example could be what is stored already values that are not, other ones for each n.
+// differing replaces values of updates whose example could equal the stored values. Each n gives other values.
 var differing = map[string]func(request map[string]any, n int){
 	"updateAttributeMapping": newName,
 	"updateCustomIngestKey":  newName,
 	"updateDashboard":        newName,
 	"updateOrganization": func(request map[string]any, n int) {
 		newName(request, n)
-		request["slug"] = fmt.Sprint("matrix-", time.Now().UnixNano()) // a slug belongs to one organization of the server, which other tests use too
+		request["slug"] = fmt.Sprint("matrix-", time.Now().UnixNano()) // a slug is unique on the server, which other tests use too
 	},
 	"updateSamplingPolicy": func(request map[string]any, n int) { request["trace_sample_ratio"] = 1 / float64(n+1) },
 }
@@ -97,7 +97,7 @@ func (o *operated) audits(t *testing.T, door string, s *testkit.Server, run func
 	}
 }
 
-// client makes what the tests need, with a key that is replaced before its budget of requests is used up.
+// client makes resources for the tests, with a key that is replaced before its budget of requests is used up.
 func (x *matrix) client(t *testing.T, s *testkit.Server) restClient {
 	t.Helper()
 	m := x.makers[s]

@@ -19,30 +19,30 @@ import (
 )
 
 // matrix tries every operation of the contract. Requests and resources come from the contract and its OpenAPI document, so a new
-// method is covered as soon as it exists; what cannot be derived is in the three tables below, each with its reason.
+// method is covered as soon as it exists. The three tables below hold what cannot be derived, each entry with its reason.
 type matrix struct {
 	t        *testing.T
 	mine     *testkit.Server // the organization that acts
 	theirs   *testkit.Server // the organization whose resources must stay unseen
 	contract *contract.Contract
 	document document
-	// ingest, unusable and foreign credentials, by what they are.
+	// ingest, unusable and foreign are credentials, by description.
 	refused map[string]string
 	trace   string
 	// admins and members sign in.
 	admins, members map[*testkit.Server]*person
 	// makers have the keys that client uses.
 	makers map[*testkit.Server]*person
-	// changed counts what differing was asked for.
+	// changed counts the requests for differing.
 	changed int
-	// seen are the errors that were answered, see uncovered.
+	// seen holds the errors that were answered, see uncovered.
 	seen   map[listedError]bool
 	faults *faults
 	// board is a dashboard of mine whose widgets and variables read telemetry.
 	board string
 }
 
-// parameterOf gives what no create or list method gives.
+// parameterOf gives parameters that no create or list method gives.
 func (x *matrix) parameterOf(name string) (string, bool) {
 	switch name {
 	case "trace_id": // from telemetry
@@ -56,7 +56,7 @@ func (x *matrix) parameterOf(name string) (string, bool) {
 	}
 }
 
-// ofTelemetry gives what names something in a collection of telemetry, which the organization theirs alone has.
+// ofTelemetry gives the names of items in collections of telemetry. Only the organization theirs has telemetry.
 func (x *matrix) ofTelemetry(collection string) (string, bool) {
 	search := func(path, field string) (string, bool) {
 		body := fmt.Sprintf(`{"start_time":%q,"end_time":%q}`, time.Now().UTC().Add(-time.Hour).Format(time.RFC3339), time.Now().UTC().Format(time.RFC3339))
@@ -85,7 +85,7 @@ func (x *matrix) ofTelemetry(collection string) (string, bool) {
 	}
 }
 
-// telemetryID tells whether an operation reads what only telemetry makes.
+// telemetryID reports whether an operation reads a resource that only telemetry creates.
 func telemetryID(m *contract.Method) bool {
 	return strings.HasPrefix(m.HTTP.Path, "/v2/traces/{") || strings.HasPrefix(m.HTTP.Path, "/v2/logs/{") ||
 		strings.HasPrefix(m.HTTP.Path, "/v2/services/{") || strings.HasPrefix(m.HTTP.Path, "/v2/metrics/{") || strings.HasPrefix(m.HTTP.Path, "/v2/error_events/{")
@@ -111,7 +111,7 @@ var noSuccess = map[string]string{
 	"signOut":                 "ends a session, which an API key has none of",
 }
 
-// noOwner lists identifiers and lists that are nobody's.
+// noOwner lists identifiers and lists that belong to no organization.
 var noOwner = map[string]string{
 	"template_id":            "templates belong to every organization",
 	"widget_id":              "a widget is named within its dashboard, whose id is isolated",
@@ -119,14 +119,14 @@ var noOwner = map[string]string{
 	"listDashboardTemplates": "templates belong to every organization",
 }
 
-// moreThanExample holds what the resources that are made need beyond the example of the document.
+// moreThanExample holds the fields that created resources need beyond the example of the document.
 var moreThanExample = map[string]map[string]any{
 	"createDashboard": {"widgets": []any{map[string]any{ // for the operations on one widget
 		"id": "w", "visualization": "chart", "data_source": map[string]any{"kind": "static"}, "display": map[string]any{}, "layout": map[string]any{"x": 0, "y": 0, "w": 4, "h": 4},
 	}}, "variables": []any{map[string]any{"name": "v", "type": "query", "source": map[string]any{"kind": "facet", "facet": "service"}}}},
 }
 
-// firstDo names the operation, with the same path, that makes what an operation needs.
+// firstDo names the operation, with the same path, that creates what an operation needs.
 var firstDo = map[string]string{
 	"revokeDashboardShare":       "upsertDashboardShare",
 	"revokeDashboardWidgetShare": "upsertDashboardWidgetShare",
@@ -142,7 +142,7 @@ func newMatrix(t *testing.T, s *testkit.Server, f *faults) *matrix {
 	for _, s := range []*testkit.Server{x.mine, x.theirs} {
 		seedRecommendation(t, s)
 	}
-	seedSession(t, x.mine) // as long as its ingest keys are good: some operations roll them
+	seedSession(t, x.mine) // while its ingest keys are valid: some operations roll them
 	x.contract = theContract(t)
 	x.document = readDocument(t, x.mine)
 	x.admins, x.members, x.makers = map[*testkit.Server]*person{}, map[*testkit.Server]*person{}, map[*testkit.Server]*person{}
@@ -172,7 +172,7 @@ func newMatrix(t *testing.T, s *testkit.Server, f *faults) *matrix {
 	return x
 }
 
-// key makes an API key for the tests of one operation: a budget of requests of its own.
+// key makes an API key for the tests of one operation, which gives them a separate budget of requests.
 func (x *matrix) key(s *testkit.Server, scopes ...string) string {
 	x.t.Helper()
 	body, _ := json.Marshal(map[string]any{"name": "matrix " + strings.Join(scopes, " "), "scopes": scopes})
@@ -182,11 +182,12 @@ func (x *matrix) key(s *testkit.Server, scopes ...string) string {
 	return fmt.Sprint(restClient{x.t, s, s.APIKey}.call("POST", "/v2/api_keys", string(body), 200)["secret"])
 }
 
-// TestMatrix: every operation × every credential that may not, every identifier of another organization, and every kind of bad input,
-// over REST and Connect. The answer is always one that the operation's own list of errors has, and each error of that list is answered.
+// TestMatrix tries every operation with every insufficient credential, every identifier of another organization, and every kind
+// of invalid input, over REST and Connect. The answer must always be in the operation's list of errors, and each error of that
+// list must be answered.
 func TestMatrix(t *testing.T) {
 	t.Parallel()
-	t.Run("SQLite", func(t *testing.T) { // a server of its own: its database is broken in the end
+	t.Run("SQLite", func(t *testing.T) { // a separate server, because its database is broken at the end
 		t.Parallel()
 		f := &faults{}
 		s := testkit.Start(t, nil, f.options)
@@ -267,7 +268,7 @@ func (x *matrix) operation(t *testing.T, m *contract.Method) *operated {
 	return o
 }
 
-// valid is a request that succeeds in an organization: its path parameters name resources that are made for it.
+// valid returns a request that succeeds in an organization. Its path parameters name resources that are made for it.
 func (o *operated) valid(t *testing.T, s *testkit.Server) map[string]any {
 	t.Helper()
 	request := maps.Clone(o.spec.example)
@@ -334,7 +335,7 @@ func (x *matrix) resource(t *testing.T, s *testkit.Server, collection string) st
 	return ""
 }
 
-// try sends a request through both doors and hands each answer on.
+// try sends a request through both doors and passes each answer on.
 func (o *operated) try(t *testing.T, key string, request map[string]any, check func(door string, a answer)) {
 	t.Helper()
 	body, err := json.Marshal(request)
@@ -346,7 +347,7 @@ func (o *operated) try(t *testing.T, key string, request map[string]any, check f
 	}
 }
 
-// refuses sends a request through both doors, which must answer with one of the tags, and the parameter if one is named.
+// refuses sends a request through both doors. Both must answer with one of the tags, and with the parameter if one is named.
 func (o *operated) refuses(t *testing.T, what, key string, request map[string]any, param string, tags ...apierr.Tag) {
 	t.Helper()
 	o.try(t, key, request, func(door string, a answer) { o.refused1(t, door+": "+what, a, param, tags...) })
@@ -370,7 +371,7 @@ func (o *operated) refused1(t *testing.T, what string, a answer, param string, t
 	}
 }
 
-// raw sends a request over REST as it is, checks what every answer must have, and returns status, headers and tag.
+// raw sends a request over REST unchanged, checks the rules for every answer, and returns status, headers and tag.
 func (o *operated) raw(t *testing.T, method, query string, header http.Header, body io.Reader) (int, http.Header, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, o.mine.BaseURL+o.path()+query, body)

@@ -33,7 +33,8 @@ func toolRequest(ctx context.Context, t *testing.T, s *testkit.Server, credentia
 	return req
 }
 
-// TestMCPWhoCalled: a change that an agent made is in the audit log under who it called as, and every call is in our own metrics by kind of credential.
+// TestMCPWhoCalled checks that the audit log records a change by an agent under the caller of the tool, and that our metrics
+// count every call by kind of credential.
 func TestMCPWhoCalled(t *testing.T) {
 	s := testkit.Shared(t).NewOrganization(t, "MCP callers")
 	rest := restClient{t, s, s.APIKey}
@@ -95,7 +96,7 @@ func TestMCPWhoCalled(t *testing.T) {
 	}
 }
 
-// number is what follows the name of a series, 0 when it is not there yet.
+// number returns the value of a series, or 0 if the series does not exist yet.
 func number(text, series string) string {
 	_, rest, ok := strings.Cut(text, series)
 	if !ok {
@@ -123,7 +124,7 @@ func metricsText(t *testing.T, s *testkit.Server) string {
 	return string(body)
 }
 
-// TestMCPCallerLeaves: the statement of a call ends in the engine when the program that asked hangs up.
+// TestMCPCallerLeaves checks that the engine stops the statement of a call when the calling program disconnects.
 func TestMCPCallerLeaves(t *testing.T) {
 	s := testkit.Shared(t).NewOrganization(t, "MCP leavers")
 	cfg := config.Default()
@@ -171,7 +172,7 @@ func TestMCPCallerLeaves(t *testing.T) {
 		return running() > 0
 	})
 	leave()
-	until("the statement goes on", 6*time.Second, func() bool { return running() == 0 }) // its own limit is 10
+	until("the statement goes on", 6*time.Second, func() bool { return running() == 0 }) // its own limit is 10 s
 	if body := <-answered; body != "" {
 		t.Errorf("answered: %s", body)
 	}

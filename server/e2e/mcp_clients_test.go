@@ -22,7 +22,8 @@ import (
 
 var sentBack = regexp.MustCompile(`href="([^"]+code=[^"]+)"`)
 
-// approve is where the browser of the organization's administrator is sent after signing in and connecting the program of an authorization request.
+// approve returns the address that the browser of the organization's administrator reaches after signing in and approving the
+// program of an authorization request.
 func approve(t *testing.T, s *testkit.Server, address string) *url.URL {
 	t.Helper()
 	person := newVisitor(t, s.BaseURL)
@@ -58,7 +59,7 @@ func connect(t *testing.T, s *testkit.Server, name string, scopes ...string) (oa
 	return cfg, token
 }
 
-// mcpCredentials are one of each kind that the MCP server takes, in an order of their own: API key, MCP key, OAuth token.
+// mcpCredentials has one credential of each kind that the MCP server accepts, in this order: API key, MCP key, OAuth token.
 func mcpCredentials(t *testing.T, s *testkit.Server) []string {
 	t.Helper()
 	key, _ := restClient{t, s, s.APIKey}.call("POST", "/v2/api_keys", `{"name":"agent","kind":"mcp"}`, 200)["secret"].(string)
@@ -66,7 +67,7 @@ func mcpCredentials(t *testing.T, s *testkit.Server) []string {
 	return []string{s.APIKey, key, token.AccessToken}
 }
 
-// TestMCPClientsGo: the official Go SDK, at every version of the protocol that it speaks, with every kind of credential.
+// TestMCPClientsGo runs the official Go SDK, with every version of the protocol that it speaks and every kind of credential.
 func TestMCPClientsGo(t *testing.T) {
 	t.Parallel()
 	s := testkit.Shared(t).NewOrganization(t, "MCP clients, Go")
@@ -112,7 +113,8 @@ func TestMCPClientsGo(t *testing.T) {
 	}
 }
 
-// TestMCPClientsTypeScript: the official TypeScript SDKs, the older by its handshake, the newer by discovery, with every kind of credential.
+// TestMCPClientsTypeScript runs the official TypeScript SDKs with every kind of credential: the older one by its handshake, the
+// newer one by discovery.
 func TestMCPClientsTypeScript(t *testing.T) {
 	t.Parallel()
 	s := testkit.Shared(t).NewOrganization(t, "MCP clients, TypeScript")
@@ -156,7 +158,7 @@ func node(t *testing.T, folder string, args ...string) []byte {
 	return out
 }
 
-// TestMCPInspector: what people try a server with before they write anything.
+// TestMCPInspector runs the tool that people use to try out a server.
 func TestMCPInspector(t *testing.T) {
 	s := testkit.Shared(t).NewOrganization(t, "MCP inspector")
 	key, _ := restClient{t, s, s.APIKey}.call("POST", "/v2/api_keys", `{"name":"inspector","kind":"mcp"}`, 200)["secret"].(string)
@@ -177,7 +179,7 @@ func TestMCPInspector(t *testing.T) {
 			args := append([]string{
 				"cli.js", "--cli", s.BaseURL + "/mcp", "--transport", "http", "--header", "Authorization: Bearer " + key, "--method", name,
 			}, tc.args...)
-			out := string(node(t, "node_modules/@modelcontextprotocol/inspector-cli/build", args...)) // it looks for its own package.json from where it is started
+			out := string(node(t, "node_modules/@modelcontextprotocol/inspector-cli/build", args...)) // it reads package.json there
 			for _, want := range tc.want {
 				if !strings.Contains(out, want) {
 					t.Errorf("%q is not in %s", want, out)

@@ -31,8 +31,8 @@ func conformance(t *testing.T, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// withKeys stands before the server and gives every request a key, which the suite cannot: the next one before the rate of one is used up. Everything else,
-// Host and Origin too, stays as it came.
+// withKeys is a proxy in front of the server that adds a key to every request, which the suite cannot do. It takes the next key
+// before the rate of one is used up. Everything else stays unchanged, including Host and Origin.
 func withKeys(t *testing.T, s *testkit.Server) string {
 	t.Helper()
 	to, err := url.Parse(s.BaseURL)
@@ -55,8 +55,8 @@ func withKeys(t *testing.T, s *testkit.Server) string {
 
 var suiteTotal = regexp.MustCompile(`Total: (\d+) passed`)
 
-// TestMCPConformance: every scenario that the suite requires of a server in a revision of the protocol. Those that test what the server does not offer are named in
-// mcp-js/not-applicable-*.yaml with the reason.
+// TestMCPConformance runs every scenario that the suite requires of a server in a revision of the protocol.
+// mcp-js/not-applicable-*.yaml names the scenarios for features that the server does not offer, each with the reason.
 func TestMCPConformance(t *testing.T) {
 	t.Parallel()
 	s := testkit.Start(t, nil, func(o *app.Options) { o.MCPFixtures = mcpFixtures })
@@ -80,7 +80,7 @@ func TestMCPConformance(t *testing.T) {
 	}
 }
 
-// TestOAuthConformance: the suite's scenarios for an authorization server: its metadata, and a grant that a person approves.
+// TestOAuthConformance runs the suite's scenarios for an authorization server: its metadata, and a grant that a person approves.
 func TestOAuthConformance(t *testing.T) {
 	t.Parallel()
 	s := testkit.Shared(t).NewOrganization(t, "OAuth conformance")

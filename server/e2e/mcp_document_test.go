@@ -18,8 +18,8 @@ import (
 	"github.com/svc-observability/svc/server/testkit"
 )
 
-// trustTests lets servers in this binary trust the certificate of httptest, as they trust public ones, beside those of the machine. It must come first: the
-// certificates are read once.
+// trustTests lets servers in this binary trust the certificate of httptest, besides the public ones of the machine. It must run
+// first: the certificates are read once.
 func trustTests() (remove func(), err error) {
 	s := httptest.NewTLSServer(http.NotFoundHandler())
 	defer s.Close()
@@ -32,7 +32,8 @@ func trustTests() (remove func(), err error) {
 	return func() { _ = os.RemoveAll(dir) }, errors.Join(err, os.Setenv("SSL_CERT_FILE", file))
 }
 
-// TestOAuthPublishedClient: a program that registers nowhere, but publishes its metadata at its client_id, is shown by the host of that address, and gets a token.
+// TestOAuthPublishedClient checks a program that does not register, but publishes its metadata at its client_id. The consent page
+// shows the host of that address, and the program gets a token.
 func TestOAuthPublishedClient(t *testing.T) {
 	t.Parallel()
 	s := testkit.Start(t, nil, func(o *app.Options) { o.Egress = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")} })
@@ -63,7 +64,7 @@ func TestOAuthPublishedClient(t *testing.T) {
 		t.Errorf("%d %s", res.StatusCode, text)
 	}
 
-	// What is no credential of the MCP server (public-api.md "Which endpoint accepts what").
+	// These are not credentials of the MCP server.
 	session := fmt.Sprint(restClient{t, s, ""}.call("POST", "/v2/session", fmt.Sprintf(`{"email":%q,"password":%q}`, s.AdminEmail, s.AdminPassword), 200)["token"])
 	for what, credential := range map[string]string{"public ingest key": s.PublicKey, "private ingest key": s.PrivateKey, "session": session, "nothing of ours": "svc_ak_unknown"} {
 		res, text := atMCP(t, s, "/mcp", func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+credential) })

@@ -20,7 +20,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// What the conformance suite calls, by the names and with the answers that its scenarios describe. It exists in this test binary only.
+// These fixtures are what the conformance suite calls, with the names and answers that its scenarios describe. They exist in this
+// test binary only.
 
 var (
 	pixel = func() []byte {
@@ -128,7 +129,7 @@ func mcpFixtures(server *sdk.Server) {
 		})
 }
 
-// sealed states come back from clients as they went, or not at all: the server keeps nothing between two calls.
+// sealed signs state that clients return, so that a change is detected. The server keeps nothing between two calls.
 type sealed struct{ key [32]byte }
 
 func (s *sealed) seal(state string) string {
@@ -145,7 +146,7 @@ func (s *sealed) open(text string) (string, error) {
 	return state, nil
 }
 
-// filledIn is what a person filled in, nil when there is none.
+// filledIn returns what a person filled in, or nil if the person did not accept.
 func filledIn(responses sdk.InputResponseMap, key string) map[string]any {
 	if r, ok := responses[key].(*sdk.ElicitResult); ok && r.Action == "accept" {
 		return r.Content
@@ -153,7 +154,7 @@ func filledIn(responses sdk.InputResponseMap, key string) map[string]any {
 	return nil
 }
 
-// questionFixtures add what answers with a question (SEP-2322).
+// questionFixtures add tools that answer with a question (SEP-2322).
 func questionFixtures(server *sdk.Server, tool func(name, schema string, run func(*sdk.CallToolRequest) (*sdk.CallToolResult, error))) {
 	var states sealed
 	if _, err := rand.Read(states.key[:]); err != nil {

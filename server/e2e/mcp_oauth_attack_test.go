@@ -19,7 +19,7 @@ import (
 
 var hiddenField = regexp.MustCompile(`name="(form_token|request)" value="([^"]*)"`)
 
-// fields are the hidden ones of a page.
+// fields returns the hidden fields of a page.
 func fields(page string) url.Values {
 	out := url.Values{}
 	for _, m := range hiddenField.FindAllStringSubmatch(page, -1) {
@@ -28,7 +28,7 @@ func fields(page string) url.Values {
 	return out
 }
 
-// TestConsentAttacks: nobody but the person, on our own page, in the session in which it was shown, decides.
+// TestConsentAttacks checks that only the person can decide, on our own page, in the session in which the page was shown.
 func TestConsentAttacks(t *testing.T) {
 	s := testkit.Shared(t).NewOrganization(t, "OAuth attacks")
 	program := newWaitingProgram(t)
@@ -37,7 +37,7 @@ func TestConsentAttacks(t *testing.T) {
 	cfg := oauth2.Config{ClientID: client, RedirectURL: program.callback, Endpoint: oauth2.Endpoint{AuthURL: s.BaseURL + "/oauth/authorize", TokenURL: s.BaseURL + "/oauth/token", AuthStyle: oauth2.AuthStyleInParams}}
 	address := cfg.AuthCodeURL("s", oauth2.S256ChallengeOption(verifier))
 
-	// Who is not signed in is sent nowhere but to the sign-in, also with a request that is an error (open redirector).
+	// A person who is not signed in is redirected only to the sign-in, even if the request is invalid (open redirector).
 	stranger := newVisitor(t, s.BaseURL)
 	for _, to := range []string{address, address + "&scope=nonsense", strings.Replace(address, client, "unknown", 1)} {
 		if res := stranger.get(strings.TrimPrefix(to, s.BaseURL)); res.StatusCode != 303 || !strings.HasPrefix(res.Header.Get("Location"), "/login?next=") {
@@ -104,7 +104,7 @@ func TestConsentAttacks(t *testing.T) {
 		t.Errorf("PUT: %d", res.StatusCode)
 	}
 
-	// What all of these changed is nothing: the page that was shown still works, and refusing gives no code.
+	// None of these attempts changed anything: the page that was shown still works, and refusing gives no code.
 	body := person.send("POST", endpoint, with("decision", "deny")).text
 	if !strings.Contains(body, "error=access_denied") || strings.Contains(body, "?code=") {
 		t.Errorf("refused: %s", body)
@@ -135,13 +135,13 @@ func TestConsentAttacks(t *testing.T) {
 	if status := call(mine); status != 200 {
 		t.Errorf("%d", status)
 	}
-	// Its audience is the MCP server, and it is taken from the header alone (RFC 9700 sections 4.9.2 and 4.3.2).
+	// The token's audience is the MCP server, which accepts the token in the header only (RFC 9700 sections 4.9.2 and 4.3.2).
 	restClient{t, s, mine.AccessToken}.call("GET", "/v2/environments?start_time=2026-01-01T00:00:00Z&end_time=2026-01-01T01:00:00Z", "", 401)
 	if res, _ := atMCP(t, s, "/mcp?access_token="+mine.AccessToken, func(*http.Request) {}); res.StatusCode != 401 {
 		t.Errorf("a token in the URL: %d", res.StatusCode)
 	}
 
-	// With less allowed, fewer tools are there, and a call of another says what to ask for.
+	// With fewer scopes, fewer tools are listed. A call of another tool is answered with the scope that it needs.
 	less := token(with("request", good.Get("request")+"&scope=traces%3Aread"))
 	if got := less.Extra("scope"); got != "traces:read" {
 		t.Errorf("scope %v", got)
@@ -160,7 +160,7 @@ func TestConsentAttacks(t *testing.T) {
 		t.Errorf("%d %v %s", refused.StatusCode, refused.Header, text)
 	}
 
-	// Another person cannot take it back, and a member who is removed has nothing any more.
+	// Another person cannot revoke the grant, and a member who is removed loses all access.
 	home := person.get("/").text
 	grants := regexp.MustCompile(`name="grant" value="([^"]+)"`).FindAllStringSubmatch(home, -1)
 	if len(grants) != 2 {
@@ -191,7 +191,8 @@ func TestConsentAttacks(t *testing.T) {
 	}
 }
 
-// TestConsentAgainstOthers: a page of somebody else can neither frame the page of consent nor send its form, with the person's own session.
+// TestConsentAgainstOthers checks that a page of another site can neither frame the consent page nor send its form with the
+// person's session.
 func TestConsentAgainstOthers(t *testing.T) {
 	s := testkit.Shared(t).NewOrganization(t, "OAuth framed")
 	program := newWaitingProgram(t)
@@ -215,7 +216,8 @@ func TestConsentAgainstOthers(t *testing.T) {
 	}
 }
 
-// TestConsentLooks takes the page at its fullest: long names, many scopes, several organizations; and a program whose request is wrong.
+// TestConsentLooks shows the page with the most content: long names, many scopes, several organizations. It also shows a program
+// whose request is invalid.
 func TestConsentLooks(t *testing.T) {
 	s := testkit.Shared(t).NewOrganization(t, "Research and Development of the Northern Region")
 	st := openStore(t, s)

@@ -23,7 +23,7 @@ import (
 	"github.com/svc-observability/svc/server/testkit"
 )
 
-// getJSON reads a document that anybody may read.
+// getJSON reads a public document.
 func getJSON(t *testing.T, address string) (out map[string]any) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
@@ -37,7 +37,7 @@ func getJSON(t *testing.T, address string) (out map[string]any) {
 	return out
 }
 
-// atMCP sends tools/list with a credential in whatever way the change says.
+// atMCP sends tools/list; change adds a credential to the request.
 func atMCP(t *testing.T, s *testkit.Server, path string, change func(*http.Request)) (*http.Response, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.BaseURL+path, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
@@ -60,7 +60,7 @@ func atMCP(t *testing.T, s *testkit.Server, path string, change func(*http.Reque
 	return res, body.String()
 }
 
-// waitingProgram is a program with a listener to which browsers come back.
+// waitingProgram is a program with a listener to which browsers return.
 type waitingProgram struct {
 	callback string
 	answers  chan url.Values
@@ -85,7 +85,7 @@ func newWaitingProgram(t *testing.T) *waitingProgram {
 	return p
 }
 
-// register makes the program known, as clients do by themselves.
+// register registers the program, as clients do by themselves.
 func (p *waitingProgram) register(t *testing.T, endpoint, name string) string {
 	t.Helper()
 	body, _ := json.Marshal(map[string]any{"client_name": name, "redirect_uris": []string{"http://127.0.0.1/callback"}})
@@ -104,8 +104,8 @@ func (p *waitingProgram) register(t *testing.T, endpoint, name string) string {
 
 var challengeForm = regexp.MustCompile(`^Bearer resource_metadata="([^"]+)", scope="\*"$`)
 
-// TestOAuthGoClient: from the 401 of the MCP server, by golang.org/x/oauth2 and the Go SDK, through a browser, to a tool, a refresh, and the
-// person who takes it back. The person has two organizations and chooses the second.
+// TestOAuthGoClient starts at the 401 of the MCP server. It goes by golang.org/x/oauth2 and the Go SDK, through a browser, to a
+// tool call, a refresh, and the person who revokes the grant. The person has two organizations and chooses the second one.
 func TestOAuthGoClient(t *testing.T) {
 	t.Parallel()
 	first := testkit.Shared(t).NewOrganization(t, "OAuth first")
@@ -192,7 +192,7 @@ func TestOAuthGoClient(t *testing.T) {
 		t.Errorf("%v", names)
 	}
 
-	// The token is for the MCP server and for its header only.
+	// The token is accepted by the MCP server only, and in its header only.
 	for path, method := range map[string]string{"/v2/session": "GET", "/v2/api_keys": "GET"} {
 		if status, out := as(t, s, token.AccessToken, "", method, path, ""); status != 401 || !strings.Contains(fmt.Sprint(out), "OAuth token") {
 			t.Errorf("%s: %d %v", path, status, out)
@@ -249,7 +249,7 @@ func TestOAuthGoClient(t *testing.T) {
 		t.Errorf("refreshed: %v", err)
 	}
 
-	// The audit log of the organization that was chosen says who did what.
+	// The audit log of the chosen organization names the actor and the actions.
 	entries := fmt.Sprint(restClient{t, s, s.APIKey}.call("GET", "/v2/audit_log?limit=50", "", 200)["data"])
 	for _, want := range []string{"oauth_grant.created", "oauth_grant.revoked", string(person.ID), client, "script"} {
 		if !strings.Contains(entries, want) {
@@ -261,7 +261,7 @@ func TestOAuthGoClient(t *testing.T) {
 	}
 }
 
-// TestOAuthTypeScriptSDK: the official TypeScript SDK does all of it by itself, but for the browser.
+// TestOAuthTypeScriptSDK checks that the official TypeScript SDK does everything by itself, except for the browser's part.
 func TestOAuthTypeScriptSDK(t *testing.T) {
 	t.Parallel()
 	s := testkit.Shared(t).NewOrganization(t, "OAuth TypeScript")
@@ -290,7 +290,7 @@ func TestOAuthTypeScriptSDK(t *testing.T) {
 			t.Fatalf("%v: %s", err, lines.Bytes())
 		}
 		if last.Authorize == "" || opened > 0 {
-			continue // after the revocation it asks again, and nobody answers
+			continue // after the revocation it asks again, and no person answers
 		}
 		opened++
 		u, err := url.Parse(last.Authorize)

@@ -53,11 +53,11 @@ func toolText(t *testing.T, p *testkit.Process, tool string, arguments map[strin
 	return out.Content[0].Text
 }
 
-// promptStep is a numbered step of a prompt: the first clause whose condition holds is done, if any.
+// promptStep is a numbered step of a prompt. The first clause whose condition holds is executed, if there is one.
 type promptStep []promptClause
 
 type promptClause struct {
-	// condition is empty for what is always done.
+	// condition is empty for a clause that always applies.
 	condition, tool string
 	arguments       map[string]any
 }
@@ -69,7 +69,7 @@ var (
 	nameLike    = regexp.MustCompile(`\b[a-z]+(_[a-z]+)+\b`)
 )
 
-// readPrompt reads the steps out of a prompt's text. The test fails when the text names a tool, or an argument of one, that does not exist.
+// readPrompt reads the steps from a prompt's text. The test fails if the text names a tool or an argument that does not exist.
 func readPrompt(t *testing.T, text string, tools map[string]map[string]any) []promptStep {
 	t.Helper()
 	if bare := nameLike.FindString(quoted.ReplaceAllString(text, "")); bare != "" {
@@ -126,7 +126,7 @@ func readPrompt(t *testing.T, text string, tools map[string]map[string]any) []pr
 	return steps
 }
 
-// likeliest is the first of the likely causes that the texts give, as "(kind) statement".
+// likeliest returns the first likely cause in the latest text that lists causes, as "(kind) statement".
 func likeliest(texts []string) string {
 	for _, text := range slices.Backward(texts) {
 		if _, rest, ok := strings.Cut(text, "### Likely causes"); ok {
@@ -140,7 +140,7 @@ func likeliest(texts []string) string {
 	return ""
 }
 
-// promptConditions are what the prompts' conditions mean to who has read these texts.
+// promptConditions evaluates the conditions of the prompts for a reader of these texts.
 var promptConditions = map[string]func(texts []string) bool{
 	"calls fail": func(texts []string) bool {
 		return strings.HasPrefix(likeliest(texts), "(error)") || strings.Contains(likeliest(texts), " fail: ")
@@ -154,7 +154,7 @@ var promptConditions = map[string]func(texts []string) bool{
 	},
 }
 
-// suggested are the arguments with which the latest text that suggests a tool suggests it first.
+// suggested returns the arguments of the first suggestion of a tool, in the latest text that suggests it.
 func suggested(t *testing.T, texts []string, tool string) map[string]any {
 	t.Helper()
 	for _, text := range slices.Backward(texts) {
@@ -172,7 +172,7 @@ func suggested(t *testing.T, texts []string, tool string) map[string]any {
 	return nil
 }
 
-// walkPrompt does what the steps say, with the arguments that the texts before suggest. The first call has those of the prompt.
+// walkPrompt executes the steps with the arguments that earlier texts suggest. The first call has the arguments of the prompt.
 func walkPrompt(t *testing.T, p *testkit.Process, steps []promptStep, arguments map[string]any) (tools, texts []string) {
 	t.Helper()
 	for _, step := range steps {
@@ -202,8 +202,8 @@ func walkPrompt(t *testing.T, p *testkit.Process, steps []promptStep, arguments 
 	return tools, texts
 }
 
-// TestMCPScenarios is an agent without a model: it does what each prompt's text says, over the demo's planted faults. Within five calls and 25,000 characters
-// the texts say what happened: service, cause and figures.
+// TestMCPScenarios is an agent without a model: it follows each prompt's text, over the demo's planted faults. Within five calls
+// and 25,000 characters, the texts must name the service, the cause and the figures.
 func TestMCPScenarios(t *testing.T) {
 	t.Parallel()
 	const faultLasts = 20 * time.Minute // of each, what the demo sends, and as long before it

@@ -61,7 +61,7 @@ func rpcCall(t *testing.T, p *testkit.Process, method string, params, into any) 
 		if status, raw = roundTrip(t, req); status != http.StatusTooManyRequests {
 			break
 		}
-		time.Sleep(time.Second) // these are more calls than a client may make in ten seconds
+		time.Sleep(time.Second) // a client may not make this many calls in ten seconds
 	}
 	out := struct{ Result any }{into}
 	if err := json.Unmarshal(raw, &out); err != nil || status != http.StatusOK {
@@ -90,8 +90,8 @@ func schemaOf(t *testing.T, name string, doc map[string]any) *jsonschema.Schema 
 	return s
 }
 
-// TestMCPTools calls every tool that is listed on the demo's data: structured content fits the output schema, the text keeps its layout and its budget, what
-// it suggests can be called, and bad arguments are told by their names.
+// TestMCPTools calls every listed tool on the data of the demo. Structured content fits the output schema, the text keeps its
+// layout and its budget, every suggested call works, and errors about arguments name them.
 func TestMCPTools(t *testing.T) {
 	t.Parallel()
 	p := testkit.StartProcess(t, t.TempDir()+"/data")
@@ -150,7 +150,7 @@ func TestMCPTools(t *testing.T) {
 	}
 }
 
-// badArguments gives each parameter, one after another, what it does not take.
+// badArguments gives each parameter, one after another, a value that it does not accept.
 func badArguments(t *testing.T, tool listedTool, good map[string]any, call func(string, map[string]any) toolResult) {
 	properties, _ := tool.InputSchema["properties"].(map[string]any)
 	required, _ := tool.InputSchema["required"].([]any)
@@ -207,7 +207,7 @@ func typesOf(schema map[string]any) []string {
 	return out
 }
 
-// toolArguments are calls of every tool that succeed, with identifiers of what is there.
+// toolArguments are calls of every tool that succeed, with identifiers that exist.
 func toolArguments(t *testing.T, call func(string, map[string]any) toolResult) map[string][]map[string]any {
 	t.Helper()
 	type args = map[string]any
@@ -225,7 +225,7 @@ func toolArguments(t *testing.T, call func(string, map[string]any) toolResult) m
 	replay := must("search_sessions", args{"limit": 1}).field(t, "sessions", 0, "sessionId")
 	session := must("list_agent_sessions", args{"has_errors": true, "limit": 1}).field(t, "sessions", 0, "sessionId")
 	tool, failure := any(nil), any(nil)
-	for _, name := range []string{"track_shipment", "issue_refund", "lookup_order"} { // how often each fails is drawn
+	for _, name := range []string{"track_shipment", "issue_refund", "lookup_order"} { // how often each fails is random
 		r := must("get_agent_tools_overview", args{"tool": name})
 		if groups, _ := r.field(t, "failureGroups", "groups").([]any); len(groups) > 0 {
 			tool, failure = name, r.field(t, "failureGroups", "groups", 0, "fingerprint")

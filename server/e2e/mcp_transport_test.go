@@ -13,7 +13,7 @@ import (
 	"github.com/svc-observability/svc/server/testkit"
 )
 
-// TestMCPTransport: what clients of every age meet at the address of the MCP server.
+// TestMCPTransport checks the answers of the MCP server's address to clients of every protocol version.
 func TestMCPTransport(t *testing.T) {
 	s := testkit.Shared(t).NewOrganization(t, "MCP transport")
 	with := func(body string, header ...string) func(*http.Request) {
@@ -52,7 +52,8 @@ func TestMCPTransport(t *testing.T) {
 			t.Errorf("from %s: %d %s", header, res.StatusCode, text)
 		}
 	}
-	// A script of an origin that is allowed may ask, and read the answer and what a refusal says; one of another may not.
+	// A script of an allowed origin may call, and may read the answer and the reason of a refusal. A script of another origin may
+	// not.
 	for origin, allowed := range map[string]string{"http://localhost:6274": "http://localhost:6274", s.BaseURL: s.BaseURL, "https://evil.example": ""} {
 		res, text := atMCP(t, s, "/mcp", func(r *http.Request) {
 			r.Method = http.MethodOptions
@@ -97,7 +98,7 @@ func TestMCPTransport(t *testing.T) {
 	}
 }
 
-// TestMCPRate: 120 requests in 10 seconds for each credential, and then a word of when.
+// TestMCPRate checks the limit of 120 requests in 10 seconds for each credential, and that the refusal names the time to wait.
 func TestMCPRate(t *testing.T) {
 	s := testkit.Shared(t).NewOrganization(t, "MCP rate")
 	ping := func(r *http.Request) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// workspace is a folder of the test's own with the scripts of another, and the packages that npmInstall laid there.
+// workspace is a folder for one test, with the scripts of another folder and the packages that npmInstall installed there.
 func workspace(t *testing.T, folder, probe string) string {
 	t.Helper()
 	from := npmInstall(t, folder, probe)
@@ -35,7 +35,7 @@ func workspace(t *testing.T, folder, probe string) string {
 	return dir
 }
 
-// run runs a command to its end and returns what it wrote on stdout; a failure shows all that it wrote.
+// run runs a command to its end and returns its stdout. A failure shows the whole output.
 func run(t *testing.T, dir string, env []string, name string, args ...string) []byte {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), name, args...)

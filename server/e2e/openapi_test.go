@@ -16,7 +16,7 @@ import (
 	"github.com/svc-observability/svc/server/testkit"
 )
 
-// saveDocument asks a running server for its document, as a tool of somebody else would.
+// saveDocument fetches the document from a running server, as an external tool would.
 func saveDocument(t *testing.T, s *testkit.Server, dir string) string {
 	t.Helper()
 	req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, s.BaseURL+"/openapi.json", nil)
@@ -31,7 +31,7 @@ func saveDocument(t *testing.T, s *testkit.Server, dir string) string {
 	return path
 }
 
-// TestOpenAPILinters holds the document to every rule that two linters recommend, down to hints.
+// TestOpenAPILinters checks the document with two linters, against every rule that they recommend, including hints.
 func TestOpenAPILinters(t *testing.T) {
 	s := testkit.Shared(t)
 	dir := workspace(t, "openapi-js", "openapi-fetch")
@@ -41,8 +41,8 @@ func TestOpenAPILinters(t *testing.T) {
 	run(t, dir, nil, tool(dir, "spectral"), "lint", "--ruleset", "spectral.yaml", "--fail-severity=hint", document)
 }
 
-// TestOpenAPIClients makes a client of the document with two generators that know nothing of each other, compiles what they wrote
-// strictly, and lists API keys and dashboards with it.
+// TestOpenAPIClients generates clients from the document with two independent generators, compiles them strictly, and lists API
+// keys and dashboards with them.
 func TestOpenAPIClients(t *testing.T) {
 	t.Parallel()
 	s := testkit.Shared(t).NewOrganization(t, "OpenAPI clients")
@@ -80,7 +80,7 @@ func TestOpenAPIClients(t *testing.T) {
 	}
 }
 
-// TestReference is the interactive reference as a browser without a network gets it: everything it loads is on this server.
+// TestReference loads the interactive reference like a browser without any other network: every file must come from this server.
 func TestReference(t *testing.T) {
 	s := testkit.Shared(t)
 	get := func(path string) (*http.Response, string) {
@@ -132,7 +132,7 @@ func TestReference(t *testing.T) {
 	if res, _ := get("/v2/docs/nothing.js"); res.StatusCode != http.StatusNotFound {
 		t.Errorf("an unknown file: %d", res.StatusCode)
 	}
-	// With a slash at the end, the page is where its relative addresses hold.
+	// With a slash at the end, the relative addresses of the page still resolve.
 	if res, _ := get("/v2/docs/"); res.Request.URL.Path != "/v2/docs" || res.StatusCode != http.StatusOK {
 		t.Errorf("with a slash: %d at %s", res.StatusCode, res.Request.URL.Path)
 	}

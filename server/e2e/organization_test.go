@@ -13,7 +13,7 @@ import (
 	"github.com/svc-observability/svc/server/testkit"
 )
 
-// TestOrganizationEdit: read, rename; who is no administrator changes nothing.
+// TestOrganizationEdit reads and renames an organization. A member who is not an administrator can change nothing.
 func TestOrganizationEdit(t *testing.T) {
 	s := testkit.Shared(t).NewOrganization(t, "Before")
 	c := restClient{t, s, s.APIKey}
@@ -40,7 +40,8 @@ func TestOrganizationEdit(t *testing.T) {
 	}
 }
 
-// TestInvitationsAndMembers: an invitation makes a member once; roles and removals count at once; an administrator stays.
+// TestInvitationsAndMembers checks that an invitation makes a member once, that roles and removals take effect at once, and that
+// one administrator must stay.
 func TestInvitationsAndMembers(t *testing.T) {
 	s := testkit.Shared(t).NewOrganization(t, "Members")
 	admin := restClient{t, s, signIn(t, s, s.AdminEmail, s.AdminPassword, "")}
@@ -102,19 +103,19 @@ func TestInvitationsAndMembers(t *testing.T) {
 	if got := admin.call("PATCH", "/v2/organization/members/"+ada, `{"role":"org:admin"}`, 200); got["role"] != "org:admin" {
 		t.Errorf("promoted: %v", got)
 	}
-	member.call("GET", "/v2/organization/invitations", "", 200) // at once
+	member.call("GET", "/v2/organization/invitations", "", 200) // the new role counts at once
 	member.call("DELETE", "/v2/organization/members/"+me, "", 200)
 	if got := admin.call("GET", "/v2/organization", "", 403); tagOf(got) != "@svc/http/v2/OrganizationAccessDeniedError" {
 		t.Errorf("after the removal: %v", got)
 	}
 
-	// Whoever is a member is not invited again.
+	// A member cannot be invited again.
 	taken := member.call("POST", "/v2/organization/invitations", `{"email":" `+strings.ToUpper(email)+`"}`, 400)
 	if tagOf(taken) != "@svc/http/v2/InvalidRequestError" || at(taken, "error", "param") != "email" {
 		t.Errorf("an invitation for a member: %v", taken)
 	}
 
-	// A user who exists joins with the session, or with the password that the user has.
+	// An existing user joins with the session, or with the user's password.
 	again := member.call("POST", "/v2/organization/invitations", `{"role":"org:admin"}`, 200)
 	back := strings.TrimPrefix(fmt.Sprint(again["link"]), s.BaseURL+"/invite/")
 	accept("", fmt.Sprintf(`{"token":%q,"email":%q,"password":"wrong password"}`, back, s.AdminEmail), 401)
@@ -148,8 +149,8 @@ func TestInvitationsAndMembers(t *testing.T) {
 	}
 }
 
-// TestOrganizationDelete: everything of the organization goes, telemetry that is stored or still queued too; the other organization
-// keeps every row, and a restart brings nothing back.
+// TestOrganizationDelete checks that all data of the organization is removed, including telemetry that is stored or still queued.
+// The other organization keeps every row, and a restart brings nothing back.
 func TestOrganizationDelete(t *testing.T) {
 	dir := t.TempDir() + "/data"
 	p := testkit.StartProcess(t, dir)
@@ -169,7 +170,8 @@ func TestOrganizationDelete(t *testing.T) {
 		}
 		return strings.TrimSpace(string(out))
 	}
-	// Every table that holds rows of organizations, one that is added later too. FINAL: what the engine has yet to merge must not count twice.
+	// Every table that holds rows of organizations, including tables that are added later. FINAL is needed because rows that the
+	// engine has yet to merge must not count twice.
 	var parts []string
 	for _, table := range strings.Split(sql(`SELECT arrayStringConcat(groupArray(concat(name, if(engine LIKE '%MergeTree' AND engine NOT IN ('MergeTree', 'ReplicatedMergeTree'), ' FINAL', ''))), ';')
 		FROM system.tables WHERE database = 'svc' AND engine LIKE '%MergeTree' AND name IN (SELECT table FROM system.columns WHERE database = 'svc' AND name = 'OrgId')`), ";") {
@@ -194,7 +196,7 @@ func TestOrganizationDelete(t *testing.T) {
 	if got := c.call("DELETE", "/v2/organization?confirm="+other.OrgID, "", 400); tagOf(got) != "@svc/http/v2/ParameterInvalidError" {
 		t.Errorf("another organization confirmed: %v", got)
 	}
-	// The last of these are still in the queue when the organization goes.
+	// The last of these are still in the queue when the organization is deleted.
 	send := func(key string) int {
 		t.Helper()
 		body := `{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":"` + fmt.Sprint(time.Now().UnixNano()) + `","body":{"stringValue":"late"}}]}]}]}`

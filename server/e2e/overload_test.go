@@ -17,17 +17,17 @@ import (
 	"github.com/svc-observability/svc/server/testkit"
 )
 
-// overload is a load on both doors beyond what the server stores.
+// overload is a load on both doors beyond what the server can store.
 type overload struct {
 	duration time.Duration
-	// rate is requests a second on each door, 0 for as many as the senders manage.
+	// rate is in requests per second on each door; 0 means as many as the senders manage.
 	rate   float64
 	marked bool
 	// workers send on each door. Default 32.
 	workers int
 }
 
-// run sends spans over HTTP and log records over gRPC, and returns both reports with the most memory that was seen.
+// run sends spans over HTTP and log records over gRPC, and returns both reports and the peak memory.
 func (o overload) run(tb testing.TB, p *testkit.Process, engine int) (reports [2]*loadtest.Report, memory int64) {
 	tb.Helper()
 	ctx, cancel := context.WithCancel(tb.Context())
@@ -62,7 +62,7 @@ func (o overload) run(tb testing.TB, p *testkit.Process, engine int) (reports [2
 		})
 	}
 	load.Wait()
-	// What follows the load counts too: the backlog is stored.
+	// The time after the load counts too, until the backlog is stored.
 	waitStored(tb, p, 4*time.Minute)
 	cancel()
 	watch.Wait()
@@ -85,7 +85,7 @@ func checkAnswers(tb testing.TB, r *loadtest.Report) {
 	}
 }
 
-// checkStored holds what is stored against what was acknowledged, item by item.
+// checkStored compares the stored items with the acknowledged ones, item by item.
 func checkStored(tb testing.TB, p *testkit.Process, r *loadtest.Report) {
 	tb.Helper()
 	res, err := loadtest.Verify(tb.Context(), r, func(context.Context) (map[string]loadtest.Stored, error) {
@@ -103,9 +103,9 @@ func checkStored(tb testing.TB, p *testkit.Process, r *loadtest.Report) {
 	}
 }
 
-// TestOverload sends as much as 64 senders manage to a server with a small queue: first against the organization's share of it, then
-// against the queue as a whole. Every request has an answer, memory stays bounded, and when the load ends everything that was
-// acknowledged is stored once, what was refused is not, and the next request is taken.
+// TestOverload sends as much as 64 senders manage to a server with a small queue: first against the organization's share of it,
+// then against the queue as a whole. Every request must get an answer, and memory must stay bounded. When the load ends,
+// acknowledged items are stored once, refused items are not stored, and the next request is accepted.
 func TestOverload(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -118,7 +118,8 @@ func TestOverload(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			p := testkit.StartProcess(t, filepath.Join(t.TempDir(), "data"), c.args...)
 			engine := child(t, p.Pid())
-			// Halted for as long as is sent, the engine is slower than any sender, on a slow machine too. BenchmarkOverload lets it run.
+			// The engine is halted while the load is sent, so it is slower than any sender, on a slow machine too.
+			// BenchmarkOverload lets it run.
 			if err := syscall.Kill(engine, syscall.SIGSTOP); err != nil {
 				t.Fatal(err)
 			}
@@ -129,7 +130,7 @@ func TestOverload(t *testing.T) {
 			}
 			for i, r := range reports {
 				checkAnswers(t, r)
-				// One door may fill the queue before the other has its turn.
+				// One door may fill the queue before the other one sends.
 				if r.Refused == 0 || reports[0].Acknowledged+reports[1].Acknowledged == 0 {
 					t.Errorf("%s: the test shows nothing", r.Run)
 				}
@@ -155,8 +156,9 @@ func TestOverload(t *testing.T) {
 	}
 }
 
-// BenchmarkOverload measures what the server stores of spans over HTTP and logs over gRPC when it is kept busy, and then offers a little more than four times that,
-// with a queue small enough to be full soon. It fails as TestOverload does, and when the generator, which shares the processors, offered less.
+// BenchmarkOverload measures how many spans over HTTP and logs over gRPC a busy server stores. Then it offers a little more than
+// four times that, with a queue small enough to be full soon. It fails for the same reasons as TestOverload, and if the
+// generator, which shares the processors, offered less.
 func BenchmarkOverload(b *testing.B) {
 	for b.Loop() {
 		p := testkit.StartProcess(b, filepath.Join(b.TempDir(), "data"), "--queue-max-bytes", "128MiB", "--queue-segment-bytes", "8MiB")

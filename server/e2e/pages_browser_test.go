@@ -16,7 +16,7 @@ import (
 	"github.com/svc-observability/svc/server/testkit"
 )
 
-// step is what a person does; see pages.mjs.
+// step is an action of a person; see pages.mjs.
 type step map[string]any
 
 func open(address string) step        { return step{"open": address} }
@@ -59,8 +59,8 @@ func browse(t *testing.T, allowed []string, steps ...step) (got shown) {
 	return got
 }
 
-// walk is browse on our own pages. Nothing may come from another server than the allowed ones, and nothing may be refused by the
-// content security policy.
+// walk is browse on our own pages. All requests must go to the allowed servers, and the content security policy may refuse
+// nothing.
 func walk(t *testing.T, allowed []string, steps ...step) shown {
 	t.Helper()
 	got := browse(t, allowed, steps...)
@@ -70,12 +70,12 @@ func walk(t *testing.T, allowed []string, steps ...step) shown {
 	return got
 }
 
-// signInSteps are those of a person with a password, on the page that is open.
+// signInSteps are the actions of a person with a password, on the open page.
 func signInSteps(email, password string) []step {
 	return []step{fill("input[name=email]", email), fill("input[name=password]", password), click("form[action='/login'] button")}
 }
 
-// TestPagesInBrowser: signing in, joining and confirming as a person does it, each page in light and dark, wide and on a phone.
+// TestPagesInBrowser signs in, joins and confirms as a person does. It shows each page in light and dark, wide and on a phone.
 func TestPagesInBrowser(t *testing.T) {
 	t.Parallel()
 	s := testkit.Shared(t).NewOrganization(t, "Browser pages")
@@ -103,7 +103,7 @@ func TestPagesInBrowser(t *testing.T) {
 	)
 	steps = append(steps, signInSteps(email, "another long one")...)
 	steps = append(steps, awaitPage(s.BaseURL+"/cli?code=BCDF-GHJK"),
-		// Scripts of a page, if there were any, could not read the session, and no script runs.
+		// Scripts of a page, if there were any, could not read the session. No script runs.
 		script("cookies", "document.cookie"))
 	got := walk(t, []string{s.BaseURL}, steps...)
 	for name, want := range map[string]string{
@@ -122,10 +122,11 @@ func TestPagesInBrowser(t *testing.T) {
 	}
 }
 
-// TestPagesAgainstOthers: a page of somebody else can neither frame ours nor send our forms, with a person's own browser and session.
+// TestPagesAgainstOthers checks that a page of another site can neither frame our pages nor send our forms, with the person's own
+// browser and session.
 func TestPagesAgainstOthers(t *testing.T) {
 	s := testkit.Shared(t).NewOrganization(t, "Browser attacks")
-	// The same machine by another name is another site.
+	// Another name of the same machine is another site.
 	elsewhere := strings.Replace(s.BaseURL, "127.0.0.1", "localhost", 1)
 	steps := append([]step{open(s.BaseURL + "/login")}, signInSteps(s.AdminEmail, s.AdminPassword)...)
 	steps = append(steps, awaitPage(s.BaseURL+"/"),
@@ -143,7 +144,7 @@ func TestPagesAgainstOthers(t *testing.T) {
 	}
 }
 
-// startProvider runs the OpenID Connect provider; the function that it returns tells it our callback.
+// startProvider runs the OpenID Connect provider. The returned function gives it our callback address.
 func startProvider(t *testing.T, args ...string) (issuer string, register func(redirect string)) {
 	t.Helper()
 	dir := npmInstall(t, "oidc-provider", "oidc-provider")
@@ -185,8 +186,9 @@ func startProvider(t *testing.T, args ...string) (issuer string, register func(r
 	}
 }
 
-// TestOIDCInBrowser signs in with a certified provider by others, as the whole way is in a browser: who is invited joins, who is known by
-// a verified address is the same user, who is neither gets nothing, and a provider that is away keeps nobody from using a password.
+// TestOIDCInBrowser signs in with a certified third-party provider, in a browser. An invited person joins. A person with a known
+// verified address is the same user. Any other person gets nothing. A provider that is down does not prevent sign-in with a
+// password.
 func TestOIDCInBrowser(t *testing.T) {
 	t.Parallel()
 	chromium(t, os.Getenv("SVC_TEST_REQUIRE_CHROMIUM") == "1")
@@ -216,16 +218,16 @@ func TestOIDCInBrowser(t *testing.T) {
 				if !strings.Contains(fmt.Sprint(got.Seen["away"]), "cannot be reached") {
 					t.Errorf("a provider that is away: %v", got.Seen)
 				}
-				time.Sleep(3500 * time.Millisecond) // the failure is remembered so long
+				time.Sleep(3500 * time.Millisecond) // the failure is remembered for this time
 			}
 			register(s.BaseURL + "/login/oidc/callback")
 
-			// Nobody knows this person.
+			// This person is unknown.
 			got := walk(t, allowed, append(start("stranger@example.com"), awaitPage(s.BaseURL), read("stranger", ".alert"), look("oidc-stranger"))...)
 			if !strings.Contains(fmt.Sprint(got.Seen["stranger"]), "Nobody here has the address stranger@example.com") {
 				t.Errorf("a stranger: %v", got.Seen)
 			}
-			// Invited: joins with the provider, then signs in with it, and is the same user.
+			// An invited person joins with the provider, then signs in with it, and is the same user.
 			steps := append([]step{open(invite(`{"email":"ada@example.com"}`)), look("oidc-invite"), click("button[name=with]")}, atProvider("ada@example.com")...)
 			got = walk(t, allowed, append(steps, awaitPage(s.BaseURL+"/"), read("hello", "h1"))...)
 			if got.Seen["hello"] != "Hello, ada at the provider" {
@@ -235,13 +237,13 @@ func TestOIDCInBrowser(t *testing.T) {
 			if got.Seen["me"] != "ada@example.com" {
 				t.Errorf("again: %v at %s", got.Seen, got.URL)
 			}
-			// An invitation for another address is not accepted by whoever has the link.
+			// A person with another address cannot accept an invitation, even with the link.
 			steps = append([]step{open(invite(`{"email":"grace@example.com"}`)), click("button[name=with]")}, atProvider("eve@example.com")...)
 			got = walk(t, allowed, append(steps, awaitPage(s.BaseURL), read("other", ".alert"))...)
 			if !strings.Contains(fmt.Sprint(got.Seen["other"]), "another email address") {
 				t.Errorf("an invitation of somebody else: %v", got.Seen)
 			}
-			// An unverified address makes nobody that user.
+			// An unverified address does not make a person that user.
 			joined := restClient{t, s, s.APIKey}
 			st := openStore(t, s)
 			if _, err := st.UserByEmail(t.Context(), "unverified@joins.example"); err == nil {
@@ -256,19 +258,19 @@ func TestOIDCInBrowser(t *testing.T) {
 			if got.Seen["role"] != "member" {
 				t.Errorf("joined by rule: %v at %s", got.Seen, got.URL)
 			}
-			// Cancelled there.
+			// The person cancels at the provider.
 			got = walk(t, allowed, open(s.BaseURL+"/login"), click(with), awaitPage(issuer), click("button[name=abort]"), awaitPage(s.BaseURL), read("cancelled", ".alert"))
 			if !strings.Contains(fmt.Sprint(got.Seen["cancelled"]), "cancelled") {
 				t.Errorf("cancelled: %v", got.Seen)
 			}
-			// Added: the first administrator, and who joined by the rule.
+			// The members now also include the first administrator and the person who joined by the rule.
 			for action, want := range map[string]int{"invitation.accepted": 1, "user_identity.linked": 2, "member.added": 2, "session.created": 3} {
 				list := joined.call("GET", "/v2/audit_log?action="+action, "", 200)
 				if entries, _ := list["data"].([]any); len(entries) != want {
 					t.Errorf("%s: %d entries, want %d", action, len(entries), want)
 				}
 			}
-			// A callback that this browser did not ask for, and one that is repeated.
+			// A callback that this browser did not request, and one that is repeated.
 			v := newVisitor(t, s.BaseURL)
 			for _, query := range []string{"", "?code=a&state=b", "?error=access_denied&state="} {
 				if p := v.get("/login/oidc/callback" + query); p.StatusCode != 400 || p.cookie("session") != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/svc-observability/svc/server/testkit"
 )
 
-// visitor is a browser without eyes: it keeps cookies and sends forms, and follows nothing by itself.
+// visitor is a browser without display: it keeps cookies and sends forms, but follows no redirect by itself.
 type visitor struct {
 	t    *testing.T
 	base string
@@ -110,7 +110,7 @@ func (p page) cookie(name string) *http.Cookie {
 	return nil
 }
 
-// TestPageHeaders: no page can be framed, cached or sniffed, and none loads or sends anything elsewhere.
+// TestPageHeaders checks that no page can be framed, cached or sniffed, and that no page loads or sends anything elsewhere.
 func TestPageHeaders(t *testing.T) {
 	s := testkit.Shared(t).NewOrganization(t, "Page headers")
 	out, in := newVisitor(t, s.BaseURL), newVisitor(t, s.BaseURL)
@@ -156,13 +156,14 @@ func TestPageHeaders(t *testing.T) {
 	if got := out.send(http.MethodPatch, "/", nil); got.StatusCode != 405 || !strings.Contains(got.Header.Get("Vary"), "Accept") {
 		t.Errorf("PATCH of the first page: %d %v", got.StatusCode, got.Header)
 	}
-	// What is no page is REST's, as before.
+	// A path without a page is still answered by REST.
 	if got := out.get("/pages"); got.StatusCode != 404 || !strings.Contains(got.text, "RouteNotFoundError") {
 		t.Errorf("an unknown path: %d %s", got.StatusCode, got.text)
 	}
 }
 
-// TestPageSession: the cookie is a session of the browser's own, which the sign-out ends; it opens pages and not the API.
+// TestPageSession checks that the cookie is a separate session of the browser, that the sign-out ends it, and that it opens pages
+// but not the API.
 func TestPageSession(t *testing.T) {
 	s := testkit.Shared(t).NewOrganization(t, "Page session")
 	v := newVisitor(t, s.BaseURL)
@@ -191,14 +192,14 @@ func TestPageSession(t *testing.T) {
 	if got := v.get("/login?next=/cli"); got.StatusCode != 303 || got.Header.Get("Location") != "/cli" {
 		t.Errorf("the sign-in of who is signed in: %d %s", got.StatusCode, got.Header.Get("Location"))
 	}
-	// The API does not look at cookies: a page of somebody else cannot make calls with them.
+	// The API ignores cookies, so a page of another site cannot make calls with them.
 	if got := v.get("/v2/session"); got.StatusCode != 401 {
 		t.Errorf("the API with a cookie: %d", got.StatusCode)
 	}
 	if status, _ := as(t, s, c.Value, "", "GET", "/v2/session", ""); status != 200 {
 		t.Errorf("the same session as a bearer token: %d", status)
 	}
-	// A second sign-in gets another session and ends this one.
+	// A second sign-in starts another session and ends this one.
 	again := newVisitor(t, s.BaseURL)
 	again.http.Jar = v.http.Jar
 	again.signInAgain(s)
@@ -228,7 +229,8 @@ func TestPageSession(t *testing.T) {
 	}
 }
 
-// signInAgain signs in where somebody is signed in: the page would lead on, so the form of another page's token is used.
+// signInAgain signs in although somebody is signed in. The sign-in page would redirect, so the form token of another page is
+// used.
 func (v *visitor) signInAgain(s *testkit.Server) {
 	v.t.Helper()
 	if got := v.post("/", "/login", "email", s.AdminEmail, "password", s.AdminPassword); got.StatusCode != 303 {
@@ -251,7 +253,7 @@ func sessionOf(t *testing.T, v *visitor) string {
 	return ""
 }
 
-// TestPageForms: a form is taken from our own pages in the same browser and session alone.
+// TestPageForms checks that a form is accepted only from our own pages, in the same browser and session.
 func TestPageForms(t *testing.T) {
 	s := testkit.Shared(t).NewOrganization(t, "Page forms")
 	v := newVisitor(t, s.BaseURL)
@@ -298,7 +300,7 @@ func TestPageForms(t *testing.T) {
 	}
 }
 
-// TestPageNext: whatever `next` says, the sign-in leads to a page of this server.
+// TestPageNext checks that, for every value of `next`, the sign-in leads to a page of this server.
 func TestPageNext(t *testing.T) {
 	s := testkit.Shared(t).NewOrganization(t, "Page next")
 	for next, want := range map[string]string{
@@ -328,7 +330,8 @@ func TestPageNext(t *testing.T) {
 	}
 }
 
-// TestPageHTTPS: behind https the cookies are bound to the host and never sent in clear, and forms of the public address are ours.
+// TestPageHTTPS checks that behind https the cookies are bound to the host and never sent in clear text, and that forms from the
+// public address are accepted.
 func TestPageHTTPS(t *testing.T) {
 	t.Parallel()
 	address := freeAddress(t)
@@ -346,11 +349,11 @@ func TestPageHTTPS(t *testing.T) {
 	}
 }
 
-// TestPageThrottle: guessing passwords on the page is bounded as it is at the API, and the wait is told.
+// TestPageThrottle checks that password guesses on the page are bounded as at the API, and that the page names the wait.
 func TestPageThrottle(t *testing.T) {
 	s := testkit.Start(t, nil)
 	v := newVisitor(t, s.BaseURL)
-	// On a busy machine checks are slow, and the account gets an attempt back every 10 seconds.
+	// On a busy machine, checks are slow, and the account gets an attempt back every 10 seconds.
 	for i := range 60 {
 		got := v.post("/login", "/login", "email", s.AdminEmail, "password", fmt.Sprint("wrong", i))
 		if got.StatusCode == 429 {
@@ -366,7 +369,8 @@ func TestPageThrottle(t *testing.T) {
 	t.Error("60 wrong passwords were taken")
 }
 
-// TestInvitationPage: the link shows what it offers; a new person, a person with an account and a signed-in one can join.
+// TestInvitationPage checks that the link shows its offer, and that a new person, a person with an account and a signed-in person
+// can join.
 func TestInvitationPage(t *testing.T) {
 	t.Parallel()
 	s := testkit.Shared(t).NewOrganization(t, "Invitation <page>")
@@ -410,7 +414,7 @@ func TestInvitationPage(t *testing.T) {
 		t.Errorf("a used link: %d", got.StatusCode)
 	}
 
-	// Signed in, joining takes one click; whoever else is signed in is told.
+	// A person who is signed in joins with one click. The page tells any other signed-in person why it cannot be used.
 	other := s.NewOrganization(t, "Invitation other")
 	admin = restClient{t, other, other.APIKey}
 	second := invite(`{"email":"` + email + `"}`)
@@ -428,7 +432,7 @@ func TestInvitationPage(t *testing.T) {
 	if home := v.get("/"); !strings.Contains(home.text, "Invitation other") {
 		t.Error("the second organization is not on the first page")
 	}
-	// A link for whoever has it, and a person who has an account and is not signed in.
+	// A link for anybody who has it, and a person who has an account and is not signed in.
 	third := invite(`{}`)
 	if got := newVisitor(t, s.BaseURL).post(third, third, "email", s.AdminEmail, "password", "not the password"); got.StatusCode != 401 || !strings.Contains(got.text, "not its password") {
 		t.Errorf("a wrong password: %d", got.StatusCode)

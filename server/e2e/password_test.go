@@ -12,7 +12,8 @@ import (
 	"github.com/svc-observability/svc/server/testkit"
 )
 
-// TestChangePassword: with the present password, over the API and on the page; other sessions end, the one that asks goes on.
+// TestChangePassword changes the password with the present one, over the API and on the page. Other sessions end; the session
+// that makes the change stays.
 func TestChangePassword(t *testing.T) {
 	s := testkit.Shared(t).NewOrganization(t, "Change of a password")
 	const path = "/v2/session/password"
@@ -77,7 +78,7 @@ func TestChangePassword(t *testing.T) {
 	signIn(t, s, s.AdminEmail, "the third one of all", "")
 }
 
-// TestEveryScopeCanBeGiven: a key can be made for each family that a method names, and for nothing else.
+// TestEveryScopeCanBeGiven checks that a key can be made for each family that a method names, and for no other.
 func TestEveryScopeCanBeGiven(t *testing.T) {
 	s := testkit.Shared(t).NewOrganization(t, "Scopes")
 	c := restClient{t, s, s.APIKey}
@@ -89,7 +90,8 @@ func TestEveryScopeCanBeGiven(t *testing.T) {
 	c.call("POST", "/v2/api_keys", `{"name":"none","scopes":["session:write"]}`, 400)
 }
 
-// TestDeletionIsKept: who deleted an organization is known after it, since its audit log went with it; its creation began that log.
+// TestDeletionIsKept checks that it stays known who deleted an organization, although its audit log was deleted with it. The
+// creation of the organization began that log.
 func TestDeletionIsKept(t *testing.T) {
 	s := testkit.Shared(t).NewOrganization(t, "Deleted "+time.Now().Format(time.RFC3339Nano))
 	c := restClient{t, s, s.APIKey}

@@ -12,8 +12,8 @@ import (
 	"github.com/svc-observability/svc/server/testkit"
 )
 
-// TestEngineGivesWay: the threads of the engine's process have a lower priority than the server that acknowledges, also those that the engine
-// started itself.
+// TestEngineGivesWay checks that the threads of the engine's process have a lower priority than the server that acknowledges.
+// This includes threads that the engine started itself.
 func TestEngineGivesWay(t *testing.T) {
 	p := testkit.StartProcess(t, filepath.Join(t.TempDir(), "data"))
 	if status, _, tag := ingest(t, &p.Server, oneSpan(1, 0)); status != 200 {
@@ -23,7 +23,7 @@ func TestEngineGivesWay(t *testing.T) {
 	if len(server) == 0 || len(engine) < 10 {
 		t.Fatalf("%d threads of the server, %d of the engine", len(server), len(engine))
 	}
-	// Started by root, the engine sets the priority of a few threads of its own itself, such as the one that watches its memory.
+	// If root starts the engine, it sets the priority of a few of its threads itself, such as the one that watches its memory.
 	raised := 0
 	for _, e := range engine {
 		if e <= slices.Max(server) {
@@ -38,7 +38,7 @@ func TestEngineGivesWay(t *testing.T) {
 	}
 }
 
-// niceOf is how far each thread of a process gives way.
+// niceOf returns the nice value of each thread of a process.
 func niceOf(t *testing.T, pid int) (all []int) {
 	t.Helper()
 	stats, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))

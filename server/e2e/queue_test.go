@@ -18,12 +18,13 @@ import (
 	"github.com/svc-observability/svc/server/testkit"
 )
 
-// TestCorruptQueue flips bits of acknowledged records that are not yet stored: in the head of the segment, in a payload, in the head of a
-// record, and in the last record. Each damaged record is named, every other one arrives, and the server starts and takes new data.
+// TestCorruptQueue flips bits of acknowledged records that are not yet stored: in the head of the segment, in a payload, in the
+// head of a record, and in the last record. Each damaged record must be named, every other one must arrive, and the server must
+// start and take new data.
 func TestCorruptQueue(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	p := testkit.StartProcess(t, dir)
-	if err := syscall.Kill(child(t, p.Pid()), syscall.SIGSTOP); err != nil { // nothing leaves the queue from here on
+	if err := syscall.Kill(child(t, p.Pid()), syscall.SIGSTOP); err != nil { // from here on, nothing leaves the queue
 		t.Fatal(err)
 	}
 	const records = 8
@@ -88,11 +89,12 @@ func TestCorruptQueue(t *testing.T) {
 	}
 }
 
-// segmentHead is the size of what precedes the first record of a segment.
+// segmentHead is the number of bytes before the first record of a segment.
 const segmentHead = 64
 
-// TestGracefulStopLosesNothing stops the server under load: requests under way end, what was acknowledged is flushed before the exit, and
-// nothing of it is left to the next start or stored twice by it. SIGINT goes to the whole process group, as Ctrl-C does.
+// TestGracefulStopLosesNothing stops the server under load. Running requests must end, and acknowledged data must be stored
+// before the exit. The next start must find no rest of it and store nothing twice. SIGINT goes to the whole process group, as
+// with Ctrl-C.
 func TestGracefulStopLosesNothing(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -138,7 +140,7 @@ func TestGracefulStopLosesNothing(t *testing.T) {
 				return
 			}
 			p = testkit.StartProcess(t, dir)
-			// Nothing was left over: what is read at once is what the stop flushed.
+			// Everything that can be read at once is what the stop has flushed, so nothing was left over.
 			for _, r := range reports {
 				if r.AcknowledgedItems() == 0 {
 					t.Fatal("nothing was acknowledged: the test shows nothing")
@@ -168,7 +170,7 @@ func TestGracefulStopLosesNothing(t *testing.T) {
 	}
 }
 
-// TestSecondSignalStopsAtOnce: the first signal waits for an engine that hangs, the second one does not.
+// TestSecondSignalStopsAtOnce checks that the first signal waits for an engine that hangs, and that the second one does not.
 func TestSecondSignalStopsAtOnce(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	p := testkit.StartProcess(t, dir)
@@ -194,7 +196,7 @@ func TestSecondSignalStopsAtOnce(t *testing.T) {
 		t.Errorf("exit code %d, want 1", code)
 	}
 	eventually(t, "the end of the hanging engine", func() bool { return gone(engine) })
-	// It does not keep the folder: the next start is not kept out by its lock, and stores what was acknowledged.
+	// The stopped server releases the lock of the folder. The next start stores what was acknowledged.
 	p = testkit.StartProcess(t, dir)
 	eventually(t, "the span", func() bool { status, _ := readTrace(t, &p.Server, 1); return status == http.StatusOK })
 	if code := p.Stop(t); code != 0 {
@@ -208,7 +210,7 @@ func gone(pid int) bool {
 	return err != nil || strings.HasPrefix(string(stat[bytes.LastIndexByte(stat, ')')+1:]), " Z")
 }
 
-// TestSendTest runs `svc send-test` beside a real server: success, and the failing step for keys that are not good.
+// TestSendTest runs `svc send-test` beside a real server: once with success, and with the failing step for invalid keys.
 func TestSendTest(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	p := testkit.StartProcess(t, dir)

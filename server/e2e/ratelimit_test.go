@@ -11,8 +11,8 @@ import (
 	"github.com/svc-observability/svc/server/testkit"
 )
 
-// TestSharedRateLimit: a server that counts in Redis grants exactly 600 requests, whatever becomes of them, a fresh budget to the
-// successor of a key, and everything while Redis is away.
+// TestSharedRateLimit checks that a server that counts in Redis grants exactly 600 requests, whatever their outcome. The
+// successor of a key gets a new budget. While Redis is down, every request is granted.
 func TestSharedRateLimit(t *testing.T) {
 	redis := redistest.Start(t)
 	s := testkit.Start(t, func(c *config.Config) { c.RedisURL = config.DSN(redis.URL()) })
@@ -36,7 +36,7 @@ func TestSharedRateLimit(t *testing.T) {
 	key, _ := made["secret"].(string)
 	id, _ := made["id"].(string)
 
-	// Half of them are for what the key may not read, or what does not exist.
+	// Half of the requests are for data that the key may not read, or that does not exist.
 	paths := []string{"/v2/api_keys/" + id, "/v2/ingest_keys", "/v2/api_keys/" + id, "/v2/api_keys/key_YpBvM2x91qDn6yHdGMXjWx"}
 	var mu sync.Mutex
 	statuses := map[int]int{}

@@ -13,8 +13,8 @@ import (
 	"github.com/svc-observability/svc/server/testkit"
 )
 
-// BenchmarkRead is GET requests over a real socket through the whole chain, one at a time: of the relational store, and of the warehouse
-// with 2M spans. The API's rate limit bounds how many there are, whatever benchtime says.
+// BenchmarkRead sends GET requests over a real socket through the whole chain, one at a time: to the relational store, and to the
+// warehouse with 2M spans. The API's rate limit bounds their number, whatever benchtime says.
 func BenchmarkRead(b *testing.B) {
 	p := testkit.StartProcess(b, filepath.Join(b.TempDir(), "data"))
 	engine := child(b, p.Pid())
@@ -22,7 +22,7 @@ func BenchmarkRead(b *testing.B) {
 	cfg.Requests = 4000
 	send(b, cfg)
 	waitStored(b, p, 2*time.Minute)
-	probe(b, p, 1) // the trace that is read below
+	probe(b, p, 1) // the benchmark reads this trace below
 	waitIdle(b, engine)
 	for _, bench := range []struct{ name, path string }{
 		{"api-keys", "/v2/api_keys?limit=20"},

@@ -17,7 +17,8 @@ import (
 	"github.com/svc-observability/svc/server/testkit"
 )
 
-// readmePages are the pages whose commands a reader tries in this order: the README sends what the others read.
+// readmePages are the pages whose commands a reader tries, in this order: the README sends the telemetry that the other pages
+// read.
 func readmePages() []string {
 	return []string{"README.md", "docs/sign-in.md", "docs/clients.md"}
 }
@@ -30,7 +31,8 @@ var readmeBlock = regexp.MustCompile("(?s)<!-- run(?:: ([^\n]*?))? -->\n```sh\n(
 func TestReadme(t *testing.T) {
 	t.Parallel()
 	p := testkit.StartProcess(t, filepath.Join(t.TempDir(), "data"))
-	// What curl asks of the REST API goes through the transport of Go's default client, which holds it against the OpenAPI document.
+	// curl's requests to the REST API go through the transport of Go's default client, which checks them against the OpenAPI
+	// document.
 	server, err := url.Parse(p.BaseURL)
 	if err != nil {
 		t.Fatal(err)

@@ -59,7 +59,7 @@ func TestReferenceInBrowser(t *testing.T) {
 			t.Errorf("the curl command lacks %q: %s", part, got.Opened.Curl)
 		}
 	}
-	// The example of an optional header is not sent: it names an organization of somebody else.
+	// The example of an optional header is not sent, because it names another organization.
 	if strings.Contains(strings.ToLower(got.Opened.Curl), "x-svc-org-id") {
 		t.Errorf("the curl command sends an optional parameter: %s", got.Opened.Curl)
 	}

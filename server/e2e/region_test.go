@@ -12,8 +12,8 @@ import (
 	"github.com/svc-observability/svc/server/testkit"
 )
 
-// TestRegions runs an installation in each of two regions: neither takes a credential of the other, at any door, and the data of one is not
-// served by the other.
+// TestRegions runs an installation in each of two regions. No door of either accepts a credential of the other, and neither
+// serves the other's data.
 func TestRegions(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "us")
 	us := testkit.StartFirst(t, dir, "--region", "us")

@@ -44,7 +44,7 @@ func tagOf(answer map[string]any) any {
 	return e["_tag"]
 }
 
-// TestCustomIngestKeyLife: every change of a custom key is felt by the next request that sends with it.
+// TestCustomIngestKeyLife checks that every change of a custom key affects the next request that sends with it.
 func TestCustomIngestKeyLife(t *testing.T) {
 	s := testkit.Shared(t).NewOrganization(t, "Custom keys")
 	c := restClient{t, s, s.APIKey}
@@ -130,7 +130,8 @@ func TestCustomIngestKeyLife(t *testing.T) {
 	}
 }
 
-// TestDefaultIngestKeys: the public key is readable, the private one only when it is rolled; an old key is dead at once.
+// TestDefaultIngestKeys checks that the public key can be read, that the private key is shown only when it is rolled, and that an
+// old key stops working at once.
 func TestDefaultIngestKeys(t *testing.T) {
 	s := testkit.Shared(t).NewOrganization(t, "Default keys")
 	c := restClient{t, s, s.APIKey}
@@ -159,7 +160,7 @@ func TestDefaultIngestKeys(t *testing.T) {
 	}
 }
 
-// TestAttributeMappingAndFeedbackLife goes once through the resources that have nothing special.
+// TestAttributeMappingAndFeedbackLife goes once through the resources without special rules.
 func TestAttributeMappingAndFeedbackLife(t *testing.T) {
 	s := testkit.Shared(t).NewOrganization(t, "Mappings")
 	c := restClient{t, s, s.APIKey}
@@ -196,7 +197,7 @@ func TestAttributeMappingAndFeedbackLife(t *testing.T) {
 	}
 }
 
-// TestSamplingPolicyLife: defaults, a change of one field, null that clears, and what is refused.
+// TestSamplingPolicyLife checks the defaults, a change of one field, a field that null clears, and refused values.
 func TestSamplingPolicyLife(t *testing.T) {
 	s := testkit.Shared(t).NewOrganization(t, "Sampling")
 	c := restClient{t, s, s.APIKey}

@@ -13,7 +13,7 @@ import (
 	"github.com/svc-observability/svc/server/testkit"
 )
 
-// TestPathsAsWritten sends paths that net/http would redirect: every one is answered by the envelope, never by HTML.
+// TestPathsAsWritten sends paths that net/http would redirect. The envelope answers every one, never HTML.
 func TestPathsAsWritten(t *testing.T) {
 	s := testkit.Shared(t)
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -41,7 +41,7 @@ func TestPathsAsWritten(t *testing.T) {
 	}
 }
 
-// TestHealthOfEveryRole: a node that only takes in telemetry shows health and metrics too, and nothing of the API.
+// TestHealthOfEveryRole checks that a node that only takes in telemetry serves health and metrics too, and nothing of the API.
 func TestHealthOfEveryRole(t *testing.T) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -69,7 +69,8 @@ func joinClose(err error, c io.Closer) error {
 	return err
 }
 
-// TestPublicPages are answered without a credential: health, version, metrics and the MCP manifest under both of its names.
+// TestPublicPages checks the pages that need no credential: health, version, metrics and the MCP manifest under both of its
+// names.
 func TestPublicPages(t *testing.T) {
 	s := testkit.Shared(t)
 	for path, want := range map[string]string{
@@ -84,7 +85,7 @@ func TestPublicPages(t *testing.T) {
 	}
 }
 
-// TestKeyExpiresExactly: a key of a week lives for exactly a week.
+// TestKeyExpiresExactly checks that a key for one week works for exactly one week.
 func TestKeyExpiresExactly(t *testing.T) {
 	s := testkit.Shared(t)
 	a := callREST(t, s, s.APIKey, operation(t, "createApiKey"), json.RawMessage(`{"name":"a week","expires_in_seconds":604800}`))

@@ -37,9 +37,9 @@ import (
 // An SDK sends its items in batches of batchItems: one for each fate of the plan, and as many again.
 const batchItems = 20
 
-// TestExportersRetry sends with the SDKs' own exporters and their own retry through the proxy: sent = accepted = stored. Each meets what
-// it retries: over HTTP, the exporters of both languages give up when a connection breaks, and over gRPC that of JavaScript gives up at
-// any error; what they give up they report.
+// TestExportersRetry sends with the SDKs' own exporters and their own retry through the proxy. The numbers of sent, accepted and
+// stored items must agree. Each exporter meets only failures that it retries. Over HTTP, the exporters of both languages give up
+// when a connection breaks. Over gRPC, the JavaScript exporter gives up at any error. They report the items that they give up.
 func TestExportersRetry(t *testing.T) {
 	server := testkit.StartProcess(t, filepath.Join(t.TempDir(), "data"))
 	js := installJS(t)
@@ -58,7 +58,7 @@ func TestExportersRetry(t *testing.T) {
 			{"js", "grpc", []fate{pass}},
 		} {
 			t.Run(tc.language+" "+tc.protocol, func(t *testing.T) {
-				t.Parallel() // most of it is waiting as long as a refusal asks for
+				t.Parallel() // most of the time is spent waiting as long as refusals ask
 				run := tc.language + "-" + strings.ReplaceAll(tc.protocol, "/", "-")
 				upstream := strings.TrimPrefix(server.IngestURL, "http://")
 				if tc.protocol == "grpc" {
@@ -110,7 +110,7 @@ func sendBatchesJS(t *testing.T, dir string, proxy *faultProxy, protocol, key, r
 	}
 }
 
-// goExporters makes exporters of one protocol, each with a connection of its own.
+// goExporters makes exporters of one protocol, each with a separate connection.
 type goExporters struct {
 	spans  func(context.Context) (trace.SpanExporter, error)
 	logs   func(context.Context) (log.Exporter, error)
@@ -152,7 +152,7 @@ func goExportersOf(protocol, addr, key string) goExporters {
 	}
 }
 
-// sendBatchesGo makes batches of spans, of log records and of metric points, the three signals side by side.
+// sendBatchesGo makes batches of spans, of log records and of metric points, with the three signals in parallel.
 func sendBatchesGo(t *testing.T, proxy *faultProxy, protocol, key, run string, batches int) {
 	t.Helper()
 	ctx := t.Context()

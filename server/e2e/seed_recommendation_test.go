@@ -12,7 +12,7 @@ import (
 	"github.com/svc-observability/svc/server/testkit"
 )
 
-// seedRecommendation sends a span with a deprecated attribute, and waits until it is recommended to rename it.
+// seedRecommendation sends a span with a deprecated attribute, and waits until the server recommends to rename it.
 func seedRecommendation(t *testing.T, s *testkit.Server) {
 	t.Helper()
 	at := time.Now().Add(-time.Minute)

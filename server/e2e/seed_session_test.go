@@ -25,11 +25,11 @@ type seededSession struct {
 	start, end time.Time
 }
 
-// seedRecording is what each chunk of the seeded session holds.
+// seedRecording is the content of each chunk of the seeded session.
 const seedRecording = `[{"type":4,"timestamp":1,"data":{"href":"https://shop.example/","width":800,"height":600}},{"type":2,"timestamp":2,"data":{}}]`
 
-// seedSession sends one recorded session with its timeline and product events, once for each organization, waits until it can be read. The
-// session has started the seeded trace.
+// seedSession sends one recorded session with its timeline and product events, once for each organization, and waits until it can
+// be read. The session has started the seeded trace.
 func seedSession(t *testing.T, s *testkit.Server) seededSession {
 	t.Helper()
 	seededSessions.Lock()

@@ -24,7 +24,8 @@ import (
 	"github.com/svc-observability/svc/server/testkit"
 )
 
-// seedData is what the YAML cases read back: three checkout traces, a payment span that failed, three log records, two metrics.
+// seedData is the data that the YAML cases read back: three checkout traces, a payment span that failed, three log records, two
+// metrics.
 type seedData struct {
 	start, end time.Time
 	session    seededSession

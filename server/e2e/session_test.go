@@ -15,7 +15,7 @@ import (
 	"github.com/svc-observability/svc/server/testkit"
 )
 
-// as sends a request with a credential and, where given, x-svc-org-id.
+// as sends a request with a credential and, if given, x-svc-org-id.
 func as(t *testing.T, s *testkit.Server, token, org, method, path, body string) (int, map[string]any) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, s.BaseURL+path, strings.NewReader(body))
@@ -67,7 +67,7 @@ func signIn(t *testing.T, s *testkit.Server, email, password, org string) string
 	return token
 }
 
-// openStore opens the database of a server beside it.
+// openStore opens the database of a running server.
 func openStore(t *testing.T, s *testkit.Server) *store.Store {
 	t.Helper()
 	cfg := config.Default()
@@ -84,7 +84,7 @@ func openStore(t *testing.T, s *testkit.Server) *store.Store {
 	return st
 }
 
-// TestSessionLife: sign in, who am I, sign out; a token that signed out is dead at once.
+// TestSessionLife covers sign in, who am I, and sign out. A token that signed out stops working at once.
 func TestSessionLife(t *testing.T) {
 	s := testkit.Shared(t).NewOrganization(t, "Sessions")
 	status, in := as(t, s, "", "", "POST", "/v2/session", signInBody(strings.ToUpper(s.AdminEmail), s.AdminPassword, ""))
@@ -131,8 +131,8 @@ func TestSessionLife(t *testing.T) {
 	}
 }
 
-// TestChosenOrganization: x-svc-org-id decides where a session acts, with the role there, and never falls back (public-api.md
-// "Authentication", rule 7).
+// TestChosenOrganization checks that x-svc-org-id decides where a session acts, with the role in that organization, and that a
+// bad value never falls back to another organization.
 func TestChosenOrganization(t *testing.T) {
 	one, two, three := testkit.Shared(t).NewOrganization(t, "Chosen 1"), testkit.Shared(t).NewOrganization(t, "Chosen 2"), testkit.Shared(t).NewOrganization(t, "Chosen 3")
 	st := openStore(t, one)
@@ -165,7 +165,7 @@ func TestChosenOrganization(t *testing.T) {
 			}
 		})
 	}
-	// The role is that of the organization: an administrator of one is only a member of the other.
+	// The role belongs to the organization: an administrator of one may be only a member of the other.
 	if status, got := as(t, one, own, two.OrgID, "POST", "/v2/api_keys", `{"name":"k"}`); status != 403 || tagOf(got) != "@svc/http/v2/InsufficientPermissionsError" {
 		t.Errorf("a member creates a key: %d %v", status, got)
 	}
@@ -177,7 +177,7 @@ func TestChosenOrganization(t *testing.T) {
 	}
 }
 
-// TestSessionRate: a session has the budget of a key, 600 requests a minute.
+// TestSessionRate checks that a session has the budget of a key, 600 requests a minute.
 func TestSessionRate(t *testing.T) {
 	s := testkit.Shared(t).NewOrganization(t, "Session rate")
 	token := signIn(t, s, s.AdminEmail, s.AdminPassword, "")

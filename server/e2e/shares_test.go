@@ -29,7 +29,7 @@ func (c restClient) text(method, path string) string {
 	return string(text)
 }
 
-// sharePicture gets the picture of a link as a program does that previews it.
+// sharePicture fetches the picture of a link like a program that previews it.
 func sharePicture(t *testing.T, s *testkit.Server, path, etag string, want int) (http.Header, []byte) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.BaseURL+path, http.NoBody)
@@ -49,7 +49,7 @@ func sharePicture(t *testing.T, s *testkit.Server, path, etag string, want int) 
 	return res.Header, body
 }
 
-// TestDashboardShares: a link to a dashboard and one to a widget, from their beginning to their end.
+// TestDashboardShares follows a link to a dashboard and one to a widget, from their creation to their end.
 func TestDashboardShares(t *testing.T) {
 	s := testkit.Shared(t).NewOrganization(t, "Shares")
 	c := restClient{t, s, s.APIKey}
@@ -100,7 +100,7 @@ func TestDashboardShares(t *testing.T) {
 		t.Errorf("links: %s", list)
 	}
 
-	// The database does not know the tokens, and the audit log never saw them.
+	// The database does not contain the tokens, and neither does the audit log.
 	audit := c.text("GET", "/v2/audit_log?resource_type=dashboard_share")
 	for _, id := range []string{`"widget_id":null`, `"widget_id":"a b/c"`} {
 		if !strings.Contains(audit, id) {
@@ -141,7 +141,7 @@ func TestDashboardShares(t *testing.T) {
 	}
 }
 
-// TestPublicShare: what a link shows to somebody without a credential, and when it stops.
+// TestPublicShare checks what a link shows to a person without a credential, and when it stops.
 func TestPublicShare(t *testing.T) {
 	s := testkit.Shared(t).NewOrganization(t, "Public shares")
 	c, nobody := restClient{t, s, s.APIKey}, restClient{t, s, ""}
@@ -185,7 +185,7 @@ func TestPublicShare(t *testing.T) {
 		t.Errorf("the id of the card opens the link: %s", diff)
 	}
 
-	// A widget only shows while its dashboard is shared, and is never more open.
+	// A shared widget shows only while its dashboard is shared, and is never more open than the dashboard.
 	widget := c.call("PUT", board+"/widgets/w2/share", `{"mode":"public"}`, 200)
 	part := nobody.call("POST", resolve, token(widget), 200)
 	if part["scope"] != "widget" || part["embeddable"] != true || len(part["dashboard"].(map[string]any)["widgets"].([]any)) != 1 || strings.Contains(fmt.Sprint(part), "Open") {
@@ -195,7 +195,7 @@ func TestPublicShare(t *testing.T) {
 	if header, _ := sharePicture(t, s, fmt.Sprint(meta["image_path"]), "", 403); header.Get("Cache-Control") != "no-store" {
 		t.Errorf("the picture of a link for the organization: %v", header)
 	}
-	for _, who := range []restClient{nobody, c} { // an API key is no session
+	for _, who := range []restClient{nobody, c} { // an API key is not a session
 		for _, body := range []string{token(widget), token(share)} {
 			if got := tagOf(who.call("POST", resolve, body, 403)); got != "@svc/http/errors/ShareSignInRequiredError" {
 				t.Errorf("a link for the organization: %v", got)
@@ -217,8 +217,8 @@ func TestPublicShare(t *testing.T) {
 	}
 }
 
-// TestShareForTheOrganization: a link of the mode org opens for sessions of the organization only, by every read, and ends with the
-// dashboard.
+// TestShareForTheOrganization checks that a link of the mode org opens for sessions of the organization only, in every read, and
+// ends with the dashboard.
 func TestShareForTheOrganization(t *testing.T) {
 	s := testkit.Shared(t).NewOrganization(t, "Share for us")
 	o := testkit.Shared(t).NewOrganization(t, "Not for them")

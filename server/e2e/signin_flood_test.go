@@ -22,13 +22,13 @@ type guesses struct {
 	wg     sync.WaitGroup
 	mu     sync.Mutex
 	answer map[int]int // by status
-	other  string      // an answer that nobody should get
+	other  string      // an unexpected answer
 }
 
 const guessers = 32
 
-// guess begins the flood. Each sender waits for its answer, and then for the pause. address and account give the address that a guess
-// comes from, and the account that it is for.
+// guess begins the flood. Each sender waits for its answer, and then for the pause. address returns the address that a guess
+// comes from, account the account that it is for.
 func guess(p *testkit.Process, pause time.Duration, address, account func() string) *guesses {
 	ctx, cancel := context.WithCancel(context.Background())
 	g := &guesses{stop: cancel, answer: map[int]int{}}
@@ -45,7 +45,7 @@ func guess(p *testkit.Process, pause time.Duration, address, account func() stri
 				req.Header.Set("X-Forwarded-For", address())
 				res, err := client.Do(req)
 				if err != nil {
-					continue // it was stopped, or the count below is too small
+					continue // the flood was stopped, or the count below is too small
 				}
 				text, _ := io.ReadAll(res.Body)
 				_ = res.Body.Close()
@@ -70,13 +70,13 @@ func (g *guesses) end() {
 	g.wg.Wait()
 }
 
-// beside is what others get meanwhile.
+// beside holds the results of other callers during the flood.
 type beside struct {
 	p50, p99 time.Duration
 	memory   int64
 }
 
-// readBeside reads over REST for a while, as often as one key may, and watches the memory of the server.
+// readBeside reads over REST for a while, as often as one key may, and records the memory of the server.
 func readBeside(tb testing.TB, p *testkit.Process, d time.Duration) (out beside) {
 	tb.Helper()
 	var took []time.Duration
@@ -123,7 +123,7 @@ func signInFrom(tb testing.TB, p *testkit.Process, address string) (status int) 
 	return res.StatusCode
 }
 
-// flooded reports how others fare beside a flood of wrong passwords.
+// flooded reports the results of other callers beside a flood of wrong passwords.
 func flooded(tb testing.TB, d, pause time.Duration, report func(name string, b beside, answers map[int]int)) {
 	p := testkit.StartProcess(tb, filepath.Join(tb.TempDir(), "data"), "--trusted-proxies", "127.0.0.0/8")
 	const office = "198.51.100.4"
@@ -138,7 +138,7 @@ func flooded(tb testing.TB, d, pause time.Duration, report func(name string, b b
 	} {
 		g := guess(p, pause, from.address, from.account)
 		b := readBeside(tb, p, d)
-		// Who signed in from there before has a room of its own to wait in.
+		// A person who signed in from this address before waits in a separate room.
 		for range 3 {
 			if status := signInFrom(tb, p, office); status != http.StatusOK {
 				tb.Errorf("%s: the right password, from an address that is known: %d", name, status)
@@ -156,12 +156,14 @@ func flooded(tb testing.TB, d, pause time.Duration, report func(name string, b b
 	stop(tb, p)
 }
 
-// TestSignInFlood: a flood of wrong passwords, from one address, on one account or from everywhere on everybody, is answered 401 or 429 with a
-// time to come again; it takes bounded memory, and who is signed in does not notice much.
+// TestSignInFlood sends a flood of wrong passwords: from one address, on one account, or from everywhere on every account. Each
+// guess must be answered 401 or 429 with a time to retry. The flood must take bounded memory, and people who are signed in must
+// hardly notice it.
 func TestSignInFlood(t *testing.T) {
 	alone := beside{}
-	// At most 640 guesses a second are many times what the limits let through, and leave the processors to the server. Without a pause the
-	// senders compete with the checks for them, and on a busy machine a check then takes longer than a request may.
+	// At most 640 guesses a second are many times more than the limits allow, and leave processor time to the server. Without a
+	// pause, the senders compete with the checks for the processors. On a busy machine, a check then takes longer than a request
+	// may.
 	flooded(t, 3*time.Second, 50*time.Millisecond, func(name string, b beside, answers map[int]int) {
 		t.Logf("%s: reads p50 %v, p99 %v; %d MiB; answers %v", name, b.p50, b.p99, b.memory>>20, answers)
 		if name == "alone" {
@@ -174,7 +176,7 @@ func TestSignInFlood(t *testing.T) {
 		if name != "many addresses" && answers[401] > 60 {
 			t.Errorf("%s: %d guesses were checked", name, answers[401])
 		}
-		// One check takes 64 MiB; half of the processors check at once, and garbage comes on top.
+		// One check takes 64 MiB. Half of the processors check at once, and garbage adds to that.
 		if grown := b.memory - alone.memory; grown > 400<<20 {
 			t.Errorf("%s: the server grew by %d MiB", name, grown>>20)
 		}
@@ -184,7 +186,7 @@ func TestSignInFlood(t *testing.T) {
 	})
 }
 
-// BenchmarkSignInFlood is the same for longer.
+// BenchmarkSignInFlood runs the same flood for longer.
 func BenchmarkSignInFlood(b *testing.B) {
 	for b.Loop() {
 		flooded(b, 20*time.Second, 0, func(name string, got beside, answers map[int]int) {

@@ -19,18 +19,19 @@ import (
 	"github.com/svc-observability/svc/server/testkit"
 )
 
-// Bounds that the soak holds the server to.
+// Limits that the soak checks.
 const (
 	soakMemory    = 1536 << 20
 	soakFreshness = 2 * time.Second
 )
 
-// BenchmarkSoak loads a server with spans beyond what it can store, for half a minute: memory stays bounded, the backlog lies on disk,
-// reads go on answering, and all of it is stored afterwards. Then it loads it with half of what it managed to store, for twenty seconds:
-// data is queryable within two seconds of its acknowledgement. It fails when that is not so.
+// BenchmarkSoak first loads a server for half a minute with more spans than it can store. Memory must stay bounded, the backlog
+// must lie on disk, reads must keep answering, and everything must be stored afterwards. Then it loads the server for twenty
+// seconds with half of the measured rate. Data must be queryable within two seconds of its acknowledgement. The benchmark fails
+// otherwise.
 func BenchmarkSoak(b *testing.B) {
 	for b.Loop() {
-		p := testkit.StartProcess(b, filepath.Join(b.TempDir(), "data"), "--queue-max-bytes-per-org", "4GiB") // nothing is refused
+		p := testkit.StartProcess(b, filepath.Join(b.TempDir(), "data"), "--queue-max-bytes-per-org", "4GiB") // no request is refused
 		engine := child(b, p.Pid())
 		cfg := load(p, otlp.Traces, loadtest.HTTPProtobuf)
 		cfg.Duration = 30 * time.Second
@@ -75,14 +76,14 @@ func BenchmarkSoak(b *testing.B) {
 	}
 }
 
-// peak is the most that was seen.
+// peak is the highest value that was seen.
 type peak struct {
 	server, engine int64
 	queue          float64
 	read           time.Duration
 }
 
-// startWatch looks at both processes every second, and reads as a user would. What it returns ends that.
+// startWatch checks both processes every second, and reads as a user would. The returned function ends the watch.
 func startWatch(b *testing.B, p *testkit.Process, engine int) (end func() peak) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var seen peak
@@ -142,8 +143,8 @@ func get(b *testing.B, p *testkit.Process, path string) (status int, body string
 // probeTrace is the number of the first trace that probe sends.
 const probeTrace = 1_000_000
 
-// probe sends single spans and measures how long after the acknowledgement each is there to read; sorted. It polls within the rate
-// limit of the API, so the times are up to 150 ms too long.
+// probe sends single spans and measures the time from each acknowledgement until the span can be read; the times are sorted. It
+// polls within the rate limit of the API, so the times are up to 150 ms too long.
 func probe(b *testing.B, p *testkit.Process, n int) []time.Duration {
 	b.Helper()
 	var all []time.Duration

@@ -12,7 +12,7 @@ import (
 	"github.com/svc-observability/svc/server/testkit"
 )
 
-// usage is what the processes have used: CPU seconds, and allocations of the server.
+// usage is the resources that the processes have used: CPU seconds, and allocations of the server.
 type usage struct{ server, engine, allocations float64 }
 
 func usageOf(tb testing.TB, p *testkit.Process, engine int) usage {
@@ -79,7 +79,7 @@ func rss(tb testing.TB, pid int) int64 {
 	return pages * int64(os.Getpagesize())
 }
 
-// procStat returns the fields of /proc/<pid>/stat from the third on: the second, the name, may hold spaces.
+// procStat returns the fields of /proc/<pid>/stat from the third on. The second field, the name, may contain spaces.
 func procStat(tb testing.TB, pid int) []string {
 	tb.Helper()
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))

@@ -1,4 +1,4 @@
-// Package golden compares texts that tests make with files, which `go test -update` writes. Only tests import it.
+// Package golden compares texts that tests produce with files. `go test -update` writes the files. Only tests import it.
 package golden
 
 import (

@@ -8,7 +8,7 @@ import (
 	"github.com/svc-observability/svc/server/golden"
 )
 
-// TestDocument holds the list of docs/limits.md against the table.
+// TestDocument compares the list in docs/limits.md with the table.
 func TestDocument(t *testing.T) {
 	const path, begin, end = "../../docs/limits.md", "<!-- limits -->\n", "<!-- /limits -->"
 	var want strings.Builder

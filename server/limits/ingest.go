@@ -6,15 +6,15 @@ import "time"
 const (
 	IngestBody         = 20 << 20
 	IngestDecompressed = 128 << 20
-	// IngestColumns bounds the rows that one request becomes.
+	// IngestColumns bounds the size of the rows that one request becomes.
 	IngestColumns = 256 << 20
 	// Recording bounds a chunk of a session's recording after decompression.
 	Recording = 1 << 30
 	// IngestRequests is how many requests of one organization may be in progress.
 	IngestRequests = 1000
 	IngestTime     = 30 * time.Second
-	// LargeBody is the size after decompression from which bodies are decoded one at a time. LargeBodiesWaiting may wait,
-	// LargeBodiesOfOrganization of them for one organization.
+	// LargeBody is the size after decompression from which bodies are decoded one at a time. At most LargeBodiesWaiting of them
+	// may wait, and at most LargeBodiesOfOrganization for one organization.
 	LargeBody                 = 8 << 20
 	LargeBodiesWaiting        = 16
 	LargeBodiesOfOrganization = 4

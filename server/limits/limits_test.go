@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// TestTable holds that each exported constant is in the table exactly once, and that each sentence contains its value.
+// TestTable checks that each exported constant is in the table exactly once, and that each sentence contains its value.
 func TestTable(t *testing.T) {
 	listed := map[string]bool{"Day": true}
 	for _, g := range Table() {

@@ -1,6 +1,6 @@
 package limits
 
-// Queries and what they answer.
+// Limits of queries and of their answers.
 const (
 	// Queries is how many queries run for one request or widget, and how many formulas are computed from them.
 	Queries = 10
@@ -14,7 +14,7 @@ const (
 	DefaultSeries        = 50
 	Series               = 100
 
-	// WhereText is the length of the text of a filter, FilterValue that of one value.
+	// WhereText is the length of the text of a filter. FilterValue is the length of one value in it.
 	WhereText        = 8192
 	FilterConditions = 50
 	FilterDepth      = 16
@@ -31,7 +31,7 @@ const (
 	TraceSpans = 5000
 	// SkeletonSpans is how many spans of a trace without attributes one answer holds, when a request asks for that many.
 	SkeletonSpans = 20_000
-	// TraceSummaries is how many traces one request can have summed up.
+	// TraceSummaries is how many traces one request can summarize.
 	TraceSummaries = 200
 	// MapEdges is for each kind of edge of the service map.
 	MapEdges = 200

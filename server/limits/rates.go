@@ -15,7 +15,7 @@ const (
 	OAuthRequests = 120
 	OAuthPeriod   = time.Minute
 
-	// ShareLinkRequests is for the public reads of one share link, ShareAddressRequests for those of one address.
+	// ShareLinkRequests is for the public reads of one share link. ShareAddressRequests is for the public reads of one address.
 	ShareLinkRequests    = 600
 	ShareLinkPeriod      = time.Minute
 	ShareAddressRequests = 120

@@ -6,14 +6,14 @@ import "time"
 const (
 	// SearchWindow is that of searches of traces and log records, and of their facets.
 	SearchWindow = 7 * Day
-	// MetricWindow is that of lists of metrics and of what is known of one.
+	// MetricWindow is that of lists of metrics and of reads about one metric.
 	MetricWindow = 31 * Day
 	// ServiceWindow is that of services, operations, the service map and environments, which are read from counts by minute and hour.
 	ServiceWindow = 365 * Day
 	// TimeseriesWindow is that of charts.
 	TimeseriesWindow = 31 * Day
 	BreakdownWindow  = 30 * Day
-	// UnfilteredBreakdownWindow is that of a breakdown whose filter does not narrow what is read.
+	// UnfilteredBreakdownWindow is that of a breakdown whose filter does not reduce the rows that are read.
 	UnfilteredBreakdownWindow = 24 * time.Hour
 	// ActivityWindow is that of reads of sessions and product events.
 	ActivityWindow = 31 * Day

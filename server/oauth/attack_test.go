@@ -12,8 +12,8 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// TestCodeReplay: a code that is used again takes back what it gave (RFC 9700 section 2.1.1, RFC 6749 section 4.1.2); who has it without the
-// verifier gets nothing and cannot disturb who has it.
+// TestCodeReplay checks that a code that is used again revokes its tokens (RFC 9700 section 2.1.1, RFC 6749 section 4.1.2). A
+// caller who has the code without the verifier gets nothing and cannot disturb the rightful program.
 func TestCodeReplay(t *testing.T) {
 	f := newFixture(t)
 	client, other := f.register(t, callback), f.register(t, callback)
@@ -23,7 +23,7 @@ func TestCodeReplay(t *testing.T) {
 		"another client":     {"client_id", other},
 		"wrong verifier":     {"code_verifier", wrong},
 		"another redirect":   {"redirect_uri", "http://localhost:3001/callback"},
-		"challenge as proof": {"code_verifier", challenge(verifier)}, // what "plain" would take
+		"challenge as proof": {"code_verifier", challenge(verifier)}, // the method "plain" would accept this
 	} {
 		f.redeem(t, client, code, changes...).refused(t, what, 400, "invalid_grant")
 	}
@@ -45,7 +45,8 @@ func TestCodeReplay(t *testing.T) {
 	f.refresh(t, client, refresh).refused(t, "its refresh token", 400, "invalid_grant")
 }
 
-// TestRefreshReuse: a refresh token that is used again voids the whole family, the newest too (RFC 9700 section 4.14.2).
+// TestRefreshReuse checks that a refresh token that is used again voids the whole family, including the newest tokens (RFC 9700
+// section 4.14.2).
 func TestRefreshReuse(t *testing.T) {
 	f := newFixture(t)
 	client, other := f.register(t, callback), f.register(t, callback)
@@ -64,7 +65,8 @@ func TestRefreshReuse(t *testing.T) {
 	f.works(t, unrelated)
 }
 
-// TestAuthorizationRefusals: what a person is never asked about. Where the address is not proven to be the program's, nobody is sent anywhere.
+// TestAuthorizationRefusals lists requests that no person is asked about. If the address is not proven to belong to the program,
+// the browser is not redirected.
 func TestAuthorizationRefusals(t *testing.T) {
 	f := newFixture(t)
 	client := f.register(t, callback, "https://app.test/cb?keep=1", "http://127.0.0.1/cb")
@@ -143,8 +145,8 @@ func TestAuthorizationRefusals(t *testing.T) {
 	}
 }
 
-// TestAuthorization: what is asked for in other words is the same, and the answer names us, so that no other server's can be taken for ours
-// (mix-up, RFC 9207).
+// TestAuthorization checks that different spellings of one request give the same result. The answer names this server, so that
+// the answer of another server cannot be taken for ours (mix-up attack, RFC 9207).
 func TestAuthorization(t *testing.T) {
 	f := newFixture(t)
 	client := f.register(t, callback, "https://app.test/cb?keep=1&state=theirs", "cursor://anysphere.cursor-mcp/oauth/callback")
@@ -171,7 +173,7 @@ func TestAuthorization(t *testing.T) {
 		if denied.Get("error") != "access_denied" || denied.Get("iss") != issuer || denied.Get("state") != "xyz" || denied.Has("code") {
 			t.Errorf("%v", denied)
 		}
-		// The code is for that address.
+		// The code is bound to that address.
 		f.redeem(t, client, q.Get("code"), "redirect_uri", callback).refused(t, "another address", 400, "invalid_grant")
 		if a := f.redeem(t, client, q.Get("code"), "redirect_uri", to); a.status != 200 {
 			t.Errorf("%d %v", a.status, a.body)
@@ -179,7 +181,7 @@ func TestAuthorization(t *testing.T) {
 	}
 }
 
-// TestMembership: what a token may do is what its user may do now.
+// TestMembership checks that a token allows only what its user may do at the moment.
 func TestMembership(t *testing.T) {
 	f := newFixture(t)
 	client := f.register(t, callback)
@@ -211,7 +213,7 @@ func TestMembership(t *testing.T) {
 	f.void(t, access)
 	f.refresh(t, client, refresh).refused(t, "a refresh token of who is no member", 400, "invalid_grant")
 	f.redeem(t, client, code).refused(t, "a code of who is no member", 400, "invalid_grant")
-	// What was allowed stays taken back when the user is a member again.
+	// Revoked access stays revoked when the user becomes a member again.
 	if err := f.CreateMembership(t.Context(), f.org, f.user, principal.RoleMember); err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +234,7 @@ func TestMembership(t *testing.T) {
 	}
 }
 
-// TestOrganizationDeleted: with the organization goes what was allowed in it, at once.
+// TestOrganizationDeleted checks that deleting an organization revokes its grants at once.
 func TestOrganizationDeleted(t *testing.T) {
 	f := newFixture(t)
 	client := f.register(t, callback)
@@ -247,7 +249,7 @@ func TestOrganizationDeleted(t *testing.T) {
 	f.redeem(t, client, code).refused(t, "code", 400, "invalid_grant")
 }
 
-// TestSecretsAreHashed: a copy of the database holds nothing that could be used.
+// TestSecretsAreHashed checks that a copy of the database contains no usable secret.
 func TestSecretsAreHashed(t *testing.T) {
 	f := newFixture(t)
 	client := f.register(t, callback)
@@ -266,7 +268,8 @@ func TestSecretsAreHashed(t *testing.T) {
 	}
 }
 
-// FuzzRedirect: whatever is registered and given, the browser is sent to a registered host, or to this machine, or nowhere.
+// FuzzRedirect checks that, whatever is registered and given, the browser is sent to a registered host, to this machine, or
+// nowhere.
 func FuzzRedirect(f *testing.F) {
 	for _, s := range []string{callback, "https://app.test/cb", "http://localhost:1/callback", "https://app.test\\@evil/cb", "http://[::1]:5/callback", "//evil", "HTTPS://app.test/cb"} {
 		f.Add(s)

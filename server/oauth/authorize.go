@@ -12,21 +12,22 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// Authorization is a request for access that a person can decide about.
+// Authorization is a request for access that a person can decide on.
 type Authorization struct {
 	Client      Client
 	RedirectURI string
-	// Scopes are what is asked for: FullAccess alone, or families.
+	// Scopes are the requested scopes: FullAccess alone, or families.
 	Scopes []string
 
 	state, challenge, scope string
 }
 
-// Refusal is a request that nobody is asked about.
+// Refusal is a request that is refused without asking a person.
 type Refusal struct {
-	// Message says why, for the person at the browser.
+	// Message is the reason, for the person at the browser.
 	Message string
-	// Redirect is where the program hears of it; nil when it must not, because the address is not proven to be its own.
+	// Redirect is the address that reports the refusal to the program. It is nil if the address is not proven to belong to the
+	// program.
 	Redirect *url.URL
 }
 
@@ -94,9 +95,10 @@ func description(err error) string {
 	return err.Error()
 }
 
-// back is the program's address with an answer, which names us so that the program cannot take it for another server's (RFC 9207).
+// back returns the program's address with an answer. The answer names this server, so that the program cannot take it for the
+// answer of another one (RFC 9207).
 func (s *Server) back(a *Authorization, answer url.Values) *url.URL {
-	u, _ := url.Parse(a.RedirectURI) // it was read before
+	u, _ := url.Parse(a.RedirectURI) // Authorization has parsed it before
 	q := u.Query()
 	for name, values := range answer {
 		q[name] = values
@@ -109,7 +111,8 @@ func (s *Server) back(a *Authorization, answer url.Values) *url.URL {
 	return u
 }
 
-// Approve makes the code that the person's browser takes to the program. ErrNotFound of the store: the user is no member of the organization.
+// Approve makes the code that the person's browser takes to the program. ErrNotFound of the store means that the user is not a
+// member of the organization.
 func (s *Server) Approve(ctx context.Context, a *Authorization, org principal.OrgID, user principal.UserID) (*url.URL, error) {
 	code, now := auth.NewOAuthSecret(), s.cfg.Now()
 	_, err := s.cfg.Store.CreateOAuthGrant(ctx, org, store.NewOAuthGrant{
@@ -122,7 +125,7 @@ func (s *Server) Approve(ctx context.Context, a *Authorization, org principal.Or
 	return s.back(a, url.Values{"code": {code}}), nil
 }
 
-// Deny is the answer of a person who refuses.
+// Deny returns the address that tells the program that the person refused.
 func (s *Server) Deny(a *Authorization) *url.URL {
 	return s.back(a, url.Values{"error": {"access_denied"}, "error_description": {"The request was refused."}})
 }

@@ -22,15 +22,17 @@ const (
 	maxRedirects = 20
 )
 
-// Client is a program that asks for access. What it says of itself is not proven, but for Host.
+// Client is a program that asks for access. Only Host is proven; the program states the other fields itself.
 type Client struct {
 	ID, Name, URI string
-	// Host published the metadata of the program, and so answers for it; empty for one that registered itself.
+	// Host is the host that published the metadata of the program and so vouches for it. It is empty for a program that
+	// registered itself.
 	Host         string
 	RedirectURIs []string
 }
 
-// metadata is what a program says of itself (RFC 7591 section 2). What we do not use is ignored, as that says.
+// metadata is what a program states about itself (RFC 7591 section 2). As that section says, fields that we do not use are
+// ignored.
 type metadata struct {
 	ClientID     string   `json:"client_id"`
 	ClientName   string   `json:"client_name"`
@@ -61,12 +63,13 @@ func (m *metadata) check() error {
 	return nil
 }
 
-// hidden characters could make a name look like another on the page where people decide.
+// hidden reports whether a character is invisible. Such characters could make a name look like another one on the page where
+// people decide.
 func hidden(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r) || unicode.Is(unicode.Co, r)
 }
 
-// register is dynamic registration (RFC 7591). Every client is public, whatever it asks for.
+// register is dynamic registration (RFC 7591). Every client is a public client, whatever the request says.
 func (s *Server) register(w http.ResponseWriter, r *http.Request) {
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
 		fail(w, invalid("invalid_client_metadata", "Send the metadata as application/json."))
@@ -111,10 +114,10 @@ func (s *Server) register(w http.ResponseWriter, r *http.Request) {
 	write(w, http.StatusCreated, answer)
 }
 
-// errUnknownClient: nobody has this client_id.
+// errUnknownClient means that no program has this client_id.
 var errUnknownClient = errors.New("oauth: the client is not known")
 
-// client finds a program: by its registration, or by the document that its client_id names.
+// client finds a program by its registration, or by the document that its client_id names.
 func (s *Server) client(ctx context.Context, id string) (Client, error) {
 	if strings.HasPrefix(id, "https://") || strings.HasPrefix(id, "http://") {
 		return s.documents.client(ctx, id)

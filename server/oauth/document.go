@@ -25,10 +25,11 @@ const (
 	documentsKept   = 1000
 )
 
-// documents reads what programs publish of themselves under the URL that is their client_id. Nobody answers for a program but the host of that URL.
+// documents reads the metadata that a program publishes at the URL that is its client_id. Only the host of that URL vouches for
+// the program.
 type documents struct {
 	guard *egress.Guard
-	// allow counts requests that somebody makes us send.
+	// allow counts the requests that other parties make us send.
 	allow func(ctx context.Context) error
 	http  *http.Client
 	now   func() time.Time
@@ -65,7 +66,7 @@ func (d *documents) client(ctx context.Context, id string) (Client, error) {
 	if err := d.allow(ctx); err != nil {
 		return Client{}, err
 	}
-	// One flight for all that wait: it must not end with the first of them.
+	// All waiting callers share one flight, so it must not end with the first of them.
 	found, err, _ := d.group.Do(id, func() (any, error) { return d.read(context.WithoutCancel(ctx), id, u) })
 	if err != nil {
 		return Client{}, err

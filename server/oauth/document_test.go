@@ -28,7 +28,8 @@ func publisher(t *testing.T, serve http.HandlerFunc) *httptest.Server {
 
 var thisMachine = netip.MustParsePrefix("127.0.0.1/32")
 
-// TestDocument: a program that publishes its own metadata is known by its host, and its document is read once in a while.
+// TestDocument checks that a program that publishes its own metadata is known by its host, and that its document is fetched only
+// once in a while.
 func TestDocument(t *testing.T) {
 	f := newFixture(t, thisMachine)
 	var reads atomic.Int32
@@ -68,7 +69,7 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// TestDocumentRefused: what is no document of the address that it claims.
+// TestDocumentRefused lists answers that are not valid documents of the address that they claim.
 func TestDocumentRefused(t *testing.T) {
 	f := newFixture(t, thisMachine)
 	var inside atomic.Int32
@@ -77,7 +78,7 @@ func TestDocumentRefused(t *testing.T) {
 	document := func(r *http.Request, id, rest string) string {
 		return fmt.Sprintf(`{"client_id":"https://%s%s","redirect_uris":[%q]%s}`, r.Host, id, callback, rest)
 	}
-	var packed bytes.Buffer // before it is asked for: the answer has 5 seconds
+	var packed bytes.Buffer // made before the request, because the answer has only 5 seconds
 	z := gzip.NewWriter(&packed)
 	_, _ = z.Write([]byte(`{"x":"` + strings.Repeat("x", 16<<20) + `"}`))
 	_ = z.Close()
@@ -138,14 +139,15 @@ func TestDocumentRefused(t *testing.T) {
 	if inside.Load() != 0 {
 		t.Error("a redirect led inside")
 	}
-	// Without the exemption, this machine is as private as any.
+	// Without the exemption, this machine is a private address like any other.
 	strict := newFixture(t)
 	if _, err := strict.server.Authorization(t.Context(), request(s.URL+"/client.json")); err == nil || !strings.Contains(err.Error(), "not public") {
 		t.Errorf("%v", err)
 	}
 }
 
-// TestDocumentSlow: a host that answers drop by drop holds nobody up for long, and does not hold those who ask for another.
+// TestDocumentSlow checks that a host that answers very slowly delays nobody for long, and does not delay callers who ask for
+// another host.
 func TestDocumentSlow(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, thisMachine)

@@ -13,7 +13,8 @@ import (
 
 const formType = "application/x-www-form-urlencoded"
 
-// TestMetadata: the documents are exact, since clients are strict about them: nothing is null, and what they name exists.
+// TestMetadata checks the documents exactly, since clients are strict about them: no field is null, and every endpoint that they
+// name exists.
 func TestMetadata(t *testing.T) {
 	f := newFixture(t)
 	scopes := []any{"*", "logs:read", "traces:read"}
@@ -43,7 +44,7 @@ func TestMetadata(t *testing.T) {
 	}
 }
 
-// TestPreflight: web pages of any origin may be clients, and send no cookies.
+// TestPreflight checks that web pages of any origin may be clients. They send no cookies.
 func TestPreflight(t *testing.T) {
 	f := newFixture(t)
 	for path, method := range map[string]string{
@@ -110,13 +111,13 @@ func TestRegister(t *testing.T) {
 	} {
 		f.do(t, http.MethodPost, "/register", tc.contentType, tc.body).refused(t, what, 400, tc.code)
 	}
-	// A name in any script, as long as allowed, is kept as it is.
+	// A name of the allowed length, in any script, is kept unchanged.
 	if a := f.do(t, http.MethodPost, "/register", "application/json", named(strings.Repeat("ä", 100))); a.status != 201 {
 		t.Errorf("%d %v", a.status, a.body)
 	}
 }
 
-// TestForms: what the endpoints of programs refuse before they look at anything.
+// TestForms checks requests that the endpoints for programs refuse before they read any parameter.
 func TestForms(t *testing.T) {
 	f := newFixture(t)
 	for _, path := range []string{"/oauth/token", "/oauth/revoke"} {
@@ -143,7 +144,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestLimiter: registrations, tokens, and documents that we are made to read, are counted by address.
+// TestLimiter checks that registrations, token requests, and documents that callers make us fetch are counted by address.
 func TestLimiter(t *testing.T) {
 	f := newFixture(t)
 	f.limit.Store(0)
@@ -162,7 +163,7 @@ func TestLimiter(t *testing.T) {
 	}
 }
 
-// TestToken: the answer of the token endpoint, and the ends of what it gives.
+// TestToken checks the answer of the token endpoint, and the lifetimes of its tokens.
 func TestToken(t *testing.T) {
 	f := newFixture(t)
 	client := f.register(t, callback)
@@ -180,14 +181,14 @@ func TestToken(t *testing.T) {
 	if diff := cmp.Diff([]string{"logs:read", "traces:read"}, p.Scopes); diff != "" || p.Name != "Editor" {
 		t.Errorf("%+v", p)
 	}
-	f.void(t, refresh) // no access token
+	f.void(t, refresh) // it is not an access token
 	f.refresh(t, client, access).refused(t, "an access token", 400, "invalid_grant")
 
 	f.refresh(t, client, refresh, "scope", "*").refused(t, "more", 400, "invalid_scope")
 	if a := f.refresh(t, client, refresh, "scope", "logs:read"); a.status != 200 || a.text("scope") != "logs:read traces:read" {
 		t.Errorf("%d %v", a.status, a.body)
 	}
-	// Access ends after an hour, exactly.
+	// Access ends after exactly one hour.
 	access, _ = f.tokens(t, client)
 	f.advance(time.Hour - time.Second)
 	f.works(t, access)
@@ -197,7 +198,8 @@ func TestToken(t *testing.T) {
 	f.void(t, access)
 }
 
-// TestLifetimes: 30 days without use, and 90 in all, end a grant; a code lives for ten minutes.
+// TestLifetimes checks that a grant ends after 30 days without use, and after 90 days in all, and that a code lives for ten
+// minutes.
 func TestLifetimes(t *testing.T) {
 	f := newFixture(t)
 	client := f.register(t, callback)
@@ -240,7 +242,7 @@ func TestLifetimes(t *testing.T) {
 	f.refresh(t, client, refresh).refused(t, "after 90 days", 400, "invalid_grant")
 }
 
-// TestRevoke: either token ends the whole grant, and only the client's own.
+// TestRevoke checks that either token ends the whole grant, and that a client can end only its own grants.
 func TestRevoke(t *testing.T) {
 	f := newFixture(t)
 	client, other := f.register(t, callback), f.register(t, callback)
@@ -260,7 +262,7 @@ func TestRevoke(t *testing.T) {
 	}
 }
 
-// TestStoreAway: an outage says so, and is no answer about a token.
+// TestStoreAway checks that an outage is reported as one and says nothing about a token.
 func TestStoreAway(t *testing.T) {
 	f := newFixture(t)
 	client := f.register(t, callback)

@@ -31,7 +31,7 @@ const (
 	verifier = "a-verifier-that-is-at-least-forty-three-characters-long"
 )
 
-// TestMain lets this binary trust the certificate of httptest, as it trusts public ones.
+// TestMain lets this binary trust the certificate of httptest like public ones.
 func TestMain(m *testing.M) {
 	s := httptest.NewTLSServer(http.NotFoundHandler())
 	dir, err := os.MkdirTemp("", "oauth-test-")
@@ -49,7 +49,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// fixture is an authorization server over a real database, and the authentication that takes its tokens, on one clock.
+// fixture is an authorization server over a real database, with the authentication that accepts its tokens. Both use one clock.
 type fixture struct {
 	*store.Store
 	server *oauth.Server
@@ -102,7 +102,7 @@ func newFixture(t *testing.T, exempt ...netip.Prefix) *fixture {
 	return f
 }
 
-// answer is what a program got; every answer of ours with a body is JSON.
+// answer is a response to a program. Every response of ours with a body is JSON.
 type answer struct {
 	status int
 	header http.Header
@@ -133,7 +133,7 @@ func (f *fixture) post(t *testing.T, path string, pairs ...string) answer {
 	return f.do(t, http.MethodPost, path, "application/x-www-form-urlencoded", form(pairs...).Encode())
 }
 
-// form makes parameters of names and values; an empty value takes the parameter away.
+// form makes parameters from names and values. An empty value removes the parameter.
 func form(pairs ...string) url.Values {
 	v := url.Values{}
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -161,7 +161,7 @@ func challenge(of string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// request is an authorization request that is good, with changes.
+// request returns a valid authorization request, with changes.
 func request(client string, changes ...string) url.Values {
 	return form(append([]string{
 		"client_id", client, "redirect_uri", callback, "response_type", "code", "state", "xyz", "code_challenge", challenge(verifier), "code_challenge_method", "S256",
@@ -169,7 +169,7 @@ func request(client string, changes ...string) url.Values {
 	}, changes...)...)
 }
 
-// code is an authorization code that the user allowed.
+// code returns an authorization code that the user approved.
 func (f *fixture) code(t *testing.T, client string, changes ...string) string {
 	t.Helper()
 	a, err := f.server.Authorization(t.Context(), request(client, changes...))
@@ -198,7 +198,7 @@ func (f *fixture) refresh(t *testing.T, client, token string, changes ...string)
 	return f.post(t, "/oauth/token", append([]string{"grant_type", "refresh_token", "client_id", client, "refresh_token", token}, changes...)...)
 }
 
-// tokens are those of a new grant.
+// tokens returns the tokens of a new grant.
 func (f *fixture) tokens(t *testing.T, client string, changes ...string) (access, refresh string) {
 	t.Helper()
 	a := f.redeem(t, client, f.code(t, client, changes...))

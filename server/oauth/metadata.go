@@ -7,7 +7,8 @@ const (
 	serverPath   = "/.well-known/oauth-authorization-server"
 )
 
-// ResourceMetadataURL is where programs learn which authorization server the MCP server trusts: for WWW-Authenticate (RFC 9728 section 5.1).
+// ResourceMetadataURL is the address where programs learn which authorization server the MCP server trusts. It goes into
+// WWW-Authenticate (RFC 9728 section 5.1).
 func ResourceMetadataURL(base string) string { return base + resourcePath + "/mcp" }
 
 // resourceMetadata describes the MCP server as a protected resource (RFC 9728).
@@ -23,7 +24,7 @@ func (s *Server) resourceMetadata(w http.ResponseWriter, _ *http.Request) {
 	})
 }
 
-// serverMetadata describes the authorization server (RFC 8414). What does not exist is left out, not null.
+// serverMetadata describes the authorization server (RFC 8414). Fields that do not apply are left out, not null.
 func (s *Server) serverMetadata(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Cache-Control", "public, max-age=300")
 	issuer := s.cfg.Issuer

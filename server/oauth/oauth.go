@@ -1,9 +1,9 @@
-// Package oauth is the authorization server of the MCP server: OAuth 2.1 for public clients (RFC 6749, 7636, 8414, 8707, 9207, 9700),
-// dynamic registration (RFC 7591), client metadata documents, and revocation (RFC 7009).
+// Package oauth is the authorization server of the MCP server: OAuth 2.1 for public clients (RFC 6749, 7636, 8414, 8707, 9207,
+// 9700), dynamic registration (RFC 7591), client metadata documents, and revocation (RFC 7009).
 //
-// A program asks at the authorization endpoint, which is a page of package web: a person signs in, chooses an organization and consents.
-// What comes of it is a grant: a code, which becomes an access and a refresh token. All of them are random text of which only keyed hashes
-// are stored, and good for the MCP server only.
+// A program asks at the authorization endpoint, which is a page of package web. A person signs in there, chooses an organization
+// and consents. The consent makes a grant. The grant has a code, which becomes an access token and a refresh token. Code and
+// tokens are random text, stored only as keyed hashes, and valid for the MCP server only.
 package oauth
 
 import (
@@ -31,7 +31,7 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// Lifetimes (public-api.md "Authentication", rule 6).
+// Lifetimes of codes, tokens and grants.
 const (
 	codeLifetime   = 10 * time.Minute
 	AccessLifetime = time.Hour
@@ -39,13 +39,13 @@ const (
 	GrantLifetime  = 90 * 24 * time.Hour
 )
 
-// Requests that one address may make to the endpoints of programs in a window.
+// Limits on the requests that one address may make to the endpoints for programs in a window.
 const (
 	RateLimit  = limits.OAuthRequests
 	RateWindow = limits.OAuthPeriod
 )
 
-// FullAccess is the scope of everything.
+// FullAccess is the scope that includes all others.
 const FullAccess = "*"
 
 // Paths of the endpoints. AuthorizePath is served by package web.
@@ -56,14 +56,14 @@ const (
 	registerPath  = "/register"
 )
 
-// maxBody bounds what a program sends; maxClients those that are registered and were not forgotten. What a program says of itself is as long
-// in a registration as in a document, at most.
+// maxBody bounds the body of a request. maxClients bounds the registered clients that are kept. The metadata of a program may be
+// equally long in a registration and in a document.
 const (
 	maxBody    = 32 << 10
 	maxClients = 100_000
 )
 
-// Store is what the authorization server keeps.
+// Store is the part of the relational store that the authorization server needs.
 type Store interface {
 	CreateOAuthClient(ctx context.Context, in store.OAuthClient, limit int) (store.OAuthClient, error)
 	OAuthClientByID(ctx context.Context, id string) (store.OAuthClient, error)
@@ -75,17 +75,17 @@ type Store interface {
 	RevokeOAuthToken(ctx context.Context, clientID, hash string) error
 }
 
-// Config of a Server.
+// Config configures a Server.
 type Config struct {
 	Store  Store
 	Hasher *auth.Hasher
 	// Issuer is the base URL under which people and programs reach this server; the MCP server is at its path /mcp.
 	Issuer string
-	// Scopes are those that can be asked for, FullAccess among them.
+	// Scopes are the scopes that a program can request, including FullAccess.
 	Scopes []string
 	// Guard dials client metadata documents.
 	Guard *egress.Guard
-	// Limiter bounds requests of one address; nil for no limit.
+	// Limiter bounds the requests of one address; nil means no limit.
 	Limiter ratelimit.Limiter
 	Logger  *slog.Logger
 	// Now is the clock; nil means time.Now.
@@ -118,7 +118,7 @@ func New(cfg Config) *Server {
 	return s
 }
 
-// Mount adds the routes of programs: metadata, registration, tokens. The page of people is package web's.
+// Mount adds the routes for programs: metadata, registration, tokens. Package web serves the page for people.
 func (s *Server) Mount(mux *http.ServeMux) {
 	for _, path := range []string{resourcePath, resourcePath + "/mcp"} {
 		mux.Handle(path, s.open(http.MethodGet, s.resourceMetadata))
@@ -131,7 +131,7 @@ func (s *Server) Mount(mux *http.ServeMux) {
 	mux.Handle(revokePath, s.open(http.MethodPost, s.limited(s.revoke)))
 }
 
-// open serves pages of any origin: no cookie counts here.
+// open allows requests from pages of any origin, because no cookie counts here.
 func (s *Server) open(method string, h http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()
@@ -166,7 +166,7 @@ func (s *Server) limited(h http.HandlerFunc) http.HandlerFunc {
 
 var errTooMany = &Error{Status: http.StatusTooManyRequests, Code: "slow_down", Description: "Too many requests came from this address. Wait, then try again."}
 
-// allow counts a request of the address that it comes from.
+// allow counts a request against its address.
 func (s *Server) allow(ctx context.Context) (ok bool, wait time.Duration) {
 	if s.cfg.Limiter == nil {
 		return true, 0
@@ -186,7 +186,7 @@ func invalid(code, description string) *Error {
 	return &Error{Status: http.StatusBadRequest, Code: code, Description: description}
 }
 
-// failure answers an error that is none of the program's as such; its text stays private.
+// failure answers an error that the program did not cause. The text of the error stays private.
 func (s *Server) failure(w http.ResponseWriter, r *http.Request, err error) {
 	var e *Error
 	if errors.As(err, &e) {
@@ -213,10 +213,10 @@ func write(w http.ResponseWriter, status int, body any) {
 		h.Set("Cache-Control", "no-store")
 	}
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(body) // the caller went away: nobody to tell
+	_ = json.NewEncoder(w).Encode(body) // fails only when the caller is gone
 }
 
-// form reads the parameters of a request, each of which may come once and not in the URL, where logs would keep it.
+// form reads the parameters of a request. Each may occur once, and only in the body: logs would keep a URL.
 func form(r *http.Request) (url.Values, error) {
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/x-www-form-urlencoded" {
 		return nil, invalid("invalid_request", "Send the parameters as application/x-www-form-urlencoded.")
@@ -244,7 +244,7 @@ func once(values url.Values) error {
 	return nil
 }
 
-// checkResource makes sure that tokens are asked for the MCP server, if the program says for what (RFC 8707).
+// checkResource checks that the tokens are for the MCP server, if the program names a resource (RFC 8707).
 func (s *Server) checkResource(values url.Values) error {
 	for _, r := range values["resource"] {
 		if strings.TrimSuffix(r, "/") != s.resource {
@@ -254,7 +254,7 @@ func (s *Server) checkResource(values url.Values) error {
 	return nil
 }
 
-// scope is what was asked for in its normal form: everything when nothing was named.
+// scope returns the requested scope in its normal form: full access if the program named no scope.
 func (s *Server) scope(text string) (string, error) {
 	asked := strings.Fields(text)
 	for _, one := range asked {

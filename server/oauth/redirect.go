@@ -8,8 +8,8 @@ import (
 
 const maxURI = 2048
 
-// checkRedirect reports why an address cannot be one to which browsers are sent back; empty when it can: https anywhere, http on the user's own
-// machine, or the scheme of an application (RFC 8252).
+// checkRedirect returns the reason why browsers cannot be sent back to an address, or an empty text if they can. Allowed are
+// https everywhere, http on the user's own machine, and the scheme of an application (RFC 8252).
 func checkRedirect(text string) string {
 	u, err := url.Parse(text)
 	switch {
@@ -43,7 +43,8 @@ func loopback(u *url.URL) bool {
 	return u.Scheme == "http" && slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, u.Hostname())
 }
 
-// sameRedirect compares exactly, but for the port on the user's own machine, which a program learns when it starts (RFC 8252 section 7.3).
+// sameRedirect compares two addresses exactly, except for the port on the user's own machine: a program learns its port when it
+// starts (RFC 8252 section 7.3).
 func sameRedirect(registered, given string) bool {
 	if registered == given {
 		return true

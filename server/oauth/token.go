@@ -52,7 +52,7 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 	write(w, http.StatusOK, answer)
 }
 
-// redeem turns a code into tokens. Who does not know the verifier learns nothing about the code and changes nothing.
+// redeem exchanges a code for tokens. A caller without the verifier learns nothing about the code and changes nothing.
 func (s *Server) redeem(r *http.Request, values url.Values) (map[string]any, error) {
 	code, verifier := values.Get("code"), values.Get("code_verifier")
 	switch {
@@ -92,7 +92,7 @@ func (s *Server) redeem(r *http.Request, values url.Values) (map[string]any, err
 	return answer, nil
 }
 
-// refresh gives a new pair for a refresh token, which is void from then on.
+// refresh exchanges a refresh token for a new pair. The old token is void from then on.
 func (s *Server) refresh(r *http.Request, values url.Values) (map[string]any, error) {
 	token := values.Get("refresh_token")
 	if token == "" {
@@ -133,7 +133,7 @@ func (s *Server) refresh(r *http.Request, values url.Values) (map[string]any, er
 	return answer, nil
 }
 
-// newTokens makes a pair, which ends with its grant at the latest.
+// newTokens makes a pair, which expires with its grant at the latest.
 func (s *Server) newTokens(g store.OAuthGrant) (answer map[string]any, tokens store.OAuthTokens) {
 	now := s.cfg.Now()
 	access, refresh := auth.NewOAuthSecret(), auth.NewOAuthSecret()
@@ -154,7 +154,7 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// revoke ends a grant by one of its tokens (RFC 7009). The answer is the same for tokens that do not exist.
+// revoke ends the grant of a token (RFC 7009). The answer is the same for a token that does not exist.
 func (s *Server) revoke(w http.ResponseWriter, r *http.Request) {
 	values, err := form(r)
 	if err == nil && (values.Get("token") == "" || values.Get("client_id") == "") {

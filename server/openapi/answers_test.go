@@ -19,8 +19,8 @@ import (
 	"github.com/svc-observability/svc/server/wirejson"
 )
 
-// TestAnswersFit writes answers of every operation with the encoder of the server, at random, and holds them against the document:
-// null, absent and empty values are where the document says. Values follow the options of their fields.
+// TestAnswersFit writes random answers of every operation with the encoder of the server and validates them against the document.
+// Null, absent and empty values must occur where the document allows them. Values follow the options of their fields.
 func TestAnswersFit(t *testing.T) {
 	root, err := jsonschema.UnmarshalJSON(bytes.NewReader(write(t)))
 	if err != nil {
@@ -68,7 +68,7 @@ func TestAnswersFit(t *testing.T) {
 	}
 }
 
-// fill sets fields at random: those that can be unset are, half of the time.
+// fill sets fields at random. It sets a field that can be unset half of the time.
 func fill(m protoreflect.Message, r *rand.Rand, depth int) {
 	for i := range m.Descriptor().Fields().Len() {
 		f := m.Descriptor().Fields().Get(i)
@@ -125,7 +125,7 @@ func fillValue(m protoreflect.Message, r *rand.Rand, depth int) {
 	}
 }
 
-// scalarValue is a value that the field's options allow in answers.
+// scalarValue returns a value that the field's options allow in answers.
 func scalarValue(f protoreflect.FieldDescriptor, rules *validate.FieldRules, r *rand.Rand) protoreflect.Value {
 	spec, _ := proto.GetExtension(f.Options(), optionsv1.E_Field).(*optionsv1.FieldSpec)
 	in := rules.GetString().GetIn()

@@ -10,7 +10,7 @@ import (
 	"github.com/svc-observability/svc/server/contract"
 )
 
-// document and the types below are the parts of OpenAPI 3.1 that we write, in the order that suits a reader.
+// document and the types below are the parts of OpenAPI 3.1 that we write, in an order that suits readers.
 type document struct {
 	OpenAPI    string           `json:"openapi"`
 	Info       info             `json:"info"`

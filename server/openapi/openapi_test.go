@@ -47,7 +47,7 @@ func write(t testing.TB) []byte {
 	return doc
 }
 
-// TestGolden shows a change of the API to who reviews it.
+// TestGolden shows a change of the API to its reviewer.
 func TestGolden(t *testing.T) {
 	const path = "testdata/openapi.json"
 	got := write(t)
@@ -105,7 +105,7 @@ func operations(t testing.TB, doc any, fn func(path, method string, op map[strin
 	}
 }
 
-// TestEveryOperation holds the document against the contract, for every method.
+// TestEveryOperation compares the document with the contract, for every method.
 func TestEveryOperation(t *testing.T) {
 	doc := read(t)
 	if got := part(t, doc, "/openapi"); got != "3.1.0" {
@@ -185,7 +185,7 @@ func checkTags(t *testing.T, doc any, m *contract.Method, op map[string]any) {
 	}
 }
 
-// TestExamples holds every example against the schema beside it.
+// TestExamples validates every example against the schema beside it.
 func TestExamples(t *testing.T) {
 	doc := write(t)
 	root, err := jsonschema.UnmarshalJSON(bytes.NewReader(doc))
@@ -230,7 +230,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// TestDetails looks at one of each decision about a schema.
+// TestDetails checks one example of each decision about a schema.
 func TestDetails(t *testing.T) {
 	doc := read(t)
 	for pointer, want := range map[string]string{
@@ -279,7 +279,7 @@ func TestDetails(t *testing.T) {
 	}
 }
 
-// BenchmarkNew is what the document costs at the start of the server.
+// BenchmarkNew measures the cost of the document at the start of the server.
 func BenchmarkNew(b *testing.B) {
 	c := load(b)
 	for b.Loop() {

@@ -86,7 +86,7 @@ func TestReferenceHandler(t *testing.T) {
 		if path == "/v2/docs/scalar.js" {
 			continue
 		}
-		// The policy lets no script run that is not in a file.
+		// The policy allows only scripts from files.
 		if strings.Contains(body, " style=") || strings.Contains(body, " onclick=") || strings.Contains(body, "<script>") || strings.Contains(body, "innerHTML") {
 			t.Errorf("%s holds a style or script that is not in a file", path)
 		}

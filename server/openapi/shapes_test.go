@@ -11,7 +11,7 @@ import (
 //go:embed testdata/telemetry_shapes.txt
 var telemetryShapes string
 
-// TestTelemetryShapes holds the reads of telemetry to the interface field by field; the file says how to read it.
+// TestTelemetryShapes compares the reads of telemetry with the interface field by field. The file explains its format.
 func TestTelemetryShapes(t *testing.T) {
 	t.Parallel()
 	doc := read(t)
@@ -40,7 +40,7 @@ func TestTelemetryShapes(t *testing.T) {
 	}
 }
 
-// sentOf is the name of the component of a body, the list of the query parameters after ?, or - for neither.
+// sentOf returns the name of the component of a body, or ? with the list of the query parameters, or - without either.
 func sentOf(op map[string]any) string {
 	if body, ok := op["requestBody"].(map[string]any); ok {
 		return refOf(body["content"].(map[string]any)["application/json"].(map[string]any)["schema"].(map[string]any))
@@ -97,7 +97,7 @@ func shapeProblems(doc any, name, fields string) (problems []string) {
 		typ, absent := strings.CutSuffix(typ, "~")
 		typ, null := strings.CutSuffix(typ, "?")
 		if sent {
-			null, absent = !must, !must // what may be left out may be null as well
+			null, absent = !must, !must // a value that may be left out may also be null
 			if isType(property, "array") || field == "value" {
 				null = false
 			}
@@ -151,7 +151,7 @@ func typeOf(schema map[string]any) string {
 	return fmt.Sprintf("%v %v %v %v %v", schema["type"], schema["format"], schema["const"], schema["enum"], refOf(schema))
 }
 
-// fits reports whether a schema is of a type of the file, null aside.
+// fits reports whether a schema has a type of the file, apart from null.
 func fits(schema map[string]any, want string) bool {
 	if item, ok := strings.CutSuffix(want, "[]"); ok {
 		items, _ := schema["items"].(map[string]any)

@@ -25,7 +25,7 @@ func TestPerSecondAllow(t *testing.T) {
 		name  string
 		nodes int
 		limit float64
-		// burst is granted at once, second in each of the seconds that follow, minute in the minute after those.
+		// burst requests are allowed at once, second in each of the following seconds, and minute in the minute after those.
 		burst, second, minute int
 		wait                  time.Duration
 	}{
@@ -51,7 +51,7 @@ func TestPerSecondAllow(t *testing.T) {
 			if _, ok := l.Allow("k", c.limit, now.Add(c.wait)); !ok {
 				t.Error("refused when the wait was over")
 			}
-			// From an empty bucket on: no more than the limit, whatever the pace.
+			// From an empty bucket on, no pace of requests gets more than the limit.
 			l, now = NewPerSecond(c.nodes), start()
 			granted(l, "k", c.limit, now, 10_000)
 			if got := granted(l, "k", c.limit, now.Add(time.Second), 10_000); got != c.second {
@@ -81,7 +81,7 @@ func TestPerSecondKeysAreApart(t *testing.T) {
 	}
 }
 
-// A changed limit counts at once, and is no way to a fresh bucket.
+// A changed limit counts at once, but does not refill the bucket.
 func TestPerSecondChangedLimit(t *testing.T) {
 	l, now := NewPerSecond(1), start()
 	granted(l, "k", 10, now, 100)
@@ -130,7 +130,7 @@ func TestPerSecondIdleKeysAreForgotten(t *testing.T) {
 	}
 }
 
-// However many requests come at once, exactly one second's worth of them is allowed.
+// If many requests arrive at once, exactly one second's worth of them is allowed.
 func TestPerSecondExactUnderConcurrency(t *testing.T) {
 	l, now := NewPerSecond(2), start()
 	var allowed atomic.Int64

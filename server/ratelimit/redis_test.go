@@ -35,7 +35,8 @@ func open(t *testing.T, url, namespace string, log *bytes.Buffer) *ratelimit.Cli
 	return c
 }
 
-// TestNodesShareABudget: three nodes with connections of their own grant exactly the limit, to each key by itself.
+// TestNodesShareABudget checks that three nodes with separate connections together grant exactly the limit, for each key
+// separately.
 func TestNodesShareABudget(t *testing.T) {
 	server := redistest.Start(t)
 	const limit, callers, each = 600, 6, 120 // for each of three nodes
@@ -78,8 +79,8 @@ func TestNodesShareABudget(t *testing.T) {
 	}
 }
 
-// TestWindowSlides compares with the definition on a short window: no window ever holds more than the limit, and requests are allowed
-// again as soon as the oldest have left it.
+// TestWindowSlides compares with the definition on a short window: no window ever holds more than the limit, and requests are
+// allowed again as soon as the oldest have left it.
 func TestWindowSlides(t *testing.T) {
 	server := redistest.Start(t)
 	const limit, window = 20, 200 * time.Millisecond
@@ -98,11 +99,11 @@ func TestWindowSlides(t *testing.T) {
 			t.Errorf("requests %d and %d, of which %d are allowed in a window of %v, are %v apart", i-limit, i, limit, window, apart)
 		}
 	}
-	// Asking all the time uses every place up at once in each of five windows.
+	// A caller who asks all the time uses up the whole limit at once in each of five windows.
 	if n := len(allowed); n < 4*limit || n > 6*limit {
 		t.Errorf("%d requests were allowed in five windows of %d", n, limit)
 	}
-	// Refused requests did not count: after a silence the whole budget is there.
+	// Refused requests did not count: after a pause, the whole budget is available.
 	time.Sleep(window + 20*time.Millisecond)
 	for i := range limit {
 		if ok, _ := l.Allow("k", time.Now()); !ok {
@@ -111,7 +112,8 @@ func TestWindowSlides(t *testing.T) {
 	}
 }
 
-// TestOutageLetsThrough: without Redis nobody is refused or slowed down, which is said once and counted; when it is back, it limits.
+// TestOutageLetsThrough checks that without Redis no request is refused or slowed down, and that the outage is logged once and
+// counted. When Redis is back, the limit holds again.
 func TestOutageLetsThrough(t *testing.T) {
 	server := redistest.Start(t)
 	var log bytes.Buffer

@@ -11,7 +11,8 @@ import (
 	"github.com/svc-observability/svc/server/ratelimit/redistest"
 )
 
-// TestNodesShareBuckets: nodes take exactly what a bucket holds, from all buckets or from none, and what is given back can be taken again.
+// TestNodesShareBuckets checks that nodes together take exactly what a bucket holds, from all buckets or from none. Attempts that
+// are given back can be taken again.
 func TestNodesShareBuckets(t *testing.T) {
 	server := redistest.Start(t)
 	var log bytes.Buffer

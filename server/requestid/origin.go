@@ -9,7 +9,7 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 )
 
-// maxUserAgent cuts what a caller says of itself, which ends up in the audit log.
+// maxUserAgent cuts the User-Agent of a caller, which is stored in the audit log.
 const maxUserAgent = 256
 
 // WithOrigin notes where each request came from. X-Forwarded-For is believed only as far as trusted proxies wrote it: read from its

@@ -65,7 +65,7 @@ func (keys) RollApiKey(_ context.Context, req *svcv2.RollApiKeyRequest) (*svcv2.
 	return &svcv2.ApiKeyWithSecret{Id: req.GetId(), Secret: "s"}, nil
 }
 
-// spans answers with a number that JSON does not have.
+// spans answers with a number that JSON cannot express.
 type spans struct {
 	svcv2connect.UnimplementedTracesServiceHandler
 }

@@ -16,19 +16,19 @@ import (
 	"github.com/svc-observability/svc/server/rest"
 )
 
-// recorder is a connection that notes which method was called, and fails the call.
+// recorder is a connection that records which method was called, and fails the call.
 type recorder struct {
 	grpc.ClientConnInterface
 	called string
 }
 
-// Invoke notes the method.
+// Invoke records the method.
 func (r *recorder) Invoke(_ context.Context, method string, _, _ any, _ ...grpc.CallOption) error {
 	r.called = method
 	return status.Error(codes.DeadlineExceeded, "")
 }
 
-// TestEveryRouteReachesItsMethod finds a service that is not registered, and a route that another one swallows: the gateway tries
+// TestEveryRouteReachesItsMethod finds a service that is not registered, and a route that another route hides. The gateway tries
 // routes in the reverse order of their registration, so a literal route must be declared after a parameter that would match it.
 func TestEveryRouteReachesItsMethod(t *testing.T) {
 	c, err := contract.Load()

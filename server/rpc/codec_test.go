@@ -26,7 +26,7 @@ import (
 
 const smallMessage = 10_000
 
-// send posts bytes to CreateApiKey and returns the ErrorDetail of the answer, nil when there is none.
+// send posts bytes to CreateApiKey and returns the ErrorDetail of the answer, or nil if there is no detail.
 func (f *fixture) send(t *testing.T, contentType, encoding string, body []byte) *optionsv1.ErrorDetail {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, f.server.URL+"/svc.v2.ApiKeysService/CreateApiKey", bytes.NewReader(body))
@@ -101,7 +101,7 @@ func enveloped(message []byte) []byte {
 	return append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(message))), message...)
 }
 
-// TestUnreadableMessages proves that a message which cannot be read is refused as every other call is: in our form, and counted.
+// TestUnreadableMessages checks that a message that cannot be read is refused like every other call: in our form, and counted.
 func TestUnreadableMessages(t *testing.T) {
 	f := newFixture(t, func(c *rpc.Config) { c.MaxMessageBytes = smallMessage })
 	f.caller = fullAccess()
@@ -155,7 +155,7 @@ func TestUnreadableMessages(t *testing.T) {
 	}
 }
 
-// TestReadableMessages: what is within the limits and the schema still passes, in both spellings of JSON.
+// TestReadableMessages checks that a message within the limits and the schema passes, in both spellings of JSON.
 func TestReadableMessages(t *testing.T) {
 	f := newFixture(t, func(c *rpc.Config) { c.MaxMessageBytes = smallMessage })
 	f.caller = fullAccess()

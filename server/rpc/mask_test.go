@@ -58,7 +58,7 @@ func TestCompleteMask(t *testing.T) {
 	}
 }
 
-// TestMaskKeepsPrecondition: a mask neither needs nor may name the condition of a change, and does not clear it.
+// TestMaskKeepsPrecondition checks that a mask neither needs nor may name the condition of a change, and does not clear it.
 func TestMaskKeepsPrecondition(t *testing.T) {
 	c, err := contract.Load()
 	if err != nil {

@@ -34,7 +34,7 @@ import (
 	"github.com/svc-observability/svc/server/rpc"
 )
 
-// keys answers API key methods by what a test put in.
+// keys answers API key methods with the functions that a test sets.
 type keys struct {
 	svcv2connect.UnimplementedApiKeysServiceHandler
 	get func(context.Context, *svcv2.GetApiKeyRequest) (*svcv2.ApiKey, error)
@@ -77,7 +77,7 @@ type fixture struct {
 	server   *httptest.Server
 	log      *logText
 	metrics  *prometheus.Registry
-	// caller is what authentication finds; nil for nothing.
+	// caller is the result of authentication; nil means no credential.
 	caller *principal.Result
 	door   principal.Door
 }
@@ -191,7 +191,7 @@ func TestAnonymousCallsAreRefused(t *testing.T) {
 	if _, err := f.grpcClient(t).GetApiKey(t.Context(), req); status.Code(err) != codes.Unauthenticated {
 		t.Errorf("grpc-go: %v", err)
 	}
-	// A body that is no message does not help either: the refusal comes before it is read.
+	// A body that is not a message makes no difference: the refusal comes before the body is read.
 	res, err := http.Post(f.server.URL+"/svc.v2.ApiKeysService/GetApiKey", "application/json", strings.NewReader("{nonsense"))
 	if err != nil {
 		t.Fatal(err)
@@ -276,7 +276,7 @@ func TestRateLimit(t *testing.T) {
 		_, err := client.GetApiKey(t.Context(), &svcv2.GetApiKeyRequest{Id: "x"})
 		return err
 	}
-	for range 3 { // refused for their scope, and counted all the same
+	for range 3 { // refused for their scope, but counted
 		if err := get(); connect.CodeOf(err) != connect.CodePermissionDenied {
 			t.Fatal(err)
 		}
@@ -305,7 +305,7 @@ func TestRateLimit(t *testing.T) {
 	}
 	ctx := principal.WithResult(t.Context(), *fullAccess())
 	m, _ := f.contract.ByRPC("svc.v2.ApiKeysService.GetApiKey")
-	for i := range 10 { // one request, asked about at each stage, counts once
+	for i := range 10 { // one request that is checked at each stage counts once
 		if ctx, err = f.chain.Admit(ctx, m); err != nil {
 			t.Fatalf("asked %d times: %v", i+1, err)
 		}

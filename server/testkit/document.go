@@ -10,8 +10,8 @@ import (
 	"github.com/svc-observability/svc/server/openapi/openapitest"
 )
 
-// document checks every exchange of the test binary with /v2: of servers in this process at the server, of processes at
-// http.DefaultClient.
+// document checks every exchange of the test binary with /v2. For servers in this process, it watches the server; for other
+// processes, it watches http.DefaultClient.
 var document = sync.OnceValues(func() (*openapitest.Checker, error) {
 	c, err := contract.Load()
 	if err != nil {
@@ -27,7 +27,7 @@ var document = sync.OnceValues(func() (*openapitest.Checker, error) {
 // watched holds the addresses of processes, host:port.
 var watched sync.Map
 
-// watchProcesses checks what goes to watched addresses.
+// watchProcesses checks the requests to watched addresses.
 func watchProcesses(next http.RoundTripper) http.RoundTripper {
 	return transport(func(r *http.Request) (*http.Response, error) {
 		if _, ok := watched.Load(r.URL.Host); !ok {
@@ -54,8 +54,8 @@ func unfit() []string {
 	return d.Take()
 }
 
-// reportUnfit fails the test, when it ends, for what did not fit the OpenAPI document until then. With tests in parallel it may be
-// another test's.
+// reportUnfit fails the test at its end if an exchange so far did not match the OpenAPI document. If tests run in parallel, the
+// exchange may belong to another test.
 func reportUnfit(t testing.TB) {
 	t.Cleanup(func() {
 		for _, problem := range unfit() {

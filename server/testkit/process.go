@@ -20,7 +20,7 @@ import (
 	"github.com/svc-observability/svc/server/bootstrap"
 )
 
-// Process is `svc serve` as its own process group, the way an operator runs it.
+// Process is `svc serve` in its own process group, as an operator runs it.
 type Process struct {
 	Server
 	cmd  *exec.Cmd
@@ -47,10 +47,10 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-// envBinary names a build of cmd/svc for all test binaries of a run: `make test` makes it once for all of them.
+// envBinary names a build of cmd/svc for all test binaries of a run. `make test` builds it once for all of them.
 const envBinary = "SVC_TEST_BINARY"
 
-// built says that binary has built, so that there is something to remove.
+// built means that Binary has built the program, so there is a file to remove.
 var built bool
 
 var binary = sync.OnceValues(func() (string, error) {
@@ -73,7 +73,7 @@ var binary = sync.OnceValues(func() (string, error) {
 	return path, nil
 })
 
-// Binary returns the path of cmd/svc: the one that SVC_TEST_BINARY names, or one that is built once for the test binary.
+// Binary returns the path of cmd/svc: the path in SVC_TEST_BINARY, or a program that is built once for the test binary.
 func Binary(t testing.TB) string {
 	t.Helper()
 	path, err := binary()
@@ -83,7 +83,7 @@ func Binary(t testing.TB) string {
 	return path
 }
 
-// Command prepares the binary with arguments, with the engine library findable and no setting of the surrounding shell.
+// Command prepares the binary with arguments. It finds the engine library, and it inherits no setting from the surrounding shell.
 func Command(t testing.TB, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(Binary(t), args...)
@@ -96,8 +96,9 @@ func Command(t testing.TB, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// StartProcess runs `svc serve` on free ports over a data folder and waits until it is ready. A folder that does not exist yet becomes a
-// copy of the template: servers of one test binary that began that way have the same first organization and the same credentials.
+// StartProcess runs `svc serve` on free ports over a data folder and waits until it is ready. A folder that does not exist yet
+// becomes a copy of the template. Servers of one test binary that start this way have the same first organization and the same
+// credentials.
 func StartProcess(t testing.TB, dataDir string, args ...string) *Process {
 	t.Helper()
 	if _, err := os.Stat(dataDir); errors.Is(err, fs.ErrNotExist) {
@@ -106,7 +107,7 @@ func StartProcess(t testing.TB, dataDir string, args ...string) *Process {
 	return StartFirst(t, dataDir, args...)
 }
 
-// StartFirst is StartProcess without the template: over a new folder the server creates its tables and an organization of its own.
+// StartFirst is StartProcess without the template: over a new folder, the server creates its tables and its own organization.
 func StartFirst(t testing.TB, dataDir string, args ...string) *Process {
 	t.Helper()
 	p := LaunchProcess(t, dataDir, args...)
@@ -122,7 +123,7 @@ func LaunchProcess(t testing.TB, dataDir string, args ...string) *Process {
 	bootstrap := filepath.Join(dataDir, "bootstrap.json")
 	p := &Process{log: &lockedBuffer{}, done: make(chan struct{})}
 	p.DataDir = dataDir
-	// The keys are told on the first start only: they are kept beside the data folder for later starts.
+	// The server shows the keys at its first start only. They are kept beside the data folder for later starts.
 	p.keep(keysFile(dataDir))
 	p.BaseURL, p.IngestURL, p.OTLPGRPCAddr = "", "", ""
 	if err := os.Remove(bootstrap); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -146,15 +147,15 @@ func LaunchProcess(t testing.TB, dataDir string, args ...string) *Process {
 	return p
 }
 
-// keep reads what an earlier start wrote; the fields that the file lacks stay as they are.
-func (p *Process) keep(bootstrap string) {
-	b, err := os.ReadFile(bootstrap)
+// keep reads the file of an earlier start. Fields that the file lacks stay as they are.
+func (p *Process) keep(path string) {
+	b, err := os.ReadFile(path)
 	if err != nil {
 		return
 	}
 	var f bootstrap.File
 	if json.Unmarshal(b, &f) == nil {
-		merge(&p.Bootstrap, f)
+		merge(&p.File, f)
 	}
 }
 
@@ -179,10 +180,10 @@ func (p *Process) WaitReady(limit time.Duration) error {
 			if err == nil {
 				res.Body.Close()
 				if res.StatusCode == http.StatusOK {
-					// The keys are in the file by now, if this start made any.
+					// If this start made keys, the file has them by now.
 					p.keep(bootstrap)
 					watched.Store(strings.TrimPrefix(p.BaseURL, "http://"), true)
-					b, err := json.Marshal(p.Bootstrap)
+					b, err := json.Marshal(p.File)
 					if err != nil {
 						return err
 					}
@@ -200,13 +201,13 @@ func fileExists(path string) bool {
 	return err == nil
 }
 
-// Log is what the process wrote to stderr so far.
+// Log returns what the process has written to stderr so far.
 func (p *Process) Log() string { return p.log.String() }
 
-// Pid is the server's process id, and that of its process group.
+// Pid is the process id of the server. It is also the id of its process group.
 func (p *Process) Pid() int { return p.cmd.Process.Pid }
 
-// Kill ends the whole process group at once, as a power cut would, and waits for it.
+// Kill ends the whole process group at once, like a power failure, and waits for its end.
 func (p *Process) Kill() {
 	_ = syscall.Kill(-p.Pid(), syscall.SIGKILL)
 	<-p.done

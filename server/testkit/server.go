@@ -21,8 +21,8 @@ import (
 
 const stopTimeout = 30 * time.Second
 
-// Main runs a test binary that uses this package; its TestMain calls os.Exit(testkit.Main(m)). The binary starts itself again as the
-// engine's process.
+// Main runs a test binary that uses this package; its TestMain calls os.Exit(testkit.Main(m)). The binary also starts itself
+// again as the engine's process.
 func Main(m *testing.M) int {
 	if len(os.Args) > 1 && os.Args[1] == "warehouse" {
 		if err := warehousetest.Serve(os.Args[2:]); err != nil {
@@ -52,7 +52,7 @@ func Main(m *testing.M) int {
 	return code
 }
 
-// Library finds the engine's library for processes that run elsewhere than in the checkout.
+// Library finds the engine's library for processes that run outside of the checkout.
 func Library(t testing.TB) string {
 	t.Helper()
 	path, err := chdb.Locate("")
@@ -72,8 +72,8 @@ var shared struct {
 	stop   func()
 }
 
-// Shared is one server for all tests of the binary. Tests must not disturb each other in it: each uses names of its own, or an
-// organization of its own.
+// Shared is one server for all tests of the binary. Tests must not disturb each other in it: each uses its own names or its own
+// organization.
 func Shared(t testing.TB) *Server {
 	t.Helper()
 	shared.once.Do(func() {
@@ -90,8 +90,8 @@ func Shared(t testing.TB) *Server {
 	return shared.server
 }
 
-// NewOrganization creates an organization beside those that the server has, as `svc admin org create` does, and returns the server
-// with its credentials.
+// NewOrganization creates another organization, as `svc admin org create` does. It returns the server with the credentials of
+// that organization.
 func (s *Server) NewOrganization(t testing.TB, name string) *Server {
 	t.Helper()
 	cfg := config.Default()
@@ -105,11 +105,11 @@ func (s *Server) NewOrganization(t testing.TB, name string) *Server {
 		t.Fatal(err)
 	}
 	other := *s
-	merge(&other.Bootstrap, created)
+	merge(&other.File, created)
 	return &other
 }
 
-// Start runs a server of the test's own in this process. Options are what no setting can say.
+// Start runs a separate server for the test in this process. The options contain what no setting can express.
 func Start(t testing.TB, configure func(*config.Config), options ...func(*app.Options)) *Server {
 	t.Helper()
 	if configure == nil {
@@ -143,7 +143,7 @@ func start(dir string, configure func(*config.Config), options ...func(*app.Opti
 		Version: "test", Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})),
 		WarehouseCommand: []string{os.Args[0], "warehouse"}, Watch: checker.Watch,
 		OnFirstStart: func(b bootstrap.File) error {
-			s.Bootstrap = b
+			s.File = b
 			return nil
 		},
 	}

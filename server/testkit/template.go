@@ -9,15 +9,15 @@ import (
 	"testing"
 )
 
-// template is the data folder of a server that has started for the first time and stopped: copying it is quicker than the migrations
-// of two databases. The first test that needs it makes it.
+// template is the data folder of a server that has started for the first time and stopped. Copying it is faster than the
+// migrations of two databases. The first test that needs it makes it.
 var template struct {
 	once sync.Once
 	root string
 	err  error
 }
 
-// copyTemplate makes a data folder that is like one after a first start, with the credentials of that start beside it.
+// copyTemplate makes a data folder in the state after a first start, with the credentials of that start beside it.
 func copyTemplate(t testing.TB, dataDir string) {
 	t.Helper()
 	template.once.Do(func() {
@@ -32,7 +32,7 @@ func copyTemplate(t testing.TB, dataDir string) {
 		t.Fatal(err)
 	}
 	for to, from := range map[string]string{dataDir: from, keysFile(dataDir): keysFile(from)} {
-		// os.CopyFS does not keep the modes, by which only the server's user reads its secrets.
+		// os.CopyFS does not keep the file modes, which protect the secrets from other users.
 		if out, err := exec.Command("cp", "-a", from, to).CombinedOutput(); err != nil {
 			t.Fatalf("cp -a %s %s: %v\n%s", from, to, err, out)
 		}
@@ -49,6 +49,6 @@ func makeTemplate(t testing.TB) (err error) {
 	if code := p.Stop(t); code != 0 {
 		t.Fatalf("exit code %d\n%s", code, p.Log())
 	}
-	// Addresses belong to one start.
+	// The addresses belong to one start only.
 	return os.Remove(filepath.Join(dir, "bootstrap.json"))
 }

@@ -16,7 +16,7 @@ type Server struct {
 	database config.DSN
 }
 
-// merge takes over the fields that from holds.
+// merge copies the fields that are set in from.
 func merge(to *bootstrap.File, from bootstrap.File) {
 	dst, src := reflect.ValueOf(to).Elem(), reflect.ValueOf(from)
 	for i := range src.NumField() {

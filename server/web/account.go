@@ -10,9 +10,9 @@ import (
 
 const accountPath = "/account"
 
-// accountData is what the page of the viewer's account shows.
+// accountData is the data of the account page.
 type accountData struct {
-	// Password says that there is one to change; Provider names the other way to sign in.
+	// Password means that the viewer has a password to change. Provider names the other way to sign in.
 	Password bool
 	Provider string
 }
@@ -27,7 +27,7 @@ func (p *Pages) showAccount(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// changePassword changes the viewer's password. The session of this browser goes on.
+// changePassword changes the viewer's password. The session of this browser stays valid.
 func (p *Pages) changePassword(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return

@@ -11,7 +11,7 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// cliData is what the page shows on which a command-line login is confirmed.
+// cliData is the data of the page on which a person confirms a command-line login.
 type cliData struct {
 	// Step is enter, confirm or done.
 	Step, Code       string
@@ -23,10 +23,10 @@ type cliData struct {
 	OrganizationName string
 }
 
-// cliChoice is an organization that the key could be for.
+// cliChoice is an organization that the key can be for.
 type cliChoice struct {
 	store.UserOrganization
-	// Admin says that the viewer administers it, which the key would do too.
+	// Admin means that the viewer is an administrator of it; the key would then be one too.
 	Admin, Chosen bool
 }
 
@@ -44,7 +44,7 @@ func (p *Pages) showCli(w http.ResponseWriter, r *http.Request) {
 	p.confirmCli(w, r, v, code, page)
 }
 
-// choices are the viewer's organizations; the first in which the viewer may confirm is chosen.
+// choices lists the viewer's organizations. The first one in which the viewer may confirm is preselected.
 func choices(v *Viewer, chosen string) (all []cliChoice, any bool) {
 	for _, o := range v.Organizations {
 		c := cliChoice{UserOrganization: o, Admin: o.Role == principal.RoleAdmin}
@@ -55,7 +55,7 @@ func choices(v *Viewer, chosen string) (all []cliChoice, any bool) {
 	return all, any
 }
 
-// confirmCli shows what waits for the code.
+// confirmCli shows the login that waits for the code.
 func (p *Pages) confirmCli(w http.ResponseWriter, r *http.Request, v *Viewer, code string, page Page) {
 	if len(v.Organizations) == 0 {
 		p.explain(w, r, Page{View: "message", Title: "Command-line login", Viewer: v},
@@ -77,7 +77,7 @@ func (p *Pages) confirmCli(w http.ResponseWriter, r *http.Request, v *Viewer, co
 	p.Render(w, r, http.StatusOK, page)
 }
 
-// notFound is a better status for a page than that of the protocol.
+// notFound gives a failure a status that suits a page better than the status of the protocol.
 func notFound(f failure) failure {
 	if f.tag == apierr.CliLoginExpired {
 		f.status = http.StatusNotFound

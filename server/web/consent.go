@@ -17,29 +17,31 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// Grants is what people allowed programs.
+// Grants stores the access that people granted to programs.
 type Grants interface {
 	ListOAuthGrants(ctx context.Context, user principal.UserID) ([]store.OAuthGrant, error)
 	RevokeOAuthGrant(ctx context.Context, user principal.UserID, id uuid.UUID) error
 }
 
-// grantsPath takes back what was allowed.
+// grantsPath is the path of the form that revokes a grant.
 const grantsPath = "/oauth/grants/revoke"
 
-// consentData is what the page shows on which a person decides about a program.
+// consentData is the data of the page on which a person decides about a program.
 type consentData struct {
-	// Request is the query of the program, which the form sends again.
+	// Request is the query of the program. The form sends it again.
 	Request string
-	// Program is what it calls itself, Proven the host that answers for it, Return where the browser goes afterwards.
+	// Program is the name that the program gives itself. Proven is the host that vouches for it. Return is where the browser goes
+	// afterwards.
 	Program, Proven, Return string
-	// Local: the browser goes to a program on the person's own machine.
+	// Local means that the browser goes to a program on the person's own machine.
 	Local   bool
 	Access  []string
 	Choices []cliChoice
 }
 
-// showConsent is the authorization endpoint (RFC 6749 section 3.1). Who is not signed in is sent nowhere and makes us read no address: anybody
-// may register a program, and with it an address to go to (RFC 9700 section 4.11.2).
+// showConsent is the authorization endpoint (RFC 6749 section 3.1). A person who is not signed in is not redirected to the
+// program, and no address is fetched for that person: anybody may register a program, and with it an address to go to (RFC 9700
+// section 4.11.2).
 func (p *Pages) showConsent(w http.ResponseWriter, r *http.Request) {
 	v := p.RequireSignIn(w, r)
 	if v == nil {
@@ -55,7 +57,7 @@ func (p *Pages) showConsent(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// consent reads what a program asks for, and goes on when a person can decide about it.
+// consent reads the request of a program, and calls the next step if a person can decide on it.
 func (p *Pages) consent(w http.ResponseWriter, r *http.Request, v *Viewer, query string, decide func(*oauth.Authorization)) {
 	values, err := url.ParseQuery(query)
 	if err != nil {
@@ -93,7 +95,7 @@ func programName(name string) string {
 	return name
 }
 
-// destination says to whom the browser is sent: a host, this machine, or an application by its scheme.
+// destination names the place that the browser is sent to: a host, this machine, or an application by its scheme.
 func destination(to string) (whither string, local bool) {
 	u, err := url.Parse(to)
 	switch {
@@ -108,10 +110,10 @@ func destination(to string) (whither string, local bool) {
 	}
 }
 
-// abbreviations in the names of families.
+// abbreviations corrects the case of abbreviations in the names of families.
 var abbreviations = strings.NewReplacer("api keys", "API keys", "sql", "SQL")
 
-// access says what scopes allow, in as few lines as possible.
+// access describes what scopes allow, in as few lines as possible.
 func access(scopes []string) []string {
 	var reads, writes []string
 	for _, s := range scopes {
@@ -122,7 +124,7 @@ func access(scopes []string) []string {
 			return []string{"Everything that you can read and change in the organization"}
 		case verb == "write":
 			writes = append(writes, name)
-		case !slices.Contains(scopes, family+":write"): // which may read, too
+		case !slices.Contains(scopes, family+":write"): // which includes reading
 			reads = append(reads, name)
 		}
 	}
@@ -136,7 +138,7 @@ func access(scopes []string) []string {
 	return out
 }
 
-// listed joins words as a sentence does.
+// listed joins words as in a sentence.
 func listed(words []string) string {
 	last := len(words) - 1
 	if last == 0 {
@@ -158,7 +160,7 @@ func (p *Pages) decideConsent(w http.ResponseWriter, r *http.Request) {
 		redirect(w, "/login?"+url.Values{"next": {oauth.AuthorizePath + "?" + r.PostForm.Get("request")}}.Encode())
 		return
 	}
-	// What is asked for is read again: the form could hold anything.
+	// The request is checked again, because the form could hold anything.
 	p.consent(w, r, v, r.PostForm.Get("request"), func(a *oauth.Authorization) {
 		whither, _ := destination(a.RedirectURI)
 		org := principal.OrgID(r.PostForm.Get("organization"))
@@ -182,7 +184,7 @@ func (p *Pages) decideConsent(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// homeGrant is a program that the viewer allowed something.
+// homeGrant is a program that has access for the viewer.
 type homeGrant struct {
 	ID, Program, Organization, Used string
 }
@@ -199,7 +201,7 @@ func (p *Pages) grantsOf(ctx context.Context, v *Viewer) ([]homeGrant, error) {
 	var out []homeGrant
 	for _, g := range grants {
 		if names[g.Org] == "" {
-			continue // no member any more: nothing works
+			continue // the viewer is no longer a member, so the grant has no effect
 		}
 		used := g.CreatedAt
 		if g.UsedAt != nil {
@@ -223,7 +225,7 @@ func (p *Pages) revokeGrant(w http.ResponseWriter, r *http.Request) {
 		err = p.cfg.Grants.RevokeOAuthGrant(v.asPerson(r.Context()), v.User.ID, id)
 	}
 	if err != nil && !errors.Is(err, store.ErrUnavailable) {
-		err = nil // it is gone, which is what was wanted
+		err = nil // the grant is already gone, which is the aim
 	}
 	if err != nil {
 		p.fail(w, r, v, apierr.New(apierr.AuthorizationUnavailable, "The access cannot be taken back at the moment. Try again.", apierr.Cause(err)))

@@ -14,7 +14,7 @@ import (
 	"github.com/svc-observability/svc/server/auth/oidc"
 )
 
-// callbackPath is where the provider sends people back to; CallbackURL is registered there.
+// callbackPath is where the provider sends people back to. CallbackURL is registered with the provider.
 const callbackPath = "/login/oidc/callback"
 
 // CallbackURL is the redirect URI of a server.
@@ -23,11 +23,11 @@ func CallbackURL(baseURL string) string { return strings.TrimRight(baseURL, "/")
 // flowLifetime is how long a person may take at the provider.
 const flowLifetime = 10 * time.Minute
 
-// flow is what the browser keeps for us, sealed, while the person is at the provider.
+// flow is kept by the browser, sealed, while the person is at the provider.
 type flow struct {
 	oidc.Flow
 	Next string `json:"next"`
-	// Invitation is the token of one that the person has agreed to accept.
+	// Invitation is the token of an invitation that the person has agreed to accept.
 	Invitation string    `json:"invitation,omitempty"`
 	Until      time.Time `json:"until"`
 }
@@ -45,7 +45,7 @@ func (p *Pages) startOIDC(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Pages) toProvider(w http.ResponseWriter, r *http.Request, next, invitation string) {
-	// The provider sends people back to the public address, where a cookie of another host would be missing.
+	// The provider sends people back to the public address. A cookie of another host would be missing there.
 	if r.Host != p.base.Host {
 		to := *p.base
 		if to.Path, to.RawQuery = "/login", (url.Values{"next": {next}}).Encode(); invitation != "" {
@@ -91,7 +91,7 @@ func (p *Pages) takeFlow(w http.ResponseWriter, r *http.Request) (f flow, ok boo
 	return f, true
 }
 
-// finishOIDC is where the provider sends the browser back to.
+// finishOIDC handles the callback from the provider.
 func (p *Pages) finishOIDC(w http.ResponseWriter, r *http.Request) {
 	if p.cfg.Provider == nil {
 		p.Render(w, r, http.StatusNotFound, Page{View: "message", Title: "Not offered", Error: "This server has no other way to sign in than a password."})
@@ -122,7 +122,7 @@ func (p *Pages) finishOIDC(w http.ResponseWriter, r *http.Request) {
 	p.admit(w, r, who, f)
 }
 
-// admit starts the session of whoever the provider named.
+// admit starts a session for the person whom the provider identified.
 func (p *Pages) admit(w http.ResponseWriter, r *http.Request, who auth.Identity, f flow) {
 	in, err := p.cfg.Federated.Start(r.Context(), who, f.Invitation)
 	if err != nil {
@@ -148,7 +148,7 @@ func (p *Pages) providerFailed(w http.ResponseWriter, r *http.Request, status in
 	p.Render(w, r, status, Page{View: "message", Title: "You are not signed in", Error: message, Back: "/login", BackText: "Back to the sign-in"})
 }
 
-// cut bounds what somebody else wants to have in our log.
+// cut bounds text from other parties before it goes into our log.
 func cut(text string) string {
 	return strings.ToValidUTF8(text[:min(len(text), 200)], "")
 }

@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// formField is the name of the hidden field that shows that a form is ours.
+// formField is the name of the hidden field that proves that a form is ours.
 const formField = "form_token"
 
-// formLifetime is that of the cookie to which forms are bound.
+// formLifetime is the lifetime of the cookie that forms are bound to.
 const formLifetime = 24 * time.Hour
 
-// browser returns the secret that forms are bound to, and gives the browser one when it has none.
+// browser returns the secret that forms are bound to. If the browser has no secret yet, it sets one.
 func (p *Pages) browser(w http.ResponseWriter, r *http.Request) string {
 	if v := p.cookieValue(r, "form"); len(v) == base64.RawURLEncoding.EncodedLen(32) {
 		return v
@@ -27,15 +27,15 @@ func (p *Pages) browser(w http.ResponseWriter, r *http.Request) string {
 	return v
 }
 
-// formToken is bound to the browser and to the session: a form of before a sign-in is void after it.
+// formToken is bound to the browser and to the session, so a form from before a sign-in is void after it.
 func (p *Pages) formToken(browser string, r *http.Request) string {
 	return p.cfg.Hasher.Hash("web form " + browser + " " + p.cookieValue(r, "session"))
 }
 
 var errForeignForm = errors.New("web: the form is not ours")
 
-// checkForm proves that a form was sent from one of our pages in this browser: by the headers in which browsers name the origin, and by
-// the token.
+// checkForm checks that a form was sent from one of our pages in this browser. It checks the headers in which browsers name the
+// origin, and the token.
 func (p *Pages) checkForm(r *http.Request) error {
 	if err := p.origins.Check(r); err != nil {
 		return errForeignForm
@@ -50,7 +50,7 @@ func (p *Pages) checkForm(r *http.Request) error {
 	return nil
 }
 
-// ReadForm reads and checks the form of a request. When it returns false, it has answered.
+// ReadForm reads and checks the form of a request. If it returns false, it has answered the request.
 func (p *Pages) ReadForm(w http.ResponseWriter, r *http.Request) bool {
 	err := p.checkForm(r)
 	if err == nil {

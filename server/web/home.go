@@ -6,11 +6,11 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 )
 
-// homeData is what the first page shows.
+// homeData is the data of the first page.
 type homeData struct {
 	BaseURL, IngestURL string
 	Organizations      []homeOrganization
-	// Grants are the programs that the viewer allowed something.
+	// Grants are the programs that have access for the viewer.
 	Grants []homeGrant
 }
 

@@ -9,19 +9,19 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 )
 
-// inviteData is what the page of an invitation shows.
+// inviteData is the data of the page of an invitation.
 type inviteData struct {
 	Path, Organization, Role string
-	// For is the only address that may accept; empty for any.
+	// For is the only address that may accept. It is empty if any address may.
 	For string
-	// Mine says that the viewer has that address, or that any will do.
+	// Mine means that the viewer has that address, or that any address may accept.
 	Mine bool
-	// What was typed before.
+	// The input of the previous attempt.
 	Email, Name string
 	Provider    string
 }
 
-// roleName is a role in words.
+// roleName is the name of a role for people.
 func roleName(role string) string {
 	if principal.Role(role) == principal.RoleAdmin {
 		return "an administrator"
@@ -29,7 +29,7 @@ func roleName(role string) string {
 	return "a member"
 }
 
-// invitation reads the invitation of the path and makes its page. When ok is false, it has answered.
+// invitation reads the invitation of the path and makes its page. If ok is false, it has answered the request.
 func (p *Pages) invitation(w http.ResponseWriter, r *http.Request, v *Viewer) (page Page, data inviteData, ok bool) {
 	token := r.PathValue("token")
 	inv, err := p.cfg.Organizations.PreviewInvitation(r.Context(), &svcv2.PreviewInvitationRequest{Token: token})
@@ -91,7 +91,7 @@ func (p *Pages) acceptInvitation(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// joinWithPassword makes an account, or takes the one that the password proves, and signs in with it.
+// joinWithPassword creates an account, or takes the existing one if the password is right, and signs in with it.
 func (p *Pages) joinWithPassword(w http.ResponseWriter, r *http.Request, page Page, data inviteData, token string) {
 	email, name, password := r.PostForm.Get("email"), r.PostForm.Get("name"), r.PostForm.Get("password")
 	data.Email, data.Name = email, name

@@ -7,10 +7,10 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 )
 
-// loginData is what the sign-in page shows.
+// loginData is the data of the sign-in page.
 type loginData struct {
 	Next, Email string
-	// Provider is the label of the button; empty for no button.
+	// Provider is the label of the provider's button. If it is empty, the page has no such button.
 	Provider string
 }
 
@@ -53,7 +53,7 @@ func (p *Pages) login(w http.ResponseWriter, r *http.Request) {
 	redirect(w, next)
 }
 
-// signIn starts a session with a password and makes it the browser's. When it returns false, it has shown the page again.
+// signIn starts a session with a password and gives it to the browser. If it returns false, it has shown the page again.
 func (p *Pages) signIn(w http.ResponseWriter, r *http.Request, email, password, org string, again Page) bool {
 	req := &svcv2.SignInRequest{Email: email, Password: password}
 	if org != "" {
@@ -80,7 +80,7 @@ func (p *Pages) logout(w http.ResponseWriter, r *http.Request) {
 	p.clearCookie(w, "session")
 	p.clearCookie(w, "form")
 	to := "/login"
-	// Back to where the person was asked to be somebody else.
+	// The person returns to the page that asked for another sign-in.
 	if next := safeNext(r.PostForm.Get("next")); next != "/" {
 		to += "?" + url.Values{"next": {next}}.Encode()
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// safeNext is where to go after the sign-in: a page of ours, whatever was asked for. Everything that a browser could take for another
-// host, or that would lead in a circle, becomes the first page.
+// safeNext returns the page to show after the sign-in, which is always one of ours. An address that a browser could take for
+// another host, or that would lead in a circle, becomes the first page.
 func safeNext(text string) string {
 	const first = "/"
 	if len(text) > 8192 || !strings.HasPrefix(text, "/") || strings.HasPrefix(text, "//") || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == '\\' || r == 0x7f }) {
@@ -18,7 +18,7 @@ func safeNext(text string) string {
 		strings.ContainsAny(u.Path, "\\\x00\r\n\t") {
 		return first
 	}
-	// What is written is what we have looked at: the path in its shortest form, so that it cannot begin with two slashes.
+	// The result is built from the checked parts: the path in its shortest form, so that it cannot begin with two slashes.
 	clean := path.Clean(u.Path)
 	if clean == "/login" || strings.HasPrefix(clean, "/login/") || clean == "/logout" {
 		return first

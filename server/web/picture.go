@@ -21,14 +21,15 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 )
 
-// Size of the picture of a share link: what programs that preview links ask for.
+// Size of the picture of a share link. Programs that preview links ask for this size.
 const (
 	pictureWidth  = 1200
 	pictureHeight = 630
 	pictureMargin = 56
 
 	gridColumns = 12
-	// gridRows is how much of a dashboard is shown at most, and gridFewest how little makes its tiles no taller.
+	// gridRows is the largest number of rows of a dashboard in the picture. A dashboard with fewer than gridFewest rows gets no
+	// taller tiles.
 	gridRows   = 26
 	gridFewest = 12
 )
@@ -42,7 +43,7 @@ var (
 	accentColor = color.RGBA{0x14, 0x6c, 0x63, 0xff}
 )
 
-// fonts are the typefaces of pictures. They have Latin, Greek and Cyrillic letters; others show as boxes.
+// fonts are the typefaces of pictures. They have Latin, Greek and Cyrillic letters; all others appear as boxes.
 type fonts struct{ regular, bold *opentype.Font }
 
 func parseFonts() (f fonts, err error) {
@@ -59,7 +60,7 @@ type canvas struct {
 	fonts fonts
 }
 
-// drawCard draws the picture of a share link: what it is called, whose it is, and where its widgets stand. It holds no data.
+// drawCard draws the picture of a share link: its title, its organization, and the layout of its widgets. It contains no data.
 func drawCard(f fonts, card *svcv2.ShareOgCard) ([]byte, error) {
 	c := &canvas{image.NewRGBA(image.Rect(0, 0, pictureWidth, pictureHeight)), f}
 	draw.Draw(c, c.Bounds(), image.NewUniform(groundColor), image.Point{}, draw.Src)
@@ -85,8 +86,8 @@ func drawCard(f fonts, card *svcv2.ShareOgCard) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// tiles draws the widgets in a rectangle, whose lower edge cuts what is below it. Sections stand below each other, and of tabs, whose
-// widgets share their places, the first one shows.
+// tiles draws the widgets in a rectangle. Its lower edge cuts off the tiles below it. Sections stand below each other. The tabs
+// of a section share one place, so only the first tab is drawn.
 func (c *canvas) tiles(all []*svcv2.ShareOgTile, left, top, width, height float64) error {
 	var placed []*svcv2.ShareOgTile
 	var sections []string
@@ -133,7 +134,7 @@ func overlap(a, b *svcv2.ShareOgTile) bool {
 	return a.X < b.X+b.W && b.X < a.X+a.W && a.Y < b.Y+b.H && b.Y < a.Y+a.H
 }
 
-// mark draws a sign for how a widget is drawn.
+// mark draws a symbol for the visualization of a widget.
 func (c *canvas) mark(visualization string, x, y, w, h float64) {
 	h, w = min(h, 84), min(w, 150)
 	if h < 18 || w < 40 {
@@ -175,7 +176,7 @@ func (c *canvas) box(x, y, w, h, radius float64, fill color.Color) {
 	at := func(px, py float64) (float32, float32) {
 		return float32(px - float64(bounds.Min.X)), float32(py - float64(bounds.Min.Y))
 	}
-	// A quarter of a circle from one point to another, as a curve whose control points are that far on the way to the corner.
+	// round places the control points of a curve that stands for a quarter of a circle: this fraction of the way to the corner.
 	const round = 0.5523
 	corner := func(fx, fy, cx, cy, ex, ey float64) {
 		ax, ay := at(fx+(cx-fx)*round, fy+(cy-fy)*round)
@@ -196,7 +197,7 @@ func (c *canvas) box(x, y, w, h, radius float64, fill color.Color) {
 	r.Draw(c, bounds, image.NewUniform(fill), image.Point{})
 }
 
-// text writes one line, cut with an ellipsis where it is wider than there is room for; y is that of its baseline.
+// text writes one line. A line that is wider than the given width is cut and ends with an ellipsis; y is the baseline.
 func (c *canvas) text(f *opentype.Font, size, x, y, width float64, fill color.Color, text string) error {
 	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 	if text == "" || width <= 0 {

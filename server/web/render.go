@@ -28,7 +28,7 @@ var (
 
 const stylePath = "/assets/pages.css"
 
-// styleVersion changes with the style sheet, which may therefore be kept for good.
+// styleVersion changes with the style sheet, so browsers may cache the style sheet forever.
 func styleVersion() string {
 	sum := sha256.Sum256(style)
 	return hex.EncodeToString(sum[:6])
@@ -48,11 +48,11 @@ func serveStyle(w http.ResponseWriter, r *http.Request) {
 		h.Set("Cache-Control", "public, max-age=31536000, immutable")
 	}
 	h.Set("Content-Length", strconv.Itoa(len(style)))
-	// The browser is gone when this fails.
+	// This fails only when the browser is gone.
 	_, _ = w.Write(style)
 }
 
-// views are the templates by name, each in the frame.
+// views are the templates by name, each within the frame.
 type views map[string]*template.Template
 
 func parseViews() (views, error) {
@@ -82,7 +82,7 @@ func parseViews() (views, error) {
 	return out, nil
 }
 
-// Page is what a template shows.
+// Page is the input of a template.
 type Page struct {
 	// View names the template.
 	View  string
@@ -90,18 +90,18 @@ type Page struct {
 	// Error and Notice stand at the top.
 	Error, Notice string
 	Viewer        *Viewer
-	// Data is what the template itself needs.
+	// Data is the data of the view.
 	Data any
 	// Wide gives the page more room than a card.
 	Wide bool
-	// Back and BackText are the one link of a message; the first page when empty.
+	// Back and BackText are the only link of a message. If they are empty, it leads to the first page.
 	Back, BackText string
 
 	// Form is the hidden field of every form.
 	Form template.HTML
 	// Style is the address of the style sheet.
 	Style string
-	// refresh is where the browser goes by itself.
+	// refresh is the address that the browser goes to by itself.
 	refresh string
 }
 
@@ -132,11 +132,12 @@ func (p *Pages) Render(w http.ResponseWriter, r *http.Request, status int, page 
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Length", strconv.Itoa(out.Len()))
 	w.WriteHeader(status)
-	// The browser is gone when this fails.
+	// This fails only when the browser is gone.
 	_, _ = w.Write(out.Bytes())
 }
 
-// Leave sends the browser to an address of somebody else after a form: a redirect would be refused, since forms may lead to us alone.
+// Leave sends the browser to an address outside of this server after a form. It uses a page instead of a redirect: the browser
+// would refuse a redirect, since forms may lead to this server only.
 func (p *Pages) Leave(w http.ResponseWriter, r *http.Request, to *url.URL, whither string) {
 	switch strings.ToLower(to.Scheme) {
 	case "", "javascript", "data", "vbscript", "blob", "file", "about":
@@ -152,7 +153,7 @@ func (p *Pages) Leave(w http.ResponseWriter, r *http.Request, to *url.URL, whith
 	})
 }
 
-// failure is an error as a page shows it.
+// failure is an error in the form in which a page shows it.
 type failure struct {
 	status     int
 	tag        apierr.Tag
@@ -160,7 +161,8 @@ type failure struct {
 	retryAfter int
 }
 
-// failureOf reads the error of a call over the loopback, or of a package below. What carries no detail is a defect, whose text stays private.
+// failureOf reads the error of a call over the loopback, or of a package below. An error without details is a defect, so its text
+// stays private.
 func failureOf(err error) failure {
 	for _, detail := range status.Convert(err).Details() {
 		if d, ok := detail.(*optionsv1.ErrorDetail); ok {
@@ -172,7 +174,7 @@ func failureOf(err error) failure {
 	return failure{status: int(apierr.Spec(e.Tag).GetStatus()), tag: e.Tag, message: e.Message, retryAfter: e.RetryAfterSeconds()}
 }
 
-// explain puts a failure on a page that can be used again, and answers with its status.
+// explain shows a failure on a page that the person can use again, and answers with the status of the failure.
 func (p *Pages) explain(w http.ResponseWriter, r *http.Request, page Page, f failure) {
 	if f.retryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(f.retryAfter))

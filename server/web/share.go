@@ -13,10 +13,10 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 )
 
-// maxPictures bounds the bytes of the pictures that are kept. One is about 20 KB and takes some 30 ms to draw.
+// maxPictures bounds the bytes of the kept pictures. One picture is about 20 KB and takes some 30 ms to draw.
 const maxPictures = 8 << 20
 
-// pictures draws the pictures of share links, each once. It is safe for concurrent use.
+// pictures draws the picture of each share link once. It is safe for concurrent use.
 type pictures struct {
 	fonts fonts
 	drawn *otter.Cache[string, []byte]
@@ -32,8 +32,9 @@ func newPictures() (*pictures, error) {
 	})}, nil
 }
 
-// sharePicture is the picture that a preview of a share link shows, at the image_path of resolveShareOgMeta. It shows what
-// resolveShareOgCard tells the same caller, so a link of the mode `org` has a picture for who is signed in to its organization.
+// sharePicture serves the picture that a preview of a share link shows, at the image_path of resolveShareOgMeta. It draws what
+// resolveShareOgCard returns to the same caller. So a link of the mode `org` has a picture only for people who are signed in to
+// its organization.
 func (p *Pages) sharePicture(w http.ResponseWriter, r *http.Request) {
 	v, err := p.Viewer(r)
 	if err != nil {
@@ -77,6 +78,6 @@ func (p *Pages) sharePicture(w http.ResponseWriter, r *http.Request) {
 	}
 	h.Set("Content-Type", "image/png")
 	h.Set("Content-Length", strconv.Itoa(len(picture)))
-	// The browser is gone when this fails.
+	// This fails only when the browser is gone.
 	_, _ = w.Write(picture)
 }

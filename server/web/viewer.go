@@ -11,7 +11,8 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// cookie is the name of a cookie: with https, one that no other host or path can have set.
+// cookie returns the full name of a cookie. With https, the name has a prefix that keeps other hosts and paths from setting the
+// cookie.
 func (p *Pages) cookie(name string) string {
 	if p.secure {
 		return "__Host-svc_" + name
@@ -37,10 +38,10 @@ func (p *Pages) cookieValue(r *http.Request, name string) string {
 	return ""
 }
 
-// Viewer is who is signed in.
+// Viewer is the person who is signed in.
 type Viewer struct {
 	User store.User
-	// Organizations are the user's, oldest membership first.
+	// Organizations are the viewer's organizations, oldest membership first.
 	Organizations []store.UserOrganization
 
 	session store.SessionIdentity
@@ -55,7 +56,8 @@ func (v *Viewer) Name() string {
 	return v.User.Email
 }
 
-// Viewer finds who is signed in, by the cookie; nil for nobody. The error is an *apierr.Error, when nobody can say.
+// Viewer finds the signed-in person by the cookie; nil means that nobody is signed in. The error is an *apierr.Error if the
+// session cannot be checked.
 func (p *Pages) Viewer(r *http.Request) (*Viewer, error) {
 	token := p.cookieValue(r, "session")
 	if token == "" {
@@ -78,7 +80,8 @@ func (p *Pages) Viewer(r *http.Request) (*Viewer, error) {
 	return v, nil
 }
 
-// RequireSignIn returns who is signed in. When it returns nil, it has answered: with the sign-in page, which leads back here.
+// RequireSignIn returns the signed-in person. If it returns nil, it has answered with the sign-in page, which leads back to this
+// page.
 func (p *Pages) RequireSignIn(w http.ResponseWriter, r *http.Request) *Viewer {
 	v, err := p.Viewer(r)
 	if err != nil {
@@ -92,7 +95,7 @@ func (p *Pages) RequireSignIn(w http.ResponseWriter, r *http.Request) *Viewer {
 	return v
 }
 
-// As is a context for calls of the API that the viewer makes in one of the organizations.
+// As returns a context for API calls of the viewer in one of the viewer's organizations.
 func (p *Pages) As(ctx context.Context, v *Viewer, org principal.OrgID) context.Context {
 	h := http.Header{"Authorization": {"Bearer " + v.token}}
 	if org != "" {
@@ -101,20 +104,20 @@ func (p *Pages) As(ctx context.Context, v *Viewer, org principal.OrgID) context.
 	return principal.WithResult(ctx, p.cfg.Credentials.Authenticate(ctx, h))
 }
 
-// asPerson is a context for calls that concern the viewer and no organization yet.
+// asPerson returns a context for calls that concern the viewer but no organization.
 func (v *Viewer) asPerson(ctx context.Context) context.Context {
 	return principal.WithResult(ctx, principal.Result{Principal: &principal.Principal{
 		Org: v.session.Org, User: v.User.ID, Email: v.User.Email, Name: v.User.Name, Kind: principal.KindSession, CredentialID: v.session.ID.String(),
 	}})
 }
 
-// begin makes a new session that of the browser, and ends the one that it had.
+// begin gives a new session to the browser, and ends the session that the browser had.
 func (p *Pages) begin(w http.ResponseWriter, r *http.Request, token string, expiresAt time.Time) {
 	p.end(r)
 	p.setCookie(w, "session", token, time.Until(expiresAt))
 }
 
-// end ends the session of the browser. A failure leaves it to its expiry: the cookie goes all the same.
+// end ends the session of the browser. If that fails, the session lasts until it expires; the cookie is removed anyway.
 func (p *Pages) end(r *http.Request) {
 	token := p.cookieValue(r, "session")
 	if token == "" {

@@ -1,9 +1,9 @@
-// Package web serves the pages on which people sign in, join an organization and confirm what a program asks of them. They are rendered
-// here and need neither scripts nor anybody else's network. A page does what it does by calling the API's methods over the loopback, as
-// the person who is signed in, so no rule of the API is missing here.
+// Package web serves the pages on which people sign in, join an organization, and confirm the requests of programs. The pages are
+// rendered on the server. They need neither scripts nor anything from other hosts. A page calls the API's methods over the
+// loopback as the signed-in person, so every rule of the API applies here too.
 //
-// A later page, of consent for example, is a handler made by (*Pages).page: it asks RequireSignIn who is there, Render shows a template
-// in the frame that all share, a form holds {{.Form}} and is read by ReadForm, and Leave sends the browser elsewhere.
+// A new page is a handler made by (*Pages).page. RequireSignIn returns the signed-in person. Render shows a template in the
+// common frame. A form holds {{.Form}}, and ReadForm reads it. Leave sends the browser to another host.
 package web
 
 import (
@@ -23,17 +23,17 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// Users is what the pages need to know of users.
+// Users is the part of the relational store that the pages need for users.
 type Users interface {
 	GetUser(ctx context.Context, id principal.UserID) (store.User, error)
 	OrganizationsOf(ctx context.Context, user principal.UserID) ([]store.UserOrganization, error)
 }
 
-// Config is what the pages need.
+// Config configures the pages.
 type Config struct {
 	// BaseURL and IngestURL are the addresses under which people and exporters reach this server.
 	BaseURL, IngestURL string
-	// The methods behind the pages, over the loopback.
+	// The API methods behind the pages, called over the loopback.
 	Sessions      svcv2.SessionsServiceClient
 	Organizations svcv2.OrganizationServiceClient
 	Cli           svcv2.CliServiceClient
@@ -41,15 +41,16 @@ type Config struct {
 	Credentials   *auth.Authenticator
 	SignIn        *auth.SignIn
 	Users         Users
-	// OAuth decides what programs may ask for, and Grants holds what people allowed them.
+	// OAuth decides what programs may ask for. Grants holds the access that people granted to them.
 	OAuth  *oauth.Server
 	Grants Grants
 	Hasher *auth.Hasher
-	// Provider is where people can sign in beside passwords, under Label, and Federated what that leads to; nil for nowhere.
+	// Provider is another way to sign in besides passwords. Label is the text of its button, and Federated starts its sessions.
+	// All are nil or empty without a provider.
 	Provider  *oidc.Provider
 	Federated *auth.Federated
 	Label     string
-	// Others answers a request for the first page that is not a browser's.
+	// Others answers requests for the first page that do not come from a browser.
 	Others http.Handler
 	Logger *slog.Logger
 }
@@ -62,7 +63,7 @@ type Pages struct {
 	origins *http.CrossOriginProtection
 	flows   *auth.Sealer
 	views   views
-	// pictures are those of share links.
+	// pictures draws the pictures of share links.
 	pictures *pictures
 	log      *slog.Logger
 }
@@ -77,7 +78,7 @@ func New(cfg Config) (*Pages, error) {
 	if p.log == nil {
 		p.log = slog.New(slog.DiscardHandler)
 	}
-	// Behind a proxy the Host of a request may be another than the browser's.
+	// Behind a proxy, the Host of a request may differ from the host that the browser uses.
 	if err := p.origins.AddTrustedOrigin(base.Scheme + "://" + base.Host); err != nil {
 		return nil, err
 	}
@@ -109,7 +110,8 @@ func (p *Pages) Mount(mux *http.ServeMux) {
 	mux.Handle(stylePath, http.HandlerFunc(serveStyle))
 }
 
-// forBrowsers leaves to the API what no browser asks for: a program that has the address wrong needs the error, and no page.
+// forBrowsers serves the page to browsers and leaves all other requests to the API: a program with a wrong address needs the
+// error, not a page.
 func (p *Pages) forBrowsers(page http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Add("Vary", "Accept")
@@ -121,15 +123,15 @@ func (p *Pages) forBrowsers(page http.Handler) http.Handler {
 	})
 }
 
-// pageTimeout bounds a page, as the chain bounds a call.
+// pageTimeout bounds the time of a page, as the chain bounds the time of a call.
 const pageTimeout = 30 * time.Second
 
-// maxForm bounds a form.
+// maxForm bounds the size of a form.
 const maxForm = 64 << 10
 
 type methods map[string]http.HandlerFunc
 
-// page wraps the handlers of one path: headers that every page has, and other methods refused.
+// page wraps the handlers of one path. It sets the headers that every page has, and refuses other methods.
 func (p *Pages) page(by methods) http.Handler {
 	var allow []string
 	for _, m := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
@@ -157,12 +159,12 @@ func (p *Pages) page(by methods) http.Handler {
 	})
 }
 
-// protect sets what keeps a page from being framed, cached, sniffed, or made to load or send anything elsewhere.
+// protect sets the headers that keep a page from being framed, cached or sniffed, and from loading or sending anything elsewhere.
 func protect(h http.Header, formAction string) {
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"+formAction)
 	h.Set("X-Frame-Options", "DENY")
 	h.Set("X-Content-Type-Options", "nosniff")
-	// Not no-referrer: browsers would then send forms with the origin "null".
+	// This is not no-referrer, because browsers would then send forms with the origin "null".
 	h.Set("Referrer-Policy", "same-origin")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")

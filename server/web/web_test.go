@@ -27,7 +27,7 @@ func newPages(t *testing.T, base string) *Pages {
 	return p
 }
 
-// FuzzNext: what the sign-in leads to is always a path of this server, however a browser may read it.
+// FuzzNext checks that the sign-in always leads to a path of this server, in every way in which a browser may read the address.
 func FuzzNext(f *testing.F) {
 	for _, s := range []string{"/", "/cli?code=A", "//evil", "/\\evil", "/%2f%2fevil", "/..//evil", "https://evil", "/a/../..//b", "/\t/e", "/%0a//e", "/?x=//e", "/;//e", "/:80", "/login%2foidc"} {
 		f.Add(s)
@@ -48,7 +48,8 @@ func FuzzNext(f *testing.F) {
 	})
 }
 
-// TestLeave: a page leads to addresses that a browser opens as a page or hands to a program, and never runs one as a script.
+// TestLeave checks that a page leads to addresses that a browser opens as a page or passes to a program, and never runs as a
+// script.
 func TestLeave(t *testing.T) {
 	p := newPages(t, "http://svc.test")
 	for address, ok := range map[string]bool{
@@ -68,7 +69,7 @@ func TestLeave(t *testing.T) {
 	}
 }
 
-// TestViews: every template shows what a page without data of its own has, so a defect in one cannot wait for its day.
+// TestViews renders every template without data of its own, so that a defect in a template shows here first.
 func TestViews(t *testing.T) {
 	p := newPages(t, "https://svc.test")
 	for name, data := range map[string]any{
@@ -78,7 +79,7 @@ func TestViews(t *testing.T) {
 	} {
 		for _, viewer := range []*Viewer{nil, {}} {
 			if (name == "home" || name == "account") && viewer == nil {
-				continue // they send who is not signed in away
+				continue // these redirect people who are not signed in
 			}
 			w := httptest.NewRecorder()
 			p.Render(w, httptest.NewRequest(http.MethodGet, "/", nil), http.StatusOK, Page{View: name, Title: "T", Data: data, Viewer: viewer})
@@ -92,8 +93,8 @@ func TestViews(t *testing.T) {
 	}
 }
 
-// TestDrawCard: whatever a dashboard is called and however its widgets stand, there is a picture of the size that is asked for; what is
-// drawn differs with each part, and neither long texts nor tiles leave their place.
+// TestDrawCard checks that every title and layout of a dashboard gives a picture of the required size. Each part changes the
+// picture, and neither long texts nor tiles leave their area.
 func TestDrawCard(t *testing.T) {
 	f, err := parseFonts()
 	if err != nil {
@@ -130,7 +131,7 @@ func TestDrawCard(t *testing.T) {
 			t.Errorf("%s and %s look the same", name, other)
 		}
 		seen[string(b)] = name
-		for y := range pictureHeight { // the margin stays free
+		for y := range pictureHeight { // the margin stays empty
 			if name != "absurd" && (picture.At(pictureMargin-4, y) != picture.At(0, 0) || picture.At(pictureWidth-pictureMargin+4, y) != picture.At(0, 0)) {
 				t.Errorf("%s: something stands in the margin at %d", name, y)
 				break

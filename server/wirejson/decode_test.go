@@ -167,7 +167,8 @@ func TestUnmarshalCountsProblems(t *testing.T) {
 	}
 }
 
-// FuzzUnmarshal holds the decoder to protojson: what it takes, protojson takes too and reads the same, and what it writes it reads back.
+// FuzzUnmarshal compares the decoder with protojson. Text that the decoder accepts, protojson accepts too and reads the same way.
+// The decoder reads back what the encoder writes.
 func FuzzUnmarshal(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `{"start_time":"2026-01-31T09:30:00.5Z","limit":3,"filters":{"attributes":[{"key":"\u00e9","value":{"a":[1e2,null,-0.0]}}]}}`,

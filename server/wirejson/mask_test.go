@@ -41,7 +41,7 @@ func TestUpdateMask(t *testing.T) {
 			t.Errorf("%s: %v, want a problem at %s", text, err, path)
 		}
 	}
-	// Written, a mask is no part of the text.
+	// A written message does not contain its mask.
 	text, err := Marshal(&svcv2.UpdateAttributeMappingRequest{Name: &name, UpdateMask: &fieldmaskpb.FieldMask{Paths: []string{"name"}}})
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +51,7 @@ func TestUpdateMask(t *testing.T) {
 	}
 }
 
-// TestPrecondition: a field that is no change is read, and the mask does not name it.
+// TestPrecondition checks that a precondition field is read, and that the mask does not name it.
 func TestPrecondition(t *testing.T) {
 	got := &svcv2.UpdateDashboardRequest{}
 	if err := Unmarshal([]byte(`{"description":null,"expected_updated_at":"2026-01-01T00:00:00Z"}`), got); err != nil {

@@ -1,5 +1,5 @@
-// Package oidc signs people in with an OpenID Connect provider: the authorization code flow with PKCE, state and nonce. It asks the
-// provider nothing before somebody signs in, so a provider that is away does not keep the server from starting.
+// Package oidc signs people in with an OpenID Connect provider: the authorization code flow with PKCE, state and nonce. It
+// contacts the provider only when somebody signs in, so the server starts even while the provider is down.
 package oidc
 
 import (
@@ -19,21 +19,21 @@ import (
 	"github.com/svc-observability/svc/server/auth"
 )
 
-// requestTimeout bounds each question to the provider.
+// requestTimeout bounds each request to the provider.
 const requestTimeout = 10 * time.Second
 
-// retryAfter is how long a failed discovery is not tried again.
+// retryAfter is the pause after a failed discovery.
 const retryAfter = 3 * time.Second
 
-// Config of a Provider.
+// Config configures a Provider.
 type Config struct {
 	Issuer   string
 	ClientID string
 	// ClientSecret is empty for a client without one.
 	ClientSecret string
-	// Scopes hold openid.
+	// Scopes include openid.
 	Scopes []string
-	// RedirectURL is our callback, as it is registered at the provider.
+	// RedirectURL is our callback address, as registered with the provider.
 	RedirectURL string
 }
 
@@ -45,11 +45,11 @@ type Provider struct {
 	mu     sync.Mutex
 	found  *discovered
 	failed error
-	// retryAt is when a failed discovery is tried again.
+	// retryAt is the time from which a failed discovery is tried again.
 	retryAt time.Time
 }
 
-// discovered is what the provider says of itself.
+// discovered is the metadata that the provider publishes.
 type discovered struct {
 	provider *goidc.Provider
 	verifier *goidc.IDTokenVerifier
@@ -64,14 +64,14 @@ func New(cfg Config) *Provider {
 // Issuer is the address of the provider.
 func (p *Provider) Issuer() string { return p.cfg.Issuer }
 
-// Flow is one attempt to sign in, to be kept, where only we and this browser can read it, until the callback.
+// Flow is one attempt to sign in. The caller keeps it until the callback, where only this server and this browser can read it.
 type Flow struct {
 	State    string `json:"state"`
 	Nonce    string `json:"nonce"`
 	Verifier string `json:"verifier"`
 }
 
-// discover asks the provider once; a failure is remembered briefly, so that not everybody waits for a provider that is away.
+// discover asks the provider once. A failure is remembered briefly, so that not every sign-in waits for a provider that is down.
 func (p *Provider) discover(ctx context.Context) (*discovered, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -81,7 +81,7 @@ func (p *Provider) discover(ctx context.Context) (*discovered, error) {
 	if p.failed != nil && time.Now().Before(p.retryAt) {
 		return nil, p.failed
 	}
-	// Others wait for the answer too, so it is not given up with the request that happens to ask.
+	// Other sign-ins wait for the same answer, so the end of this request must not cancel it.
 	provider, err := goidc.NewProvider(p.context(context.WithoutCancel(ctx)), p.cfg.Issuer)
 	if err != nil {
 		p.failed, p.retryAt = fmt.Errorf("oidc: discovery: %w", err), time.Now().Add(retryAfter)
@@ -105,7 +105,7 @@ func (p *Provider) context(ctx context.Context) context.Context {
 	return goidc.ClientContext(ctx, p.client)
 }
 
-// Start returns where to send the browser, and the flow to keep.
+// Start returns the address to send the browser to, and the flow to keep.
 func (p *Provider) Start(ctx context.Context) (string, Flow, error) {
 	d, err := p.discover(ctx)
 	if err != nil {
@@ -121,7 +121,7 @@ func random() string {
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// claims are those of the ID token and of the userinfo endpoint that we use.
+// claims are the claims that we use, from the ID token and the userinfo endpoint.
 type claims struct {
 	Subject  string   `json:"sub"`
 	Email    string   `json:"email"`
@@ -129,7 +129,7 @@ type claims struct {
 	Name     string   `json:"name"`
 }
 
-// verified reads true and "true": some providers send text.
+// verified accepts true and "true": some providers send text.
 type verified bool
 
 // UnmarshalJSON reads the claim.
@@ -138,7 +138,8 @@ func (v *verified) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Finish exchanges the code of a callback whose state was that of the flow, and returns who signed in.
+// Finish exchanges the code of a callback and returns the identity of the person who signed in. The caller has checked that the
+// state of the callback is the flow's.
 func (p *Provider) Finish(ctx context.Context, f Flow, code string) (auth.Identity, error) {
 	d, err := p.discover(ctx)
 	if err != nil {
@@ -172,7 +173,7 @@ func (p *Provider) Finish(ctx context.Context, f Flow, code string) (auth.Identi
 	return auth.Identity{Issuer: id.Issuer, Subject: id.Subject, Email: c.Email, EmailVerified: bool(c.Verified), Name: c.Name}, nil
 }
 
-// ask takes the claims that the ID token lacks from the userinfo endpoint, which must speak of the same subject.
+// ask fetches the claims that the ID token lacks from the userinfo endpoint. The answer must name the same subject.
 func (p *Provider) ask(ctx context.Context, d *discovered, token *oauth2.Token, c *claims) error {
 	if d.provider.UserInfoEndpoint() == "" {
 		return nil
@@ -194,7 +195,7 @@ func (p *Provider) ask(ctx context.Context, d *discovered, token *oauth2.Token, 
 	return nil
 }
 
-// withoutBody keeps what the token endpoint sent, which may hold tokens, out of logs.
+// withoutBody drops the response of the token endpoint from an error, because it may hold tokens and errors are logged.
 func withoutBody(err error) error {
 	var refused *oauth2.RetrieveError
 	if errors.As(err, &refused) {

@@ -19,11 +19,11 @@ import (
 	"github.com/svc-observability/svc/server/auth"
 )
 
-// provider is one that lies where it is told to.
+// provider is an OpenID Connect provider that lies where a test asks for it.
 type provider struct {
 	*httptest.Server
 	key *rsa.PrivateKey
-	// claims change those of the ID token, info those of the userinfo endpoint.
+	// claims change the claims of the ID token, info those of the userinfo endpoint.
 	claims, info map[string]any
 	signWith     *rsa.PrivateKey
 	tokenStatus  int
@@ -102,7 +102,7 @@ func (p *provider) idToken(t *testing.T) string {
 	return out
 }
 
-// TestFlow: what a provider says is believed only where its signature, its audience and our nonce vouch for it.
+// TestFlow checks that a statement of the provider counts only if its signature, its audience and our nonce prove it.
 func TestFlow(t *testing.T) {
 	stranger, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -113,7 +113,7 @@ func TestFlow(t *testing.T) {
 	unverified.EmailVerified = false
 	for name, tc := range map[string]struct {
 		change func(*provider)
-		want   auth.Identity // zero: refused
+		want   auth.Identity // zero: the sign-in is refused
 		text   string        // in the error
 	}{
 		"good":                       {func(*provider) {}, ada, ""},
@@ -171,7 +171,7 @@ func TestFlow(t *testing.T) {
 	}
 }
 
-// TestDiscoveryComesBack: a provider that is away is asked again, and not by everybody at once.
+// TestDiscoveryComesBack checks that a provider that was down is asked again, but not by every sign-in at once.
 func TestDiscoveryComesBack(t *testing.T) {
 	asked := 0
 	up := false

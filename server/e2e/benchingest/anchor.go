@@ -23,34 +23,35 @@ import (
 	"github.com/svc-observability/svc/server/ingest/otlp"
 )
 
-// referenceAnchor is what a span's gunzip (1,066 ns) and proto.Unmarshal (7,291 ns) cost on the machine that the limits were set on.
+// referenceAnchor is the cost of gunzip (1,066 ns) and proto.Unmarshal (7,291 ns) for one span, on the machine on which the
+// limits were set.
 const referenceAnchor = 1066 + 7291
 
 const (
 	// anchorFor is how long the anchor is measured before and after each phase.
 	anchorFor = 300 * time.Millisecond
-	// anchorBodies are gone through in turns: together they are larger than the caches near a processor.
+	// anchorBodies are used in turn: together they are larger than the caches near a processor.
 	anchorBodies = 16
-	// anchorDrift is how far the anchors around a phase may lie apart before its figures are doubtful.
+	// anchorDrift is the largest difference between the anchors around a phase. Beyond it, the figures of the phase are doubtful.
 	anchorDrift = 0.25
 )
 
-// anchor is what the work that the machine's speed is told by costs before and after a phase, in ns of processor time a span: decompressing
-// and decoding spans like those that are sent, by the standard library and by the generated types. That code is not ours, so it only changes
-// with the machine. A virtual machine does that work up to three times as fast in one hour as in another.
+// anchor is the cost of a reference work before and after a phase, in ns of processor time per span. The work is to decompress
+// and decode spans like those that are sent, with the standard library and the generated types. That code is not ours, so its
+// cost only changes with the machine. A virtual machine does the work up to three times as fast in one hour as in another.
 type anchor struct{ before, after float64 }
 
 func (a anchor) mean() float64 { return (a.before + a.after) / 2 }
 
-// scaled is a processor time as it would be on the reference machine.
+// scaled converts a processor time to the reference machine.
 func (a anchor) scaled(raw float64) float64 { return raw * referenceAnchor / a.mean() }
 
-// drift is how much slower the slower of both was.
+// drift is the difference between the two anchors, as a fraction of the faster one.
 func (a anchor) drift() float64 {
 	return max(a.before, a.after)/min(a.before, a.after) - 1
 }
 
-// measure does a phase of the measurement between two anchors.
+// measure runs a phase of the measurement between two anchors.
 func (o *options) measure(ctx context.Context, phase func() error) (a anchor, err error) {
 	if a.before, err = childAnchor(ctx, o.anchorFor); err != nil {
 		return a, err
@@ -62,8 +63,8 @@ func (o *options) measure(ctx context.Context, phase func() error) (a anchor, er
 	return a, err
 }
 
-// childAnchor measures the anchor in a process of its own: what the garbage collector does there does not depend on the loads that this one
-// holds.
+// childAnchor measures the anchor in a separate process, so that the work of the garbage collector there does not depend on the
+// loads that this process holds.
 func childAnchor(ctx context.Context, d time.Duration) (float64, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -83,10 +84,10 @@ func childAnchor(ctx context.Context, d time.Duration) (float64, error) {
 	return ns, nil
 }
 
-// measureAnchor is that process: for at least so long, one thread decompresses and decodes bodies. It returns the processor time for a span,
-// that of the garbage collector included.
+// measureAnchor runs in that process. For at least the given time, one thread decompresses and decodes bodies. It returns the
+// processor time per span, including that of the garbage collector.
 func measureAnchor(d time.Duration) (nsPerSpan float64, err error) {
-	// A time shorter than the usual one, as tests take, goes through fewer bodies: to make them all would take far longer than it.
+	// A shorter time than usual, as in tests, uses fewer bodies: to make them all would take far longer than the measurement.
 	bodies := min(anchorBodies, max(1, int(anchorBodies*d/anchorFor)))
 	load, err := loadtest.Prepare(loadtest.Config{
 		Protocol: loadtest.HTTPProtobuf, Signal: otlp.Traces, Gzip: true, Run: "bench", Varied: true, Items: itemsPerRequest, Requests: bodies,
@@ -114,7 +115,7 @@ func measureAnchor(d time.Duration) (nsPerSpan float64, err error) {
 		}
 		return nil
 	}
-	if err := round(); err != nil { // memory is taken, types are set up
+	if err := round(); err != nil { // the first round takes memory and sets up types
 		return 0, err
 	}
 	runtime.GC()
@@ -127,11 +128,11 @@ func measureAnchor(d time.Duration) (nsPerSpan float64, err error) {
 	return (ownSeconds(syscall.RUSAGE_SELF) - before) / float64(spans) * 1e9, nil
 }
 
-// ownSeconds is the processor time of this program, or of its children that have ended.
+// ownSeconds is the processor time of this program, or of its finished children.
 func ownSeconds(who int) float64 {
 	var u syscall.Rusage
 	if syscall.Getrusage(who, &u) != nil {
-		return 0 // it fails for an unknown who alone
+		return 0 // it fails only for an unknown argument
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
 }

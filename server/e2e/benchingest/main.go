@@ -1,6 +1,6 @@
-// Benchingest measures what ingest costs and prints it as one table; `make bench-ingest` runs it. It starts `svc serve` on an empty
-// data folder, sends it generated telemetry over real sockets, waits until everything is stored and merged, and reads what the two
-// processes have used. docs/performance.md tells the method and what the figures were.
+// Benchingest measures the cost of ingest and prints it as one table; `make bench-ingest` runs it. It starts `svc serve` on an
+// empty data folder, sends generated telemetry over real sockets, waits until everything is stored and merged, and reads the
+// resources that both processes have used. docs/performance.md describes the method and the measured figures.
 package main
 
 import (
@@ -21,20 +21,21 @@ import (
 	"github.com/svc-observability/svc/server/ingest/otlp"
 )
 
-// options say how much is sent.
+// options set the amount of telemetry.
 type options struct {
 	program string
 	dir     string
 	// items of the load that is stored and merged, and of the one that is only acknowledged.
 	items, ackItems int
-	// warmItems are sent to each new server before: its pools and caches are warm then.
+	// warmItems are sent to each new server first, to warm up its pools and caches.
 	warmItems int
-	// half is how long the load at half of saturation lasts.
+	// half is the duration of the load at half of saturation.
 	half time.Duration
-	// every measures all of it for every combination; otherwise for http/protobuf with gzip alone, and the acknowledgement for all.
+	// every measures everything for every combination. Otherwise only http/protobuf with gzip is measured fully, and the others
+	// only up to the acknowledgement.
 	every   bool
 	signals []otlp.Signal
-	// anchorFor is how long each anchor is measured; with anchorOnly nothing else is.
+	// anchorFor is the duration of each anchor measurement. With anchorOnly, nothing else is measured.
 	anchorFor  time.Duration
 	anchorOnly bool
 	log        io.Writer
@@ -134,11 +135,12 @@ type combination struct {
 	signal   otlp.Signal
 	protocol loadtest.Protocol
 	gzip     bool
-	// newSeries makes every data point the first of its series: the worst case, which a metric with an id among its attributes is.
+	// newSeries makes every data point the first of its series. That is the worst case, for example a metric with an id among its
+	// attributes.
 	newSeries bool
 }
 
-// usual is the combination that stands for its signal: exporters and collectors send so.
+// usual is the combination that represents its signal, because exporters and collectors send this way.
 func (c combination) usual() bool {
 	return c.protocol == loadtest.HTTPProtobuf && c.gzip && !c.newSeries
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/svc-observability/svc/server/testkit"
 )
 
-// TestMain also is the process that measures an anchor.
+// TestMain also runs the process that measures an anchor.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "-anchor" {
 		main()
@@ -43,14 +43,14 @@ func TestAnchor(t *testing.T) {
 	if _, err := childAnchor(t.Context(), -time.Second); err == nil {
 		t.Error("an anchor that cannot be measured is no error")
 	}
-	// What is measured around a phase that fails is of no use.
+	// The measurement around a phase that fails is useless.
 	o := options{anchorFor: time.Millisecond}
 	if _, err := o.measure(t.Context(), func() error { return os.ErrClosed }); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("got %v", err)
 	}
 }
 
-// The whole measurement with a small load: every combination is acknowledged and stored, and every figure is there.
+// This runs the whole measurement with a small load: every combination is acknowledged and stored, and every figure is there.
 func TestRun(t *testing.T) {
 	t.Setenv("SVC_CHDB_LIB", testkit.Library(t))
 	var log bytes.Buffer

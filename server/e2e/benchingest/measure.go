@@ -21,20 +21,20 @@ const (
 // result is a row of the table. Processor times are µs per item.
 type result struct {
 	combination
-	// ack is what the server used until the durable acknowledgement, with the engine halted.
+	// ack is the usage of the server until the durable acknowledgement, with the engine halted.
 	ack       float64
 	ackAnchor anchor
-	// stored says that the fields below were measured.
+	// stored means that the fields below were measured.
 	stored         bool
 	server, engine float64
 	storedAnchor   anchor
 	// merges is how many times a row was merged on average.
 	merges float64
 	disk   float64
-	// acked and storedRate are items a second: accepted and acknowledged, and until the last was stored.
+	// acked and storedRate are in items per second: until all items were acknowledged, and until the last one was stored.
 	acked, storedRate float64
 	p50, p99          time.Duration // under a load beyond saturation
-	// serverPeak and enginePeak are the most memory that each held resident, in bytes, not at one time.
+	// serverPeak and enginePeak are the peak resident memory of each process, in bytes. They need not occur at the same time.
 	serverPeak, enginePeak int64
 	halved                 bool
 	halfP50, halfP99       time.Duration
@@ -43,8 +43,8 @@ type result struct {
 
 func (r result) total() float64 { return r.server + r.engine }
 
-// measureAll measures every combination. Each load that is stored has a server of its own; the loads that are only acknowledged share
-// one for each signal.
+// measureAll measures every combination. Each load that is stored has its own server. The loads that are only acknowledged share
+// one server for each signal.
 func measureAll(ctx context.Context, o options) ([]result, error) {
 	var rows []result
 	for _, s := range o.signals {
@@ -66,8 +66,8 @@ func measureAll(ctx context.Context, o options) ([]result, error) {
 	return rows, nil
 }
 
-// onServer runs a part of the measurement on a server with an empty data folder, which has taken a little of the signal before: pools
-// and caches are warm.
+// onServer runs a part of the measurement on a server with an empty data folder. The server has received a little of the signal
+// before, to warm up pools and caches.
 func onServer(ctx context.Context, o options, s otlp.Signal, do func(*process) error) (err error) {
 	p, err := startProcess(ctx, o.program, filepath.Join(o.dir, "data"))
 	if err != nil {
@@ -83,8 +83,8 @@ func onServer(ctx context.Context, o options, s otlp.Signal, do func(*process) e
 	return do(p)
 }
 
-// measureStored sends the load as fast as it is taken, waits until all of it is stored and merged, and then sends half as much a second
-// as was stored.
+// measureStored sends the load as fast as the server accepts it, and waits until all of it is stored and merged. Then it sends
+// half as many items per second as were stored.
 func measureStored(ctx context.Context, o options, r *result) error {
 	return onServer(ctx, o, r.signal, func(p *process) error {
 		cfg := p.load(r.combination, o.items)
@@ -167,11 +167,11 @@ func (p *process) half(ctx context.Context, o options, r *result) error {
 	return p.waitStored(ctx)
 }
 
-// measureAcks measures what the acknowledgement alone costs: the engine is halted meanwhile, so that it takes no processor away and the
-// server has nothing else to do than to receive, walk and write to its queue. The load is small enough for the columns to wait in memory.
+// measureAcks measures only the cost of the acknowledgement. The engine is halted meanwhile, so it uses no processor time. The
+// server only receives, walks and writes to its queue. The load is small enough for the columns to wait in memory.
 func measureAcks(ctx context.Context, o options, rows []result) error {
 	return onServer(ctx, o, rows[0].signal, func(p *process) error {
-		// The first time, memory is taken that later loads find ready.
+		// The first load takes memory that later loads find ready.
 		first := rows[0]
 		if err := p.acknowledge(ctx, o, &first); err != nil {
 			return err
@@ -186,7 +186,7 @@ func measureAcks(ctx context.Context, o options, rows []result) error {
 	})
 }
 
-// acknowledge measures what the server uses for an item while the engine is halted.
+// acknowledge measures the server's usage per item while the engine is halted.
 func (p *process) acknowledge(ctx context.Context, o options, r *result) error {
 	load, err := loadtest.Prepare(p.load(r.combination, o.ackItems))
 	if err != nil {
@@ -217,7 +217,7 @@ func (p *process) acknowledge(ctx context.Context, o options, r *result) error {
 // repeatedSeries is the number of series that data points belong to: 40 processes with 512 series each report again and again.
 const repeatedSeries = 40 * itemsPerRequest
 
-// load is what stands for life: no id, path or user repeats more than it would, and every request has a body of its own.
+// load imitates real data: no id, path or user repeats more often than in reality, and every request has its own body.
 func (p *process) load(c combination, items int) loadtest.Config {
 	series := 0
 	if c.signal == otlp.Metrics && !c.newSeries {
@@ -230,7 +230,7 @@ func (p *process) load(c combination, items int) loadtest.Config {
 	}
 }
 
-// send runs a load of which everything must be acknowledged.
+// send runs a load. Everything in it must be acknowledged.
 func send(ctx context.Context, cfg loadtest.Config) (*loadtest.Report, error) {
 	return acknowledged(loadtest.Run(ctx, cfg))
 }
@@ -250,7 +250,7 @@ func say(o options, format string, args ...any) {
 	fmt.Fprintf(o.log, time.Now().Format(time.TimeOnly)+"  "+format+"\n", args...)
 }
 
-// checkStored holds the count: a cost per item is worth nothing when items are missing.
+// checkStored checks the count: a cost per item is worthless if items are missing.
 func checkStored(s otlp.Signal, sent int, rows float64) error {
 	if rows != float64(sent) {
 		return fmt.Errorf("%.0f %s are stored, %d were acknowledged", rows, s, sent)

@@ -16,7 +16,7 @@ import (
 // clockTick is USER_HZ, which Linux fixes at 100 for user space.
 const clockTick = 100
 
-// cpuSeconds is the processor time that a process has used, its threads that have ended included.
+// cpuSeconds is the processor time that a process has used, including its finished threads.
 func cpuSeconds(pid int) (float64, error) {
 	fields, err := procStat(pid)
 	if err != nil {
@@ -27,7 +27,7 @@ func cpuSeconds(pid int) (float64, error) {
 	return (user + system) / clockTick, errors.Join(err1, err2)
 }
 
-// procStat returns the fields of /proc/<pid>/stat from the third on: the second, the name, may hold spaces.
+// procStat returns the fields of /proc/<pid>/stat from the third on. The second field, the name, may contain spaces.
 func procStat(pid int) ([]string, error) {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -59,7 +59,7 @@ func childOf(parent int) (int, error) {
 	return 0, errors.New("svc serve has no engine of its own")
 }
 
-// peaks is the most memory that server and engine held resident, in bytes.
+// peaks returns the peak resident memory of server and engine, in bytes.
 func (p *process) peaks() (server, engine int64, err error) {
 	server, err1 := peakMemory(p.pid())
 	engine, err2 := peakMemory(p.engine)
@@ -81,7 +81,7 @@ func peakMemory(pid int) (int64, error) {
 	return 0, fmt.Errorf("/proc/%d/status tells no peak", pid)
 }
 
-// describeMachine says what the figures were taken on, in one line.
+// describeMachine describes the machine of the measurement in one line.
 func describeMachine() (string, error) {
 	if runtime.GOOS != "linux" {
 		return "", errors.New("this reads /proc: it runs on Linux only")
@@ -102,7 +102,7 @@ func describeMachine() (string, error) {
 	return fmt.Sprintf("%s, %d × %s, load average before: %s", time.Now().UTC().Format("2006-01-02 15:04 UTC"), runtime.NumCPU(), model, load), nil
 }
 
-// busy compares what the machine does with what this program and its children do.
+// busy compares the load of the whole machine with that of this program and its children.
 type busy struct{ all, idle, mine float64 }
 
 func startBusy() busy {
@@ -110,10 +110,10 @@ func startBusy() busy {
 	return busy{all, idle, mySeconds()}
 }
 
-// noise is the share of the machine up to which a run counts as undisturbed.
+// noise is the largest share of other programs at which a run counts as undisturbed.
 const noise = 0.05
 
-// others says how much of the machine other programs used since.
+// others returns the share of the machine that other programs have used since.
 func (b busy) others() string {
 	all, idle := machineSeconds()
 	used := (all - b.all) - (idle - b.idle) - (mySeconds() - b.mine)
@@ -124,7 +124,7 @@ func (b busy) others() string {
 	return fmt.Sprintf("%.0f %% of the machine.", 100*share)
 }
 
-// machineSeconds is the processor time of the whole machine, and how much of it was idle.
+// machineSeconds returns the processor time of the whole machine, and its idle part.
 func machineSeconds() (all, idle float64) {
 	text, err := os.ReadFile("/proc/stat")
 	if err != nil {
@@ -143,7 +143,7 @@ func machineSeconds() (all, idle float64) {
 	return all, idle
 }
 
-// mySeconds is the processor time of this program and of its children that have ended.
+// mySeconds is the processor time of this program and of its finished children.
 func mySeconds() float64 {
 	return ownSeconds(syscall.RUSAGE_SELF) + ownSeconds(syscall.RUSAGE_CHILDREN)
 }

@@ -37,7 +37,7 @@ type process struct {
 	seeds        uint64
 }
 
-// keys is what is needed of the file that the server writes at its first start.
+// keys is the part that we need of the file that the server writes at its first start.
 type keys struct {
 	BaseURL      string `json:"base_url"`
 	IngestURL    string `json:"ingest_url"`
@@ -102,13 +102,13 @@ func startProcess(ctx context.Context, program, dir string) (*process, error) {
 
 func (p *process) pid() int { return p.cmd.Process.Pid }
 
-// seed gives every load values of its own.
+// seed gives every load different values.
 func (p *process) seed() uint64 {
 	p.seeds++
 	return p.seeds * 1_000_000
 }
 
-// wait asks again and again until something is so.
+// wait repeats a check until it passes.
 func (p *process) wait(ctx context.Context, limit time.Duration, what string, so func() (bool, error)) error {
 	const pause = 50 * time.Millisecond
 	for deadline := time.Now().Add(limit); time.Now().Before(deadline); {
@@ -135,7 +135,7 @@ func (p *process) waitStored(ctx context.Context) error {
 	})
 }
 
-// waitMerged waits until the engine has no merge to do: none is listed, and for a second it uses next to no processor.
+// waitMerged waits until the engine has no merge to do: it lists no merge, and uses almost no processor time for a second.
 func (p *process) waitMerged(ctx context.Context) error {
 	return p.wait(ctx, mergeLimit, "through with merging", func() (bool, error) {
 		const idle = 0.03
@@ -161,10 +161,10 @@ func (p *process) waitMerged(ctx context.Context) error {
 func (p *process) halt() error   { return syscall.Kill(p.engine, syscall.SIGSTOP) }
 func (p *process) resume() error { return syscall.Kill(p.engine, syscall.SIGCONT) }
 
-// cost is what both processes have used, in seconds.
+// cost is the processor time that both processes have used, in seconds.
 type cost struct{ server, engine float64 }
 
-// used returns that and the number of rows that the engine has merged.
+// used returns the cost so far and the number of rows that the engine has merged.
 func (p *process) used(context.Context) (cost, float64, error) {
 	merged, err := p.query("SELECT sumIf(value, event = 'MergedRows') FROM system.events")
 	if err != nil {
@@ -249,7 +249,7 @@ func (p *process) metric(ctx context.Context, name string) (float64, error) {
 func (p *process) stop() error {
 	select {
 	case <-p.done:
-		return nil // whoever waited has reported it
+		return nil // the goroutine that waited has reported it
 	default:
 	}
 	_ = p.cmd.Process.Signal(syscall.SIGTERM)

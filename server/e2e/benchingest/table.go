@@ -11,7 +11,7 @@ import (
 	"github.com/svc-observability/svc/server/ingest/otlp"
 )
 
-// printTable prints a row for each combination, and what the columns mean.
+// printTable prints a row for each combination, and explains the columns.
 func printTable(out io.Writer, rows []result, o options) {
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	for _, line := range [][]string{
@@ -23,7 +23,7 @@ func printTable(out io.Writer, rows []result, o options) {
 	for _, r := range rows {
 		fmt.Fprintln(t, strings.Join(r.cells(), "\t")+"\t")
 	}
-	_ = t.Flush() // the terminal or a pipe: there is nobody to tell
+	_ = t.Flush() // the terminal or a pipe: an error could not be reported
 	fmt.Fprintf(out, `
 µs are processor time for one item (a span, a log record, a data point), which is also CPU-seconds for a million items.
   anchor       µs a span for gunzip and proto.Unmarshal of such spans by the standard library and the generated types, one thread, with
@@ -78,7 +78,7 @@ func latencies(p50, p99 time.Duration) string {
 	return fmt.Sprintf("%.1f/%.0f ms", p50.Seconds()*1e3, p99.Seconds()*1e3)
 }
 
-// limit is a bound on one figure of a signal's usual combination.
+// limit bounds one figure of a signal's usual combination.
 type limit struct {
 	signal otlp.Signal
 	name   string
@@ -87,7 +87,8 @@ type limit struct {
 	value  func(result) figure
 }
 
-// figure is what a limit is held against: the value itself, or for a processor time, which has an anchor, the scaled one.
+// figure is the value that is compared with a limit: the value itself, or for a processor time, which has an anchor, the scaled
+// value.
 type figure struct {
 	value    float64
 	anchor   *anchor
@@ -101,7 +102,7 @@ func (f figure) judged() float64 {
 	return f.anchor.scaled(f.value)
 }
 
-// limits are those of the issue that ordered this; docs/performance.md has the goals beside them.
+// limits are the accepted upper bounds; docs/performance.md has the goals beside them.
 func limits() []limit {
 	ack := func(r result) figure { return figure{r.ack, &r.ackAnchor, r.ack > 0} }
 	total := func(r result) figure { return figure{r.total(), &r.storedAnchor, r.stored} }
@@ -125,7 +126,8 @@ func limits() []limit {
 	}
 }
 
-// printLimits compares the usual combinations with the limits, and says which figures the machine makes doubtful.
+// printLimits compares the usual combinations with the limits, and names the figures that are doubtful because the machine
+// changed speed.
 func printLimits(out io.Writer, rows []result) {
 	fmt.Fprintln(out, "\nLimits, for http/protobuf with gzip; processor times are held to them as scaled:")
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)

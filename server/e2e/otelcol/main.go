@@ -1,5 +1,5 @@
-// Command otelcol is the OpenTelemetry Collector, built for the tests with the few components that they need. It is a module of its own:
-// what the Collector depends on is no dependency of svc.
+// Command otelcol is the OpenTelemetry Collector, built for the tests with the few components that they need. It is a separate
+// module, so that the dependencies of the Collector do not become dependencies of svc.
 package main
 
 import (

@@ -17,7 +17,7 @@ import (
 	"github.com/svc-observability/svc/server/openapi/openapitest"
 )
 
-// document is written once: it takes longer than all tests together.
+// document is written once, because that takes longer than all tests together.
 var document = sync.OnceValues(func() ([]byte, error) {
 	c, err := contract.Load()
 	if err != nil {
@@ -54,8 +54,8 @@ func TestCheck(t *testing.T) {
 		name, method, target, request string
 		status                        int
 		body                          string
-		header                        string // one more header, `Name: value`; `-Name` takes one away
-		want                          string // part of the one problem; empty for none
+		header                        string // one more header, `Name: value`; `-Name` removes a header
+		want                          string // part of the only problem; empty: no problem
 	}{
 		{"a list", "GET", "/v2/api_keys?limit=5", "", 200, list, "", ""},
 		{"HEAD", "HEAD", "/v2/api_keys", "", 200, "", "", ""},
@@ -119,7 +119,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestWatch sees what a real server sends and a real client gets, compressed or not, and leaves both alone.
+// TestWatch checks that the watcher sees the bytes that a real server sends and a real client receives, compressed or not. It
+// changes neither.
 func TestWatch(t *testing.T) {
 	checker := newChecker(t)
 	answer := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

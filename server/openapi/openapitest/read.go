@@ -75,7 +75,7 @@ func (c *Checker) readOperation(op *operation, fields map[string]any, at string)
 // header reads a component to which the headers of answers refer.
 func (c *Checker) header(name string) (parameter, error) {
 	s, err := c.compiler.Compile(location + "#/components/headers/" + escape(name) + "/schema")
-	// What is required is the same for every use, see package openapi.
+	// All uses agree on whether the header is required, see package openapi.
 	return parameter{schema: s, required: name != "Retry-After" && name != "Idempotent-Replayed"}, err
 }
 

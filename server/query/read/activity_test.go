@@ -13,7 +13,8 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
 
-// TestActivityIsOfTheDuration: the active and the idle time of a session are how long it lasted, by the exact times of its events.
+// TestActivityIsOfTheDuration checks that the active and the idle time of a session add up to its duration, by the exact times of
+// its events.
 func TestActivityIsOfTheDuration(t *testing.T) {
 	t.Parallel()
 	w := warehousetest.Shared(t)
@@ -28,7 +29,7 @@ func TestActivityIsOfTheDuration(t *testing.T) {
 		length := time.Duration(r.Int64N(int64(5 * time.Minute)))
 		sent := uint32(0)
 		if i%2 > 0 {
-			sent = uint32(length.Milliseconds()) + 1 // what the page says, which rounds
+			sent = uint32(length.Milliseconds()) + 1 // the page sends a rounded value
 		}
 		sessions = append(sessions, []any{string(org), id, uint32(1), begin, begin.Add(length), sent})
 		lasted := float64(length) / 1e6
@@ -37,7 +38,7 @@ func TestActivityIsOfTheDuration(t *testing.T) {
 		}
 		times := []float64{0, lasted}
 		for n := range 1 + r.IntN(20) {
-			at := time.Duration(r.Int64N(int64(length + 2*time.Second))) // some after the end
+			at := time.Duration(r.Int64N(int64(length + 2*time.Second))) // some events come after the end
 			events = append(events, []any{string(org), id, begin.Add(at), uint32(n), "click"})
 			times = append(times, min(float64(at)/1e6, lasted))
 		}

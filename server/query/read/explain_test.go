@@ -21,7 +21,7 @@ var (
 	planRead  = regexp.MustCompile(`Read type: \w+|ReadFromMergeTree \([^)]*\)`)
 )
 
-// TestPlans keeps what each hot read leaves of the granules, and through which index: a change of a statement that loses its index shows
+// TestPlans records how many granules each hot read reads, and which index selects them. A statement that loses its index fails
 // here. The tables have one part of 200,000 rows each.
 func TestPlans(t *testing.T) {
 	e := warehousetest.NewEngine(t)

@@ -14,7 +14,7 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
 
-// TestFailure: every kind of failure of the warehouse has its tag, and shows nothing of the engine's text.
+// TestFailure checks that every kind of failure of the warehouse has its tag and reveals nothing of the engine's text.
 func TestFailure(t *testing.T) {
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -65,7 +65,7 @@ func TestFailure(t *testing.T) {
 	}
 }
 
-// TestUnreadable: rows of another form than the statement asked for.
+// TestUnreadable reads rows that do not have the form that the statement asked for.
 func TestUnreadable(t *testing.T) {
 	w := warehousetest.Shared(t)
 	if _, err := All[numberRow](t.Context(), w, "org_unreadable", sqlbuild.Statement{SQL: "SELECT 'x' AS other WHERE {org:String} != ''"}); tagOf(err) != apierr.WarehouseResultDecode {

@@ -12,7 +12,8 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
 
-// BenchmarkActivity reads a million product events and 50,000 sessions of one organization, of which each of 20,000 visitors has 50 and some.
+// BenchmarkActivity reads a million product events and 50,000 sessions of one organization. Each of its 20,000 visitors has about
+// 50 events.
 func BenchmarkActivity(b *testing.B) {
 	w := warehousetest.Shared(b)
 	const org = principal.OrgID("org_bench_activity")

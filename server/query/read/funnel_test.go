@@ -22,7 +22,7 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
 
-// deed is a product event, as the computation here knows it.
+// deed is a product event, in the form that this computation uses.
 type deed struct {
 	at                     time.Time
 	name, path, host       string
@@ -36,7 +36,8 @@ type visit struct {
 	at                                       time.Time
 }
 
-// history is what one organization has. Names, times and people are few, so that ties, repeats and people with several sessions are common.
+// history holds the data of one organization. Names, times and people are few, so that ties, repeats and people with several
+// sessions are common.
 type history struct {
 	deeds  []deed
 	visits []visit
@@ -46,7 +47,7 @@ var historyStart = time.Now().UTC().Truncate(24 * time.Hour).Add(-48 * time.Hour
 
 func drawHistory(t *rapid.T) history {
 	var h history
-	most := rapid.SampledFrom([]int{40, 8}).Draw(t, "seconds") // of few, many events have one time
+	most := rapid.SampledFrom([]int{40, 8}).Draw(t, "seconds") // with few seconds, many events have the same time
 	second := func(name string) time.Time {
 		return historyStart.Add(time.Duration(rapid.IntRange(0, most).Draw(t, name)) * time.Second)
 	}
@@ -70,13 +71,13 @@ func drawHistory(t *rapid.T) history {
 	return h
 }
 
-// testContext is what *testing.T and *rapid.T share.
+// testContext has the methods that *testing.T and *rapid.T share.
 type testContext interface {
 	Context() context.Context
 	Fatal(...any)
 }
 
-// store gives the history to a new organization.
+// store writes the history to a new organization.
 func (h history) store(t testContext, w *warehouse.Warehouse, org principal.OrgID) {
 	var events, sessions [][]any
 	for _, d := range h.deeds {
@@ -90,7 +91,7 @@ func (h history) store(t testContext, w *warehouse.Warehouse, org principal.OrgI
 		events = append(events, []any{string(org), d.name, d.at, kind, d.visitor, d.user, d.session, d.host, d.path, attributes})
 	}
 	for _, v := range h.visits {
-		// The first version knows less, and must not count.
+		// The first version of the session has less data and must not count.
 		sessions = append(sessions, []any{string(org), v.id, uint32(1), v.at, "", "", "XX", "", ""},
 			[]any{string(org), v.id, uint32(2), v.at, v.visitor, v.user, v.country, v.source, v.host})
 	}
@@ -110,7 +111,7 @@ func (h history) store(t testContext, w *warehouse.Warehouse, org principal.OrgI
 	}
 }
 
-// known gives the deed what its session knows; ok is false when the filter leaves it out.
+// known adds to the deed the fields that its session knows; ok is false if the filter excludes it.
 func (h history) known(d deed, f query.ProductSessionFilters) (visitor, user string, v visit, ok bool) {
 	visitor, user, ok = d.visitor, d.user, f.Country == nil
 	for _, s := range h.visits {
@@ -122,7 +123,7 @@ func (h history) known(d deed, f query.ProductSessionFilters) (visitor, user str
 	return visitor, user, v, ok
 }
 
-// key is who did it.
+// key identifies the actor of the deed.
 func (h history) key(by query.KeyBy, d deed, visitor, user string) string {
 	switch by {
 	case query.ByVisitor:
@@ -160,7 +161,7 @@ func (h history) key(by query.KeyBy, d deed, visitor, user string) string {
 	}
 }
 
-// happening is a deed that is at least one step, and which.
+// happening is a deed that matches at least one step, with those steps.
 type happening struct {
 	at    time.Time
 	steps []int
@@ -179,7 +180,7 @@ func matches(s reads.Step, d deed) bool {
 	return s.PagePath != "" && d.name == "$pageview" && d.path == s.PagePath && (s.Host == nil || d.host == *s.Host)
 }
 
-// happenings are the steps of each actor.
+// happenings returns the steps of each actor.
 func (h history) happenings(f reads.Funnel) map[string][]happening {
 	out := map[string][]happening{}
 	for _, d := range h.deeds {
@@ -228,8 +229,9 @@ func mask(steps []int) (m int) {
 	return m
 }
 
-// attempt finds the chains by trying every one, with events of one time in any order: of those that reach the most steps, the one whose events come
-// first, from the last event backwards, except that events before the last are as late as can be.
+// attempt finds the best chain by trying all of them, with events of equal time in any order. The best chain reaches the most
+// steps. Of several, it is the one whose events come first, compared from the last event backwards; events before the last one
+// are as late as possible.
 func attempt(list []happening, steps int, within time.Duration) (best []happening) {
 	better := func(a, b []happening) bool {
 		if len(a) != len(b) || len(b) == 0 {
@@ -267,7 +269,7 @@ func attempt(list []happening, steps int, within time.Duration) (best []happenin
 		}
 	}
 	try(nil)
-	// The group is that of the first event of its time, in the order of the list.
+	// The group is the group of the first event at its time, in the order of the list.
 	if len(best) > 0 {
 		for _, x := range list {
 			if x.at.Equal(best[0].at) && x.steps[0] == 0 {
@@ -290,7 +292,7 @@ func quantile(of []float64, q float64) float64 {
 	return of[i] + (place-float64(i))*(of[i+1]-of[i])
 }
 
-// expectedFunnel is the whole answer, group by group.
+// expectedFunnel computes the whole answer, group by group.
 func (h history) expectedFunnel(f reads.Funnel) []reads.FunnelRow {
 	type tally struct {
 		counts []uint64
@@ -388,7 +390,7 @@ func drawFunnel(t *rapid.T) reads.Funnel {
 	return f
 }
 
-// Events of one time count in whatever order gets furthest, also where steps are repeated.
+// Events of equal time count in the order that gets furthest, even if steps are repeated.
 func TestFunnelOfEqualTimes(t *testing.T) {
 	w := warehousetest.Shared(t)
 	base := fresh(t)
@@ -421,7 +423,8 @@ func TestFunnelOfEqualTimes(t *testing.T) {
 	}
 }
 
-// check tries a property on fewer histories than rapid does by itself, because each costs inserts; -rapid.checks says otherwise.
+// check tries a property on fewer histories than rapid's default, because each one costs inserts. The flag -rapid.checks
+// overrides this.
 func check(t *testing.T, property func(*rapid.T)) {
 	const histories = "25"
 	if f := flag.Lookup("rapid.checks"); f.Value.String() == f.DefValue {
@@ -433,7 +436,7 @@ func check(t *testing.T, property func(*rapid.T)) {
 	rapid.Check(t, property)
 }
 
-// The engine's funnels agree with those that are found by trying every chain of every actor.
+// The engine's funnels must equal those found by trying every chain of every actor.
 func TestFunnelIsExact(t *testing.T) {
 	w := warehousetest.Shared(t)
 	base, round := fresh(t), 0

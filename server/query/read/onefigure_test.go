@@ -15,7 +15,7 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
 
-// actorsOf are the different keys of whoever did what passes.
+// actorsOf counts the different keys of the actors whose deeds pass.
 func (h history) actorsOf(by query.KeyBy, passes func(deed) bool) float64 {
 	keys := map[string]bool{}
 	for _, d := range h.deeds {
@@ -27,7 +27,8 @@ func (h history) actorsOf(by query.KeyBy, passes func(deed) bool) float64 {
 	return float64(len(keys))
 }
 
-// Lists, breakdowns, timeseries and funnels count the same persons, users, visitors and sessions: those of the documentation.
+// Lists, breakdowns, timeseries and funnels must count the same persons, users, visitors and sessions, as the documentation
+// defines them.
 func TestOneFigureOfActors(t *testing.T) {
 	w := warehousetest.Shared(t)
 	e := engine.New(engine.Config{Warehouse: w})
@@ -64,7 +65,7 @@ func TestOneFigureOfActors(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			sum := 0.0 // all happens in the first bucket
+			sum := 0.0 // all events are in the first bucket
 			for _, s := range series.Series {
 				for _, v := range s.Values {
 					sum += v

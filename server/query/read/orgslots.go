@@ -12,8 +12,8 @@ import (
 // maxWaiting bounds the statements of one organization that wait for a slot.
 const maxWaiting = 200
 
-// Shares bounds the statements of one organization that run at once: one full dashboard does not hold up other organizations. It is safe for
-// concurrent use.
+// OrgSlots bounds the statements of one organization that run at once: one full dashboard does not hold up other organizations.
+// It is safe for concurrent use.
 type OrgSlots struct {
 	each int
 	mu   sync.Mutex

@@ -18,17 +18,17 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
 
-// node is what the deed is called on a path.
+// node returns the name of the deed on a path.
 func (d deed) node() string { return cmp.Or(d.path, d.name) }
 
-// walked is a deed of an actor, which may be an anchor, a node, or both.
+// walked is a deed of an actor. It may be an anchor, a node, or both.
 type walked struct {
 	at           time.Time
 	node         string
 	anchor, live bool
 }
 
-// walks are what each actor did, in the order in which the paths are followed.
+// walks returns the deeds of each actor, in the order in which paths follow them.
 func (h history) walks(p reads.Paths) map[string][]walked {
 	out := map[string][]walked{}
 	for _, d := range h.deeds {
@@ -62,7 +62,7 @@ func (h history) walks(p reads.Paths) map[string][]walked {
 	return out
 }
 
-// expectedPaths is the whole answer.
+// expectedPaths computes the whole answer.
 func (h history) expectedPaths(p reads.Paths) []reads.PathLinkRow {
 	var all [][]string
 	counts := make([]map[string]int, p.Depth+1)
@@ -122,7 +122,7 @@ func (h history) expectedPaths(p reads.Paths) []reads.PathLinkRow {
 	return out
 }
 
-// The engine's paths agree with those that are walked deed by deed.
+// The engine's paths must equal those found by following every deed.
 func TestPathsAreExact(t *testing.T) {
 	w := warehousetest.Shared(t)
 	base, round := fresh(t), 0
@@ -160,7 +160,7 @@ func TestPathsAreExact(t *testing.T) {
 	})
 }
 
-// What those who left did next agrees too.
+// The next steps of people who left the funnel must agree too.
 func TestLeaversAreExact(t *testing.T) {
 	w := warehousetest.Shared(t)
 	base, round := fresh(t), 0

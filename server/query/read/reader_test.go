@@ -19,11 +19,11 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
 
-// counting counts what reaches the warehouse.
+// counting counts the statements that reach the warehouse.
 type counting struct {
 	*warehouse.Warehouse
 	n atomic.Int64
-	// hold keeps SQL of users back until it is closed.
+	// hold blocks SQL of users until the test closes it.
 	hold chan struct{}
 }
 
@@ -60,7 +60,7 @@ func tagOf(err error) apierr.Tag {
 	return 0
 }
 
-// Rows that are open hold a slot, of Query as of SelectConfined; other organizations have their own.
+// Open rows hold a slot, for Query and for SelectConfined. Other organizations have slots of their own.
 func TestReaderAdmitsAShare(t *testing.T) {
 	w := &counting{Warehouse: warehousetest.Shared(t), hold: make(chan struct{})}
 	g := NewReader(Config{Warehouse: w, PerOrganization: 2})
@@ -120,7 +120,7 @@ func TestReaderKeepsClosedWindows(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(rows) > 0 {
-			rows[0].N = 99 // the list is the caller's
+			rows[0].N = 99 // the list belongs to the caller
 			if again, err := All[numberRow](ctx, g, org, s); err != nil || again[0].N != 0 {
 				t.Fatalf("%v, %v", again, err)
 			}
@@ -162,7 +162,7 @@ func TestReaderKeepsClosedWindows(t *testing.T) {
 	}
 }
 
-// Equal reads that come together run once, and one that leaves takes nothing from the others.
+// Equal reads that arrive together run once. A caller who leaves does not affect the others.
 func TestEqualReadsRunOnce(t *testing.T) {
 	w := &counting{Warehouse: warehousetest.Shared(t), hold: make(chan struct{})}
 	g := NewReader(Config{Warehouse: w})
@@ -224,7 +224,7 @@ func TestResultsAreBounded(t *testing.T) {
 	}
 }
 
-// A read that panics fails for everybody who waits for it, and the next read runs.
+// A read that panics fails for all callers who wait for it. The next read runs.
 func TestReadThatPanics(t *testing.T) {
 	r := newResults(32<<10, time.Now)
 	if _, err := r.once(t.Context(), "key", time.Minute, func() (any, int, error) { panic("in a read") }); err == nil || !strings.Contains(err.Error(), "in a read") {

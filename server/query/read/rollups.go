@@ -10,12 +10,12 @@ import (
 )
 
 const (
-	// weightedMinutes is the migration that made service_minutes all that the query engine reads of it, coarseRollups the one that added the
-	// rollups for long windows, serviceSeries the one that added the minutes of one service.
+	// weightedMinutes is the migration that completed service_minutes: since then the table holds everything that the query
+	// engine reads from it. coarseRollups added the rollups for long windows. serviceSeries added the minutes of one service.
 	weightedMinutes = "0006_weighted_minutes.sql"
 	coarseRollups   = "0007_coarse_rollups.sql"
 	serviceSeries   = "0011_service_series.sql"
-	// firstMigrations is how long the migrations of a new warehouse take at most.
+	// firstMigrations is the longest time that the migrations of a new warehouse take.
 	firstMigrations = 10 * time.Minute
 )
 
@@ -40,7 +40,7 @@ func rollupsOf(statuses []warehouse.MigrationStatus) query.Rollups {
 	return query.Rollups{Minutes: rollupOf(statuses, weightedMinutes), Coarse: rollupOf(statuses, coarseRollups), Series: rollupOf(statuses, serviceSeries)}
 }
 
-// rollupOf is the rollup that a migration added.
+// rollupOf returns the rollup that a migration added.
 func rollupOf(statuses []warehouse.MigrationStatus, migration string) query.Rollup {
 	var first, added time.Time
 	for _, s := range statuses {

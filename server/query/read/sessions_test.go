@@ -28,12 +28,12 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(warehousetest.Main(m)) }
 
-// fresh is an organization that no earlier run of the test had.
+// fresh returns an organization that no earlier run of the test used.
 func fresh(t *testing.T) principal.OrgID {
 	return warehousetest.OrgID(t) + principal.OrgID("_"+strconv.FormatInt(time.Now().UnixNano(), 36))
 }
 
-// insert stores a set as the pipeline does: each table under a token of its own.
+// insert stores a set as the pipeline does: each table under its own token.
 func insert(t *testing.T, w *warehouse.Warehouse, set *blocks.Set, token string) {
 	t.Helper()
 	for table := range set.Tables() {
@@ -47,7 +47,8 @@ func insert(t *testing.T, w *warehouse.Warehouse, set *blocks.Set, token string)
 	}
 }
 
-// seed is what one organization sends: a session in two versions, three chunks of which one comes twice, a timeline, product events.
+// seed is the data of one organization: a session in two versions, three chunks of which one arrives twice, a timeline, and
+// product events.
 func seed(t *testing.T, org principal.OrgID, now time.Time) *blocks.Set {
 	t.Helper()
 	var set blocks.Set
@@ -97,7 +98,7 @@ func TestSessions(t *testing.T) {
 	org := fresh(t)
 	other := org + "_other"
 	now := time.Now().UTC().Truncate(time.Millisecond).Add(-time.Hour)
-	for range 3 { // a repeated insert adds nothing, nor does the view
+	for range 3 { // neither a repeated insert nor the view adds anything
 		insert(t, w, seed(t, org, now), string(org))
 	}
 	window := query.Window{Start: now.Add(-time.Minute), End: now.Add(time.Minute)}
@@ -110,7 +111,7 @@ func TestSessions(t *testing.T) {
 		SessionID: "s_2", StartTime: now.Add(5 * time.Second), EndTime: time.Unix(0, 0).UTC(), LastActivityAt: time.Unix(0, 0).UTC(), Duration: -1, Status: "active",
 		BrowserName: "Safari", Tags: []string{"engaged"}, FirstMatch: time.Unix(0, 0).UTC(),
 	}
-	first.Tags[0] = "idle" // a minute of one page at most, and no click
+	first.Tags[0] = "idle" // at most a minute of one page, and no click
 	matched := first
 	matched.MatchCount, matched.FirstMatch, matched.FirstMatchURL = 2, now.Add(2*time.Second), ""
 	firefox, yes, no, sixty := "Firefox", true, false, 60_000.
@@ -228,7 +229,7 @@ func TestProductEvents(t *testing.T) {
 		at := now.Add(time.Duration(seconds) * time.Second)
 		return reads.ProductEventNameRow{Name: name, Kind: kind, Count: 1, Sessions: sessions, Persons: 1, Users: 1, FirstSeen: at, LastSeen: at}
 	}
-	// The order was placed in a session whose user is known.
+	// The order was placed in a session that has a known user.
 	if diff := cmp.Diff([]reads.ProductEventNameRow{seen("$pageview", "navigation", 1, 1), seen("order placed", "custom", 2, 1), seen("refund", "custom", 4, 0)}, names); diff != "" {
 		t.Errorf("names (-want +got):\n%s", diff)
 	}
@@ -236,7 +237,7 @@ func TestProductEvents(t *testing.T) {
 
 func ptr[T any](v T) *T { return &v }
 
-// statements are reads of everything in seed.
+// statements returns reads that cover everything in seed.
 func statements(window query.Window) map[string]sqlbuild.Statement {
 	chunks := reads.ChunkRange{SessionID: "s_1", To: 9, Limit: 100}
 	funnel := reads.Funnel{Window: window, Steps: []reads.Step{{PagePath: "/cart"}, {EventName: "order placed"}, {EventName: "nothing"}}, KeyBy: query.ByPerson, Within: time.Hour}
@@ -253,7 +254,7 @@ func statements(window query.Window) map[string]sqlbuild.Statement {
 	}
 }
 
-// One organization's sessions have the ids of another's, and no statement mixes the two.
+// The sessions of two organizations have the same ids, and no statement mixes them.
 func TestSessionsAreIsolated(t *testing.T) {
 	w := warehousetest.Shared(t)
 	mine := fresh(t)
@@ -295,7 +296,7 @@ func TestSessionsAreIsolated(t *testing.T) {
 
 var granules = regexp.MustCompile(`(?s)PrimaryKey.*?Granules: (\d+)/(\d+)`)
 
-// The reads of one session find it by the primary key, and those of events by their name.
+// The reads of one session use the primary key, and the reads of events use the event name.
 func TestSessionsAreFoundByKey(t *testing.T) {
 	w := warehousetest.Shared(t)
 	org := fresh(t)

@@ -23,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// keys shows what reached it.
+// keys reports what reached it.
 type keys struct {
 	svcv2connect.UnimplementedApiKeysServiceHandler
 }

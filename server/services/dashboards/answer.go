@@ -16,7 +16,7 @@ func toProto(row store.Dashboard, def *svcv2.DashboardDefinition) *svcv2.Dashboa
 	}
 }
 
-// mutation is the answer to a change, after which the dashboard has the definition. The transaction number is empty if nothing changed.
+// mutation is the answer to a change; def is the definition after the change. The transaction number is empty if nothing changed.
 func mutation(row store.Dashboard, def *svcv2.DashboardDefinition, txid string) *svcv2.DashboardMutationResponse {
 	res := &svcv2.DashboardMutationResponse{
 		Id: publicid.Encode(publicid.Dashboard, row.ID), Object: "dashboard", Name: def.GetName(), Description: def.Description, Tags: def.GetTags(),

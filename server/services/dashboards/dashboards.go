@@ -1,5 +1,6 @@
-// Package dashboards answers the methods of svc.v2.DashboardsService and svc.v2.DashboardDataService. Package definition checks what is stored,
-// package links has the methods of share links, and packages templates and perses make definitions. Package query/widget reads the data of widgets.
+// Package dashboards implements svc.v2.DashboardsService and svc.v2.DashboardDataService. Package definition checks the stored
+// content. Package links has the methods of share links. Packages templates and perses make definitions. Package query/widget
+// reads the data of widgets.
 package dashboards
 
 import (
@@ -140,8 +141,8 @@ func apply(def *svcv2.DashboardDefinition, req *svcv2.UpdateDashboardRequest) er
 	return nil
 }
 
-// edit lets fn change the newest definition, checks the result, and stores it with a version that describes the change. Fn returns the change as far
-// as it knows it. The kind follows from the difference, unless fn gives one.
+// edit lets fn change the newest definition, checks the result, and stores it with a version that describes the change. fn
+// returns the change as far as it knows it. The kind follows from the difference, unless fn returns a kind.
 func (s *Service) edit(ctx context.Context, caller *principal.Principal, id uuid.UUID,
 	fn func(newest store.Dashboard, def *svcv2.DashboardDefinition) (*store.DashboardChange, error),
 ) (*svcv2.DashboardMutationResponse, error) {

@@ -15,7 +15,7 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// Data implements svcv2connect.DashboardDataServiceHandler: what the widgets of dashboards show. It is safe for concurrent use.
+// Data implements svcv2connect.DashboardDataServiceHandler, which reads the data of widgets. It is safe for concurrent use.
 type Data struct {
 	store    *store.Store
 	resolver *widget.Resolver
@@ -50,7 +50,7 @@ func findWidget(def *svcv2.DashboardDefinition, id string) (*svcv2.Widget, error
 	return def.GetWidgets()[i], nil
 }
 
-// explained gives a bad value of a variable its error.
+// explained maps a bad value of a variable to its API error.
 func explained(err error) error {
 	var bad *widget.BadVariable
 	if errors.As(err, &bad) {
@@ -85,7 +85,7 @@ func (s *Data) PreviewDashboardWidget(ctx context.Context, req *svcv2.PreviewDas
 	if err != nil {
 		return nil, err
 	}
-	// A dashboard of its own, without the section that the widget may be in.
+	// The widget gets a dashboard of its own, without the section that it may be in.
 	alone := &svcv2.Widget{
 		Id: req.GetWidget().GetId(), Visualization: req.GetWidget().GetVisualization(), DataSource: req.GetWidget().GetDataSource(),
 		Display: req.GetWidget().GetDisplay(), Layout: req.GetWidget().GetLayout(), TimeRange: req.GetWidget().GetTimeRange(),
@@ -105,7 +105,7 @@ func (s *Data) PreviewDashboardWidget(ctx context.Context, req *svcv2.PreviewDas
 	return data, explained(err)
 }
 
-// ofPreview names fields as the request of a preview does.
+// ofPreview gives fields the names that they have in the request of a preview.
 func ofPreview(err error) error {
 	var e *apierr.Error
 	if !errors.As(err, &e) {
@@ -119,7 +119,8 @@ func ofPreview(err error) error {
 	return apierr.New(e.Tag, own(e.Message), apierr.Param(own(e.Param)), apierr.Violations(all...))
 }
 
-// SearchDashboardWidgetInspection judges the data of a widget. One whose queries or statement are refused is broken, which is no failure of the call.
+// SearchDashboardWidgetInspection inspects the data of a widget. A widget whose queries or statement are refused is reported as
+// broken; the call itself succeeds.
 func (s *Data) SearchDashboardWidgetInspection(ctx context.Context, req *svcv2.SearchDashboardWidgetInspectionRequest) (*svcv2.WidgetInspection, error) {
 	org, def, err := s.board(ctx, req.GetId())
 	if err != nil {

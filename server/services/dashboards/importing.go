@@ -11,7 +11,7 @@ import (
 	"github.com/svc-observability/svc/server/services/dashboards/perses"
 )
 
-// ImportExternalDashboard creates a dashboard from one of Perses.
+// ImportExternalDashboard creates a dashboard from a Perses dashboard.
 func (s *Service) ImportExternalDashboard(ctx context.Context, req *svcv2.ImportExternalDashboardRequest) (*svcv2.DashboardPersesImport, error) {
 	caller, err := principal.Caller(ctx)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/svc-observability/svc/server/services/dashboards/templates"
 )
 
-// ListDashboardTemplates lists the built-in templates in the order in which they are shown.
+// ListDashboardTemplates lists the built-in templates in display order.
 func (s *Service) ListDashboardTemplates(_ context.Context, req *svcv2.ListDashboardTemplatesRequest) (*svcv2.ListDashboardTemplatesResponse, error) {
 	page, err := paging.NewPage(req.Limit, req.Cursor)
 	if err != nil {
@@ -29,7 +29,7 @@ func (s *Service) ListDashboardTemplates(_ context.Context, req *svcv2.ListDashb
 	return res, nil
 }
 
-// PreviewDashboardTemplate builds what a template would, and stores nothing.
+// PreviewDashboardTemplate builds the dashboard of a template without storing it.
 func (s *Service) PreviewDashboardTemplate(_ context.Context, req *svcv2.PreviewDashboardTemplateRequest) (*svcv2.DashboardTemplatePreview, error) {
 	def, err := build(req.GetTemplateId(), req.GetParameters(), false)
 	if err != nil {
@@ -56,7 +56,7 @@ func (s *Service) InstantiateDashboardTemplate(ctx context.Context, req *svcv2.I
 	return s.create(ctx, caller, def)
 }
 
-// build is what preview and instantiation share, so that their widgets are equal.
+// build serves both preview and instantiation, so that their widgets are equal.
 func build(id string, parameters map[string]string, complete bool) (*svcv2.DashboardDefinition, error) {
 	slug, err := publicid.DecodeText(publicid.DashboardTemplate, id)
 	if err != nil {
@@ -104,7 +104,7 @@ func templateToProto(t *templates.Template) *svcv2.DashboardTemplate {
 	return out
 }
 
-// panelType names the drawing of a widget: a chart by what it draws, anything else by its visualization.
+// panelType names the drawing of a widget: the type of a chart, or the visualization of any other widget.
 func panelType(w *svcv2.Widget) string {
 	if w.GetVisualization() != "chart" {
 		return w.GetVisualization()

@@ -47,7 +47,7 @@ func (s *Service) ListDashboardVersions(ctx context.Context, req *svcv2.ListDash
 	return res, nil
 }
 
-// GetDashboardVersion returns a version with the definition of then.
+// GetDashboardVersion returns a version with the definition that it had.
 func (s *Service) GetDashboardVersion(ctx context.Context, req *svcv2.GetDashboardVersionRequest) (*svcv2.DashboardVersionDetail, error) {
 	_, d, v, err := s.version(ctx, req.GetId(), req.GetVersionId())
 	if err != nil {
@@ -82,7 +82,7 @@ func (s *Service) RestoreDashboardVersion(ctx context.Context, req *svcv2.Restor
 	})
 }
 
-// version reads a version and its dashboard, so that it is known which of the two does not exist.
+// version reads a version and its dashboard, so that the error can name the one that does not exist.
 func (s *Service) version(ctx context.Context, id, versionID string) (caller *principal.Principal, d store.Dashboard, v store.DashboardVersion, err error) {
 	caller, key, err := definition.Resource().Target(ctx, id)
 	if err != nil {

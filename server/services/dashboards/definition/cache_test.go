@@ -19,7 +19,7 @@ func row(id uuid.UUID, version int, name string) store.Dashboard {
 	}
 }
 
-// TestDefinitions: what is kept is what the row says, whatever changed meanwhile.
+// TestDefinitions checks that a cached definition always equals the row, after every change.
 func TestDefinitions(t *testing.T) {
 	d := NewCache()
 	name := func(r store.Dashboard) string {
@@ -50,7 +50,8 @@ func TestDefinitions(t *testing.T) {
 	}
 }
 
-// TestDefinitionsAreBounded: whoever reads many large dashboards fills no memory, and what is read again and again stays.
+// TestDefinitionsAreBounded checks that reading many large dashboards does not fill the memory, and that definitions that are
+// read often stay cached.
 func TestDefinitionsAreBounded(t *testing.T) {
 	d := NewCache()
 	large := strings.Repeat("x", 1<<20)

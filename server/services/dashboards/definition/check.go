@@ -30,7 +30,7 @@ const (
 
 	gridColumns = limits.GridColumns
 	maxRows     = limits.GridRows
-	// maxViolations bounds what is told of a hostile definition.
+	// maxViolations bounds the violations that are reported for a hostile definition.
 	maxViolations = 50
 )
 
@@ -44,10 +44,10 @@ var (
 	variableForm = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
 )
 
-// checker collects violations. What the .proto files say of single fields, types and enums above all, holds already.
+// checker collects violations. The rules that the .proto files state for single fields, above all types and enums, already hold.
 type checker struct {
 	violations []apierr.Violation
-	// known are the variables of the definition.
+	// known holds the variables of the definition.
 	known []*svcv2.DashboardVariable
 }
 
@@ -57,7 +57,7 @@ func (c *checker) fail(path, format string, args ...any) {
 	}
 }
 
-// Check checks a normalized definition as a whole and returns the text to store. The error names every field that is at fault.
+// Check checks a normalized definition as a whole and returns the text to store. The error names every invalid field.
 func Check(def *svcv2.DashboardDefinition) ([]byte, error) {
 	c := &checker{known: def.GetVariables()}
 	c.values(def.ProtoReflect(), "")
@@ -86,7 +86,7 @@ func Check(def *svcv2.DashboardDefinition) ([]byte, error) {
 	return text, nil
 }
 
-// CheckRange checks the time range of a request, or nil, as that of a dashboard.
+// CheckRange checks the time range of a request like the time range of a dashboard. The range may be nil.
 func CheckRange(r *svcv2.TimeRange) error {
 	if r == nil {
 		return nil
@@ -282,14 +282,14 @@ func (c *checker) variableSource(path string, s *svcv2.VariableSource) {
 	}
 }
 
-// needs says that a field which the kind asks for is missing, unless it is given.
+// needs reports a missing field that the kind requires.
 func (c *checker) needs(path string, given bool, kind string) {
 	if !given {
 		c.fail(path, "is required with the kind %s", kind)
 	}
 }
 
-// foreign says that a field belongs to another kind, if it is given.
+// foreign reports a field that is set but belongs to another kind.
 func (c *checker) foreign(path string, given bool, kind string) {
 	if given {
 		c.fail(path, "belongs to the kind %s only", kind)

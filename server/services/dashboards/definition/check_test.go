@@ -180,7 +180,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestVisualization: what draws groups needs groups.
+// TestVisualization checks that a visualization that draws groups needs groups.
 func TestVisualization(t *testing.T) {
 	for _, v := range []string{"pie", "heatmap", "hbar", "funnel", "list"} {
 		def := full(t)
@@ -238,7 +238,8 @@ func TestSQL(t *testing.T) {
 	}
 }
 
-// TestUnknownVariables: a filter that refers to a variable that the dashboard does not have is not saved; the violation names both.
+// TestUnknownVariables checks that a filter with a variable that the dashboard does not have is refused. The violation names
+// both.
 func TestUnknownVariables(t *testing.T) {
 	for clause, unknown := range map[string]string{
 		"service.name = $t": "", `service.name = "a-${t}"`: "", `attr.price = "$5"`: "", `body contains "\$HOME"`: "",
@@ -261,7 +262,7 @@ func TestUnknownVariables(t *testing.T) {
 	}
 }
 
-// TestFormulas: an expression that cannot be computed is not saved; the violation names it.
+// TestFormulas checks that an expression that cannot be computed is refused. The violation names it.
 func TestFormulas(t *testing.T) {
 	for expression, problem := range map[string]string{
 		"A / B": "", "a*100": "", "-(C + 1.5) / $t": "", "${t} * D": "", "F1 + 1": "F1", "A / Z": `"Z"`, "A +": "ends", "A / (B": "parenthesis", "A ^ B": "expected",
@@ -282,7 +283,8 @@ func TestFormulas(t *testing.T) {
 			t.Errorf("%.40s: %v, want a violation with %q", expression, err, problem)
 		}
 	}
-	// An earlier formula can be named, a later one and itself cannot; a query that is switched off stays a name.
+	// An expression can refer to an earlier formula, but not to a later one or to itself. The name of a query that is switched
+	// off stays valid.
 	def := full(t)
 	source := def.Widgets[0].DataSource
 	source.Queries[1].Enabled = new(false)

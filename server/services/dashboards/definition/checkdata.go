@@ -24,7 +24,7 @@ var (
 	stepInterval = regexp.MustCompile(`^0*[1-9][0-9]{0,8}[smhd]?$`)
 )
 
-// given is a field of a union and the kind that it belongs to.
+// given is a field of a union, with the kind that it belongs to.
 type given struct {
 	field, kind string
 	set         bool
@@ -74,7 +74,7 @@ func (c *checker) dataSource(path string, d *svcv2.WidgetDataSource) {
 	}
 }
 
-// route checks the parameters of the one endpoint that there is, which takes a statement.
+// route checks the parameters of the only endpoint, which takes a statement.
 func (c *checker) route(path string, d *svcv2.WidgetDataSource) {
 	c.needs(path+".endpoint", d.Endpoint != nil, sourceRoute)
 	sql, given := d.GetParams().GetFields()["sql"]
@@ -127,7 +127,7 @@ func (c *checker) queries(path string, d *svcv2.WidgetDataSource) {
 		if problem := query.CheckFormula(widget.ReadableFormula(f.GetExpression(), c.known), names); problem != "" {
 			c.fail(here+".expression", "%s", problem)
 		}
-		unique(here, f.GetId(), f.GetName()) // after its expression, which cannot name it
+		unique(here, f.GetId(), f.GetName()) // after its expression, which cannot refer to its own name
 	}
 }
 
@@ -140,7 +140,7 @@ func (c *checker) query(path string, q *svcv2.QueryDraft) {
 		{"metric_type", "metrics", q.MetricType != nil},
 		{"is_monotonic", "metrics", q.IsMonotonic != nil},
 	})
-	if !widget.SwitchedOff(q) { // one that is switched off may be half written
+	if !widget.SwitchedOff(q) { // a query that is switched off may be incomplete
 		c.asked(path, q)
 	}
 	if n := len(q.GetGroupBy()); n > limits.GroupBy {
@@ -161,7 +161,7 @@ func (c *checker) query(path string, q *svcv2.QueryDraft) {
 	}
 }
 
-// asked checks that the query language can read what the query asks. A clause with variables is only read with their values.
+// asked checks that the query language can read the query. A clause with variables is read only when their values are known.
 func (c *checker) asked(path string, q *svcv2.QueryDraft) {
 	source := query.Source(q.GetDataSource())
 	if known := query.Aggregations(source); !slices.Contains(known, q.GetAggregation()) {
@@ -178,7 +178,7 @@ func (c *checker) asked(path string, q *svcv2.QueryDraft) {
 	}
 }
 
-// references checks that a filter refers to variables that there are.
+// references checks that the variables of a filter exist.
 func (c *checker) references(path, clause string) {
 	if name := widget.UnknownVariable(clause, c.known); name != "" {
 		c.fail(path, "refers to $%s, a variable that the dashboard does not have; a dollar sign itself is \"\\$\" in quotes", name)
@@ -191,7 +191,7 @@ func (c *checker) positive(path string, v *float64) {
 	}
 }
 
-// grouped reports whether a query that runs has a group-by that counts.
+// grouped reports whether a query that runs has an effective group-by.
 func grouped(d *svcv2.WidgetDataSource) bool {
 	for _, q := range d.GetQueries() {
 		enabled := q.Enabled == nil || q.GetEnabled()
@@ -202,7 +202,7 @@ func grouped(d *svcv2.WidgetDataSource) bool {
 	return false
 }
 
-// match checks that the visualization can draw what the data source gives.
+// match checks that the visualization can draw the result of the data source.
 func (c *checker) match(path string, w *svcv2.Widget) {
 	d := w.GetDataSource()
 	queried := d.GetKind() == sourceQuery

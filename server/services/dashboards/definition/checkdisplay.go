@@ -88,7 +88,7 @@ func (c *checker) funnel(path string, f *svcv2.FunnelDisplay) {
 	}
 }
 
-// sessionDimensions are what a session can be told apart by.
+// sessionDimensions are the dimensions that sessions can be grouped by.
 func sessionDimensions() []string { return slices.Sorted(maps.Keys(query.SessionDimensions())) }
 
 func (c *checker) step(path string, s *svcv2.FunnelStep) {

@@ -13,7 +13,7 @@ var sqlTokens = regexp.MustCompile("(?s)" +
 	`'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*"|` + "`(?:[^`\\\\]|\\\\.|``)*`|" + // texts and quoted names
 	`\$__[A-Za-z0-9_]*|[A-Za-z_][A-Za-z0-9_]*|\s+|.`)
 
-// sqlStatements are words that no reading statement holds as a name of its own.
+// sqlStatements are words that a reading statement never contains as a bare name.
 func sqlStatements() []string {
 	return []string{
 		"INSERT", "UPDATE", "DELETE", "DROP", "ALTER", "TRUNCATE", "RENAME", "ATTACH", "DETACH", "CREATE", "GRANT", "REVOKE", "OPTIMIZE",
@@ -21,14 +21,15 @@ func sqlStatements() []string {
 	}
 }
 
-// heredoc is a text between two tags, whose content looks like a part of the statement.
+// heredoc is a text between two tags. Its content looks like a part of the statement.
 var heredoc = regexp.MustCompile(`\$[A-Za-z0-9_]*\$`)
 
 func sqlMacros() []string {
 	return []string{"$__orgFilter", "$__timeFilter", "$__timeGroup", "$__startTime", "$__endTime", "$__interval_s"}
 }
 
-// CheckStatement says why a widget cannot have a statement, as in "must be one statement". It is empty if the widget can have it.
+// CheckStatement returns the reason why a widget cannot have a statement, as in "must be one statement". The reason is empty if the
+// widget can have it.
 func CheckStatement(sql string) string {
 	if len(sql) > maxLongBytes {
 		return fmt.Sprintf("has %d bytes; at most %d are allowed", len(sql), maxLongBytes)
@@ -41,8 +42,8 @@ func CheckStatement(sql string) string {
 	return c.violations[0].Message
 }
 
-// sql checks what can be told of a statement without the engine: that it is one SELECT, which names the organization and sets
-// nothing. What it may read is decided where it runs.
+// sql makes the checks that need no engine: the text must be one SELECT that names the organization and sets nothing. The engine
+// decides later which data the statement may read.
 func (c *checker) sql(path, text string) {
 	var words []string // without comments and texts
 	filtered, ended := false, false

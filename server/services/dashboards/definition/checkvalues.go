@@ -8,14 +8,14 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// values checks what holds for every value at every depth: numbers that JSON can write, texts that the database can keep, and bounds
-// on their length.
+// values checks every value at every depth: JSON must be able to write the numbers, the database must be able to store the texts,
+// and the texts must not be too long.
 func (c *checker) values(m protoreflect.Message, path string) {
 	free := m.Descriptor().ParentFile().Package() == "google.protobuf"
 	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
 		here := string(f.Name())
 		switch {
-		case free: // the fields of Struct and Value are no names that a caller wrote
+		case free: // a caller did not write the names of the fields of Struct and Value
 			here = path
 		case path != "":
 			here = path + "." + here

@@ -13,7 +13,7 @@ import (
 	"github.com/svc-observability/svc/server/wirejson"
 )
 
-// Resource gives failures of dashboards their errors.
+// Resource maps failures about dashboards to their API errors.
 func Resource() storeerr.Resource {
 	return storeerr.Resource{
 		Prefix: publicid.Dashboard, ID: "a dashboard",
@@ -68,7 +68,7 @@ func renameDimensions(def *svcv2.DashboardDefinition) {
 	}
 }
 
-// Invalid is the error for a definition that breaks rules. It names every field that is at fault.
+// Invalid is the error for a definition that breaks rules. It names every invalid field.
 func Invalid(violations []apierr.Violation) error {
 	first := violations[0]
 	message := fmt.Sprintf("`%s` %s.", first.Field, first.Message)

@@ -9,7 +9,7 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 )
 
-// Kinds of changes that a difference alone does not tell.
+// Kinds of changes that the difference of two definitions does not show.
 const (
 	KindCreated  = "created"
 	KindRestored = "restored"
@@ -109,7 +109,7 @@ func equalPlace(a, b *svcv2.Widget) bool {
 	return proto.Equal(a.GetLayout(), b.GetLayout()) && a.GetSectionId() == b.GetSectionId() && a.GetTabId() == b.GetTabId()
 }
 
-// named is the title of the only element, or how many there are.
+// named returns the title of a single element, or the number of several.
 func named[M any](list []M, noun string, title func(M) string) string {
 	if len(list) == 1 {
 		return title(list[0])

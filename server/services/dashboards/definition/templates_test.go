@@ -6,7 +6,8 @@ import (
 	"github.com/svc-observability/svc/server/services/dashboards/templates"
 )
 
-// TestTemplatesAreValid: each template builds what a caller could store, with and without its parameters, and nothing overlaps.
+// TestTemplatesAreValid checks that each template builds a definition that a caller could store, with and without its parameters,
+// and that no widgets overlap.
 func TestTemplatesAreValid(t *testing.T) {
 	for _, template := range templates.All() {
 		values := map[string]string{}

@@ -1,4 +1,4 @@
-// Package links shares dashboards and widgets by links: it makes, rotates and ends links, and shows what they share.
+// Package links shares dashboards and widgets by links. It makes, rotates and revokes links, and shows what they share.
 package links
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/svc-observability/svc/server/storeerr"
 )
 
-// suffixLength is how much of the end of a token tells links apart.
+// suffixLength is the number of characters at the end of a token by which people recognize a link.
 const suffixLength = 6
 
 // Service has the methods of svc.v2.DashboardsService about share links. It is safe for concurrent use.
@@ -34,7 +34,7 @@ func New(st *store.Store, sealer Sealer, hash func(token string) string) *Servic
 	return &Service{store: st, sealer: sealer, hash: hash}
 }
 
-// Sealer encrypts tokens: every read of a link gives the token back.
+// Sealer encrypts tokens. Every read of a link returns the token again.
 type Sealer interface {
 	Seal(plain []byte, place string) []byte
 	Open(sealed []byte, place string) ([]byte, error)
@@ -73,7 +73,7 @@ func (s *Service) shareToProto(share store.DashboardShare) (*svcv2.DashboardShar
 	return out, nil
 }
 
-// shares gives failures their errors where they are about share links.
+// shares maps failures about share links to their API errors.
 func shares() storeerr.Resource {
 	r := definition.Resource()
 	r.Unavailable = storeerr.Answer{Tag: apierr.SharePersistence, Message: "Share links cannot be read or changed at the moment. Try again."}
@@ -113,7 +113,7 @@ func (s *Service) GetDashboardWidgetShare(ctx context.Context, req *svcv2.GetDas
 	return &svcv2.GetDashboardWidgetShareResponse{Share: share}, err
 }
 
-// share is nil when there is none.
+// share returns nil if there is no link.
 func (s *Service) share(ctx context.Context, id, widget string) (*svcv2.DashboardShare, error) {
 	caller, key, err := shares().Target(ctx, id)
 	if err != nil {
@@ -166,12 +166,12 @@ func (s *Service) upsert(ctx context.Context, id, widget, mode string) (*svcv2.D
 	return s.shareToProto(row)
 }
 
-// RotateDashboardShare gives the link of a dashboard another token.
+// RotateDashboardShare gives the link of a dashboard a new token.
 func (s *Service) RotateDashboardShare(ctx context.Context, req *svcv2.RotateDashboardShareRequest) (*svcv2.DashboardShare, error) {
 	return s.rotate(ctx, req.GetId(), "")
 }
 
-// RotateDashboardWidgetShare gives the link of a widget another token.
+// RotateDashboardWidgetShare gives the link of a widget a new token.
 func (s *Service) RotateDashboardWidgetShare(ctx context.Context, req *svcv2.RotateDashboardWidgetShareRequest) (*svcv2.DashboardShare, error) {
 	return s.rotate(ctx, req.GetId(), req.GetWidgetId())
 }

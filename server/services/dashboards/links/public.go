@@ -25,7 +25,7 @@ const (
 // PublicConfig is what the public reads of share links need.
 type PublicConfig struct {
 	Store *store.Store
-	// Hash finds a token; the same as that of New.
+	// Hash finds a token. It must be the same function as that of New.
 	Hash func(token string) string
 	// ByToken and ByAddress limit requests.
 	ByToken, ByAddress ratelimit.Limiter
@@ -33,7 +33,8 @@ type PublicConfig struct {
 	Widgets *widget.Resolver
 }
 
-// Public implements svcv2connect.ShareServiceHandler: what a share link shows to whoever has it. It is safe for concurrent use.
+// Public implements svcv2connect.ShareServiceHandler, which shows the content of a share link to everybody who has the link. It
+// is safe for concurrent use.
 type Public struct {
 	cfg   PublicConfig
 	reads *publicReads
@@ -42,18 +43,18 @@ type Public struct {
 // NewPublic returns the service.
 func NewPublic(cfg PublicConfig) *Public { return &Public{cfg: cfg, reads: newPublicReads()} }
 
-// link is an open share link: what it shows, and how.
+// link is an open share link, with the content that it shows.
 type link struct {
 	share store.DashboardShare
-	// mode is the stricter one of the link and of the link to its dashboard.
+	// mode is the stricter of two modes: that of the link and that of the link to its dashboard.
 	mode string
 	def  *svcv2.DashboardDefinition
-	// widget is nil when the whole dashboard is shared.
+	// widget is nil if the link shares the whole dashboard.
 	widget *svcv2.Widget
 }
 
-// open finds a link by the hash of its token and checks that the caller may see it. Every way in which there is nothing to see gives
-// the same answer.
+// open finds a link by the hash of its token and checks that the caller may see it. The answer is the same for every reason for
+// which the caller sees nothing.
 func (p *Public) open(ctx context.Context, hash string) (*link, error) {
 	now := time.Now()
 	if ok, after := p.cfg.ByAddress.Allow(principal.OriginFrom(ctx).IP, now); !ok {
@@ -66,7 +67,7 @@ func (p *Public) open(ctx context.Context, hash string) (*link, error) {
 	case err != nil:
 		return nil, shares().Failure(ctx, err)
 	}
-	// Counted only for links that exist, so that guesses take no memory.
+	// Requests are counted only for links that exist, so that guesses take no memory.
 	if ok, after := p.cfg.ByToken.Allow(l.share.Hash, now); !ok {
 		return nil, tooMany(after)
 	}
@@ -78,7 +79,8 @@ func (p *Public) open(ctx context.Context, hash string) (*link, error) {
 	return l, nil
 }
 
-// belongs checks that the caller is signed in and a member of the organization, whichever one the session acts in.
+// belongs checks that the caller is signed in and is a member of the organization. The organization in which the session acts
+// does not matter.
 func (p *Public) belongs(ctx context.Context, org principal.OrgID) error {
 	caller, ok := principal.From(ctx)
 	switch {
@@ -101,7 +103,7 @@ func tooMany(after time.Duration) error {
 	return apierr.New(apierr.ShareRateLimited, "Too many requests. Try again later.", apierr.RetryAfter(after))
 }
 
-// find returns store.ErrNotFound also for a widget that is gone, and for one whose dashboard is not shared, too.
+// find returns store.ErrNotFound also for a widget that no longer exists, and for a widget whose dashboard is not shared.
 func (p *Public) find(ctx context.Context, hash string) (*link, error) {
 	share, err := p.cfg.Store.DashboardShareByHash(ctx, hash)
 	if err != nil {
@@ -134,7 +136,7 @@ func (p *Public) find(ctx context.Context, hash string) (*link, error) {
 	return l, nil
 }
 
-// ResolveShare shows what was shared, without its queries.
+// ResolveShare shows the shared content, without its queries.
 func (p *Public) ResolveShare(ctx context.Context, req *svcv2.ResolveShareRequest) (*svcv2.ResolvedShare, error) {
 	l, err := p.open(ctx, p.cfg.Hash(req.GetToken()))
 	if err != nil {
@@ -150,7 +152,7 @@ func (p *Public) ResolveShare(ctx context.Context, req *svcv2.ResolveShareReques
 	return res, nil
 }
 
-// title is what the link is called, and described by.
+// title returns the title and the description of the link.
 func (l *link) title() (title, description string) {
 	if l.widget == nil {
 		return l.def.GetName(), l.def.GetDescription()
@@ -168,7 +170,7 @@ func (p *Public) ResolveShareOgMeta(ctx context.Context, req *svcv2.ResolveShare
 	return &svcv2.ShareOgMeta{Title: title, Description: description, ImagePath: "/share/og/" + l.share.Hash}, nil
 }
 
-// ResolveShareOgCard returns what the picture of a preview is drawn from.
+// ResolveShareOgCard returns the content of the picture of a preview.
 func (p *Public) ResolveShareOgCard(ctx context.Context, req *svcv2.ResolveShareOgCardRequest) (*svcv2.ShareOgCard, error) {
 	l, err := p.open(ctx, req.GetOgId())
 	if err != nil {

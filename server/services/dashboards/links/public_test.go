@@ -16,7 +16,7 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// budget allows some requests for each key.
+// budget allows a number of requests for each key.
 type budget struct {
 	each int
 	used map[string]int
@@ -33,8 +33,8 @@ func (b *budget) Allow(key string, _ time.Time) (bool, time.Duration) {
 	return true, 0
 }
 
-// TestShareLimits: a link is limited by its token and by the address that asks, misses by the address alone, which also keeps guesses from
-// filling the memory of the other limit.
+// TestShareLimits checks that a link is limited by its token and by the address of the caller. Requests for links that do not
+// exist are limited by the address only, so that guesses do not fill the memory of the other limit.
 func TestShareLimits(t *testing.T) {
 	st, err := store.Open(t.Context(), store.Config{Path: filepath.Join(t.TempDir(), "svc.db")})
 	if err != nil {
@@ -94,7 +94,8 @@ func TestShareLimits(t *testing.T) {
 	}
 }
 
-// TestShareOfTheOrganization: who belongs to the organization opens its links, whichever organization the session acts in; keys open none.
+// TestShareOfTheOrganization checks that a member of the organization can open its links, in whichever organization the session
+// acts. Keys open no such link.
 func TestShareOfTheOrganization(t *testing.T) {
 	st, err := store.Open(t.Context(), store.Config{Path: filepath.Join(t.TempDir(), "svc.db")})
 	if err != nil {

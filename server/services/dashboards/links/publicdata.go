@@ -23,14 +23,14 @@ import (
 )
 
 const (
-	// publicSnap is what the ends of public windows are rounded down to, so that readers who come together read the same.
+	// publicSnap rounds down the ends of public windows, so that simultaneous readers read the same window.
 	publicSnap = 15 * time.Second
 	// publicFor is how long the data of a widget is kept for further readers.
 	publicFor = 15 * time.Second
-	// publicEntries bounds what is kept, publicAtOnce the reads of all links that run at once.
+	// publicEntries bounds the kept results. publicAtOnce bounds the reads of all links that run at once.
 	publicEntries = 512
 	publicAtOnce  = 4
-	// publicLimit is how long one read may take, waiting included.
+	// publicLimit bounds the time of one read, including the wait.
 	publicLimit = 30 * time.Second
 )
 
@@ -116,7 +116,7 @@ func (p *Public) ResolveShareWidgetData(ctx context.Context, req *svcv2.ResolveS
 	return out, ctx.Err()
 }
 
-// variables are those that the link shows: of a widget, the ones that it refers to.
+// variables returns the variables that the link shows. For a shared widget, these are the variables that it refers to.
 func (l *link) variables() []*svcv2.DashboardVariable {
 	if l.widget == nil {
 		return l.def.GetVariables()
@@ -147,7 +147,7 @@ func publicWindow(r *svcv2.ShareTimeRange, now time.Time) (*svcv2.TimeRange, err
 	return &svcv2.TimeRange{Type: "absolute", StartTime: timestamppb.New(from), EndTime: timestamppb.New(to)}, nil
 }
 
-// widgetData is the data of one widget, or why there is none, in words that tell nothing of the query.
+// widgetData returns the data of one widget, or a reason that reveals nothing about the query.
 func (p *Public) widgetData(
 	ctx context.Context, l *link, req *svcv2.ShareWidgetRequest, window *svcv2.TimeRange, variables []*svcv2.DashboardVariable, given, chosen map[string]string,
 ) *svcv2.ShareWidgetResult {
@@ -174,7 +174,7 @@ func (p *Public) widgetData(
 	if err != nil {
 		return no("failed", "The data of this widget cannot be read at the moment.")
 	}
-	// Warnings name metrics and attributes that the link does not show.
+	// Warnings name metrics and attributes that the link does not show, so they are left out.
 	data = &svcv2.WidgetData{
 		Object: data.GetObject(), WidgetId: data.GetWidgetId(), Kind: data.GetKind(), StartTime: data.GetStartTime(), EndTime: data.GetEndTime(),
 		RangeSource: data.GetRangeSource(), NarrowedToSeconds: data.NarrowedToSeconds, Timeseries: data.GetTimeseries(), Breakdown: data.GetBreakdown(),
@@ -184,14 +184,14 @@ func (p *Public) widgetData(
 	return &svcv2.ShareWidgetResult{WidgetId: req.GetWidgetId(), Ok: true, Data: data, NarrowedToSeconds: data.NarrowedToSeconds}
 }
 
-// readKey is of everything that the data depends on: the widget as it is now, so that a change shows at once.
+// readKey covers everything that the data depends on. It includes the widget in its present form, so that a change shows at once.
 func readKey(l *link, w *svcv2.Widget, req *svcv2.ShareWidgetRequest, window *svcv2.TimeRange, chosen map[string]string) string {
 	h := sha256.New()
 	part := func(text string) { fmt.Fprintf(h, "%d:%s", len(text), text) }
 	part(string(l.share.Org))
 	part(l.share.Dashboard.String())
 	for _, m := range []proto.Message{w, req, window} {
-		text, _ := proto.MarshalOptions{Deterministic: true}.Marshal(m) // what was read can be written
+		text, _ := proto.MarshalOptions{Deterministic: true}.Marshal(m) // this cannot fail: the message was read before
 		part(string(text))
 	}
 	for _, v := range l.def.GetVariables() {

@@ -16,8 +16,8 @@ import (
 
 func keyOf(text string) string { return text }
 
-// TestPublicReads: a crowd that asks for the same reads once, different ones wait for each other, what fails is not kept, and a reader who
-// leaves takes nothing from the others.
+// TestPublicReads checks that simultaneous equal reads run once, that different reads wait for each other, and that failures are
+// not kept. A reader who leaves does not affect the others.
 func TestPublicReads(t *testing.T) {
 	p := newPublicReads()
 	var reads, running, most atomic.Int32
@@ -75,7 +75,7 @@ func TestPublicReads(t *testing.T) {
 	}
 }
 
-// TestPublicWindow: windows are rounded so that a crowd asks for the same, and bounded.
+// TestPublicWindow checks that windows are bounded, and rounded so that simultaneous readers ask for the same window.
 func TestPublicWindow(t *testing.T) {
 	now := time.Date(2026, 1, 31, 12, 0, 7, 0, time.UTC)
 	of := func(start, end time.Time) (*svcv2.TimeRange, error) {

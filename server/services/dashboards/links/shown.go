@@ -9,8 +9,8 @@ import (
 	"github.com/svc-observability/svc/server/services/dashboards/definition"
 )
 
-// shown is what a link shows of a dashboard: of its widgets, or of the one, what is drawn, not what is asked. It copies what is known to
-// be harmless: a field that is added later stays hidden until it is added here.
+// shown returns the part of a dashboard that a link shows: what its widgets, or the one shared widget, draw, but not their
+// queries. It copies only fields that are known to be harmless: a field that is added later stays hidden until it is added here.
 func shown(def *svcv2.DashboardDefinition, only *svcv2.Widget) *svcv2.SharedDashboard {
 	out := &svcv2.SharedDashboard{TimeRange: def.GetTimeRange(), RefreshIntervalSeconds: def.RefreshIntervalSeconds}
 	widgets := def.GetWidgets()
@@ -40,7 +40,7 @@ func shown(def *svcv2.DashboardDefinition, only *svcv2.Widget) *svcv2.SharedDash
 	return out
 }
 
-// shownDisplay leaves out what says which data is asked for.
+// shownDisplay leaves out the fields that reveal the query.
 func shownDisplay(d *svcv2.WidgetDisplay) *svcv2.WidgetDisplay {
 	out := &svcv2.WidgetDisplay{
 		Title: d.Title, Description: d.Description, ChartId: d.ChartId, Prefix: d.Prefix, Suffix: d.Suffix, Unit: d.Unit, ChartPresentation: d.ChartPresentation,
@@ -62,6 +62,6 @@ func shownDisplay(d *svcv2.WidgetDisplay) *svcv2.WidgetDisplay {
 
 // uses reports whether a widget refers to a variable, as `$name` or `${name}`.
 func uses(w *svcv2.Widget, name string) bool {
-	text, err := protojson.Marshal(w) // where a quote ends each text; in the binary form, a digit or letter might
+	text, err := protojson.Marshal(w) // JSON ends each text with a quote; in the binary form, a digit or letter might follow the name
 	return err == nil && regexp.MustCompile(`\$(`+name+`\b|\{`+name+`\})`).Match(text)
 }

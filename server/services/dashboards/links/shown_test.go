@@ -24,7 +24,7 @@ func everything(t *testing.T) *svcv2.DashboardDefinition {
 	return def
 }
 
-// TestShown: of a dashboard that uses every part, nothing of what is asked is shown, and all of what is drawn.
+// TestShown checks a dashboard that uses every part: the link shows everything that is drawn, and nothing of the queries.
 func TestShown(t *testing.T) {
 	def := everything(t)
 	text, err := wirejson.Marshal(shown(def, nil))

@@ -12,10 +12,10 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 )
 
-// drawing is how a panel is drawn here.
+// drawing is the way in which we draw a panel.
 type drawing struct{ visualization, chart, display string }
 
-// drawingOf maps the kinds of panels. Unknown ones become a line chart, with a warning.
+// drawingOf maps the kinds of panels. An unknown kind becomes a line chart, with a warning.
 func drawingOf(plugin string) (d drawing, known bool) {
 	switch plugin {
 	case "TimeSeriesChart":
@@ -43,7 +43,7 @@ func drawingOf(plugin string) (d drawing, known bool) {
 
 func pluginOf(panel object) string { return panel.at("spec", "plugin").text("kind") }
 
-// widget makes a widget of a panel, without id and layout.
+// widget makes a widget from a panel, without id and layout.
 func (m *importer) widget(key string, panel object) *svcv2.Widget {
 	spec := panel.child("spec")
 	title := cmp.Or(clip(spec.child("display").text("name")), key)
@@ -101,7 +101,7 @@ var (
 	timeMacro    = regexp.MustCompile(`\$__(timeFilter|startTime|endTime)\b`)
 )
 
-// query returns the statement of a panel and whether it reads logs, or why there is none that can run.
+// query returns the statement of a panel and whether it reads logs. If no statement can run, it returns the reason.
 func (m *importer) query(key string, queries []*structpb.Value) (sql string, logs bool, reason string) {
 	if len(queries) == 0 {
 		m.warn("Panel %q has no query: it was replaced by a note.", key)

@@ -1,5 +1,5 @@
-// Package perses turns dashboards of Perses into dashboards of ours (product-facts.md 3.8, rest-wire.md 6.11). Every panel becomes a
-// widget; what cannot be taken over is said in a warning, and a panel whose query cannot run becomes text that says why.
+// Package perses converts dashboards of Perses into dashboards of svc. Every panel becomes a widget. A warning names each part
+// that cannot be converted. A panel whose query cannot run becomes a text widget with the reason.
 package perses
 
 import (
@@ -15,9 +15,9 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 )
 
-// Error says why a document is no Perses dashboard.
+// Error is the reason why a document is not a Perses dashboard.
 type Error struct {
-	// Path is the field that is at fault, below `dashboard`.
+	// Path is the invalid field, below `dashboard`.
 	Path, Reason string
 }
 
@@ -30,14 +30,14 @@ const (
 	importTag     = "perses-import"
 )
 
-// object reads JSON objects without minding what is missing.
+// object reads JSON objects and tolerates missing fields.
 type object map[string]*structpb.Value
 
 func (o object) child(name string) object {
 	return o[name].GetStructValue().GetFields()
 }
 
-// at walks down several names.
+// at descends through several names.
 func (o object) at(names ...string) object {
 	for _, name := range names {
 		o = o.child(name)
@@ -56,7 +56,7 @@ func (o object) number(name string) *float64 {
 	return nil
 }
 
-// importer collects the widgets and what is to be said about them.
+// importer collects the widgets and the warnings.
 type importer struct {
 	panels   object
 	widgets  []*svcv2.Widget
@@ -71,8 +71,8 @@ func (m *importer) warn(format string, args ...any) {
 	m.warnings = append(m.warnings, fmt.Sprintf(format, args...))
 }
 
-// Convert reads a Perses dashboard. Refuse says why a statement cannot run, as in "must be a SELECT"; empty when it can. The error is
-// an *Error.
+// Convert reads a Perses dashboard. refuse returns the reason why a statement cannot run, as in "must be a SELECT", or an empty
+// text if it can. The error is an *Error.
 func Convert(document *structpb.Struct, refuse func(sql string) string) (*svcv2.DashboardDefinition, []string, error) {
 	root := object(document.GetFields())
 	if root.text("kind") != "Dashboard" {
@@ -114,7 +114,7 @@ func Convert(document *structpb.Struct, refuse func(sql string) string) (*svcv2.
 
 var durationForm = regexp.MustCompile(`^[1-9][0-9]{0,5}[mhdw]$`)
 
-// clip makes a text fit a name.
+// clip shortens a text to the length of a name.
 func clip(text string) string {
 	const longest = 200
 	text = strings.Join(strings.Fields(text), " ")
@@ -130,7 +130,7 @@ const (
 	maxMarkdown    = 100_000
 )
 
-// shorten cuts a text that is longer than a dashboard may hold, and says so.
+// shorten cuts a text that is longer than a dashboard may hold, and adds a warning.
 func (m *importer) shorten(of, text string, longest int) string {
 	if len(text) <= longest {
 		return text

@@ -30,7 +30,8 @@ func refuse(sql string) string {
 	return ""
 }
 
-// TestConvert: a document with every kind of panel, and with each thing that cannot be taken over, gives what the golden file says.
+// TestConvert converts a document with every kind of panel, and with everything that cannot be converted, and compares the result
+// with the golden file.
 func TestConvert(t *testing.T) {
 	text, err := os.ReadFile("testdata/complete.json")
 	if err != nil {
@@ -54,7 +55,7 @@ func TestConvert(t *testing.T) {
 	}
 	golden.Compare(t, "complete.golden.json", got.String())
 
-	// Each panel is a widget, and each that is a note instead of a drawing has a warning that names it.
+	// Each panel becomes a widget. Each panel that became a note instead of a drawing has a warning that names it.
 	all := strings.Join(warnings, "\n")
 	for key, panel := range object(doc.GetFields()).at("spec", "panels") {
 		title := object(panel.GetStructValue().GetFields()).at("spec", "display").text("name")
@@ -103,7 +104,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// FuzzConvert: whatever a document holds, conversion ends, and loses no panel.
+// FuzzConvert checks that conversion ends for every document, and loses no panel.
 func FuzzConvert(f *testing.F) {
 	text, err := os.ReadFile("testdata/complete.json")
 	if err != nil {

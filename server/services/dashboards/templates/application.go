@@ -1,15 +1,15 @@
 package templates
 
-// errorLabel names the sort of an error: its type, else what it says, else where it happened.
+// errorLabel groups errors by their type, else by their message, else by the place where they happened.
 const errorLabel = `coalesce(nullIf(SpanAttributes['error.type'], ''), nullIf(EventsAttributes[indexOf(EventsName, 'exception')]['exception.type'], ''),` +
 	` nullIf(StatusMessage, ''), SpanName)`
 
-// weightedP95 is in milliseconds. Weights are whole numbers: sixteenths of what a span stands for.
+// weightedP95 is in milliseconds. A weight is a whole number: sixteenths of the number of spans that the span stands for.
 const weightedP95 = "quantileTDigestWeighted(0.95)(DurationNano, toUInt64(round(SampleRate * 16))) / 1e6"
 
 const (
 	hasError = "has_error = true"
-	// entry leaves the spans by which services are measured: what others ask of them.
+	// entry keeps the spans that measure a service: the requests that others make to it.
 	entry = "is_entry = true"
 )
 
@@ -79,7 +79,7 @@ func application() []*Template {
 				b.table(place{6, 0, 6, 5}, "Slowest Endpoints (P95)", query("breakdown", spans("p95_duration", f, "span.name")),
 					column("name", "Endpoint", ""), column("value", "P95", "duration_ms"))
 				rates := spans("error_rate", f, "span.name")
-				rates.SeriesLimit = new("20") // more than that cannot be told apart
+				rates.SeriesLimit = new("20") // a reader cannot distinguish more series than that
 				b.area(place{0, 5, 12, 4}, "Error Rate by Endpoint", "percent", rates)
 				b.traces(place{0, 9, 12, 5}, "Recent Traces", f, 10)
 			},

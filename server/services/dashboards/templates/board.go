@@ -14,15 +14,15 @@ type board struct {
 	ids     map[string]int
 }
 
-// place is where a widget stands: column, row, width and height.
+// place is the position of a widget: column, row, width and height.
 type place [4]float64
 
-// Types of metrics. Which one a metric has is up to who sends it.
+// Types of metrics. The sender decides which type a metric has.
 const (
 	gauge     = "gauge"
 	counter   = "counter"   // a monotonic sum
 	upDown    = "updown"    // a sum that also falls
-	histogram = "histogram" // the averages are asked for: percentiles of metrics are none of the query builder's
+	histogram = "histogram" // queried by its averages: the query builder has no percentiles of metrics
 )
 
 func (b *board) add(p place, visualization, title string, source *svcv2.WidgetDataSource, display *svcv2.WidgetDisplay) *svcv2.Widget {
@@ -48,7 +48,7 @@ func (b *board) add(p place, visualization, title string, source *svcv2.WidgetDa
 	return w
 }
 
-// where joins clauses by AND; empty ones are left out.
+// where joins clauses by AND and leaves out empty ones.
 func where(clauses ...string) string {
 	var all []string
 	for _, c := range clauses {
@@ -70,7 +70,7 @@ func equals(key, value string) string {
 // service is the clause of the parameter service_name.
 func (b *board) service() string { return equals("service.name", b.values["service_name"]) }
 
-// sqlService is the same for a statement.
+// sqlService is the same clause for a statement.
 func (b *board) sqlService() string {
 	v := b.values["service_name"]
 	if v == "" {
@@ -79,7 +79,7 @@ func (b *board) sqlService() string {
 	return " AND ServiceName = '" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(v) + "'"
 }
 
-// draft is a query as the query builder writes it.
+// draft is a query in the form in which the query builder writes it.
 func draft(source, aggregation, clause string, groups ...string) *svcv2.QueryDraft {
 	return &svcv2.QueryDraft{
 		Id: "a", Name: "A", Enabled: new(true), DataSource: source, WhereClause: new(clause), Aggregation: aggregation, StepInterval: new(""),
@@ -116,7 +116,7 @@ func sql(displayType, text string) *svcv2.WidgetDataSource {
 	return &svcv2.WidgetDataSource{Kind: "raw_sql", Sql: new(text), DisplayType: new(displayType)}
 }
 
-// area, line and number are the looks that all templates share.
+// area, line and number are the drawings that all templates share.
 func (b *board) area(p place, title, unit string, drafts ...*svcv2.QueryDraft) {
 	b.chart(p, title, unit, "area", true, drafts)
 }
@@ -132,7 +132,7 @@ func (b *board) chart(p place, title, unit, kind string, stacked bool, drafts []
 	})
 }
 
-// number shows what aggregate makes of the buckets of a query; without one, the query over the whole window.
+// number shows one figure. With aggregate, it combines the buckets of a query. Without, the query covers the whole window.
 func (b *board) number(p place, title, unit, aggregate string, q *svcv2.QueryDraft) {
 	source := query("timeseries", q)
 	if aggregate != "" {

@@ -10,8 +10,8 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(warehousetest.Main(m)) }
 
-// TestStatements runs every statement of the templates on the engine, with the macros as one may replace them: the tables and columns
-// exist, and a value of a parameter stays inside its quotes.
+// TestStatements runs every statement of the templates on the engine, with their macros replaced. The tables and columns exist,
+// and a value of a parameter stays inside its quotes.
 func TestStatements(t *testing.T) {
 	w := warehousetest.Shared(t)
 	macros := strings.NewReplacer("$__orgFilter", "OrgId = 'org_templates'", "$__timeFilter(Timestamp)", "Timestamp > now() - INTERVAL 1 HOUR")
@@ -44,10 +44,12 @@ func TestStatements(t *testing.T) {
 	}
 }
 
-// TestStatementsAreWeighted: a span that stands for ten counts as ten, in every statement that counts or takes a quantile.
+// TestStatementsAreWeighted checks that a span that stands for ten counts as ten, in every statement that counts or computes a
+// quantile.
 func TestStatementsAreWeighted(t *testing.T) {
 	w := warehousetest.Shared(t)
-	// One failed span of 1 s that stands for ten, and nineteen of 1 ms for themselves: unweighted, the 95th percentile is theirs.
+	// One failed span of 1 s stands for ten spans; nineteen spans of 1 ms stand for themselves. Without weights, the 95th
+	// percentile would be 1 ms.
 	if err := w.Exec(t.Context(), `INSERT INTO spans (OrgId, Timestamp, TraceId, SpanId, SpanName, SpanKind, ServiceName, DurationNano, StatusCode, StatusMessage, HasError, IsEntry, SampleRate)
 		SELECT 'org_weighted', now64(9) - toIntervalMinute(5), lower(hex(MD5(toString(number)))), lower(leftPad(hex(number + 1), 16, '0')), 'op', 'Server', 'checkout',
 			if(number = 0, 1000000000, 1000000), if(number = 0, 'Error', 'Unset'), if(number = 0, 'card declined', ''), number = 0, true, if(number = 0, 10, 1)

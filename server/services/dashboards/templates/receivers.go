@@ -5,11 +5,11 @@ import "strings"
 // chart is one chart of a template that shows the metrics of a receiver.
 type chart struct {
 	title, unit string
-	// stacked draws areas; otherwise there are lines.
+	// stacked draws areas instead of lines.
 	stacked                   bool
 	metric, kind, aggregation string
 	by                        string
-	// filter is a clause of its own.
+	// filter is an extra clause of this chart.
 	filter string
 	wide   bool
 }

@@ -19,7 +19,7 @@ func runtimes() []*Template {
 			},
 		},
 		{
-			// The names changed with the semantic conventions: each chart asks for the new and for the old one.
+			// The semantic conventions renamed these metrics, so each chart queries the new and the old name.
 			Slug: "nodejs-runtime", Name: "Node.js Runtime", Description: "Event loop, heap and garbage collection of Node.js services.", Category: "application",
 			Tags: []string{"nodejs", "javascript", "runtime"}, Requirements: []string{"Node.js instrumentation"},
 			Requirement:    metricsFrom("Node.js metrics", "@opentelemetry/instrumentation-runtime-node", "Add the runtime instrumentation to the Node.js SDK."),

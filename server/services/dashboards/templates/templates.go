@@ -1,5 +1,5 @@
-// Package templates holds the built-in dashboards (product-facts.md 3.10). What they ask is in the words of the OpenTelemetry semantic
-// conventions and of the Collector's receivers, with the metric types that those send: a query of another type finds nothing.
+// Package templates holds the built-in dashboards. Their queries use the names of the OpenTelemetry semantic conventions and of
+// the Collector's receivers, with the metric types that those send. A query with another type finds nothing.
 package templates
 
 import (
@@ -11,26 +11,26 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 )
 
-// Parameter is a value that whoever uses a template can choose.
+// Parameter is a value that the user of a template can choose.
 type Parameter struct {
 	Key, Label, Description string
 	Required                bool
 	Placeholder             string
-	// Values are all that it can be; empty for free text.
+	// Values lists the allowed values. It is empty for free text.
 	Values []string
 }
 
-// Requirement is what must be set up before a template has something to show.
+// Requirement is something that must be set up before a template has data to show.
 type Requirement struct{ Kind, Label, Collector, Hint string }
 
 // Template is a built-in dashboard.
 type Template struct {
-	// Slug names it: `^[a-z][a-z0-9-]*$`.
+	// Slug identifies the template: `^[a-z][a-z0-9-]*$`.
 	Slug, Name, Description string
 	// Category is application, database, infrastructure or messaging.
 	Category string
 	Tags     []string
-	// Requirements are in words; Requirement is nil when tracing is enough.
+	// Requirements describes the requirements in words. Requirement is nil if tracing is enough.
 	Requirements   []string
 	Requirement    *Requirement
 	MetricPrefixes []string
@@ -39,10 +39,10 @@ type Template struct {
 	widgets func(b *board)
 }
 
-// ParameterError is a parameter that cannot be used.
+// ParameterError reports a parameter that cannot be used.
 type ParameterError struct {
 	Key string
-	// Missing: it is required, and not given.
+	// Missing means that the parameter is required but was not given.
 	Missing bool
 	Reason  string
 }
@@ -52,12 +52,12 @@ func (e *ParameterError) Error() string { return fmt.Sprintf("parameter %s %s", 
 
 const maxValueBytes = 200
 
-// All lists the templates in the order in which they are shown.
+// All lists the templates in display order.
 func All() []*Template {
 	return slices.Concat(application(), runtimes(), databases(), infrastructure(), messaging())
 }
 
-// Find returns a template by its slug, nil when there is none.
+// Find returns a template by its slug, or nil if there is no such template.
 func Find(slug string) *Template {
 	for _, t := range All() {
 		if t.Slug == slug {
@@ -67,7 +67,8 @@ func Find(slug string) *Template {
 	return nil
 }
 
-// Check reports the first parameter that is unknown or has a bad value as a *ParameterError; with complete, also one that is missing.
+// Check reports the first parameter that is unknown or has a bad value, as a *ParameterError. With complete, it also reports a
+// missing parameter.
 func (t *Template) Check(values map[string]string, complete bool) error {
 	keys := make([]string, 0, len(values))
 	for key := range values {
@@ -97,7 +98,7 @@ func (t *Template) Check(values map[string]string, complete bool) error {
 	return nil
 }
 
-// Build makes the dashboard. Values that are missing or blank leave their part out. The same values give the same dashboard.
+// Build makes the dashboard. It leaves out the parts whose values are missing or blank. The same values give the same dashboard.
 func (t *Template) Build(values map[string]string) *svcv2.DashboardDefinition {
 	b := &board{values: map[string]string{}, ids: map[string]int{}}
 	name := t.Name

@@ -65,7 +65,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestParameters: a parameter reaches every query, quoted; without it none is filtered.
+// TestParameters checks that a parameter reaches every query, quoted, and that without it no query is filtered.
 func TestParameters(t *testing.T) {
 	const hostile = `a"b\c'd`
 	for _, template := range All() {
