@@ -201,7 +201,7 @@ func (a *App) mountServices(
 	mount(svcv2connect.NewAgentFeedbackServiceHandler(agentfeedback.New(a.store), options...))
 	mount(svcv2connect.NewAttributeMappingsServiceHandler(attributemappings.New(a.store), options...))
 	reads := read.NewReader(read.Config{Warehouse: a.opts.reads(a.warehouse)})
-	rollups := read.Rollups(ctx, a.warehouse, a.log)
+	rollups := a.rollups(ctx)
 	queryEngine := engine.New(engine.Config{Warehouse: reads, Rollups: rollups})
 	widgets := widget.New(queryEngine, reads, time.Now)
 	mount(svcv2connect.NewDashboardDataServiceHandler(dashboards.NewData(a.store, widgets), options...))

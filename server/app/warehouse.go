@@ -12,6 +12,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/svc-observability/svc/server/config"
+	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/read"
 	"github.com/svc-observability/svc/server/warehouse"
 	"github.com/svc-observability/svc/server/warehouse/chdb"
 )
@@ -96,3 +98,6 @@ func (a *App) startEngine(ctx context.Context) error {
 	a.onClose("embedded engine", s.Stop)
 	return nil
 }
+
+// rollups returns the time since which the rollups are complete.
+func (a *App) rollups(ctx context.Context) query.Rollups { return read.Rollups(ctx, a.warehouse, a.log) }
