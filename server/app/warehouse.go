@@ -100,4 +100,6 @@ func (a *App) startEngine(ctx context.Context) error {
 }
 
 // rollups returns the time since which the rollups are complete.
-func (a *App) rollups(ctx context.Context) query.Rollups { return read.Rollups(ctx, a.warehouse, a.log) }
+func (a *App) rollups(ctx context.Context) query.Rollups {
+	return read.Rollups(ctx, a.warehouse, a.log)
+}
