@@ -360,7 +360,12 @@ type customKeys struct{}
 
 func (customKeys) AuthenticateIngest(context.Context, string) (ingest.Key, error) {
 	return ingest.Key{
-		Org: org, Type: otlp.KeyCustom, ID: "ingk_1", Signals: []string{"sessions", "events"},
-		Attributes: []otlp.ResourceAttribute{{Key: "team", Value: "checkout"}},
+		Origin: otlp.Origin{
+			Org:        org,
+			KeyType:    otlp.KeyCustom,
+			KeyID:      "ingk_1",
+			Attributes: []otlp.ResourceAttribute{{Key: "team", Value: "checkout"}},
+		},
+		Signals: []string{"sessions", "events"},
 	}, nil
 }
