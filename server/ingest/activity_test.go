@@ -331,10 +331,10 @@ func TestActivityIsTheSameEitherWay(t *testing.T) {
 	}
 	attached, decoded := ingest.NewBatch(d), ingest.NewBatch(d)
 	for _, rec := range q.records {
-		if err := attached.Add(nil, nil, rec.Attachment); err != nil {
+		if err := attached.Add(rec.Attachment); err != nil {
 			t.Fatal(err)
 		}
-		if err := decoded.Add(rec.Header, rec.Payload, nil); err != nil {
+		if err := decoded.Decode(rec.Header, rec.Payload); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -215,7 +215,7 @@ func TestDecodeRecordRefusesDamage(t *testing.T) {
 	// The set holds the rows and rollups of other records. They must stay unchanged.
 	batch := ingest.NewBatch(d)
 	metrics := ingest.RecordHeader{Origin: otlp.Origin{Org: org, Attributes: []otlp.ResourceAttribute{{Key: "team", Value: "checkout"}}}, Signal: otlp.Metrics, Encoding: ingest.EncodingNone, ReceivedUnixNano: nowNano()}
-	if err := errors.Join(batch.Add(head(ingest.EncodingNone), trace, nil), batch.Add(metrics.Append(nil), wire(t, points()), nil)); err != nil {
+	if err := errors.Join(batch.Decode(head(ingest.EncodingNone), trace), batch.Decode(metrics.Append(nil), wire(t, points()))); err != nil {
 		t.Fatal(err)
 	}
 	before := native(t, batch)
@@ -232,7 +232,7 @@ func TestDecodeRecordRefusesDamage(t *testing.T) {
 		"empty gzip":                    {head(ingest.EncodingGzip), nil},
 		"not zstd":                      {head(ingest.EncodingZstd), trace},
 	} {
-		if err := batch.Add(c.header, c.payload, nil); err == nil {
+		if err := batch.Decode(c.header, c.payload); err == nil {
 			t.Errorf("%s was accepted", name)
 		}
 		if diff := cmp.Diff(before, native(t, batch)); diff != "" {
@@ -268,10 +268,10 @@ func TestBatchIsTheSameEitherWay(t *testing.T) {
 		if _, err := otlp.Walk(signal, body, &stamp, &set); err != nil {
 			t.Fatal(err)
 		}
-		if err := attached.Add(nil, nil, &set); err != nil {
+		if err := attached.Add(&set); err != nil {
 			t.Fatal(err)
 		}
-		if err := decoded.Add(h.Append(nil), body, nil); err != nil {
+		if err := decoded.Decode(h.Append(nil), body); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -285,7 +285,7 @@ func TestBatchIsTheSameEitherWay(t *testing.T) {
 	if attached.Rows() != 0 || len(attached.Tables()) != 0 {
 		t.Error("Reset left rows")
 	}
-	if err := attached.Add(nil, nil, "text"); err == nil {
+	if err := attached.Add(otherAttachment{}); err == nil {
 		t.Error("an attachment of another type was accepted")
 	}
 }
@@ -302,3 +302,8 @@ func native(t *testing.T, b *ingest.Batch) map[string]string {
 	}
 	return tables
 }
+
+type otherAttachment struct{}
+
+func (otherAttachment) Bytes() int { return 0 }
+func (otherAttachment) Release()   {}
