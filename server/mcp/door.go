@@ -49,7 +49,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, apierr.From(result.Err))
 		return
 	case !ok || result.Principal == nil:
-		s.refuse(w, r, apierr.New(apierr.Unauthorized, "The request has no credential. Sign in with OAuth, or send an API key or an MCP key as `Authorization: Bearer <key>`."))
+		s.refuse(w, r, apierr.New(apierr.Unauthorized, "No credential was sent. Sign in with OAuth, or send an API key or an MCP key as `Authorization: Bearer <key>`."))
 		return
 	case result.Principal.Kind == principal.KindSession:
 		s.refuse(w, r, apierr.New(apierr.InvalidCredentials, "A dashboard session cannot be used here. Sign in with OAuth, or use an API key or an MCP key."))

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/svc-observability/svc/server/wording"
 )
 
 // read decodes one value for the field of the parameter. It returns nil if the caller left the value out.
@@ -143,7 +145,7 @@ func (p *param) readNumber(text string, c *Call) (any, error) {
 		if !p.clamped {
 			return nil, fmt.Errorf("must be %s", p.expects())
 		}
-		c.Note("%s was set to %v, the nearest value that is allowed.", p.name, bounded)
+		c.Note("%s was set to %s, the nearest allowed value.", p.name, wording.Number(bounded))
 	}
 	return bounded, nil
 }
@@ -158,9 +160,9 @@ func (p *param) expects() string {
 	}
 	switch {
 	case p.minimum != nil && p.maximum != nil:
-		text += fmt.Sprintf(" from %v to %v", *p.minimum, *p.maximum)
+		text += " from " + wording.Number(*p.minimum) + " to " + wording.Number(*p.maximum)
 	case p.minimum != nil:
-		text += fmt.Sprintf(" of at least %v", *p.minimum)
+		text += " of at least " + wording.Number(*p.minimum)
 	case p.example != "" && p.form != "":
 		text += ", such as " + p.example
 	case p.example != "":
