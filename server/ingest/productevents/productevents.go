@@ -1,6 +1,6 @@
-// Package events makes rows of product events, which arrive as lines of NDJSON or on spans. It also holds the code that sessions
+// Package productevents makes rows of product events, which arrive as lines of NDJSON or on spans. It also holds the code that sessions
 // share with them: bounded maps of attributes, texts cut to a length, and the parts of URLs.
-package events
+package productevents
 
 import (
 	"cmp"
@@ -52,8 +52,8 @@ func Kind(name string) (kind, problem string) {
 	}
 }
 
-// Product is a product event within its bounds.
-type Product struct {
+// Event is a product event within its bounds.
+type Event struct {
 	Org                                   principal.OrgID
 	Name, Kind, Source                    string
 	UnixNano                              int64
@@ -65,7 +65,7 @@ type Product struct {
 }
 
 // Append appends the event's row without the attributes of the resource, which the caller appends.
-func (p *Product) Append(t *blocks.ProductEvents) {
+func (p *Event) Append(t *blocks.ProductEvents) {
 	host, path := SplitURL(p.URL)
 	t.OrgID.AppendString(string(p.Org))
 	t.Name.AppendString(p.Name)

@@ -1,6 +1,6 @@
-// Package sessions answers the methods of svc.v2.SessionsService: sign-in, sign-out, and a description of the credential of a
+// Package signin answers the methods of svc.v2.SessionsService: sign-in, sign-out, and a description of the credential of a
 // request.
-package sessions
+package signin
 
 import (
 	"context"
@@ -135,7 +135,7 @@ func (s *Service) SignOut(ctx context.Context, _ *svcv2.SignOutRequest) (*svcv2.
 func sessionID(caller *principal.Principal) (uuid.UUID, error) {
 	id, err := uuid.Parse(caller.CredentialID)
 	if err != nil {
-		return uuid.Nil, fmt.Errorf("sessions: the credential has no id: %w", err)
+		return uuid.Nil, fmt.Errorf("signin: the credential has no id: %w", err)
 	}
 	return id, nil
 }

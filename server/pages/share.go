@@ -1,4 +1,4 @@
-package web
+package pages
 
 import (
 	"crypto/sha256"
@@ -25,7 +25,7 @@ type pictures struct {
 func newPictures() (*pictures, error) {
 	f, err := parseFonts()
 	if err != nil {
-		return nil, fmt.Errorf("web: %w", err)
+		return nil, fmt.Errorf("pages: %w", err)
 	}
 	return &pictures{f, otter.Must(&otter.Options[string, []byte]{
 		MaximumWeight: maxPictures, Weigher: func(_ string, picture []byte) uint32 { return uint32(len(picture)) }, // some KB

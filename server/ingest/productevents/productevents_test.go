@@ -1,4 +1,4 @@
-package events_test
+package productevents_test
 
 import (
 	"strings"
@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/svc-observability/svc/server/ingest/events"
+	"github.com/svc-observability/svc/server/ingest/productevents"
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 	"github.com/svc-observability/svc/server/warehouse/native/nativetest"
 )
@@ -16,7 +16,7 @@ func TestKind(t *testing.T) {
 		"order": "custom", "$screen": "screen", strings.Repeat("n", 128): "custom",
 		"": "", "$": "", "$pageview": "", "$screens": "", strings.Repeat("é", 65): "",
 	} {
-		kind, problem := events.Kind(name)
+		kind, problem := productevents.Kind(name)
 		if kind != want || (problem == "") != (want != "") {
 			t.Errorf("%q: %q, %q", name, kind, problem)
 		}
@@ -25,22 +25,22 @@ func TestKind(t *testing.T) {
 
 func TestLimit(t *testing.T) {
 	long := strings.Repeat("é", 513)
-	kept, cut, dropped := events.Limit([]events.Attribute{
+	kept, cut, dropped := productevents.Limit([]productevents.Attribute{
 		{"", "1"}, {"a", long}, {"b", long[:1024]}, {strings.Repeat("k", 65), "2"}, {strings.Repeat("k", 64), ""}, {"z", "4"},
 	}, 3)
-	want := []events.Attribute{{"a", long[:1020] + "…"}, {"b", long[:1024]}, {strings.Repeat("k", 64), ""}, {events.DroppedKey, "3"}}
+	want := []productevents.Attribute{{"a", long[:1020] + "…"}, {"b", long[:1024]}, {strings.Repeat("k", 64), ""}, {productevents.DroppedKey, "3"}}
 	if diff := cmp.Diff(want, kept); diff != "" || cut != 1 || dropped != 3 {
 		t.Errorf("%d cut, %d dropped, -want +got:\n%s", cut, dropped, diff)
 	}
-	kept, cut, dropped = events.Limit([]events.Attribute{{events.DroppedKey, "99"}, {"a", ""}}, 1)
-	if diff := cmp.Diff([]events.Attribute{{"a", ""}}, kept); diff != "" || cut != 0 || dropped != 0 {
+	kept, cut, dropped = productevents.Limit([]productevents.Attribute{{productevents.DroppedKey, "99"}, {"a", ""}}, 1)
+	if diff := cmp.Diff([]productevents.Attribute{{"a", ""}}, kept); diff != "" || cut != 0 || dropped != 0 {
 		t.Errorf("a forged count: %d cut, %d dropped, -want +got:\n%s", cut, dropped, diff)
 	}
-	kept, _, _ = events.Limit([]events.Attribute{{"", ""}, {events.DroppedKey, "99"}}, 1)
-	if diff := cmp.Diff([]events.Attribute{{events.DroppedKey, "1"}}, kept); diff != "" {
+	kept, _, _ = productevents.Limit([]productevents.Attribute{{"", ""}, {productevents.DroppedKey, "99"}}, 1)
+	if diff := cmp.Diff([]productevents.Attribute{{productevents.DroppedKey, "1"}}, kept); diff != "" {
 		t.Errorf("a forged count beside the true one, -want +got:\n%s", diff)
 	}
-	if kept, cut, dropped = events.Limit(nil, 3); len(kept) != 0 || cut != 0 || dropped != 0 {
+	if kept, cut, dropped = productevents.Limit(nil, 3); len(kept) != 0 || cut != 0 || dropped != 0 {
 		t.Errorf("of nothing: %v, %d, %d", kept, cut, dropped)
 	}
 }
@@ -49,7 +49,7 @@ func TestLimit(t *testing.T) {
 func TestPaths(t *testing.T) {
 	var set blocks.Set
 	table := set.ProductEvents()
-	all := []events.Product{
+	all := []productevents.Event{
 		{URL: "https://User:pw@Shop.example.com:8443/a%20b?q#f"},
 		{URL: "https://shop.example.com/a", PagePath: "/b"},
 		{URL: "://"},
@@ -58,7 +58,7 @@ func TestPaths(t *testing.T) {
 	}
 	for i := range all {
 		all[i].Append(table)
-		events.AppendMap(table.ResourceAttributes, nil)
+		productevents.AppendMap(table.ResourceAttributes, nil)
 	}
 	want := [][2]string{
 		{"shop.example.com", "/a%20b"},

@@ -1,4 +1,4 @@
-package web
+package pages
 
 import (
 	"crypto/rand"
@@ -32,7 +32,7 @@ func (p *Pages) formToken(browser string, r *http.Request) string {
 	return p.cfg.Hasher.Hash("web form " + browser + " " + p.cookieValue(r, "session"))
 }
 
-var errForeignForm = errors.New("web: the form is not ours")
+var errForeignForm = errors.New("pages: the form is not ours")
 
 // checkForm checks that a form was sent from one of our pages in this browser. It checks the headers in which browsers name the
 // origin, and the token.

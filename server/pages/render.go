@@ -1,4 +1,4 @@
-package web
+package pages
 
 import (
 	"bytes"
@@ -58,11 +58,11 @@ type views map[string]*template.Template
 func parseViews() (views, error) {
 	frame, err := template.New("frame.html").ParseFS(templates, "templates/frame.html")
 	if err != nil {
-		return nil, fmt.Errorf("web: %w", err)
+		return nil, fmt.Errorf("pages: %w", err)
 	}
 	files, err := templates.ReadDir("templates")
 	if err != nil {
-		return nil, fmt.Errorf("web: %w", err)
+		return nil, fmt.Errorf("pages: %w", err)
 	}
 	out := views{}
 	for _, f := range files {
@@ -75,7 +75,7 @@ func parseViews() (views, error) {
 			t, err = t.ParseFS(templates, path.Join("templates", f.Name()))
 		}
 		if err != nil {
-			return nil, fmt.Errorf("web: %w", err)
+			return nil, fmt.Errorf("pages: %w", err)
 		}
 		out[name] = t
 	}

@@ -1,10 +1,10 @@
-// Package web serves the pages on which people sign in, join an organization, and confirm the requests of programs. The pages are
+// Package pages serves the pages on which people sign in, join an organization, and confirm the requests of programs. The pages are
 // rendered on the server. They need neither scripts nor anything from other hosts. A page calls the API's methods over the
 // loopback as the signed-in person, so every rule of the API applies here too.
 //
 // A new page is a handler made by (*Pages).page. RequireSignIn returns the signed-in person. Render shows a template in the
 // common frame. A form holds {{.Form}}, and ReadForm reads it. Leave sends the browser to another host.
-package web
+package pages
 
 import (
 	"context"
@@ -72,7 +72,7 @@ type Pages struct {
 func New(cfg Config) (*Pages, error) {
 	base, err := url.Parse(strings.TrimRight(cfg.BaseURL, "/"))
 	if err != nil || base.Host == "" {
-		return nil, errors.New("web: the base URL is no URL")
+		return nil, errors.New("pages: the base URL is no URL")
 	}
 	p := &Pages{cfg: cfg, base: base, secure: base.Scheme == "https", origins: http.NewCrossOriginProtection(), log: cfg.Logger}
 	if p.log == nil {

@@ -1,4 +1,4 @@
-package events
+package productevents
 
 import (
 	"net/url"
