@@ -146,7 +146,8 @@ GOTESTSUM = $(BIN)/gotestsum --format pkgname-and-test-fails --format-hide-empty
 .PHONY: test
 test: export SVC_TEST_BINARY = $(if $(E2E),$(TEST_BINARY))
 test: tools deps $(if $(E2E),$(OTELCOL) test-binary) ## run all tests (shuffled); PKG, RUN and COUNT narrow it down
-	$(GOTESTSUM) -- $(TEST_FLAGS) $(FIRST) $(PKG)
+	@mkdir -p .cache/check
+	$(GOTESTSUM) --jsonfile-timing-events .cache/check/test.json -- $(TEST_FLAGS) $(FIRST) $(PKG)
 
 # The race detector finds nothing in a package that runs in one goroutine, and makes its tests several times slower. SINCE=commit leaves
 # out packages that no change since then reaches; WITHOUT=server/e2e leaves out a folder.
