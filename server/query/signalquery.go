@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // SignalQuery is a request to one of the signals' own timeseries and breakdown methods. The zero value of a field is its default.
@@ -37,7 +39,7 @@ func SignalTimeseries(s Source, req interface {
 	GetSeriesLimit() int32
 }, filter func() (Filter, error),
 ) (SignalQuery, error) {
-	q, err := signalQuery(s, req, MaxTimeseriesWindow, filter)
+	q, err := signalQuery(s, req, limits.TimeseriesWindow, filter)
 	q.BucketSeconds, q.SeriesLimit = req.GetBucketSeconds(), req.GetSeriesLimit()
 	return q, err
 }
@@ -48,7 +50,7 @@ func SignalBreakdown(s Source, req interface {
 	GetLimit() int32
 }, filter func() (Filter, error),
 ) (SignalQuery, error) {
-	q, err := signalQuery(s, req, MaxBreakdownWindow, filter)
+	q, err := signalQuery(s, req, limits.BreakdownWindow, filter)
 	q.RowLimit = req.GetLimit()
 	return q, err
 }
