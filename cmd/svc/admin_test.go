@@ -112,7 +112,7 @@ func TestAdminIngestKeys(t *testing.T) {
 		t.Errorf("rolled %+v", got)
 	}
 	o.shows([]string{"KIND", "public", "private", "custom", "traces,logs", key.ID}, "ingest-key", "list")
-	o.shows([]string{"svc_sk_", "shown only now"}, "ingest-key", "roll-default", "private")
+	o.shows([]string{"svc_sk_", "shown only this once"}, "ingest-key", "roll-default", "private")
 
 	o.fails(2, "--signals must name at least one of traces, logs", "ingest-key", "create", "a")
 	o.fails(2, `--signals "spans" is not a signal`, "ingest-key", "create", "a", "--signals", "spans")
@@ -135,7 +135,7 @@ func TestAdminIngestKeys(t *testing.T) {
 	if err := os.Rename(filepath.Join(o.dir, "secrets"), filepath.Join(o.dir, "elsewhere")); err != nil {
 		t.Fatal(err)
 	}
-	o.fails(1, "does not exist, and without it the server would not accept the new secret", "ingest-key", "create", "a", "--signals", "logs", "--org", "first")
+	o.fails(1, "does not exist, and the server would not accept a secret that was made without it", "ingest-key", "create", "a", "--signals", "logs", "--org", "first")
 	o.shows([]string{"private"}, "ingest-key", "list", "--org", "first")
 }
 

@@ -152,7 +152,7 @@ func (a *Authenticator) authenticate(ctx context.Context, h http.Header) (*princ
 		return a.oauthToken(ctx, token, org)
 	case kindUnknown:
 	}
-	return nil, apierr.New(apierr.InvalidCredentials, "The credential is not known. Check that it was copied completely.")
+	return nil, apierr.New(apierr.InvalidCredentials, "This server does not know the credential. Check that you copied all of it.")
 }
 
 // chosenOrganization reads x-svc-org-id. It returns an empty id if the header is missing: the caller then leaves the choice to
@@ -164,7 +164,7 @@ func chosenOrganization(h http.Header) (principal.OrgID, error) {
 	case len(values) > 1:
 		return "", apierr.New(apierr.OrganizationAccessDenied, "The request has several x-svc-org-id headers. Send one.")
 	case values[0] == "":
-		return "", apierr.New(apierr.OrganizationAccessDenied, "The x-svc-org-id header is empty. Leave it out or name an organization (org_…).")
+		return "", apierr.New(apierr.OrganizationAccessDenied, "The x-svc-org-id header is empty. Remove it, or name an organization (org_…).")
 	default:
 		return principal.OrgID(values[0]), nil
 	}

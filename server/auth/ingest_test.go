@@ -56,7 +56,7 @@ func TestIngestLookup(t *testing.T) {
 			ResourceAttributes: attrs, ExpiresAt: expires, Policy: &policy,
 		}, ""},
 		"test":     {TestKey, IngestKey{Test: true}, ""},
-		"unknown":  {NewSecret(PrefixPublicKey), IngestKey{}, "not known here"},
+		"unknown":  {NewSecret(PrefixPublicKey), IngestKey{}, "does not know the key"},
 		"API key":  {api, IngestKey{}, "use an ingest key"},
 		"text":     {"secret", IngestKey{}, "not an ingest key"},
 		"empty":    {"", IngestKey{}, "not an ingest key"},

@@ -74,7 +74,7 @@ func (s *SignIn) CheckPassword(ctx context.Context, email, password string) (sto
 	address, account := principal.OriginFrom(ctx).IP, strings.ToLower(strings.TrimSpace(email))
 	attempt, wait := s.throttle.Take(address, account)
 	if attempt == nil {
-		return store.User{}, apierr.New(apierr.SignInThrottled, "Too many attempts to sign in failed, from this address or on this account. Wait, then try again.",
+		return store.User{}, apierr.New(apierr.SignInThrottled, "Too many sign-in attempts failed from this address or for this account. Wait, then try again.",
 			apierr.RetryAfter(wait))
 	}
 	user, err := s.store.UserByEmail(ctx, email)

@@ -92,10 +92,10 @@ func (d *documents) read(ctx context.Context, id string, u *url.URL) (Client, er
 	}
 	var m metadata
 	if err := json.Unmarshal(body, &m); err != nil {
-		return Client{}, invalid("invalid_client", "The document at client_id is no JSON object of the expected form.")
+		return Client{}, invalid("invalid_client", "The document at client_id is not a JSON object of the expected form.")
 	}
 	if m.ClientID != id {
-		return Client{}, invalid("invalid_client", "The client_id inside the document is not its address.")
+		return Client{}, invalid("invalid_client", "The client_id in the document must equal the address of the document.")
 	}
 	if err := m.check(); err != nil {
 		var e *Error

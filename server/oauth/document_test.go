@@ -118,7 +118,7 @@ func TestDocumentRefused(t *testing.T) {
 	_, port, _ := net.SplitHostPort(strings.TrimPrefix(s.URL, "https://"))
 	for id, want := range map[string]string{
 		s.URL + "/large": "larger than 5 KiB", s.URL + "/inflated": "larger than 5 KiB", s.URL + "/redirect": "could not be read", s.URL + "/inside": "could not be read", s.URL + "/missing": "could not be read",
-		s.URL + "/other": "is not its address", s.URL + "/html": "not application/json", s.URL + "/text": "no JSON object", s.URL + "/name": "client_name",
+		s.URL + "/other": "must equal the address", s.URL + "/html": "not application/json", s.URL + "/text": "not a JSON object", s.URL + "/name": "client_name",
 		s.URL + "/redirects": "redirect_uris[0]", s.URL: "with a path", s.URL + "/": "with a path", s.URL + "/client.json#x": "fragment", s.URL + "/a/../client.json": "dot segments",
 		s.URL + "/" + strings.Repeat("x", 2048):                     "with a path",
 		strings.Replace(s.URL, "https", "http", 1) + "/client.json": "must begin with https://",

@@ -238,7 +238,7 @@ func form(r *http.Request) (url.Values, error) {
 func once(values url.Values) error {
 	for name, all := range values {
 		if len(all) > 1 && name != "resource" {
-			return invalid("invalid_request", name+" is there more than once.")
+			return invalid("invalid_request", name+" is given more than once.")
 		}
 	}
 	return nil

@@ -39,7 +39,7 @@ const (
 // concurrent calls could add rows twice. It returns the number of hours that it went through, summed over all tables.
 func (w *Warehouse) Backfill(ctx context.Context) (hours int, err error) {
 	if w.endpoint.cluster != "" {
-		return 0, fmt.Errorf("a cluster is not filled: the views of its shards see their own rows only")
+		return 0, fmt.Errorf("the tables of a cluster cannot be filled, because the view of a shard sees only the rows of that shard")
 	}
 	steps, err := renderMigrations(migrationFiles, w.endpoint.database, "")
 	if err != nil {

@@ -22,11 +22,11 @@ func (o SQLTable) source() string {
 
 const (
 	noteWeight     = "Spans may be sampled: count with sum(SampleRate); latencies need no weight."
-	noteAttributes = "Attributes are maps of text: SpanAttributes['http.route'] is '' where the key is missing; use mapContains to tell."
-	noteTime       = "Give a range of Timestamp, for example $__timeFilter(Timestamp): without one every stored day is read."
+	noteAttributes = "Attributes are maps of text: SpanAttributes['http.route'] is '' where the key is missing; mapContains tells a missing key from an empty value."
+	noteTime       = "Give a range of Timestamp, for example $__timeFilter(Timestamp): without one the query reads every stored day."
 	noteQuantiles  = "DurationQuantiles is the state of quantilesTDigest(0.5, 0.95, 0.99): read it with quantilesTDigestMerge(0.5, 0.95, 0.99)(DurationQuantiles)."
 	noteWeighted   = "WeightedDurations is the state of quantilesTDigestWeighted(0.5, 0.95, 0.99): read it with quantilesTDigestWeightedMerge(0.5, 0.95, 0.99)(WeightedDurations)."
-	noteRollup     = "Rows of one key are added up in the background: always aggregate."
+	noteRollup     = "The engine adds up rows of one key in the background, later: always aggregate."
 )
 
 const spanExample = `SELECT ServiceName, SpanName, sum(SampleRate) AS calls, quantile(0.95)(DurationNano) / 1e6 AS p95_ms
@@ -74,11 +74,11 @@ func SQLTables() []SQLTable {
 			Example: "SELECT MetricName, count() AS points FROM metrics_summary WHERE $__timeFilter(Timestamp) GROUP BY MetricName LIMIT 20",
 		},
 		{
-			Name: "metric_catalog", Description: "Which metrics came in which hour, with their type and unit.", Notes: []string{noteRollup},
+			Name: "metric_catalog", Description: "Metrics that arrived in each hour, with their type and unit.", Notes: []string{noteRollup},
 			Example: "SELECT MetricName, MetricType, sum(DataPointCount) AS points FROM metric_catalog WHERE $__timeFilter(Hour) GROUP BY MetricName, MetricType ORDER BY points DESC LIMIT 20",
 		},
 		{
-			Name: "attribute_keys", Description: "Which attribute keys came in which hour, with the type of their values.", Notes: []string{noteRollup, "Signal is traces, logs, metrics or product_events."},
+			Name: "attribute_keys", Description: "Attribute keys that arrived in each hour, with the type of their values.", Notes: []string{noteRollup, "Signal is traces, logs, metrics or product_events."},
 			Example: "SELECT Signal, Scope, Key, sum(UsageCount) AS uses FROM attribute_keys WHERE $__timeFilter(Hour) GROUP BY Signal, Scope, Key ORDER BY uses DESC LIMIT 50",
 		},
 		{

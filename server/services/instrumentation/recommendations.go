@@ -90,7 +90,7 @@ func (s *Service) recommendations(ctx context.Context, org principal.OrgID) ([]s
 		return nil, nil, ctx.Err()
 	}
 	if err != nil {
-		s.logger.WarnContext(ctx, "recommendations are not brought up to date", "org_id", org, "error", err)
+		s.logger.WarnContext(ctx, "recommendations could not be updated", "org_id", org, "error", err)
 		rows, err := s.store.ListRecommendations(ctx, org)
 		return rows, nil, err
 	}

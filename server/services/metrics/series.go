@@ -40,7 +40,7 @@ func signalQuery(in asking, window query.Window) (query.SignalQuery, error) {
 		field := "group_by_" + scope + "_key"
 		switch {
 		case key != "" && scope != q.GroupBy:
-			return q, (&query.Invalid{Field: field, Message: "belongs to the group " + scope}).API(apierr.MetricQueryInvalid)
+			return q, (&query.Invalid{Field: field, Message: "is allowed only with the group " + scope}).API(apierr.MetricQueryInvalid)
 		case key == "" && scope == q.GroupBy:
 			return q, (&query.Invalid{Field: field, Message: "is required for the group " + scope + ": the name of the attribute"}).API(apierr.MetricQueryInvalid)
 		}

@@ -44,7 +44,7 @@ func toStep(at string, s *svcv2.ProductEventStep) (reads.Step, error) {
 	} {
 		switch path := at + "." + f.name; {
 		case f.given && f.kind != s.GetKind():
-			return reads.Step{}, invalid(path, "belongs to steps of the kind %s; this one is of the kind %s.", f.kind, s.GetKind())
+			return reads.Step{}, invalid(path, "is allowed only in steps of the kind %s; this step is of the kind %s.", f.kind, s.GetKind())
 		case !f.given && f.needed && f.kind == s.GetKind():
 			return reads.Step{}, invalid(path, "is required for steps of the kind %s.", f.kind)
 		}

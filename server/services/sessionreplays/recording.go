@@ -153,7 +153,7 @@ func tooLarge(chunks int) error {
 			apierr.Param("from_chunk_seq"))
 	}
 	return apierr.New(apierr.SessionReplayRangeTooLarge,
-		fmt.Sprintf("The %d chunks are larger than the %d bytes that an answer may have. Ask for fewer: the manifest tells their sizes.", chunks, maxEncoded),
+		fmt.Sprintf("The %d chunks are larger than the %d bytes that an answer may have. Ask for fewer chunks: the manifest has their sizes.", chunks, maxEncoded),
 		apierr.Param("limit"))
 }
 
@@ -179,7 +179,7 @@ func toChunks(rows []reads.ChunkRow) ([]*svcv2.SessionReplayEventChunk, error) {
 	return out, nil
 }
 
-var errLong = errors.New("longer than it may be")
+var errLong = errors.New("longer than allowed")
 
 // inflate unpacks a chunk of at most limit bytes. Text in a recording may be invalid UTF-8, but text in JSON may not.
 func inflate(payload string, limit int) (string, error) {

@@ -235,7 +235,7 @@ func bounds(from, to *timestamppb.Timestamp) (reads.Bounds, error) {
 		*f.out = f.in.AsTime()
 		// The warehouse counts nanoseconds since 1970 in 64 bits.
 		if !f.in.IsValid() || f.out.Year() < 1970 || f.out.Year() > 2261 {
-			return b, apierr.New(apierr.ParameterInvalid, f.name+" must lie between the years 1970 and 2261.", apierr.Param(f.name))
+			return b, apierr.New(apierr.ParameterInvalid, f.name+" must be between the years 1970 and 2261.", apierr.Param(f.name))
 		}
 	}
 	if from != nil && to != nil && !b.To.After(b.From) {

@@ -155,7 +155,7 @@ func (g *Guard) function(n *Node, above []*Node) *Refusal {
 	for _, list := range n.Nodes {
 		for _, arg := range list.Nodes {
 			if arg.Kind == "Identifier" && g.banned[strings.ToLower(arg.Text)] {
-				return refuse(DisallowedFunction, "%s as an argument of %s would name a function that is not allowed. If it is a column, give it another name.",
+				return refuse(DisallowedFunction, "%s as an argument of %s names a function that is not allowed. If it is a column, give it another name.",
 					quote(arg.Text), quote(name))
 			}
 		}
@@ -176,7 +176,7 @@ func checkSet(n *Node) *Refusal {
 			}
 		}
 	}
-	return refuse(DisallowedStatement, "The right side of IN must be a list of values or a subquery. To look into an array, write has(array, value).")
+	return refuse(DisallowedStatement, "The right side of IN must be a list of values or a subquery. For an array, write has(array, value).")
 }
 
 func (g *Guard) similarFunction(name string) string {

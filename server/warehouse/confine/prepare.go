@@ -79,7 +79,7 @@ func (g *Guard) word(p *Prepared, code []Token, i int) *Refusal {
 	}
 	switch {
 	case t.Kind == Dollar:
-		return refuse(DisallowedStatement, "%s at %s is no macro or variable that is known here.", quote(t.Text), place(p.SQL, t.At))
+		return refuse(DisallowedStatement, "%s at %s is not a known macro or variable.", quote(t.Text), place(p.SQL, t.At))
 	case t.Kind != Word && t.Kind != Quoted:
 		return nil
 	case definesTable(code, i):
@@ -93,7 +93,7 @@ func (g *Guard) word(p *Prepared, code []Token, i int) *Refusal {
 		return nil
 	}
 	if t.Is("WITH") && next(1).Is("TOTALS") && !next(2).Is("AS") {
-		return refuse(DisallowedStatement, "WITH TOTALS at %s is not allowed: a result has no place for its row of totals. Use WITH ROLLUP, whose total is the row with empty groups.", place(p.SQL, t.At))
+		return refuse(DisallowedStatement, "WITH TOTALS at %s is not allowed: a result cannot hold its row of totals. Use WITH ROLLUP: its total is the row with empty groups.", place(p.SQL, t.At))
 	}
 	word := strings.ToUpper(t.Text)
 	if !disallowed(word) || i > 0 && (code[i-1].Is(".") || code[i-1].Is("AS")) {

@@ -48,7 +48,7 @@ func (c *checker) sql(path, text string) {
 	var words []string // without comments and texts
 	filtered, ended := false, false
 	if heredoc.MatchString(text) {
-		c.fail(path, "must not hold a text between $ signs; use quotes")
+		c.fail(path, "must not hold text between $ signs; use quotes")
 		return
 	}
 	for _, token := range sqlTokens.FindAllString(text, -1) {

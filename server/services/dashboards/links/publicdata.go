@@ -131,7 +131,7 @@ func publicWindow(r *svcv2.ShareTimeRange, now time.Time) (*svcv2.TimeRange, err
 	}
 	start, end := r.GetStartTime(), r.GetEndTime()
 	if !start.IsValid() || !end.IsValid() || start.AsTime().Year() < 1970 || end.AsTime().After(now.Add(24*time.Hour)) {
-		return nil, refuse("time_range", "must lie between the year 1970 and tomorrow.")
+		return nil, refuse("time_range", "must be between 1970 and tomorrow.")
 	}
 	from, to := start.AsTime().Truncate(publicSnap), end.AsTime().Truncate(publicSnap)
 	switch {
