@@ -170,7 +170,7 @@ func TestAdminIngestPolicy(t *testing.T) {
 	if sampling.TraceSampleRatio != 0.25 || sampling.AlwaysKeepErrorSpans || sampling.AlwaysKeepSlowSpansMS == nil {
 		t.Errorf("sampling %+v", sampling)
 	}
-	if code, _, stderr := o.run("sampling", "set", "--trace-sample-ratio", "0"); code != 0 || !strings.Contains(stderr, "was brought to 1e-06") {
+	if code, _, stderr := o.run("sampling", "set", "--trace-sample-ratio", "0"); code != 0 || !strings.Contains(stderr, "was changed to 1e-06") {
 		t.Errorf("ratio 0: %d %s", code, stderr)
 	}
 	o.fails(2, "--always-keep-slow-spans-ms must be from 1", "sampling", "set", "--always-keep-slow-spans-ms", "0")

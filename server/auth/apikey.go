@@ -17,7 +17,8 @@ func (a *Authenticator) apiKey(ctx context.Context, token string, org principal.
 		return nil, apierr.New(apierr.ApiKeyLookupPersistence, "The API key cannot be checked at the moment. Try again.", apierr.Cause(err))
 	}
 	if err != nil || !equalHash(e.value.SecretHash, hash) {
-		return nil, apierr.New(apierr.InvalidCredentials, "This server does not know the API key. Check that you copied all of it and that it belongs to this region.")
+		return nil, apierr.New(apierr.InvalidCredentials,
+			"This server does not know the API key. Check that you copied all of it and that it belongs to this region.")
 	}
 	key := &e.value
 	now := a.now()

@@ -133,7 +133,8 @@ func (a *Authenticator) authenticate(ctx context.Context, h http.Header) (*princ
 	}
 	token, ok := bearer(values[0])
 	if !ok {
-		return nil, apierr.New(apierr.InvalidCredentials, "The Authorization header cannot be read. It must be `Bearer`, one space and the credential.")
+		return nil, apierr.New(apierr.InvalidCredentials,
+			"The Authorization header cannot be read. It must be `Bearer`, one space and the credential.")
 	}
 	org, err := chosenOrganization(h)
 	if err != nil {
@@ -147,7 +148,8 @@ func (a *Authenticator) authenticate(ctx context.Context, h http.Header) (*princ
 	case kindIngestKey:
 		return nil, apierr.New(apierr.InvalidCredentials, "This is an ingest key, which can only send telemetry. Use an API key (svc_ak_…) here.")
 	case kindConnector:
-		return nil, apierr.New(apierr.InvalidCredentials, "This is the secret of a log push connector, which can only send logs. Use an API key (svc_ak_…) here.")
+		return nil, apierr.New(apierr.InvalidCredentials,
+			"This is the secret of a log push connector, which can only send logs. Use an API key (svc_ak_…) here.")
 	case kindOAuth:
 		return a.oauthToken(ctx, token, org)
 	case kindUnknown:

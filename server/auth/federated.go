@@ -43,7 +43,8 @@ type FederatedStore interface {
 	AcceptInvitation(ctx context.Context, inv store.Invitation, id principal.UserID, create *store.NewUser) (store.User, error)
 	MembershipsOf(ctx context.Context, user principal.UserID) ([]store.Membership, error)
 	ListOrganizations(ctx context.Context) ([]store.Organization, error)
-	JoinOrganization(ctx context.Context, org principal.OrgID, id principal.UserID, create *store.NewUser, role principal.Role, rule string) (store.User, error)
+	JoinOrganization(ctx context.Context, org principal.OrgID, id principal.UserID, create *store.NewUser, role principal.Role,
+		rule string) (store.User, error)
 }
 
 // FederatedConfig configures a Federated.
@@ -176,7 +177,8 @@ func (f *Federated) join(ctx context.Context, id Identity, user *store.User) (*s
 		if user != nil {
 			return user, nil // a known user signs in as before
 		}
-		return nil, apierr.New(apierr.OrganizationAccessDenied, "The organization that new users join does not exist. Ask the operator of this server.")
+		return nil, apierr.New(apierr.OrganizationAccessDenied,
+			"The organization that new users join does not exist. Ask the operator of this server.")
 	}
 	var who principal.UserID
 	var create *store.NewUser

@@ -158,7 +158,8 @@ func (a *IngestAuthenticator) changed(c store.Change) {
 	case store.SubjectAny:
 		a.keys.doubtAll(c.Cause == nil)
 		a.policies.doubtAll(c.Cause == nil)
-	case store.SubjectAPIKey, store.SubjectSession, store.SubjectMembership, store.SubjectLogpushConnector, store.SubjectOrganization, store.SubjectOAuthGrant:
+	case store.SubjectAPIKey, store.SubjectSession, store.SubjectMembership, store.SubjectLogpushConnector, store.SubjectOrganization,
+		store.SubjectOAuthGrant:
 	}
 }
 
@@ -190,7 +191,8 @@ func (a *IngestAuthenticator) Lookup(ctx context.Context, secret string) (Ingest
 		return IngestKey{}, fmt.Errorf("%w: %w", ErrLookupUnavailable, err)
 	}
 	if err != nil || !equalHash(e.value.hash, hash) {
-		return IngestKey{}, fmt.Errorf("%w: this server does not know the key; it may have been rolled, or it belongs to another region", ErrUnknownKey)
+		return IngestKey{}, fmt.Errorf("%w: this server does not know the key; it may have been rolled, or it belongs to another region",
+			ErrUnknownKey)
 	}
 	r := &e.value
 	now := a.now()

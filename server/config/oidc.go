@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// issuer reads the URL of a provider without changing it, because it must equal the issuer in the provider's metadata character by character.
+// issuer reads the URL of a provider without changing it, because it must equal the issuer in the provider's metadata character
+// by character.
 func issuer(field func(*Config) *string) func(*Config, string) error {
 	return func(c *Config, s string) error {
 		*field(c) = s

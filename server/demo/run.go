@@ -79,7 +79,8 @@ func Run(ctx context.Context, o Options) (Result, error) {
 		err = fmt.Errorf("the server did not answer within %s of the stop: what was under way may be lost", grace)
 	}
 	return Result{
-		Totals: box.Totals(), From: o.From.UTC(), To: r.at.UTC(), Stopped: stopped, Seconds: time.Since(began).Seconds(), Seed: o.Seed, Rate: o.Rate,
+		Totals: box.Totals(), From: o.From.UTC(), To: r.at.UTC(), Stopped: stopped, Seconds: time.Since(began).Seconds(), Seed: o.Seed,
+		Rate:   o.Rate,
 		Faults: o.Faults(o.From, r.at),
 	}, err
 }

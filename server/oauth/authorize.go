@@ -48,7 +48,9 @@ func (s *Server) Authorization(ctx context.Context, q url.Values) (*Authorizatio
 	var bad *Error
 	switch {
 	case errors.Is(err, errUnknownClient):
-		return nil, &Refusal{Message: "This server does not know the program. Remove the connection in the program and add it again, so that the program registers again."}
+		return nil, &Refusal{
+			Message: "This server does not know the program. Remove the connection in the program and add it again, so that the program registers again.",
+		}
 	case errors.As(err, &bad):
 		return nil, &Refusal{Message: "The program's request is not valid: " + bad.Description}
 	case err != nil:

@@ -56,7 +56,8 @@ func (m *metadata) check() error {
 		}
 	}
 	if m.ClientURI != "" {
-		if u, err := url.Parse(m.ClientURI); err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || len(m.ClientURI) > maxURI {
+		if u, err := url.Parse(m.ClientURI); err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" ||
+			len(m.ClientURI) > maxURI {
 			return invalid("invalid_client_metadata", "client_uri must be the URL of a web page.")
 		}
 	}
@@ -66,7 +67,8 @@ func (m *metadata) check() error {
 // hidden reports whether a character is invisible. Such characters could make a name look like another one on the page where
 // people decide.
 func hidden(r rune) bool {
-	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r) || unicode.Is(unicode.Co, r)
+	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r) ||
+		unicode.Is(unicode.Co, r)
 }
 
 // register is dynamic registration (RFC 7591). Every client is a public client, whatever the request says.
@@ -94,7 +96,10 @@ func (s *Server) register(w http.ResponseWriter, r *http.Request) {
 	}, maxClients)
 	if errors.Is(err, store.ErrConflict) {
 		w.Header().Set("Retry-After", "3600")
-		fail(w, &Error{Status: http.StatusServiceUnavailable, Code: "temporarily_unavailable", Description: "No more programs can be registered at the moment. Publish a client metadata document instead."})
+		fail(w, &Error{
+			Status: http.StatusServiceUnavailable, Code: "temporarily_unavailable",
+			Description: "No more programs can be registered at the moment. Publish a client metadata document instead.",
+		})
 		return
 	}
 	if err != nil {

@@ -164,7 +164,9 @@ func (s *Server) limited(h http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-var errTooMany = &Error{Status: http.StatusTooManyRequests, Code: "slow_down", Description: "Too many requests came from this address. Wait, then try again."}
+var errTooMany = &Error{
+	Status: http.StatusTooManyRequests, Code: "slow_down", Description: "Too many requests came from this address. Wait, then try again.",
+}
 
 // allow counts a request against its address.
 func (s *Server) allow(ctx context.Context) (ok bool, wait time.Duration) {

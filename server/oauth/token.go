@@ -125,7 +125,8 @@ func (s *Server) refresh(r *http.Request, values url.Values) (map[string]any, er
 			return nil, refused
 		}
 		if errors.Is(err, store.ErrReplayed) {
-			s.cfg.Logger.WarnContext(r.Context(), "a refresh token was used twice; its grant is revoked", "org_id", old.Grant.Org, "grant_id", old.Grant.ID)
+			s.cfg.Logger.WarnContext(r.Context(), "a refresh token was used twice; its grant is revoked", "org_id", old.Grant.Org, "grant_id",
+				old.Grant.ID)
 			return nil, refused
 		}
 		return nil, err

@@ -29,7 +29,8 @@ const smallMessage = 10_000
 // send posts bytes to CreateApiKey and returns the ErrorDetail of the answer, or nil if there is no detail.
 func (f *fixture) send(t *testing.T, contentType, encoding string, body []byte) *optionsv1.ErrorDetail {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, f.server.URL+"/svc.v2.ApiKeysService/CreateApiKey", bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, f.server.URL+"/svc.v2.ApiKeysService/CreateApiKey",
+		bytes.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -75,9 +75,12 @@ func pairs(r *rand.Rand, keys []string) map[string]string {
 
 func randomItem(r *rand.Rand, n int) item {
 	i := item{
-		id: fmt.Sprintf("%032x", n+0xa0), service: pick(r, services()), namespace: pick(r, []string{"", "eu"}), environment: pick(r, []string{"", "prod", "test"}),
-		name: pick(r, []string{"GET", "list Orders", "größe", ""}), status: pick(r, []string{"Unset", "Ok", "Error"}), method: pick(r, []string{"", "GET", "get"}),
-		route: pick(r, []string{"", "/a/{id}"}), code: pick(r, []int{0, 200, 404, 503}), duration: time.Duration(r.IntN(9)) * 1_450_000, root: r.IntN(3) > 0,
+		id: fmt.Sprintf("%032x", n+0xa0), service: pick(r, services()), namespace: pick(r, []string{"", "eu"}),
+		environment: pick(r, []string{"", "prod", "test"}),
+		name:        pick(r, []string{"GET", "list Orders", "größe", ""}), status: pick(r, []string{"Unset", "Ok", "Error"}),
+		method: pick(r, []string{"", "GET", "get"}),
+		route:  pick(r, []string{"", "/a/{id}"}), code: pick(r, []int{0, 200, 404, 503}), duration: time.Duration(r.IntN(9)) * 1_450_000,
+		root:     r.IntN(3) > 0,
 		severity: pick(r, severities()), number: pick(r, []int{0, 9, 17}), body: pick(r, words()), spanID: fmt.Sprintf("%016x", r.IntN(3)+0xb0),
 		attributes: pairs(r, keys()), resource: pairs(r, resources()),
 	}
@@ -140,7 +143,8 @@ func is(wanted *string, have string) bool { return wanted == nil || *wanted == h
 
 func (i item) spanMatches(f *svcv2.TraceFilters) bool {
 	ms := float64(i.duration) / 1e6
-	return is(f.ServiceName, i.service) && is(f.SpanName, i.name) && is(f.TraceId, i.id) && is(f.HttpRoute, i.route) && is(f.HttpMethod, i.method) &&
+	return is(f.ServiceName, i.service) && is(f.SpanName, i.name) && is(f.TraceId, i.id) && is(f.HttpRoute, i.route) &&
+		is(f.HttpMethod, i.method) &&
 		(f.StatusCode == nil || strings.EqualFold(f.GetStatusCode(), i.status)) && is(f.DeploymentEnvironment, i.environment) &&
 		is(f.ServiceNamespace, i.namespace) && (f.SpanNameContains == nil || contains(i.name, f.GetSpanNameContains())) &&
 		(f.HttpStatusCode == nil || i.code != 0 && f.GetHttpStatusCode() == strconv.Itoa(i.code)) &&
@@ -168,7 +172,10 @@ func sometimes[T any](r *rand.Rand, list ...T) *T {
 func randomAttributes(r *rand.Rand, keys []string) []*svcv2.AttributeFilter {
 	var out []*svcv2.AttributeFilter
 	for range max(0, r.IntN(4)-1) {
-		f := &svcv2.AttributeFilter{Key: pick(r, keys), Operator: pick(r, []string{"exists", "equals", "equals", "contains", "gt", "gte", "lt", "lte"}), Negated: new(r.IntN(3) == 0)}
+		f := &svcv2.AttributeFilter{
+			Key: pick(r, keys), Operator: pick(r, []string{"exists", "equals", "equals", "contains", "gt", "gte", "lt", "lte"}),
+			Negated: new(r.IntN(3) == 0),
+		}
 		switch f.GetOperator() {
 		case "exists":
 		case "equals", "contains":
@@ -183,10 +190,12 @@ func randomAttributes(r *rand.Rand, keys []string) []*svcv2.AttributeFilter {
 
 func randomTraceFilters(r *rand.Rand, items []item) *svcv2.TraceFilters {
 	return &svcv2.TraceFilters{
-		ServiceName: sometimes(r, services()...), SpanName: sometimes(r, "GET", "größe", ""), SpanNameContains: sometimes(r, "ORDERS", "GRÖSSE", "größ", "t"),
-		TraceId: sometimes(r, pick(r, items).id), StatusCode: sometimes(r, "error", "Ok"), HttpRoute: sometimes(r, "/a/{id}", ""),
-		HttpMethod: sometimes(r, "GET", "get"), HttpStatusCode: sometimes(r, "200", "503", "0", "0200", "many"), DeploymentEnvironment: sometimes(r, "prod", ""),
-		ServiceNamespace: sometimes(r, "eu"), HasError: sometimes(r, true, false), MinDurationMs: sometimes(r, 4.35, 0), MaxDurationMs: sometimes(r, 4.35, 1e12),
+		ServiceName: sometimes(r, services()...), SpanName: sometimes(r, "GET", "größe", ""),
+		SpanNameContains: sometimes(r, "ORDERS", "GRÖSSE", "größ", "t"), TraceId: sometimes(r, pick(r, items).id),
+		StatusCode: sometimes(r, "error", "Ok"), HttpRoute: sometimes(r, "/a/{id}", ""),
+		HttpMethod: sometimes(r, "GET", "get"), HttpStatusCode: sometimes(r, "200", "503", "0", "0200", "many"),
+		DeploymentEnvironment: sometimes(r, "prod", ""), ServiceNamespace: sometimes(r, "eu"), HasError: sometimes(r, true, false),
+		MinDurationMs: sometimes(r, 4.35, 0), MaxDurationMs: sometimes(r, 4.35, 1e12),
 		SpanScope: sometimes(r, "root", "all"), Attributes: randomAttributes(r, keys()), ResourceAttributes: randomAttributes(r, resources()),
 	}
 }
@@ -194,7 +203,8 @@ func randomTraceFilters(r *rand.Rand, items []item) *svcv2.TraceFilters {
 func randomLogFilters(r *rand.Rand, items []item) *svcv2.LogFilters {
 	return &svcv2.LogFilters{
 		ServiceName: sometimes(r, services()...), Severity: sometimes(r, "error", "INFO"), MinimumSeverity: sometimes[int32](r, 0, 9, 17),
-		TraceId: sometimes(r, pick(r, items).id), SpanId: sometimes(r, items[0].spanID), BodySearch: sometimes(r, " declined ", "two-three", "GRÖSSE", "größe f", "e"),
+		TraceId: sometimes(r, pick(r, items).id), SpanId: sometimes(r, items[0].spanID),
+		BodySearch:            sometimes(r, " declined ", "two-three", "GRÖSSE", "größe f", "e"),
 		DeploymentEnvironment: sometimes(r, "test", ""), ServiceNamespace: sometimes(r, "eu"), Attributes: randomAttributes(r, keys()),
 		ResourceAttributes: randomAttributes(r, resources()),
 	}
@@ -230,11 +240,13 @@ func newFiltered(t testing.TB, seed uint64, org principal.OrgID) *filtered {
 			parent = ""
 		}
 		spans = append(spans, []any{
-			string(org), at, i.id, i.spanID, parent, i.name, "Server", i.service, i.namespace, i.environment, uint64(i.duration), i.status, i.status == "Error", i.root,
+			string(org), at, i.id, i.spanID, parent, i.name, "Server", i.service, i.namespace, i.environment, uint64(i.duration), i.status,
+			i.status == "Error", i.root,
 			i.method, i.route, uint16(i.code), 1.0, i.resource, i.attributes,
 		})
 		records = append(records, []any{
-			string(org), at, at, i.id, i.spanID, i.severity, uint8(i.number), i.service, i.namespace, i.environment, i.body, i.attributes, i.resource,
+			string(org), at, at, i.id, i.spanID, i.severity, uint8(i.number), i.service, i.namespace, i.environment, i.body, i.attributes,
+			i.resource,
 		})
 	}
 	columns := strings.Fields(`OrgId Timestamp TraceId SpanId ParentSpanId SpanName SpanKind ServiceName ServiceNamespace Environment DurationNano StatusCode HasError
@@ -327,7 +339,9 @@ func (f *filtered) checkTraces(t testing.TB, filters *svcv2.TraceFilters) int {
 		}
 	}
 	start, end := timestamppb.New(f.start), timestamppb.New(f.end)
-	found, err := f.traces.SearchTraces(f.ctx, &svcv2.SearchTracesRequest{StartTime: start, EndTime: end, Limit: new(int32(100)), Filters: filters})
+	found, err := f.traces.SearchTraces(f.ctx, &svcv2.SearchTracesRequest{
+		StartTime: start, EndTime: end, Limit: new(int32(100)), Filters: filters,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -342,7 +356,9 @@ func (f *filtered) checkTraces(t testing.TB, filters *svcv2.TraceFilters) int {
 		t.Fatal(err)
 	}
 	agree(t, "facets", filters, counts(want), ofFacets(facets.GetData()))
-	series, err := f.traces.QueryTraceTimeseries(f.ctx, &svcv2.QueryTraceTimeseriesRequest{StartTime: start, EndTime: end, Aggregation: "count", Filters: filters})
+	series, err := f.traces.QueryTraceTimeseries(f.ctx, &svcv2.QueryTraceTimeseriesRequest{
+		StartTime: start, EndTime: end, Aggregation: "count", Filters: filters,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -393,7 +409,9 @@ func (f *filtered) checkLogs(t testing.TB, filters *svcv2.LogFilters) int {
 		t.Fatal(err)
 	}
 	agree(t, "the count of records", filters, float64(len(want)), patterns.GetTotalCount())
-	series, err := f.logs.QueryLogTimeseries(f.ctx, &svcv2.QueryLogTimeseriesRequest{StartTime: start, EndTime: end, Aggregation: "count", Filters: filters})
+	series, err := f.logs.QueryLogTimeseries(f.ctx, &svcv2.QueryLogTimeseriesRequest{
+		StartTime: start, EndTime: end, Aggregation: "count", Filters: filters,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,11 +37,13 @@ func SQLTables() []SQLTable {
 	point := []string{noteTime, "SeriesHash tells the series of one metric apart. AggregationTemporality is Delta or Cumulative."}
 	return []SQLTable{
 		{
-			Name: "spans", Description: "One row for each span.", Notes: []string{noteTime, noteWeight, noteAttributes, "IsEntry is true for spans that enter a service."},
+			Name: "spans", Description: "One row for each span.",
+			Notes:   []string{noteTime, noteWeight, noteAttributes, "IsEntry is true for spans that enter a service."},
 			Example: spanExample,
 		},
 		{
-			Name: "traces", Source: "spans", Description: "Another name of spans: one row for each span.", Notes: []string{noteTime, noteWeight, noteAttributes},
+			Name: "traces", Source: "spans", Description: "Another name of spans: one row for each span.",
+			Notes:   []string{noteTime, noteWeight, noteAttributes},
 			Example: "SELECT TraceId, count() AS spans, max(HasError) AS failed FROM traces WHERE $__timeFilter(Timestamp) GROUP BY TraceId ORDER BY spans DESC LIMIT 20",
 		},
 		{
@@ -54,7 +56,8 @@ func SQLTables() []SQLTable {
 			Example: "SELECT $__timeGroup(Timestamp) AS bucket, SeverityText, count() FROM logs WHERE $__timeFilter(Timestamp) GROUP BY bucket, SeverityText ORDER BY bucket",
 		},
 		{
-			Name: "metrics_gauge", Description: "One row for each data point of a gauge.", Notes: []string{noteTime, "SeriesHash tells the series of one metric apart."},
+			Name: "metrics_gauge", Description: "One row for each data point of a gauge.",
+			Notes:   []string{noteTime, "SeriesHash tells the series of one metric apart."},
 			Example: "SELECT $__timeGroup(Timestamp) AS bucket, MetricName, avg(Value) FROM metrics_gauge WHERE $__timeFilter(Timestamp) GROUP BY bucket, MetricName ORDER BY bucket LIMIT 100",
 		},
 		{
@@ -78,16 +81,19 @@ func SQLTables() []SQLTable {
 			Example: "SELECT MetricName, MetricType, sum(DataPointCount) AS points FROM metric_catalog WHERE $__timeFilter(Hour) GROUP BY MetricName, MetricType ORDER BY points DESC LIMIT 20",
 		},
 		{
-			Name: "attribute_keys", Description: "Attribute keys that arrived in each hour, with the type of their values.", Notes: []string{noteRollup, "Signal is traces, logs, metrics or product_events."},
+			Name: "attribute_keys", Description: "Attribute keys that arrived in each hour, with the type of their values.",
+			Notes:   []string{noteRollup, "Signal is traces, logs, metrics or product_events."},
 			Example: "SELECT Signal, Scope, Key, sum(UsageCount) AS uses FROM attribute_keys WHERE $__timeFilter(Hour) GROUP BY Signal, Scope, Key ORDER BY uses DESC LIMIT 50",
 		},
 		{
-			Name: "service_minutes", Description: "Calls, errors and durations of each service by minute.", Notes: []string{noteRollup, noteQuantiles},
+			Name: "service_minutes", Description: "Calls, errors and durations of each service by minute.",
+			Notes: []string{noteRollup, noteQuantiles},
 			Example: "SELECT ServiceName, sum(EstimatedSpanCount) AS calls, sum(ErrorCount) AS errors, quantilesTDigestMerge(0.5, 0.95, 0.99)(DurationQuantiles) AS nanos " +
 				"FROM service_minutes WHERE $__timeFilter(Minute) AND IsEntry GROUP BY ServiceName ORDER BY calls DESC LIMIT 20",
 		},
 		{
-			Name: "organization_minutes", Description: "Calls, errors and durations of all services together by minute.", Notes: []string{noteRollup, noteWeighted},
+			Name: "organization_minutes", Description: "Calls, errors and durations of all services together by minute.",
+			Notes: []string{noteRollup, noteWeighted},
 			Example: "SELECT Minute, sum(EstimatedSpanCount) AS calls, quantilesTDigestWeightedMerge(0.5, 0.95, 0.99)(WeightedDurations) AS nanos " +
 				"FROM organization_minutes WHERE $__timeFilter(Minute) AND IsEntry GROUP BY Minute ORDER BY Minute",
 		},
@@ -115,12 +121,15 @@ func SQLTables() []SQLTable {
 			Example: "SELECT FingerprintHash, any(ErrorLabel) AS label, sum(SampleRate) AS errors FROM error_events WHERE $__timeFilter(Timestamp) GROUP BY FingerprintHash ORDER BY errors DESC LIMIT 20",
 		},
 		{
-			Name: "session_replays", Description: "One row for each recorded browser session, in its latest version.", Notes: []string{"EndTime is 1970 while a session goes on."},
+			Name: "session_replays", Description: "One row for each recorded browser session, in its latest version.",
+			Notes:   []string{"EndTime is 1970 while a session goes on."},
 			Example: "SELECT BrowserName, count() AS sessions, countIf(ErrorCount > 0) AS with_errors FROM session_replays WHERE $__timeFilter(StartTime) GROUP BY BrowserName",
 		},
 		{
-			Name: "session_events", Description: "One row for each event on the timeline of a session: navigation, click, network request, error, …", Notes: []string{noteTime},
-			Example: "SELECT Type, count() FROM session_events WHERE $__timeFilter(Timestamp) GROUP BY Type",
+			Name:        "session_events",
+			Description: "One row for each event on the timeline of a session: navigation, click, network request, error, …",
+			Notes:       []string{noteTime},
+			Example:     "SELECT Type, count() FROM session_events WHERE $__timeFilter(Timestamp) GROUP BY Type",
 		},
 		{
 			Name: "product_events", Description: "One row for each product event; page views have the name $pageview.", Notes: []string{noteTime},

@@ -97,7 +97,9 @@ func arrives(e *evidence) verdict {
 }
 
 // refusals adds up the latest answers of each key that match, newest first.
-func (e *evidence) refusals(fits func(tag string, rejected int) bool, note func(n, of, items int, tag, reason, signal, agent string) string) verdict {
+func (e *evidence) refusals(
+	fits func(tag string, rejected int) bool, note func(n, of, items int, tag, reason, signal, agent string) string,
+) verdict {
 	type sum struct {
 		n, of, items               int
 		tag, reason, signal, agent string
@@ -140,13 +142,18 @@ func (e *evidence) refusals(fits func(tag string, rejected int) bool, note func(
 
 func accepted(e *evidence) verdict {
 	return e.refusals(func(tag string, _ int) bool { return tag != "" }, func(n, of, _ int, tag, reason, signal, agent string) string {
-		return fmt.Sprintf("%d of its last %d requests were refused, lately %s for %s%s: %s", n, of, tag, signal, fromAgent(agent), cmp.Or(reason, "no reason"))
+		return fmt.Sprintf("%d of its last %d requests were refused, lately %s for %s%s: %s", n, of, tag, signal, fromAgent(agent),
+			cmp.Or(reason, "no reason"))
 	})
 }
 
 func rejected(e *evidence) verdict {
-	return e.refusals(func(tag string, items int) bool { return tag == "" && items > 0 }, func(n, of, items int, _, reason, signal, agent string) string {
-		return fmt.Sprintf("%s in %d of its last %d requests, lately of %s%s: %s", counted(items, "item"), n, of, signal, fromAgent(agent), cmp.Or(reason, "no reason"))
+	return e.refusals(func(tag string, items int) bool {
+		return tag == "" &&
+			items > 0
+	}, func(n, of, items int, _, reason, signal, agent string) string {
+		return fmt.Sprintf("%s in %d of its last %d requests, lately of %s%s: %s", counted(items, "item"), n, of, signal, fromAgent(agent),
+			cmp.Or(reason, "no reason"))
 	})
 }
 

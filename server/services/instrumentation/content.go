@@ -37,7 +37,8 @@ func personal(e *evidence) verdict {
 	for _, s := range e.services {
 		looked += s.Spans
 	}
-	v.detail = fmt.Sprintf("%d of %d keys; the audit read the values of up to %d spans %s.", len(v.affected), len(e.keys), min(looked, valuesRead), e.label)
+	v.detail = fmt.Sprintf("%d of %d keys; the audit read the values of up to %d spans %s.", len(v.affected), len(e.keys),
+		min(looked, valuesRead), e.label)
 	return v
 }
 

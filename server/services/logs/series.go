@@ -33,8 +33,9 @@ func (s *Service) QueryLogTimeseries(ctx context.Context, req *svcv2.QueryLogTim
 		return nil, err
 	}
 	return &svcv2.LogTimeseries{
-		Object: "log_timeseries", Aggregation: req.GetAggregation(), StartTime: timestamppb.New(window.Start), EndTime: timestamppb.New(window.End),
-		BucketSeconds: int32(result.Bucket.Seconds()), GroupBy: req.GroupBy, Series: result.SeriesProto(), Truncated: result.Truncated, Warnings: result.Warnings,
+		Object: "log_timeseries", Aggregation: req.GetAggregation(), StartTime: timestamppb.New(window.Start),
+		EndTime: timestamppb.New(window.End), BucketSeconds: int32(result.Bucket.Seconds()), GroupBy: req.GroupBy,
+		Series: result.SeriesProto(), Truncated: result.Truncated, Warnings: result.Warnings,
 	}, nil
 }
 
@@ -60,7 +61,8 @@ func (s *Service) QueryLogBreakdown(ctx context.Context, req *svcv2.QueryLogBrea
 		return nil, err
 	}
 	return &svcv2.LogBreakdown{
-		Object: "log_breakdown", Aggregation: req.GetAggregation(), StartTime: timestamppb.New(window.Start), EndTime: timestamppb.New(window.End),
-		GroupBy: req.GetGroupBy(), Data: result.GroupsProto(), Truncated: result.Truncated, Warnings: result.Warnings,
+		Object: "log_breakdown", Aggregation: req.GetAggregation(), StartTime: timestamppb.New(window.Start),
+		EndTime: timestamppb.New(window.End), GroupBy: req.GetGroupBy(), Data: result.GroupsProto(), Truncated: result.Truncated,
+		Warnings: result.Warnings,
 	}, nil
 }

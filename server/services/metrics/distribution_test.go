@@ -228,7 +228,8 @@ func TestHistogramsAgree(t *testing.T) {
 						rt.Fatalf("%s %s: %v is missing", kind, a, c)
 					}
 					if wanted, least, most, ok := o.admits(quantile, value); !ok {
-						rt.Fatalf("%s %s: %v: %v has %v to %v of %d observations at or below it, want %v: %v", kind, a, c, value, least, most, len(o.values), wanted, sorted(o.values))
+						rt.Fatalf("%s %s: %v: %v has %v to %v of %d observations at or below it, want %v: %v", kind, a, c, value, least, most,
+							len(o.values), wanted, sorted(o.values))
 					}
 				}
 			}

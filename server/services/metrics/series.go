@@ -42,7 +42,9 @@ func signalQuery(in asking, window query.Window) (query.SignalQuery, error) {
 		case key != "" && scope != q.GroupBy:
 			return q, (&query.Invalid{Field: field, Message: "is allowed only with the group " + scope}).API(apierr.MetricQueryInvalid)
 		case key == "" && scope == q.GroupBy:
-			return q, (&query.Invalid{Field: field, Message: "is required for the group " + scope + ": the name of the attribute"}).API(apierr.MetricQueryInvalid)
+			return q, (&query.Invalid{
+				Field: field, Message: "is required for the group " + scope + ": the name of the attribute",
+			}).API(apierr.MetricQueryInvalid)
 		}
 	}
 	return q, nil
@@ -72,8 +74,9 @@ func (s *Service) QueryMetricsTimeseries(ctx context.Context, req *svcv2.QueryMe
 		return nil, err
 	}
 	return &svcv2.MetricTimeseries{
-		Object: "metric_timeseries", Aggregation: req.GetAggregation(), StartTime: timestamppb.New(window.Start), EndTime: timestamppb.New(window.End),
-		BucketSeconds: int32(result.Bucket.Seconds()), GroupBy: req.GroupBy, Series: result.SeriesProto(), Truncated: result.Truncated, Warnings: result.Warnings,
+		Object: "metric_timeseries", Aggregation: req.GetAggregation(), StartTime: timestamppb.New(window.Start),
+		EndTime: timestamppb.New(window.End), BucketSeconds: int32(result.Bucket.Seconds()), GroupBy: req.GroupBy,
+		Series: result.SeriesProto(), Truncated: result.Truncated, Warnings: result.Warnings,
 		Unit: unit,
 	}, nil
 }
@@ -102,8 +105,9 @@ func (s *Service) QueryMetricBreakdown(ctx context.Context, req *svcv2.QueryMetr
 		return nil, err
 	}
 	return &svcv2.MetricBreakdown{
-		Object: "metric_breakdown", Aggregation: req.GetAggregation(), StartTime: timestamppb.New(window.Start), EndTime: timestamppb.New(window.End),
-		GroupBy: req.GetGroupBy(), Data: result.GroupsProto(), Truncated: result.Truncated, Warnings: result.Warnings, Unit: unit,
+		Object: "metric_breakdown", Aggregation: req.GetAggregation(), StartTime: timestamppb.New(window.Start),
+		EndTime: timestamppb.New(window.End), GroupBy: req.GetGroupBy(), Data: result.GroupsProto(), Truncated: result.Truncated,
+		Warnings: result.Warnings, Unit: unit,
 	}, nil
 }
 

@@ -19,7 +19,9 @@ const (
 )
 
 // SearchProductEventFunnel computes a funnel.
-func (s *Service) SearchProductEventFunnel(ctx context.Context, req *svcv2.SearchProductEventFunnelRequest) (*svcv2.ProductEventFunnel, error) {
+func (s *Service) SearchProductEventFunnel(
+	ctx context.Context, req *svcv2.SearchProductEventFunnelRequest,
+) (*svcv2.ProductEventFunnel, error) {
 	org, err := read.Org(ctx)
 	if err != nil {
 		return nil, err
@@ -33,8 +35,8 @@ func (s *Service) SearchProductEventFunnel(ctx context.Context, req *svcv2.Searc
 		return nil, err
 	}
 	res := &svcv2.ProductEventFunnel{
-		Object: "product_event_funnel", StartTime: timestamppb.New(f.Window.Start), EndTime: timestamppb.New(f.Window.End), KeyBy: string(f.KeyBy),
-		WindowSeconds: f.Within.Seconds(), BreakdownBy: req.BreakdownBy,
+		Object: "product_event_funnel", StartTime: timestamppb.New(f.Window.Start), EndTime: timestamppb.New(f.Window.End),
+		KeyBy: string(f.KeyBy), WindowSeconds: f.Within.Seconds(), BreakdownBy: req.BreakdownBy,
 	}
 	res.Steps, res.ConversionRate = toFunnelSteps(f.Steps, reads.FunnelRow{}) // a row of zeros
 	for _, row := range rows {

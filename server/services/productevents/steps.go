@@ -70,7 +70,8 @@ func toBreakdown(by *string) (dimension, attribute string, err error) {
 	}
 	dimensions := query.SessionDimensions()
 	if dimensions[*by] == "" {
-		return "", "", invalid("breakdown_by", "must be %s, or %s and the key of an attribute.", strings.Join(slices.Sorted(maps.Keys(dimensions)), ", "), attributePrefix)
+		return "", "", invalid("breakdown_by", "must be %s, or %s and the key of an attribute.",
+			strings.Join(slices.Sorted(maps.Keys(dimensions)), ", "), attributePrefix)
 	}
 	return *by, "", nil
 }

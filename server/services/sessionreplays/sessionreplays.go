@@ -56,7 +56,9 @@ func (s *Service) audit(ctx context.Context, org principal.OrgID, operation, pub
 }
 
 // SearchSessionReplays finds the latest sessions of a window.
-func (s *Service) SearchSessionReplays(ctx context.Context, req *svcv2.SearchSessionReplaysRequest) (*svcv2.SearchSessionReplaysResponse, error) {
+func (s *Service) SearchSessionReplays(
+	ctx context.Context, req *svcv2.SearchSessionReplaysRequest,
+) (*svcv2.SearchSessionReplaysResponse, error) {
 	org, err := read.Org(ctx)
 	if err != nil {
 		return nil, err
@@ -121,7 +123,9 @@ func (s *Service) recorded(ctx context.Context, org principal.OrgID, rows []read
 }
 
 // SearchSessionReplayFacets counts the results of a search by facet.
-func (s *Service) SearchSessionReplayFacets(ctx context.Context, req *svcv2.SearchSessionReplayFacetsRequest) (*svcv2.SessionReplayFacets, error) {
+func (s *Service) SearchSessionReplayFacets(
+	ctx context.Context, req *svcv2.SearchSessionReplayFacetsRequest,
+) (*svcv2.SessionReplayFacets, error) {
 	org, err := read.Org(ctx)
 	if err != nil {
 		return nil, err
@@ -159,7 +163,9 @@ func (s *Service) SearchSessionReplayFacets(ctx context.Context, req *svcv2.Sear
 }
 
 // ListSessionReplaysForTrace finds the sessions in which a trace began.
-func (s *Service) ListSessionReplaysForTrace(ctx context.Context, req *svcv2.ListSessionReplaysForTraceRequest) (*svcv2.ListSessionReplaysForTraceResponse, error) {
+func (s *Service) ListSessionReplaysForTrace(
+	ctx context.Context, req *svcv2.ListSessionReplaysForTraceRequest,
+) (*svcv2.ListSessionReplaysForTraceResponse, error) {
 	org, err := read.Org(ctx)
 	if err != nil {
 		return nil, err

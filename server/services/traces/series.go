@@ -26,15 +26,17 @@ func (s *Service) QueryTraceTimeseries(ctx context.Context, req *svcv2.QueryTrac
 		return nil, err
 	}
 	result, err := s.engine.SignalTimeseries(ctx, org, query.SignalQuery{
-		Source: query.Traces, Window: window, Aggregation: req.GetAggregation(), ApdexThresholdMs: req.ApdexThresholdMs, Filter: filter, Where: req.GetWhere(),
-		GroupBy: req.GetGroupBy(), GroupByKey: req.GetGroupByAttributeKey(), BucketSeconds: req.BucketSeconds, SeriesLimit: req.SeriesLimit,
+		Source: query.Traces, Window: window, Aggregation: req.GetAggregation(), ApdexThresholdMs: req.ApdexThresholdMs, Filter: filter,
+		Where: req.GetWhere(), GroupBy: req.GetGroupBy(), GroupByKey: req.GetGroupByAttributeKey(), BucketSeconds: req.BucketSeconds,
+		SeriesLimit: req.SeriesLimit,
 	}, apierr.TraceQueryInvalid)
 	if err != nil {
 		return nil, err
 	}
 	return &svcv2.TraceTimeseries{
-		Object: "trace_timeseries", Aggregation: req.GetAggregation(), StartTime: timestamppb.New(window.Start), EndTime: timestamppb.New(window.End),
-		BucketSeconds: int32(result.Bucket.Seconds()), GroupBy: req.GroupBy, Series: result.SeriesProto(), Truncated: result.Truncated, Warnings: result.Warnings,
+		Object: "trace_timeseries", Aggregation: req.GetAggregation(), StartTime: timestamppb.New(window.Start),
+		EndTime: timestamppb.New(window.End), BucketSeconds: int32(result.Bucket.Seconds()), GroupBy: req.GroupBy,
+		Series: result.SeriesProto(), Truncated: result.Truncated, Warnings: result.Warnings,
 	}, nil
 }
 
@@ -53,14 +55,15 @@ func (s *Service) QueryTraceBreakdown(ctx context.Context, req *svcv2.QueryTrace
 		return nil, err
 	}
 	result, err := s.engine.SignalBreakdown(ctx, org, query.SignalQuery{
-		Source: query.Traces, Window: window, Aggregation: req.GetAggregation(), ApdexThresholdMs: req.ApdexThresholdMs, Filter: filter, Where: req.GetWhere(),
-		GroupBy: req.GetGroupBy(), GroupByKey: req.GetGroupByAttributeKey(), RowLimit: req.Limit,
+		Source: query.Traces, Window: window, Aggregation: req.GetAggregation(), ApdexThresholdMs: req.ApdexThresholdMs, Filter: filter,
+		Where: req.GetWhere(), GroupBy: req.GetGroupBy(), GroupByKey: req.GetGroupByAttributeKey(), RowLimit: req.Limit,
 	}, apierr.TraceQueryInvalid)
 	if err != nil {
 		return nil, err
 	}
 	return &svcv2.TraceBreakdown{
-		Object: "trace_breakdown", Aggregation: req.GetAggregation(), StartTime: timestamppb.New(window.Start), EndTime: timestamppb.New(window.End),
-		GroupBy: req.GetGroupBy(), Data: result.GroupsProto(), Truncated: result.Truncated, Warnings: result.Warnings,
+		Object: "trace_breakdown", Aggregation: req.GetAggregation(), StartTime: timestamppb.New(window.Start),
+		EndTime: timestamppb.New(window.End), GroupBy: req.GetGroupBy(), Data: result.GroupsProto(), Truncated: result.Truncated,
+		Warnings: result.Warnings,
 	}, nil
 }

@@ -53,7 +53,8 @@ func (c *checker) sql(path, text string) {
 	}
 	for _, token := range sqlTokens.FindAllString(text, -1) {
 		switch first := token[0]; {
-		case strings.TrimSpace(token) == "", strings.HasPrefix(token, "--"), strings.HasPrefix(token, "/*") && len(token) > 1, first == '#' && len(token) > 1:
+		case strings.TrimSpace(token) == "", strings.HasPrefix(token, "--"), strings.HasPrefix(token, "/*") && len(token) > 1,
+			first == '#' && len(token) > 1:
 			continue
 		case ended:
 			c.fail(path, "must be one statement")
