@@ -28,7 +28,7 @@ type ApiKey struct {
 	Description *string `json:"description,omitempty"`
 	// Kind holds the value of the "kind" field.
 	Kind apikey.Kind `json:"kind,omitempty"`
-	// NULL is full access; an empty list allows nothing
+	// nil for full access; an empty list allows nothing
 	Scopes []string `json:"scopes,omitempty"`
 	// KeyPrefix holds the value of the "key_prefix" field.
 	KeyPrefix string `json:"key_prefix,omitempty"`
@@ -38,11 +38,11 @@ type ApiKey struct {
 	RevokedAt *time.Time `json:"revoked_at,omitempty"`
 	// LastUsedAt holds the value of the "last_used_at" field.
 	LastUsedAt *time.Time `json:"last_used_at,omitempty"`
-	// ExpiresAt holds the value of the "expires_at" field.
+	// nil for a key that never expires
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
 	CreatedAt time.Time `json:"created_at,omitempty"`
-	// user id; no foreign key: the key outlives its maker
+	// no foreign key, because the key outlives its maker
 	CreatedBy string `json:"created_by,omitempty"`
 	// CreatedByEmail holds the value of the "created_by_email" field.
 	CreatedByEmail *string `json:"created_by_email,omitempty"`

@@ -24,7 +24,7 @@ type Dashboard struct {
 	OrgID string `json:"org_id,omitempty"`
 	// Name holds the value of the "name" field.
 	Name string `json:"name,omitempty"`
-	// the dashboard without id, object and times
+	// JSON: the dashboard without id, object and times; PostgreSQL keeps its meaning but not its formatting
 	Definition json.RawMessage `json:"definition,omitempty"`
 	// number of the newest version, for optimistic concurrency
 	Version int `json:"version,omitempty"`

@@ -24,7 +24,7 @@ type DashboardShare struct {
 	OrgID string `json:"org_id,omitempty"`
 	// DashboardID holds the value of the "dashboard_id" field.
 	DashboardID uuid.UUID `json:"dashboard_id,omitempty"`
-	// empty: the whole dashboard
+	// empty if the whole dashboard is shared
 	WidgetID string `json:"widget_id,omitempty"`
 	// Mode holds the value of the "mode" field.
 	Mode dashboardshare.Mode `json:"mode,omitempty"`

@@ -27,7 +27,7 @@ type DashboardVersion struct {
 	DashboardID uuid.UUID `json:"dashboard_id,omitempty"`
 	// VersionNumber holds the value of the "version_number" field.
 	VersionNumber int `json:"version_number,omitempty"`
-	// Snapshot holds the value of the "snapshot" field.
+	// the definition of the dashboard; lists omit it
 	Snapshot json.RawMessage `json:"snapshot,omitempty"`
 	// Name holds the value of the "name" field.
 	Name string `json:"name,omitempty"`
@@ -37,7 +37,7 @@ type DashboardVersion struct {
 	ChangeSummary *string `json:"change_summary,omitempty"`
 	// the version that was restored
 	SourceVersionID *uuid.UUID `json:"source_version_id,omitempty"`
-	// CreatedAt holds the value of the "created_at" field.
+	// also the time of the change
 	CreatedAt time.Time `json:"created_at,omitempty"`
 	// CreatedBy holds the value of the "created_by" field.
 	CreatedBy string `json:"created_by,omitempty"`

@@ -22,13 +22,13 @@ type DeviceLogin struct {
 	DeviceCodeHash string `json:"-"`
 	// UserCodeHash holds the value of the "user_code_hash" field.
 	UserCodeHash string `json:"-"`
-	// host name that the command line sent
+	// the host name that the command line sent
 	ClientName string `json:"client_name,omitempty"`
 	// ClientAddress holds the value of the "client_address" field.
 	ClientAddress string `json:"client_address,omitempty"`
 	// Status holds the value of the "status" field.
 	Status devicelogin.Status `json:"status,omitempty"`
-	// of the person who approved
+	// the organization of the person who decided; empty before
 	OrgID *string `json:"org_id,omitempty"`
 	// UserID holds the value of the "user_id" field.
 	UserID *string `json:"user_id,omitempty"`

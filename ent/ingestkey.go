@@ -33,11 +33,11 @@ type IngestKey struct {
 	KeyHash string `json:"-"`
 	// KeyPrefix holds the value of the "key_prefix" field.
 	KeyPrefix string `json:"key_prefix,omitempty"`
-	// the whole public key, which is no secret: it is shipped in client code; NULL for the other kinds
+	// the whole public key, which is no secret: it is shipped in client code; empty for the other kinds
 	PublicText *string `json:"public_text,omitempty"`
-	// NULL allows every signal
+	// nil if every signal is allowed, as for default keys
 	Signals []string `json:"signals,omitempty"`
-	// requests per second over all ingest servers
+	// requests per second over all ingest servers; nil for no limit
 	RateLimit *float64 `json:"rate_limit,omitempty"`
 	// ResourceAttributes holds the value of the "resource_attributes" field.
 	ResourceAttributes []schema.ResourceAttribute `json:"resource_attributes,omitempty"`
@@ -51,7 +51,7 @@ type IngestKey struct {
 	LastUsedAt *time.Time `json:"last_used_at,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
 	CreatedAt time.Time `json:"created_at,omitempty"`
-	// NULL until the first change
+	// the time of creation until the first change, which the table holds as NULL
 	UpdatedAt *time.Time `json:"updated_at,omitempty"`
 	// CreatedBy holds the value of the "created_by" field.
 	CreatedBy string `json:"created_by,omitempty"`

@@ -21,7 +21,7 @@ type Invitation struct {
 	ID uuid.UUID `json:"id,omitempty"`
 	// OrgID holds the value of the "org_id" field.
 	OrgID string `json:"org_id,omitempty"`
-	// NULL: whoever holds the link
+	// the only address that may accept; nil for any
 	Email *string `json:"email,omitempty"`
 	// Role holds the value of the "role" field.
 	Role invitation.Role `json:"role,omitempty"`

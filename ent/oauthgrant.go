@@ -28,7 +28,7 @@ type OAuthGrant struct {
 	ClientID string `json:"client_id,omitempty"`
 	// ClientName holds the value of the "client_name" field.
 	ClientName string `json:"client_name,omitempty"`
-	// separated by spaces, * for everything
+	// a list separated by spaces; * means everything
 	Scope string `json:"scope,omitempty"`
 	// Resource holds the value of the "resource" field.
 	Resource string `json:"resource,omitempty"`
@@ -46,7 +46,7 @@ type OAuthGrant struct {
 	CreatedAt time.Time `json:"created_at,omitempty"`
 	// UsedAt holds the value of the "used_at" field.
 	UsedAt *time.Time `json:"used_at,omitempty"`
-	// of everything that comes of it
+	// the end of everything that comes of it
 	ExpiresAt time.Time `json:"expires_at,omitempty"`
 	// RevokedAt holds the value of the "revoked_at" field.
 	RevokedAt *time.Time `json:"revoked_at,omitempty"`

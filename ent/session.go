@@ -22,7 +22,7 @@ type Session struct {
 	ID uuid.UUID `json:"id,omitempty"`
 	// UserID holds the value of the "user_id" field.
 	UserID string `json:"user_id,omitempty"`
-	// organization that was chosen at sign-in
+	// the organization that was chosen at sign-in, if any
 	OrgID *string `json:"org_id,omitempty"`
 	// TokenHash holds the value of the "token_hash" field.
 	TokenHash string `json:"-"`

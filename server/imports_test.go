@@ -36,7 +36,7 @@ var levels = map[string]int{
 	"server/openapi": 4,
 	"server/rest":    4,
 	"server/rpc":     4,
-	"server/web":     4,
+	"server/pages":   4,
 
 	"server/bootstrap": 3, // an organization needs the store and hashes of auth
 	"server/services":  3,
@@ -116,12 +116,12 @@ var seams = []struct {
 	},
 	{
 		"google.golang.org/grpc",
-		[]string{"server/rpc", "gen", "server/ingest", "server/app", "server/rest", "server/mcp", "server/web"},
+		[]string{"server/rpc", "gen", "server/ingest", "server/app", "server/rest", "server/mcp", "server/pages"},
 		"gRPC is spoken by generated code, by the OTLP door, and by the loopback that the gateway, the MCP tools and the pages call",
 	},
 	{"github.com/coreos/go-oidc", []string{"server/auth/oidc"}, "one package speaks to the identity provider"},
 	{"golang.org/x/oauth2", []string{"server/auth/oidc"}, "one package speaks to the identity provider"},
-	{"golang.org/x/image", []string{"server/web"}, "one package draws pictures"},
+	{"golang.org/x/image", []string{"server/pages"}, "one package draws pictures"},
 	{"github.com/redis", []string{"server/ratelimit"}, "one package speaks to Redis"},
 	{"github.com/grpc-ecosystem/grpc-gateway", []string{"server/rest", "gen"}, "one package translates REST"},
 	{"github.com/modelcontextprotocol", []string{"server/mcp"}, "one package speaks MCP"},
@@ -138,7 +138,7 @@ var noService = map[string]string{
 	"server/openapi": "the document comes from the contract",
 	"server/mcp":     "a tool reaches a method through the loopback, so that the rpc chain runs",
 	"server/rpc":     "the chain knows methods by the contract only",
-	"server/web":     "a page reaches a method through the loopback, so that the rpc chain runs",
+	"server/pages":   "a page reaches a method through the loopback, so that the rpc chain runs",
 }
 
 // serviceBans keep transport out of the services. They apply to direct imports in files that are not generated.

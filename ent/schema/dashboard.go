@@ -5,6 +5,7 @@ import (
 
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/entsql"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/edge"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
@@ -13,13 +14,19 @@ import (
 // Dashboard is a complete definition. Its parts are stored as one JSON document in the snake_case of the API.
 type Dashboard struct{ ent.Schema }
 
+// Annotations of Dashboard.
+func (Dashboard) Annotations() []schema.Annotation {
+	return []schema.Annotation{Row{Get: true, Lock: true}}
+}
+
 // Fields of Dashboard.
 func (Dashboard) Fields() []ent.Field {
 	return []ent.Field{
 		rowID(),
 		orgID(),
 		field.String("name").SchemaType(text).NotEmpty(),
-		field.JSON("definition", json.RawMessage{}).SchemaType(jsonb).Comment("the dashboard without id, object and times"),
+		field.JSON("definition", json.RawMessage{}).SchemaType(jsonb).
+			Comment("JSON: the dashboard without id, object and times; PostgreSQL keeps its meaning but not its formatting"),
 		field.Int("version").NonNegative().Comment("number of the newest version, for optimistic concurrency"),
 		field.Time("created_at").Immutable(),
 		field.String("created_by").SchemaType(text).Immutable(),

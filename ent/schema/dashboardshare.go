@@ -2,6 +2,7 @@ package schema
 
 import (
 	"entgo.io/ent"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/edge"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
@@ -12,13 +13,18 @@ import (
 // who has the token can read the shared content.
 type DashboardShare struct{ ent.Schema }
 
+// Annotations of DashboardShare.
+func (DashboardShare) Annotations() []schema.Annotation {
+	return []schema.Annotation{Row{Names: map[string]string{"dashboard_id": "Dashboard", "widget_id": "Widget", "token_hash": "Hash"}, Types: map[string]string{"mode": "string"}}}
+}
+
 // Fields of DashboardShare.
 func (DashboardShare) Fields() []ent.Field {
 	return []ent.Field{
 		rowID(),
 		orgID(),
 		field.UUID("dashboard_id", uuid.UUID{}).Immutable(),
-		field.String("widget_id").SchemaType(text).Default("").Immutable().Comment("empty: the whole dashboard"),
+		field.String("widget_id").SchemaType(text).Default("").Immutable().Comment("empty if the whole dashboard is shared"),
 		field.Enum("mode").Values("public", "org").SchemaType(text),
 		field.String("token").SchemaType(text).NotEmpty().Sensitive().Comment("encrypted with the installation's key"),
 		field.String("token_hash").SchemaType(text).NotEmpty().Unique().Sensitive(),

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"entgo.io/ent"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 )
@@ -10,16 +11,21 @@ import (
 // of its codes are stored.
 type DeviceLogin struct{ ent.Schema }
 
+// Annotations of DeviceLogin.
+func (DeviceLogin) Annotations() []schema.Annotation {
+	return []schema.Annotation{Row{Unread: []string{"device_code_hash", "user_code_hash"}, Types: map[string]string{"status": "string"}}}
+}
+
 // Fields of DeviceLogin.
 func (DeviceLogin) Fields() []ent.Field {
 	return []ent.Field{
 		rowID(),
 		field.String("device_code_hash").SchemaType(text).NotEmpty().Unique().Immutable().Sensitive(),
 		field.String("user_code_hash").SchemaType(text).NotEmpty().Unique().Immutable().Sensitive(),
-		field.String("client_name").SchemaType(text).Immutable().Comment("host name that the command line sent"),
+		field.String("client_name").SchemaType(text).Immutable().Comment("the host name that the command line sent"),
 		field.String("client_address").SchemaType(text).Default("").Immutable(),
 		field.Enum("status").Values("pending", "approved", "denied", "redeemed").SchemaType(text).Default("pending"),
-		field.String("org_id").SchemaType(text).Optional().Nillable().Comment("of the person who approved"),
+		field.String("org_id").SchemaType(text).Optional().Nillable().Comment("the organization of the person who decided; empty before"),
 		field.String("user_id").SchemaType(text).Optional().Nillable(),
 		field.Time("created_at").Immutable(),
 		field.Time("expires_at").Immutable(),

@@ -3,6 +3,7 @@ package schema
 import (
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/entsql"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/edge"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
@@ -14,9 +15,19 @@ type IngestKey struct{ ent.Schema }
 
 // ResourceAttribute is written on every resource that is sent with a key.
 type ResourceAttribute struct {
-	Key   string `json:"key"`
-	Value string `json:"value"`
-	Mode  string `json:"mode"`
+	Key   string        `json:"key"`
+	Value string        `json:"value"`
+	Mode  AttributeMode `json:"mode"`
+}
+
+// AttributeMode says whether a key's resource attribute replaces the sender's.
+type AttributeMode string
+
+// Annotations of IngestKey.
+func (IngestKey) Annotations() []schema.Annotation {
+	return []schema.Annotation{Row{Get: true, Event: true, Types: map[string]string{
+		"kind": "IngestKeyKind", "public_text": "string", "resource_attributes": "[]ResourceAttribute",
+	}}}
 }
 
 // Fields of IngestKey.
@@ -30,16 +41,16 @@ func (IngestKey) Fields() []ent.Field {
 		field.String("key_hash").SchemaType(text).NotEmpty().Unique().Sensitive(),
 		field.String("key_prefix").SchemaType(text).NotEmpty(),
 		field.String("public_text").SchemaType(text).Optional().Nillable().
-			Comment("the whole public key, which is no secret: it is shipped in client code; NULL for the other kinds"),
-		field.Strings("signals").SchemaType(jsonb).Optional().Comment("NULL allows every signal"),
-		field.Float("rate_limit").Optional().Nillable().Comment("requests per second over all ingest servers"),
+			Comment("the whole public key, which is no secret: it is shipped in client code; empty for the other kinds"),
+		field.Strings("signals").SchemaType(jsonb).Optional().Comment("nil if every signal is allowed, as for default keys"),
+		field.Float("rate_limit").Optional().Nillable().Comment("requests per second over all ingest servers; nil for no limit"),
 		field.JSON("resource_attributes", []ResourceAttribute{}).SchemaType(jsonb).Optional(),
 		field.Time("disabled_at").Optional().Nillable(),
 		field.Time("expires_at").Optional().Nillable(),
 		field.Time("rotated_at").Optional().Nillable(),
 		field.Time("last_used_at").Optional().Nillable(),
 		field.Time("created_at").Immutable(),
-		field.Time("updated_at").Optional().Nillable().Comment("NULL until the first change"),
+		field.Time("updated_at").Optional().Nillable().Comment("the time of creation until the first change, which the table holds as NULL"),
 		field.String("created_by").SchemaType(text).Immutable(),
 	}
 }

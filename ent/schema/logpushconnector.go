@@ -2,6 +2,7 @@ package schema
 
 import (
 	"entgo.io/ent"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/edge"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
@@ -9,6 +10,11 @@ import (
 
 // LogpushConnector lets a CDN push its request logs. Only a keyed hash of its secret is stored.
 type LogpushConnector struct{ ent.Schema }
+
+// Annotations of LogpushConnector.
+func (LogpushConnector) Annotations() []schema.Annotation {
+	return []schema.Annotation{Row{Noun: "log push connector", Get: true, Lock: true, Event: true, Types: map[string]string{"dataset": "string"}}}
+}
 
 // Fields of LogpushConnector.
 func (LogpushConnector) Fields() []ent.Field {

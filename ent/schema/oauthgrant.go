@@ -3,6 +3,7 @@ package schema
 import (
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/entsql"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/edge"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
@@ -12,6 +13,11 @@ import (
 // exchanged for its tokens.
 type OAuthGrant struct{ ent.Schema }
 
+// Annotations of OAuthGrant.
+func (OAuthGrant) Annotations() []schema.Annotation {
+	return []schema.Annotation{Row{Noun: "OAuth grant", Unread: []string{"code_hash"}}}
+}
+
 // Fields of OAuthGrant.
 func (OAuthGrant) Fields() []ent.Field {
 	return []ent.Field{
@@ -20,7 +26,7 @@ func (OAuthGrant) Fields() []ent.Field {
 		field.String("user_id").SchemaType(text).NotEmpty().Immutable(),
 		field.String("client_id").SchemaType(text).NotEmpty().Immutable(),
 		field.String("client_name").SchemaType(text).Immutable(),
-		field.String("scope").SchemaType(text).Immutable().Comment("separated by spaces, * for everything"),
+		field.String("scope").SchemaType(text).Immutable().Comment("a list separated by spaces; * means everything"),
 		field.String("resource").SchemaType(text).Immutable(),
 		field.String("redirect_uri").SchemaType(text).Immutable(),
 		field.String("code_hash").SchemaType(text).NotEmpty().Unique().Immutable().Sensitive(),
@@ -29,7 +35,7 @@ func (OAuthGrant) Fields() []ent.Field {
 		field.Time("redeemed_at").Optional().Nillable().Comment("when the code became tokens"),
 		field.Time("created_at").Immutable(),
 		field.Time("used_at").Optional().Nillable(),
-		field.Time("expires_at").Immutable().Comment("of everything that comes of it"),
+		field.Time("expires_at").Immutable().Comment("the end of everything that comes of it"),
 		field.Time("revoked_at").Optional().Nillable(),
 	}
 }

@@ -36,6 +36,32 @@ type Resource struct {
 // Name implements schema.Annotation.
 func (Resource) Name() string { return "Resource" }
 
+// Row marks an entity whose methods are written by hand because it does more than the usual five: it has a secret, versions, or an
+// order of its own. From its fields `make generate` writes the part of the store that only repeats them (server/store/NAME_gen.go):
+// the struct, the insert, the conversion of a row, and the parts that are chosen here. Edits stay by hand: each of these entities has
+// rules for them (a key keeps the time at which it was disabled, a dashboard has versions).
+//
+// Entities without an annotation convert their rows by hand, because the store's type is not the row: a plan and a sampling policy
+// have no id and are replaced as a whole, a recommendation is a finding with a status, users and organizations are joined with
+// memberships, usage and outcomes are counters.
+type Row struct {
+	// Noun is its name in sentences, if that is not the name of the entity.
+	Noun string
+	// Get is a method that reads one row of an organization. Lock does so in a transaction and locks the row.
+	Get, Lock bool
+	// Event is the name of its audit entries, if it is the entity's name in the API.
+	Event bool
+	// Names gives fields other names in the store's struct.
+	Names map[string]string
+	// Types gives fields other Go types there. An enum without one gets a type with constants.
+	Types map[string]string
+	// Unread are fields that an insert writes and no method returns.
+	Unread []string
+}
+
+// Name implements schema.Annotation.
+func (Row) Name() string { return "Row" }
+
 // choices returns the values that the API allows for a text field.
 func choices(request proto.Message, field protoreflect.Name) []string {
 	options := request.ProtoReflect().Descriptor().Fields().ByName(field).Options()

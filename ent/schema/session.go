@@ -2,6 +2,7 @@ package schema
 
 import (
 	"entgo.io/ent"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/edge"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
@@ -10,12 +11,17 @@ import (
 // Session is a signed-in user. Only a keyed hash of its token is stored.
 type Session struct{ ent.Schema }
 
+// Annotations of Session.
+func (Session) Annotations() []schema.Annotation {
+	return []schema.Annotation{Row{}}
+}
+
 // Fields of Session.
 func (Session) Fields() []ent.Field {
 	return []ent.Field{
 		rowID(),
 		field.String("user_id").SchemaType(text).NotEmpty().Immutable(),
-		field.String("org_id").SchemaType(text).Optional().Nillable().Comment("organization that was chosen at sign-in"),
+		field.String("org_id").SchemaType(text).Optional().Nillable().Comment("the organization that was chosen at sign-in, if any"),
 		field.String("token_hash").SchemaType(text).NotEmpty().Unique().Immutable().Sensitive(),
 		field.String("user_agent").SchemaType(text).Default("").Immutable(),
 		field.Time("created_at").Immutable(),

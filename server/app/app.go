@@ -116,7 +116,7 @@ func New(ctx context.Context, cfg config.Config, opts Options) (*App, error) {
 		{"Opening the database", a.openStore},
 		{"Starting the warehouse", a.openWarehouse},
 		{"Opening the ingest queue", a.openIngest},
-		{"Opening the API", a.openAPI},
+		{"Opening the API", a.mountAPI},
 		{"Watching for deleted organizations", a.openPurge},
 		{"Looking for telemetry of older versions", a.openBackfill},
 		{"Checking for a first start", a.createFirst},

@@ -1,7 +1,7 @@
 // Package oauth is the authorization server of the MCP server: OAuth 2.1 for public clients (RFC 6749, 7636, 8414, 8707, 9207,
 // 9700), dynamic registration (RFC 7591), client metadata documents, and revocation (RFC 7009).
 //
-// A program asks at the authorization endpoint, which is a page of package web. A person signs in there, chooses an organization
+// A program asks at the authorization endpoint, which is a page of package pages. A person signs in there, chooses an organization
 // and consents. The consent makes a grant. The grant has a code, which becomes an access token and a refresh token. Code and
 // tokens are random text, stored only as keyed hashes, and valid for the MCP server only.
 package oauth
@@ -48,7 +48,7 @@ const (
 // FullAccess is the scope that includes all others.
 const FullAccess = "*"
 
-// Paths of the endpoints. AuthorizePath is served by package web.
+// Paths of the endpoints. AuthorizePath is served by package pages.
 const (
 	AuthorizePath = "/oauth/authorize"
 	tokenPath     = "/oauth/token"
@@ -118,7 +118,7 @@ func New(cfg Config) *Server {
 	return s
 }
 
-// Mount adds the routes for programs: metadata, registration, tokens. Package web serves the page for people.
+// Mount adds the routes for programs: metadata, registration, tokens. Package pages serves the page for people.
 func (s *Server) Mount(mux *http.ServeMux) {
 	for _, path := range []string{resourcePath, resourcePath + "/mcp"} {
 		mux.Handle(path, s.open(http.MethodGet, s.resourceMetadata))

@@ -104,7 +104,7 @@ func builtins(s Source) []builtin {
 	case Logs:
 		return append(common,
 			builtin{key: "service.version", aliases: []string{"version", "service_version"}, sql: "ServiceVersion"},
-			builtin{key: "severity", aliases: []string{"severity_text", "severity.text", "level"}, sql: "SeverityText", normal: strings.ToUpper},
+			builtin{key: "severity", aliases: []string{"severity_text", "severity.text", "level"}, sql: "SeverityText", normal: trimmedUpper},
 			builtin{key: "severity_number", aliases: []string{"severity.number"}, sql: "SeverityNumber", kind: numberField},
 			builtin{key: "body", aliases: []string{"message"}, sql: "Body"},
 			builtin{key: "event.name", aliases: []string{"event_name"}, sql: "EventName"},
@@ -144,6 +144,8 @@ func capitalised(s string) string {
 	}
 	return strings.ToUpper(s[:1]) + strings.ToLower(s[1:])
 }
+
+func trimmedUpper(s string) string { return strings.ToUpper(strings.TrimSpace(s)) }
 
 func findBuiltin(s Source, key string) (builtin, bool) {
 	key = strings.ToLower(key)

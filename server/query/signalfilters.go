@@ -76,9 +76,7 @@ func LogFilter(f *svcv2.LogFilters) (Filter, error) {
 		return Filter{}, err
 	}
 	equality(&all, "service.name", f.ServiceName)
-	if f.Severity != nil {
-		condition(&all, "severity", OpEqual, strings.TrimSpace(f.GetSeverity()))
-	}
+	equality(&all, "severity", f.Severity)
 	if f.MinimumSeverity != nil && f.GetMinimumSeverity() > 0 {
 		condition(&all, "severity_number", OpGreaterOrEqual, strconv.Itoa(int(f.GetMinimumSeverity())))
 	}

@@ -18,32 +18,12 @@ type ApiKeyKind string
 
 // Kinds of API key.
 const (
-	ApiKeyStandard ApiKeyKind = "standard"
-	ApiKeyMCP      ApiKeyKind = "mcp"
+	ApiKeyStandard = ApiKeyKind(apikey.KindStandard)
+	ApiKeyMCP      = ApiKeyKind(apikey.KindMcp)
 )
 
 // TouchInterval is the resolution of "last used". A second touch within this time writes nothing.
 const TouchInterval = time.Minute
-
-// ApiKey is a stored API key. SecretHash is for authentication only.
-type ApiKey struct {
-	ID          uuid.UUID
-	Org         principal.OrgID
-	Name        string
-	Description *string
-	Kind        ApiKeyKind
-	// Scopes is nil for full access; an empty list allows nothing.
-	Scopes     []string
-	KeyPrefix  string
-	SecretHash string
-	RevokedAt  *time.Time
-	LastUsedAt *time.Time
-	// ExpiresAt is nil for never.
-	ExpiresAt      *time.Time
-	CreatedAt      time.Time
-	CreatedBy      principal.UserID
-	CreatedByEmail *string
-}
 
 // Secret is the stored form of a secret.
 type Secret struct {
@@ -72,7 +52,7 @@ type NewApiKey struct {
 // CreateApiKey creates a key and returns it with the number of the transaction.
 func (s *Store) CreateApiKey(ctx context.Context, org principal.OrgID, in NewApiKey) (key ApiKey, txid string, err error) {
 	err = s.tx(ctx, "create API key", func(tx *ent.Tx) (err error) {
-		if key, err = s.createApiKey(ctx, tx, org, in); err != nil {
+		if key, err = s.insertApiKey(ctx, tx, in.key(org)); err != nil {
 			return err
 		}
 		if err := s.audit(ctx, tx, org, key.event("created", nil)); err != nil {
@@ -87,29 +67,12 @@ func (s *Store) CreateApiKey(ctx context.Context, org principal.OrgID, in NewApi
 	return key, txid, nil
 }
 
-func (s *Store) createApiKey(ctx context.Context, tx *ent.Tx, org principal.OrgID, in NewApiKey) (ApiKey, error) {
-	id, err := uuid.NewV7()
-	if err != nil {
-		return ApiKey{}, err
+// key is the row of a new key.
+func (in *NewApiKey) key(org principal.OrgID) ApiKey {
+	return ApiKey{
+		Org: org, Name: in.Name, Description: in.Description, Kind: in.Kind, Scopes: in.Scopes, KeyPrefix: in.Secret.Prefix, SecretHash: in.Secret.Hash,
+		ExpiresAt: in.ExpiresAt, CreatedAt: in.CreatedAt, CreatedBy: in.CreatedBy, CreatedByEmail: nonZero(in.CreatedByEmail),
 	}
-	createdAt := s.stamp()
-	if !in.CreatedAt.IsZero() {
-		createdAt = utc(in.CreatedAt)
-	}
-	create := tx.ApiKey.Create().SetID(id).SetOrgID(string(org)).SetName(in.Name).SetNillableDescription(in.Description).
-		SetKind(apikey.Kind(in.Kind)).SetKeyPrefix(in.Secret.Prefix).SetSecretHash(in.Secret.Hash).
-		SetNillableExpiresAt(utcPtr(in.ExpiresAt)).SetCreatedAt(createdAt).SetCreatedBy(string(in.CreatedBy))
-	if in.Scopes != nil {
-		create.SetScopes(in.Scopes)
-	}
-	if in.CreatedByEmail != "" {
-		create.SetCreatedByEmail(in.CreatedByEmail)
-	}
-	row, err := create.Save(ctx)
-	if err != nil {
-		return ApiKey{}, err
-	}
-	return toApiKey(row), nil
 }
 
 // ListApiKeys returns keys, including revoked ones, newest first, ties by id. Request one more than a page to learn whether there
@@ -118,23 +81,7 @@ func (s *Store) ListApiKeys(ctx context.Context, org principal.OrgID, offset, li
 	rows, err := s.read.ApiKey.Query().Where(apikey.OrgID(string(org))).
 		Order(apikey.ByCreatedAt(entsql.OrderDesc()), apikey.ByID(entsql.OrderDesc())).
 		Offset(offset).Limit(limit).All(ctx)
-	if err != nil {
-		return nil, mapError("list API keys", err)
-	}
-	out := make([]ApiKey, len(rows))
-	for i, row := range rows {
-		out[i] = toApiKey(row)
-	}
-	return out, nil
-}
-
-// GetApiKey returns one key.
-func (s *Store) GetApiKey(ctx context.Context, org principal.OrgID, id uuid.UUID) (ApiKey, error) {
-	row, err := s.read.ApiKey.Query().Where(apikey.ID(id), apikey.OrgID(string(org))).Only(ctx)
-	if err != nil {
-		return ApiKey{}, mapError("get API key", err)
-	}
-	return toApiKey(row), nil
+	return collect("list API keys", toApiKey, rows, err)
 }
 
 // RevokeApiKey revokes a key permanently. Revoking it again changes nothing; the first revocation time stays.
@@ -181,9 +128,9 @@ func (s *Store) RollApiKey(ctx context.Context, org principal.OrgID, id uuid.UUI
 			return Change{}, err
 		}
 		old := toApiKey(row)
-		key, err = s.createApiKey(ctx, tx, org, NewApiKey{
-			Name: old.Name, Description: old.Description, Kind: old.Kind, Scopes: old.Scopes,
-			Secret: in.Secret, ExpiresAt: in.ExpiresAt, CreatedBy: in.By, CreatedByEmail: in.ByEmail,
+		key, err = s.insertApiKey(ctx, tx, ApiKey{
+			Org: org, Name: old.Name, Description: old.Description, Kind: old.Kind, Scopes: old.Scopes, KeyPrefix: in.Secret.Prefix,
+			SecretHash: in.Secret.Hash, ExpiresAt: in.ExpiresAt, CreatedBy: in.By, CreatedByEmail: nonZero(in.ByEmail),
 		})
 		if err != nil {
 			return Change{}, err
@@ -234,10 +181,7 @@ func goneApiKey(key ApiKey) Change {
 // keys; the caller must check for them.
 func (s *Store) ApiKeyByHash(ctx context.Context, hash string) (ApiKey, error) {
 	row, err := s.read.ApiKey.Query().Where(apikey.SecretHash(hash)).Only(ctx)
-	if err != nil {
-		return ApiKey{}, mapError("find API key", err)
-	}
-	return toApiKey(row), nil
+	return single("find API key", toApiKey, row, err)
 }
 
 // TouchApiKey records that the key was used. Within TouchInterval of the last record it writes nothing.
@@ -250,13 +194,4 @@ func (s *Store) TouchApiKey(ctx context.Context, org principal.OrgID, id uuid.UU
 		return mapError("touch API key", err)
 	}
 	return nil
-}
-
-func toApiKey(row *ent.ApiKey) ApiKey {
-	return ApiKey{
-		ID: row.ID, Org: principal.OrgID(row.OrgID), Name: row.Name, Description: row.Description, Kind: ApiKeyKind(row.Kind),
-		Scopes: row.Scopes, KeyPrefix: row.KeyPrefix, SecretHash: row.SecretHash,
-		RevokedAt: utcPtr(row.RevokedAt), LastUsedAt: utcPtr(row.LastUsedAt), ExpiresAt: utcPtr(row.ExpiresAt),
-		CreatedAt: utc(row.CreatedAt), CreatedBy: principal.UserID(row.CreatedBy), CreatedByEmail: row.CreatedByEmail,
-	}
 }

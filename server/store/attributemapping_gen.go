@@ -51,7 +51,7 @@ type AttributeMapping struct {
 	Name          string
 	SourceContext AttributeMappingSourceContext
 	SourceKey     string
-	// TargetKey is always an attribute of the span.
+	// TargetKey: always an attribute of the span.
 	TargetKey string
 	Operation AttributeMappingOperation
 	Enabled   bool
@@ -97,23 +97,10 @@ func (s *Store) CreateAttributeMapping(ctx context.Context, org principal.OrgID,
 		return AttributeMapping{}, err
 	}
 	err := s.mutate(ctx, "create attribute mapping", func(tx *ent.Tx) (Change, error) {
-		id, err := uuid.NewV7()
-		if err != nil {
+		var err error
+		if r, err = s.insertAttributeMapping(ctx, tx, r); err != nil {
 			return Change{}, err
 		}
-		now := s.stamp()
-		create := tx.AttributeMapping.Create().SetID(id).SetOrgID(string(org)).SetCreatedAt(now).SetUpdatedAt(now)
-		create.SetName(r.Name)
-		create.SetSourceContext(attributemapping.SourceContext(r.SourceContext))
-		create.SetSourceKey(r.SourceKey)
-		create.SetTargetKey(r.TargetKey)
-		create.SetOperation(attributemapping.Operation(r.Operation))
-		create.SetEnabled(r.Enabled)
-		row, err := create.Save(ctx)
-		if err != nil {
-			return Change{}, err
-		}
-		r = toAttributeMapping(row)
 		return r.change(), s.audit(ctx, tx, org, r.event("created", nil, r.auditFields()))
 	})
 	if err != nil {
@@ -125,23 +112,13 @@ func (s *Store) CreateAttributeMapping(ctx context.Context, org principal.OrgID,
 // ListAttributeMappings returns the attribute mappings of an organization in the order of their creation.
 func (s *Store) ListAttributeMappings(ctx context.Context, org principal.OrgID) ([]AttributeMapping, error) {
 	rows, err := s.read.AttributeMapping.Query().Where(attributemapping.OrgID(string(org))).Order(attributemapping.ByCreatedAt(), attributemapping.ByID()).All(ctx)
-	if err != nil {
-		return nil, mapError("list attribute mappings", err)
-	}
-	out := make([]AttributeMapping, len(rows))
-	for i, row := range rows {
-		out[i] = toAttributeMapping(row)
-	}
-	return out, nil
+	return collect("list attribute mappings", toAttributeMapping, rows, err)
 }
 
 // GetAttributeMapping returns one attribute mapping.
 func (s *Store) GetAttributeMapping(ctx context.Context, org principal.OrgID, id uuid.UUID) (AttributeMapping, error) {
 	row, err := s.read.AttributeMapping.Query().Where(attributemapping.ID(id), attributemapping.OrgID(string(org))).Only(ctx)
-	if err != nil {
-		return AttributeMapping{}, mapError("get attribute mapping", err)
-	}
-	return toAttributeMapping(row), nil
+	return single("get attribute mapping", toAttributeMapping, row, err)
 }
 
 // EditAttributeMapping changes the fields that the edit sets. ErrInvalid: the resulting attribute mapping breaks a rule.
@@ -235,15 +212,46 @@ func (r *AttributeMapping) auditFields() map[string]any {
 	}
 }
 
+// insertAttributeMapping writes the row and returns it. It chooses the id and the time of creation if they are not given.
+func (s *Store) insertAttributeMapping(ctx context.Context, tx *ent.Tx, in AttributeMapping) (AttributeMapping, error) {
+	if in.ID == uuid.Nil {
+		id, err := uuid.NewV7()
+		if err != nil {
+			return AttributeMapping{}, err
+		}
+		in.ID = id
+	}
+	if in.CreatedAt.IsZero() {
+		in.CreatedAt = s.stamp()
+	}
+	create := tx.AttributeMapping.Create().SetID(in.ID)
+	create.SetOrgID(string(in.Org))
+	create.SetName(in.Name)
+	create.SetSourceContext(attributemapping.SourceContext(in.SourceContext))
+	create.SetSourceKey(in.SourceKey)
+	create.SetTargetKey(in.TargetKey)
+	create.SetOperation(attributemapping.Operation(in.Operation))
+	create.SetEnabled(in.Enabled)
+	create.SetCreatedAt(utc(in.CreatedAt))
+	create.SetUpdatedAt(utc(in.CreatedAt))
+	row, err := create.Save(ctx)
+	if err != nil {
+		return AttributeMapping{}, err
+	}
+	return toAttributeMapping(row), nil
+}
+
 func toAttributeMapping(row *ent.AttributeMapping) AttributeMapping {
 	return AttributeMapping{
-		ID: row.ID, Org: principal.OrgID(row.OrgID),
+		ID:            row.ID,
+		Org:           principal.OrgID(row.OrgID),
 		Name:          row.Name,
 		SourceContext: AttributeMappingSourceContext(row.SourceContext),
 		SourceKey:     row.SourceKey,
 		TargetKey:     row.TargetKey,
 		Operation:     AttributeMappingOperation(row.Operation),
 		Enabled:       row.Enabled,
-		CreatedAt:     utc(row.CreatedAt), UpdatedAt: utc(row.UpdatedAt),
+		CreatedAt:     utc(row.CreatedAt),
+		UpdatedAt:     utc(row.UpdatedAt),
 	}
 }

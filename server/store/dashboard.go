@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"entgo.io/ent/dialect"
 	entsql "entgo.io/ent/dialect/sql"
 	"github.com/google/uuid"
 
@@ -15,21 +14,6 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
 )
-
-// Dashboard is a definition with its author and its times. The store keeps the definition as given.
-type Dashboard struct {
-	ID   uuid.UUID
-	Org  principal.OrgID
-	Name string
-	// Definition is JSON. PostgreSQL keeps its meaning but not its formatting.
-	Definition json.RawMessage
-	// Version is the number of the newest DashboardVersion.
-	Version   int
-	CreatedAt time.Time
-	CreatedBy principal.UserID
-	UpdatedAt time.Time
-	UpdatedBy principal.UserID
-}
 
 // DashboardChange is the new state of a dashboard, with the data for its history and the audit log.
 type DashboardChange struct {
@@ -46,18 +30,11 @@ type DashboardChange struct {
 
 // CreateDashboard creates a dashboard with its first version. The second result is the number of the transaction.
 func (s *Store) CreateDashboard(ctx context.Context, org principal.OrgID, by principal.UserID, in DashboardChange) (d Dashboard, txid string, err error) {
-	err = s.tx(ctx, "create dashboard", func(tx *ent.Tx) error {
-		id, err := uuid.NewV7()
+	err = s.tx(ctx, "create dashboard", func(tx *ent.Tx) (err error) {
+		d, err = s.insertDashboard(ctx, tx, Dashboard{Org: org, Name: in.Name, Definition: in.Definition, Version: 1, CreatedBy: by, UpdatedBy: by})
 		if err != nil {
 			return err
 		}
-		now := s.stamp()
-		row, err := tx.Dashboard.Create().SetID(id).SetOrgID(string(org)).SetName(in.Name).SetDefinition(in.Definition).SetVersion(1).
-			SetCreatedAt(now).SetCreatedBy(string(by)).SetUpdatedAt(now).SetUpdatedBy(string(by)).Save(ctx)
-		if err != nil {
-			return err
-		}
-		d = toDashboard(row)
 		txid, err = s.recordDashboard(ctx, tx, d, in)
 		return err
 	})
@@ -69,7 +46,7 @@ func (s *Store) CreateDashboard(ctx context.Context, org principal.OrgID, by pri
 
 // recordDashboard writes the version and the audit entry that every change of a dashboard leaves.
 func (s *Store) recordDashboard(ctx context.Context, tx *ent.Tx, d Dashboard, in DashboardChange) (txid string, err error) {
-	if err := addDashboardVersion(ctx, tx, d, in); err != nil {
+	if err := s.addDashboardVersion(ctx, tx, d, in); err != nil {
 		return "", err
 	}
 	err = s.audit(ctx, tx, d.Org, AuditEvent{
@@ -87,23 +64,7 @@ func (s *Store) recordDashboard(ctx context.Context, tx *ent.Tx, d Dashboard, in
 func (s *Store) ListDashboards(ctx context.Context, org principal.OrgID, offset, limit int) ([]Dashboard, error) {
 	rows, err := s.read.Dashboard.Query().Where(dashboard.OrgID(string(org))).
 		Order(dashboard.ByUpdatedAt(entsql.OrderDesc()), dashboard.ByID(entsql.OrderDesc())).Offset(offset).Limit(limit).All(ctx)
-	if err != nil {
-		return nil, mapError("list dashboards", err)
-	}
-	out := make([]Dashboard, len(rows))
-	for i, row := range rows {
-		out[i] = toDashboard(row)
-	}
-	return out, nil
-}
-
-// GetDashboard returns one dashboard.
-func (s *Store) GetDashboard(ctx context.Context, org principal.OrgID, id uuid.UUID) (Dashboard, error) {
-	row, err := s.read.Dashboard.Query().Where(dashboard.ID(id), dashboard.OrgID(string(org))).Only(ctx)
-	if err != nil {
-		return Dashboard{}, mapError("get dashboard", err)
-	}
-	return toDashboard(row), nil
+	return collect("list dashboards", toDashboard, rows, err)
 }
 
 // EditDashboard calls change with the newest state of a dashboard and stores the result. The dashboard stays locked meanwhile, so
@@ -165,19 +126,4 @@ func (s *Store) DeleteDashboard(ctx context.Context, org principal.OrgID, id uui
 		return err
 	})
 	return txid, err
-}
-
-func (s *Store) lockDashboard(ctx context.Context, tx *ent.Tx, org principal.OrgID, id uuid.UUID) (*ent.Dashboard, error) {
-	q := tx.Dashboard.Query().Where(dashboard.ID(id), dashboard.OrgID(string(org)))
-	if s.dialect == dialect.Postgres {
-		q.ForUpdate()
-	}
-	return q.Only(ctx)
-}
-
-func toDashboard(row *ent.Dashboard) Dashboard {
-	return Dashboard{
-		ID: row.ID, Org: principal.OrgID(row.OrgID), Name: row.Name, Definition: row.Definition, Version: row.Version,
-		CreatedAt: utc(row.CreatedAt), CreatedBy: principal.UserID(row.CreatedBy), UpdatedAt: utc(row.UpdatedAt), UpdatedBy: principal.UserID(row.UpdatedBy),
-	}
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"time"
 
 	"entgo.io/ent/dialect"
 	"github.com/google/uuid"
@@ -15,24 +14,9 @@ import (
 
 // Modes of shares.
 const (
-	SharePublic = "public"
-	ShareOrg    = "org"
+	SharePublic = string(dashboardshare.ModePublic)
+	ShareOrg    = string(dashboardshare.ModeOrg)
 )
-
-// DashboardShare is a link to a dashboard or to one of its widgets.
-type DashboardShare struct {
-	ID        uuid.UUID
-	Org       principal.OrgID
-	Dashboard uuid.UUID
-	// Widget is empty when the whole dashboard is shared.
-	Widget string
-	Mode   string
-	// Token is sealed. Hash is for finding the share by its token.
-	Token     string
-	Hash      string
-	CreatedAt time.Time
-	UpdatedAt time.Time
-}
 
 // ShareToken makes a token for the share with the given id and returns its stored form.
 type ShareToken func(share uuid.UUID) (sealed, hash string)
@@ -45,14 +29,7 @@ func (s *Store) ListDashboardShares(ctx context.Context, org principal.OrgID, id
 	}
 	rows, err := s.read.DashboardShare.Query().Where(dashboardshare.OrgID(string(org)), dashboardshare.DashboardID(id)).
 		Order(dashboardshare.ByWidgetID()).All(ctx)
-	if err != nil {
-		return nil, mapError("list dashboard shares", err)
-	}
-	out := make([]DashboardShare, len(rows))
-	for i, row := range rows {
-		out[i] = toDashboardShare(row)
-	}
-	return out, nil
+	return collect("list dashboard shares", toDashboardShare, rows, err)
 }
 
 // GetDashboardShare returns the share of a dashboard or of a widget, or nil if there is no share. ErrNotFound: there is no such
@@ -76,10 +53,7 @@ func (s *Store) GetDashboardShare(ctx context.Context, org principal.OrgID, id u
 // DashboardShareByHash finds a share by its token, in any organization.
 func (s *Store) DashboardShareByHash(ctx context.Context, hash string) (DashboardShare, error) {
 	row, err := s.read.DashboardShare.Query().Where(dashboardshare.TokenHash(hash)).Only(ctx)
-	if err != nil {
-		return DashboardShare{}, mapError("find dashboard share", err)
-	}
-	return toDashboardShare(row), nil
+	return single("find dashboard share", toDashboardShare, row, err)
 }
 
 // UpsertDashboardShare creates a share, or changes the mode of an existing share and keeps its token.
@@ -96,12 +70,12 @@ func (s *Store) UpsertDashboardShare(ctx context.Context, org principal.OrgID, i
 				return err
 			}
 			sealed, hash := token(key)
-			row, err = tx.DashboardShare.Create().SetID(key).SetOrgID(string(org)).SetDashboardID(id).SetWidgetID(widget).
-				SetMode(dashboardshare.Mode(mode)).SetToken(sealed).SetTokenHash(hash).SetCreatedAt(now).SetCreatedBy(string(by)).SetUpdatedAt(now).Save(ctx)
+			share, err = s.insertDashboardShare(ctx, tx, DashboardShare{
+				ID: key, Org: org, Dashboard: id, Widget: widget, Mode: mode, Token: sealed, Hash: hash, CreatedAt: now, CreatedBy: by,
+			})
 			if err != nil {
 				return err
 			}
-			share = toDashboardShare(row)
 			return s.audit(ctx, tx, org, share.event("created", nil, map[string]any{"mode": mode}))
 		case string(row.Mode) == mode:
 			share = toDashboardShare(row)
@@ -176,12 +150,5 @@ func (d *DashboardShare) event(verb string, before, after map[string]any) AuditE
 	return AuditEvent{
 		Action: "dashboard_share." + verb, ResourceID: publicid.Encode(publicid.DashboardShare, d.ID), Before: before, After: after,
 		Metadata: map[string]any{"mode": d.Mode, "dashboard_id": publicid.Encode(publicid.Dashboard, d.Dashboard), "widget_id": widget},
-	}
-}
-
-func toDashboardShare(row *ent.DashboardShare) DashboardShare {
-	return DashboardShare{
-		ID: row.ID, Org: principal.OrgID(row.OrgID), Dashboard: row.DashboardID, Widget: row.WidgetID, Mode: string(row.Mode),
-		Token: row.Token, Hash: row.TokenHash, CreatedAt: utc(row.CreatedAt), UpdatedAt: utc(row.UpdatedAt),
 	}
 }

@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
-	"time"
 
 	entsql "entgo.io/ent/dialect/sql"
 	"github.com/google/uuid"
@@ -15,40 +13,22 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 )
 
-// DashboardVersion is the state of a dashboard after a change.
-type DashboardVersion struct {
-	ID        uuid.UUID
-	Dashboard uuid.UUID
-	Number    int
-	// Name and Snapshot are the name and the definition of the dashboard. Lists omit Snapshot.
-	Name     string
-	Snapshot json.RawMessage
-	Kind     string
-	Summary  *string
-	Restored *uuid.UUID
-	// CreatedAt is also the time of the change.
-	CreatedAt time.Time
-	CreatedBy principal.UserID
-}
-
 // MaxDashboardVersions is how many versions a dashboard keeps. A definition can be large, and programs change dashboards often.
 const MaxDashboardVersions = limits.DashboardVersions
 
 // addDashboardVersion adds the newest version and deletes the oldest versions beyond the limit.
-func addDashboardVersion(ctx context.Context, tx *ent.Tx, d Dashboard, in DashboardChange) error {
-	id, err := uuid.NewV7()
-	if err != nil {
-		return err
-	}
+func (s *Store) addDashboardVersion(ctx context.Context, tx *ent.Tx, d Dashboard, in DashboardChange) error {
 	if oldest := d.Version - MaxDashboardVersions; oldest > 0 {
 		_, err := tx.DashboardVersion.Delete().Where(dashboardversion.DashboardID(d.ID), dashboardversion.VersionNumberLTE(oldest)).Exec(ctx)
 		if err != nil {
 			return err
 		}
 	}
-	return tx.DashboardVersion.Create().SetID(id).SetOrgID(string(d.Org)).SetDashboardID(d.ID).SetVersionNumber(d.Version).
-		SetSnapshot(d.Definition).SetName(d.Name).SetChangeKind(in.Kind).SetNillableChangeSummary(in.Summary).
-		SetNillableSourceVersionID(in.Restored).SetCreatedAt(d.UpdatedAt).SetCreatedBy(string(d.UpdatedBy)).Exec(ctx)
+	_, err := s.insertDashboardVersion(ctx, tx, DashboardVersion{
+		Org: d.Org, Dashboard: d.ID, Number: d.Version, Snapshot: d.Definition, Name: d.Name, Kind: in.Kind, Summary: in.Summary,
+		Restored: in.Restored, CreatedAt: d.UpdatedAt, CreatedBy: d.UpdatedBy,
+	})
+	return err
 }
 
 // ListDashboardVersions returns versions, newest first, without their snapshots. It returns versions with numbers less than
@@ -67,14 +47,7 @@ func (s *Store) ListDashboardVersions(ctx context.Context, org principal.OrgID, 
 		dashboardversion.FieldChangeKind, dashboardversion.FieldChangeSummary, dashboardversion.FieldSourceVersionID,
 		dashboardversion.FieldCreatedAt, dashboardversion.FieldCreatedBy,
 	).All(ctx)
-	if err != nil {
-		return nil, mapError("list dashboard versions", err)
-	}
-	out := make([]DashboardVersion, len(rows))
-	for i, row := range rows {
-		out[i] = toDashboardVersion(row)
-	}
-	return out, nil
+	return collect("list dashboard versions", toDashboardVersion, rows, err)
 }
 
 func (s *Store) dashboardExists(ctx context.Context, org principal.OrgID, id uuid.UUID) error {
@@ -92,15 +65,5 @@ func (s *Store) dashboardExists(ctx context.Context, org principal.OrgID, id uui
 func (s *Store) GetDashboardVersion(ctx context.Context, org principal.OrgID, id, version uuid.UUID) (DashboardVersion, error) {
 	row, err := s.read.DashboardVersion.Query().
 		Where(dashboardversion.ID(version), dashboardversion.OrgID(string(org)), dashboardversion.DashboardID(id)).Only(ctx)
-	if err != nil {
-		return DashboardVersion{}, mapError("get dashboard version", err)
-	}
-	return toDashboardVersion(row), nil
-}
-
-func toDashboardVersion(row *ent.DashboardVersion) DashboardVersion {
-	return DashboardVersion{
-		ID: row.ID, Dashboard: row.DashboardID, Number: row.VersionNumber, Name: row.Name, Snapshot: row.Snapshot, Kind: row.ChangeKind,
-		Summary: row.ChangeSummary, Restored: row.SourceVersionID, CreatedAt: utc(row.CreatedAt), CreatedBy: principal.UserID(row.CreatedBy),
-	}
+	return single("get dashboard version", toDashboardVersion, row, err)
 }

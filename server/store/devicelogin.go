@@ -15,28 +15,14 @@ import (
 
 // States of a device login.
 const (
-	DeviceLoginPending  = "pending"
-	DeviceLoginApproved = "approved"
-	DeviceLoginDenied   = "denied"
-	DeviceLoginRedeemed = "redeemed"
+	DeviceLoginPending  = string(devicelogin.StatusPending)
+	DeviceLoginApproved = string(devicelogin.StatusApproved)
+	DeviceLoginDenied   = string(devicelogin.StatusDenied)
+	DeviceLoginRedeemed = string(devicelogin.StatusRedeemed)
 )
 
 // deviceLoginKept is how long an ended login is kept, so that a client that polls learns that it has ended.
 const deviceLoginKept = time.Hour
-
-// DeviceLogin is a login of the command line that a person must approve or deny.
-type DeviceLogin struct {
-	ID            uuid.UUID
-	ClientName    string
-	ClientAddress string
-	Status        string
-	// Org and User are those of the person who decided. They are empty before the decision.
-	Org       principal.OrgID
-	User      principal.UserID
-	CreatedAt time.Time
-	ExpiresAt time.Time
-	PolledAt  *time.Time
-}
 
 // NewDeviceLogin is a login to begin.
 type NewDeviceLogin struct {
@@ -50,22 +36,16 @@ type NewDeviceLogin struct {
 // CreateDeviceLogin begins a login and deletes logins that ended more than deviceLoginKept ago. ErrConflict: a code is in use.
 func (s *Store) CreateDeviceLogin(ctx context.Context, in NewDeviceLogin) (DeviceLogin, error) {
 	var out DeviceLogin
-	err := s.tx(ctx, "create device login", func(tx *ent.Tx) error {
-		id, err := uuid.NewV7()
-		if err != nil {
-			return err
-		}
+	err := s.tx(ctx, "create device login", func(tx *ent.Tx) (err error) {
 		now := s.stamp()
 		if _, err := tx.DeviceLogin.Delete().Where(devicelogin.ExpiresAtLTE(now.Add(-deviceLoginKept))).Exec(ctx); err != nil {
 			return err
 		}
-		row, err := tx.DeviceLogin.Create().SetID(id).SetDeviceCodeHash(in.DeviceCodeHash).SetUserCodeHash(in.UserCodeHash).
-			SetClientName(in.ClientName).SetClientAddress(in.ClientAddress).SetCreatedAt(now).SetExpiresAt(utc(in.ExpiresAt)).Save(ctx)
-		if err != nil {
-			return err
-		}
-		out = toDeviceLogin(row)
-		return nil
+		out, err = s.insertDeviceLogin(ctx, tx, DeviceLogin{
+			DeviceCodeHash: in.DeviceCodeHash, UserCodeHash: in.UserCodeHash, ClientName: in.ClientName, ClientAddress: in.ClientAddress,
+			Status: DeviceLoginPending, CreatedAt: now, ExpiresAt: in.ExpiresAt,
+		})
+		return err
 	})
 	return out, err
 }
@@ -73,10 +53,7 @@ func (s *Store) CreateDeviceLogin(ctx context.Context, in NewDeviceLogin) (Devic
 // DeviceLoginByUserCode finds a login by the hash of its user code, until it expires.
 func (s *Store) DeviceLoginByUserCode(ctx context.Context, hash string) (DeviceLogin, error) {
 	row, err := s.read.DeviceLogin.Query().Where(devicelogin.UserCodeHash(hash), devicelogin.ExpiresAtGT(s.stamp())).Only(ctx)
-	if err != nil {
-		return DeviceLogin{}, mapError("find device login", err)
-	}
-	return toDeviceLogin(row), nil
+	return single("find device login", toDeviceLogin, row, err)
 }
 
 // DecideDeviceLogin approves or denies a login, once, for a user in an organization. ErrNotFound: the login is no longer pending.
@@ -88,7 +65,7 @@ func (s *Store) DecideDeviceLogin(ctx context.Context, org principal.OrgID, user
 			status = DeviceLoginApproved
 		}
 		n, err := tx.DeviceLogin.Update().Where(
-			devicelogin.ID(id), devicelogin.StatusEQ(DeviceLoginPending), devicelogin.ExpiresAtGT(s.stamp()),
+			devicelogin.ID(id), devicelogin.StatusEQ(devicelogin.StatusPending), devicelogin.ExpiresAtGT(s.stamp()),
 		).SetStatus(devicelogin.Status(status)).SetOrgID(string(org)).SetUserID(string(user)).Save(ctx)
 		if err := affected("decide device login", n, err); err != nil {
 			return err
@@ -137,8 +114,8 @@ func (s *Store) RedeemDeviceLogin(ctx context.Context, id uuid.UUID, in NewApiKe
 	var out RedeemedLogin
 	err := s.tx(ctx, op, func(tx *ent.Tx) error {
 		n, err := tx.DeviceLogin.Update().Where(
-			devicelogin.ID(id), devicelogin.StatusEQ(DeviceLoginApproved), devicelogin.ExpiresAtGT(s.stamp()),
-		).SetStatus(DeviceLoginRedeemed).Save(ctx)
+			devicelogin.ID(id), devicelogin.StatusEQ(devicelogin.StatusApproved), devicelogin.ExpiresAtGT(s.stamp()),
+		).SetStatus(devicelogin.StatusRedeemed).Save(ctx)
 		if err := affected(op, n, err); err != nil {
 			return err
 		}
@@ -158,7 +135,7 @@ func (s *Store) RedeemDeviceLogin(ctx context.Context, id uuid.UUID, in NewApiKe
 		}
 		out.User, out.Organization = toUser(member.Edges.User), toOrganization(member.Edges.Organization)
 		in.CreatedBy, in.CreatedByEmail = out.User.ID, out.User.Email
-		if out.Key, err = s.createApiKey(ctx, tx, login.Org, in); err != nil {
+		if out.Key, err = s.insertApiKey(ctx, tx, in.key(login.Org)); err != nil {
 			return err
 		}
 		// The waiting program has no identity, so the key is created in the name of the person who approved.
@@ -171,18 +148,4 @@ func (s *Store) RedeemDeviceLogin(ctx context.Context, id uuid.UUID, in NewApiKe
 		return RedeemedLogin{}, fmt.Errorf("store: %s: %w", op, ErrNoAdministrator)
 	}
 	return out, err
-}
-
-func toDeviceLogin(row *ent.DeviceLogin) DeviceLogin {
-	out := DeviceLogin{
-		ID: row.ID, ClientName: row.ClientName, ClientAddress: row.ClientAddress, Status: string(row.Status),
-		CreatedAt: utc(row.CreatedAt), ExpiresAt: utc(row.ExpiresAt), PolledAt: utcPtr(row.PolledAt),
-	}
-	if row.OrgID != nil {
-		out.Org = principal.OrgID(*row.OrgID)
-	}
-	if row.UserID != nil {
-		out.User = principal.UserID(*row.UserID)
-	}
-	return out
 }

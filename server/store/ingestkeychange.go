@@ -9,9 +9,7 @@ import (
 	"github.com/svc-observability/svc/ent"
 	"github.com/svc-observability/svc/ent/ingestkey"
 	"github.com/svc-observability/svc/ent/predicate"
-	"github.com/svc-observability/svc/ent/schema"
 	"github.com/svc-observability/svc/server/principal"
-	"github.com/svc-observability/svc/server/publicid"
 )
 
 // CreateDefaultIngestKeys creates the public and the private key, in that order. ErrConflict: the organization already has them.
@@ -62,38 +60,20 @@ func (s *Store) CreateIngestKey(ctx context.Context, org principal.OrgID, in New
 }
 
 func (s *Store) createIngestKey(ctx context.Context, tx *ent.Tx, org principal.OrgID, kind IngestKeyKind, in NewIngestKey) (IngestKey, error) {
-	id, err := uuid.NewV7()
-	if err != nil {
-		return IngestKey{}, err
+	key := IngestKey{
+		Org: org, Kind: kind, Name: in.Name, Description: in.Description, KeyHash: in.Secret.Hash, KeyPrefix: in.Secret.Prefix, Signals: in.Signals,
+		RateLimit: in.RateLimit, ExpiresAt: in.ExpiresAt, CreatedAt: s.stamp(), CreatedBy: in.CreatedBy,
 	}
-	create := tx.IngestKey.Create().SetID(id).SetOrgID(string(org)).SetKind(ingestkey.Kind(kind)).SetName(in.Name).
-		SetNillableDescription(in.Description).SetKeyHash(in.Secret.Hash).SetKeyPrefix(in.Secret.Prefix).SetNillableRateLimit(in.RateLimit).
-		SetNillableExpiresAt(utcPtr(in.ExpiresAt)).SetCreatedAt(s.stamp()).SetCreatedBy(string(in.CreatedBy))
-	if kind == IngestKeyPublic && in.Secret.Public != "" {
-		create.SetPublicText(in.Secret.Public)
-	}
-	if in.Signals != nil {
-		create.SetSignals(in.Signals)
+	if kind == IngestKeyPublic {
+		key.PublicText = in.Secret.Public
 	}
 	if len(in.ResourceAttributes) > 0 {
-		create.SetResourceAttributes(storedAttributes(in.ResourceAttributes))
+		key.ResourceAttributes = in.ResourceAttributes
 	}
 	if in.Disabled {
-		create.SetDisabledAt(s.stamp())
+		key.DisabledAt = &key.CreatedAt
 	}
-	row, err := create.Save(ctx)
-	if err != nil {
-		return IngestKey{}, err
-	}
-	return toIngestKey(row), nil
-}
-
-func storedAttributes(list []ResourceAttribute) []schema.ResourceAttribute {
-	out := make([]schema.ResourceAttribute, len(list))
-	for i, a := range list {
-		out[i] = schema.ResourceAttribute{Key: a.Key, Value: a.Value, Mode: string(a.Mode)}
-	}
-	return out
+	return s.insertIngestKey(ctx, tx, key)
 }
 
 // RollDefaultIngestKey gives the public or the private key a new secret. The old secret is invalid at once.
@@ -135,8 +115,10 @@ func (s *Store) EditIngestKey(ctx context.Context, org principal.OrgID, id uuid.
 		if edit.Signals.Set {
 			u.SetSignals(now.Signals)
 		}
-		if edit.ResourceAttributes.Set {
-			u.SetResourceAttributes(storedAttributes(now.ResourceAttributes))
+		if len(now.ResourceAttributes) == 0 {
+			u.ClearResourceAttributes()
+		} else {
+			u.SetResourceAttributes(now.ResourceAttributes)
 		}
 		e := old.event("updated", old.auditFields(), now.auditFields())
 		if auditChanges(e.Before, e.After) == nil {
@@ -210,18 +192,18 @@ func (s *Store) lockIngestKey(ctx context.Context, tx *ent.Tx, org principal.Org
 	return q.Only(ctx)
 }
 
-func (k *IngestKey) event(verb string, before, after map[string]any) AuditEvent {
-	return AuditEvent{Action: "ingest_key." + verb, ResourceID: publicid.Encode(publicid.IngestKey, k.ID), Before: before, After: after}
-}
-
 // auditFields returns the settings of the key under their names in the API.
 func (k *IngestKey) auditFields() map[string]any {
+	attributes := k.ResourceAttributes
+	if attributes == nil {
+		attributes = []ResourceAttribute{} // the log shows an empty list
+	}
 	var expires any
 	if k.ExpiresAt != nil {
 		expires = k.ExpiresAt.Format(time.RFC3339Nano)
 	}
 	return map[string]any{
 		"name": k.Name, "description": k.Description, "enabled": k.DisabledAt == nil, "allowed_signals": k.Signals,
-		"rate_limit_per_second": k.RateLimit, "resource_attributes": storedAttributes(k.ResourceAttributes), "expires_at": expires,
+		"rate_limit_per_second": k.RateLimit, "resource_attributes": attributes, "expires_at": expires,
 	}
 }

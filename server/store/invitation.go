@@ -12,23 +12,7 @@ import (
 	"github.com/svc-observability/svc/ent/membership"
 	"github.com/svc-observability/svc/ent/user"
 	"github.com/svc-observability/svc/server/principal"
-	"github.com/svc-observability/svc/server/publicid"
 )
-
-// Invitation lets one person join an organization.
-type Invitation struct {
-	ID  uuid.UUID
-	Org principal.OrgID
-	// Email is the only address that may accept; nil means any address.
-	Email      *string
-	Role       principal.Role
-	CreatedAt  time.Time
-	CreatedBy  principal.UserID
-	ExpiresAt  time.Time
-	AcceptedAt *time.Time
-	AcceptedBy *principal.UserID
-	RevokedAt  *time.Time
-}
 
 // NewInvitation is an invitation to create.
 type NewInvitation struct {
@@ -51,13 +35,8 @@ func (s *Store) CreateInvitation(ctx context.Context, org principal.OrgID, in Ne
 		return Invitation{}, err
 	}
 	var out Invitation
-	err = s.tx(ctx, "create invitation", func(tx *ent.Tx) error {
-		id, err := uuid.NewV7()
-		if err != nil {
-			return err
-		}
-		c := tx.Invitation.Create().SetID(id).SetOrgID(string(org)).SetRole(invitation.Role(role)).SetTokenHash(in.TokenHash).
-			SetCreatedAt(s.stamp()).SetCreatedBy(string(in.CreatedBy)).SetExpiresAt(utc(in.ExpiresAt))
+	err = s.tx(ctx, "create invitation", func(tx *ent.Tx) (err error) {
+		row := Invitation{Org: org, Role: principal.Role(role), TokenHash: in.TokenHash, CreatedBy: in.CreatedBy, ExpiresAt: in.ExpiresAt}
 		if in.Email != nil {
 			email := normalEmail(*in.Email)
 			member, err := tx.Membership.Query().Where(membership.OrgID(string(org)), membership.HasUserWith(user.Email(email))).Exist(ctx)
@@ -67,20 +46,14 @@ func (s *Store) CreateInvitation(ctx context.Context, org principal.OrgID, in Ne
 			if member {
 				return errMember
 			}
-			c.SetEmail(email)
+			row.Email = &email
 		}
-		row, err := c.Save(ctx)
-		if err != nil {
+		if out, err = s.insertInvitation(ctx, tx, row); err != nil {
 			return err
 		}
-		out = toInvitation(row)
 		return s.audit(ctx, tx, org, out.event("created", nil, map[string]any{"email": out.Email, "role": string(out.Role), "expires_at": out.ExpiresAt}))
 	})
 	return out, err
-}
-
-func (i *Invitation) event(verb string, before, after map[string]any) AuditEvent {
-	return AuditEvent{Action: "invitation." + verb, ResourceID: publicid.Encode(publicid.Invitation, i.ID), Before: before, After: after}
 }
 
 // ListInvitations returns invitations, newest first, ties by id. Request one more than a page to learn whether there is another
@@ -88,14 +61,7 @@ func (i *Invitation) event(verb string, before, after map[string]any) AuditEvent
 func (s *Store) ListInvitations(ctx context.Context, org principal.OrgID, offset, limit int) ([]Invitation, error) {
 	rows, err := s.read.Invitation.Query().Where(invitation.OrgID(string(org))).
 		Order(invitation.ByCreatedAt(entsql.OrderDesc()), invitation.ByID(entsql.OrderDesc())).Offset(offset).Limit(limit).All(ctx)
-	if err != nil {
-		return nil, mapError("list invitations", err)
-	}
-	out := make([]Invitation, len(rows))
-	for i, row := range rows {
-		out[i] = toInvitation(row)
-	}
-	return out, nil
+	return collect("list invitations", toInvitation, rows, err)
 }
 
 // RevokeInvitation makes the link useless. Revoking it again changes nothing. ErrNotFound: there is no such invitation, or it was
@@ -185,16 +151,4 @@ func (s *Store) AcceptInvitation(ctx context.Context, inv Invitation, id princip
 		return Change{Subject: SubjectMembership, Org: inv.Org, User: out.ID}, s.audit(actor, tx, inv.Org, e)
 	})
 	return out, err
-}
-
-func toInvitation(row *ent.Invitation) Invitation {
-	out := Invitation{
-		ID: row.ID, Org: principal.OrgID(row.OrgID), Email: row.Email, Role: principal.Role(row.Role), CreatedAt: utc(row.CreatedAt),
-		CreatedBy: principal.UserID(row.CreatedBy), ExpiresAt: utc(row.ExpiresAt), AcceptedAt: utcPtr(row.AcceptedAt), RevokedAt: utcPtr(row.RevokedAt),
-	}
-	if row.AcceptedBy != nil {
-		by := principal.UserID(*row.AcceptedBy)
-		out.AcceptedBy = &by
-	}
-	return out
 }

@@ -4,35 +4,14 @@ import (
 	"context"
 	"time"
 
-	"entgo.io/ent/dialect"
 	"github.com/google/uuid"
 	"github.com/svc-observability/svc/ent"
 	"github.com/svc-observability/svc/ent/logpushconnector"
 	"github.com/svc-observability/svc/server/principal"
-	"github.com/svc-observability/svc/server/publicid"
 )
 
 // LogpushHTTPRequests is the only data set that connectors support.
-const LogpushHTTPRequests = "http_requests"
-
-// LogpushConnector lets a CDN push its request logs. SecretHash is for authentication only.
-type LogpushConnector struct {
-	ID              uuid.UUID
-	Org             principal.OrgID
-	Name            string
-	ZoneName        string
-	ServiceName     string
-	Dataset         string
-	SecretHash      string
-	SecretPrefix    string
-	DisabledAt      *time.Time
-	LastReceivedAt  *time.Time
-	LastError       *string
-	SecretRotatedAt *time.Time
-	CreatedAt       time.Time
-	CreatedBy       principal.UserID
-	UpdatedAt       time.Time
-}
+const LogpushHTTPRequests = string(logpushconnector.DatasetHTTPRequests)
 
 // NewLogpushConnector is a connector to create.
 type NewLogpushConnector struct {
@@ -60,20 +39,15 @@ func (s *Store) CreateLogpushConnector(ctx context.Context, org principal.OrgID,
 	if err := in.check(); err != nil {
 		return LogpushConnector{}, err
 	}
-	id, err := uuid.NewV7()
-	if err != nil {
-		return LogpushConnector{}, mapError("create log push connector", err)
-	}
-	now := s.stamp()
 	var out LogpushConnector
-	err = s.tx(ctx, "create log push connector", func(tx *ent.Tx) error {
-		row, err := tx.LogpushConnector.Create().SetID(id).SetOrgID(string(org)).SetName(in.Name).SetZoneName(in.ZoneName).
-			SetServiceName(in.ServiceName).SetDataset(LogpushHTTPRequests).SetSecretHash(in.Secret.Hash).SetSecretPrefix(in.Secret.Prefix).
-			SetCreatedAt(now).SetUpdatedAt(now).SetCreatedBy(string(in.CreatedBy)).Save(ctx)
+	err := s.tx(ctx, "create log push connector", func(tx *ent.Tx) (err error) {
+		out, err = s.insertLogpushConnector(ctx, tx, LogpushConnector{
+			Org: org, Name: in.Name, ZoneName: in.ZoneName, ServiceName: in.ServiceName, Dataset: LogpushHTTPRequests,
+			SecretHash: in.Secret.Hash, SecretPrefix: in.Secret.Prefix, CreatedBy: in.CreatedBy,
+		})
 		if err != nil {
 			return err
 		}
-		out = toLogpushConnector(row)
 		return s.audit(ctx, tx, org, out.event("created", nil, out.auditFields()))
 	})
 	if err != nil {
@@ -86,33 +60,14 @@ func (s *Store) CreateLogpushConnector(ctx context.Context, org principal.OrgID,
 func (s *Store) ListLogpushConnectors(ctx context.Context, org principal.OrgID) ([]LogpushConnector, error) {
 	rows, err := s.read.LogpushConnector.Query().Where(logpushconnector.OrgID(string(org))).
 		Order(logpushconnector.ByCreatedAt(), logpushconnector.ByID()).All(ctx)
-	if err != nil {
-		return nil, mapError("list log push connectors", err)
-	}
-	out := make([]LogpushConnector, len(rows))
-	for i, row := range rows {
-		out[i] = toLogpushConnector(row)
-	}
-	return out, nil
-}
-
-// GetLogpushConnector returns one connector.
-func (s *Store) GetLogpushConnector(ctx context.Context, org principal.OrgID, id uuid.UUID) (LogpushConnector, error) {
-	row, err := s.read.LogpushConnector.Query().Where(logpushconnector.ID(id), logpushconnector.OrgID(string(org))).Only(ctx)
-	if err != nil {
-		return LogpushConnector{}, mapError("get log push connector", err)
-	}
-	return toLogpushConnector(row), nil
+	return collect("list log push connectors", toLogpushConnector, rows, err)
 }
 
 // LogpushConnectorByHash finds the connector with this id and this hash of its secret, in any organization, for authentication.
 // It also finds disabled connectors; the caller must check for them.
 func (s *Store) LogpushConnectorByHash(ctx context.Context, id uuid.UUID, hash string) (LogpushConnector, error) {
 	row, err := s.read.LogpushConnector.Query().Where(logpushconnector.ID(id), logpushconnector.SecretHash(hash)).Only(ctx)
-	if err != nil {
-		return LogpushConnector{}, mapError("find log push connector", err)
-	}
-	return toLogpushConnector(row), nil
+	return single("find log push connector", toLogpushConnector, row, err)
 }
 
 // RollLogpushConnector gives the connector a new secret. The old secret becomes invalid.
@@ -163,14 +118,6 @@ func (s *Store) changeLogpushConnector(ctx context.Context, verb string, org pri
 	return out, nil
 }
 
-func (s *Store) lockLogpushConnector(ctx context.Context, tx *ent.Tx, org principal.OrgID, id uuid.UUID) (*ent.LogpushConnector, error) {
-	q := tx.LogpushConnector.Query().Where(logpushconnector.ID(id), logpushconnector.OrgID(string(org)))
-	if s.dialect == dialect.Postgres {
-		q.ForUpdate()
-	}
-	return q.Only(ctx)
-}
-
 // DeleteLogpushConnector deletes a connector. The logs that it received stay.
 func (s *Store) DeleteLogpushConnector(ctx context.Context, org principal.OrgID, id uuid.UUID) error {
 	return s.mutate(ctx, "delete log push connector", func(tx *ent.Tx) (Change, error) {
@@ -214,21 +161,8 @@ func (s *Store) TouchLogpushConnector(ctx context.Context, org principal.OrgID, 
 	return nil
 }
 
-func (c *LogpushConnector) event(verb string, before, after map[string]any) AuditEvent {
-	return AuditEvent{Action: "logpush_connector." + verb, ResourceID: publicid.Encode(publicid.LogpushConnector, c.ID), Before: before, After: after}
-}
-
 func (c *LogpushConnector) auditFields() map[string]any {
 	return map[string]any{
 		"name": c.Name, "zone_name": c.ZoneName, "service_name": c.ServiceName, "enabled": c.DisabledAt == nil, "secret_prefix": c.SecretPrefix,
-	}
-}
-
-func toLogpushConnector(row *ent.LogpushConnector) LogpushConnector {
-	return LogpushConnector{
-		ID: row.ID, Org: principal.OrgID(row.OrgID), Name: row.Name, ZoneName: row.ZoneName, ServiceName: row.ServiceName,
-		Dataset: string(row.Dataset), SecretHash: row.SecretHash, SecretPrefix: row.SecretPrefix, DisabledAt: utcPtr(row.DisabledAt),
-		LastReceivedAt: utcPtr(row.LastReceivedAt), LastError: row.LastError, SecretRotatedAt: utcPtr(row.SecretRotatedAt),
-		CreatedAt: utc(row.CreatedAt), CreatedBy: principal.UserID(row.CreatedBy), UpdatedAt: utc(row.UpdatedAt),
 	}
 }

@@ -23,14 +23,7 @@ type Member struct {
 func (s *Store) ListMembers(ctx context.Context, org principal.OrgID, offset, limit int) ([]Member, error) {
 	rows, err := s.read.Membership.Query().Where(membership.OrgID(string(org))).WithUser().
 		Order(membership.ByCreatedAt(), membership.ByID()).Offset(offset).Limit(limit).All(ctx)
-	if err != nil {
-		return nil, mapError("list members", err)
-	}
-	out := make([]Member, len(rows))
-	for i, row := range rows {
-		out[i] = toMember(row)
-	}
-	return out, nil
+	return collect("list members", toMember, rows, err)
 }
 
 // SetRole changes a member's role. ErrNotFound: the user is not a member. ErrLastAdministrator: no administrator would be left.

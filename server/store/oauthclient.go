@@ -69,10 +69,7 @@ func (s *Store) CreateOAuthClient(ctx context.Context, in OAuthClient, limit int
 // OAuthClientByID finds a registered program.
 func (s *Store) OAuthClientByID(ctx context.Context, id string) (OAuthClient, error) {
 	row, err := s.read.OAuthClient.Get(ctx, id)
-	if err != nil {
-		return OAuthClient{}, mapError("find OAuth client", err)
-	}
-	return toOAuthClient(row), nil
+	return single("find OAuth client", toOAuthClient, row, err)
 }
 
 func toOAuthClient(row *ent.OAuthClient) OAuthClient {

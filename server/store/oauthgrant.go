@@ -20,22 +20,6 @@ import (
 // oauthGrantKept is how long an ended grant is kept, so that the use of its codes and tokens is still recognized.
 const oauthGrantKept = 7 * 24 * time.Hour
 
-// OAuthGrant is what a user allowed a program in one organization.
-type OAuthGrant struct {
-	ID                   uuid.UUID
-	Org                  principal.OrgID
-	User                 principal.UserID
-	ClientID, ClientName string
-	// Scope is a list separated by spaces; `*` means everything.
-	Scope, Resource, RedirectURI string
-	CodeChallenge                string
-	CodeExpiresAt, CreatedAt     time.Time
-	ExpiresAt                    time.Time
-	RedeemedAt                   *time.Time
-	UsedAt                       *time.Time
-	RevokedAt                    *time.Time
-}
-
 // NewOAuthGrant is a grant to begin, as an authorization code.
 type NewOAuthGrant struct {
 	User                                  principal.UserID
@@ -65,13 +49,11 @@ func (s *Store) CreateOAuthGrant(ctx context.Context, org principal.OrgID, in Ne
 		if !member {
 			return fmt.Errorf("store: %s: %w", op, ErrNotFound)
 		}
-		id, err := uuid.NewV7()
-		if err != nil {
-			return err
-		}
-		row, err := tx.OAuthGrant.Create().SetID(id).SetOrgID(string(org)).SetUserID(string(in.User)).SetClientID(in.ClientID).SetClientName(in.ClientName).
-			SetScope(in.Scope).SetResource(in.Resource).SetRedirectURI(in.RedirectURI).SetCodeHash(in.CodeHash).SetCodeChallenge(in.CodeChallenge).
-			SetCodeExpiresAt(utc(in.CodeExpiresAt)).SetCreatedAt(now).SetExpiresAt(utc(in.ExpiresAt)).Save(ctx)
+		out, err = s.insertOAuthGrant(ctx, tx, OAuthGrant{
+			Org: org, User: in.User, ClientID: in.ClientID, ClientName: in.ClientName, Scope: in.Scope, Resource: in.Resource,
+			RedirectURI: in.RedirectURI, CodeHash: in.CodeHash, CodeChallenge: in.CodeChallenge, CodeExpiresAt: in.CodeExpiresAt, CreatedAt: now,
+			ExpiresAt: in.ExpiresAt,
+		})
 		if err != nil {
 			return err
 		}
@@ -79,7 +61,6 @@ func (s *Store) CreateOAuthGrant(ctx context.Context, org principal.OrgID, in Ne
 		if err := tx.OAuthClient.Update().Where(oauthclient.ID(in.ClientID)).SetUsedAt(now).Exec(ctx); err != nil {
 			return err
 		}
-		out = toOAuthGrant(row)
 		return s.auditGrant(ctx, tx, out, "created", nil)
 	})
 	return out, err
@@ -102,10 +83,7 @@ type OAuthTokens struct {
 // OAuthGrantByCode finds a grant by the hash of its code, whatever its state.
 func (s *Store) OAuthGrantByCode(ctx context.Context, hash string) (OAuthGrant, error) {
 	row, err := s.write.OAuthGrant.Query().Where(oauthgrant.CodeHash(hash)).Only(ctx)
-	if err != nil {
-		return OAuthGrant{}, mapError("find OAuth grant", err)
-	}
-	return toOAuthGrant(row), nil
+	return single("find OAuth grant", toOAuthGrant, row, err)
 }
 
 // ErrReplayed: a code or refresh token was used before. The grant is revoked.
@@ -272,14 +250,7 @@ func (s *Store) ListOAuthGrants(ctx context.Context, user principal.UserID) ([]O
 	rows, err := s.read.OAuthGrant.Query().Where(
 		oauthgrant.UserID(string(user)), oauthgrant.RedeemedAtNotNil(), oauthgrant.RevokedAtIsNil(), oauthgrant.ExpiresAtGT(s.stamp()),
 	).Order(ent.Desc(oauthgrant.FieldCreatedAt, oauthgrant.FieldID)).Limit(200).All(ctx)
-	if err != nil {
-		return nil, mapError("list OAuth grants", err)
-	}
-	out := make([]OAuthGrant, len(rows))
-	for i, row := range rows {
-		out[i] = toOAuthGrant(row)
-	}
-	return out, nil
+	return collect("list OAuth grants", toOAuthGrant, rows, err)
 }
 
 // RevokeOAuthGrant revokes a grant of the user. ErrNotFound: the user has no such grant.
@@ -318,13 +289,4 @@ func (s *Store) OAuthIdentityByHash(ctx context.Context, hash string) (OAuthIden
 		}
 	}
 	return out, nil
-}
-
-func toOAuthGrant(row *ent.OAuthGrant) OAuthGrant {
-	return OAuthGrant{
-		ID: row.ID, Org: principal.OrgID(row.OrgID), User: principal.UserID(row.UserID), ClientID: row.ClientID, ClientName: row.ClientName,
-		Scope: row.Scope, Resource: row.Resource, RedirectURI: row.RedirectURI, CodeChallenge: row.CodeChallenge,
-		CodeExpiresAt: utc(row.CodeExpiresAt), CreatedAt: utc(row.CreatedAt), ExpiresAt: utc(row.ExpiresAt),
-		RedeemedAt: utcPtr(row.RedeemedAt), UsedAt: utcPtr(row.UsedAt), RevokedAt: utcPtr(row.RevokedAt),
-	}
 }

@@ -135,7 +135,7 @@ func (s *Store) createOrganization(ctx context.Context, tx *ent.Tx, in NewOrgani
 	if in.ApiKey != nil {
 		key := *in.ApiKey
 		key.CreatedBy, key.CreatedByEmail = out.Admin.ID, out.Admin.Email
-		created, err := s.createApiKey(ctx, tx, out.Organization.ID, key)
+		created, err := s.insertApiKey(ctx, tx, key.key(out.Organization.ID))
 		if err != nil {
 			return out, err
 		}
@@ -180,23 +180,13 @@ func slugOf(name string) string {
 // GetOrganization returns the organization.
 func (s *Store) GetOrganization(ctx context.Context, org principal.OrgID) (Organization, error) {
 	row, err := s.read.Organization.Get(ctx, string(org))
-	if err != nil {
-		return Organization{}, mapError("get organization", err)
-	}
-	return toOrganization(row), nil
+	return single("get organization", toOrganization, row, err)
 }
 
 // ListOrganizations returns all organizations, oldest first. Only the operator may see the result.
 func (s *Store) ListOrganizations(ctx context.Context) ([]Organization, error) {
 	rows, err := s.read.Organization.Query().Order(organization.ByCreatedAt(), organization.ByID()).All(ctx)
-	if err != nil {
-		return nil, mapError("list organizations", err)
-	}
-	out := make([]Organization, len(rows))
-	for i, row := range rows {
-		out[i] = toOrganization(row)
-	}
-	return out, nil
+	return collect("list organizations", toOrganization, rows, err)
 }
 
 func toOrganization(row *ent.Organization) Organization {

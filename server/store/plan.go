@@ -63,10 +63,7 @@ func (p *PlanParams) check() error {
 // GetPlan returns the organization's plan. ErrNotFound: the organization has no plan, so nothing is limited.
 func (s *Store) GetPlan(ctx context.Context, org principal.OrgID) (Plan, error) {
 	row, err := s.read.Plan.Query().Where(plan.OrgID(string(org))).Only(ctx)
-	if err != nil {
-		return Plan{}, mapError("get plan", err)
-	}
-	return toPlan(row), nil
+	return single("get plan", toPlan, row, err)
 }
 
 // PutPlan sets or replaces the organization's plan. ErrInvalid: see InvalidError. ErrNotFound: there is no such organization.

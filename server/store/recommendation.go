@@ -165,14 +165,7 @@ func (s *Store) reconcile(ctx context.Context, tx *ent.Tx, org principal.OrgID, 
 // ListRecommendations returns all stored recommendations, by number.
 func (s *Store) ListRecommendations(ctx context.Context, org principal.OrgID) ([]Recommendation, error) {
 	rows, err := s.read.Recommendation.Query().Where(recommendation.OrgID(string(org))).Order(recommendation.ByNumber()).All(ctx)
-	if err != nil {
-		return nil, mapError("list recommendations", err)
-	}
-	out := make([]Recommendation, len(rows))
-	for i, row := range rows {
-		out[i] = toRecommendation(row)
-	}
-	return out, nil
+	return collect("list recommendations", toRecommendation, rows, err)
 }
 
 // DismissRecommendation dismisses a recommendation, whatever its status. It writes an audit entry even if nothing changes.

@@ -10,20 +10,6 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 )
 
-// Session is a signed-in user.
-type Session struct {
-	ID   uuid.UUID
-	User principal.UserID
-	// Org was chosen at sign-in. It is empty if no organization was chosen.
-	Org        principal.OrgID
-	TokenHash  string
-	UserAgent  string
-	CreatedAt  time.Time
-	LastSeenAt time.Time
-	ExpiresAt  time.Time
-	RevokedAt  *time.Time
-}
-
 // NewSession is a session to create.
 type NewSession struct {
 	User      principal.UserID
@@ -43,23 +29,15 @@ type SessionIdentity struct {
 
 // CreateSession records a sign-in. ErrNotFound: there is no such user or organization.
 func (s *Store) CreateSession(ctx context.Context, in NewSession) (Session, error) {
-	id, err := uuid.NewV7()
-	if err != nil {
-		return Session{}, mapError("create session", err)
-	}
 	var out Session
-	err = s.tx(ctx, "create session", func(tx *ent.Tx) error {
+	err := s.tx(ctx, "create session", func(tx *ent.Tx) (err error) {
 		now := s.stamp()
-		create := tx.Session.Create().SetID(id).SetUserID(string(in.User)).SetTokenHash(in.TokenHash).SetUserAgent(in.UserAgent).
-			SetCreatedAt(now).SetLastSeenAt(now).SetExpiresAt(utc(in.ExpiresAt))
-		if in.Org != "" {
-			create.SetOrgID(string(in.Org))
-		}
-		row, err := create.Save(ctx)
+		out, err = s.insertSession(ctx, tx, Session{
+			User: in.User, Org: in.Org, TokenHash: in.TokenHash, UserAgent: in.UserAgent, CreatedAt: now, LastSeenAt: now, ExpiresAt: in.ExpiresAt,
+		})
 		if err != nil {
 			return err
 		}
-		out = toSession(row)
 		return s.auditSession(ctx, tx, out, "created")
 	})
 	return out, err
@@ -77,10 +55,7 @@ func (s *Store) auditSession(ctx context.Context, tx *ent.Tx, session Session, v
 // GetSession returns a session of the user.
 func (s *Store) GetSession(ctx context.Context, user principal.UserID, id uuid.UUID) (Session, error) {
 	row, err := s.read.Session.Query().Where(session.ID(id), session.UserID(string(user))).Only(ctx)
-	if err != nil {
-		return Session{}, mapError("get session", err)
-	}
-	return toSession(row), nil
+	return single("get session", toSession, row, err)
 }
 
 // SessionByHash finds a session by the hash of its token, with its user's email address and memberships. It also finds revoked
@@ -119,15 +94,4 @@ func (s *Store) RevokeSession(ctx context.Context, user principal.UserID, id uui
 		}
 		return Change{Subject: SubjectSession, Hash: row.TokenHash, User: user, Gone: true}, err
 	})
-}
-
-func toSession(row *ent.Session) Session {
-	out := Session{
-		ID: row.ID, User: principal.UserID(row.UserID), TokenHash: row.TokenHash, UserAgent: row.UserAgent,
-		CreatedAt: utc(row.CreatedAt), LastSeenAt: utc(row.LastSeenAt), ExpiresAt: utc(row.ExpiresAt), RevokedAt: utcPtr(row.RevokedAt),
-	}
-	if row.OrgID != nil {
-		out.Org = principal.OrgID(*row.OrgID)
-	}
-	return out
 }

@@ -158,5 +158,42 @@ func utcPtr(t *time.Time) *time.Time {
 	return &u
 }
 
+// single converts the row of a query and maps its error.
+func single[R, T any](op string, convert func(*R) T, row *R, err error) (T, error) {
+	if err != nil {
+		var none T
+		return none, mapError(op, err)
+	}
+	return convert(row), nil
+}
+
+// collect converts the rows of a query and maps its error.
+func collect[R, T any](op string, convert func(*R) T, rows []*R, err error) ([]T, error) {
+	if err != nil {
+		return nil, mapError(op, err)
+	}
+	out := make([]T, len(rows))
+	for i, row := range rows {
+		out[i] = convert(row)
+	}
+	return out, nil
+}
+
+// orZero is the value of a column that can be NULL, and nonZero is the reverse.
+func orZero[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}
+
+func nonZero[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}
+
 // normalEmail is the form in which addresses are stored and compared.
 func normalEmail(s string) string { return strings.ToLower(strings.TrimSpace(s)) }

@@ -80,10 +80,7 @@ func getUser(ctx context.Context, c *ent.UserClient, id principal.UserID) (User,
 // UserByEmail returns a user by email address, compared case-insensitively.
 func (s *Store) UserByEmail(ctx context.Context, email string) (User, error) {
 	row, err := s.read.User.Query().Where(user.Email(normalEmail(email))).Only(ctx)
-	if err != nil {
-		return User{}, mapError("find user", err)
-	}
-	return toUser(row), nil
+	return single("find user", toUser, row, err)
 }
 
 func toUser(row *ent.User) User {

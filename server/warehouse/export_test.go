@@ -80,8 +80,8 @@ func (w *Warehouse) ForgetSchema() {
 	w.schemas.current = nil
 }
 
-// Withheld are the tables that are not offered.
-func Withheld() map[string]string { return internalTables() }
+// InternalTables is for tests.
+func InternalTables() map[string]string { return internalTables() }
 
 // FenceOf is the fence for other migrations.
 func FenceOf(sql ...string) (chdb.Fence, error) {

@@ -11,14 +11,14 @@ import (
 	"github.com/svc-observability/svc/server/warehouse"
 )
 
-// TestEveryTableIsOfferedOrWithheld: whoever adds a table must decide whether tenants may read it with SQL.
-func TestEveryTableIsOfferedOrWithheld(t *testing.T) {
+// TestEveryTableIsForSQLOrInternal: whoever adds a table must decide whether tenants may read it with SQL.
+func TestEveryTableIsForSQLOrInternal(t *testing.T) {
 	fence, err := warehouse.RowPolicies()
 	if err != nil {
 		t.Fatal(err)
 	}
 	tables := slices.Concat(fence.Tenant, fence.Internal)
-	withheld, offered := warehouse.Withheld(), map[string]bool{}
+	internal, offered := warehouse.InternalTables(), map[string]bool{}
 	for _, o := range warehouse.SQLTables() {
 		source := o.Source
 		if source == "" {
@@ -28,19 +28,19 @@ func TestEveryTableIsOfferedOrWithheld(t *testing.T) {
 		if !slices.Contains(fence.Tenant, source) {
 			t.Errorf("%s is offered, but no migration makes the table %s with a column OrgId", o.Name, source)
 		}
-		if withheld[source] != "" {
-			t.Errorf("%s is both offered and withheld", source)
+		if internal[source] != "" {
+			t.Errorf("%s is both offered and internal", source)
 		}
 		if o.Description == "" || o.Example == "" {
 			t.Errorf("%s has no description or example", o.Name)
 		}
 	}
 	for _, table := range tables {
-		if !offered[table] && withheld[table] == "" {
-			t.Errorf("the table %s is new: offer it to SQL in offered.go, or say in internalTables why not", table)
+		if !offered[table] && internal[table] == "" {
+			t.Errorf("the table %s is new: offer it to SQL in SQLTables, or say in internalTables why not", table)
 		}
 	}
-	for table := range withheld {
+	for table := range internal {
 		if !slices.Contains(tables, table) {
 			t.Errorf("internalTables names %s, which no migration makes", table)
 		}

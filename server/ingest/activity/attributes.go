@@ -8,20 +8,20 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/svc-observability/svc/server/ingest/events"
 	"github.com/svc-observability/svc/server/ingest/otlp"
+	"github.com/svc-observability/svc/server/ingest/productevents"
 )
 
 // Entries that a map may have.
 const (
 	maxTraits             = 24
-	maxAttributes         = events.MaxAttributes
+	maxAttributes         = productevents.MaxAttributes
 	maxResourceAttributes = 64
 )
 
 // attributes reads a map into at most limit entries, in the order of their keys. Values become texts: numbers and booleans as
 // they are written, lists and objects as compact JSON.
-func (r *reader) attributes(field string, limit int) []events.Attribute {
+func (r *reader) attributes(field string, limit int) []productevents.Attribute {
 	v := r.value(field)
 	if v == nil {
 		return nil
@@ -31,18 +31,18 @@ func (r *reader) attributes(field string, limit int) []events.Attribute {
 		r.refuse(field, "must be an object")
 		return nil
 	}
-	all := make([]events.Attribute, 0, len(sent))
+	all := make([]productevents.Attribute, 0, len(sent))
 	for _, key := range slices.Sorted(maps.Keys(sent)) {
 		if value, ok := attributeText(sent[key]); ok {
-			all = append(all, events.Attribute{Key: key, Value: value})
+			all = append(all, productevents.Attribute{Key: key, Value: value})
 		}
 	}
-	out, cut, dropped := events.Limit(all, limit)
+	out, cut, dropped := productevents.Limit(all, limit)
 	for range cut {
-		r.warnCut(field, "has a value longer than "+strconv.Itoa(events.MaxAttributeValue)+" bytes, which was cut", 1)
+		r.warnCut(field, "has a value longer than "+strconv.Itoa(productevents.MaxAttributeValue)+" bytes, which was cut", 1)
 	}
 	if dropped > 0 {
-		r.warnCut(field, "has more than "+strconv.Itoa(limit)+" entries, or keys that are empty or longer than "+strconv.Itoa(events.MaxAttributeKey)+" bytes, which were left out", dropped)
+		r.warnCut(field, "has more than "+strconv.Itoa(limit)+" entries, or keys that are empty or longer than "+strconv.Itoa(productevents.MaxAttributeKey)+" bytes, which were left out", dropped)
 	}
 	return out
 }
@@ -69,31 +69,31 @@ func attributeText(v json.RawMessage) (text string, ok bool) {
 
 // resource overrides the sender's resource attributes with those that the server knows: the attributes of the key and the stamps.
 // The server has already set the count of dropped entries.
-func (r *reader) resource(sent []events.Attribute) []events.Attribute {
-	out := slices.DeleteFunc(sent, func(a events.Attribute) bool {
-		return a.Key == "org_id" || strings.HasPrefix(a.Key, "svc_") && a.Key != events.DroppedKey
+func (r *reader) resource(sent []productevents.Attribute) []productevents.Attribute {
+	out := slices.DeleteFunc(sent, func(a productevents.Attribute) bool {
+		return a.Key == "org_id" || strings.HasPrefix(a.Key, "svc_") && a.Key != productevents.DroppedKey
 	})
 	for _, a := range r.stamp.Attributes {
-		at := slices.IndexFunc(out, func(b events.Attribute) bool { return b.Key == a.Key })
+		at := slices.IndexFunc(out, func(b productevents.Attribute) bool { return b.Key == a.Key })
 		switch {
 		case at < 0:
-			out = append(out, events.Attribute{Key: a.Key, Value: a.Value})
+			out = append(out, productevents.Attribute{Key: a.Key, Value: a.Value})
 		case !a.IfMissing:
 			out[at].Value = a.Value
 		}
 	}
 	out = append(
-		out, events.Attribute{Key: "svc_org_id", Value: string(r.stamp.Org)}, events.Attribute{Key: "svc_ingest_key_type", Value: r.stamp.KeyType},
-		events.Attribute{Key: "svc_ingest_source", Value: "svc-ingest-gateway"},
+		out, productevents.Attribute{Key: "svc_org_id", Value: string(r.stamp.Org)}, productevents.Attribute{Key: "svc_ingest_key_type", Value: r.stamp.KeyType},
+		productevents.Attribute{Key: "svc_ingest_source", Value: "svc-ingest-gateway"},
 	)
 	if r.stamp.KeyID != "" {
-		out = append(out, events.Attribute{Key: "svc_ingest_key_id", Value: r.stamp.KeyID})
+		out = append(out, productevents.Attribute{Key: "svc_ingest_key_id", Value: r.stamp.KeyID})
 	}
 	return out
 }
 
 // service returns the service's name. The key's fixed value wins, then the field of the request, then the resource.
-func (r *reader) service(sent string, resource []events.Attribute) string {
+func (r *reader) service(sent string, resource []productevents.Attribute) string {
 	const key = "service.name"
 	always := slices.ContainsFunc(r.stamp.Attributes, func(a otlp.ResourceAttribute) bool { return a.Key == key && !a.IfMissing })
 	if sent != "" && !always {
@@ -101,7 +101,7 @@ func (r *reader) service(sent string, resource []events.Attribute) string {
 	}
 	for _, a := range resource {
 		if a.Key == key {
-			return events.Cut(a.Value, maxDimension)
+			return productevents.Cut(a.Value, maxDimension)
 		}
 	}
 	return ""

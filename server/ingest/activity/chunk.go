@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/svc-observability/svc/server/ingest/events"
 	"github.com/svc-observability/svc/server/ingest/otlp"
+	"github.com/svc-observability/svc/server/ingest/productevents"
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 	"github.com/svc-observability/svc/server/warehouse/native"
 )
@@ -93,5 +93,5 @@ func (c *Chunk) Append(payload []byte, stamp *otlp.Stamp, set *blocks.Set) {
 	native.AppendBool(t.IsCheckpoint, c.IsCheckpoint)
 	t.Payload.Append(payload)
 	r := reader{stamp: stamp}
-	events.AppendMap(t.ResourceAttributes, r.resource(nil))
+	productevents.AppendMap(t.ResourceAttributes, r.resource(nil))
 }

@@ -9,18 +9,18 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/svc-observability/svc/server/ingest/events"
 	"github.com/svc-observability/svc/server/ingest/otlp"
+	"github.com/svc-observability/svc/server/ingest/productevents"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
 
 // Lengths in bytes to which texts are cut.
 const (
-	maxID        = events.MaxID
+	maxID        = productevents.MaxID
 	maxDimension = 128
 	maxText      = 1024
-	maxURL       = events.MaxURL
+	maxURL       = productevents.MaxURL
 )
 
 // reader reads the lines of a body. The methods that read a field return its zero value if the field is missing or null.
@@ -203,7 +203,7 @@ func (r *reader) cut(field, s string, limit int) string {
 		return s
 	}
 	r.warnCut(field, "is longer than "+strconv.Itoa(limit)+" bytes and was cut", 1)
-	return events.Cut(s, limit)
+	return productevents.Cut(s, limit)
 }
 
 // characters reads a text and cuts it to a number of characters, of up to four bytes each.

@@ -6,7 +6,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/svc-observability/svc/server/ingest/events"
+	"github.com/svc-observability/svc/server/ingest/productevents"
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 	"github.com/svc-observability/svc/server/warehouse/native"
 )
@@ -31,11 +31,11 @@ func (r *reader) sessionReplay() bool {
 	traits := r.attributes("user_traits", maxTraits)
 	resource := r.resource(r.attributes("resource_attributes", maxResourceAttributes))
 	address, referrer := r.text("url_initial", maxText), r.text("referrer", maxText)
-	urlHost, urlPath := events.SplitURL(address)
+	urlHost, urlPath := productevents.SplitURL(address)
 	host, entry := strings.ToLower(r.text("host", maxDimension)), r.text("entry_path", maxText)
 	referrerHost := strings.ToLower(r.text("referrer_host", maxDimension))
 	if referrerHost == "" {
-		referrerHost, _ = events.SplitURL(referrer)
+		referrerHost, _ = productevents.SplitURL(referrer)
 	}
 	service := r.text("service_name", maxDimension)
 	t := r.set.SessionReplays()
@@ -77,12 +77,12 @@ func (r *reader) sessionReplay() bool {
 	t.DurationMs.Append(duration)
 	t.Status.AppendString(status)
 	native.AppendBool(t.VisitorIsNew, isNew)
-	events.AppendMap(t.UserTraits, traits)
+	productevents.AppendMap(t.UserTraits, traits)
 	t.URLInitial.AppendString(address)
-	t.Host.AppendString(cmp.Or(host, events.Cut(urlHost, maxDimension)))
-	t.EntryPath.AppendString(cmp.Or(entry, events.Cut(urlPath, maxText)))
+	t.Host.AppendString(cmp.Or(host, productevents.Cut(urlHost, maxDimension)))
+	t.EntryPath.AppendString(cmp.Or(entry, productevents.Cut(urlPath, maxText)))
 	t.Referrer.AppendString(referrer)
-	t.ReferrerHost.AppendString(events.Cut(strings.TrimPrefix(referrerHost, "www."), maxDimension))
+	t.ReferrerHost.AppendString(productevents.Cut(strings.TrimPrefix(referrerHost, "www."), maxDimension))
 	t.ServiceName.AppendString(r.service(service, resource))
 	t.PageViews.Append(uint32(pages))
 	t.ClickCount.Append(uint32(clicks))
@@ -91,7 +91,7 @@ func (r *reader) sessionReplay() bool {
 		t.TraceIDs.Elements.AppendString(trace)
 	}
 	t.TraceIDs.EndRow()
-	events.AppendMap(t.ResourceAttributes, resource)
+	productevents.AppendMap(t.ResourceAttributes, resource)
 	for _, x := range texts {
 		x.column.AppendString(x.value)
 	}

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/svc-observability/svc/server/ingest/events"
+	"github.com/svc-observability/svc/server/ingest/productevents"
 )
 
 // Types of session events with rules of their own.
@@ -19,7 +19,7 @@ const (
 	maxTargetText = 120
 	maxStack      = 4000
 	// maxName bounds the name of a product event. The message of a custom session event becomes such a name.
-	maxName = events.MaxName
+	maxName = productevents.MaxName
 )
 
 // sessionEvent reads an event on the timeline of a session. An unreadable field refuses the request.
@@ -77,8 +77,8 @@ func (r *reader) sessionEvent() bool {
 	t.VisitorID.AppendString(visitor)
 	t.UserID.AppendString(user)
 	t.GroupID.AppendString(group)
-	events.AppendMap(t.Attributes, attributes)
-	events.AppendMap(t.ResourceAttributes, r.resource(nil))
+	productevents.AppendMap(t.Attributes, attributes)
+	productevents.AppendMap(t.ResourceAttributes, r.resource(nil))
 	return true
 }
 

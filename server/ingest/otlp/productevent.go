@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/svc-observability/svc/server/ingest/events"
+	"github.com/svc-observability/svc/server/ingest/productevents"
 	"github.com/svc-observability/svc/server/warehouse/native"
 )
 
@@ -27,7 +27,7 @@ const (
 
 // maxInclude bounds how many keys of a list are read. It is above the number that an event can hold, because a span may lack some
 // of the keys.
-const maxInclude = 4 * events.MaxAttributes
+const maxInclude = 4 * productevents.MaxAttributes
 
 // productEvent creates the product event of a span that names one. It runs before sampling: many spans report the same thing, but
 // each event is a fact of its own. A problem with the event becomes a warning. productEvent returns false if the request is too
@@ -37,9 +37,9 @@ func (w *walker) productEvent(m *native.Map, start int64) bool {
 		w.note(issueEventSignal, "attributes."+productEventName)
 		return true
 	}
-	e := events.Product{Org: w.stamp.Org, Name: string(w.hotKeys.get(hotProductEvent)), Source: events.SourceSpan, UnixNano: start}
+	e := productevents.Event{Org: w.stamp.Org, Name: string(w.hotKeys.get(hotProductEvent)), Source: productevents.SourceSpan, UnixNano: start}
 	var problem string
-	if e.Kind, problem = events.Kind(e.Name); problem != "" {
+	if e.Kind, problem = productevents.Kind(e.Name); problem != "" {
 		w.note(issueEventName, "attributes."+productEventName)
 		return true
 	}
@@ -63,20 +63,20 @@ func (w *walker) productEvent(m *native.Map, start int64) bool {
 	if e.SessionID == "" {
 		e.SessionID = string(w.resource.first(sessionID))
 	}
-	e.ServiceName = events.Cut(string(w.resource.service), events.MaxService)
+	e.ServiceName = productevents.Cut(string(w.resource.service), productevents.MaxService)
 	tooMuch := false
 	limit := func(s *string, most int) {
 		tooMuch = tooMuch || len(*s) > most
-		*s = events.Cut(*s, most)
+		*s = productevents.Cut(*s, most)
 	}
-	limit(&e.UserID, events.MaxID)
-	limit(&e.GroupID, events.MaxID)
-	limit(&e.VisitorID, events.MaxID)
-	limit(&e.SessionID, events.MaxID)
-	limit(&e.URL, events.MaxURL)
+	limit(&e.UserID, productevents.MaxID)
+	limit(&e.GroupID, productevents.MaxID)
+	limit(&e.VisitorID, productevents.MaxID)
+	limit(&e.SessionID, productevents.MaxID)
+	limit(&e.URL, productevents.MaxURL)
 	listed, more := splitInclude(include)
 	var cut, dropped int
-	e.Attributes, cut, dropped = events.Limit(eventAttributes(m, listed), events.MaxAttributes)
+	e.Attributes, cut, dropped = productevents.Limit(eventAttributes(m, listed), productevents.MaxAttributes)
 	if tooMuch || more || cut > 0 || dropped > 0 {
 		w.note(issueEventLimit, "attributes."+productEventName)
 	}
@@ -106,18 +106,18 @@ func splitInclude(list string) (keys map[string]bool, more bool) {
 // eventAttributes returns the attributes of the event that the open row creates, by key. They are the event's properties and the
 // listed attributes of the span; a property wins over a span attribute with the same key. Of a repeated key the last value
 // counts.
-func eventAttributes(m *native.Map, listed map[string]bool) []events.Attribute {
-	var properties, included []events.Attribute
+func eventAttributes(m *native.Map, listed map[string]bool) []productevents.Attribute {
+	var properties, included []productevents.Attribute
 	m.EachOfRow(func(key, value []byte) {
 		if property, ok := bytes.CutPrefix(key, []byte(productEventProperty)); ok {
-			properties = append(properties, events.Attribute{Key: string(property), Value: string(value)})
+			properties = append(properties, productevents.Attribute{Key: string(property), Value: string(value)})
 		}
 		if listed[string(key)] {
-			included = append(included, events.Attribute{Key: string(key), Value: string(value)})
+			included = append(included, productevents.Attribute{Key: string(key), Value: string(value)})
 		}
 	})
 	all := slices.Concat(included, properties)
-	slices.SortStableFunc(all, func(a, b events.Attribute) int { return cmp.Compare(a.Key, b.Key) })
+	slices.SortStableFunc(all, func(a, b productevents.Attribute) int { return cmp.Compare(a.Key, b.Key) })
 	last := all[:0]
 	for i, a := range all {
 		if i+1 == len(all) || all[i+1].Key != a.Key {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/svc-observability/svc/server/ingest/events"
+	"github.com/svc-observability/svc/server/ingest/productevents"
 	"github.com/svc-observability/svc/server/limits"
 )
 
@@ -148,9 +148,9 @@ func (k issueKind) message() string {
 	case issueEventSignal:
 		return "this ingest key may not send events: no product event was made of the span"
 	case issueEventName:
-		return fmt.Sprintf("the name of a product event must be 1 to %d bytes long and must not begin with $, which is reserved: no product event was made of the span", events.MaxName)
+		return fmt.Sprintf("the name of a product event must be 1 to %d bytes long and must not begin with $, which is reserved: no product event was made of the span", productevents.MaxName)
 	case issueEventLimit:
-		return fmt.Sprintf("the product event has a value that is too long or more than %d attributes: it was stored without what is beyond the limits", events.MaxAttributes)
+		return fmt.Sprintf("the product event has a value that is too long or more than %d attributes: it was stored without what is beyond the limits", productevents.MaxAttributes)
 	default:
 		return fmt.Sprintf("a value is nested more than %d deep: the innermost parts were left out", maxJSONDepth)
 	}

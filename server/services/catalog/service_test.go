@@ -95,7 +95,8 @@ func TestReadsAgree(t *testing.T) {
 		s := one{
 			at: start.Add(time.Duration(r.Int64N(int64(end.Sub(start))))), service: []string{"shop", "shop", "library"}[r.IntN(3)],
 			operation: fmt.Sprintf("op %d", r.IntN(40)),
-			version:   fmt.Sprintf("1.%d", r.IntN(3)), setting: []string{"prod", "staging"}[r.IntN(2)], entry: r.IntN(3) > 0, failed: r.IntN(10) == 0,
+			version:   fmt.Sprintf("1.%d", r.IntN(3)), setting: []string{"prod", "staging"}[r.IntN(2)], entry: r.IntN(3) > 0,
+			failed:   r.IntN(10) == 0,
 			duration: time.Duration(r.ExpFloat64() * float64(400*time.Millisecond)), rate: 1,
 		}
 		if !s.failed && s.duration < time.Second { // as tail sampling does: it keeps all failed and slow spans

@@ -10,6 +10,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/diagnose"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/wording"
 )
@@ -24,9 +25,9 @@ type getAgentSessionArgs struct {
 
 func newGetAgentSession(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[agentSessionResult](&tool.Tool{
-		Name: "get_agent_session", Title: "Agent session", Description: "Read one session of an AI agent: verdict, checks, findings, time, tokens, cost, models, tools and turns.",
+		Name: "get_agent_session", Title: "Agent session", Description: "Read one session of an AI agent: verdict, checks, findings, times, tokens, cost, models, tools and turns.",
 		Run: tool.With(func(ctx context.Context, a *getAgentSessionArgs) (*tool.Answer, error) {
-			w, err := a.Range(maxAgentSession)
+			w, err := a.Range(limits.AgentSessionWindow)
 			if err != nil {
 				return nil, err
 			}
@@ -38,8 +39,6 @@ func newGetAgentSession(s *tool.Clients) (*tool.Tool, error) {
 		}),
 	})
 }
-
-const maxAgentSession = 31 * 24 * time.Hour
 
 func agentSessionAnswer(w tool.TimeRange, s *svcv2.AgentSession) *tool.Answer {
 	res := measure(s)
@@ -201,7 +200,7 @@ func idle(v *agentVitals, turns []*diagnose.AgentTurn) {
 func agentSessionText(w tool.TimeRange, res *agentSessionResult) tool.Page {
 	text := tool.Page{Scope: []tool.Pair{tool.Labeled("Session", res.SessionID), w.Label(), tool.Labeled("Verdict", res.Verdict.Status+": "+res.Verdict.Headline)}}
 	if res.Load.Truncated != "none" {
-		text.Notes = append(text.Notes, fmt.Sprintf("Only the first %d spans were read; go on with start_time=%s.", res.Load.Spans, res.Load.ResumeStartTime))
+		text.Notes = append(text.Notes, fmt.Sprintf("Only the first %d spans were read. To read the others, call again with start_time=%s.", res.Load.Spans, res.Load.ResumeStartTime))
 	}
 	cost := "not reported"
 	if res.Cost != nil {
@@ -239,25 +238,25 @@ func agentSessionText(w tool.TimeRange, res *agentSessionResult) tool.Page {
 				tool.Seconds(v.AgentTimeSegments[0].Ms+v.AgentTimeSegments[1].Ms), tool.Seconds(v.AgentTimeSegments[0].Ms), tool.Seconds(v.AgentTimeSegments[2].Ms)),
 			fmt.Sprintf("- Tokens: %s in (%s from cache), %s out, %s in all (%s); cost %s", wording.Number(res.Tokens.Input), wording.Number(res.Tokens.CacheRead), wording.Number(res.Tokens.Output), wording.Number(res.Tokens.Total), res.TokenReporting, cost),
 		}},
-		tool.Table("Findings", "Nothing failed and nothing was repeated.", []string{"What", "Count", "Where", "Detail", "Span"}, findings),
-		tool.Table("Checks", "", []string{"Check", "Status", "Figures", "What to do"}, checks),
+		tool.Table("Findings", "No step failed, and no call was repeated.", []string{"Finding", "Count", "Where", "Detail", "Span"}, findings),
+		tool.Table("Checks", "", []string{"Check", "Status", "Figures", "Action"}, checks),
 		tool.Table("Models", "No model call was recorded.", []string{"Model", "Calls", "Tokens", "Cost USD"}, models),
 		tool.Table("Tools", "No tool was called.", []string{"Tool", "Calls", "Failed", "Time", "Slowest"}, tools),
-		tool.Table("Turns", "No turn.", []string{"Turn", "Start", "Duration", "Spans", "", "Asked"}, turns),
+		tool.Table("Turns", "The session has no turns.", []string{"Turn", "Start", "Duration", "Spans", "", "Asked"}, turns),
 	}
 	again := map[string]any{"session_id": res.SessionID, "start_time": w.Start, "end_time": w.End}
 	if res.Evidence != nil {
 		failed := map[string]any{"session_id": res.SessionID, "start_time": w.Start, "end_time": w.End, "failed_only": true}
-		text.Next = append(text.Next, tool.Next("get_agent_session_transcript", failed, "what was said around the failures"),
-			tool.Next("inspect_span", map[string]any{"trace_id": res.Evidence.TraceID, "span_id": res.Evidence.SpanID}, "the failed step whole"))
+		text.Next = append(text.Next, tool.Next("get_agent_session_transcript", failed, "the messages around the failures"),
+			tool.Next("inspect_span", map[string]any{"trace_id": res.Evidence.TraceID, "span_id": res.Evidence.SpanID}, "the whole failed step"))
 		for _, t := range res.Tools {
 			if t.Failed > 0 {
-				text.Next = append(text.Next, tool.Next("get_agent_tools_overview", map[string]any{"tool": t.Name, "start_time": w.Start, "end_time": w.End}, "how this tool fails elsewhere"))
+				text.Next = append(text.Next, tool.Next("get_agent_tools_overview", map[string]any{"tool": t.Name, "start_time": w.Start, "end_time": w.End}, "failures of this tool in other sessions"))
 				break
 			}
 		}
 	} else {
-		text.Next = append(text.Next, tool.Next("get_agent_session_transcript", again, "what was said"))
+		text.Next = append(text.Next, tool.Next("get_agent_session_transcript", again, "the messages of the session"))
 	}
 	return text
 }

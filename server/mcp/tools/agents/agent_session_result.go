@@ -150,7 +150,7 @@ func (t *agentTokens) add(sp *svcv2.AgentSpan) {
 func (r *agentSessionResult) judge(v *svcv2.AgentSessionVerdict) {
 	actions := map[string]string{
 		"turns": "Read the failed turn with get_agent_session_transcript and failed_only.",
-		"tools": "get_agent_tools_overview with the tool says how often and why.",
+		"tools": "Call get_agent_tools_overview with the tool: it shows how often and why the tool fails.",
 	}
 	r.Verdict = agentVerdict{v.GetStatus(), v.GetHeadline(), v.GetSpanId()}
 	if v.SpanId != nil {

@@ -1,0 +1,83 @@
+package pages
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"github.com/maypok86/otter/v2"
+	"google.golang.org/protobuf/proto"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+)
+
+// maxPictures bounds the bytes of the kept pictures. One picture is about 20 KB and takes some 30 ms to draw.
+const maxPictures = 8 << 20
+
+// pictures draws the picture of each share link once. It is safe for concurrent use.
+type pictures struct {
+	fonts fonts
+	drawn *otter.Cache[string, []byte]
+}
+
+func newPictures() (*pictures, error) {
+	f, err := parseFonts()
+	if err != nil {
+		return nil, fmt.Errorf("pages: %w", err)
+	}
+	return &pictures{f, otter.Must(&otter.Options[string, []byte]{
+		MaximumWeight: maxPictures, Weigher: func(_ string, picture []byte) uint32 { return uint32(len(picture)) }, // some KB
+	})}, nil
+}
+
+// sharePicture serves the picture that a preview of a share link shows, at the image_path of resolveShareOgMeta. It draws what
+// resolveShareOgCard returns to the same caller. So a link of the mode `org` has a picture only for people who are signed in to
+// its organization.
+func (p *Pages) sharePicture(w http.ResponseWriter, r *http.Request) {
+	v, err := p.Viewer(r)
+	if err != nil {
+		p.fail(w, r, nil, err)
+		return
+	}
+	ctx, audience := r.Context(), "public"
+	if v != nil {
+		ctx, audience = v.asPerson(ctx), "private"
+	}
+	card, err := p.cfg.Shares.ResolveShareOgCard(ctx, &svcv2.ResolveShareOgCardRequest{OgId: r.PathValue("og_id")})
+	if err != nil {
+		p.fail(w, r, v, err)
+		return
+	}
+	text, err := proto.MarshalOptions{Deterministic: true}.Marshal(card)
+	if err != nil {
+		p.fail(w, r, v, err)
+		return
+	}
+	sum := sha256.Sum256(text)
+	version := hex.EncodeToString(sum[:16])
+	h := w.Header()
+	h.Set("Cache-Control", audience+", max-age=300")
+	h.Set("Vary", "Cookie")
+	h.Set("ETag", `"`+version+`"`)
+	h.Set("X-Robots-Tag", "noindex")
+	h.Set("Cross-Origin-Resource-Policy", "cross-origin") // other people's pages show it, too
+	if r.Header.Get("If-None-Match") == `"`+version+`"` {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	picture, drawn := p.pictures.drawn.GetIfPresent(version)
+	if !drawn {
+		if picture, err = drawCard(p.pictures.fonts, card); err != nil {
+			h.Set("Cache-Control", "no-store")
+			p.fail(w, r, v, err)
+			return
+		}
+		p.pictures.drawn.Set(version, picture)
+	}
+	h.Set("Content-Type", "image/png")
+	h.Set("Content-Length", strconv.Itoa(len(picture)))
+	// This fails only when the browser is gone.
+	_, _ = w.Write(picture)
+}
