@@ -12,6 +12,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/paging"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
@@ -63,7 +64,7 @@ func (s *Service) SearchSessionReplays(
 	if err != nil {
 		return nil, err
 	}
-	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), reads.MaxActivityWindow)
+	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), limits.ActivityWindow)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +131,7 @@ func (s *Service) SearchSessionReplayFacets(
 	if err != nil {
 		return nil, err
 	}
-	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), reads.MaxActivityWindow)
+	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), limits.ActivityWindow)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +171,7 @@ func (s *Service) ListSessionReplaysForTrace(
 	if err != nil {
 		return nil, err
 	}
-	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), reads.MaxActivityWindow)
+	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), limits.ActivityWindow)
 	if err != nil {
 		return nil, err
 	}
