@@ -65,10 +65,7 @@ func (s *Service) SearchSessionReplays(ctx context.Context, req *svcv2.SearchSes
 	if err != nil {
 		return nil, err
 	}
-	limit, err := paging.Limit(req.Limit)
-	if err != nil {
-		return nil, err
-	}
+	limit := paging.Limit(req.Limit)
 	before, err := paging.ParseSession(req.Cursor)
 	if err != nil {
 		return nil, err
