@@ -156,6 +156,7 @@ race: tools deps $(OTELCOL) test-binary ## run the tests of packages in which go
 	@packages=$$(go run ./tools/racepackages $(if $(SINCE),-since '$(SINCE)') $(if $(WITHOUT),-without '$(WITHOUT)')); \
 		if [ -z "$$packages" ]; then echo 'race: no package in which goroutines meet has changed'; exit 0; fi; \
 		$(GOTESTSUM) -- -race $(TEST_FLAGS) $$packages
+	@if [ -z '$(SINCE)$(RUN)' ] && [ -z "$$(git status --porcelain)" ]; then git rev-parse HEAD >.ci/raced && echo 'race: noted in .ci/raced; commit it'; fi
 
 .PHONY: check
 check: ## hold what CI holds: generated code is current, lint, tests

@@ -64,6 +64,7 @@ var levels = map[string]int{
 	"server/limits":     0,
 	"server/golden":     0, // only tests import it
 	"server/nearest":    0,
+	"server/outage":     0,
 	"server/paging":     0,
 	"server/principal":  0,
 	"server/processors": 0,

@@ -48,7 +48,7 @@ status=0
 shown test make test || status=1
 case ${RACE:-} in
 '') ;;
-all) shown race make race || status=1 ;;
+all) shown race make race WITHOUT="${RACE_WITHOUT:-}" || status=1 ;;
 *) shown race make race SINCE="$RACE" WITHOUT="${RACE_WITHOUT:-}" || status=1 ;;
 esac
 wait "$beside" || status=1

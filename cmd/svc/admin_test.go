@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -336,7 +337,7 @@ func TestAdminBesideServer(t *testing.T) {
 	admin("ingest-key", "edit", custom.ID, "--signals", "traces", "--rate-limit", "7")
 	within("edit of a custom key", func() bool {
 		k, err := keys.Lookup(t.Context(), custom.Secret)
-		return err == nil && k.Allows("traces") && !k.Allows("logs") && k.RateLimit == 7
+		return err == nil && slices.Equal(k.Signals, []string{"traces"}) && *k.RateLimit == 7
 	})
 	admin("plan", "set", "--name", "p", "--active=false")
 	within("plan", func() bool {

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // defaultServer is the address of a server with default settings.
@@ -27,7 +29,7 @@ func (c *cli) login() *cobra.Command {
 		Long: `Get an API key for this command line, by signing in in a browser.
 
 A page of the server opens, or is printed where there is no browser: sign in, compare the code, choose the organization, and confirm.
-The key has full access to that organization and expires after 90 days. It is kept in the configuration folder of this user, in a file
+The key has full access to that organization and expires after ` + limits.Days(limits.CLIKey) + `. It is kept in the configuration folder of this user, in a file
 that only this user can read. A login that was there before is replaced, and its key revoked.`,
 		Example: `  svc login
   svc login --url https://svc.example.com --no-browser`,

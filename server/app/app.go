@@ -13,7 +13,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -26,6 +25,7 @@ import (
 	"github.com/svc-observability/svc/server/ingest/queue"
 	"github.com/svc-observability/svc/server/ingest/usage"
 	"github.com/svc-observability/svc/server/mcp"
+	"github.com/svc-observability/svc/server/outage"
 	"github.com/svc-observability/svc/server/query/read"
 	"github.com/svc-observability/svc/server/store"
 	"github.com/svc-observability/svc/server/warehouse"
@@ -205,14 +205,17 @@ func (a *App) openStore(ctx context.Context) error {
 
 // logFeed logs once that changes of other processes cannot be followed, and once that they can be followed again.
 func (a *App) logFeed() func(store.Change) {
-	var down atomic.Bool
+	var down outage.Outage
 	return func(c store.Change) {
-		switch {
-		case c.Subject != store.SubjectAny:
-		case c.Cause != nil && down.CompareAndSwap(false, true):
+		if c.Subject != store.SubjectAny {
+			return
+		}
+		switch down.Observe(c.Cause) {
+		case outage.Began:
 			a.log.Warn("changes by other processes cannot be followed; keys are looked up once a second", "error", c.Cause)
-		case c.Cause == nil && down.CompareAndSwap(true, false):
+		case outage.Ended:
 			a.log.Info("changes by other processes are followed again")
+		case outage.None:
 		}
 	}
 }

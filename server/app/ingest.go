@@ -39,9 +39,7 @@ func (a *App) openIngest(context.Context) error {
 	a.pipeline, err = pipeline.Start(pipeline.Config{
 		Log: log, NewBatch: func() pipeline.Batch { return ingest.NewBatch(decoder) }, Inserter: pipeline.Posting{To: a.warehouse},
 		MaxRows: a.cfg.Limits.BatchMaxRows, MaxAge: a.cfg.Limits.BatchMaxAge,
-		AttachmentBytes:   func(v any) int { return v.(*blocks.Set).Bytes() },
-		ReleaseAttachment: func(v any) { sets.Put(v.(*blocks.Set)) },
-		Logger:            a.log,
+		Logger: a.log,
 	})
 	if err != nil {
 		return err

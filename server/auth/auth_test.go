@@ -213,7 +213,7 @@ func TestCredentialHeaders(t *testing.T) {
 		"odd character":      {bearerHeader(secret[:len(secret)-1] + "!"), apierr.InvalidCredentials},
 		"changed character":  {bearerHeader(secret[:20] + flip(secret[20]) + secret[21:]), apierr.InvalidCredentials},
 		"ingest key":         {bearerHeader(ingest), apierr.InvalidCredentials},
-		"ingest test key":    {bearerHeader(TestKey), apierr.InvalidCredentials},
+		"ingest test key":    {bearerHeader("SVC_TEST"), apierr.InvalidCredentials},
 		"connector":          {bearerHeader(NewSecret(PrefixConnector)), apierr.InvalidCredentials},
 		"own organization":   {bearerHeader(secret, "x-svc-org-id", string(f.org)), 0},
 		"other organization": {bearerHeader(secret, "x-svc-org-id", "org_other"), apierr.OrganizationAccessDenied},

@@ -13,9 +13,6 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// TestKey is accepted as an ingest key. Its data is discarded.
-const TestKey = "SVC_TEST"
-
 const (
 	ingestKeyTTL = 30 * time.Second
 	// ingestMaxStale is how long known keys are accepted while the database fails. Losing telemetry is worse than taking it from
@@ -47,36 +44,12 @@ func (e *RefusedKeyError) Error() string { return ErrUnknownKey.Error() + ": " +
 // Is makes the error match ErrUnknownKey.
 func (e *RefusedKeyError) Is(target error) bool { return target == ErrUnknownKey }
 
-// IngestKey is what ingest needs to know about a key. The lists are shared: do not change them.
+// IngestKey is a key with the policy of its organization. The key and its lists are shared: do not change them.
 type IngestKey struct {
-	Org  principal.OrgID
-	Kind store.IngestKeyKind
-	// ID is the public id, `ingk_…`. Every kind of key has one.
-	ID string
-	// Test marks TestKey. No other field is set then.
-	Test bool
-	// Signals is nil when every signal is allowed.
-	Signals []string
-	// RateLimit is in requests per second over all ingest servers; 0 means no limit.
-	RateLimit          float64
-	ResourceAttributes []store.ResourceAttribute
-	// ExpiresAt is zero for a key that never expires. Lookup has already checked it.
-	ExpiresAt time.Time
-	// Policy is the organization's policy. It is nil only for TestKey.
-	Policy *store.IngestPolicy
-}
-
-// Allows reports whether the key may send a signal: traces, logs, metrics, sessions or events.
-func (k *IngestKey) Allows(signal string) bool {
-	if k.Signals == nil {
-		return true
-	}
-	for _, s := range k.Signals {
-		if s == signal {
-			return true
-		}
-	}
-	return false
+	*store.IngestKey
+	// PublicID is `ingk_…`. Every kind of key has one.
+	PublicID string
+	Policy   *store.IngestPolicy
 }
 
 // IngestStore is the part of the relational store that ingest authentication needs.
@@ -102,20 +75,11 @@ type IngestAuthenticator struct {
 	store  IngestStore
 	hasher *Hasher
 	now    func() time.Time
-	keys   *lookup[ingestRecord]
+	keys   *lookup[IngestKey]
 	// policies holds the policies by organization.
 	policies    *lookup[store.IngestPolicy]
 	touches     *toucher
 	unsubscribe func()
-}
-
-// ingestRecord holds the prepared answer, and the fields that decide whether the key is accepted.
-type ingestRecord struct {
-	id         uuid.UUID
-	hash       string
-	disabled   bool
-	lastUsedAt *time.Time
-	key        IngestKey
 }
 
 // NewIngest returns an IngestAuthenticator. It runs one goroutine, which records when keys were used, until Close.
@@ -126,12 +90,9 @@ func NewIngest(cfg IngestConfig) *IngestAuthenticator {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	key := func(ctx context.Context, hash string) (ingestRecord, error) {
+	key := func(ctx context.Context, hash string) (IngestKey, error) {
 		row, err := cfg.Store.IngestKeyByHash(ctx, hash)
-		if err != nil {
-			return ingestRecord{}, err
-		}
-		return toIngestRecord(row), nil
+		return IngestKey{IngestKey: &row, PublicID: publicid.Encode(publicid.IngestKey, row.ID)}, err
 	}
 	policy := func(ctx context.Context, org string) (store.IngestPolicy, error) {
 		return cfg.Store.IngestPolicy(ctx, principal.OrgID(org))
@@ -171,9 +132,6 @@ func (a *IngestAuthenticator) Close() {
 
 // Lookup resolves the secret of a key. Errors: ErrUnknownKey, ErrLookupUnavailable.
 func (a *IngestAuthenticator) Lookup(ctx context.Context, secret string) (IngestKey, error) {
-	if secret == TestKey {
-		return IngestKey{Test: true}, nil
-	}
 	switch kindOf(secret) {
 	case kindIngestKey:
 	case kindAPIKey, kindSession:
@@ -189,22 +147,20 @@ func (a *IngestAuthenticator) Lookup(ctx context.Context, secret string) (Ingest
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return IngestKey{}, fmt.Errorf("%w: %w", ErrLookupUnavailable, err)
 	}
-	if err != nil || !equalHash(e.value.hash, hash) {
+	if err != nil || !equalHash(e.value.KeyHash, hash) {
 		return IngestKey{}, fmt.Errorf("%w: it is not known here; it may have been rolled, or belong to another region", ErrUnknownKey)
 	}
-	r := &e.value
+	key := e.value
 	now := a.now()
-	if r.disabled {
-		return IngestKey{}, r.refused("it is disabled")
+	if key.DisabledAt != nil {
+		return IngestKey{}, key.refused("it is disabled")
 	}
-	if !r.key.ExpiresAt.IsZero() && !now.Before(r.key.ExpiresAt) {
-		return IngestKey{}, r.refused("it has expired")
+	if key.ExpiresAt != nil && !now.Before(*key.ExpiresAt) {
+		return IngestKey{}, key.refused("it has expired")
 	}
-	if e.touch(r.lastUsedAt, now) {
-		org, id := r.key.Org, r.id
-		a.touches.add(func(ctx context.Context) error { return a.store.TouchIngestKey(ctx, org, id, now) })
+	if e.touch(key.LastUsedAt, now) {
+		a.touches.add(func(ctx context.Context) error { return a.store.TouchIngestKey(ctx, key.Org, key.ID, now) })
 	}
-	key := r.key
 	if key.Policy, err = a.Policy(ctx, key.Org); err != nil {
 		return IngestKey{}, err
 	}
@@ -221,20 +177,6 @@ func (a *IngestAuthenticator) Policy(ctx context.Context, org principal.OrgID) (
 	return &e.value, nil
 }
 
-func (r *ingestRecord) refused(reason string) error {
-	return &RefusedKeyError{Org: r.key.Org, Kind: r.key.Kind, KeyID: r.key.ID, reason: reason}
-}
-
-func toIngestRecord(row store.IngestKey) ingestRecord {
-	r := ingestRecord{id: row.ID, hash: row.KeyHash, disabled: row.DisabledAt != nil, lastUsedAt: row.LastUsedAt, key: IngestKey{
-		Org: row.Org, Kind: row.Kind, ID: publicid.Encode(publicid.IngestKey, row.ID), Signals: row.Signals,
-		ResourceAttributes: row.ResourceAttributes,
-	}}
-	if row.RateLimit != nil {
-		r.key.RateLimit = *row.RateLimit
-	}
-	if row.ExpiresAt != nil {
-		r.key.ExpiresAt = *row.ExpiresAt
-	}
-	return r
+func (k *IngestKey) refused(reason string) error {
+	return &RefusedKeyError{Org: k.Org, Kind: k.Kind, KeyID: k.PublicID, reason: reason}
 }

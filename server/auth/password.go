@@ -14,6 +14,7 @@ import (
 	"golang.org/x/crypto/argon2"
 
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/processors"
 )
 
@@ -53,10 +54,10 @@ const (
 )
 
 // MaxPasswordLength bounds the input in bytes.
-const MaxPasswordLength = 1024
+const MaxPasswordLength = limits.MaxPasswordBytes
 
 // MinPasswordLength is the least number of characters of a new password.
-const MinPasswordLength = 10
+const MinPasswordLength = limits.MinPasswordLength
 
 // ErrPasswordTooLong means that the password is longer than MaxPasswordLength.
 var ErrPasswordTooLong = fmt.Errorf("the password is longer than %d bytes", MaxPasswordLength)

@@ -6,14 +6,15 @@ import (
 	"time"
 
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/store"
 )
 
 // A session ends SessionLifetime after the sign-in, or earlier when it was unused for SessionIdle.
 const (
-	SessionLifetime = 30 * 24 * time.Hour
-	SessionIdle     = 7 * 24 * time.Hour
+	SessionLifetime = limits.SessionLifetime
+	SessionIdle     = limits.SessionIdle
 )
 
 func (a *Authenticator) session(ctx context.Context, token string, org principal.OrgID) (*principal.Principal, error) {

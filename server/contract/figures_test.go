@@ -44,20 +44,13 @@ func windowOf(method string) time.Duration {
 
 // TestFigures compares the figures in the comments of the contract with limits. The longest window of a method, in its comment or
 // in that of its request, is bound to the constant of that method. Every other figure with a unit of time or size must be the
-// value of some limit, or be listed here as a figure that is not a limit.
+// value of some limit.
 func TestFigures(t *testing.T) {
 	c, err := Load()
 	if err != nil {
 		t.Fatal(err)
 	}
-	noLimit := []string{
-		"90 days",  // lifetime of the key of a command-line login
-		"12 hours", // window of a dashboard without one
-	}
 	known := map[string]bool{}
-	for _, f := range noLimit {
-		known[f] = true
-	}
 	for _, g := range limits.Table() {
 		for _, l := range g.Limits {
 			known[l.Text()] = true

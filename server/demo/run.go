@@ -62,7 +62,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 		o.Progress = func(Progress) {}
 	}
 	if back := time.Since(o.From); back > MaxBack {
-		return Result{}, fmt.Errorf("the back-fill begins %s ago; telemetry older than 30 days is not taken in", back.Round(time.Hour))
+		return Result{}, fmt.Errorf("the back-fill begins %s ago; telemetry older than %s is not taken in", back.Round(time.Hour), limits.Days(limits.TraceRetention))
 	}
 	box, wait := newOutbox(ctx, o.Target)
 	r := runner{Options: o, box: box, batch: batch{most: perRequest, send: box.submit}, stream: NewStream(o.Config, o.From), at: o.From}

@@ -19,7 +19,7 @@ func (e *Engine) AgentSession(ctx context.Context, id string, p Period) (*svcv2.
 	if err != nil {
 		return nil, err
 	}
-	return JudgeAgentSession(s), nil
+	return judgeAgentSession(s), nil
 }
 
 // AgentFailureKind is the kind of operation that failed.
@@ -56,8 +56,8 @@ func TokenReporting(spans []*svcv2.AgentSpan) string {
 	return reporting
 }
 
-// JudgeAgentSession finds the failures and faults of a session.
-func JudgeAgentSession(s *svcv2.AgentSession) *svcv2.AgentSessionVerdict {
+// judgeAgentSession finds the failures and faults of a session.
+func judgeAgentSession(s *svcv2.AgentSession) *svcv2.AgentSessionVerdict {
 	v := &svcv2.AgentSessionVerdict{Object: "agent_session_verdict", SessionId: s.GetId(), Truncated: s.GetTruncated()}
 	turns := AgentTurns(s.GetSpans())
 	turnOf := map[string]int32{}
@@ -122,7 +122,7 @@ func checks(v *svcv2.AgentSessionVerdict, failed map[string]int, loops int, repo
 		},
 		{
 			Id: "tools", Name: "Tool calls succeed", FixArea: "tool", Status: result(failed["tool"] > 0, "warning"), Headline: fmt.Sprintf("%d of %d tool calls failed.", failed["tool"], v.GetToolCallCount()),
-			Action: "Read in the overview of the tool how often it fails, and why.",
+			Action: "Read the overview of the tool: how often it fails, and why.",
 		},
 		{
 			Id: "loops", Name: "No repeated calls", FixArea: "agent", Status: result(loops > 0, "warning"), Headline: fmt.Sprintf("%d calls were repeated with the same arguments.", loops),
@@ -143,7 +143,7 @@ func conclude(v *svcv2.AgentSessionVerdict, failed map[string]int) (status, head
 	case len(v.GetFindings()) > 0 || v.GetModelCallCount() == 0:
 		status = "attention"
 	default:
-		return "clean", "Nothing failed."
+		return "clean", "No step failed."
 	}
 	if len(v.GetFindings()) == 0 {
 		return status, "No model call was recorded."

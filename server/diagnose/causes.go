@@ -49,7 +49,7 @@ func times(now, before float64) string {
 	if before <= 0 {
 		return "none before"
 	}
-	return wording.Number(math.Round(10*now/before)/10) + " times as before"
+	return wording.Number(math.Round(10*now/before)/10) + " times the earlier value"
 }
 
 func growth(now, before float64) float64 { return math.Log2(now / max(before, now/64)) }
@@ -130,7 +130,7 @@ func (e *evidence) errorCauses() []cause {
 		if x.GetCount() < 5 || x.GetCount() < 2*was || x.GetCount() < 0.05*total {
 			continue
 		}
-		list = append(list, cause{"error", e.service, fmt.Sprintf("Error %s in %s: %s times (%s before), first at %s: %s. Fingerprint %s.", wording.Clip(wording.OneLine(x.GetErrorLabel()), 200), e.service, wording.Number(x.GetCount()), wording.Number(math.Round(was)),
+		list = append(list, cause{"error", e.service, fmt.Sprintf("Error %s in %s: %s occurrences (%s before), first seen at %s: %s. Fingerprint %s.", wording.Clip(wording.OneLine(x.GetErrorLabel()), 200), e.service, wording.Number(x.GetCount()), wording.Number(math.Round(was)),
 			wording.Clock(x.GetFirstSeen().AsTime()), wording.Clip(wording.OneLine(x.GetSampleMessage()), 200), x.GetFingerprintHash()), 1 + math.Min(growth(x.GetCount(), was), 5) + x.GetCount()/max(total, 1), "", false})
 	}
 	return list

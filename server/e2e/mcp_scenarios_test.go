@@ -233,8 +233,8 @@ func TestMCPScenarios(t *testing.T) {
 	}
 
 	const (
-		release    = `(?m)^1\. \(release\) Release 4\.\d+\.0 of catalog, first seen \S+: p95 [1-9]\d\d ms, [1-9]\d(\.\d+)? ms with 4\.\d+\.1 \([\d.]+ times as before\)`
-		thrown     = `(?m)^1\. \(error\) Error TypeError in cart: [1-9]\d times \(0 before\), first at \S+: Cannot read properties of undefined \(reading 'minorUnits'\)`
+		release    = `(?m)^1\. \(release\) Release 4\.\d+\.0 of catalog, first seen \S+: p95 [1-9]\d\d ms, [1-9]\d(\.\d+)? ms with 4\.\d+\.1 \([\d.]+ times the earlier value\)`
+		thrown     = `(?m)^1\. \(error\) Error TypeError in cart: [1-9]\d occurrences \(0 before\), first seen at \S+: Cannot read properties of undefined \(reading 'minorUnits'\)`
 		dependency = `(?m)^1\. \(dependency\) Calls from payments to external:http:api\.payfast\.example fail: [3-9]\d(\.\d+)? % of \d+ \([\d.]+ % before\), on average \d+ ms`
 		flood      = `(?m)^1\. \(logs\) New log pattern in inventory: 1\d{4} records \(\d+ a minute, [\d.]+ % of all; 0 in the time before\)`
 	)

@@ -331,10 +331,10 @@ func TestActivityIsTheSameEitherWay(t *testing.T) {
 	}
 	attached, decoded := ingest.NewBatch(d), ingest.NewBatch(d)
 	for _, rec := range q.records {
-		if err := attached.Add(nil, nil, rec.Attachment); err != nil {
+		if err := attached.Add(rec.Attachment); err != nil {
 			t.Fatal(err)
 		}
-		if err := decoded.Add(rec.Header, rec.Payload, nil); err != nil {
+		if err := decoded.Decode(rec.Header, rec.Payload); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -360,7 +360,12 @@ type customKeys struct{}
 
 func (customKeys) AuthenticateIngest(context.Context, string) (ingest.Key, error) {
 	return ingest.Key{
-		Org: org, Type: otlp.KeyCustom, ID: "ingk_1", Signals: []string{"sessions", "events"},
-		Attributes: []otlp.ResourceAttribute{{Key: "team", Value: "checkout"}},
+		Origin: otlp.Origin{
+			Org:        org,
+			KeyType:    otlp.KeyCustom,
+			KeyID:      "ingk_1",
+			Attributes: []otlp.ResourceAttribute{{Key: "team", Value: "checkout"}},
+		},
+		Signals: []string{"sessions", "events"},
 	}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/svc-observability/svc/server/ingest/pipeline"
+	"github.com/svc-observability/svc/server/ingest/queue"
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
 
@@ -17,11 +18,13 @@ type Batch struct {
 // NewBatch makes an empty batch. Batches share the decoder.
 func NewBatch(d *Decoder) *Batch { return &Batch{decoder: d} }
 
-// Add adds the rows of a record. They come from the attachment or, without one, from decoding header and payload.
-func (b *Batch) Add(header, payload []byte, attachment any) error {
-	if attachment == nil {
-		return b.decoder.DecodeRecord(header, payload, &b.set)
-	}
+// Decode adds the rows of a record from its header and payload.
+func (b *Batch) Decode(header, payload []byte) error {
+	return b.decoder.DecodeRecord(header, payload, &b.set)
+}
+
+// Add adds the rows that a set holds.
+func (b *Batch) Add(attachment queue.Attachment) error {
 	set, ok := attachment.(*blocks.Set)
 	if !ok {
 		return fmt.Errorf("ingest: attachment is a %T, not a block set", attachment)

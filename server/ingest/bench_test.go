@@ -40,7 +40,7 @@ func BenchmarkExport(b *testing.B) {
 			var sets blocks.Pool
 			log.Subscribe(func(all []queue.Committed) {
 				for _, rec := range all {
-					sets.Put(rec.Attachment.(*blocks.Set))
+					rec.Attachment.Release()
 				}
 				if err := log.Release(all[len(all)-1].Next); err != nil {
 					b.Error(err)

@@ -84,7 +84,7 @@ func TestCorpus(t *testing.T) {
 	sets := &blocks.Pool{}
 	log.Subscribe(func(all []queue.Committed) {
 		for _, rec := range all {
-			sets.Put(rec.Attachment.(*blocks.Set))
+			rec.Attachment.Release()
 		}
 		if err := log.Release(all[len(all)-1].Next); err != nil {
 			t.Error(err)

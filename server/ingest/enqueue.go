@@ -18,7 +18,7 @@ func (g *Gateway) enqueue(ctx context.Context, header *RecordHeader, payload []b
 	head.b = header.Append(head.b[:0])
 	started := time.Now()
 	_, err := g.queue.Append(ctx, queue.Record{
-		Header: head.b, Payload: payload, Owner: string(header.Org), Memory: set.Bytes(), Attachment: set,
+		Header: head.b, Payload: payload, Owner: string(header.Org), Attachment: set,
 	})
 	g.metrics.queueAppend.Observe(time.Since(started).Seconds())
 	if errors.Is(err, queue.ErrUndecided) {

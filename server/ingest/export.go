@@ -53,14 +53,8 @@ func (g *Gateway) store(ctx context.Context, e *export) (result otlp.Result, fai
 		set = nil
 	}()
 
-	header := RecordHeader{
-		Signal: e.signal, Encoding: EncodingNone, Org: e.key.Org, KeyType: e.key.Type, KeyID: e.key.ID,
-		ReceivedUnixNano: g.now().UnixNano(), Attributes: e.key.Attributes,
-	}
-	if e.signal == otlp.Traces {
-		header.Mappings, header.Sampling = e.key.Mappings, e.key.Sampling
-		header.NoProductEvents = e.key.Signals != nil && !slices.Contains(e.key.Signals, activity.ProductEvents.String())
-	}
+	header := RecordHeader{Signal: e.signal, Encoding: EncodingNone, Origin: e.key.Origin, ReceivedUnixNano: g.now().UnixNano()}
+	header.NoProductEvents = e.key.Signals != nil && !slices.Contains(e.key.Signals, activity.ProductEvents.String())
 	// A request takes memory for decoding only after it has a slot.
 	e.gzip = e.gzip && (len(e.body) > 0 || e.door == doorGRPC) // over HTTP an empty body is empty in any encoding
 	if permit, fail = g.acquireDecoder(ctx, e.key.Org, len(e.body), e.expected(g.limits.Decompressed)); fail != nil {

@@ -125,7 +125,7 @@ func FuzzDecodeRecord(f *testing.F) {
 	for _, h := range headers() {
 		f.Add(h.Append(nil), wire(f, spans(1)))
 	}
-	gz := ingest.RecordHeader{Signal: otlp.Logs, Encoding: ingest.EncodingGzip, Org: "o"}
+	gz := ingest.RecordHeader{Origin: otlp.Origin{Org: "o"}, Signal: otlp.Logs, Encoding: ingest.EncodingGzip}
 	f.Add(gz.Append(nil), gzipped(f, wire(f, logRecords())))
 	d, err := ingest.NewDecoder()
 	if err != nil {

@@ -65,25 +65,25 @@ type keys struct{}
 func (keys) AuthenticateIngest(_ context.Context, secret string) (ingest.Key, error) {
 	switch secret {
 	case goodKey:
-		return ingest.Key{Org: org, Type: otlp.KeyPrivate, PublicID: "ingk_good"}, nil
+		return ingest.Key{Origin: otlp.Origin{Org: org, KeyType: otlp.KeyPrivate}, PublicID: "ingk_good"}, nil
 	case logsKey:
-		return ingest.Key{Org: org, Type: otlp.KeyCustom, ID: "ingk_1", PublicID: "ingk_1", Signals: []string{"logs"}}, nil
+		return ingest.Key{Origin: otlp.Origin{Org: org, KeyType: otlp.KeyCustom, KeyID: "ingk_1"}, PublicID: "ingk_1", Signals: []string{"logs"}}, nil
 	case otherKey:
-		return ingest.Key{Org: "org_two", Type: otlp.KeyPublic, PublicID: "ingk_other"}, nil
+		return ingest.Key{Origin: otlp.Origin{Org: "org_two", KeyType: otlp.KeyPublic}, PublicID: "ingk_other"}, nil
 	case paceKey:
-		return ingest.Key{Org: org, Type: otlp.KeyCustom, ID: "ingk_pace", PublicID: "ingk_pace", RateLimit: 2.5}, nil
+		return ingest.Key{Origin: otlp.Origin{Org: org, KeyType: otlp.KeyCustom, KeyID: "ingk_pace"}, PublicID: "ingk_pace", RateLimit: 2.5}, nil
 	case brokenKey:
 		return ingest.Key{}, apierr.New(apierr.IngestUnauthorized, "a key has more characters", apierr.Cause(ingest.ErrMalformedKey))
 	case slowKey:
-		return ingest.Key{Org: org, Type: otlp.KeyCustom, ID: "ingk_slow", PublicID: "ingk_slow", RateLimit: 1}, nil
+		return ingest.Key{Origin: otlp.Origin{Org: org, KeyType: otlp.KeyCustom, KeyID: "ingk_slow"}, PublicID: "ingk_slow", RateLimit: 1}, nil
 	case spentKey:
-		return ingest.Key{Org: "org_spent", Type: otlp.KeyPrivate, PublicID: "ingk_spent"}, nil
+		return ingest.Key{Origin: otlp.Origin{Org: "org_spent", KeyType: otlp.KeyPrivate}, PublicID: "ingk_spent"}, nil
 	case slowSpentKey:
-		return ingest.Key{Org: "org_spent", Type: otlp.KeyCustom, ID: "ingk_both", PublicID: "ingk_both", RateLimit: 1}, nil
+		return ingest.Key{Origin: otlp.Origin{Org: "org_spent", KeyType: otlp.KeyCustom, KeyID: "ingk_both"}, PublicID: "ingk_both", RateLimit: 1}, nil
 	case inactiveKey:
-		return ingest.Key{Org: "org_inactive", Type: otlp.KeyPrivate, PublicID: "ingk_inactive"}, nil
+		return ingest.Key{Origin: otlp.Origin{Org: "org_inactive", KeyType: otlp.KeyPrivate}, PublicID: "ingk_inactive"}, nil
 	case disabledKey:
-		return ingest.Key{Org: org, PublicID: "ingk_disabled"}, apierr.New(apierr.IngestUnauthorized, "The ingest key is disabled.")
+		return ingest.Key{Origin: otlp.Origin{Org: org}, PublicID: "ingk_disabled"}, apierr.New(apierr.IngestUnauthorized, "The ingest key is disabled.")
 	case outageKey:
 		return ingest.Key{}, errors.New("database password is hunter2")
 	default:

@@ -56,22 +56,14 @@ type Keys interface {
 
 // Key is a valid ingest key.
 type Key struct {
-	Org principal.OrgID
-	// Type is otlp.KeyPublic, KeyPrivate, KeyCustom or KeyConnector.
-	Type string
-	// ID is the public id of a custom key (`ingk_…`). It is empty for other keys. The telemetry is stamped with it.
-	ID string
+	// Origin is stamped on the telemetry.
+	otlp.Origin
 	// PublicID is the public id of a key of any type. Usage and outcomes are recorded under it.
 	PublicID string
 	// RateLimit is in requests per second over all nodes. 0 means no limit.
 	RateLimit float64
 	// Signals lists the signals that the key may send ("traces", "logs", "metrics", …). Nil allows all.
 	Signals []string
-	// Attributes are written on every resource.
-	Attributes []otlp.ResourceAttribute
-	// Mappings and Sampling belong to the organization. They apply to traces.
-	Mappings []otlp.Mapping
-	Sampling otlp.Sampling
 }
 
 // Connectors resolves log push connectors.

@@ -19,6 +19,7 @@ import (
 
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/ingest"
+	"github.com/svc-observability/svc/server/ingest/otlp"
 	"github.com/svc-observability/svc/server/ingest/queue"
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
@@ -80,7 +81,7 @@ func newRealQueue(t *testing.T, limits ingest.Limits, cfg queue.Config) *realQue
 // fill adds a record of an organization to the queue.
 func (r *realQueue) fill(t *testing.T, owner string, size int) {
 	t.Helper()
-	h := ingest.RecordHeader{Encoding: ingest.EncodingNone, Org: "org_one"}
+	h := ingest.RecordHeader{Origin: otlp.Origin{Org: "org_one"}, Encoding: ingest.EncodingNone}
 	if _, err := r.log.Append(t.Context(), queue.Record{Header: h.Append(nil), Owner: owner, Payload: make([]byte, size)}); err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +185,7 @@ func TestHangingDisk(t *testing.T) {
 
 // TestRecordOwner reads the organization back from a stored header.
 func TestRecordOwner(t *testing.T) {
-	h := ingest.RecordHeader{Encoding: ingest.EncodingNone, Org: "org_somebody", KeyType: "private"}
+	h := ingest.RecordHeader{Origin: otlp.Origin{Org: "org_somebody", KeyType: "private"}, Encoding: ingest.EncodingNone}
 	b := h.Append(nil)
 	if got := string(ingest.RecordOwner(b)); got != "org_somebody" {
 		t.Errorf("owner %q", got)

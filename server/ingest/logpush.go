@@ -40,7 +40,7 @@ func (g *Gateway) serveLogpush(w http.ResponseWriter, r *http.Request, id string
 	c, discard, fail := g.authenticateConnector(ctx, id, presentedSecret(r))
 	if fail == nil {
 		e.push.source = c.Source
-		key := Key{Org: c.Org, Type: otlp.KeyConnector, PublicID: c.ID}
+		key := Key{Origin: otlp.Origin{Org: c.Org, KeyType: otlp.KeyConnector}, PublicID: c.ID}
 		e.identify(&key)
 		fail = g.receiveBody(ctx, r, key, discard, e.readLogpushMedia, func(key Key, discard bool, body *buffer) (fail *apierr.Error) {
 			e.key, e.discard, e.held, e.body = key, discard, body, body.b

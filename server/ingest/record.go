@@ -24,20 +24,14 @@ const (
 // same rows. Payloads are OTLP protobuf, or the format of Kind.
 type RecordHeader struct {
 	// Signal is the signal of an OTLP payload. Kind is the kind of another payload, and zero for OTLP.
-	Signal           otlp.Signal
-	Kind             activity.Kind
-	Encoding         Encoding
-	Org              principal.OrgID
-	KeyType          string
-	KeyID            string
+	Signal   otlp.Signal
+	Kind     activity.Kind
+	Encoding Encoding
+	// Origin's Mappings, Sampling and NoProductEvents are stored for traces only. A sampling policy that drops nothing is not stored.
+	otlp.Origin
 	ReceivedUnixNano int64
-	Attributes       []otlp.ResourceAttribute
 	// Chunk is stored for activity.SessionReplayEvents only.
 	Chunk activity.Chunk
-	// Mappings, Sampling and NoProductEvents are stored for traces only. A sampling policy that drops nothing is not stored.
-	Mappings        []otlp.Mapping
-	Sampling        otlp.Sampling
-	NoProductEvents bool
 }
 
 // A header is written in the lowest version that can hold it. Each header then has only one form, and an older program can read
@@ -224,8 +218,5 @@ func (r *headerReader) fail() {
 
 // stamp returns the part of the header that the walk needs.
 func (h *RecordHeader) stamp(maxBytes int) otlp.Stamp {
-	return otlp.Stamp{
-		Org: h.Org, KeyType: h.KeyType, KeyID: h.KeyID, ReceivedUnixNano: h.ReceivedUnixNano, Attributes: h.Attributes,
-		Mappings: h.Mappings, Sampling: h.Sampling, NoProductEvents: h.NoProductEvents, MaxBytes: maxBytes,
-	}
+	return otlp.Stamp{Origin: h.Origin, ReceivedUnixNano: h.ReceivedUnixNano, MaxBytes: maxBytes}
 }

@@ -19,25 +19,39 @@ import (
 func headers() []ingest.RecordHeader {
 	return []ingest.RecordHeader{
 		{Signal: otlp.Traces, Encoding: ingest.EncodingNone},
-		{Signal: otlp.Logs, Encoding: ingest.EncodingGzip, Org: "org_1", KeyType: "private", ReceivedUnixNano: 1790000000000000000},
+		{Origin: otlp.Origin{Org: "org_1", KeyType: "private"}, Signal: otlp.Logs, Encoding: ingest.EncodingGzip, ReceivedUnixNano: 1790000000000000000},
 		{
-			Signal: otlp.Metrics, Encoding: ingest.EncodingZstd, Org: "org_2", KeyType: "custom", KeyID: "ingk_7", ReceivedUnixNano: -1,
-			Attributes: []otlp.ResourceAttribute{{Key: "team", Value: "checkout"}, {Key: "", Value: longText(300), IfMissing: true}},
+			Origin: otlp.Origin{
+				Org:        "org_2",
+				KeyType:    "custom",
+				KeyID:      "ingk_7",
+				Attributes: []otlp.ResourceAttribute{{Key: "team", Value: "checkout"}, {Key: "", Value: longText(300), IfMissing: true}},
+			},
+			Signal:           otlp.Metrics,
+			Encoding:         ingest.EncodingZstd,
+			ReceivedUnixNano: -1,
 		},
-		{Kind: activity.SessionReplays, Encoding: ingest.EncodingGzip, Org: "org_1"},
-		{Kind: activity.SessionEvents, Encoding: ingest.EncodingNone, Org: "org_1"},
-		{Kind: activity.ProductEvents, Encoding: ingest.EncodingZstd, Org: "org_1"},
+		{Origin: otlp.Origin{Org: "org_1"}, Kind: activity.SessionReplays, Encoding: ingest.EncodingGzip},
+		{Origin: otlp.Origin{Org: "org_1"}, Kind: activity.SessionEvents, Encoding: ingest.EncodingNone},
+		{Origin: otlp.Origin{Org: "org_1"}, Kind: activity.ProductEvents, Encoding: ingest.EncodingZstd},
 		{
-			Kind: activity.SessionReplayEvents, Encoding: ingest.EncodingNone, Org: "org_1", Attributes: []otlp.ResourceAttribute{{Key: "team", Value: "checkout"}},
-			Chunk: activity.Chunk{SessionID: "s", Seq: 1 << 31, IsCheckpoint: true, EventCount: 3, DurationMs: 1 << 31, ByteSize: 1 << 40},
+			Origin:   otlp.Origin{Org: "org_1", Attributes: []otlp.ResourceAttribute{{Key: "team", Value: "checkout"}}},
+			Kind:     activity.SessionReplayEvents,
+			Encoding: ingest.EncodingNone,
+			Chunk:    activity.Chunk{SessionID: "s", Seq: 1 << 31, IsCheckpoint: true, EventCount: 3, DurationMs: 1 << 31, ByteSize: 1 << 40},
 		},
-		{Signal: otlp.Traces, Encoding: ingest.EncodingGzip, Org: "org_1", Sampling: otlp.Sampling{Ratio: 0.1}},
-		{Signal: otlp.Traces, Encoding: ingest.EncodingGzip, Org: "org_1", NoProductEvents: true},
+		{Origin: otlp.Origin{Org: "org_1", Sampling: otlp.Sampling{Ratio: 0.1}}, Signal: otlp.Traces, Encoding: ingest.EncodingGzip},
+		{Origin: otlp.Origin{Org: "org_1", NoProductEvents: true}, Signal: otlp.Traces, Encoding: ingest.EncodingGzip},
 		{
-			Signal: otlp.Traces, Encoding: ingest.EncodingGzip, Org: "org_1", NoProductEvents: true,
-			Attributes: []otlp.ResourceAttribute{{Key: "team", Value: "checkout"}},
-			Sampling:   otlp.Sampling{Ratio: 1e-9, KeepErrors: true, KeepSlowNano: 1 << 63},
-			Mappings:   mappings(),
+			Origin: otlp.Origin{
+				Org:             "org_1",
+				NoProductEvents: true,
+				Attributes:      []otlp.ResourceAttribute{{Key: "team", Value: "checkout"}},
+				Sampling:        otlp.Sampling{Ratio: 1e-9, KeepErrors: true, KeepSlowNano: 1 << 63},
+				Mappings:        mappings(),
+			},
+			Signal:   otlp.Traces,
+			Encoding: ingest.EncodingGzip,
 		},
 	}
 }
@@ -66,22 +80,31 @@ func TestRecordHeaderRoundTrip(t *testing.T) {
 // TestRecordHeaderStoredForm pins the bytes, because logs on disk outlive the program that wrote them.
 func TestRecordHeaderStoredForm(t *testing.T) {
 	h := ingest.RecordHeader{
-		Signal: otlp.Logs, Encoding: ingest.EncodingGzip, Org: "o", KeyType: "kt", KeyID: "id", ReceivedUnixNano: 0x0102,
-		Attributes: []otlp.ResourceAttribute{{Key: "k", Value: "v", IfMissing: true}},
+		Origin: otlp.Origin{
+			Org:        "o",
+			KeyType:    "kt",
+			KeyID:      "id",
+			Attributes: []otlp.ResourceAttribute{{Key: "k", Value: "v", IfMissing: true}},
+		},
+		Signal:           otlp.Logs,
+		Encoding:         ingest.EncodingGzip,
+		ReceivedUnixNano: 0x0102,
 	}
 	want := []byte{1, 2, 2, 2, 1, 0, 0, 0, 0, 0, 0, 1, 'o', 2, 'k', 't', 2, 'i', 'd', 1, 1, 1, 'k', 1, 'v'}
 	if diff := cmp.Diff(want, h.Append(nil)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	for kind, signal := range map[activity.Kind]byte{activity.SessionReplays: 4, activity.SessionEvents: 6, activity.ProductEvents: 7} {
-		h = ingest.RecordHeader{Kind: kind, Encoding: ingest.EncodingNone, Org: "o"}
+		h = ingest.RecordHeader{Origin: otlp.Origin{Org: "o"}, Kind: kind, Encoding: ingest.EncodingNone}
 		if diff := cmp.Diff([]byte{1, signal, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 'o', 0, 0, 0}, h.Append(nil)); diff != "" {
 			t.Errorf("%d: -want +got:\n%s", signal, diff)
 		}
 	}
 	h = ingest.RecordHeader{
-		Kind: activity.SessionReplayEvents, Encoding: ingest.EncodingNone, Org: "o",
-		Chunk: activity.Chunk{SessionID: "s", Seq: 2, IsCheckpoint: true, EventCount: 3, DurationMs: 4, ByteSize: 300},
+		Origin:   otlp.Origin{Org: "o"},
+		Kind:     activity.SessionReplayEvents,
+		Encoding: ingest.EncodingNone,
+		Chunk:    activity.Chunk{SessionID: "s", Seq: 2, IsCheckpoint: true, EventCount: 3, DurationMs: 4, ByteSize: 300},
 	}
 	if diff := cmp.Diff([]byte{1, 5, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 'o', 0, 0, 0, 1, 1, 's', 2, 3, 4, 0xac, 2}, h.Append(nil)); diff != "" {
 		t.Errorf("chunk: -want +got:\n%s", diff)
@@ -123,7 +146,7 @@ func TestRecordHeaderRefusals(t *testing.T) {
 
 // TestRecordHeaderPolicies pins the stored form of policies. Policies that make no difference are not stored.
 func TestRecordHeaderPolicies(t *testing.T) {
-	base := ingest.RecordHeader{Signal: otlp.Traces, Encoding: ingest.EncodingNone, Org: "o"}
+	base := ingest.RecordHeader{Origin: otlp.Origin{Org: "o"}, Signal: otlp.Traces, Encoding: ingest.EncodingNone}
 	rest := []byte{1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 'o', 0, 0, 0}
 	v1, v2 := slices.Concat([]byte{1}, rest), slices.Clip(slices.Concat([]byte{2}, rest))
 	with := func(change func(*ingest.RecordHeader)) ingest.RecordHeader { h := base; change(&h); return h }
@@ -142,7 +165,7 @@ func TestRecordHeaderPolicies(t *testing.T) {
 		"no ratio":     {with(func(h *ingest.RecordHeader) { h.Sampling = otlp.Sampling{KeepErrors: true} }), v1},
 		"not a ratio":  {with(func(h *ingest.RecordHeader) { h.Sampling = otlp.Sampling{Ratio: math.NaN()} }), v1},
 		"logs have no sampling": {
-			ingest.RecordHeader{Signal: otlp.Logs, Encoding: ingest.EncodingNone, Org: "o", Sampling: otlp.Sampling{Ratio: 0.5}, Mappings: mappings()},
+			ingest.RecordHeader{Origin: otlp.Origin{Org: "o", Sampling: otlp.Sampling{Ratio: 0.5}, Mappings: mappings()}, Signal: otlp.Logs, Encoding: ingest.EncodingNone},
 			append([]byte{1, 2}, rest[1:]...),
 		},
 	} {
@@ -186,13 +209,13 @@ func TestDecodeRecordRefusesDamage(t *testing.T) {
 	trace := wire(t, spans(2))
 	zipped := gzipped(t, trace)
 	head := func(e ingest.Encoding) []byte {
-		h := ingest.RecordHeader{Signal: otlp.Traces, Encoding: e, Org: org, ReceivedUnixNano: 1790000000000000000}
+		h := ingest.RecordHeader{Origin: otlp.Origin{Org: org}, Signal: otlp.Traces, Encoding: e, ReceivedUnixNano: 1790000000000000000}
 		return h.Append(nil)
 	}
 	// The set holds the rows and rollups of other records. They must stay unchanged.
 	batch := ingest.NewBatch(d)
-	metrics := ingest.RecordHeader{Signal: otlp.Metrics, Encoding: ingest.EncodingNone, Org: org, ReceivedUnixNano: nowNano(), Attributes: []otlp.ResourceAttribute{{Key: "team", Value: "checkout"}}}
-	if err := errors.Join(batch.Add(head(ingest.EncodingNone), trace, nil), batch.Add(metrics.Append(nil), wire(t, points()), nil)); err != nil {
+	metrics := ingest.RecordHeader{Origin: otlp.Origin{Org: org, Attributes: []otlp.ResourceAttribute{{Key: "team", Value: "checkout"}}}, Signal: otlp.Metrics, Encoding: ingest.EncodingNone, ReceivedUnixNano: nowNano()}
+	if err := errors.Join(batch.Decode(head(ingest.EncodingNone), trace), batch.Decode(metrics.Append(nil), wire(t, points()))); err != nil {
 		t.Fatal(err)
 	}
 	before := native(t, batch)
@@ -209,7 +232,7 @@ func TestDecodeRecordRefusesDamage(t *testing.T) {
 		"empty gzip":                    {head(ingest.EncodingGzip), nil},
 		"not zstd":                      {head(ingest.EncodingZstd), trace},
 	} {
-		if err := batch.Add(c.header, c.payload, nil); err == nil {
+		if err := batch.Decode(c.header, c.payload); err == nil {
 			t.Errorf("%s was accepted", name)
 		}
 		if diff := cmp.Diff(before, native(t, batch)); diff != "" {
@@ -228,23 +251,27 @@ func TestBatchIsTheSameEitherWay(t *testing.T) {
 	for i, signal := range []otlp.Signal{otlp.Traces, otlp.Logs, otlp.Metrics} {
 		body := [][]byte{wire(t, spans(3)), wire(t, logRecords()), wire(t, points())}[i]
 		h := ingest.RecordHeader{
-			Signal: signal, Encoding: ingest.EncodingNone, Org: org, KeyType: otlp.KeyCustom, KeyID: "ingk_1", ReceivedUnixNano: nowNano(),
-			Attributes: []otlp.ResourceAttribute{{Key: "team", Value: "checkout"}},
-			Mappings:   []otlp.Mapping{{Source: "http.route", Target: "route", Move: true}, {Context: otlp.ResourceContext, Source: "service.name", Target: "http.route"}},
-			Sampling:   otlp.Sampling{Ratio: 0.5, KeepErrors: true, KeepSlowNano: 1},
+			Origin: otlp.Origin{
+				Org:        org,
+				KeyType:    otlp.KeyCustom,
+				KeyID:      "ingk_1",
+				Attributes: []otlp.ResourceAttribute{{Key: "team", Value: "checkout"}},
+				Mappings:   []otlp.Mapping{{Source: "http.route", Target: "route", Move: true}, {Context: otlp.ResourceContext, Source: "service.name", Target: "http.route"}},
+				Sampling:   otlp.Sampling{Ratio: 0.5, KeepErrors: true, KeepSlowNano: 1},
+			},
+			Signal:           signal,
+			Encoding:         ingest.EncodingNone,
+			ReceivedUnixNano: nowNano(),
 		}
 		var set blocks.Set
-		stamp := otlp.Stamp{
-			Org: h.Org, KeyType: h.KeyType, KeyID: h.KeyID, ReceivedUnixNano: h.ReceivedUnixNano, Attributes: h.Attributes,
-			Mappings: h.Mappings, Sampling: h.Sampling,
-		}
+		stamp := otlp.Stamp{Origin: h.Origin, ReceivedUnixNano: h.ReceivedUnixNano}
 		if _, err := otlp.Walk(signal, body, &stamp, &set); err != nil {
 			t.Fatal(err)
 		}
-		if err := attached.Add(nil, nil, &set); err != nil {
+		if err := attached.Add(&set); err != nil {
 			t.Fatal(err)
 		}
-		if err := decoded.Add(h.Append(nil), body, nil); err != nil {
+		if err := decoded.Decode(h.Append(nil), body); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -258,7 +285,7 @@ func TestBatchIsTheSameEitherWay(t *testing.T) {
 	if attached.Rows() != 0 || len(attached.Tables()) != 0 {
 		t.Error("Reset left rows")
 	}
-	if err := attached.Add(nil, nil, "text"); err == nil {
+	if err := attached.Add(otherAttachment{}); err == nil {
 		t.Error("an attachment of another type was accepted")
 	}
 }
@@ -275,3 +302,8 @@ func native(t *testing.T, b *ingest.Batch) map[string]string {
 	}
 	return tables
 }
+
+type otherAttachment struct{}
+
+func (otherAttachment) Bytes() int { return 0 }
+func (otherAttachment) Release()   {}

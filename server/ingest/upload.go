@@ -27,10 +27,7 @@ func (g *Gateway) storeUpload(ctx context.Context, u *upload) (result activity.R
 		set = nil
 	}()
 
-	header := RecordHeader{
-		Kind: u.kind, Encoding: EncodingNone, Org: u.key.Org, KeyType: u.key.Type, KeyID: u.key.ID,
-		ReceivedUnixNano: g.now().UnixNano(), Attributes: u.key.Attributes,
-	}
+	header := RecordHeader{Kind: u.kind, Encoding: EncodingNone, Origin: u.key.Origin, ReceivedUnixNano: g.now().UnixNano()}
 	u.gzip = u.gzip && len(u.body) > 0 // an empty body is empty in any encoding
 	if permit, fail = g.acquireDecoder(ctx, u.key.Org, len(u.body), u.expected(&g.limits)); fail != nil {
 		return activity.Result{}, fail

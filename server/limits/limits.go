@@ -77,6 +77,7 @@ func Table() []Group {
 	return []Group{
 		{"Retention", retention()},
 		{"Windows", windows()},
+		{"Credentials", lifetimes()},
 		{"Rates", rates()},
 		{"Requests", requests()},
 		{"Ingest", ingest()},

@@ -1,5 +1,7 @@
 package limits
 
+import "time"
+
 // Limits of queries and of their answers.
 const (
 	// Queries is how many queries run for one request or widget, and how many formulas are computed from them.
@@ -20,6 +22,8 @@ const (
 	FilterDepth      = 16
 	FilterValues     = 100
 	FilterValue      = 1024
+	// SearchText is the length of a text that a search or a filter on sessions compares with.
+	SearchText       = 1000
 	AttributeFilters = 20
 	FieldKey         = 256
 	FormulaText      = 1024
@@ -33,6 +37,32 @@ const (
 	SkeletonSpans = 20_000
 	// TraceSummaries is how many traces one request can summarize.
 	TraceSummaries = 200
+	// SearchOffset is how far into a ranked list a page may begin.
+	SearchOffset = 10_000
+	// PatternSample is how many log records patterns are found in. Patterns is how many patterns one answer holds.
+	PatternSample = 50_000
+	Patterns      = 200
+	// ErrorSamples is how many occurrences of an error one answer holds. ErrorFingerprints is how many errors a filter can name.
+	ErrorSamples      = 20
+	ErrorFingerprints = 100
+	// FilterNames is how many names one field of a filter can hold.
+	FilterNames = 50
+	// SearchRanges is how many ranges of numbers a search of agent sessions can hold.
+	SearchRanges = 10
+	// FieldName is the length of a field of a query, which is a key of FieldKey with the prefix of its scope.
+	FieldName = 280
+	// Having is how many conditions on values a query has. Legend is the length of the name of a series.
+	Having = 5
+	Legend = 256
+	// ListSearch is the length of a text that a list of names is searched for.
+	ListSearch = 256
+	// FunnelBreakdown is how many values a funnel is broken down by.
+	FunnelBreakdown = 20
+	// SessionPayload and ToolErrorPayload bound the texts of spans in the answers about agents.
+	SessionPayload   = 20_000
+	ToolErrorPayload = 10_000
+	// Apdex is the largest threshold.
+	Apdex = 24 * time.Hour
 	// MapEdges is for each kind of edge of the service map.
 	MapEdges = 200
 )
@@ -52,6 +82,7 @@ func queries() []Limit {
 		count("FilterValues", FilterValues, "A condition compares with at most %s values."),
 		characters("FilterValue", FilterValue, "A value of a condition has at most %s."),
 		count("AttributeFilters", AttributeFilters, "A search has at most %[1]s filters on attributes and %[1]s on attributes of resources."),
+		characters("SearchText", SearchText, "A text to search for has at most %s."),
 		characters("FieldKey", FieldKey, "The key of an attribute in a query has at most %s."),
 		characters("FormulaText", FormulaText, "A formula has at most %s."),
 		count("FunnelSteps", FunnelSteps, "A funnel has at most %s steps."),
@@ -60,6 +91,21 @@ func queries() []Limit {
 		count("TraceSpans", TraceSpans, "A trace is read with at most %s spans."),
 		count("SkeletonSpans", SkeletonSpans, "The skeleton of a trace gives at most %s spans at once."),
 		count("TraceSummaries", TraceSummaries, "One request sums up at most %s traces."),
+		count("SearchOffset", SearchOffset, "A page of a ranked list begins at most %s items after the first."),
+		count("PatternSample", PatternSample, "Patterns of log records are found in a sample of at most %s."),
+		count("Patterns", Patterns, "A list of patterns of log records has at most %s."),
+		count("ErrorSamples", ErrorSamples, "The details of an error show at most %s occurrences."),
+		count("ErrorFingerprints", ErrorFingerprints, "A filter names at most %s errors."),
+		count("FilterNames", FilterNames, "A field of a filter holds at most %s names."),
+		count("SearchRanges", SearchRanges, "A search of agent sessions has at most %s ranges of numbers."),
+		characters("FieldName", FieldName, "A field of a query, with the prefix of its scope, has at most %s."),
+		count("Having", Having, "A query has at most %s conditions on its values."),
+		characters("Legend", Legend, "The name of a series has at most %s."),
+		characters("ListSearch", ListSearch, "A text to search for in a list of names has at most %s."),
+		count("FunnelBreakdown", FunnelBreakdown, "A funnel is broken down by at most %s values."),
+		characters("SessionPayload", SessionPayload, "An attribute in a transcript of an agent session has at most %s. Longer ones are cut."),
+		characters("ToolErrorPayload", ToolErrorPayload, "An attribute of a tool error has at most %s. Longer ones are cut."),
+		lasts("Apdex", Apdex, "The threshold of an Apdex is at most %s."),
 		count("MapEdges", MapEdges, "The service map shows at most %s edges of each kind."),
 	}
 }

@@ -3,7 +3,9 @@ package limits
 // Names, descriptions and attributes that people give to keys, mappings and other settings of an organization. All lengths are in
 // characters, as the contract counts them.
 const (
+	// NameLength is for names, and for filters by a name or an id of a resource.
 	NameLength        = 200
+	SlugLength        = 48
 	DescriptionLength = 2000
 	EmailLength       = 320
 	// MappingKeyLength is for both keys of an attribute mapping.
@@ -12,16 +14,30 @@ const (
 	KeyAttributes           = 50
 	KeyAttributeKeyLength   = 255
 	KeyAttributeValueLength = 4096
+	// KeyRate is the largest rate limit of an ingest key, in requests a second.
+	KeyRate = 1_000_000
+	// SlowSpan is the longest duration from which a sampling policy can keep all spans.
+	SlowSpan = 7 * Day
+	// ClientName is the name of a program that asks for an API key.
+	ClientName      = 100
+	FeedbackReason  = 4000
+	FeedbackDetails = 10_000
 )
 
 func settings() []Limit {
 	return []Limit{
-		characters("NameLength", NameLength, "A name has at most %s."),
+		characters("NameLength", NameLength, "A name, or a filter by a name or an id of a resource, has at most %s."),
+		characters("SlugLength", SlugLength, "The slug of an organization has at most %s."),
 		characters("DescriptionLength", DescriptionLength, "A description has at most %s."),
 		characters("EmailLength", EmailLength, "An email address has at most %s."),
 		characters("MappingKeyLength", MappingKeyLength, "The source and target keys of an attribute mapping have at most %s."),
 		count("KeyAttributes", KeyAttributes, "An ingest key adds at most %s attributes to the telemetry that is sent with it."),
 		characters("KeyAttributeKeyLength", KeyAttributeKeyLength, "The key of an attribute that an ingest key adds has at most %s."),
 		characters("KeyAttributeValueLength", KeyAttributeValueLength, "The value of an attribute that an ingest key adds has at most %s."),
+		count("KeyRate", KeyRate, "The rate limit of an ingest key is at most %s requests a second."),
+		lasts("SlowSpan", SlowSpan, "A sampling policy keeps all spans from a duration of at most %s."),
+		characters("ClientName", ClientName, "The name of a command line that asks for a key has at most %s."),
+		characters("FeedbackReason", FeedbackReason, "The reason in an agent's feedback has at most %s."),
+		characters("FeedbackDetails", FeedbackDetails, "The details in an agent's feedback have at most %s."),
 	}
 }

@@ -28,6 +28,8 @@ const (
 	PatternWindow = 24 * time.Hour
 	// SQLWindow is that of a SQL statement.
 	SQLWindow = 366 * Day
+	// DefaultDashboardWindow is the window of a dashboard that sets none.
+	DefaultDashboardWindow = 12 * time.Hour
 	// SignalWindow is how far back the check of an organization's signals looks.
 	SignalWindow = 30 * Day
 )
@@ -47,6 +49,7 @@ func windows() []Limit {
 		lasts("AttributeWindow", AttributeWindow, "Attribute keys and values are read over at most %s."),
 		lasts("PatternWindow", PatternWindow, "Patterns of log records are found in a window of at most %s."),
 		lasts("SQLWindow", SQLWindow, "A SQL statement reads a window of at most %s."),
+		lasts("DefaultDashboardWindow", DefaultDashboardWindow, "A dashboard that sets no window shows the last %s."),
 		lasts("SignalWindow", SignalWindow, "The check of an organization's signals looks %s back."),
 	}
 }

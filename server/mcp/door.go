@@ -3,7 +3,6 @@ package mcp
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"mime"
@@ -11,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/limits"
@@ -20,6 +20,12 @@ import (
 // requestKey is the key of the HTTP request's context. It is kept because the SDK detaches a call from the cancellation of that
 // context.
 type requestKey struct{}
+
+// stepUp has the scopes that a call needs beyond those of its program. The protocol writes them, and ServeHTTP answers with them:
+// only an HTTP answer can tell a program to sign in again.
+type stepUp struct{ scopes atomic.Pointer[string] }
+
+type stepUpKey struct{}
 
 // ServeHTTP checks the origin, credential, rate and form of a request, and then serves the protocol. At a path of Published it
 // serves the document of that path instead.
@@ -51,15 +57,15 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if s.cfg.Limiter != nil {
 		if ok, _ := s.cfg.Limiter.Allow(rateKey(result.Principal), s.cfg.Now()); !ok {
-			fail(w, apierr.New(apierr.RateLimit, "This credential made too many MCP requests: "+limits.Number(limits.MCPRequests)+" in "+limits.Seconds(limits.MCPPeriod)+
-				" are allowed. Wait, then try again.", apierr.RetryAfter(limits.MCPPeriod)))
+			fail(w, apierr.New(apierr.RateLimit, "This credential made too many MCP requests: it may make "+limits.Number(limits.MCPRequests)+" in "+
+				limits.Seconds(limits.MCPPeriod)+". Wait, then try again.", apierr.RetryAfter(limits.MCPPeriod)))
 			return
 		}
 	}
 	if r.Method != http.MethodPost {
 		// There are no sessions to listen to or to end.
 		w.Header().Set("Allow", http.MethodPost)
-		fail(w, apierr.New(apierr.MethodNotAllowed, "The MCP server takes POST only; it has no sessions and no event stream."))
+		fail(w, apierr.New(apierr.MethodNotAllowed, "The MCP server takes POST only. It has no sessions and no event stream."))
 		return
 	}
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
@@ -67,7 +73,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !acceptsJSON(r.Header.Values("Accept")) {
-		fail(w, apierr.New(apierr.NotAcceptable, "Answers are application/json, which the Accept header leaves out."))
+		fail(w, apierr.New(apierr.NotAcceptable, "The server answers with application/json. Add application/json to the Accept header."))
 		return
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.cfg.MaxBodyBytes))
@@ -76,16 +82,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if errors.As(err, &tooLarge) {
 			fail(w, apierr.New(apierr.PayloadTooLarge, "An MCP request has at most "+limits.Size(s.cfg.MaxBodyBytes)+". Send less at once."))
 		} else {
-			fail(w, apierr.New(apierr.InvalidRequest, "The request ended before its body was complete."))
+			fail(w, apierr.New(apierr.InvalidRequest, "The connection ended before the body was complete. Send the request again."))
 		}
 		return
 	}
-	if missing := s.missingScope(result.Principal, body); missing != "" {
-		w.Header().Set("WWW-Authenticate", `Bearer error="insufficient_scope", scope="`+missing+`", resource_metadata="`+s.cfg.ResourceMetadata+`"`)
-		fail(w, apierr.New(apierr.InsufficientScope, "The tool needs more than was allowed when this program was connected. Connect again with the scopes `"+missing+"`."))
-		return
-	}
-	ctx := principal.WithDoor(r.Context(), principal.DoorMCP)
+	needs := &stepUp{}
+	ctx := context.WithValue(principal.WithDoor(r.Context(), principal.DoorMCP), stepUpKey{}, needs)
 	r = r.WithContext(context.WithValue(ctx, requestKey{}, r.Context()))
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	// A client that can read JSON gets JSON. The SDK requires clients to name both forms, so they are added here.
@@ -93,6 +95,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r.Header.Set("Accept", "application/json, text/event-stream")
 	a := &protocolAnswer{ResponseWriter: w}
 	s.stream.ServeHTTP(a, r)
+	if scopes := needs.scopes.Load(); scopes != nil {
+		w.Header().Del("Content-Length")
+		w.Header().Set("WWW-Authenticate", `Bearer error="insufficient_scope", scope="`+*scopes+`", resource_metadata="`+s.cfg.ResourceMetadata+`"`)
+		fail(w, apierr.New(apierr.InsufficientScope, "The tool needs scopes that the user did not allow when this program was connected. "+
+			"Connect again with the scopes `"+*scopes+"`."))
+		return
+	}
 	a.send(body)
 }
 
@@ -143,24 +152,15 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, e *apierr.Error)
 	fail(w, e)
 }
 
-// missingScope is the scope that a program must request to call the tool: the missing scopes together with its own. It is empty
-// if the program may call the tool. Only a program that signed in can ask for more scopes (RFC 6750 section 3.1). With a key the
-// call fails like any other.
-func (s *Server) missingScope(p *principal.Principal, body []byte) string {
-	if p.Kind != principal.KindOAuth || p.Scopes == nil {
+// missingScope returns the scopes that a program must request to call a tool: the missing ones together with its own. The result is
+// empty if the program may call the tool. Only a program that signed in can ask for more scopes (RFC 6750 section 3.1). With a key
+// the call fails like any other.
+func (s *Server) missingScope(p *principal.Principal, name string) string {
+	if p.Kind != principal.KindOAuth || p.Scopes == nil || s.visible(p, name) {
 		return ""
 	}
-	var asked struct {
-		Method string `json:"method"`
-		Params struct {
-			Name string `json:"name"`
-		} `json:"params"`
-	}
-	if json.Unmarshal(body, &asked) != nil || asked.Method != "tools/call" || s.tool(asked.Params.Name) == nil || s.visible(p, asked.Params.Name) {
-		return "" // the protocol answers a request that is no such call
-	}
 	scopes := slices.Clone(p.Scopes)
-	for _, m := range s.methods[asked.Params.Name] {
+	for _, m := range s.methods[name] {
 		scopes = append(scopes, m.MissingScopes(p.Allows)...)
 	}
 	slices.Sort(scopes)

@@ -3,10 +3,10 @@ package mcp
 import (
 	"context"
 	"strings"
-	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/mcp/tools/services"
 	"github.com/svc-observability/svc/server/wording"
@@ -19,19 +19,19 @@ type promptText struct {
 }
 
 func prompts() []promptText {
-	const form = "\n\nRead the likely causes in each answer before calling more, follow its Next list, and stop as soon as figures explain the problem. Answer with: the cause, the figures that show it, since when, who is affected, and what to do next."
+	const form = "\n\nRead the likely causes in each answer before calling more, follow its Next list, and stop as soon as figures explain the problem. Answer with the cause, the figures that show it, the time when it began, the affected users and services, and the next steps."
 	return []promptText{
 		{
-			"incident_triage", "Incident triage", "From what changed to the likely cause.",
-			"Something is wrong{service}. Find the likely cause{range}.\n\n1. `compare_periods`: which services changed, against the time before, and why.\n2. `diagnose_service` for the service of the likeliest cause: health, releases, dependencies, errors, log patterns.\n3. When calls fail: `error_detail` with the fingerprint of the top error. When calls are slow: `find_slow_traces` of that service. When a log pattern is new: `mine_log_patterns`.\n4. When a log pattern is new: `search_logs` for its records. Otherwise: `inspect_trace` for one failed or slow trace." + form,
+			"incident_triage", "Incident triage", "From a change to its likely cause.",
+			"Something is wrong{service}. Find the likely cause{range}.\n\n1. `compare_periods`: the services that changed since the time before, and why.\n2. `diagnose_service` for the service of the likeliest cause: health, releases, dependencies, errors, log patterns.\n3. When calls fail: `error_detail` with the fingerprint of the top error. When calls are slow: `find_slow_traces` of that service. When a log pattern is new: `mine_log_patterns`.\n4. When a log pattern is new: `search_logs` for its records. Otherwise: `inspect_trace` for one failed or slow trace." + form,
 		},
 		{
-			"latency_analysis", "Latency analysis", "On what slow requests spend their time.",
-			"Requests are slow{service}. Find on what they spend their time{range}.\n\n1. `find_slow_traces`: durations, the operations that got slower, and the critical path of the slowest of them.\n2. `get_service_top_operations` with `metric=p95_duration` for the service on that path: which of its operations are slow.\n3. `compare_periods`: since when, and whether a release or a dependency explains it.\n4. `inspect_trace` for the trace of the critical path." + form,
+			"latency_analysis", "Latency analysis", "Where slow requests spend their time.",
+			"Requests are slow{service}. Find where they spend their time{range}.\n\n1. `find_slow_traces`: durations, the operations that got slower, and the critical path of the slowest of them.\n2. `get_service_top_operations` with `metric=p95_duration` for the service on that path: its slow operations.\n3. `compare_periods`: the time of the change, and a release or dependency that explains it.\n4. `inspect_trace` for the trace of the critical path." + form,
 		},
 		{
-			"debug_errors", "Debugging of errors", "From the error that rose to its suspected cause.",
-			"Requests fail{service}. Find the suspected cause{range}.\n\n1. `find_errors`: the errors by fingerprint, with their counts before.\n2. When an error rose: `error_detail` of it: since when, in which versions, stack trace, traces.\n3. When an error rose: `inspect_trace` with `errors_only=true` for one of its traces.\n4. `compare_periods`, around the time at which the error was first seen, or in the same time when none rose: what changed.\n5. When a log pattern is new: `mine_log_patterns` of its service." + form,
+			"debug_errors", "Debugging of errors", "From an error that rose to its suspected cause.",
+			"Requests fail{service}. Find the suspected cause{range}.\n\n1. `find_errors`: the errors by fingerprint, with their counts before.\n2. When an error rose: `error_detail` of it: first occurrence, versions, stack trace, traces.\n3. When an error rose: `inspect_trace` with `errors_only=true` for one of its traces.\n4. `compare_periods`, around the time at which the error was first seen, or in the same time when none rose: the changes.\n5. When a log pattern is new: `mine_log_patterns` of its service." + form,
 		},
 	}
 }
@@ -40,18 +40,18 @@ const instructionsURI = "svc://instructions"
 
 const dataModel = `# What svc stores
 
-* **Services** send **spans**. A trace is all spans with one trace id; its root span has no parent. Entry spans are those that enter a service: throughput, error rate and latency of services count them, corrected for sampling.
+* **Services** send **spans**. A trace is all spans with one trace id. Its root span has no parent. Entry spans are those that enter a service: throughput, error rate and latency of services count them, corrected for sampling.
 * **Logs** are records with a severity and a body, often with the trace and span that they were written in.
 * **Metrics** have a name, a type (sum, gauge, histogram, exponential_histogram, summary), attributes and data points.
 * **Errors** are failed spans grouped by a fingerprint of their exception and place.
-* **Sessions** are visits in a browser, with what happened in them and the traces that they began. **Product events** are what people did; funnels count who goes through several in order.
-* **Dashboards** are widgets on a grid of 12 columns; every change keeps the version before.
+* **Sessions** are visits in a browser, with their events and the traces that they started. **Product events** are actions of people. Funnels count the people who complete several of them in order.
+* **Dashboards** are widgets on a grid of 12 columns; every change keeps the previous version.
 
 # Times and defaults
 
-Times are UTC: RFC 3339, ` + "`YYYY-MM-DD HH:MM:SS`" + `, relative (now-1h) or Unix milliseconds. The default is the last 6 hours. A range that is too long is refused, not cut. Names of services, environments and metrics are matched exactly; span_name of search_traces is a part of the name. Lists take limit and mostly offset.
+Times are UTC: RFC 3339, ` + "`YYYY-MM-DD HH:MM:SS`" + `, relative (now-1h) or Unix milliseconds. The default is the last 6 hours. A range that is too long is refused, not cut. Names of services, environments and metrics must match exactly; span_name of search_traces is a part of the name. Lists take limit, and most of them offset.
 
-Structured content has timeRange (start, end), pagination (offset, limit, hasMore, total where it is known, nextOffset) and filters (what was asked for) where they apply.
+Structured content has timeRange (start, end), pagination (offset, limit, hasMore, total where it is known, nextOffset) and filters (those of the call) where they apply.
 
 # Which tool
 
@@ -70,7 +70,7 @@ Structured content has timeRange (start, end), pagination (offset, limit, hasMor
 
 # Ways of working
 
-The prompts incident_triage, latency_analysis and debug_errors are tested paths of at most five calls. Every answer ends with calls that may come next.
+The prompts incident_triage, latency_analysis and debug_errors are tested paths of at most five calls. Every answer ends with suggestions for the next call.
 `
 
 // addPrompts adds the prompts and the resource. They need no scope because they hold no data.
@@ -91,7 +91,7 @@ func addPrompts(server *sdk.Server) {
 			return &sdk.GetPromptResult{Description: p.description, Messages: []*sdk.PromptMessage{{Role: "user", Content: &sdk.TextContent{Text: text}}}}, nil
 		})
 	}
-	server.AddResource(&sdk.Resource{URI: instructionsURI, Name: "instructions", Title: "How to use this server", Description: "What is stored, and which tool answers what.", MIMEType: "text/markdown"},
+	server.AddResource(&sdk.Resource{URI: instructionsURI, Name: "instructions", Title: "How to use this server", Description: "The stored data, and the tool for each question.", MIMEType: "text/markdown"},
 		func(context.Context, *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 			return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: instructionsURI, MIMEType: "text/markdown", Text: dataModel}}}, nil
 		})
@@ -106,7 +106,7 @@ func (s *Server) complete(ctx context.Context, req *sdk.CompleteRequest) (*sdk.C
 	ctx, cancel := whileConnected(ctx)
 	defer cancel()
 	end := s.cfg.Now()
-	rows, err := services.ListServices(ctx, s.clients, nil, tool.Period(end.Add(-7*24*time.Hour), end))
+	rows, err := services.ListServices(ctx, s.clients, nil, tool.Period(end.Add(-limits.SearchWindow), end))
 	if err != nil {
 		if tool.FailureOf(&tool.Tool{}, err).Tag == "@svc/http/v2/InsufficientScopeError" {
 			return res, nil

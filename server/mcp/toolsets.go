@@ -95,23 +95,32 @@ func badSelection(q url.Values) string {
 	return ""
 }
 
-// filterTools removes from tools/list the tools that the caller may not use and those that the URL excludes. The API's own policy
-// refuses a call of a tool that the caller's scopes do not cover. A tool that the URL excludes is unknown here.
+// filterTools removes from tools/list the tools that the caller may not use and those that the URL excludes. A call of a tool that
+// the URL excludes fails. If a program's scopes do not cover the tool, the call tells ServeHTTP which scopes the program needs. The
+// API's own policy refuses such calls of other callers.
 func (s *Server) filterTools(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+		p, ok := principal.From(ctx)
+		if !ok {
+			return nil, errors.New("the call has no principal")
+		}
 		if call, ok := req.(*sdk.CallToolRequest); ok && call.Params != nil {
-			if t := s.tool(call.Params.Name); t != nil && !selected(ctx, t) {
-				return tool.ErrorResult(t, tool.BadInput("name", "is "+t.Name+", which the URL of this connection leaves out with ?toolsets= or ?readonly=.", ""))
+			if t := s.tool(call.Params.Name); t != nil {
+				if scopes := s.missingScope(p, t.Name); scopes != "" {
+					if needs, ok := ctx.Value(stepUpKey{}).(*stepUp); ok {
+						needs.scopes.Store(&scopes)
+					}
+					return tool.ErrorResult(t, apierr.New(apierr.InsufficientScope, "The tool needs the scopes "+scopes+"."))
+				}
+				if !selected(ctx, t) {
+					return tool.ErrorResult(t, tool.BadInput("name", "is "+t.Name+". The URL of this connection excludes that tool with ?toolsets= or ?readonly=.", ""))
+				}
 			}
 		}
 		res, err := next(ctx, method, req)
 		list, ok := res.(*sdk.ListToolsResult)
 		if err != nil || !ok {
 			return res, err
-		}
-		p, ok := principal.From(ctx)
-		if !ok {
-			return nil, errors.New("the call has no principal")
 		}
 		shown := *list
 		shown.CacheScope = "private" // another caller sees other tools

@@ -33,10 +33,10 @@ import (
 
 // Lifetimes of codes, tokens and grants.
 const (
-	codeLifetime   = 10 * time.Minute
-	AccessLifetime = time.Hour
-	RefreshIdle    = 30 * 24 * time.Hour
-	GrantLifetime  = 90 * 24 * time.Hour
+	codeLifetime   = limits.OAuthCode
+	AccessLifetime = limits.OAuthAccess
+	RefreshIdle    = limits.OAuthRefresh
+	GrantLifetime  = limits.OAuthGrant
 )
 
 // Limits on the requests that one address may make to the endpoints for programs in a window.

@@ -3,12 +3,9 @@ package query
 import (
 	"fmt"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
-
-// MaxSession is the longest duration of a session. The events of sessions that began in a window end at most that much after the
-// window.
-const MaxSession = Day
 
 // KeyBy says what a read counts.
 type KeyBy string
@@ -56,7 +53,7 @@ func (f *ProductSessionFilters) conditions(b *sqlbuild.Builder, w Window) sqlbui
 	if f.PagePath != nil {
 		p := b.Bind("session_page_path", "String", *f.PagePath)
 		pages := sqlbuild.OfOrganization().With("Name IN ('$pageview', '$screen')", "PagePath = "+p, "SessionId != ''",
-			"Timestamp >= "+b.Time("pages_start", w.Start.Add(-MaxSession)), "Timestamp <= "+b.Time("pages_end", w.End.Add(MaxSession)))
+			"Timestamp >= "+b.Time("pages_start", w.Start.Add(-limits.SessionLength)), "Timestamp <= "+b.Time("pages_end", w.End.Add(limits.SessionLength)))
 		c.Add("(EntryPath = %[1]s OR ExitPath = %[1]s OR SessionId IN (SELECT SessionId FROM product_events WHERE %[2]s))", p, pages.Join(12))
 	}
 	return c
@@ -81,7 +78,7 @@ type Actors struct {
 func NewActors(b *sqlbuild.Builder, w Window, by KeyBy, filters ProductSessionFilters) *Actors {
 	return &Actors{
 		b: b, by: by, filters: filters.conditions(b, w),
-		Start: b.Time("start", w.Start), end: b.Time("end", w.End), sessionStart: b.Time("session_start", w.Start.Add(-MaxSession)),
+		Start: b.Time("start", w.Start), end: b.Time("end", w.End), sessionStart: b.Time("session_start", w.Start.Add(-limits.SessionLength)),
 	}
 }
 

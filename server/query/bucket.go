@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // bucketLadder lists the lengths that AutoBucket picks from.
 func bucketLadder() []time.Duration {
 	return []time.Duration{
-		time.Minute, 2 * time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour, 4 * time.Hour, Day,
+		time.Minute, 2 * time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour, 4 * time.Hour, limits.Day,
 	}
 }
 
@@ -22,7 +23,7 @@ func AutoBucket(w Window, about int) time.Duration {
 	ladder := bucketLadder()
 	best := ladder[0]
 	distance := func(step time.Duration) float64 {
-		if length/step >= MaxBuckets-1 { // Buckets would refuse more
+		if length/step >= limits.Buckets-1 { // Buckets would refuse more
 			return math.MaxFloat64
 		}
 		n := float64(length) / float64(step) / float64(about)
@@ -54,9 +55,9 @@ func Buckets(w Window, bucket time.Duration) ([]time.Time, error) {
 	if w.End.Equal(first.Add(time.Duration(n-1)*bucket)) && n > 1 {
 		n-- // the end is inclusive, but one instant does not make a bucket
 	}
-	if n > MaxBuckets {
+	if n > limits.Buckets {
 		return nil, apierr.New(apierr.TelemetryBucketCountTooLarge,
-			fmt.Sprintf("The window holds %d buckets of %d seconds; %d are allowed. Use longer buckets or a shorter window.", n, seconds, MaxBuckets),
+			fmt.Sprintf("The window holds %d buckets of %d seconds; %d are allowed. Use longer buckets or a shorter window.", n, seconds, limits.Buckets),
 			apierr.Param("bucket_seconds"))
 	}
 	out := make([]time.Time, n)

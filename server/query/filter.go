@@ -1,5 +1,7 @@
 package query
 
+import "github.com/svc-observability/svc/server/limits"
+
 // Op compares a field with values.
 type Op string
 
@@ -62,10 +64,10 @@ type Match struct {
 
 // Limits of a filter.
 const (
-	maxFilterDepth   = 16
-	maxFilterMatches = 50
-	maxInValues      = 100
-	maxFilterText    = 1024
+	maxFilterDepth   = limits.FilterDepth
+	maxFilterMatches = limits.FilterConditions
+	maxInValues      = limits.FilterValues
+	maxFilterText    = limits.FilterValue
 )
 
 // IsZero reports whether the filter holds for every row.

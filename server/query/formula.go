@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // Expression is the arithmetic of a formula. It has + - * / and parentheses, over numbers and the names of queries and earlier
@@ -18,7 +20,7 @@ type Expression struct {
 }
 
 const (
-	maxExpression      = 1024
+	maxExpression      = limits.FormulaText
 	maxExpressionDepth = 64
 )
 

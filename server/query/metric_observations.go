@@ -59,7 +59,8 @@ GROUP BY %[6]s`, r.bucketOf("Timestamp"), r.selectKeys(""), level, r.table(),
 
 // histogram is the distribution of explicit histograms: the counts between two bounds, keyed by the pair of bounds.
 //
-// A point without buckets counts as one bucket, from its least to its largest observation.
+// A point without buckets counts as one bucket, from its least to its largest observation. A point of no observations, as after a
+// reset, has no extremes and is left out: it says nothing about those of its neighbors.
 func (r *metricRead) histogram() metricMeasure {
 	point := epochPoint{
 		columns: []string{"Count", "if(empty(BucketCounts), [Count], BucketCounts)", "Min", "Max"},
@@ -74,7 +75,7 @@ SELECT %[2]s AS Bucket, %[1]sarrayZip(arrayPushFront(ExplicitBounds, -inf), arra
     min(ifNull(Step.4, -inf)) AS Floor, max(ifNull(Step.5, inf)) AS Ceiling
 FROM
 (
-SELECT %[1]sExplicitBounds, arrayJoin(arrayMap((p, b) -> (p.1, p.2 != b.2,
+SELECT %[1]sExplicitBounds, arrayJoin(arrayMap((p, b) -> (p.1, p.2 != b.2 AND p.2 > 0,
         arrayMap((x, y) -> toFloat64(x) - toFloat64(y), p.3, arrayResize(if(p.2 >= b.2, b.3, emptyArrayUInt64()), length(p.3))), p.4, p.5), Points, Before)) AS Step
 FROM
 (
@@ -190,7 +191,7 @@ FROM
 )
 ARRAY JOIN Points AS P, Before AS B
 )
-WHERE P.2 != B.2 AND P.1 >= %[6]s
+WHERE P.2 != B.2 AND P.2 > 0 AND P.1 >= %[6]s
 )
 ARRAY JOIN Cells AS Part
 GROUP BY %[7]s

@@ -3,6 +3,8 @@ package query
 import (
 	"fmt"
 	"time"
+
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // PlanTimeseries gives the statement of a query over time. The Spec must be valid, and bucket must come from Buckets.
@@ -31,9 +33,9 @@ func PlanBreakdown(q *Spec, w Window) (Plan, error) {
 	}
 }
 
-func seriesLimit(q *Spec) int { return orDefault(q.SeriesLimit, DefaultSeriesLimit) }
+func seriesLimit(q *Spec) int { return orDefault(q.SeriesLimit, limits.DefaultSeries) }
 
-func groupLimit(q *Spec) int { return orDefault(q.Limit, DefaultLimit) }
+func groupLimit(q *Spec) int { return orDefault(q.Limit, limits.DefaultBreakdownRows) }
 
 func orDefault(n, otherwise int) int {
 	if n == 0 {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 	"github.com/svc-observability/svc/server/query/sqlbuild/sqltest"
 )
@@ -278,8 +279,8 @@ func TestValidate(t *testing.T) {
 // TestAutoBucketFits: Buckets never refuses a length that AutoBucket chose.
 func TestAutoBucketFits(t *testing.T) {
 	end := time.Date(2026, 3, 1, 12, 0, 30, 0, time.UTC)
-	for length := time.Minute; length <= MaxTimeseriesWindow; length += 37 * time.Minute {
-		for _, about := range []int{1, AboutBuckets, 400, 1000, MaxBuckets} {
+	for length := time.Minute; length <= limits.TimeseriesWindow; length += 37 * time.Minute {
+		for _, about := range []int{1, AboutBuckets, 400, 1000, limits.Buckets} {
 			w := Window{Start: end.Add(-length), End: end}
 			if _, err := Buckets(w, AutoBucket(w, about)); err != nil {
 				t.Fatalf("%s in about %d: %v", length, about, err)

@@ -5,8 +5,6 @@ package query
 
 import (
 	"time"
-
-	"github.com/svc-observability/svc/server/limits"
 )
 
 // Source is the kind of data that a query reads.
@@ -77,21 +75,6 @@ type Order struct {
 	ByGroup   bool // by the label instead of the value
 	Ascending bool
 }
-
-// These are the limits of a query.
-const (
-	MaxTimeseriesWindow = 31 * Day
-	MaxBreakdownWindow  = 30 * Day
-	// MaxUnfilteredBreakdown is the longest window of a breakdown whose filter does not narrow the read.
-	MaxUnfilteredBreakdown = Day
-	MaxBuckets             = 1500
-	MaxGroupBy             = limits.GroupBy
-	MaxLimit               = 100
-	MaxSeriesLimit         = 100
-	DefaultLimit           = 10
-	DefaultSeriesLimit     = 50
-	MaxQueries             = limits.Queries
-)
 
 // Query is a Spec with the name by which formulas and series refer to it.
 type Query struct {

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // Invalid is a fault in a Spec or Request: the path of the field in the request, and the problem. API adds a tag.
@@ -196,8 +197,8 @@ func (q *Spec) Validate(path string) error {
 	if err := q.Filter.Validate(at("filter"), q.Source); err != nil {
 		return err
 	}
-	if n := len(q.GroupBy); n > MaxGroupBy {
-		return invalid(at("group_by"), "has %d fields; at most %d are allowed", n, MaxGroupBy)
+	if n := len(q.GroupBy); n > limits.GroupBy {
+		return invalid(at("group_by"), "has %d fields; at most %d are allowed", n, limits.GroupBy)
 	}
 	for i, f := range q.GroupBy {
 		if problem := CheckGroup(q.Source, f); problem != "" {
@@ -213,11 +214,11 @@ func (q *Spec) Validate(path string) error {
 			return invalid(field, "must compare by =, !=, >, <, >= or <=")
 		}
 	}
-	if q.Limit < 0 || q.Limit > MaxLimit {
-		return invalid(at("limit"), "must be 1 to %d", MaxLimit)
+	if q.Limit < 0 || q.Limit > limits.BreakdownRows {
+		return invalid(at("limit"), "must be 1 to %d", limits.BreakdownRows)
 	}
-	if q.SeriesLimit < 0 || q.SeriesLimit > MaxSeriesLimit {
-		return invalid(at("series_limit"), "must be 1 to %d", MaxSeriesLimit)
+	if q.SeriesLimit < 0 || q.SeriesLimit > limits.Series {
+		return invalid(at("series_limit"), "must be 1 to %d", limits.Series)
 	}
 	return nil
 }
@@ -262,11 +263,11 @@ func CheckFormula(text string, known map[string]bool) string {
 // Validate checks a request whose window NewWindow made. The error is an *Invalid, or an *apierr.Error if the contract has a tag
 // for it.
 func (r *Request) Validate(breakdown bool) error {
-	if n := len(r.Queries); n == 0 || n > MaxQueries {
-		return invalid("queries", "holds %d queries; 1 to %d are allowed", n, MaxQueries)
+	if n := len(r.Queries); n == 0 || n > limits.Queries {
+		return invalid("queries", "holds %d queries; 1 to %d are allowed", n, limits.Queries)
 	}
-	if n := len(r.Formulas); n > MaxQueries {
-		return invalid("formulas", "holds %d formulas; at most %d are allowed", n, MaxQueries)
+	if n := len(r.Formulas); n > limits.Queries {
+		return invalid("formulas", "holds %d formulas; at most %d are allowed", n, limits.Queries)
 	}
 	seen := map[string]bool{}
 	name := func(path, name string) error {
@@ -301,7 +302,7 @@ func (r *Request) Validate(breakdown bool) error {
 	if breakdown {
 		return r.validateBreakdown()
 	}
-	if r.Bucket < 0 || r.Bucket%time.Second != 0 || r.Bucket > MaxTimeseriesWindow {
+	if r.Bucket < 0 || r.Bucket%time.Second != 0 || r.Bucket > limits.TimeseriesWindow {
 		return invalid("bucket_seconds", "must be a whole number of seconds, at most 31 days")
 	}
 	_, err := Buckets(r.Window, r.Bucket)
@@ -309,7 +310,7 @@ func (r *Request) Validate(breakdown bool) error {
 }
 
 func (r *Request) validateBreakdown() error {
-	if r.Window.End.Sub(r.Window.Start) <= MaxUnfilteredBreakdown {
+	if r.Window.End.Sub(r.Window.Start) <= limits.UnfilteredBreakdownWindow {
 		return nil
 	}
 	for i := range r.Queries {

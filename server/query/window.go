@@ -7,15 +7,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/svc-observability/svc/server/apierr"
-)
-
-const Day = 24 * time.Hour
-
-// These are the longest windows of reads.
-const (
-	MaxSearchWindow   = 7 * Day
-	MaxMetricsWindow  = 31 * Day
-	MaxServicesWindow = 365 * Day
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // Window is a span of time, both ends included.
@@ -45,7 +37,7 @@ func NewWindow(start, end *timestamppb.Timestamp, longest time.Duration) (Window
 	}
 	if w.End.Sub(w.Start) > longest {
 		return Window{}, apierr.New(apierr.TelemetryRangeTooLarge,
-			fmt.Sprintf("The window is longer than the %d days that this operation reads at most. Move start_time closer to end_time.", int(longest/Day)),
+			fmt.Sprintf("The window is longer than the %d days that this operation reads at most. Move start_time closer to end_time.", int(longest/limits.Day)),
 			apierr.Param("start_time"))
 	}
 	return w, nil

@@ -14,6 +14,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"github.com/svc-observability/svc/server/outage"
 )
 
 const (
@@ -48,7 +50,8 @@ type Client struct {
 
 	mu       sync.Mutex
 	pausedTo time.Time
-	down     bool
+
+	down outage.Outage
 	// unlimited counts the requests that were allowed without counting.
 	unlimited atomic.Int64
 }
@@ -94,7 +97,7 @@ func (c *Client) Describe(ch chan<- *prometheus.Desc) { ch <- unlimitedDesc; ch 
 func (c *Client) Collect(ch chan<- prometheus.Metric) {
 	ch <- prometheus.MustNewConstMetric(unlimitedDesc, prometheus.CounterValue, float64(c.unlimited.Load()))
 	down := 0.0
-	if c.isDown() {
+	if c.down.Down() {
 		down = 1
 	}
 	ch <- prometheus.MustNewConstMetric(downDesc, prometheus.GaugeValue, down)
@@ -142,25 +145,18 @@ func (c *Client) paused() bool {
 	return time.Now().Before(c.pausedTo)
 }
 
-func (c *Client) isDown() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.down
-}
-
 // observe logs once that Redis stops answering, and once that it answers again.
 func (c *Client) observe(err error) {
-	c.mu.Lock()
-	was := c.down
-	c.down = err != nil
-	if c.down {
+	if err != nil {
+		c.mu.Lock()
 		c.pausedTo = time.Now().Add(pauseAfterFailure)
+		c.mu.Unlock()
 	}
-	c.mu.Unlock()
-	switch {
-	case err != nil && !was:
+	switch c.down.Observe(err) {
+	case outage.Began:
 		c.logger.Error("redis does not answer: requests are not limited until it does", "error", err)
-	case err == nil && was:
+	case outage.Ended:
 		c.logger.Info("redis answers again: requests are limited", "unlimited_requests", c.unlimited.Load())
+	case outage.None:
 	}
 }

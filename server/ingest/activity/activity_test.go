@@ -20,7 +20,7 @@ import (
 var received = time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
 
 func stamp() *otlp.Stamp {
-	return &otlp.Stamp{Org: "org_one", KeyType: otlp.KeyPublic, ReceivedUnixNano: received.UnixNano()}
+	return &otlp.Stamp{Origin: otlp.Origin{Org: "org_one", KeyType: otlp.KeyPublic}, ReceivedUnixNano: received.UnixNano()}
 }
 
 type row = map[string]any

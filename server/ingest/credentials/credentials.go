@@ -36,14 +36,17 @@ func (k Keys) AuthenticateIngest(ctx context.Context, secret string) (ingest.Key
 		}
 		return ingest.Key{}, err
 	}
-	key := ingest.Key{Org: found.Org, PublicID: found.ID, Signals: found.Signals, RateLimit: found.RateLimit}
+	key := ingest.Key{Origin: otlp.Origin{Org: found.Org}, PublicID: found.PublicID, Signals: found.Signals}
+	if found.RateLimit != nil {
+		key.RateLimit = *found.RateLimit
+	}
 	switch found.Kind {
 	case store.IngestKeyPublic:
-		key.Type = otlp.KeyPublic
+		key.KeyType = otlp.KeyPublic
 	case store.IngestKeyPrivate:
-		key.Type = otlp.KeyPrivate
+		key.KeyType = otlp.KeyPrivate
 	case store.IngestKeyCustom:
-		key.Type, key.ID = otlp.KeyCustom, found.ID
+		key.KeyType, key.KeyID = otlp.KeyCustom, found.PublicID
 	}
 	if policy := found.Policy; policy != nil {
 		key.Sampling = samplingOf(policy.Sampling)

@@ -35,7 +35,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type oneKey struct{}
 
 func (oneKey) AuthenticateIngest(context.Context, string) (ingest.Key, error) {
-	return ingest.Key{Org: "org_1", Type: otlp.KeyPrivate}, nil
+	return ingest.Key{Origin: otlp.Origin{Org: "org_1", KeyType: otlp.KeyPrivate}}, nil
 }
 
 // sink is a queue that keeps the records and refuses every refuse-th one.

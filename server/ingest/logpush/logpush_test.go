@@ -51,7 +51,8 @@ func rows(t testing.TB, request []byte) []map[string]any {
 	t.Helper()
 	var set blocks.Set
 	result, err := otlp.Walk(otlp.Logs, request, &otlp.Stamp{
-		Org: "org_one", KeyType: otlp.KeyConnector, ReceivedUnixNano: received.UnixNano(),
+		Origin:           otlp.Origin{Org: "org_one", KeyType: otlp.KeyConnector},
+		ReceivedUnixNano: received.UnixNano(),
 	}, &set)
 	if err != nil || result.Rejected > 0 {
 		t.Fatalf("walk: %+v %v", result, err)

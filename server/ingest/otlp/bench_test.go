@@ -41,7 +41,7 @@ func body(tb testing.TB, signal otlp.Signal, n int) []byte {
 }
 
 func stamp() *otlp.Stamp {
-	return &otlp.Stamp{Org: "org_bench", KeyType: otlp.KeyPrivate, ReceivedUnixNano: benchTime().UnixNano()}
+	return &otlp.Stamp{Origin: otlp.Origin{Org: "org_bench", KeyType: otlp.KeyPrivate}, ReceivedUnixNano: benchTime().UnixNano()}
 }
 
 // perItem measures the processor time of an item, from the call of perItem to the call of the function that it returns.

@@ -47,21 +47,27 @@ const (
 	KeyConnector = "connector"
 )
 
-// Stamp is the server's knowledge about a request, which the walk writes into its rows. Senders cannot forge it: their resource
-// attributes org_id and svc_* are removed.
-type Stamp struct {
-	Org     principal.OrgID
+// Origin is what the key of a request and the policy of its organization say about the rows.
+type Origin struct {
+	Org principal.OrgID
+	// KeyType is KeyPublic, KeyPrivate, KeyCustom or KeyConnector.
 	KeyType string
 	// KeyID is the public id (ingk_…) of a custom key, or empty.
-	KeyID            string
-	ReceivedUnixNano int64
+	KeyID string
 	// Attributes are added to every resource, in this order. Each key must occur only once.
 	Attributes []ResourceAttribute
-	// Mappings and Sampling apply to traces.
+	// Mappings, Sampling and NoProductEvents apply to traces.
 	Mappings []Mapping
 	Sampling Sampling
 	// NoProductEvents says that the key may not send events. Spans that name an event then create no event.
 	NoProductEvents bool
+}
+
+// Stamp is the server's knowledge about a request, which the walk writes into its rows. Senders cannot forge it: their resource
+// attributes org_id and svc_* are removed.
+type Stamp struct {
+	Origin
+	ReceivedUnixNano int64
 	// Acknowledged says that the request was read back from the durable queue. It was answered earlier, maybe by an older version
 	// of this program. Everything which that version accepted is stored, even if the rules for senders have become stricter.
 	Acknowledged bool

@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"slices"
 	"time"
+
+	"github.com/svc-observability/svc/server/outage"
 )
 
 const (
@@ -40,7 +42,7 @@ func (r *Recorder) work() {
 	ticker := time.NewTicker(r.cfg.SaveEvery)
 	defer ticker.Stop()
 	var deleted time.Time
-	failing := false
+	var down outage.Outage
 	for {
 		select {
 		case <-r.stop:
@@ -55,12 +57,13 @@ func (r *Recorder) work() {
 		if ctx.Err() != nil {
 			return
 		}
-		if err != nil && !failing {
+		switch down.Observe(err) {
+		case outage.Began:
 			r.cfg.Logger.Warn("outcomes of ingest requests cannot be saved; they are kept in memory", slog.Any("error", err))
-		} else if err == nil && failing {
+		case outage.Ended:
 			r.cfg.Logger.Info("outcomes of ingest requests are saved again")
+		case outage.None:
 		}
-		failing = err != nil
 	}
 }
 

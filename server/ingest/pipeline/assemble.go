@@ -63,6 +63,8 @@ func (p *Pipeline) gather(c *cut) bool {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
+		// Asked before the look for records: Close promises to insert the records that were committed before it.
+		stopping := p.stopping()
 		more := true
 		for more && !p.full(c) && !p.aged(c) && p.ctx.Err() == nil {
 			var err error
@@ -74,7 +76,6 @@ func (p *Pipeline) gather(c *cut) bool {
 				more = !p.stopping()
 			}
 		}
-		stopping := p.stopping()
 		if stopping && c.records == 0 {
 			return false
 		}

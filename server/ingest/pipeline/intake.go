@@ -14,7 +14,7 @@ import (
 type pendingRecord struct {
 	after, pos, next queue.Position
 	time             time.Time
-	attachment       any
+	attachment       queue.Attachment
 	bytes            int64
 }
 
@@ -26,9 +26,9 @@ func (p *Pipeline) accept(records []queue.Committed) {
 		if c.Attachment == nil {
 			continue
 		}
-		n := int64(p.cfg.AttachmentBytes(c.Attachment))
+		n := int64(c.Attachment.Bytes())
 		if p.memory+n > p.cfg.MaxMemory && len(p.pending) > 0 || p.ctx.Err() != nil {
-			p.cfg.ReleaseAttachment(c.Attachment)
+			c.Attachment.Release()
 			p.stats.Spilled++
 			continue
 		}
@@ -59,7 +59,7 @@ func (p *Pipeline) inMemory() (pendingRecord, bool) {
 		if !r.pos.Before(p.cursor) {
 			return r, true
 		}
-		p.cfg.ReleaseAttachment(r.attachment) // already taken from the log
+		r.attachment.Release() // already taken from the log
 	}
 	return pendingRecord{}, false
 }
@@ -67,8 +67,8 @@ func (p *Pipeline) inMemory() (pendingRecord, bool) {
 // fill adds the next record to the cut and reports whether it found one.
 func (p *Pipeline) fill(c *cut) (bool, error) {
 	if r, ok := p.inMemory(); ok {
-		err := c.batch.Add(nil, nil, r.attachment)
-		p.cfg.ReleaseAttachment(r.attachment)
+		err := c.batch.Add(r.attachment)
+		r.attachment.Release()
 		if err != nil {
 			// The record decides, not the columns made from it. It is read from the log next.
 			p.logger.Warn("decoded columns refused, record is decoded again", slog.String("position", r.pos.String()), slog.Any("error", err))
@@ -91,7 +91,7 @@ func (p *Pipeline) fill(c *cut) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if err := c.batch.Add(r.Header, r.Payload, nil); err != nil {
+	if err := c.batch.Decode(r.Header, r.Payload); err != nil {
 		if err := p.quarantine(r, "", err); err != nil {
 			p.readerAt = queue.Position{} // read it again
 			return false, err
@@ -147,7 +147,7 @@ func (p *Pipeline) rebuild(c *cut, in intent) error {
 	return p.each(in.From, in.To, func(r queue.Committed) error {
 		c.records++
 		p.count(func(s *Stats) { s.Replayed++ })
-		if err := c.batch.Add(r.Header, r.Payload, nil); err != nil {
+		if err := c.batch.Decode(r.Header, r.Payload); err != nil {
 			return p.quarantine(r, "", err)
 		}
 		return nil

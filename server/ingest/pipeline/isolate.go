@@ -78,7 +78,7 @@ func (p *Pipeline) part(table string, from, to queue.Position) (Table, error) {
 	if err := p.again(func() error {
 		b.Reset()
 		return p.each(from, to, func(r queue.Committed) error {
-			if err := b.Add(r.Header, r.Payload, nil); err != nil {
+			if err := b.Decode(r.Header, r.Payload); err != nil {
 				return p.quarantine(r, "", err)
 			}
 			return nil

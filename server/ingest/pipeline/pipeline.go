@@ -22,11 +22,11 @@ import (
 
 // Batch accumulates decoded records, in order, for all tables. Only one goroutine uses it at a time.
 type Batch interface {
-	// Add adds one record. With an attachment, header and payload are nil. The attachment then holds the decoded columns and
-	// still belongs to the caller. Without an attachment, the record is decoded from header and payload, which are valid only
-	// during the call. Either way, the same records in the same order must give the same tables. On an error the batch is
-	// unchanged.
-	Add(header, payload []byte, attachment any) error
+	// Add adds the decoded columns of one record. The attachment still belongs to the caller. On an error the batch is unchanged.
+	Add(attachment queue.Attachment) error
+	// Decode adds one record from its header and payload, which are valid only during the call. It gives the same tables as Add. On
+	// an error the batch is unchanged.
+	Decode(header, payload []byte) error
 	Rows() int
 	Bytes() int
 	// Tables returns the tables to insert. Tables without rows are skipped.
@@ -85,13 +85,9 @@ type Config struct {
 	MaxAge   time.Duration
 	// MaxMemory bounds the attachments that wait to be added to a batch.
 	MaxMemory int64
-	// AttachmentBytes returns the memory of an attachment. ReleaseAttachment returns it to its pool and must not block. The
-	// pipeline calls ReleaseAttachment exactly once for every attachment that it received.
-	AttachmentBytes   func(any) int
-	ReleaseAttachment func(any)
-	RetryMin          time.Duration
-	RetryMax          time.Duration
-	Logger            *slog.Logger
+	RetryMin  time.Duration
+	RetryMax  time.Duration
+	Logger    *slog.Logger
 }
 
 func (c Config) withDefaults() (Config, error) {
@@ -116,19 +112,13 @@ func (c Config) withDefaults() (Config, error) {
 	if c.RetryMax <= 0 {
 		c.RetryMax = DefaultRetryMax
 	}
-	if c.AttachmentBytes == nil {
-		c.AttachmentBytes = func(any) int { return 0 }
-	}
-	if c.ReleaseAttachment == nil {
-		c.ReleaseAttachment = func(any) {}
-	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	return c, nil
 }
 
-// Pipeline is a running pipeline. Its methods are safe for concurrent use.
+// Pipeline is a running pipeline. It releases every attachment that it receives once. Its methods are safe for concurrent use.
 type Pipeline struct {
 	cfg    Config
 	log    *queue.Log
@@ -229,7 +219,7 @@ func (p *Pipeline) Close(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, r := range p.pending {
-		p.cfg.ReleaseAttachment(r.attachment)
+		r.attachment.Release()
 	}
 	p.pending, p.memory = nil, 0
 	return err

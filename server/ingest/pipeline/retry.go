@@ -58,7 +58,7 @@ func (p *Pipeline) retry(path string) (rows int, err error) {
 		return 0, err
 	}
 	b := p.cfg.NewBatch()
-	if err := b.Add(r.header, r.payload, nil); err != nil {
+	if err := b.Decode(r.header, r.payload); err != nil {
 		return 0, &refusedAgain{err}
 	}
 	sum := crc32.Checksum(r.payload, crc32.MakeTable(crc32.Castagnoli))

@@ -23,7 +23,13 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // The header of a test record names its tables ("a,b"), and its payload is its row in each of them. A payload that starts with
 // "undecodable" cannot be decoded.
 
-type columns struct{ header, payload string }
+type columns struct {
+	header, payload string
+	released        *atomic.Int64
+}
+
+func (c *columns) Bytes() int { return len(c.payload) }
+func (c *columns) Release()   { c.released.Add(1) }
 
 type rowBatch struct {
 	rows  map[string][]string
@@ -31,11 +37,13 @@ type rowBatch struct {
 	bytes int
 }
 
-func (b *rowBatch) Add(header, payload []byte, attachment any) error {
+func (b *rowBatch) Add(attachment queue.Attachment) error {
+	c := attachment.(*columns)
+	return b.Decode([]byte(c.header), []byte(c.payload))
+}
+
+func (b *rowBatch) Decode(header, payload []byte) error {
 	h, p := string(header), string(payload)
-	if c, ok := attachment.(*columns); ok {
-		h, p = c.header, c.payload
-	}
 	if strings.HasPrefix(p, "undecodable") {
 		return errors.New("the payload cannot be decoded")
 	}
@@ -170,8 +178,6 @@ func (r *rig) open() {
 	cfg := Config{
 		Log: log, Inserter: r.w, NewBatch: func() Batch { return &rowBatch{rows: map[string][]string{}} },
 		MaxAge: 5 * time.Millisecond, RetryMin: time.Millisecond, RetryMax: 5 * time.Millisecond,
-		AttachmentBytes:   func(a any) int { return len(a.(*columns).payload) },
-		ReleaseAttachment: func(any) { r.released.Add(1) },
 	}
 	if r.change != nil {
 		r.change(&cfg)
@@ -216,7 +222,7 @@ func (r *rig) append(tables, row string, attached bool) queue.Position {
 	r.t.Helper()
 	rec := queue.Record{Header: []byte(tables), Payload: []byte(row)}
 	if attached {
-		rec.Attachment = &columns{header: tables, payload: row}
+		rec.Attachment = &columns{header: tables, payload: row, released: &r.released}
 		r.handed.Add(1)
 	}
 	pos, err := r.log.Append(context.Background(), rec)

@@ -15,7 +15,7 @@ type pending struct {
 	front      []byte
 	head       frameHead
 	payload    []byte
-	attachment any
+	attachment Attachment
 	owner      string
 	holder     *holder
 	memory     int64
@@ -79,7 +79,10 @@ func (l *Log) Append(ctx context.Context, rec Record) (Position, error) {
 	}
 	p.front = append(append(p.front[:0], make([]byte, frameHeadSize)...), rec.Header...)
 	p.payload, p.attachment, p.state = rec.Payload, rec.Attachment, queued
-	p.owner, p.memory = rec.Owner, p.head.size()+int64(rec.Memory)
+	p.owner, p.memory = rec.Owner, p.head.size()
+	if rec.Attachment != nil {
+		p.memory += int64(rec.Attachment.Bytes())
+	}
 
 	if err := l.enqueue(p); err != nil {
 		l.pool.put(p)

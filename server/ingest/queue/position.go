@@ -34,6 +34,14 @@ func (p Position) IsZero() bool { return p == Position{} }
 
 func (p Position) String() string { return fmt.Sprintf("%d:%d#%d", p.Segment, p.Offset, p.Seq) }
 
+// Attachment is the decoded form of a record. It stays in memory, so that its consumer need not decode the record again.
+type Attachment interface {
+	// Bytes returns the memory that it takes.
+	Bytes() int
+	// Release returns the memory. The owner calls it once, and must not use the attachment any more. It must not block.
+	Release()
+}
+
 // Record is the argument of Append.
 type Record struct {
 	// Header and Payload are stored unchanged. They must not change until Append returns. After that the caller may reuse the
@@ -43,12 +51,10 @@ type Record struct {
 	// Owner names the owner of the record, for the shares of the queue. A record with an empty owner counts to no share. Owners
 	// take turns at the disk.
 	Owner string
-	// Memory is the size of the attachment, for Config.MaxWaitingBytes.
-	Memory int
-	// Attachment is not stored. The log hands it to the sink with the committed record. Once Append has returned nil, it belongs
+	// Attachment may be nil. It is not stored. The log hands it to the sink with the committed record. Once Append has returned nil, it belongs
 	// to the sink. If Append returns an error, the sink has not seen it and it still belongs to the caller. It must not refer to
 	// the memory of Header or Payload. After ErrUndecided the log owns Header, Payload and Attachment for good.
-	Attachment any
+	Attachment Attachment
 }
 
 // Committed is a record that is on disk.
@@ -63,5 +69,5 @@ type Committed struct {
 	Header  []byte
 	Payload []byte
 	// Attachment is the value given to Append. It is nil if the record was read from the files.
-	Attachment any
+	Attachment Attachment
 }

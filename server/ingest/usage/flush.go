@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/svc-observability/svc/server/outage"
 	"github.com/svc-observability/svc/server/principal"
 )
 
@@ -70,7 +71,7 @@ func (m *Meter) work() {
 	}()
 	ticker := time.NewTicker(m.cfg.FlushEvery)
 	defer ticker.Stop()
-	failing := false
+	var down outage.Outage
 	for {
 		select {
 		case <-m.stop:
@@ -85,12 +86,13 @@ func (m *Meter) work() {
 		if ctx.Err() != nil {
 			return
 		}
-		if err != nil && !failing {
+		switch down.Observe(err) {
+		case outage.Began:
 			m.cfg.Logger.Warn("usage and plans cannot be exchanged with the database; ingest goes on, counts wait in memory", slog.Any("error", err))
-		} else if err == nil && failing {
+		case outage.Ended:
 			m.cfg.Logger.Info("usage and plans are exchanged with the database again")
+		case outage.None:
 		}
-		failing = err != nil
 	}
 }
 

@@ -85,13 +85,9 @@ func (t *Tool) bind(to Arguments, raw json.RawMessage, now time.Time) error {
 		p := &t.Run.params[i]
 		c.fields[v.FieldByIndex(p.index).Addr().Interface()] = p
 	}
-	given := map[string]any{}
-	if text := bytes.TrimSpace(raw); len(text) > 0 && !bytes.Equal(text, []byte("null")) {
-		dec := json.NewDecoder(bytes.NewReader(text))
-		dec.UseNumber()
-		if err := dec.Decode(&given); err != nil {
-			return &InputError{Tag: TagDecode, Message: t.Name + ": the arguments must be a JSON object.\nParameters: " + t.paramNames()}
-		}
+	given := map[string]json.RawMessage{} // each value is decoded once, for the field that takes it
+	if len(bytes.TrimSpace(raw)) > 0 && json.Unmarshal(raw, &given) != nil {
+		return &InputError{Tag: TagDecode, Message: t.Name + ": the arguments must be a JSON object.\nParameters: " + t.paramNames()}
 	}
 	var problems []*InputError
 	for _, name := range slices.Sorted(maps.Keys(given)) {
@@ -110,7 +106,9 @@ func (t *Tool) bind(to Arguments, raw json.RawMessage, now time.Time) error {
 		}
 		value, err := p.read(given[name], c)
 		if err != nil {
-			problems = append(problems, &InputError{Tag: TagInvalidInput, Parameter: p.name, Message: p.name + " " + err.Error() + ".", Example: p.example})
+			problems = append(problems, &InputError{
+				Tag: TagInvalidInput, Parameter: p.name, Message: p.name + " " + err.Error() + ".", Example: p.example,
+			})
 			continue
 		}
 		if value != nil {
@@ -124,7 +122,9 @@ func (t *Tool) bind(to Arguments, raw json.RawMessage, now time.Time) error {
 			continue
 		}
 		if p.required && !slices.ContainsFunc(problems, func(e *InputError) bool { return e.Parameter == p.name }) {
-			problems = append(problems, &InputError{Tag: TagInvalidInput, Parameter: p.name, Message: p.name + " is required.", Example: p.example})
+			problems = append(problems, &InputError{
+				Tag: TagInvalidInput, Parameter: p.name, Message: p.name + " is required.", Example: p.example,
+			})
 		}
 		if p.fallback != nil {
 			p.set(v, p.fallback)
@@ -265,11 +265,7 @@ func (c *Call) Chosen(fields ...any) map[string]any {
 func (c *Call) Echo(fields ...any) map[string]any {
 	out := map[string]any{}
 	for name, v := range c.Chosen(fields...) {
-		words := strings.Split(name, "_")
-		for i, w := range words[1:] {
-			words[i+1] = strings.ToUpper(w[:1]) + w[1:]
-		}
-		out[strings.Join(words, "")] = v
+		out[camelCase(name)] = v
 	}
 	return out
 }

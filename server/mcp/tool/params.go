@@ -3,18 +3,17 @@ package tool
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
 
-	"buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
-	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protoreflect"
-	"google.golang.org/protobuf/reflect/protoregistry"
+	"github.com/svc-observability/svc/server/limits"
 )
 
 type kind int
@@ -63,7 +62,8 @@ type shorthand interface {
 // described is implemented by types whose description is too long for a tag.
 type described interface{ Describe() string }
 
-// Severities are the names of the severities of log records.
+// Severities are the short names of severities in OpenTelemetry. The contract takes any text, but search finds records by these
+// names: ingest gives one to each record that has only a number.
 func Severities() []string { return []string{"TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"} }
 
 // shape sets the form of a text that several tools take.
@@ -88,12 +88,16 @@ func (p *param) shape(name string) error {
 // paramsOf reads the parameters from a struct. A field's name gives the parameter's name: MinDurationMs is min_duration_ms. A
 // field that is a pointer or a list stays empty if the call does not give it. These tags say more:
 //
-//	doc       the description
+//	doc       the description; {SearchWindow} in it stands for the value of the limit with that name
 //	required  "true" when the call must give it
 //	default   the value when the call does not give it
-//	range     the bounds of a number, as 1..200 or 0..; clamp does the same, and moves a number outside of them to the nearest bound
-//	enum      the values of a text, with commas
-//	of        a field of the contract, as QueryMetric.type. The parameter has its values, except the one in the tag except
+//	range     the bounds of a number, as 1..200 or 0..
+//	clamp     bounds, too; a number outside of them is moved to the nearest bound. Empty means the bounds of the field in of
+//	of        a field of the contract, as QueryMetric.type. The parameter has its values, its bounds, or its longest length
+//	except    values of that field that the parameter does not have, with commas
+//	also      values that only the parameter has, with commas
+//	case      "camel" when the values of that field are written as totalTokens instead of total_tokens
+//	enum      the values of a text that only this tool knows, with commas
 //	shape     a name of shapes, as trace: text of a form that several tools take
 //	example   shown when a value is missing or wrong
 //	type      "object" when JSON must be an object
@@ -128,7 +132,8 @@ func paramsOf(t reflect.Type, index []int) ([]param, error) {
 
 func paramOf(f reflect.StructField) (param, error) {
 	p := param{
-		name: argumentName(f.Name), description: f.Tag.Get("doc"), required: f.Tag.Get("required") == "true", example: f.Tag.Get("example"), object: f.Tag.Get("type") == "object",
+		name: SnakeCase(f.Name), description: f.Tag.Get("doc"), required: f.Tag.Get("required") == "true", example: f.Tag.Get("example"),
+		object: f.Tag.Get("type") == "object",
 	}
 	t := f.Type
 	if t.Kind() == reflect.Pointer {
@@ -170,17 +175,75 @@ func paramOf(f reflect.StructField) (param, error) {
 	if text := f.Tag.Get("enum"); text != "" {
 		p.enum = strings.Split(text, ",")
 	}
-	if name := f.Tag.Get("of"); name != "" {
-		values, err := valuesOf(name)
-		if err != nil {
-			return p, err
-		}
-		p.enum = slices.DeleteFunc(slices.Clone(values), func(v string) bool { return v == f.Tag.Get("except") })
+	if err := p.contract(f.Tag); err != nil {
+		return p, err
 	}
 	if err := p.bounds(f.Tag); err != nil {
 		return p, err
 	}
+	var err error
+	if p.description, err = withLimits(p.description); err != nil {
+		return p, err
+	}
 	return p, p.defaults(f.Tag)
+}
+
+// contract reads the tag of, and those that change its values.
+func (p *param) contract(tag reflect.StructTag) error {
+	name := tag.Get("of")
+	if name == "" {
+		return nil
+	}
+	f, err := fieldOf(name)
+	if err != nil {
+		return err
+	}
+	if p.kind == kindInteger || p.kind == kindNumber {
+		if p.minimum, p.maximum = boundsOf(f); p.minimum == nil && p.maximum == nil {
+			return fmt.Errorf("the contract has no bounds for %s", name)
+		}
+		return nil
+	}
+	values := choicesOf(f)
+	if longest := RulesOf(f).GetString().GetMaxLen(); len(values) == 0 && longest > 0 {
+		p.description = strings.TrimSpace(p.description + " At most " + limits.Number(int64(longest)) + " characters.")
+		return nil
+	}
+	for _, v := range values {
+		switch {
+		case slices.Contains(strings.Split(tag.Get("except"), ","), v):
+		case tag.Get("case") == "camel":
+			p.enum = append(p.enum, camelCase(v))
+		default:
+			p.enum = append(p.enum, v)
+		}
+	}
+	if len(p.enum) == 0 {
+		return fmt.Errorf("the contract lists no values for %s", name)
+	}
+	if own := tag.Get("also"); own != "" {
+		p.enum = append(p.enum, strings.Split(own, ",")...)
+	}
+	return nil
+}
+
+var limitName = regexp.MustCompile(`\{[A-Z][A-Za-z]*\}`)
+
+// withLimits puts the values of limits into a description.
+func withLimits(text string) (string, error) {
+	var unknown error
+	text = limitName.ReplaceAllStringFunc(text, func(name string) string {
+		for _, g := range limits.Table() {
+			for _, l := range g.Limits {
+				if "{"+l.Name+"}" == name {
+					return l.Text()
+				}
+			}
+		}
+		unknown = fmt.Errorf("there is no limit %s", name)
+		return name
+	})
+	return text, unknown
 }
 
 // bounds reads the tags range and clamp.
@@ -188,6 +251,9 @@ func (p *param) bounds(tag reflect.StructTag) error {
 	text := tag.Get("range")
 	if v, ok := tag.Lookup("clamp"); ok {
 		text, p.clamped = v, true
+		if text == "" && tag.Get("of") == "" {
+			return errors.New("clamp has no bounds")
+		}
 	}
 	if text == "" {
 		return nil
@@ -228,8 +294,8 @@ func (p *param) defaults(tag reflect.StructTag) (err error) {
 	return err
 }
 
-// argumentName writes the name of a field in the form of arguments: TraceID becomes trace_id, HTTPMethod http_method.
-func argumentName(field string) string {
+// SnakeCase writes a name in the form of arguments: TraceID becomes trace_id, HTTPMethod http_method, totalTokens total_tokens.
+func SnakeCase(field string) string {
 	var b strings.Builder
 	runes := []rune(field)
 	for i, r := range runes {
@@ -241,28 +307,11 @@ func argumentName(field string) string {
 	return b.String()
 }
 
-// RulesOf returns the rules by which the API checks a field.
-func RulesOf(f protoreflect.FieldDescriptor) *validate.FieldRules {
-	rules, _ := proto.GetExtension(f.Options(), validate.E_Field).(*validate.FieldRules)
-	return rules
-}
-
-// valuesOf returns the possible values of a field of the contract, such as QueryMetric.type.
-func valuesOf(name string) ([]string, error) {
-	d, err := protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName("svc.v2." + name))
-	if err != nil {
-		return nil, fmt.Errorf("the contract has no field %s: %w", name, err)
+// camelCase writes the name of an argument in the form of results: event_type becomes eventType.
+func camelCase(name string) string {
+	words := strings.Split(name, "_")
+	for i, w := range words[1:] {
+		words[i+1] = strings.ToUpper(w[:1]) + w[1:]
 	}
-	f, ok := d.(protoreflect.FieldDescriptor)
-	if !ok {
-		return nil, fmt.Errorf("%s is not a field of the contract", name)
-	}
-	rules := RulesOf(f)
-	if values := rules.GetString().GetIn(); len(values) > 0 {
-		return values, nil
-	}
-	if values := rules.GetRepeated().GetItems().GetString().GetIn(); len(values) > 0 {
-		return values, nil
-	}
-	return nil, fmt.Errorf("the contract lists no values for %s", name)
+	return strings.Join(words, "")
 }

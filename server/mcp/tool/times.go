@@ -2,7 +2,6 @@ package tool
 
 import (
 	"errors"
-	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -10,6 +9,7 @@ import (
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/wording"
 )
 
@@ -21,8 +21,7 @@ func Period(start, end time.Time) TimeRange {
 // Before is the period of equal length before this one.
 func (w TimeRange) Before() TimeRange { return Period(w.From.Add(-w.To.Sub(w.From)), w.From) }
 
-const MaxSearch = 7 * 24 * time.Hour
-
+// DefaultWindow is the length of a time range when a call does not say when it starts.
 const DefaultWindow = 6 * time.Hour
 
 var relative = regexp.MustCompile(`^(?:now)?\s*([+-])\s*(\d{1,6})\s*(s|m|h|d|w)$`)
@@ -40,7 +39,7 @@ func ParseTime(text string, now time.Time) (time.Time, error) {
 		}
 		unit := map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour}[m[3]]
 		if time.Duration(n) > 10*365*24*time.Hour/unit {
-			return time.Time{}, errors.New("lies more than ten years away")
+			return time.Time{}, errors.New("must be within ten years of now")
 		}
 		if m[1] == "-" {
 			n = -n
@@ -64,6 +63,14 @@ func ParseTime(text string, now time.Time) (time.Time, error) {
 
 func errTime() error {
 	return errors.New("must be a time: RFC 3339 (2026-01-31T09:30:00Z), YYYY-MM-DD HH:MM:SS in UTC, relative (now-1h) or Unix milliseconds")
+}
+
+// Short writes a length of whole days or hours as relative times do: 7d.
+func Short(d time.Duration) string {
+	if d%limits.Day == 0 {
+		return strconv.Itoa(int(d/limits.Day)) + "d"
+	}
+	return strconv.Itoa(int(d/time.Hour)) + "h"
 }
 
 // TimeRange is the window of a result.
@@ -96,15 +103,14 @@ func (c *Call) Between(start, end *time.Time, fallback, longest time.Duration) (
 		return w, BadInput("start_time", "must be before end_time ("+w.End+").", "now-1h")
 	}
 	if w.To.Sub(w.From) > longest {
-		days := int(longest / (24 * time.Hour))
-		return w, BadInput("start_time", fmt.Sprintf("is more than %d days before end_time, the most that this tool reads.", days), fmt.Sprintf("now-%dd", days))
+		return w, BadInput("start_time", "is more than "+limits.Lasts(longest)+" before end_time. This tool reads at most "+limits.Lasts(longest)+".", "now-"+Short(longest))
 	}
 	return w, nil
 }
 
 // Timestamp is the approximate time of something that is read by its id.
 type Timestamp struct {
-	Timestamp *time.Time `doc:"About when it was (within an hour): quicker."`
+	Timestamp *time.Time `doc:"Approximate start, within an hour. It makes the read faster."`
 }
 
 // Proto is the time for a request, or nil.

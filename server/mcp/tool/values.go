@@ -1,34 +1,43 @@
 package tool
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/svc-observability/svc/server/wording"
 )
 
-// read reads one value. nil means that the caller left it out.
-func (p *param) read(v any, c *Call) (any, error) {
-	text, isText := v.(string)
-	if number, ok := v.(json.Number); ok {
-		text = number.String()
-	} else if isText {
+// read decodes one value for the field of the parameter. It returns nil if the caller left the value out.
+func (p *param) read(raw json.RawMessage, c *Call) (any, error) {
+	var text string
+	isText := raw[0] == '"'
+	switch {
+	case isText:
+		if err := json.Unmarshal(raw, &text); err != nil {
+			return nil, fmt.Errorf("must be %s", p.expects())
+		}
 		text = strings.TrimSpace(text)
+	case raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9':
+		text = string(raw)
 	}
-	if v == nil || isText && text == "" {
+	if isText && text == "" || string(raw) == "null" {
 		return nil, nil
 	}
 	switch p.kind {
 	case kindList:
-		return p.readList(v, text, isText)
+		return p.readList(raw, text, isText)
 	case kindJSON:
-		return p.readJSON(v, text, isText)
-	}
-	if text == "" && p.kind != kindFlag {
-		return nil, fmt.Errorf("must be %s", p.expects())
+		return p.readJSON(raw, text, isText)
+	case kindFlag:
+		return p.readFlag(raw, text)
+	case kindText, kindTime, kindInteger, kindNumber:
+		if text == "" {
+			return nil, fmt.Errorf("must be %s", p.expects())
+		}
 	}
 	switch p.kind {
 	case kindTime:
@@ -39,17 +48,19 @@ func (p *param) read(v any, c *Call) (any, error) {
 		return at, nil
 	case kindInteger, kindNumber:
 		return p.readNumber(text, c)
-	case kindFlag:
-		switch {
-		case v == true || text == "1" || strings.EqualFold(text, "true"):
-			return true, nil
-		case v == false || text == "0" || strings.EqualFold(text, "false"):
-			return false, nil
-		}
-		return nil, fmt.Errorf("must be %s", p.expects())
 	default:
 		return p.readText(text)
 	}
+}
+
+func (p *param) readFlag(raw json.RawMessage, text string) (any, error) {
+	switch {
+	case string(raw) == "true" || text == "1" || strings.EqualFold(text, "true"):
+		return true, nil
+	case string(raw) == "false" || text == "0" || strings.EqualFold(text, "false"):
+		return false, nil
+	}
+	return nil, fmt.Errorf("must be %s", p.expects())
 }
 
 func (p *param) readText(text string) (any, error) {
@@ -69,19 +80,16 @@ func (p *param) readText(text string) (any, error) {
 	return text, nil
 }
 
-func (p *param) readList(v any, text string, isText bool) (any, error) {
+func (p *param) readList(raw json.RawMessage, text string, isText bool) (any, error) {
 	var given []any
 	switch {
-	case strings.HasPrefix(text, "[") && json.Unmarshal([]byte(text), &given) == nil:
+	case isText && strings.HasPrefix(text, "[") && json.Unmarshal([]byte(text), &given) == nil:
 	case isText:
 		for _, part := range strings.Split(text, ",") {
 			given = append(given, part)
 		}
-	default:
-		var ok bool
-		if given, ok = v.([]any); !ok {
-			return nil, fmt.Errorf("must be %s", p.expects())
-		}
+	case json.Unmarshal(raw, &given) != nil:
+		return nil, fmt.Errorf("must be %s", p.expects())
 	}
 	var list []string
 	for _, item := range given {
@@ -104,23 +112,21 @@ func (p *param) readList(v any, text string, isText bool) (any, error) {
 	return list, nil
 }
 
-func (p *param) readJSON(v any, text string, isText bool) (any, error) {
-	raw := []byte(text)
-	if isText && p.short != nil {
-		if short, ok := p.short(text); ok {
-			return short, nil
+func (p *param) readJSON(raw json.RawMessage, text string, isText bool) (any, error) {
+	if isText {
+		if p.short != nil {
+			if short, ok := p.short(text); ok {
+				return short, nil
+			}
 		}
-	}
-	if !isText {
-		var err error
-		if raw, err = json.Marshal(v); err != nil {
+		if raw = json.RawMessage(text); !json.Valid(raw) {
 			return nil, fmt.Errorf("must be %s", p.expects())
 		}
 	}
-	if raw = bytes.TrimSpace(raw); !json.Valid(raw) || raw[0] != '{' && (p.object || raw[0] != '[') {
+	if raw[0] != '{' && (p.object || raw[0] != '[') {
 		return nil, fmt.Errorf("must be %s", p.expects())
 	}
-	return json.RawMessage(raw), nil
+	return raw, nil
 }
 
 func (p *param) readNumber(text string, c *Call) (any, error) {
@@ -139,21 +145,24 @@ func (p *param) readNumber(text string, c *Call) (any, error) {
 		if !p.clamped {
 			return nil, fmt.Errorf("must be %s", p.expects())
 		}
-		c.Note("%s was set to %v, the nearest value that is allowed.", p.name, bounded)
+		c.Note("%s was set to %s, the nearest allowed value.", p.name, wording.Number(bounded))
 	}
 	return bounded, nil
 }
 
 func (p *param) expects() string {
-	text := map[kind]string{kindText: "text", kindTime: "a time", kindInteger: "a whole number", kindNumber: "a number", kindFlag: "true or false", kindList: "a list of texts", kindJSON: "JSON, an object or an array,"}[p.kind]
+	text := map[kind]string{
+		kindText: "text", kindTime: "a time", kindInteger: "a whole number", kindNumber: "a number", kindFlag: "true or false", kindList: "a list of texts",
+		kindJSON: "JSON, an object or an array,",
+	}[p.kind]
 	if p.form != "" {
 		text = p.form
 	}
 	switch {
 	case p.minimum != nil && p.maximum != nil:
-		text += fmt.Sprintf(" from %v to %v", *p.minimum, *p.maximum)
+		text += " from " + wording.Number(*p.minimum) + " to " + wording.Number(*p.maximum)
 	case p.minimum != nil:
-		text += fmt.Sprintf(" of at least %v", *p.minimum)
+		text += " of at least " + wording.Number(*p.minimum)
 	case p.example != "" && p.form != "":
 		text += ", such as " + p.example
 	case p.example != "":

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/svc-observability/svc/server/cache"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
@@ -122,7 +123,7 @@ func (e *Engine) groups(ctx context.Context, org principal.OrgID, r *query.Reque
 			// Columns are joined by group. The first groups of one column may rank low in another column, or in the period
 			// before.
 			wide := *q
-			wide.Limit = query.MaxLimit
+			wide.Limit = limits.BreakdownRows
 			q = &wide
 		}
 		return query.PlanBreakdown(q, w)
@@ -192,7 +193,7 @@ func (e *Engine) run(
 		q.Rollups = e.rollups
 		if w != r.Window {
 			// A group's earlier value is shown beside its current one, even if the earlier value fails the condition.
-			q.SeriesLimit, q.Having = query.MaxSeriesLimit, nil
+			q.SeriesLimit, q.Having = limits.Series, nil
 		}
 		if answers[i].plan, err = plan(&q, w); err != nil {
 			return nil, nil, nil, inQuery(r, i%len(r.Queries), err)

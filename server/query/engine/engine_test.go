@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
@@ -220,10 +221,10 @@ func checkSeries(t *rapid.T, where string, got *query.Timeseries, rows []*item, 
 			kept[key] = true
 		}
 	}
-	if want := min(len(groups), query.DefaultSeriesLimit); len(kept) != want {
+	if want := min(len(groups), limits.DefaultSeries); len(kept) != want {
 		t.Fatalf("%s: %d series of %d groups", where, len(kept), len(groups))
 	}
-	if got.Truncated != (len(groups) > query.DefaultSeriesLimit) {
+	if got.Truncated != (len(groups) > limits.DefaultSeries) {
 		t.Fatalf("%s: truncated %v with %d groups", where, got.Truncated, len(groups))
 	}
 	var rest []*item
@@ -299,7 +300,7 @@ func checkGroups(t *rapid.T, where string, got *query.Breakdown, rows []*item, s
 			last = g.Values[0]
 		}
 	}
-	if want := min(len(groups), query.DefaultLimit); shown != want || got.Truncated != (len(groups) > query.DefaultLimit) {
+	if want := min(len(groups), limits.DefaultBreakdownRows); shown != want || got.Truncated != (len(groups) > limits.DefaultBreakdownRows) {
 		t.Fatalf("%s: %d groups of %d, truncated %v", where, shown, len(groups), got.Truncated)
 	}
 	for key, items := range groups {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query"
 )
 
@@ -94,7 +95,7 @@ func assembleGroups(out *query.Breakdown, r *query.Request, now, before []answer
 	out.Warnings = append(out.Warnings, groupedApart(r)...)
 	first := firstShown(r)
 	rows := &ranking{order: r.Queries[first].Order, groups: groups, gone: gone, lead: columns[first]}
-	keys, truncated := rows.pick(cmp.Or(r.Queries[first].Limit, query.DefaultLimit))
+	keys, truncated := rows.pick(cmp.Or(r.Queries[first].Limit, limits.DefaultBreakdownRows))
 	out.Truncated = out.Truncated || truncated
 	return &breakdownTable{request: r, columns: columns, compared: len(before) > 0}, keys, groups
 }

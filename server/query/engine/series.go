@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query"
 )
 
@@ -238,7 +239,7 @@ func unseen(buckets int, compared bool) query.Series {
 	return s
 }
 
-func limitOfSeries(q *query.Query) int { return cmp.Or(q.SeriesLimit, query.DefaultSeriesLimit) }
+func limitOfSeries(q *query.Query) int { return cmp.Or(q.SeriesLimit, limits.DefaultSeries) }
 
 // sum adds up the series of a query, bucket by bucket, to make an operand of formulas.
 func sum(series []query.Series, out *query.Timeseries, zero bool) []float64 {

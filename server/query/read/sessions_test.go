@@ -55,7 +55,7 @@ func seed(t *testing.T, org principal.OrgID, now time.Time) *blocks.Set {
 	clock := func(seconds int) string {
 		return now.Add(time.Duration(seconds) * time.Second).Format("2006-01-02 15:04:05.000")
 	}
-	stamp := &otlp.Stamp{Org: org, KeyType: otlp.KeyPublic, ReceivedUnixNano: now.UnixNano()}
+	stamp := &otlp.Stamp{Origin: otlp.Origin{Org: org, KeyType: otlp.KeyPublic}, ReceivedUnixNano: now.UnixNano()}
 	for kind, lines := range map[activity.Kind][]string{
 		activity.SessionReplays: {
 			`{"session_id":"s_1","start_time":"` + clock(0) + `","status":"active","browser_name":"Firefox"}`,

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query"
 )
 
@@ -60,7 +61,7 @@ func NewWithin(seconds *float64) time.Duration {
 	if seconds == nil {
 		return defaultWithin
 	}
-	return time.Duration(math.Round(min(*seconds, MaxActivityWindow.Seconds()) * 1e9))
+	return time.Duration(math.Round(min(*seconds, limits.ActivityWindow.Seconds()) * 1e9))
 }
 
 // NewSessionFilters reads the conditions on sessions.

@@ -12,10 +12,6 @@ import (
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
-// MaxActivityWindow is the longest window for reads of sessions and of product events. Sessions are kept for 30 days. Product
-// events are kept for a year and are read a month at a time.
-const MaxActivityWindow = limits.ActivityWindow
-
 // Pause is the longest time between two events that counts as active time.
 const Pause = 15 * time.Second
 
@@ -118,7 +114,7 @@ func (f *SessionFilters) sessions(b *sqlbuild.Builder, w query.Window) string {
 	c := sqlbuild.OfOrganization().With("StartTime >= "+b.Time("start", w.Start), "StartTime <= "+b.Time("end", w.End))
 	derived, joins := derivedColumns, ""
 	within := func(more ...string) sqlbuild.Conditions {
-		return sqlbuild.OfOrganization().With("Timestamp >= "+b.TimeNumbered("events_start", w.Start), "Timestamp <= "+b.TimeNumbered("events_end", w.End.Add(query.MaxSession))).With(more...)
+		return sqlbuild.OfOrganization().With("Timestamp >= "+b.TimeNumbered("events_start", w.Start), "Timestamp <= "+b.TimeNumbered("events_end", w.End.Add(limits.SessionLength))).With(more...)
 	}
 	if f.MinActive != nil || f.MaxActive != nil {
 		derived += ",\n        " + activityColumns
@@ -276,7 +272,7 @@ type SessionRefRow struct {
 // whose id is on its spans. The window is the trace's window.
 func SessionsOfTrace(traceID string, w query.Window, offset, limit int) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
-	sessions := (&SessionFilters{}).sessions(b, query.Window{Start: w.Start.Add(-query.MaxSession), End: w.End})
+	sessions := (&SessionFilters{}).sessions(b, query.Window{Start: w.Start.Add(-limits.SessionLength), End: w.End})
 	trace := b.Bind("trace_id", "String", traceID)
 	named := sqlbuild.OfOrganization().With("TraceId = "+trace, "Timestamp >= "+b.Time("timeline_start", w.Start.Add(-time.Hour)), "Timestamp <= "+b.Time("timeline_end", w.End.Add(time.Hour)))
 	spans := sqlbuild.OfOrganization().With("TraceId = "+trace, "Timestamp >= "+b.Time("spans_start", w.Start), "Timestamp <= "+b.Time("spans_end", w.End))

@@ -35,6 +35,11 @@ func cases() map[string]sqlbuild.Statement {
 	}
 	fingerprint := uint64(7)
 	all := map[string]sqlbuild.Statement{
+		"list_spans": ListRows(RowList{
+			Source: query.Traces, Window: w, Filter: service, Limit: 50,
+			Columns: []query.Field{{Key: "duration"}, {Scope: query.OwnAttribute, Key: marker}},
+		}),
+		"list_records":         ListRows(RowList{Source: query.Logs, Window: w, Limit: 50}),
 		"setup_services":       SetupServices(w),
 		"setup_logs":           SetupLogs(w),
 		"setup_links":          SetupLinks(w, 3),

@@ -91,7 +91,7 @@ GROUP BY SeriesHash, Delta, Epoch
 )
 ARRAY JOIN Points AS P, Before AS B
 )
-WHERE P.2 != B.2 AND P.1 >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
+WHERE P.2 != B.2 AND P.2 > 0 AND P.1 >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
 )
 ARRAY JOIN Cells AS Part
 GROUP BY Bucket, Cell

@@ -45,7 +45,7 @@ SELECT toUInt32(intDiv(toUnixTimestamp(Step.1), {bucket:UInt32}) * {bucket:UInt3
     min(ifNull(Step.4, -inf)) AS Floor, max(ifNull(Step.5, inf)) AS Ceiling
 FROM
 (
-SELECT ExplicitBounds, arrayJoin(arrayMap((p, b) -> (p.1, p.2 != b.2,
+SELECT ExplicitBounds, arrayJoin(arrayMap((p, b) -> (p.1, p.2 != b.2 AND p.2 > 0,
         arrayMap((x, y) -> toFloat64(x) - toFloat64(y), p.3, arrayResize(if(p.2 >= b.2, b.3, emptyArrayUInt64()), length(p.3))), p.4, p.5), Points, Before)) AS Step
 FROM
 (

@@ -12,11 +12,12 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query"
 )
 
 // unfiltered is the longest window for groups without a filter that narrows them.
-const unfiltered = query.MaxUnfilteredBreakdown
+const unfiltered = limits.UnfilteredBreakdownWindow
 
 // fallbacks are the windows to try for a chart without data.
 func fallbacks() []time.Duration {
@@ -206,7 +207,7 @@ func percent(v, before *float64) *float64 {
 
 // breakdown runs the queries over the whole window.
 func (j *job) breakdown(ctx context.Context) error {
-	j.narrow(query.MaxBreakdownWindow)
+	j.narrow(limits.BreakdownWindow)
 	run := func() (*query.Breakdown, error) {
 		r, err := j.request()
 		if err != nil {

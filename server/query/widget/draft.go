@@ -10,6 +10,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query"
 )
 
@@ -77,7 +78,7 @@ func (j *job) draft(path string, d *svcv2.QueryDraft) (q query.Query, err error)
 	}
 	q.Limit = j.limit(d)
 	if n, err := strconv.Atoi(d.GetSeriesLimit()); err == nil && n > 0 {
-		q.SeriesLimit = min(n, query.MaxSeriesLimit)
+		q.SeriesLimit = min(n, limits.Series)
 	}
 	return q, nil
 }
@@ -122,11 +123,11 @@ func CheckGroups(path string, d *svcv2.QueryDraft) *query.Invalid {
 // limit is the number of groups to return. The draft's limit comes before the limit of its data source.
 func (j *job) limit(d *svcv2.QueryDraft) int {
 	if n, err := strconv.Atoi(d.GetLimit()); err == nil && n > 0 && on(d, (*svcv2.QueryAddOns).GetLimit) {
-		return min(n, query.MaxLimit)
+		return min(n, limits.BreakdownRows)
 	}
 	for _, l := range []*float64{j.source.Limit, j.source.DefaultLimit} {
 		if l != nil && *l >= 1 {
-			return int(min(*l, query.MaxLimit))
+			return int(min(*l, limits.BreakdownRows))
 		}
 	}
 	return 0
@@ -173,7 +174,7 @@ func (j *job) bucket() time.Duration {
 			continue
 		}
 		step, ok := interval(text)
-		if ok && j.window.End.Sub(j.window.Start)/step < query.MaxBuckets-1 {
+		if ok && j.window.End.Sub(j.window.Start)/step < limits.Buckets-1 {
 			return step
 		}
 		j.warn(fmt.Sprintf("The step_interval %q does not fit the window; the length of the buckets follows from it.", text))

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
 	"github.com/svc-observability/svc/server/query/reads"
@@ -21,7 +22,7 @@ const (
 
 // list shows the latest traces or log records.
 func (j *job) list(ctx context.Context) error {
-	j.narrow(query.MaxSearchWindow)
+	j.narrow(limits.SearchWindow)
 	display := j.req.Widget.GetDisplay()
 	l := reads.RowList{Source: query.Traces, Window: j.window, Limit: defaultList}
 	var filters []query.Filter

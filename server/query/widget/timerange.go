@@ -8,6 +8,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query"
 )
 
@@ -32,9 +33,6 @@ func lately(now time.Time, length time.Duration) query.Window {
 	return query.Window{Start: end.Add(-length), End: end}
 }
 
-// defaultRange is the window of a dashboard that sets none.
-const defaultRange = 12 * time.Hour
-
 var relative = regexp.MustCompile(`^(\d{1,6})(mo|m|h|d|w)$`)
 
 // Window is the window of a widget: the override, or else its own, or else its dashboard's. It is at most 31 days long.
@@ -48,7 +46,7 @@ func Window(override, own, dashboard *svcv2.TimeRange, now time.Time) (w query.W
 			return w, c.source, err
 		}
 	}
-	return lately(now, defaultRange), fromDashboard, nil
+	return lately(now, limits.DefaultDashboardWindow), fromDashboard, nil
 }
 
 func resolve(r *svcv2.TimeRange, now time.Time) (query.Window, error) {
@@ -56,13 +54,13 @@ func resolve(r *svcv2.TimeRange, now time.Time) (query.Window, error) {
 		if r.StartTime == nil || r.EndTime == nil {
 			return query.Window{}, apierr.New(apierr.TimeRangeInvalid, "time_range needs start_time and end_time when its type is absolute.", apierr.Param("time_range"))
 		}
-		return query.NewWindow(r.GetStartTime(), r.GetEndTime(), query.MaxTimeseriesWindow)
+		return query.NewWindow(r.GetStartTime(), r.GetEndTime(), limits.TimeseriesWindow)
 	}
 	length, ok := relativeLength(r.GetValue())
 	if !ok {
 		return query.Window{}, apierr.New(apierr.TimeRangeInvalid, fmt.Sprintf("time_range.value must be a number and m, h, d, w or mo, as 12h, not %q.", r.GetValue()), apierr.Param("time_range.value"))
 	}
-	if length > query.MaxTimeseriesWindow {
+	if length > limits.TimeseriesWindow {
 		return query.Window{}, apierr.New(apierr.TelemetryRangeTooLarge, "time_range.value is longer than the 31 days that a widget reads at most.", apierr.Param("time_range.value"))
 	}
 	return lately(now, length), nil

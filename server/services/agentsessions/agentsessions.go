@@ -44,7 +44,7 @@ func (s *Service) SearchAgentSessions(ctx context.Context, req *svcv2.SearchAgen
 	if err != nil {
 		return nil, err
 	}
-	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), query.MaxSearchWindow)
+	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), limits.SearchWindow)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func (s *Service) GetAgentToolsOverview(ctx context.Context, req *svcv2.GetAgent
 	if err != nil {
 		return nil, err
 	}
-	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), query.MaxSearchWindow)
+	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), limits.SearchWindow)
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +157,7 @@ func (s *Service) GetAgentToolError(ctx context.Context, req *svcv2.GetAgentTool
 	if err != nil {
 		return nil, err
 	}
-	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), query.MaxSearchWindow)
+	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), limits.SearchWindow)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/paging"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
@@ -37,7 +38,7 @@ func (s *Service) ListAttributeKeys(ctx context.Context, req *svcv2.ListAttribut
 	if err != nil {
 		return nil, err
 	}
-	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), query.MaxTimeseriesWindow)
+	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), limits.AttributeWindow)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +111,7 @@ func (s *Service) ListAttributeValues(ctx context.Context, req *svcv2.ListAttrib
 	if err != nil {
 		return nil, err
 	}
-	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), query.MaxTimeseriesWindow)
+	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), limits.AttributeWindow)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/paging"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
@@ -26,7 +27,7 @@ func (s *Service) ListServices(ctx context.Context, req *svcv2.ListServicesReque
 	if err != nil {
 		return nil, err
 	}
-	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), query.MaxServicesWindow)
+	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), limits.ServiceWindow)
 	if err != nil {
 		return nil, err
 	}

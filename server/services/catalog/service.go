@@ -26,7 +26,7 @@ func (s *Service) GetService(ctx context.Context, req *svcv2.GetServiceRequest) 
 	if err != nil {
 		return nil, err
 	}
-	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), query.MaxServicesWindow)
+	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), limits.ServiceWindow)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func (s *Service) ask(ctx context.Context, q question, environment *string, seco
 	if err != nil {
 		return "", reads.ServiceRead{}, err
 	}
-	window, err := query.NewWindow(q.GetStartTime(), q.GetEndTime(), query.MaxServicesWindow)
+	window, err := query.NewWindow(q.GetStartTime(), q.GetEndTime(), limits.ServiceWindow)
 	if err != nil {
 		return "", reads.ServiceRead{}, err
 	}

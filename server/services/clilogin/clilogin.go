@@ -14,6 +14,7 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/auth"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
 	"github.com/svc-observability/svc/server/ratelimit"
@@ -22,12 +23,12 @@ import (
 
 const (
 	// lifetime limits how long the codes work.
-	lifetime = 10 * time.Minute
+	lifetime = limits.CLILogin
 	// interval is the least time between two polls. A poll may come half a second early, because clocks and networks are not exact.
 	interval = 5 * time.Second
 	grace    = 500 * time.Millisecond
 	// keyLifetime is the time after which the key of a login expires.
-	keyLifetime = 90 * 24 * time.Hour
+	keyLifetime = limits.CLIKey
 	// codeAttempts bounds the attempts to find a free user code. A collision happens once in millions.
 	codeAttempts = 5
 )

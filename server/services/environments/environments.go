@@ -5,6 +5,7 @@ import (
 	"context"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
 	"github.com/svc-observability/svc/server/query/reads"
@@ -24,7 +25,7 @@ func (s *Service) ListEnvironments(ctx context.Context, req *svcv2.ListEnvironme
 	if err != nil {
 		return nil, err
 	}
-	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), query.MaxServicesWindow)
+	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), limits.ServiceWindow)
 	if err != nil {
 		return nil, err
 	}

@@ -27,7 +27,7 @@ const (
 	around         = 24 * time.Hour
 	maxBuckets     = limits.Buckets
 	defaultSamples = 5
-	maxSamples     = 20
+	maxSamples     = limits.ErrorSamples
 	maxRelated     = 10
 	// traceReach is how far around the occurrences the other errors of their traces are searched.
 	traceReach = time.Hour

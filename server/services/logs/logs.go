@@ -6,6 +6,7 @@ import (
 	"time"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/paging"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
@@ -33,7 +34,7 @@ func (s *Service) SearchLogs(ctx context.Context, req *svcv2.SearchLogsRequest) 
 	if err != nil {
 		return nil, err
 	}
-	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), query.MaxSearchWindow)
+	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), limits.SearchWindow)
 	if err != nil {
 		return nil, err
 	}

@@ -22,9 +22,9 @@ import (
 const (
 	maxPatternWindow = limits.PatternWindow
 	defaultSample    = 10_000
-	maxSample        = 50_000
+	maxSample        = limits.PatternSample
 	defaultPatterns  = 50
-	maxPatterns      = 200
+	maxPatterns      = limits.Patterns
 	patternBodyBytes = 1024 // characters of a body that are read
 	sampleParts      = 64   // equal parts of a window that is too large to be read whole
 	noBaseline       = "none"
@@ -38,7 +38,7 @@ func (s *Service) SearchLogPatterns(ctx context.Context, req *svcv2.SearchLogPat
 	if err != nil {
 		return nil, err
 	}
-	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), query.MaxSearchWindow)
+	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), limits.SearchWindow)
 	if err != nil {
 		return nil, err
 	}

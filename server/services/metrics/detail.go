@@ -8,6 +8,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
@@ -20,7 +21,7 @@ func (s *Service) GetMetric(ctx context.Context, req *svcv2.GetMetricRequest) (*
 	if err != nil {
 		return nil, err
 	}
-	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), query.MaxMetricsWindow)
+	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), limits.MetricWindow)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/paging"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/engine"
@@ -32,7 +33,7 @@ func (s *Service) ListMetrics(ctx context.Context, req *svcv2.ListMetricsRequest
 	if err != nil {
 		return nil, err
 	}
-	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), query.MaxMetricsWindow)
+	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), limits.MetricWindow)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +61,7 @@ func (s *Service) SummarizeMetrics(ctx context.Context, req *svcv2.SummarizeMetr
 	if err != nil {
 		return nil, err
 	}
-	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), query.MaxMetricsWindow)
+	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), limits.MetricWindow)
 	if err != nil {
 		return nil, err
 	}

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/auth"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/paging"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
@@ -19,7 +19,7 @@ import (
 )
 
 // invitationLifetime limits how long a link works.
-const invitationLifetime = 7 * 24 * time.Hour
+const invitationLifetime = limits.InvitationLink
 
 // CreateInvitation makes a link. Only this answer holds it.
 func (s *Service) CreateInvitation(ctx context.Context, req *svcv2.CreateInvitationRequest) (*svcv2.InvitationWithLink, error) {

@@ -27,19 +27,16 @@ func (s *Service) QueryProductEventTimeseries(ctx context.Context, req *svcv2.Qu
 	if err != nil {
 		return nil, err
 	}
-	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), query.MaxTimeseriesWindow)
+	q, err := query.SignalTimeseries(query.ProductEvents, req, func() (query.Filter, error) { return named(req.GetEventNames()), nil })
 	if err != nil {
 		return nil, err
 	}
-	result, err := s.engine.SignalTimeseries(ctx, org, query.SignalQuery{
-		Source: query.ProductEvents, Window: window, Aggregation: req.GetAggregation(), Filter: named(req.GetEventNames()), Where: req.GetWhere(),
-		GroupBy: req.GetGroupBy(), GroupByKey: req.GetGroupByAttributeKey(), BucketSeconds: req.BucketSeconds, SeriesLimit: req.SeriesLimit,
-	}, apierr.QueryEngineValidation)
+	result, err := s.engine.SignalTimeseries(ctx, org, q, apierr.QueryEngineValidation)
 	if err != nil {
 		return nil, err
 	}
 	return &svcv2.ProductEventTimeseries{
-		Object: "product_event_timeseries", Aggregation: req.GetAggregation(), StartTime: timestamppb.New(window.Start), EndTime: timestamppb.New(window.End),
+		Object: "product_event_timeseries", Aggregation: req.GetAggregation(), StartTime: timestamppb.New(q.Window.Start), EndTime: timestamppb.New(q.Window.End),
 		BucketSeconds: int32(result.Bucket.Seconds()), GroupBy: req.GroupBy, Series: result.SeriesProto(), Truncated: result.Truncated, Warnings: result.Warnings,
 	}, nil
 }
@@ -50,24 +47,20 @@ func (s *Service) QueryProductEventBreakdown(ctx context.Context, req *svcv2.Que
 	if err != nil {
 		return nil, err
 	}
-	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), query.MaxBreakdownWindow)
+	q, err := query.SignalBreakdown(query.ProductEvents, req, func() (query.Filter, error) { return named(req.GetEventNames()), nil })
 	if err != nil {
 		return nil, err
 	}
-	group := "event_name"
-	if req.GroupBy != nil {
-		group = req.GetGroupBy()
+	if req.GroupBy == nil {
+		q.GroupBy = "event_name"
 	}
-	result, err := s.engine.SignalBreakdown(ctx, org, query.SignalQuery{
-		Source: query.ProductEvents, Window: window, Aggregation: req.GetAggregation(), Filter: named(req.GetEventNames()), Where: req.GetWhere(),
-		GroupBy: group, GroupByKey: req.GetGroupByAttributeKey(), RowLimit: req.Limit,
-	}, apierr.QueryEngineValidation)
+	result, err := s.engine.SignalBreakdown(ctx, org, q, apierr.QueryEngineValidation)
 	if err != nil {
 		return nil, err
 	}
 	return &svcv2.ProductEventBreakdown{
-		Object: "product_event_breakdown", Aggregation: req.GetAggregation(), StartTime: timestamppb.New(window.Start), EndTime: timestamppb.New(window.End),
-		GroupBy: group, Data: result.GroupsProto(), Truncated: result.Truncated, Warnings: result.Warnings,
+		Object: "product_event_breakdown", Aggregation: req.GetAggregation(), StartTime: timestamppb.New(q.Window.Start), EndTime: timestamppb.New(q.Window.End),
+		GroupBy: q.GroupBy, Data: result.GroupsProto(), Truncated: result.Truncated, Warnings: result.Warnings,
 	}, nil
 }
 

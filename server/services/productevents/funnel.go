@@ -8,6 +8,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
 	"github.com/svc-observability/svc/server/query/reads"
@@ -66,7 +67,7 @@ func (s *Service) SearchProductEventFunnel(ctx context.Context, req *svcv2.Searc
 }
 
 func toFunnel(req *svcv2.SearchProductEventFunnelRequest) (f reads.Funnel, err error) {
-	if f.Window, err = query.NewWindow(req.GetStartTime(), req.GetEndTime(), reads.MaxActivityWindow); err != nil {
+	if f.Window, err = query.NewWindow(req.GetStartTime(), req.GetEndTime(), limits.ActivityWindow); err != nil {
 		return f, err
 	}
 	if n := len(req.GetSteps()); n == 0 || n > 10 {

@@ -6,6 +6,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
 	"github.com/svc-observability/svc/server/query/reads"
@@ -52,7 +53,7 @@ func (s *Service) SearchProductEventPaths(ctx context.Context, req *svcv2.Search
 }
 
 func toPaths(req *svcv2.SearchProductEventPathsRequest) (p reads.Paths, err error) {
-	if p.Window, err = query.NewWindow(req.GetStartTime(), req.GetEndTime(), reads.MaxActivityWindow); err != nil {
+	if p.Window, err = query.NewWindow(req.GetStartTime(), req.GetEndTime(), limits.ActivityWindow); err != nil {
 		return p, err
 	}
 	if req.GetAnchor().GetKind() == kindSession {

@@ -11,6 +11,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/paging"
 	"github.com/svc-observability/svc/server/publicid"
 	"github.com/svc-observability/svc/server/query"
@@ -32,7 +33,7 @@ func (s *Service) ListProductEvents(ctx context.Context, req *svcv2.ListProductE
 	if err != nil {
 		return nil, err
 	}
-	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), reads.MaxActivityWindow)
+	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), limits.ActivityWindow)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +71,7 @@ func (s *Service) SearchProductEvents(ctx context.Context, req *svcv2.SearchProd
 	if err != nil {
 		return nil, err
 	}
-	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), reads.MaxActivityWindow)
+	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), limits.ActivityWindow)
 	if err != nil {
 		return nil, err
 	}

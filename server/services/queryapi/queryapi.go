@@ -6,6 +6,7 @@ import (
 	"time"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/engine"
 	"github.com/svc-observability/svc/server/query/read"
@@ -25,7 +26,7 @@ func (s *Service) QueryTimeseries(ctx context.Context, req *svcv2.QueryTimeserie
 	if err != nil {
 		return nil, err
 	}
-	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), query.MaxTimeseriesWindow)
+	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), limits.TimeseriesWindow)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +48,7 @@ func (s *Service) QueryBreakdown(ctx context.Context, req *svcv2.QueryBreakdownR
 	if err != nil {
 		return nil, err
 	}
-	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), query.MaxBreakdownWindow)
+	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), limits.BreakdownWindow)
 	if err != nil {
 		return nil, err
 	}

@@ -48,7 +48,7 @@ func (s *Service) GetServiceMap(ctx context.Context, req *svcv2.GetServiceMapReq
 	if err != nil {
 		return nil, err
 	}
-	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), query.MaxServicesWindow)
+	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), limits.ServiceWindow)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/paging"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
@@ -28,7 +29,7 @@ func (s *Service) GetSessionReplay(ctx context.Context, req *svcv2.GetSessionRep
 		return nil, err
 	}
 	if !start.From.IsZero() {
-		start.From = start.From.Add(-query.MaxSession)
+		start.From = start.From.Add(-limits.SessionLength)
 	}
 	rows, err := read.All[reads.SessionDetailRow](ctx, s.warehouse, org, reads.Session(session, start))
 	if err != nil {
@@ -113,7 +114,7 @@ func (s *Service) ListSessionReplayTraces(ctx context.Context, req *svcv2.ListSe
 	}
 	end := extent.EndTime
 	if end.Before(extent.StartTime) {
-		end = extent.StartTime.Add(query.MaxSession)
+		end = extent.StartTime.Add(limits.SessionLength)
 	}
 	rows, err := read.All[reads.SessionTraceRow](ctx, s.warehouse, org, reads.SessionTraces(session, query.Window{
 		Start: extent.StartTime.Add(-traceSlack), End: end.Add(traceSlack),

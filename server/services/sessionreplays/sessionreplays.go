@@ -12,6 +12,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/paging"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
@@ -61,7 +62,7 @@ func (s *Service) SearchSessionReplays(ctx context.Context, req *svcv2.SearchSes
 	if err != nil {
 		return nil, err
 	}
-	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), reads.MaxActivityWindow)
+	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), limits.ActivityWindow)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +124,7 @@ func (s *Service) SearchSessionReplayFacets(ctx context.Context, req *svcv2.Sear
 	if err != nil {
 		return nil, err
 	}
-	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), reads.MaxActivityWindow)
+	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), limits.ActivityWindow)
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +162,7 @@ func (s *Service) ListSessionReplaysForTrace(ctx context.Context, req *svcv2.Lis
 	if err != nil {
 		return nil, err
 	}
-	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), reads.MaxActivityWindow)
+	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), limits.ActivityWindow)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
 	"github.com/svc-observability/svc/server/query/reads"
@@ -15,7 +16,7 @@ func (s *Service) SearchTraceFacets(ctx context.Context, req *svcv2.SearchTraceF
 	if err != nil {
 		return nil, err
 	}
-	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), query.MaxSearchWindow)
+	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), limits.SearchWindow)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
 	"github.com/svc-observability/svc/server/query/reads"
@@ -16,7 +17,7 @@ func (s *Service) SummarizeTraces(ctx context.Context, req *svcv2.SummarizeTrace
 	if err != nil {
 		return nil, err
 	}
-	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), query.MaxSearchWindow+2*reads.TraceReach)
+	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), limits.SearchWindow+2*reads.TraceReach)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/paging"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
@@ -16,7 +17,7 @@ func (s *Service) SearchTraces(ctx context.Context, req *svcv2.SearchTracesReque
 	if err != nil {
 		return nil, err
 	}
-	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), query.MaxSearchWindow)
+	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), limits.SearchWindow)
 	if err != nil {
 		return nil, err
 	}

@@ -22,6 +22,7 @@ type Set struct {
 	// Scratch belongs to the code that fills the set. It keeps memory there between requests.
 	Scratch any
 	purpose Purpose
+	pool    *Pool
 
 	spans      lazy[Spans]
 	logs       lazy[Logs]
@@ -261,7 +262,7 @@ func (p *Pool) Get(purpose Purpose) *Set {
 	if s, ok := p.sets[purpose].Get().(*Set); ok {
 		return s
 	}
-	return &Set{purpose: purpose}
+	return &Set{purpose: purpose, pool: p}
 }
 
 // Put returns a set to the pool. The caller must not use the set any more.
@@ -271,4 +272,11 @@ func (p *Pool) Put(s *Set) {
 	}
 	s.Reset()
 	p.sets[s.purpose].Put(s)
+}
+
+// Release returns a set to its pool, if it came from one. The caller must not use the set any more.
+func (s *Set) Release() {
+	if s.pool != nil {
+		s.pool.Put(s)
+	}
 }

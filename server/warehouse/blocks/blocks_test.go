@@ -165,7 +165,7 @@ func TestPoolGivesEmptySets(t *testing.T) {
 	s := p.Get(blocks.ForLogs)
 	fill(s, 1)
 	s.Spans()
-	p.Put(s)
+	s.Release()
 	for _, purpose := range []blocks.Purpose{blocks.ForLogs, blocks.ForLogs, blocks.ForTraces, blocks.ForSessions} {
 		got := p.Get(purpose)
 		if got == s && purpose != blocks.ForLogs {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/wording"
 )
@@ -92,28 +93,25 @@ type listAgentSessionsArgs struct {
 	LLMCallsMax          *float64
 	ToolCallsMin         *float64
 	ToolCallsMax         *float64
-	SortBy               string `default:"startTime" enum:"startTime,durationMs,cost,totalTokens,errorSpanCount,llmCalls,toolCalls"`
+	SortBy               string `default:"startTime" of:"SearchAgentSessionsRequest.sort_by" case:"camel"`
 	SortDir              string `default:"desc" enum:"desc,asc"`
-	Offset               int    `default:"0" clamp:"0..10000"`
-	Limit                int    `default:"25" clamp:"1..100"`
+	Offset               int    `default:"0" of:"SearchAgentSessionsRequest.offset" clamp:""`
+	Limit                int    `default:"25" of:"SearchAgentSessionsRequest.limit" clamp:""`
 }
 
 func newListAgentSessions(s *tool.Clients) (*tool.Tool, error) {
-	sorts := map[string]string{
-		"startTime": "start_time", "durationMs": "duration_ms", "cost": "cost", "totalTokens": "total_tokens", "errorSpanCount": "error_span_count", "llmCalls": "llm_calls", "toolCalls": "tool_calls",
-	}
 	return tool.Define[agentSessionsResult](&tool.Tool{
 		Name: "list_agent_sessions", Title: "Agent sessions",
-		Description: "List sessions of AI agents (spans with gen_ai attributes, by conversation) in at most 7 days, with calls, errors, tokens and cost in USD as reported. Durations in ms.",
+		Description: "List sessions of AI agents (spans with gen_ai attributes, grouped by conversation) in at most " + limits.Lasts(limits.SearchWindow) + ", with calls, errors, tokens and the reported cost in USD. Durations are in ms.",
 		Run: tool.With(func(ctx context.Context, a *listAgentSessionsArgs) (*tool.Answer, error) {
-			w, err := a.Range(tool.MaxSearch)
+			w, err := a.Range(limits.SearchWindow)
 			if err != nil {
 				return nil, err
 			}
 			offset, limit := int32(a.Offset), int32(a.Limit)
 			req := &svcv2.SearchAgentSessionsRequest{
 				StartTime: w.StartProto(), EndTime: w.EndProto(), Filters: &svcv2.AgentFilters{Services: a.Services, Environments: a.Environments, Models: a.Models, Agents: a.Agents, Tools: a.Tools, Vendors: a.Vendors}, Search: tool.Or(a.Search, ""), HasErrors: a.HasErrors, ExcludeTraceSessions: tool.Or(a.ExcludeTraceSessions, false),
-				SortBy: sorts[a.SortBy], Ascending: a.SortDir == "asc", Offset: offset, Limit: &limit,
+				SortBy: tool.SnakeCase(a.SortBy), Ascending: a.SortDir == "asc", Offset: offset, Limit: &limit,
 			}
 			for figure, v := range map[string][2]*float64{
 				"duration_ms": {a.DurationMin, a.DurationMax}, "cost": {a.CostMin, a.CostMax}, "total_tokens": {a.TokensMin, a.TokensMax}, "llm_calls": {a.LLMCallsMin, a.LLMCallsMax},
@@ -160,19 +158,19 @@ func agentSessionsAnswer(a *listAgentSessionsArgs, w tool.TimeRange, out *svcv2.
 	}
 	filters := a.filters()
 	text := tool.Page{Scope: a.Labels(w, filters...), Shown: res.Pagination.Shown(len(cells), "sessions")}
-	text.Blocks = []tool.Block{tool.Table("", "No session matches. Sessions come from spans with gen_ai.operation.name; try a longer time range or fewer filters.",
+	text.Blocks = []tool.Block{tool.Table("", "No session matches. Sessions come from spans with gen_ai.operation.name. Try a longer time range or fewer filters.",
 		[]string{"Session", "Start", "Duration", "Agent", "Turns", "Model calls", "Tool calls", "Errors", "Tool errors", "Tokens", "Cost USD"}, cells)}
 	if len(res.Sessions) > 0 {
-		pick, reason := res.Sessions[0], "what happened in the first of these"
+		pick, reason := res.Sessions[0], "details of the first session"
 		for _, r := range res.Sessions {
 			if r.ErrorSpanCount > 0 {
-				pick, reason = r, "what failed in this one"
+				pick, reason = r, "failures of this session"
 				break
 			}
 		}
 		text.Next = []tool.Suggestion{
 			tool.Next("get_agent_session", map[string]any{"session_id": pick.SessionID, "start_time": w.Start, "end_time": w.End}, reason),
-			tool.Next("get_agent_tools_overview", map[string]any{"start_time": w.Start, "end_time": w.End}, "which tools fail"),
+			tool.Next("get_agent_tools_overview", map[string]any{"start_time": w.Start, "end_time": w.End}, "the tools that fail"),
 		}
 	}
 	if res.Pagination.NextOffset != nil {

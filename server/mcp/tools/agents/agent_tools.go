@@ -7,6 +7,7 @@ import (
 	"time"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/wording"
 )
@@ -78,9 +79,9 @@ type getAgentToolsOverviewArgs struct {
 func newGetAgentToolsOverview(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[agentToolsResult](&tool.Tool{
 		Name: "get_agent_tools_overview", Title: "Tools of agents",
-		Description: "How often tools of AI agents were called and failed, and how long they took, against the equally long time before; at most 7 days. With tool, also its failures by fingerprint.",
+		Description: "Read how often tools of AI agents were called and failed, and how long they took, in at most " + limits.Lasts(limits.SearchWindow) + ", beside the equally long time before. With the argument tool, also its failures by fingerprint.",
 		Run: tool.With(func(ctx context.Context, a *getAgentToolsOverviewArgs) (*tool.Answer, error) {
-			w, err := a.Range(tool.MaxSearch)
+			w, err := a.Range(limits.SearchWindow)
 			if err != nil {
 				return nil, err
 			}
@@ -128,7 +129,7 @@ func toolsAnswer(a *getAgentToolsOverviewArgs, w tool.TimeRange, out, all *svcv2
 	}
 	text := tool.Page{Scope: a.Labels(w, chosen...), Shown: tool.ShownOf(len(cells), false, "tools")}
 	if res.Description != "" {
-		text.Scope = append(text.Scope, tool.Labeled("It is described to models as", wording.Clip(res.Description, 500)))
+		text.Scope = append(text.Scope, tool.Labeled("Description for models", wording.Clip(res.Description, 500)))
 	}
 	c := res.Current
 	summary := []string{fmt.Sprintf("- now: %s calls, %s failed (%s), p95 %s ms, %s sessions", wording.Number(c.Calls), wording.Number(c.Failed), wording.Percent(c.ErrorRate), wording.Number(c.P95Ms), wording.Number(c.Sessions))}
@@ -153,14 +154,14 @@ func toolsAnswer(a *getAgentToolsOverviewArgs, w tool.TimeRange, out, all *svcv2
 			res.FailureGroups.Groups = append(res.FailureGroups.Groups, g)
 			rows = append(rows, []string{g.Fingerprint, g.ErrorType, wording.Clip(g.Message, 200), wording.Number(g.Count), wording.Number(g.Sessions), g.LastSeen, spark(g.Trend)})
 		}
-		text.Blocks = append(text.Blocks, tool.Table("Failures", "It did not fail.", []string{"Fingerprint", "Type", "Latest message", "Count", "Sessions", "Last", "Trend"}, rows))
+		text.Blocks = append(text.Blocks, tool.Table("Failures", "The tool did not fail.", []string{"Fingerprint", "Type", "Latest message", "Count", "Sessions", "Last", "Trend"}, rows))
 		if len(rows) > 0 {
 			text.Next = append(text.Next, tool.Next("get_agent_tool_error", a.Again(w, map[string]any{"tool": named, "fingerprint": rows[0][0]}, &a.Service, &a.Environment, &a.Model), "its most frequent failure with arguments and results"))
 		}
 	}
 	text.Blocks = append(text.Blocks, tool.Table("Tools", "No tool was called.", []string{"Tool", "Calls", "Failed", "Rate", "avg ms", "p95 ms", "Sessions"}, cells))
 	if named == "" && worst.Failed > 0 {
-		text.Next = append(text.Next, tool.Next("get_agent_tools_overview", a.Again(w, map[string]any{"tool": worst.Name}, &a.Service, &a.Environment, &a.Model), "how the tool with most failures fails"))
+		text.Next = append(text.Next, tool.Next("get_agent_tools_overview", a.Again(w, map[string]any{"tool": worst.Name}, &a.Service, &a.Environment, &a.Model), "failures of the tool that fails most"))
 	}
 	if len(text.Next) == 0 {
 		text.Next = append(text.Next, tool.Next("list_agent_sessions", map[string]any{"start_time": w.Start, "end_time": w.End}, "the sessions of this time"))
@@ -225,16 +226,16 @@ type getAgentToolErrorArgs struct {
 	narrowed
 	Fingerprint    string  `required:"true" shape:"fingerprint" example:"1234567890, from get_agent_tools_overview"`
 	Scope          string  `doc:"all: ignore model, service and environment." default:"selection" enum:"selection,all"`
-	SamplesSession *string `doc:"Samples of this session alone."`
-	SamplesLimit   int     `default:"10" clamp:"1..100"`
-	PayloadChars   int     `default:"800" clamp:"20..10000"`
+	SamplesSession *string `doc:"Only samples of this session."`
+	SamplesLimit   int     `default:"10" of:"GetAgentToolErrorRequest.limit" clamp:""`
+	PayloadChars   int     `default:"800" of:"GetAgentToolErrorRequest.payload_chars" clamp:"20.."`
 }
 
 func newGetAgentToolError(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[agentToolErrorResult](&tool.Tool{
-		Name: "get_agent_tool_error", Title: "Failure of a tool", Description: "One way in which a tool of AI agents fails: how often, where, in which sessions, and samples with arguments and results.",
+		Name: "get_agent_tool_error", Title: "Failure of a tool", Description: "Read one kind of failure of an agent's tool: how often and where it occurs, in which sessions, and samples with arguments and results.",
 		Run: tool.With(func(ctx context.Context, a *getAgentToolErrorArgs) (*tool.Answer, error) {
-			w, err := a.Range(tool.MaxSearch)
+			w, err := a.Range(limits.SearchWindow)
 			if err != nil {
 				return nil, err
 			}
@@ -290,8 +291,8 @@ func toolErrorAnswer(a *getAgentToolErrorArgs, w tool.TimeRange, out *svcv2.Agen
 		start := out.GetSamples()[0].GetSpan().GetStartTime().AsTime()
 		around := func(by time.Duration) string { return wording.Clock(start.Add(by)) }
 		text.Next = []tool.Suggestion{
-			tool.Next("inspect_trace", map[string]any{"trace_id": one.TraceID}, "the turn around the latest sample: what the tool itself called"),
-			tool.Next("get_agent_session_transcript", map[string]any{"session_id": one.SessionID, "start_time": around(-6 * time.Hour), "end_time": around(6 * time.Hour), "failed_only": true}, "what the user and the model said around it"),
+			tool.Next("inspect_trace", map[string]any{"trace_id": one.TraceID}, "the turn around the latest sample, with the calls of the tool"),
+			tool.Next("get_agent_session_transcript", map[string]any{"session_id": one.SessionID, "start_time": around(-6 * time.Hour), "end_time": around(6 * time.Hour), "failed_only": true}, "the messages of user and model around it"),
 		}
 	}
 	return &tool.Answer{Data: res, Text: text}

@@ -9,6 +9,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/diagnose"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/wording"
 )
@@ -135,9 +136,9 @@ type getAgentSessionTranscriptArgs struct {
 
 func newGetAgentSessionTranscript(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[agentTranscriptResult](&tool.Tool{
-		Name: "get_agent_session_transcript", Title: "Transcript of an agent session", Description: "Read what user, model and tools said in a session, in order; messages are there when the agent records them.",
+		Name: "get_agent_session_transcript", Title: "Transcript of an agent session", Description: "Read the messages of user, model and tools in a session, in order. Messages exist only if the agent records them.",
 		Run: tool.With(func(ctx context.Context, a *getAgentSessionTranscriptArgs) (*tool.Answer, error) {
-			w, err := a.Range(maxAgentSession)
+			w, err := a.Range(limits.AgentSessionWindow)
 			if err != nil {
 				return nil, err
 			}
@@ -158,7 +159,7 @@ func transcriptAnswer(a *getAgentSessionTranscriptArgs, w tool.TimeRange, s *svc
 	res := agentTranscriptResult{SessionID: s.GetId(), Turns: len(turns), Rows: []transcriptLine{}, Selection: agentSelection{FailedOnly: a.FailedOnly, Search: a.Search}}
 	if a.Turn != nil {
 		if *a.Turn > len(turns) {
-			return nil, a.Bad(&a.Turn, fmt.Sprintf("must be at most %d, the turns of this session in the time range.", len(turns)), "1")
+			return nil, a.Bad(&a.Turn, fmt.Sprintf("must be at most %d, the number of turns of this session in the time range.", len(turns)), "1")
 		}
 		res.Selection.Turn = a.Turn
 	}
@@ -215,10 +216,10 @@ func transcriptAnswer(a *getAgentSessionTranscriptArgs, w tool.TimeRange, s *svc
 	text.Blocks = []tool.Block{b}
 	again := map[string]any{"session_id": s.GetId(), "start_time": w.Start, "end_time": w.End}
 	if res.Pagination.NextOffset != nil {
-		text.Next = append(text.Next, tool.Next("get_agent_session_transcript", a.Again(w, map[string]any{"session_id": s.GetId(), "offset": *res.Pagination.NextOffset}, &a.Turn, &a.FailedOnly, &a.Search, &a.PayloadChars, &a.Limit), "what follows"))
+		text.Next = append(text.Next, tool.Next("get_agent_session_transcript", a.Again(w, map[string]any{"session_id": s.GetId(), "offset": *res.Pagination.NextOffset}, &a.Turn, &a.FailedOnly, &a.Search, &a.PayloadChars, &a.Limit), "the next lines"))
 	}
 	if f := res.FirstFailure; f != nil && f.SpanID != "" {
-		text.Next = append(text.Next, tool.Next("inspect_span", map[string]any{"trace_id": f.TraceID, "span_id": f.SpanID}, "the first failed step whole"))
+		text.Next = append(text.Next, tool.Next("inspect_span", map[string]any{"trace_id": f.TraceID, "span_id": f.SpanID}, "the whole first failed step"))
 	} else {
 		text.Next = append(text.Next, tool.Next("get_agent_session", again, "figures of the session"))
 	}

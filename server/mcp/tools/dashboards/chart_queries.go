@@ -93,7 +93,7 @@ func (q *chartSQL) block() tool.Block {
 		}
 		cells = append(cells, line)
 	}
-	empty := "It gave no rows."
+	empty := "The statement returned no rows."
 	if q.Error != "" {
 		empty = q.Error
 	}

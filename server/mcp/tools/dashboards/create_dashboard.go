@@ -28,21 +28,21 @@ type createDashboardArgs struct {
 	tool.Call
 	Name               string `required:"true"`
 	Description        *string
-	Template           *string `doc:"Name or id; an unknown one lists all."`
-	Service            *string `doc:"Of the template."`
+	Template           *string `doc:"Name or id. The error for an unknown name lists all templates."`
+	Service            *string `doc:"For the template."`
 	MetricName         *string
 	MetricType         *string         `of:"QueryMetric.type" except:"summary"`
-	TemplateParameters json.RawMessage `doc:"Others of the template." type:"object"`
+	TemplateParameters json.RawMessage `doc:"Other parameters of the template." type:"object"`
 	Widgets            json.RawMessage `doc:"List of widgets."`
 	TimeRange          timeRangeJSON   `doc:"{\"type\":\"relative\",\"value\":\"6h\"}" type:"object"`
-	DashboardJSON      json.RawMessage `doc:"Whole definition; name and description win." type:"object"`
-	Validate           bool            `doc:"Look at the data of the widgets." default:"true"`
+	DashboardJSON      json.RawMessage `doc:"Whole definition. The arguments name and description override it." type:"object"`
+	Validate           bool            `doc:"Check the data of the widgets." default:"true"`
 }
 
 func newCreateDashboard(s *tool.Clients) (*tool.Tool, error) {
 	return defineChange(&tool.Tool{
-		Name: "create_dashboard", Title: "New dashboard", Writes: true,
-		Description: "Create a dashboard from a template, for a service, for a metric, from widgets, or from a whole definition. See describe_dashboard_schema.",
+		Name: "create_dashboard", Title: "Create a dashboard", Writes: true,
+		Description: "Create a dashboard from a template, for a service or a metric, from widgets, or from a whole definition. See describe_dashboard_schema.",
 		Run: tool.With(func(ctx context.Context, a *createDashboardArgs) (*tool.Answer, error) {
 			wanted := tool.Or(a.Template, "")
 			switch own := a.Widgets == nil && a.DashboardJSON == nil; {
@@ -57,7 +57,7 @@ func newCreateDashboard(s *tool.Clients) (*tool.Tool, error) {
 			}
 			for _, field := range []any{&a.Service, &a.MetricName, &a.MetricType} {
 				if a.Given(field) {
-					a.Note("%s was ignored: it is for templates.", a.NameOf(field))
+					a.Note("%s was ignored: only templates take it.", a.NameOf(field))
 				}
 			}
 			req, source := &svcv2.CreateDashboardRequest{}, "widgets"
@@ -90,10 +90,11 @@ func newCreateDashboard(s *tool.Clients) (*tool.Tool, error) {
 			}
 			res := dashboardChange{Dashboard: changedRow(out), Source: source, Validation: validateIf(ctx, s, a.Validate, out, out.GetWidgets()), RenderWarnings: renderWarnings(out.GetWidgets()...)}
 			if len(out.GetWidgets()) > 0 {
-				return changeAnswer(res, "It was created."), nil
+				return changeAnswer(res, "The dashboard was created."), nil
 			}
-			made := changeAnswer(res, "It was created, and it is empty: nothing was given to show. add_dashboard_widget adds one widget after another; template, service, metric_name, widgets or dashboard_json fill a dashboard at once.")
-			made.Text.Next = []tool.Suggestion{tool.Next("describe_dashboard_schema", map[string]any{"section": "queries"}, "what a widget can show")}
+			made := changeAnswer(res, "The dashboard was created without widgets, because the call gave none. add_dashboard_widget adds one widget at a time. "+
+				"The arguments template, service, metric_name, widgets and dashboard_json create a dashboard with widgets.")
+			made.Text.Next = []tool.Suggestion{tool.Next("describe_dashboard_schema", map[string]any{"section": "queries"}, "the queries of widgets")}
 			return made, nil
 		}),
 	}, "source", "template", "validation", "renderWarnings")
@@ -171,7 +172,7 @@ func fromTemplate(ctx context.Context, s *tool.Clients, a *createDashboardArgs, 
 		names = append(names, one.GetName())
 	}
 	if t == nil {
-		return nil, a.Bad(&a.Template, fmt.Sprintf("%q is no template. There are: %s.", wording.Clip(wanted, 100), strings.Join(names, ", ")), names[0])
+		return nil, a.Bad(&a.Template, fmt.Sprintf("%q does not exist. The templates are: %s.", wording.Clip(wanted, 100), strings.Join(names, ", ")), names[0])
 	}
 	values := map[string]json.RawMessage{}
 	if raw := a.TemplateParameters; raw != nil {
@@ -223,7 +224,7 @@ func fromTemplate(ctx context.Context, s *tool.Clients, a *createDashboardArgs, 
 	}
 	name := t.GetName()
 	res := dashboardChange{Dashboard: changedRow(out), Source: "template", Template: &name, Validation: validateIf(ctx, s, a.Validate, out, out.GetWidgets()), RenderWarnings: renderWarnings(out.GetWidgets()...)}
-	return changeAnswer(res, "It was created from the template "+name+"."), nil
+	return changeAnswer(res, "The dashboard was created from the template "+name+"."), nil
 }
 
 // described sets the call's description and window on a dashboard that a template made.
@@ -258,5 +259,5 @@ func templateFailure(t *svcv2.DashboardTemplate, err error) error {
 		}
 		takes = append(takes, fmt.Sprintf("%s (%s%s)", p.GetKey(), p.GetLabel(), need))
 	}
-	return &tool.InputError{Tag: d.Tag, Parameter: "template_parameters", Message: "template_parameters: " + d.Message + " The template " + t.GetName() + " takes: " + strings.Join(takes, ", ") + ".", Example: `{"service_name":"checkout"}`}
+	return &tool.InputError{Tag: d.Tag, Parameter: "template_parameters", Message: "template_parameters: " + d.Message + " The template " + t.GetName() + " takes these: " + strings.Join(takes, ", ") + ".", Example: `{"service_name":"checkout"}`}
 }

@@ -22,19 +22,29 @@ func panelTypes() []string {
 	return slices.Clone(tool.RulesOf(f).GetString().GetIn())
 }
 
+// sections are the parts of the explanation.
+func sections() []string {
+	return []string{"panel_types", "data_sources", "units", "queries", "display", "raw_sql"}
+}
+
+// section is the name of a part of the explanation.
+type section string
+
+// Choices are the names of all parts.
+func (section) Choices() []string { return sections() }
+
 type describeDashboardSchemaArgs struct {
 	tool.Call
-	Section *string `enum:"panel_types,data_sources,units,queries,display,raw_sql"`
+	Section *section
 }
 
 func newDescribeDashboardSchema(s *tool.Clients) (*tool.Tool, error) {
-	sections := []string{"panel_types", "data_sources", "units", "queries", "display", "raw_sql"}
 	return tool.Define[schemaResult](&tool.Tool{
-		Name: "describe_dashboard_schema", Title: "Schema of dashboards", Description: "Explain what dashboards and widgets are made of, whole or one section.",
+		Name: "describe_dashboard_schema", Title: "Schema of dashboards", Description: "Explain the parts of dashboards and widgets: all of them, or one section.",
 		Run: tool.With(func(_ context.Context, a *describeDashboardSchemaArgs) (*tool.Answer, error) {
-			wanted := sections
+			wanted := sections()
 			if v := a.Section; v != nil {
-				wanted = []string{*v}
+				wanted = []string{string(*v)}
 			}
 			var text tool.Page
 			var all []string

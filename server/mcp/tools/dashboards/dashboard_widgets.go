@@ -40,7 +40,7 @@ func findWidget(widgets []*svcv2.Widget, id string) (int, error) {
 		}
 		ids = append(ids, x.GetId())
 	}
-	return 0, tool.BadInput("widget_id", "is no widget of this dashboard. It has: "+wording.Clip(strings.Join(ids, ", "), 1000)+".", "")
+	return 0, tool.BadInput("widget_id", "is not a widget of this dashboard. Its widgets are: "+wording.Clip(strings.Join(ids, ", "), 1000)+".", "")
 }
 
 type addDashboardWidgetArgs struct {
@@ -49,8 +49,8 @@ type addDashboardWidgetArgs struct {
 	PanelType          *panelType      `example:"line"`
 	Visualization      *string         `doc:"Instead of panel_type."`
 	SQL                *string         `doc:"Instead of data_source_json: one SELECT as in run_sql."`
-	DisplayType        *string         `doc:"How its columns are read; default panel_type."`
-	GranularitySeconds *int            `doc:"Its bucket." range:"1..31536000"`
+	DisplayType        *string         `doc:"How to read the columns of sql; default panel_type."`
+	GranularitySeconds *int            `doc:"Bucket of $__timeGroup in sql." of:"RunSqlRequest.granularity_seconds"`
 	DataSourceJSON     json.RawMessage `type:"object"`
 	Title              *string
 	DisplayJSON        json.RawMessage `type:"object"`
@@ -61,8 +61,8 @@ type addDashboardWidgetArgs struct {
 
 func newAddDashboardWidget(s *tool.Clients) (*tool.Tool, error) {
 	return defineChange(&tool.Tool{
-		Name: "add_dashboard_widget", Title: "New widget", Writes: true,
-		Description: "Add a widget to a dashboard, below the others unless layout_json says where. See describe_dashboard_schema.",
+		Name: "add_dashboard_widget", Title: "Add a widget", Writes: true,
+		Description: "Add a widget to a dashboard, below the others unless layout_json gives a place. See describe_dashboard_schema.",
 		Run: tool.With(func(ctx context.Context, a *addDashboardWidgetArgs) (*tool.Answer, error) {
 			panel, err := panel(a)
 			if err != nil {
@@ -170,7 +170,7 @@ func dataSource(a *addDashboardWidgetArgs, panel string) (*svcv2.WidgetDataSourc
 	case panel == "markdown":
 		return &svcv2.WidgetDataSource{Kind: "static"}, nil
 	default:
-		return nil, a.Bad(&a.DataSourceJSON, "or sql is required: where the data comes from.", `{"kind":"query","result_shape":"timeseries","queries":[{"id":"a","name":"A","data_source":"traces","aggregation":"count"}]}`)
+		return nil, a.Bad(&a.DataSourceJSON, "or sql is required: the source of the data.", `{"kind":"query","result_shape":"timeseries","queries":[{"id":"a","name":"A","data_source":"traces","aggregation":"count"}]}`)
 	}
 }
 
@@ -200,12 +200,12 @@ type updateDashboardWidgetArgs struct {
 
 func newUpdateDashboardWidget(s *tool.Clients) (*tool.Tool, error) {
 	return defineChange(&tool.Tool{
-		Name: "update_dashboard_widget", Title: "Change of a widget", Writes: true, Destroys: true, Repeatable: true,
-		Description: "Replace one widget (widget_json) or change parts of it (patch_json, a merge patch; null removes).",
+		Name: "update_dashboard_widget", Title: "Change a widget", Writes: true, Destroys: true, Repeatable: true,
+		Description: "Replace one widget (widget_json), or change parts of it (patch_json, a JSON merge patch: null removes a field).",
 		Run: tool.With(func(ctx context.Context, a *updateDashboardWidgetArgs) (*tool.Answer, error) {
 			whole, patch := a.WidgetJSON != nil, a.PatchJSON != nil
 			if whole && patch || !whole && !patch && a.Title == nil && a.ChartID == nil {
-				return nil, a.Bad(&a.PatchJSON, "or widget_json, title or chart_id is required, not both of the first.", `{"display":{"title":"Errors"}}`)
+				return nil, a.Bad(&a.PatchJSON, "or widget_json, title or chart_id is required. Do not give both patch_json and widget_json.", `{"display":{"title":"Errors"}}`)
 			}
 			id := a.WidgetID
 			changed, repaired := &svcv2.Widget{}, false
@@ -310,8 +310,8 @@ type removeDashboardWidgetArgs struct {
 
 func newRemoveDashboardWidget(s *tool.Clients) (*tool.Tool, error) {
 	return defineChange(&tool.Tool{
-		Name: "remove_dashboard_widget", Title: "Removal of a widget", Writes: true, Destroys: true,
-		Description: "Remove one widget. The version of the dashboard before is kept.",
+		Name: "remove_dashboard_widget", Title: "Remove a widget", Writes: true, Destroys: true,
+		Description: "Remove one widget. The previous version of the dashboard is kept.",
 		Run: tool.With(func(ctx context.Context, a *removeDashboardWidgetArgs) (*tool.Answer, error) {
 			if err := a.confirmed(a, "removes the widget "+a.WidgetID); err != nil {
 				return nil, err
@@ -355,7 +355,7 @@ type reorderDashboardWidgetsArgs struct {
 
 func newReorderDashboardWidgets(s *tool.Clients) (*tool.Tool, error) {
 	return defineChange(&tool.Tool{
-		Name: "reorder_dashboard_widgets", Title: "Layout of a dashboard", Writes: true, Repeatable: true,
+		Name: "reorder_dashboard_widgets", Title: "Arrange widgets", Writes: true, Repeatable: true,
 		Description: "Move and resize widgets on the grid of 12 columns.",
 		Run: tool.With(func(ctx context.Context, a *reorderDashboardWidgetsArgs) (*tool.Answer, error) {
 			var layouts []struct {
@@ -363,14 +363,14 @@ func newReorderDashboardWidgets(s *tool.Clients) (*tool.Tool, error) {
 				X, Y, W, H *float64
 			}
 			if err := json.Unmarshal(a.LayoutsJSON, &layouts); err != nil || len(layouts) == 0 {
-				return nil, a.Bad(&a.LayoutsJSON, "must be a list of places.", `[{"i":"w1","x":0,"y":0,"w":6,"h":4}]`)
+				return nil, a.Bad(&a.LayoutsJSON, "must be a list of layouts.", `[{"i":"w1","x":0,"y":0,"w":6,"h":4}]`)
 			}
 			var moved []string
 			out, err := editWidgets(ctx, s, a.DashboardID, func(widgets []*svcv2.Widget) ([]*svcv2.Widget, error) {
 				for _, l := range layouts {
 					i, err := findWidget(widgets, l.I)
 					if err != nil {
-						return nil, a.Bad(&a.LayoutsJSON, "names "+l.I+", which is no widget of this dashboard.", "")
+						return nil, a.Bad(&a.LayoutsJSON, "names "+l.I+", which is not a widget of this dashboard.", "")
 					}
 					to := widgets[i].GetLayout()
 					if to == nil {
@@ -403,8 +403,8 @@ type replaceDashboardWidgetsArgs struct {
 
 func newReplaceDashboardWidgets(s *tool.Clients) (*tool.Tool, error) {
 	return defineChange(&tool.Tool{
-		Name: "replace_dashboard_widgets", Title: "Widgets of a dashboard", Writes: true, Destroys: true,
-		Description: "Replace all widgets of a dashboard. The version before is kept.",
+		Name: "replace_dashboard_widgets", Title: "Replace all widgets", Writes: true, Destroys: true,
+		Description: "Replace all widgets of a dashboard. The previous version is kept.",
 		Run: tool.With(func(ctx context.Context, a *replaceDashboardWidgetsArgs) (*tool.Answer, error) {
 			if err := a.confirmed(a, "replaces every widget of the dashboard"); err != nil {
 				return nil, err
@@ -427,7 +427,7 @@ func newReplaceDashboardWidgets(s *tool.Clients) (*tool.Tool, error) {
 			for _, x := range out.GetWidgets() {
 				res.WidgetIDs = append(res.WidgetIDs, x.GetId())
 			}
-			return changeAnswer(res, fmt.Sprintf("The dashboard has these %d widgets now.", len(res.WidgetIDs))+done), nil
+			return changeAnswer(res, fmt.Sprintf("The dashboard now has these %d widgets.", len(res.WidgetIDs))+done), nil
 		}),
 	}, "widgetIds", "validation", "repairedScalarIds", "renderWarnings")
 }

@@ -66,7 +66,7 @@ type listDashboardsArgs struct {
 
 func newListDashboards(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[dashboardsResult](&tool.Tool{
-		Name: "list_dashboards", Title: "Dashboards", Description: "List dashboards, the latest changed first.",
+		Name: "list_dashboards", Title: "Dashboards", Description: "List dashboards, the last changed first.",
 		Run: tool.With(func(ctx context.Context, a *listDashboardsArgs) (*tool.Answer, error) {
 			rows, _, err := tool.Collect(ctx, nil, 0, 1000, func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.Dashboard, *string, error) {
 				res, err := s.Dashboards.ListDashboards(ctx, &svcv2.ListDashboardsRequest{Limit: &limit, Cursor: cursor})
@@ -92,10 +92,10 @@ func newListDashboards(s *tool.Clients) (*tool.Tool, error) {
 			if res.Search != nil {
 				text.Scope = []tool.Pair{tool.Labeled("search", *res.Search)}
 			}
-			text.Blocks = []tool.Block{tool.Table("", "There is no such dashboard.", []string{"Dashboard", "Name", "Widgets", "Tags", "Changed"}, cells)}
+			text.Blocks = []tool.Block{tool.Table("", "No dashboard matches.", []string{"Dashboard", "Name", "Widgets", "Tags", "Changed"}, cells)}
 			text.Shown = tool.ShownOf(res.Total, false, "dashboards")
 			if res.Total > 0 {
-				text.Next = append(text.Next, tool.Next("get_dashboard", map[string]any{"dashboard_id": res.Dashboards[0].ID}, "the latest changed one"))
+				text.Next = append(text.Next, tool.Next("get_dashboard", map[string]any{"dashboard_id": res.Dashboards[0].ID}, "the dashboard that changed last"))
 			}
 			return &tool.Answer{Data: res, Text: text}, nil
 		}),
@@ -113,7 +113,7 @@ type getDashboardArgs struct {
 
 func newGetDashboard(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[dashboardResult](&tool.Tool{
-		Name: "get_dashboard", Title: "Dashboard", Description: "Read one dashboard with its widgets, in the form that dashboard_json takes.",
+		Name: "get_dashboard", Title: "Dashboard", Description: "Read one dashboard with its widgets, as JSON that dashboard_json accepts.",
 		Run: tool.With(func(ctx context.Context, a *getDashboardArgs) (*tool.Answer, error) {
 			d, err := s.Dashboards.GetDashboard(ctx, &svcv2.GetDashboardRequest{Id: a.DashboardID})
 			if err != nil {
@@ -132,8 +132,8 @@ func newGetDashboard(s *tool.Clients) (*tool.Tool, error) {
 				}
 				cells = append(cells, []string{x.GetId(), x.GetVisualization(), wording.Clip(titleOf(x), 120), wording.Clip(string(raw), 500)})
 			}
-			text.Blocks = []tool.Block{tool.Table("Widgets", "It has no widgets.", []string{"Widget", "Panel", "Title", "Data source"}, cells)}
-			text.Next = []tool.Suggestion{tool.Next("describe_dashboard_schema", map[string]any{"section": "queries"}, "what a widget can be, before changing one")}
+			text.Blocks = []tool.Block{tool.Table("Widgets", "The dashboard has no widgets.", []string{"Widget", "Panel", "Title", "Data source"}, cells)}
+			text.Next = []tool.Suggestion{tool.Next("describe_dashboard_schema", map[string]any{"section": "queries"}, "the fields of widgets, before you change one")}
 			return &tool.Answer{Data: dashboardResult{m}, Text: text}, nil
 		}),
 	})
@@ -227,13 +227,13 @@ type updateDashboardArgs struct {
 	Name          *string
 	Description   *string
 	TimeRange     timeRangeJSON   `doc:"{\"type\":\"relative\",\"value\":\"6h\"}" type:"object"`
-	DashboardJSON json.RawMessage `doc:"Replaces the whole definition." type:"object"`
+	DashboardJSON json.RawMessage `doc:"A new definition of the whole dashboard." type:"object"`
 }
 
 func newUpdateDashboard(s *tool.Clients) (*tool.Tool, error) {
 	return defineChange(&tool.Tool{
-		Name: "update_dashboard", Title: "Change of a dashboard", Writes: true, Destroys: true, Repeatable: true,
-		Description: "Change the name, description or time range of a dashboard, or replace it whole with dashboard_json. The version before is kept.",
+		Name: "update_dashboard", Title: "Change a dashboard", Writes: true, Destroys: true, Repeatable: true,
+		Description: "Change the name, description or time range of a dashboard, or replace the whole dashboard with dashboard_json. The previous version is kept.",
 		Run: tool.With(func(ctx context.Context, a *updateDashboardArgs) (*tool.Answer, error) {
 			req := &svcv2.UpdateDashboardRequest{}
 			mask := map[string]bool{}
@@ -269,7 +269,7 @@ func newUpdateDashboard(s *tool.Clients) (*tool.Tool, error) {
 			if err != nil {
 				return nil, err
 			}
-			return changeAnswer(dashboardChange{Dashboard: changedRow(out), Replaced: &replaced, RenderWarnings: renderWarnings(out.GetWidgets()...)}, "It was changed. The version before can be restored."), nil
+			return changeAnswer(dashboardChange{Dashboard: changedRow(out), Replaced: &replaced, RenderWarnings: renderWarnings(out.GetWidgets()...)}, "The dashboard was changed. The previous version can be restored."), nil
 		}),
 	}, "replaced", "renderWarnings")
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/wording"
@@ -65,14 +66,14 @@ type inspectChartDataArgs struct {
 
 func newInspectChartData(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[chartResult](&tool.Tool{
-		Name: "inspect_chart_data", Title: "Data of a widget", Description: "Read the data behind a widget, query by query, and say what is odd: empty, missing metric, unit or scale that does not fit, gaps, too many series.",
+		Name: "inspect_chart_data", Title: "Data of a widget", Description: "Read the data of a widget, query by query, and report problems: no data, a missing metric, a unit or scale that does not fit, gaps, too many series.",
 		Run: tool.With(func(ctx context.Context, a *inspectChartDataArgs) (*tool.Answer, error) {
 			if (a.StartTime == nil) != (a.EndTime == nil) {
-				return nil, a.Bad(&a.StartTime, "and end_time must be given together, or neither.", "now-6h")
+				return nil, a.Bad(&a.StartTime, "and end_time belong together: give both or neither.", "now-6h")
 			}
 			req := &svcv2.SearchDashboardWidgetInspectionRequest{Id: a.DashboardID, WidgetId: a.WidgetID}
 			if a.StartTime != nil {
-				w, err := a.Between(a.StartTime, a.EndTime, tool.DefaultWindow, tool.MaxSearch)
+				w, err := a.Between(a.StartTime, a.EndTime, tool.DefaultWindow, limits.SearchWindow)
 				if err != nil {
 					return nil, err
 				}
@@ -159,14 +160,14 @@ func chartAnswer(out *svcv2.WidgetInspection, x *svcv2.Widget, sql *chartSQL) (*
 	}
 	empty := "There are no values."
 	if out.GetOutcome() == "unsupported" {
-		empty = "A widget of this kind has no data to judge."
+		empty = "A widget of this kind has no data to check."
 	}
 	text.Blocks = append(text.Blocks, tool.Table("Series", empty, []string{"Series", "Points", "min", "avg", "max"}, cells))
 	if q := res.RawSQL; q != nil {
 		text.Blocks = append(text.Blocks, tool.Block{Heading: "SQL", Rows: []string{"```sql", strings.ReplaceAll(wording.Clip(q.SQL, 4000), "```", "'''"), "```"}}, q.block())
 	}
 	if res.Verdict != "looks_healthy" && out.GetOutcome() != "unsupported" {
-		text.Next = append(text.Next, tool.Next("describe_dashboard_schema", map[string]any{"section": "queries"}, "what its query may be; then update_dashboard_widget"))
+		text.Next = append(text.Next, tool.Next("describe_dashboard_schema", map[string]any{"section": "queries"}, "the fields of its query, for update_dashboard_widget"))
 	}
 	text.Next = append(text.Next, tool.Next("get_dashboard", map[string]any{"dashboard_id": out.GetDashboardId()}, "the definition of the widget"))
 	return &tool.Answer{Data: res, Text: text}, nil
@@ -278,9 +279,9 @@ func (v *validation) block() tool.Block {
 	}
 	heading := fmt.Sprintf("Data of the widgets: %d healthy, %d suspicious, %d broken", v.HealthyCount, v.SuspiciousCount, v.BrokenCount)
 	if v.Capped {
-		heading += fmt.Sprintf("; the first %d were looked at", maxValidated)
+		heading += fmt.Sprintf("; only the first %d were checked", maxValidated)
 	}
-	return tool.Table(heading, "No widget has data to look at.", []string{"Widget", "Title", "Panel", "Verdict", "Flags", "Note"}, cells)
+	return tool.Table(heading, "No widget has data to check.", []string{"Widget", "Title", "Panel", "Verdict", "Flags", "Note"}, cells)
 }
 
 func absolute(w tool.TimeRange) *svcv2.TimeRange {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/wording"
 )
@@ -56,19 +57,19 @@ type errorDetailArgs struct {
 	Service           *string `doc:"Exact name."`
 	Environment       *string
 	IncludeTimeseries bool `default:"false"`
-	Limit             int  `default:"5" clamp:"1..20"`
+	Limit             int  `default:"5" of:"GetErrorEventRequest.sample_limit" clamp:""`
 }
 
 func newErrorDetail(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[errorDetailResult](&tool.Tool{
 		Name: "error_detail", Title: "Error",
-		Description: "Read one error by its fingerprint: when and where it occurs, versions, stack trace, traces with their logs, other errors in them. Without times, the 24 hours before it last occurred.",
+		Description: "Read one error by its fingerprint: when and where it occurs, versions, stack trace, traces with their logs, and other errors in these traces. Without times it reads the 24 hours before the last occurrence.",
 		Run: tool.With(func(ctx context.Context, a *errorDetailArgs) (*tool.Answer, error) {
 			most := int32(a.Limit)
 			req := &svcv2.GetErrorEventRequest{Fingerprint: a.Fingerprint, ServiceName: a.Service, DeploymentEnvironment: a.Environment, SampleLimit: &most}
 			anchored := a.StartTime == nil && a.EndTime == nil // without a window the API takes one that ends with the last occurrence
 			if !anchored {
-				w, err := a.Range(30 * 24 * time.Hour)
+				w, err := a.Range(limits.ErrorWindow)
 				if err != nil {
 					return nil, err
 				}
@@ -158,15 +159,15 @@ func errorText(a *errorDetailArgs, out *svcv2.ErrorEventDetail, res *errorDetail
 				points = append(points, []string{p.Bucket, wording.Number(p.Count)})
 			}
 		}
-		text.Blocks = append(text.Blocks, tool.Table(fmt.Sprintf("Over time, by %d s", out.GetBucketSeconds()), "It did not occur.", []string{"Bucket", "Count"}, points))
+		text.Blocks = append(text.Blocks, tool.Table(fmt.Sprintf("Over time, by %d s", out.GetBucketSeconds()), "The error did not occur.", []string{"Bucket", "Count"}, points))
 	}
 	if len(res.Traces) > 0 {
-		text.Next = append(text.Next, tool.Next("inspect_trace", map[string]any{"trace_id": res.Traces[0].TraceID, "errors_only": true}, "how the failure came about"))
+		text.Next = append(text.Next, tool.Next("inspect_trace", map[string]any{"trace_id": res.Traces[0].TraceID, "errors_only": true}, "the failed spans of its latest trace"))
 	}
 	// The period starts at the minute in which the error began, so the period before has no occurrence.
-	text.Next = append(text.Next, tool.Next("compare_periods", map[string]any{"around_time": wording.Clock(out.GetFirstSeen().AsTime().Truncate(time.Minute))}, "what changed when it was first seen: release, dependency, other services"))
+	text.Next = append(text.Next, tool.Next("compare_periods", map[string]any{"around_time": wording.Clock(out.GetFirstSeen().AsTime().Truncate(time.Minute))}, "changes at the time when it was first seen: release, dependency, other services"))
 	if len(res.Related) > 0 {
-		text.Next = append(text.Next, tool.Next("error_detail", a.Again(res.TimeRange, map[string]any{"fingerprint": res.Related[0].FingerprintHash}, &a.Environment), "the error that comes with it most often: cause or consequence"))
+		text.Next = append(text.Next, tool.Next("error_detail", a.Again(res.TimeRange, map[string]any{"fingerprint": res.Related[0].FingerprintHash}, &a.Environment), "the error that occurs with it most often: a cause or a consequence"))
 	}
 }
 
@@ -176,7 +177,7 @@ func counts(list []tool.NameCount) string {
 		parts = append(parts, v.Name+" ("+wording.Number(v.Count)+")")
 	}
 	if len(parts) == 0 {
-		return "none named"
+		return "none"
 	}
 	return strings.Join(parts, ", ")
 }

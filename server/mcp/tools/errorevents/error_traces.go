@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/mcp/tools/telemetry"
 	"github.com/svc-observability/svc/server/principal"
@@ -149,7 +150,7 @@ func addErrorSpans(ctx context.Context, s *tool.Clients, samples []*svcv2.ErrorE
 
 // together is the number of first traces that lie close enough for one read to count their spans.
 func together(traces []*svcv2.TraceSummary) int {
-	const apart = tool.MaxSearch - 24*time.Hour
+	const apart = limits.SearchWindow - 24*time.Hour
 	n := 1
 	for n < len(traces) && traces[0].GetStartTime().AsTime().Sub(traces[n].GetStartTime().AsTime()).Abs() < apart/2 {
 		n++
@@ -219,7 +220,7 @@ func errorTraceTable(traces []errorTrace) tool.Block {
 		e := t.ErrorSpan
 		cells = append(cells, []string{t.TraceID, t.StartTime, wording.Clip(t.RootSpanName, 120), lasted, spans, e.ServiceName + ": " + wording.Clip(e.Name, 120), e.SpanID, wording.Clip(t.ErrorMessage, 200)})
 	}
-	return tool.Table("Traces", "No trace of it was kept.", []string{"Trace", "Start", "Root span", "ms", "Spans", "Failed span", "Span", "Message"}, cells)
+	return tool.Table("Traces", "No trace of this error is stored.", []string{"Trace", "Start", "Root span", "ms", "Spans", "Failed span", "Span", "Message"}, cells)
 }
 
 func errorLogTable(t errorTrace) tool.Block {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/wording"
 )
@@ -64,15 +65,15 @@ type findErrorsArgs struct {
 	tool.Window
 	Service     *string `doc:"Exact name."`
 	Environment *string
-	Limit       int `default:"20" clamp:"1..100"`
+	Limit       int `default:"20" of:"SearchErrorEventsRequest.limit" clamp:""`
 }
 
 func newFindErrors(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[errorsResult](&tool.Tool{
 		Name: "find_errors", Title: "Errors",
-		Description: "List the errors of spans in a time range, grouped by fingerprint, most frequent first, with their counts before.",
+		Description: "List the errors of spans in at most " + limits.Lasts(limits.SearchWindow) + ", grouped by fingerprint, the most frequent first, with their counts in the equally long time before.",
 		Run: tool.With(func(ctx context.Context, a *findErrorsArgs) (*tool.Answer, error) {
-			w, err := a.Range(tool.MaxSearch)
+			w, err := a.Range(limits.SearchWindow)
 			if err != nil {
 				return nil, err
 			}
@@ -93,18 +94,18 @@ func newFindErrors(s *tool.Clients) (*tool.Tool, error) {
 			}
 			text := tool.Page{Scope: a.Labels(w, &a.Service, &a.Environment)}
 			if len(res.Errors) == 0 {
-				res.EmptyHints = []string{"Try a longer time range, for example start_time=now-24h.", "Leave out service and environment, or look up their exact names with list_services.", "Errors in logs only are found with search_logs severity=ERROR."}
-				text.Next = append(text.Next, tool.Next("compare_periods", tool.Compared(w, a.Service, a.Environment), "what changed that is not in failed spans"), tool.Next("search_logs", a.Again(w, map[string]any{"severity": "ERROR"}, &a.Service, &a.Environment), "errors in logs"))
+				res.EmptyHints = []string{"Try a longer time range, for example start_time=now-24h.", "Leave out service and environment, or look up their exact names with list_services.", "Find errors that are only in logs with search_logs and severity=ERROR."}
+				text.Next = append(text.Next, tool.Next("compare_periods", tool.Compared(w, a.Service, a.Environment), "changes other than failed spans"), tool.Next("search_logs", a.Again(w, map[string]any{"severity": "ERROR"}, &a.Service, &a.Environment), "errors in logs"))
 			} else {
 				text.Shown = fmt.Sprintf("Shown: %d of %d errors; %s occurrences in all.", len(res.Errors), res.Totals.Fingerprints, wording.Number(res.Totals.Occurrences))
 				pick, rose := telling(res.Errors)
-				detail := tool.Next("error_detail", a.Again(w, map[string]any{"fingerprint": res.Errors[pick].FingerprintHash}, &a.Service, &a.Environment), "the error that rose most and says what failed, with traces, versions and its stack trace")
+				detail := tool.Next("error_detail", a.Again(w, map[string]any{"fingerprint": res.Errors[pick].FingerprintHash}, &a.Service, &a.Environment), "the error that rose most and has a message, with traces, versions and its stack trace")
 				if rose {
 					text.Next = append(text.Next, detail)
 				} else {
-					text.Notes = append(text.Notes, "No error is clearly more frequent than in the equally long time before: what changed may not be in failed spans.")
-					detail.Reason = "the most frequent error that says what failed"
-					text.Next = append(text.Next, tool.Next("compare_periods", tool.Compared(w, a.Service, a.Environment), "what else changed: latency, releases, dependencies, log patterns"), detail)
+					text.Notes = append(text.Notes, "No error is clearly more frequent than in the equally long time before. The change may not show in failed spans.")
+					detail.Reason = "the most frequent error that has a message"
+					text.Next = append(text.Next, tool.Next("compare_periods", tool.Compared(w, a.Service, a.Environment), "other changes: latency, releases, dependencies, log patterns"), detail)
 				}
 			}
 			text.Blocks = []tool.Block{errorTable("", "No span failed. "+strings.Join(res.EmptyHints, " "), res.Errors)}

@@ -15,10 +15,10 @@ type sendFeedbackArgs struct {
 	tool.Call
 	Kind         string  `required:"true" of:"CreateAgentFeedbackRequest.kind"`
 	Impact       *string `of:"CreateAgentFeedbackRequest.impact"`
-	Summary      string  `doc:"At most 200 characters." required:"true"`
-	Reason       string  `doc:"Why, at most 4000 characters." required:"true"`
+	Summary      string  `required:"true" of:"CreateAgentFeedbackRequest.summary"`
+	Reason       string  `doc:"The reason." required:"true" of:"CreateAgentFeedbackRequest.reason"`
 	Details      *string
-	RelatedTo    *string `doc:"Tool or page."`
+	RelatedTo    *string `doc:"The tool or page."`
 	AgentType    string  `default:"other" of:"FeedbackAgentParams.type"`
 	AgentName    *string
 	AgentModel   *string
@@ -28,7 +28,7 @@ type sendFeedbackArgs struct {
 func newSendFeedback(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[feedbackResult](&tool.Tool{
 		Name: "send_svc_feedback", Title: "Feedback", Writes: true,
-		Description: "Tell the operators of this server what is wrong with it, missing or good. Not for your own telemetry's errors.",
+		Description: "Tell the operators of this server about its faults, missing features or good parts. It is not for errors in your own telemetry.",
 		Run: tool.With(func(ctx context.Context, a *sendFeedbackArgs) (*tool.Answer, error) {
 			out, err := s.Feedback.CreateAgentFeedback(ctx, &svcv2.CreateAgentFeedbackRequest{
 				Kind: a.Kind, Impact: a.Impact, Summary: a.Summary, Reason: a.Reason, Details: a.Details, RelatedTo: a.RelatedTo,
@@ -37,7 +37,7 @@ func newSendFeedback(s *tool.Clients) (*tool.Tool, error) {
 			if err != nil {
 				return nil, err
 			}
-			return &tool.Answer{Data: feedbackResult{out.GetId()}, Text: tool.Page{Scope: []tool.Pair{tool.Labeled("Feedback", out.GetId())}, Blocks: []tool.Block{{Empty: "It was kept for the operators."}}}}, nil
+			return &tool.Answer{Data: feedbackResult{out.GetId()}, Text: tool.Page{Scope: []tool.Pair{tool.Labeled("Feedback", out.GetId())}, Blocks: []tool.Block{{Empty: "The feedback was saved for the operators."}}}}, nil
 		}),
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/wording"
 )
@@ -47,9 +48,9 @@ type comparePeriodsArgs struct {
 	tool.Call
 	CurrentStart  *time.Time `doc:"Default 6 hours before current_end."`
 	CurrentEnd    *time.Time `doc:"Default now."`
-	PreviousStart *time.Time `doc:"Default: as long, just before."`
+	PreviousStart *time.Time `doc:"Default: the equally long period before current_start."`
 	PreviousEnd   *time.Time
-	AroundTime    *time.Time `doc:"Instead of the other times."`
+	AroundTime    *time.Time `doc:"Replaces the other times."`
 	Service       *string    `doc:"Exact name."`
 	Environment   *string
 }
@@ -57,7 +58,7 @@ type comparePeriodsArgs struct {
 func newComparePeriods(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[comparison](&tool.Tool{
 		Name: "compare_periods", Title: "Comparison of periods",
-		Description: "Compare two periods of at most 7 days: which services changed, and the likely cause with figures. around_time compares the 30 minutes after a moment with those before.",
+		Description: "Compare two periods of at most " + limits.Lasts(limits.SearchWindow) + ": the services that changed, and the likely causes with figures. around_time compares the 30 minutes after a time with the 30 minutes before it.",
 		Run: tool.With(func(ctx context.Context, a *comparePeriodsArgs) (*tool.Answer, error) {
 			current, prev, err := periods(a)
 			if err != nil {
@@ -84,8 +85,8 @@ func periods(a *comparePeriodsArgs) (current, prev tool.TimeRange, err error) {
 		switch length := w.To.Sub(w.From); {
 		case length <= 0:
 			return a.Bad(field, "must be before the end of its period ("+wording.Clock(w.To)+").", "now-1h")
-		case length > tool.MaxSearch:
-			return a.Bad(field, "is more than 7 days before the end of its period, the most that this tool reads.", "now-7d")
+		case length > limits.SearchWindow:
+			return a.Bad(field, "is more than "+limits.Lasts(limits.SearchWindow)+" before the end of its period. This tool reads at most "+limits.Lasts(limits.SearchWindow)+".", "now-"+tool.Short(limits.SearchWindow))
 		}
 		return nil
 	}
@@ -115,7 +116,7 @@ func comparePeriods(ctx context.Context, s *tool.Clients, a *comparePeriodsArgs,
 	}
 	text := comparisonText(a, res)
 	if out.GetIncomplete() {
-		text.Notes = append(text.Notes, "The time ran out before every suspected service was searched for causes. Name a service, or narrow the periods.")
+		text.Notes = append(text.Notes, "The time ran out before all suspected services were searched for causes. Name a service, or shorten the periods.")
 	}
 	return &tool.Answer{Data: res, Text: text}, nil
 }
@@ -134,7 +135,7 @@ func comparisonText(a *comparePeriodsArgs, res comparison) tool.Page {
 	}}
 	text.Scope = append(text.Scope, a.Labels(res.CurrentPeriod, &a.Service, &a.Environment)[1:]...)
 	if res.Overall.Previous.TotalSpans == 0 && res.Overall.Current.TotalSpans > 0 {
-		text.Notes = append(text.Notes, "No spans came in the previous period, so whatever is found counts as new; give previous_start and previous_end, or around_time, so that both periods have data.")
+		text.Notes = append(text.Notes, "No service sent spans in the previous period, so every finding counts as new. Give previous_start and previous_end, or around_time, so that both periods have data.")
 	}
 	var cells [][]string
 	for _, c := range res.Services {
@@ -154,7 +155,7 @@ func comparisonText(a *comparePeriodsArgs, res comparison) tool.Page {
 		next := tool.Next("diagnose_service", a.Again(w, map[string]any{"service": c.Service}, &a.Environment), "the service of the likeliest cause")
 		text.Next = append(text.Next, next)
 		if c.Kind == "logs" {
-			text.Next = append(text.Next, tool.Next("mine_log_patterns", tool.ClampWindow(a.Again(w, map[string]any{"service": c.Service}, &a.Environment), w, 1), "its log patterns"))
+			text.Next = append(text.Next, tool.Next("mine_log_patterns", tool.ClampWindow(a.Again(w, map[string]any{"service": c.Service}, &a.Environment), w, limits.PatternWindow), "its log patterns"))
 		} else {
 			text.Next = append(text.Next, tool.Next("find_slow_traces", a.Again(w, map[string]any{"service": c.Service}, &a.Environment), "its slowest traces"),
 				tool.Next("find_errors", a.Again(w, map[string]any{"service": c.Service}, &a.Environment), "its errors"))

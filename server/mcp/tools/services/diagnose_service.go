@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/mcp/tools/telemetry"
 	"github.com/svc-observability/svc/server/wording"
@@ -53,9 +54,9 @@ type diagnoseServiceArgs struct {
 func newDiagnoseService(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[diagnosis](&tool.Tool{
 		Name: "diagnose_service", Title: "Diagnosis",
-		Description: "What is wrong with one service in at most 7 days: health against the time before, likely causes with figures (release, dependency, error, log pattern), top errors, latest traces and logs.",
+		Description: "Find the problem of one service in at most " + limits.Lasts(limits.SearchWindow) + ": health beside the equally long time before, likely causes with figures (release, dependency, error, log pattern), top errors, latest traces and logs.",
 		Run: tool.With(func(ctx context.Context, a *diagnoseServiceArgs) (*tool.Answer, error) {
-			w, err := a.Range(tool.MaxSearch)
+			w, err := a.Range(limits.SearchWindow)
 			if err != nil {
 				return nil, err
 			}
@@ -98,7 +99,7 @@ func diagnose(ctx context.Context, s *tool.Clients, a *diagnoseServiceArgs, w to
 		fmt.Sprintf("- Latency: p50 %s ms, p95 %s ms, p99 %s ms; apdex %s", wording.Number(res.Health.P50Ms), wording.Number(res.Health.P95Ms), wording.Number(res.Health.P99Ms), wording.Number(res.Health.Apdex)),
 	}}
 	if was := d.GetPrevious(); was == nil {
-		lines.Rows = append(lines.Rows, fmt.Sprintf("- The %s before: it sent no spans, so whatever is found counts as new", w.To.Sub(w.From)))
+		lines.Rows = append(lines.Rows, fmt.Sprintf("- The %s before: no spans, so every finding counts as new", w.To.Sub(w.From)))
 	} else {
 		before := toPeriodStats(was)
 		res.Previous = &before
@@ -117,22 +118,22 @@ func diagnose(ctx context.Context, s *tool.Clients, a *diagnoseServiceArgs, w to
 		res.RecentLogs = append(res.RecentLogs, telemetry.ToLogRow(l))
 	}
 	text.Blocks = append(text.Blocks, tool.Table("Top errors", "No span failed.", []string{"Fingerprint", "Error", "Count"}, cells),
-		telemetry.TraceTable("Latest traces", "No trace.", res.RecentTraces), telemetry.LogTable("Latest logs", "No log record.", res.RecentLogs))
+		telemetry.TraceTable("Latest traces", "No trace was found.", res.RecentTraces), telemetry.LogTable("Latest logs", "No log record was found.", res.RecentLogs))
 	if len(res.LikelyCauses) > 0 {
 		c := res.LikelyCauses[0]
 		if c.Kind == "logs" {
-			text.Next = append(text.Next, tool.Next("mine_log_patterns", tool.ClampWindow(a.Again(w, nil, &a.Service, &a.Environment), w, 1), "its log patterns"))
+			text.Next = append(text.Next, tool.Next("mine_log_patterns", tool.ClampWindow(a.Again(w, nil, &a.Service, &a.Environment), w, limits.PatternWindow), "its log patterns"))
 		}
 		// The diagnosis of the called service explains failures in that service.
 		if c.Kind == "dependency" && c.target != service && !strings.Contains(c.target, ":") {
-			text.Next = append(text.Next, tool.Next("diagnose_service", a.Again(w, map[string]any{"service": c.target}, &a.Environment), "the service that it calls, where the likeliest cause lies"))
+			text.Next = append(text.Next, tool.Next("diagnose_service", a.Again(w, map[string]any{"service": c.target}, &a.Environment), "the called service, which is the likeliest cause"))
 		}
 	}
 	if len(res.TopErrors) > 0 {
 		text.Next = append(text.Next, tool.Next("error_detail", a.Again(w, map[string]any{"fingerprint": res.TopErrors[0].FingerprintHash}, &a.Service, &a.Environment), "the most frequent error"))
 	}
-	text.Next = append(text.Next, tool.Next("find_slow_traces", a.Again(w, nil, &a.Service, &a.Environment), "on what slow traces spend their time"),
-		tool.Next("service_map", a.Again(w, nil, &a.Service, &a.Environment), "what it calls and who calls it"))
+	text.Next = append(text.Next, tool.Next("find_slow_traces", a.Again(w, nil, &a.Service, &a.Environment), "the spans on which slow traces spend their time"),
+		tool.Next("service_map", a.Again(w, nil, &a.Service, &a.Environment), "the service's callers and the services that it calls"))
 	return &tool.Answer{Data: res, Text: text}, nil
 }
 

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"time"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/mcp/tools/telemetry"
 	"github.com/svc-observability/svc/server/wording"
@@ -36,8 +36,8 @@ type valCount struct {
 }
 
 type exploreAttributesArgs struct {
-	Source     string  `required:"true" enum:"traces,logs,metrics,services" example:"traces"`
-	Scope      *string `doc:"Where the attribute is." enum:"span,resource,log,metric,event"`
+	Source     string  `required:"true" of:"ListAttributeKeysRequest.signal" also:"services" example:"traces"`
+	Scope      *string `doc:"Place of the attribute." of:"ListAttributeKeysRequest.scope"`
 	Key        *string `doc:"List the values of this key."`
 	Service    *string `doc:"Exact name."`
 	MetricName *string `doc:"For source=metrics with key."`
@@ -48,9 +48,9 @@ type exploreAttributesArgs struct {
 func newExploreAttributes(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[attributesResult](&tool.Tool{
 		Name: "explore_attributes", Title: "Attributes",
-		Description: "List attribute keys, or the values of one key, in at most 30 days; source=services lists environments and commit SHAs.",
+		Description: "List attribute keys, or the values of one key, in at most " + limits.Lasts(limits.AttributeWindow) + ". source=services lists environments and commit SHAs.",
 		Run: tool.With(func(ctx context.Context, a *exploreAttributesArgs) (*tool.Answer, error) {
-			w, err := a.Range(30 * 24 * time.Hour)
+			w, err := a.Range(limits.AttributeWindow)
 			if err != nil {
 				return nil, err
 			}
@@ -117,11 +117,11 @@ func exploreValues(ctx context.Context, s *tool.Clients, a *exploreAttributesArg
 		res.Values = append(res.Values, valCount{wording.Clip(r.GetValue(), tool.MaxValueText), r.GetCount()})
 		cells = append(cells, []string{wording.Clip(r.GetValue(), 200), wording.Number(r.GetCount())})
 	}
-	text.Blocks = []tool.Block{tool.Table("Values", "No value of this key was seen in this time range. List the keys by leaving out key.", []string{"Value", "Count"}, cells)}
+	text.Blocks = []tool.Block{tool.Table("Values", "No value of this key was seen in this time range. Without the argument key, the tool lists the keys.", []string{"Value", "Count"}, cells)}
 	text.Shown = tool.ShownOf(len(rows), more, "values")
 	if len(rows) > 0 && res.Source == "traces" && (res.Scope == nil || *res.Scope == "span") {
 		args := a.Again(w, map[string]any{"attribute_key": *res.Key, "attribute_value": rows[0].GetValue()}, &a.Service)
-		text.Next = append(text.Next, tool.Next("search_traces", tool.ClampWindow(args, w, 7), "traces with the most frequent value"))
+		text.Next = append(text.Next, tool.Next("search_traces", tool.ClampWindow(args, w, limits.SearchWindow), "traces with the most frequent value"))
 	}
 	return nil
 }

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/paging"
 	"github.com/svc-observability/svc/server/wording"
@@ -45,7 +45,7 @@ type metricsFilters struct {
 type listMetricsArgs struct {
 	tool.Window
 	Service    *string `doc:"Exact name."`
-	Search     *string `doc:"Text in the name, any letter case."`
+	Search     *string `doc:"Text in the name; letter case is ignored."`
 	MetricType *string `of:"ListMetricsRequest.metric_type"`
 	Offset     int     `default:"0" clamp:"0..10000"`
 	Limit      int     `default:"50" clamp:"1..500"`
@@ -54,9 +54,9 @@ type listMetricsArgs struct {
 func newListMetrics(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[metricsResult](&tool.Tool{
 		Name: "list_metrics", Title: "Metrics",
-		Description: "List the metrics that received data points in a time range of at most 30 days: name, type, service, unit. Use it to find exact metric names.",
+		Description: "List the metrics that received data points in at most " + limits.Lasts(limits.MetricWindow) + ": name, type, service, unit. Use it to find the exact names of metrics.",
 		Run: tool.With(func(ctx context.Context, a *listMetricsArgs) (*tool.Answer, error) {
-			w, err := a.Range(30 * 24 * time.Hour)
+			w, err := a.Range(limits.MetricWindow)
 			if err != nil {
 				return nil, err
 			}
@@ -122,7 +122,7 @@ func metricsAnswer(a *listMetricsArgs, w tool.TimeRange, rows []*svcv2.Metric, t
 		text.Next = append(text.Next, tool.Next("list_metrics", a.Again(w, map[string]any{"offset": *p.NextOffset}, &a.Service, &a.Search, &a.MetricType, &a.Limit), "the next page"))
 	}
 	if len(rows) == 0 {
-		text.Next = append(text.Next, tool.Next("list_services", a.Again(w, nil), "which services send data at all"))
+		text.Next = append(text.Next, tool.Next("list_services", a.Again(w, nil), "the services that send data"))
 	}
 	return &tool.Answer{Data: res, Text: text}
 }

@@ -3,9 +3,9 @@ package services
 import (
 	"context"
 	"fmt"
-	"time"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/wording"
 )
@@ -37,9 +37,9 @@ type listServicesArgs struct {
 func newListServices(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[servicesResult](&tool.Tool{
 		Name: "list_services", Title: "Services",
-		Description: "List the services that sent spans in a time range of at most 365 days, busiest first, with throughput, error rate and p95 latency. A good first call.",
+		Description: "List the services that sent spans in at most " + limits.Lasts(limits.ServiceWindow) + ", the busiest first, with throughput, error rate and p95 latency. A good first call.",
 		Run: tool.With(func(ctx context.Context, a *listServicesArgs) (*tool.Answer, error) {
-			w, err := a.Range(365 * 24 * time.Hour)
+			w, err := a.Range(limits.ServiceWindow)
 			if err != nil {
 				return nil, err
 			}
@@ -86,9 +86,9 @@ func servicesAnswer(a *listServicesArgs, w tool.TimeRange, rows []*svcv2.Service
 		}
 		if worst.GetErrorRate() > 0 {
 			args := a.Again(w, map[string]any{"service": worst.GetName(), "has_error": true}, &a.Environment)
-			text.Next = append(text.Next, tool.Next("search_traces", tool.ClampWindow(args, w, 7), "failed traces of the service with the highest error rate"))
+			text.Next = append(text.Next, tool.Next("search_traces", tool.ClampWindow(args, w, limits.SearchWindow), "failed traces of the service with the highest error rate"))
 		}
-		text.Next = append(text.Next, tool.Next("search_logs", tool.ClampWindow(a.Again(w, map[string]any{"service": rows[0].GetName()}), w, 7), "logs of the busiest service"))
+		text.Next = append(text.Next, tool.Next("search_logs", tool.ClampWindow(a.Again(w, map[string]any{"service": rows[0].GetName()}), w, limits.SearchWindow), "logs of the busiest service"))
 	}
 	return &tool.Answer{Data: res, Text: text}
 }

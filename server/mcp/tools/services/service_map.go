@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"sort"
 	"strings"
-	"time"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/wording"
 )
@@ -39,9 +39,9 @@ type serviceMapArgs struct {
 func newServiceMap(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[mapResult](&tool.Tool{
 		Name: "service_map", Title: "Service map",
-		Description: "Who calls whom in a time range of at most 7 days: calls, errors and durations between services, and to databases, queues and external hosts.",
+		Description: "List the calls between services, and to databases, queues and external hosts, in at most " + limits.Lasts(limits.SearchWindow) + ", with errors and durations.",
 		Run: tool.With(func(ctx context.Context, a *serviceMapArgs) (*tool.Answer, error) {
-			w, err := a.Range(7 * 24 * time.Hour)
+			w, err := a.Range(limits.SearchWindow)
 			if err != nil {
 				return nil, err
 			}
@@ -68,7 +68,7 @@ func newServiceMap(s *tool.Clients) (*tool.Tool, error) {
 				text.Blocks = append(text.Blocks, edgeTable("Databases, queues, external hosts", "", res.PeerEdges))
 			}
 			if m.GetTruncated() {
-				text.Notes = append(text.Notes, "The map has more edges than were read. Name a service to see all of its own.")
+				text.Notes = append(text.Notes, "The map has more edges. Name a service to see all edges of that service.")
 			}
 			text.Shown = fmt.Sprintf("Shown: %d edges between services, %d to others.", len(res.Edges), len(res.PeerEdges))
 			if worst := worstEdge(append(append([]edgeRow{}, res.Edges...), res.PeerEdges...)); worst != nil {

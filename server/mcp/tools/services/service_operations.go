@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/wording"
 )
@@ -29,16 +30,16 @@ type getServiceTopOperationsArgs struct {
 	Service string `doc:"Exact name." required:"true" example:"checkout"`
 	tool.Window
 	Environment *string
-	Metric      string `doc:"What to rank by; the lowest apdex comes first." default:"count" enum:"count,avg_duration,p50_duration,p95_duration,p99_duration,error_rate,apdex"`
+	Metric      string `doc:"Rank by this, the highest first; the lowest apdex comes first." default:"count" of:"ListServiceOperationsRequest.order_by" except:"total_duration" also:"apdex"`
 	Limit       int    `default:"20" clamp:"1..500"`
 }
 
 func newGetServiceTopOperations(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[operationsResult](&tool.Tool{
 		Name: "get_service_top_operations", Title: "Top operations",
-		Description: "List the operations of one service in at most 7 days, ranked by a metric: the busiest, slowest or most failing span names.",
+		Description: "List the operations (span names) of one service in at most " + limits.Lasts(limits.SearchWindow) + ", ranked by a metric: the busiest, slowest or most failing ones first.",
 		Run: tool.With(func(ctx context.Context, a *getServiceTopOperationsArgs) (*tool.Answer, error) {
-			w, err := a.Range(tool.MaxSearch)
+			w, err := a.Range(limits.SearchWindow)
 			if err != nil {
 				return nil, err
 			}
@@ -66,7 +67,7 @@ func newGetServiceTopOperations(s *tool.Clients) (*tool.Tool, error) {
 				}
 				text.Next = append(text.Next, tool.Next("search_traces", a.Again(w, map[string]any{"span_name": rows[0].GetName()}, &a.Service, &a.Environment), "traces of the first operation"))
 			}
-			text.Next = append(text.Next, tool.Next("diagnose_service", a.Again(w, nil, &a.Service, &a.Environment), "what changed in this service"))
+			text.Next = append(text.Next, tool.Next("diagnose_service", a.Again(w, nil, &a.Service, &a.Environment), "changes in this service"))
 			return &tool.Answer{Data: res, Text: text}, nil
 		}),
 	})

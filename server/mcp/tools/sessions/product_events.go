@@ -10,6 +10,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/wording"
 )
@@ -67,9 +68,9 @@ type listProductEventsArgs struct {
 func newListProductEvents(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[productEventsResult](&tool.Tool{
 		Name: "list_product_events", Title: "Product events",
-		Description: "List the names of product events of at most 30 days with how often and for how many sessions and persons they occurred.",
+		Description: "List the names of product events in at most " + limits.Lasts(limits.ActivityWindow) + ", with the numbers of events, sessions and persons.",
 		Run: tool.With(func(ctx context.Context, a *listProductEventsArgs) (*tool.Answer, error) {
-			w, err := a.Range(30 * 24 * time.Hour)
+			w, err := a.Range(limits.ActivityWindow)
 			if err != nil {
 				return nil, err
 			}
@@ -100,12 +101,12 @@ func newListProductEvents(s *tool.Clients) (*tool.Tool, error) {
 			text := tool.Page{Scope: a.Labels(w, append(filters, &a.Kind)...), Shown: tool.ShownOf(len(rows), more, "names")}
 			text.Blocks = []tool.Block{tool.Table("", "No product event matches. Try a longer time range or fewer filters.", []string{"Event", "Kind", "Count", "Sessions", "Persons"}, cells)}
 			if len(cells) == 0 {
-				text.Next = append(text.Next, tool.Next("search_sessions", tool.ClampWindow(a.Again(w, nil), w, 7), "whether browsers send sessions at all"))
+				text.Next = append(text.Next, tool.Next("search_sessions", tool.ClampWindow(a.Again(w, nil), w, limits.SearchWindow), "the sessions of browsers, if there are any"))
 			} else {
 				text.Next = append(text.Next, tool.Next("query_data", a.Again(w, map[string]any{"source": "product_events", "kind": "timeseries", "event_name": []string{res.Events[0].EventName}}), "the most frequent event over time"))
 			}
 			if len(steps) == 2 {
-				text.Next = append(text.Next, tool.Next("query_funnel", a.Again(w, map[string]any{"steps_json": steps}), "how many go from one to the other"))
+				text.Next = append(text.Next, tool.Next("query_funnel", a.Again(w, map[string]any{"steps_json": steps}), "the conversion from one to the other"))
 			}
 			return &tool.Answer{Data: res, Text: text}, nil
 		}),
@@ -145,9 +146,9 @@ type funnelGroup struct {
 type queryFunnelArgs struct {
 	StepsJSON      json.RawMessage `required:"true" example:"[{\"event_name\":\"added to cart\"},{\"event_name\":\"order placed\"}]"`
 	KeyBy          *string         `of:"SearchProductEventFunnelRequest.key_by"`
-	WindowSeconds  float64         `doc:"From the first step to the last." default:"86400" range:"1..2678400"`
+	WindowSeconds  float64         `doc:"Most seconds from the first step to the last." default:"86400" of:"SearchProductEventFunnelRequest.window_seconds" range:"1.."`
 	BreakdownBy    *string         `doc:"country, host, referrer_host, utm_source, utm_medium, utm_campaign, or attribute:KEY of the first step."`
-	BreakdownLimit int             `default:"10" clamp:"1..20"`
+	BreakdownLimit int             `default:"10" of:"SearchProductEventFunnelRequest.breakdown_limit" clamp:""`
 	weekWindow
 	visits
 	DeviceType *string
@@ -157,9 +158,9 @@ type queryFunnelArgs struct {
 func newQueryFunnel(s *tool.Clients) (*tool.Tool, error) {
 	t, err := tool.Define[funnelResult](&tool.Tool{
 		Name: "query_funnel", Title: "Funnel",
-		Description: `Count how many persons go through 1 to 10 steps in order. A step: {"event_name":"order placed","attribute_equals":{"plan":"pro"}}, {"kind":"page","page_path":"/cart"} or {"kind":"session","dimension":"country","value":"DE"}.`,
+		Description: `Count the persons who complete 1 to ` + limits.Number(limits.FunnelSteps) + ` steps in order. A step: {"event_name":"order placed","attribute_equals":{"plan":"pro"}}, {"kind":"page","page_path":"/cart"} or {"kind":"session","dimension":"country","value":"DE"}.`,
 		Run: tool.With(func(ctx context.Context, a *queryFunnelArgs) (*tool.Answer, error) {
-			w, err := a.Range(31 * 24 * time.Hour)
+			w, err := a.Range(limits.ActivityWindow)
 			if err != nil {
 				return nil, err
 			}
@@ -196,8 +197,8 @@ func newQueryFunnel(s *tool.Clients) (*tool.Tool, error) {
 func funnelSteps(a *queryFunnelArgs) (steps []*svcv2.ProductEventStep, echo []any, err error) {
 	const example = `[{"event_name":"added to cart"},{"event_name":"order placed"}]`
 	var list []json.RawMessage
-	if err := json.Unmarshal(a.StepsJSON, &list); err != nil || len(list) == 0 || len(list) > 10 {
-		return nil, nil, a.Bad(&a.StepsJSON, "must be a list of 1 to 10 steps.", example)
+	if err := json.Unmarshal(a.StepsJSON, &list); err != nil || len(list) == 0 || len(list) > limits.FunnelSteps {
+		return nil, nil, a.Bad(&a.StepsJSON, "must be a list of 1 to "+limits.Number(limits.FunnelSteps)+" steps.", example)
 	}
 	for i, one := range list {
 		step := &svcv2.ProductEventStep{}
@@ -235,7 +236,7 @@ func funnelAnswer(a *queryFunnelArgs, w tool.TimeRange, out *svcv2.ProductEventF
 	if res.Conversion != nil {
 		text.Scope = append(text.Scope, tool.Labeled("conversion", wording.Percent(*res.Conversion)))
 	}
-	text.Blocks = []tool.Block{tool.Table("Steps", "Nobody took a step.", []string{"Step", "What", "Count", "Of first", "Of previous", "Lost"}, cells)}
+	text.Blocks = []tool.Block{tool.Table("Steps", "No one took a step.", []string{"Step", "Name", "Count", "Of first", "Of previous", "Lost"}, cells)}
 	if out.BreakdownBy != nil {
 		res.Breakdown = &funnelBreakdown{By: out.GetBreakdownBy(), Groups: []funnelGroup{}}
 		var groups [][]string
@@ -263,13 +264,13 @@ func funnelAnswer(a *queryFunnelArgs, w tool.TimeRange, out *svcv2.ProductEventF
 	filters := append([]any{&a.KeyBy, &a.WindowSeconds}, append(a.fields(), &a.DeviceType, &a.Browser)...)
 	switch {
 	case len(res.Steps) == 0 || res.Steps[0].Count == 0:
-		text.Next = append(text.Next, tool.Next("list_product_events", a.Again(w, nil), "which events there are, with their exact names"))
+		text.Next = append(text.Next, tool.Next("list_product_events", a.Again(w, nil), "the events that exist, with their exact names"))
 	case out.BreakdownBy == nil:
-		text.Next = append(text.Next, tool.Next("query_funnel", a.Again(w, map[string]any{"steps_json": steps, "breakdown_by": "country"}, filters...), "who gets further, by country"))
+		text.Next = append(text.Next, tool.Next("query_funnel", a.Again(w, map[string]any{"steps_json": steps, "breakdown_by": "country"}, filters...), "the same by country"))
 	default:
 		text.Next = append(text.Next, tool.Next("query_funnel", a.Again(w, map[string]any{"steps_json": steps}, filters...), "the same without groups"))
 	}
-	if lost := worstStep(res.Steps); lost != nil && w.To.Sub(w.From) <= tool.MaxSearch {
+	if lost := worstStep(res.Steps); lost != nil && w.To.Sub(w.From) <= limits.SearchWindow {
 		text.Next = append(text.Next, tool.Next("search_sessions", a.Again(w, map[string]any{"has_errors": true}, &a.Country), fmt.Sprintf("sessions with errors, which can explain the %s lost at step %d", wording.Number(lost.DropOff), lost.Step)))
 	}
 	return &tool.Answer{Data: res, Text: text}

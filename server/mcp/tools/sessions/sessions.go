@@ -4,9 +4,9 @@ import (
 	"context"
 	"maps"
 	"strings"
-	"time"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/wording"
 )
@@ -52,13 +52,13 @@ type searchSessionsArgs struct {
 	Country         *string
 	DeviceType      *string
 	HasErrors       *bool
-	DurationMinMs   *float64 `range:"0.."`
-	DurationMaxMs   *float64 `range:"0.."`
-	ActiveMinMs     *float64 `range:"0.."`
-	ActiveMaxMs     *float64 `range:"0.."`
-	EventType       *string  `doc:"One event must fit this and the next five." of:"SessionEventFilters.type"`
+	DurationMinMs   *float64 `of:"SearchSessionReplaysRequest.duration_min_ms"`
+	DurationMaxMs   *float64 `of:"SearchSessionReplaysRequest.duration_max_ms"`
+	ActiveMinMs     *float64 `of:"SearchSessionReplaysRequest.active_time_min_ms"`
+	ActiveMaxMs     *float64 `of:"SearchSessionReplaysRequest.active_time_max_ms"`
+	EventType       *string  `doc:"One event must match this and the next five parameters." of:"SessionEventFilters.type"`
 	Level           *string
-	HTTPStatusMin   *int `range:"0..999"`
+	HTTPStatusMin   *int `of:"SessionEventFilters.min_status"`
 	URLContains     *string
 	MessageContains *string
 	TraceID         *string `shape:"trace"`
@@ -76,9 +76,9 @@ func (a *searchSessionsArgs) filters() []any {
 func newSearchSessions(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[sessionsResult](&tool.Tool{
 		Name: "search_sessions", Title: "Sessions",
-		Description: "Search browser sessions of at most 7 days, by user, device, errors, or by what happened in them.",
+		Description: "Search browser sessions in at most " + limits.Lasts(limits.SearchWindow) + " by user, device, errors or events.",
 		Run: tool.With(func(ctx context.Context, a *searchSessionsArgs) (*tool.Answer, error) {
-			w, err := a.Range(tool.MaxSearch)
+			w, err := a.Range(limits.SearchWindow)
 			if err != nil {
 				return nil, err
 			}
@@ -126,7 +126,7 @@ func newSearchSessions(s *tool.Clients) (*tool.Tool, error) {
 			text := tool.Page{Scope: a.Labels(w, a.filters()...), Shown: p.Shown(len(rows), "sessions")}
 			text.Blocks = []tool.Block{tool.Table("", "No session matches. Try a longer time range or fewer filters.", []string{"Session", "Start", "User", "Browser", "Country", "s", "Pages", "Errors", "First page"}, cells)}
 			if pick != "" {
-				text.Next = append(text.Next, tool.Next("get_session_transcript", map[string]any{"session_id": pick}, "what happened in one of them"), tool.Next("get_session_traces", map[string]any{"session_id": pick}, "its traces"))
+				text.Next = append(text.Next, tool.Next("get_session_transcript", map[string]any{"session_id": pick}, "the events of one of them"), tool.Next("get_session_traces", map[string]any{"session_id": pick}, "its traces"))
 			}
 			if p.NextOffset != nil {
 				text.Next = append(text.Next, tool.Next("search_sessions", a.Again(w, map[string]any{"offset": *p.NextOffset}, append(a.filters(), &a.Limit)...), "the next page"))
@@ -193,7 +193,7 @@ type getSessionTranscriptArgs struct {
 func newGetSessionTranscript(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[transcriptResult](&tool.Tool{
 		Name: "get_session_transcript", Title: "Session transcript",
-		Description: "Read what happened in one session, in order: pages, clicks, inputs, console, network, errors.",
+		Description: "Read the events of one session in order: pages, clicks, inputs, console, network, errors.",
 		Run: tool.With(func(ctx context.Context, a *getSessionTranscriptArgs) (*tool.Answer, error) {
 			offset, limit := a.Offset, a.Limit
 			rows, more, err := tool.Collect(ctx, nil, offset, limit, func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.SessionReplayTranscriptEvent, *string, error) {
@@ -221,9 +221,9 @@ func newGetSessionTranscript(s *tool.Clients) (*tool.Tool, error) {
 				cells = append(cells, []string{e.Timestamp, e.Type, wording.Clip(e.what(), 240), e.TraceID})
 			}
 			text := tool.Page{Scope: []tool.Pair{tool.Labeled("Session", res.SessionID)}, Shown: p.Shown(len(rows), "events")}
-			text.Blocks = []tool.Block{tool.Table("", "No event of this session matches.", []string{"Time", "Type", "What", "Trace"}, cells)}
+			text.Blocks = []tool.Block{tool.Table("", "No event of this session matches.", []string{"Time", "Type", "Detail", "Trace"}, cells)}
 			if trace != "" {
-				text.Next = append(text.Next, tool.Next("inspect_trace", map[string]any{"trace_id": trace}, "a trace that it began"))
+				text.Next = append(text.Next, tool.Next("inspect_trace", map[string]any{"trace_id": trace}, "a trace that the session started"))
 			}
 			if p.NextOffset != nil {
 				args := map[string]any{"session_id": res.SessionID, "offset": *p.NextOffset, "limit": limit}
@@ -274,13 +274,13 @@ type sessionTrace struct {
 type getSessionTracesArgs struct {
 	tool.Call
 	SessionID string `required:"true" example:"srep_…, from search_sessions"`
-	Limit     int    `default:"50" clamp:"1..100"`
+	Limit     int    `default:"50" of:"ListSessionReplayTracesRequest.limit" clamp:""`
 }
 
 func newGetSessionTraces(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[sessionTracesResult](&tool.Tool{
 		Name: "get_session_traces", Title: "Session traces",
-		Description: "Read one session and the traces that it began.",
+		Description: "Read one session and the traces that it started.",
 		Run: tool.With(func(ctx context.Context, a *getSessionTracesArgs) (*tool.Answer, error) {
 			id := a.SessionID
 			r, err := s.Replays.GetSessionReplay(ctx, &svcv2.GetSessionReplayRequest{Id: id})
@@ -321,10 +321,11 @@ func newGetSessionTraces(s *tool.Clients) (*tool.Tool, error) {
 			if pick != "" {
 				text.Next = append(text.Next, tool.Next("inspect_trace", map[string]any{"trace_id": pick}, "one of them in full"))
 			}
-			text.Next = append(text.Next, tool.Next("get_session_transcript", map[string]any{"session_id": id}, "what happened in the session"))
+			text.Next = append(text.Next, tool.Next("get_session_transcript", map[string]any{"session_id": id}, "the events of the session"))
 			return &tool.Answer{Data: res, Text: text}, nil
 		}),
 	})
 }
 
-const productWindow = 7 * 24 * time.Hour
+// productWindow is the default length of a time range of product events.
+const productWindow = 7 * limits.Day

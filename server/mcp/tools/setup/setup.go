@@ -47,7 +47,7 @@ type auditSetupArgs struct {
 func newAuditSetup(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[setupResult](&tool.Tool{
 		Name: "audit_setup", Title: "Audit of the setup",
-		Description: "Check ingest, resource and span attributes, trace links, logs, clocks, personal data and cardinality of the last 24 hours: what is wrong, with figures, and how to mend it.",
+		Description: "Check ingest, resource and span attributes, trace links, logs, clocks, personal data and cardinality of the last 24 hours. Each problem comes with figures and a fix.",
 		Run: tool.With(func(ctx context.Context, a *auditSetupArgs) (*tool.Answer, error) {
 			out, err := s.Instrumentation.GetSetupAudit(ctx, &svcv2.GetSetupAuditRequest{})
 			if err != nil {
@@ -82,7 +82,7 @@ func setupAnswer(a *auditSetupArgs, out *svcv2.SetupAudit) *tool.Answer {
 	if !res.TelemetryChecksAvailable {
 		text.Notes = append(text.Notes, "The telemetry store did not answer: its checks are skipped. Call again in a minute.")
 	} else if res.DataStatus == "no_data" {
-		text.Notes = append(text.Notes, "No traces, logs or metrics came in the last 24 hours.")
+		text.Notes = append(text.Notes, "The organization sent no traces, logs or metrics in the last 24 hours.")
 	}
 	var passed []string
 	for _, severity := range []string{"critical", "warn", "info"} {
@@ -92,7 +92,7 @@ func setupAnswer(a *auditSetupArgs, out *svcv2.SetupAudit) *tool.Answer {
 			}
 			row := toSetupCheck(c)
 			res.Checks = append(res.Checks, row)
-			b := tool.Block{Heading: fmt.Sprintf("%s %s does not hold: %s", strings.ToUpper(severity), row.ID, row.Title)}
+			b := tool.Block{Heading: fmt.Sprintf("%s %s failed: %s", strings.ToUpper(severity), row.ID, row.Title)}
 			b.Rows = append(b.Rows, row.Detail)
 			for _, x := range row.Affected {
 				b.Rows = append(b.Rows, strings.TrimSuffix(fmt.Sprintf("- %s %s: %s", strings.ReplaceAll(x.Kind, "_", " "), wording.Clip(wording.OneLine(x.Name), 120), wording.Clip(wording.OneLine(x.Note), 400)), ": "))
@@ -120,10 +120,10 @@ func setupAnswer(a *auditSetupArgs, out *svcv2.SetupAudit) *tool.Answer {
 		text.Blocks = append(text.Blocks, tool.Block{Heading: "Passed and skipped", Rows: passed})
 	}
 	if res.OpenRecommendationCount > 0 {
-		text.Next = append(text.Next, tool.Next("get_instrumentation_recommendations", map[string]any{}, fmt.Sprintf("%d attribute names to mend, each with its figures", res.OpenRecommendationCount)))
+		text.Next = append(text.Next, tool.Next("get_instrumentation_recommendations", map[string]any{}, fmt.Sprintf("%d attribute names to fix, with figures", res.OpenRecommendationCount)))
 	}
 	if !res.IncludePassing {
-		text.Next = append(text.Next, tool.Next("audit_setup", map[string]any{"include_passing": true}, "what passed, with figures"))
+		text.Next = append(text.Next, tool.Next("audit_setup", map[string]any{"include_passing": true}, "the passed checks, with figures"))
 	}
 	return &tool.Answer{Data: res, Text: text}
 }
@@ -177,14 +177,14 @@ type coverageGap struct {
 
 type getInstrumentationRecommendationsArgs struct {
 	tool.Call
-	Status          string `default:"open" enum:"open,dismissed,applied,resolved,all"`
+	Status          string `default:"open" of:"Recommendation.status" also:"all"`
 	IncludeCoverage bool   `default:"false"`
 }
 
 func newGetInstrumentationRecommendations(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[recommendationsResult](&tool.Tool{
 		Name: "get_instrumentation_recommendations", Title: "Recommendations",
-		Description: "Attribute names to mend (deprecated, sent under two names, not dotted lower case) with the spans that carry them and the fix; include_coverage adds resource attributes that services lack.",
+		Description: "List attribute names to fix (deprecated, sent under two names, not dotted lower case) with the spans that carry them and the fix. include_coverage adds resource attributes that services lack.",
 		Run: tool.With(func(ctx context.Context, a *getInstrumentationRecommendationsArgs) (*tool.Answer, error) {
 			rows, _, err := tool.Collect(ctx, nil, 0, 1000, func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.Recommendation, *string, error) {
 				res, err := s.Instrumentation.ListInstrumentationRecommendations(ctx, &svcv2.ListInstrumentationRecommendationsRequest{Limit: &limit, Cursor: cursor})
@@ -257,7 +257,7 @@ func recommendationsAnswer(a *getInstrumentationRecommendationsArgs, rows []*svc
 	}
 	res.Total = len(res.Issues)
 	text := tool.Page{Scope: []tool.Pair{tool.Labeled("status", status), tool.Labeled("Spans", "of the last 24 hours")}, Shown: tool.ShownOf(res.Total, false, "recommendations")}
-	text.Blocks = []tool.Block{tool.Table("Attribute names", "There is nothing to recommend.", []string{"No.", "Severity", "Kind", "Key", "Spans", "Sent by", "Status", "Fix"}, cells)}
+	text.Blocks = []tool.Block{tool.Table("Attribute names", "There are no recommendations.", []string{"No.", "Severity", "Kind", "Key", "Spans", "Sent by", "Status", "Fix"}, cells)}
 	if audit != nil {
 		at := audit.GetGeneratedAt().AsTime()
 		day := tool.Period(at.Add(-24*time.Hour), at)
@@ -286,6 +286,6 @@ func recommendationsAnswer(a *getInstrumentationRecommendationsArgs, rows []*svc
 	if len(res.Issues) > 0 {
 		text.Next = append(text.Next, tool.Next("explore_attributes", map[string]any{"source": "traces", "key": res.Issues[0].SourceKey}, "the values of the first of these"))
 	}
-	text.Next = append(text.Next, tool.Next("audit_setup", map[string]any{}, "everything else about the setup"))
+	text.Next = append(text.Next, tool.Next("audit_setup", map[string]any{}, "the other checks of the setup"))
 	return &tool.Answer{Data: res, Text: text}
 }

@@ -9,6 +9,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/diagnose"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/wording"
 )
@@ -61,9 +62,9 @@ type findSlowTracesArgs struct {
 func newFindSlowTraces(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[slowResult](&tool.Tool{
 		Name: "find_slow_traces", Title: "Slow traces",
-		Description: "Find the slowest traces of at most 7 days, which operations got slower, and on what the slowest spent its time (critical path, repeated calls).",
+		Description: "Find the slowest traces in at most " + limits.Lasts(limits.SearchWindow) + ", the operations that got slower, and the spans on which the slowest trace spent its time (critical path, repeated calls).",
 		Run: tool.With(func(ctx context.Context, a *findSlowTracesArgs) (*tool.Answer, error) {
-			w, err := a.Range(tool.MaxSearch)
+			w, err := a.Range(limits.SearchWindow)
 			if err != nil {
 				return nil, err
 			}
@@ -84,7 +85,7 @@ func newFindSlowTraces(s *tool.Clients) (*tool.Tool, error) {
 			text := tool.Page{Scope: a.Labels(w, &a.Service, &a.Environment)}
 			if stats == nil {
 				text.Blocks = []tool.Block{{Empty: "No trace began in this time range."}}
-				text.Next = []tool.Suggestion{tool.Next("list_services", a.Again(w, nil, &a.Environment), "which services sent spans")}
+				text.Next = []tool.Suggestion{tool.Next("list_services", a.Again(w, nil, &a.Environment), "the services that sent spans")}
 				return &tool.Answer{Data: res, Text: text}, nil
 			}
 			rows, err := slowest(ctx, s, a, w, stats)
@@ -99,7 +100,7 @@ func newFindSlowTraces(s *tool.Clients) (*tool.Tool, error) {
 				slowerBlock(slower), TraceTable("Slowest", "No trace was found.", res.Traces),
 			}
 			if len(slower) > 0 {
-				text.Next = append(text.Next, tool.Next("compare_periods", tool.Compared(w, a.Service, a.Environment), "why operations got slower: release, dependency, error or log pattern"))
+				text.Next = append(text.Next, tool.Next("compare_periods", tool.Compared(w, a.Service, a.Environment), "causes of slower operations: release, dependency, error or log pattern"))
 			}
 			if len(rows) > 0 {
 				if err := explainSlow(ctx, s, a, w, rows[0], &res, &text); err != nil {
@@ -144,8 +145,8 @@ func explainSlow(ctx context.Context, s *tool.Clients, a *findSlowTracesArgs, w 
 	if len(res.CriticalPath) > 0 {
 		service := res.CriticalPath[0].ServiceName
 		text.Next = append(text.Next,
-			tool.Next("get_service_top_operations", a.Again(w, map[string]any{"service": service, "metric": "p95_duration"}, &a.Environment), "which operations are slow in the service in which that trace spent most of its time"),
-			tool.Next("diagnose_service", a.Again(w, map[string]any{"service": service}, &a.Environment), "what changed in that service"))
+			tool.Next("get_service_top_operations", a.Again(w, map[string]any{"service": service, "metric": "p95_duration"}, &a.Environment), "slow operations of the service in which that trace spent most of its time"),
+			tool.Next("diagnose_service", a.Again(w, map[string]any{"service": service}, &a.Environment), "changes in that service"))
 	}
 	return nil
 }
@@ -213,11 +214,11 @@ func pathBlock(heading string, path []pathStep, whole float64) tool.Block {
 	for _, p := range path {
 		cells = append(cells, []string{p.ServiceName, wording.Clip(p.SpanName, 120), wording.Number(p.SelfMs), wording.Percent(p.SelfMs / max(whole, 0.001)), p.SpanID})
 	}
-	return tool.Table(heading, "The slowest trace has no spans.", []string{"Service", "Span", "own ms", "Share", "Span id"}, cells)
+	return tool.Table(heading, "The slowest trace has no spans.", []string{"Service", "Span", "Own ms", "Share", "Span id"}, cells)
 }
 
 func repeatedBlock(list []repeatedOp) tool.Block {
-	b := tool.Block{Heading: "Done over and over under one span"}
+	b := tool.Block{Heading: "Repeated under one span"}
 	for _, r := range list {
 		b.Rows = append(b.Rows, fmt.Sprintf("- %s: %s, %d times, %s ms together", r.ServiceName, wording.Clip(wording.OneLine(r.SpanName), 200), r.Count, wording.Number(r.TotalMs)))
 	}

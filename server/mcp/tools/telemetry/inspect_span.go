@@ -33,18 +33,18 @@ type inspectSpanArgs struct {
 	TraceID string `required:"true" shape:"trace"`
 	SpanID  string `required:"true" shape:"span"`
 	tool.Timestamp
-	PayloadChars int `doc:"Characters of each long value." default:"2000" clamp:"100..20000"`
+	PayloadChars int `doc:"Most characters of a value." default:"2000" clamp:"100..20000"`
 }
 
 func newInspectSpan(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[spanResult](&tool.Tool{
 		Name: "inspect_span", Title: "Span",
-		Description: "Read one span whole: attributes, events with stack traces, and the messages and payloads of model and tool calls.",
+		Description: "Read one whole span: attributes, events with stack traces, and the messages and payloads of model and tool calls.",
 		Run: tool.With(func(ctx context.Context, a *inspectSpanArgs) (*tool.Answer, error) {
 			req := &svcv2.GetSpanRequest{TraceId: a.TraceID, SpanId: a.SpanID, Timestamp: a.Timestamp.Proto()}
 			sp, err := s.Traces.GetSpan(ctx, req)
 			if err != nil && req.Timestamp != nil && tool.IsNotFound(err) {
-				a.Note("The span does not begin within an hour of timestamp; it was looked for at all times.")
+				a.Note("The span does not begin within an hour of timestamp, so all times were searched.")
 				req.Timestamp = nil
 				sp, err = s.Traces.GetSpan(ctx, req)
 			}

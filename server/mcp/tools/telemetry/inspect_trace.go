@@ -11,6 +11,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/diagnose"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/wording"
@@ -97,8 +98,8 @@ type inspectTraceArgs struct {
 	tool.Call
 	TraceID string `required:"true" shape:"trace"`
 	tool.Timestamp
-	ErrorsOnly bool `doc:"Only spans that failed, and the spans above them." default:"false"`
-	MaxSpans   int  `doc:"How many spans to return." default:"60" clamp:"1..300"`
+	ErrorsOnly bool `doc:"Only failed spans and their ancestors." default:"false"`
+	MaxSpans   int  `doc:"Most spans to return." default:"60" clamp:"1..300"`
 }
 
 func newInspectTrace(s *tool.Clients) (*tool.Tool, error) {
@@ -108,13 +109,13 @@ func newInspectTrace(s *tool.Clients) (*tool.Tool, error) {
 	}
 	return tool.Define[traceResult](&tool.Tool{
 		Name: "inspect_trace", Title: "Trace",
-		Description: "Read one trace: its spans as a tree with attributes, events and links, and its log records. In a large trace the slowest, busiest and failed spans are kept and the rest is summed up; raise max_spans or set errors_only to see other parts.",
+		Description: "Read one trace: its spans as a tree with attributes, events and links, and its log records. Of a large trace it returns the slowest, busiest and failed spans, and sums up the others. Raise max_spans or set errors_only to see other spans.",
 		Output:      output,
 		Run: tool.With(func(ctx context.Context, a *inspectTraceArgs) (*tool.Answer, error) {
 			req := &svcv2.GetTraceRequest{TraceId: a.TraceID, Timestamp: a.Timestamp.Proto()}
 			trace, err := s.Traces.GetTrace(ctx, req)
 			if err != nil && req.Timestamp != nil && tool.IsNotFound(err) {
-				a.Note("Nothing of this trace begins within an hour of timestamp; it was looked for at all times.")
+				a.Note("No span of this trace begins within an hour of timestamp, so all times were searched.")
 				req.Timestamp = nil
 				trace, err = s.Traces.GetTrace(ctx, req)
 			}
@@ -145,9 +146,9 @@ func addLogs(ctx context.Context, s *tool.Clients, trace *svcv2.Trace, res *trac
 		return "", nil
 	}
 	w := tool.TimeRange{From: trace.GetStartTime().AsTime().Add(-time.Hour), To: trace.GetEndTime().AsTime().Add(time.Hour)}
-	if w.To.Sub(w.From) > tool.MaxSearch {
-		w.To = w.From.Add(tool.MaxSearch)
-		text.Notes = append(text.Notes, "The trace is longer than 7 days: only logs of its first days were searched.")
+	if w.To.Sub(w.From) > limits.SearchWindow {
+		w.To = w.From.Add(limits.SearchWindow)
+		text.Notes = append(text.Notes, "The trace is longer than "+limits.Lasts(limits.SearchWindow)+", so only its first days were searched for logs.")
 	}
 	id := trace.GetId()
 	rows, more, err := tool.Collect(ctx, nil, 0, logsFetched, FetchLogs(s, w, &svcv2.LogFilters{TraceId: &id}))
@@ -178,7 +179,7 @@ func traceNext(trace *svcv2.Trace, res *traceResult) []tool.Suggestion {
 	service := ""
 	if failed != nil {
 		service = failed.GetServiceName()
-		next = append(next, tool.Next("inspect_span", map[string]any{"trace_id": res.TraceID, "span_id": failed.GetId(), "timestamp": wording.Clock(failed.GetStartTime().AsTime())}, "the failed span that began last, whole: exception, stack trace, attributes"))
+		next = append(next, tool.Next("inspect_span", map[string]any{"trace_id": res.TraceID, "span_id": failed.GetId(), "timestamp": wording.Clock(failed.GetStartTime().AsTime())}, "the last failed span: exception, stack trace, attributes"))
 	} else if path := diagnose.NewSpanTree(trace.GetSpans()).CriticalPath(1); len(path) > 0 {
 		service = path[0].GetServiceName()
 		next = append(next, tool.Next("inspect_span", map[string]any{"trace_id": res.TraceID, "span_id": path[0].GetSpanId()}, fmt.Sprintf("the span with the most own time on the critical path (%s ms)", wording.Number(path[0].GetSelfMs()))))
@@ -187,7 +188,7 @@ func traceNext(trace *svcv2.Trace, res *traceResult) []tool.Suggestion {
 		// The trace may be one of many, long after the change. So look at a period around it and do not compare the times before
 		// and after it.
 		w := tool.Period(at.Add(-30*time.Minute), at.Add(30*time.Minute))
-		next = append(next, tool.Next("diagnose_service", map[string]any{"service": service, "start_time": w.Start, "end_time": w.End}, "what was wrong in "+service+" around this trace"))
+		next = append(next, tool.Next("diagnose_service", map[string]any{"service": service, "start_time": w.Start, "end_time": w.End}, "problems of "+service+" around the time of this trace"))
 	}
 	return next
 }
@@ -201,7 +202,7 @@ func traceText(res *traceResult, text *tool.Page, logs string) {
 		tool.Labeled("Services", fmt.Sprint(res.ServiceCount)),
 	}
 	if res.SpanCount > res.TotalSpanCount {
-		text.Notes = append(text.Notes, fmt.Sprintf("The trace has %d spans; the %d earliest were read.", res.SpanCount, res.TotalSpanCount))
+		text.Notes = append(text.Notes, fmt.Sprintf("The trace has %d spans. Only the earliest %d were read.", res.SpanCount, res.TotalSpanCount))
 	}
 	spans := tool.Block{Heading: "Spans", Empty: "No span of this trace failed."}
 	below := map[string]omitted{}

@@ -6,9 +6,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/wording"
 )
@@ -40,16 +40,16 @@ type mineLogPatternsArgs struct {
 	Severity    *string `shape:"severity"`
 	Search      *string `doc:"Text in the body."`
 	TraceID     *string `shape:"trace"`
-	SampleSize  int     `default:"10000" clamp:"100..50000"`
-	Limit       int     `default:"50" clamp:"1..200"`
+	SampleSize  int     `default:"10000" of:"SearchLogPatternsRequest.sample_size" clamp:""`
+	Limit       int     `default:"50" of:"SearchLogPatternsRequest.max_patterns" clamp:""`
 }
 
 func newMineLogPatterns(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[patternsResult](&tool.Tool{
 		Name: "mine_log_patterns", Title: "Log patterns",
-		Description: "Group the log records of at most 24 hours by the pattern of their message, new ones first, compared with the time before.",
+		Description: "Group the log records of at most " + limits.Lasts(limits.PatternWindow) + " by the pattern of their messages, and compare them with the equally long time before. New patterns come first.",
 		Run: tool.With(func(ctx context.Context, a *mineLogPatternsArgs) (*tool.Answer, error) {
-			w, err := a.Range(24 * time.Hour)
+			w, err := a.Range(limits.PatternWindow)
 			if err != nil {
 				return nil, err
 			}
@@ -93,7 +93,7 @@ func newMineLogPatterns(s *tool.Clients) (*tool.Tool, error) {
 			text := tool.Page{Scope: a.Labels(w, &a.Service, &a.Environment, &a.Severity, &a.Search, &a.TraceID)}
 			text.Blocks = []tool.Block{tool.Table("", "No record matches. Try a longer time range or fewer filters.", []string{"", "Records", "Before", "Severity", "Service", "Pattern", "Sample"}, cells)}
 			if len(cells) > 0 && !slices.ContainsFunc(res.Patterns, func(p patternRow) bool { return p.PreviousCount > 0 }) {
-				text.Notes = append(text.Notes, "No record matched in the time before, so every pattern counts as new; choose a time range that begins after the data does to see what changed.")
+				text.Notes = append(text.Notes, "No record matched in the time before, so every pattern counts as new. To see changes, choose a time range that begins after the first record.")
 			}
 			if len(cells) > 0 {
 				text.Shown = fmt.Sprintf("Shown: %d patterns of %s records, found in a sample of %d.", len(cells), wording.Number(res.TotalCount), res.TotalSampled)

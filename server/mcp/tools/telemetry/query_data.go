@@ -8,14 +8,13 @@ import (
 	"time"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
+	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/wording"
 )
 
-const (
-	maxQueried  = 31 * 24 * time.Hour
-	otherGroups = "(all others)"
-)
+const otherGroups = "(all others)"
 
 type dataResult struct {
 	TimeRange tool.TimeRange `json:"timeRange"`
@@ -50,13 +49,13 @@ type queryDataArgs struct {
 	Source           string `required:"true" of:"QuerySpec.source" example:"traces"`
 	Kind             string `required:"true" enum:"timeseries,breakdown" example:"timeseries"`
 	Metric           *metric
-	GroupBy          *string `doc:"service, span_name, status_code, http_method, severity, event_name, kind, source, host, page_path, group, attribute, resource_attribute (both need attribute_key), none."`
+	GroupBy          *grouping
 	Service          *string `doc:"Exact name."`
 	Environments     []string
 	CommitShas       []string
 	SpanName         *string
 	RootSpansOnly    *bool
-	ApdexThresholdMs *float64 `range:"1.."`
+	ApdexThresholdMs *float64 `of:"QuerySpec.apdex_threshold_ms" range:"1.."`
 	Severity         *string  `shape:"severity"`
 	MetricName       *string  `doc:"For source=metrics, with metric_type."`
 	MetricType       *string  `of:"QueryMetric.type"`
@@ -64,13 +63,13 @@ type queryDataArgs struct {
 	EventKind        []string
 	Host             *string
 	PagePath         *string
-	AttributeKey     *string `doc:"Filter, and key to group by."`
+	AttributeKey     *string `doc:"Attribute to filter by, and to group by with group_by=attribute."`
 	AttributeValue   *string `doc:"Exact value of attribute_key."`
-	AttributeScope   *string `enum:"span,resource,log,metric,event"`
-	Where            *string `doc:"Further conditions, for example duration > 500 AND attr.http.route = '/cart'."`
+	AttributeScope   *string `of:"ListAttributeKeysRequest.scope" except:"link"`
+	Where            *string `doc:"More conditions, for example duration > 500 AND attr.http.route = '/cart'."`
 	tool.Window
-	BucketSeconds *int `range:"1..2678400"`
-	Limit         int  `default:"10" clamp:"1..100"`
+	BucketSeconds *int `of:"QueryTimeseriesRequest.bucket_seconds"`
+	Limit         int  `default:"10" of:"QuerySpec.limit" clamp:""`
 
 	// partOfName and onResource say how resolveNames understood names that the call leaves ambiguous.
 	partOfName, onResource bool
@@ -81,19 +80,75 @@ type metric string
 
 // Describe lists the metrics of every source.
 func (metric) Describe() string {
+	sources, err := tool.Choices("QuerySpec.source")
+	if err != nil {
+		return "" // cannot happen: paramsOf reads the same field of the contract for the parameter source
+	}
 	var parts []string
-	for _, source := range []string{"traces", "logs", "metrics", "product_events"} {
+	for _, source := range sources {
 		parts = append(parts, source+": "+strings.Join(metricsOf(source), ", "))
 	}
 	return strings.Join(parts, "; ") + "."
 }
 
+// metricsOf lists the metrics of a source: the aggregations that need no value_field, which this tool does not have.
+func metricsOf(source string) []string {
+	s := query.Source(source)
+	return slices.DeleteFunc(query.Aggregations(s), func(name string) bool {
+		_, err := query.ParseAggregation("", s, name, "", 0)
+		return err != nil
+	})
+}
+
+// grouping is a way to group. The query language takes any field; these are the fields that every organization has.
+type grouping string
+
+// groupings lists the ways to group with their fields in the query language. attribute_key completes a field that ends with a dot.
+func groupings() [][2]string {
+	return [][2]string{
+		{"service", "service.name"},
+		{"span_name", "span.name"},
+		{"status_code", "status_code"},
+		{"http_method", "http.method"},
+		{"severity", "severity"},
+		{"event_name", "event_name"},
+		{"kind", "kind"},
+		{"source", "source"},
+		{"host", "host"},
+		{"page_path", "page.path"},
+		{"group", "group"},
+		{"attribute", "attr."},
+		{"resource_attribute", "resource."},
+	}
+}
+
+// Describe lists the ways to group.
+func (grouping) Describe() string {
+	var names []string
+	for _, g := range groupings() {
+		names = append(names, g[0])
+	}
+	return strings.Join(names, ", ") + " (both need attribute_key), none."
+}
+
+// groupField is the engine's field for a way to group.
+func groupField(group, key string) string {
+	for _, g := range groupings() {
+		if g[0] == group && strings.HasSuffix(g[1], ".") {
+			return g[1] + key
+		} else if g[0] == group {
+			return g[1]
+		}
+	}
+	return group
+}
+
 func newQueryData(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[dataResult](&tool.Tool{
 		Name: "query_data", Title: "Query",
-		Description: "Compute a time series, or the top groups (breakdown), of spans, logs, one metric or product events.",
+		Description: "Compute a time series, or the groups with the highest values (breakdown), of spans, logs, one metric or product events, in at most " + limits.Lasts(limits.TimeseriesWindow) + ".",
 		Run: tool.With(func(ctx context.Context, a *queryDataArgs) (*tool.Answer, error) {
-			w, err := a.Range(maxQueried)
+			w, err := a.Range(limits.TimeseriesWindow)
 			if err != nil {
 				return nil, err
 			}
@@ -112,42 +167,6 @@ func newQueryData(s *tool.Clients) (*tool.Tool, error) {
 	})
 }
 
-// groupField is the engine's field for a way to group.
-func groupField(group, key string) string {
-	switch group {
-	case "service":
-		return "service.name"
-	case "span_name":
-		return "span.name"
-	case "status_code":
-		return "status_code"
-	case "http_method":
-		return "http.method"
-	case "page_path":
-		return "page.path"
-	case "attribute":
-		return "attr." + key
-	case "resource_attribute":
-		return "resource." + key
-	default:
-		return group
-	}
-}
-
-// metricsOf lists the metrics of a source.
-func metricsOf(source string) []string {
-	switch source {
-	case "traces":
-		return []string{"count", "error_rate", "apdex", "avg_duration", "p50_duration", "p95_duration", "p99_duration"}
-	case "metrics":
-		return []string{"avg", "sum", "min", "max", "count", "rate", "increase", "p50", "p95", "p99"}
-	case "product_events":
-		return []string{"count", "sessions", "persons", "users", "visitors"}
-	default:
-		return []string{"count"}
-	}
-}
-
 // spec converts the arguments to a query of the engine. Every condition is a value in its tree, never text.
 func spec(a *queryDataArgs, w tool.TimeRange) (*svcv2.QuerySpec, *dataResult, error) {
 	res := &dataResult{TimeRange: w, Kind: a.Kind, Context: queryEcho{Source: a.Source}}
@@ -163,7 +182,7 @@ func spec(a *queryDataArgs, w tool.TimeRange) (*svcv2.QuerySpec, *dataResult, er
 	if known := metricsOf(source); !slices.Contains(known, res.Metric) {
 		return nil, nil, a.Bad(&a.Metric, fmt.Sprintf("is %q; source=%s has %s.", res.Metric, source, strings.Join(known, ", ")), known[0])
 	}
-	group := tool.Or(a.GroupBy, "")
+	group := string(tool.Or(a.GroupBy, ""))
 	if group == "" && res.Kind == "breakdown" {
 		group = "service"
 		if source == "product_events" {
@@ -193,7 +212,7 @@ func spec(a *queryDataArgs, w tool.TimeRange) (*svcv2.QuerySpec, *dataResult, er
 			op := "="
 			if v == a.SpanName && a.partOfName {
 				op = "contains"
-				res.Decisions = append(res.Decisions, "span_name as a part of names: no span has exactly this one")
+				res.Decisions = append(res.Decisions, "span_name as a part of names, because no span has exactly this name")
 			}
 			add(field, op, *v)
 		}
@@ -243,7 +262,7 @@ func spec(a *queryDataArgs, w tool.TimeRange) (*svcv2.QuerySpec, *dataResult, er
 			add(field, "exists")
 		}
 	} else if a.AttributeValue != nil {
-		return nil, nil, a.Bad(&a.AttributeValue, "needs attribute_key: the name of the attribute that has this value.", "")
+		return nil, nil, a.Bad(&a.AttributeValue, "needs attribute_key, the name of the attribute that has this value.", "")
 	}
 	spec := &svcv2.QuerySpec{Name: "A", Source: source, Aggregation: res.Metric, Where: a.Where, ApdexThresholdMs: a.ApdexThresholdMs}
 	if len(filter.All) > 0 {
@@ -311,7 +330,7 @@ func unitOf(source, metric string) string {
 		return "duration_ms"
 	case metric == "error_rate":
 		return "percent"
-	case metric == "rate":
+	case source == "traces" && metric == "rate":
 		return "requests_per_sec"
 	default:
 		return "number"

@@ -2,9 +2,9 @@ package telemetry
 
 import (
 	"context"
-	"time"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 )
 
@@ -21,7 +21,7 @@ func resolveNames(ctx context.Context, s *tool.Clients, a *queryDataArgs, w tool
 	if !askName && !askKey {
 		return nil
 	}
-	if longest := 30 * 24 * time.Hour; w.To.Sub(w.From) > longest {
+	if longest := limits.BreakdownWindow; w.To.Sub(w.From) > longest {
 		w = tool.Period(w.To.Add(-longest), w.To)
 	}
 	req := &svcv2.QueryBreakdownRequest{StartTime: w.StartProto(), EndTime: w.EndProto()}

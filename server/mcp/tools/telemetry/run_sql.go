@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"time"
 
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/types/known/structpb"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/wording"
 )
@@ -20,7 +20,6 @@ var traceIDForm = regexp.MustCompile("^[0-9a-fA-F]{32}$")
 const (
 	SqlFetched  = 1000
 	sqlRendered = 100
-	maxSQL      = 366 * 24 * time.Hour
 )
 
 type sqlResult struct {
@@ -35,15 +34,15 @@ type sqlResult struct {
 type runSQLArgs struct {
 	SQL string `required:"true" example:"SELECT ServiceName, count() AS n FROM spans WHERE $__orgFilter AND $__timeFilter(Timestamp) GROUP BY ServiceName ORDER BY n DESC LIMIT 10"`
 	tool.Window
-	GranularitySeconds *int `doc:"Bucket of $__timeGroup." range:"1..31536000"`
+	GranularitySeconds *int `doc:"Bucket of $__timeGroup." of:"RunSqlRequest.granularity_seconds"`
 }
 
 func newRunSQL(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[sqlResult](&tool.Tool{
 		Name: "run_sql", Title: "SQL",
-		Description: "Run one read-only SELECT (ClickHouse) on telemetry. It must filter by the macro $__orgFilter; $__timeFilter(Timestamp) and $__timeGroup(Timestamp) take the time range. See describe_warehouse_tables.",
+		Description: "Run one read-only SELECT (ClickHouse) on telemetry of at most " + limits.Lasts(limits.SQLWindow) + ". It must filter by the macro $__orgFilter. $__timeFilter(Timestamp) and $__timeGroup(Timestamp) apply the time range. See describe_warehouse_tables.",
 		Run: tool.With(func(ctx context.Context, a *runSQLArgs) (*tool.Answer, error) {
-			w, err := a.Range(maxSQL)
+			w, err := a.Range(limits.SQLWindow)
 			if err != nil {
 				return nil, err
 			}
@@ -103,9 +102,9 @@ func SqlRows(out *svcv2.SqlResult) [][]any {
 // sqlNext suggests calls after a result: into a trace that the rows name, or to the tables and names if there are no rows.
 func sqlNext(w tool.TimeRange, res *sqlResult, sql string) []tool.Suggestion {
 	if res.RowCount == 0 {
-		next := []tool.Suggestion{tool.Next("describe_warehouse_tables", map[string]any{}, "which tables and columns there are")}
-		if longer := w.From.Add(-tool.MaxSearch); w.To.Sub(longer) <= maxSQL && strings.Contains(sql, "$__timeFilter") {
-			next = append(next, tool.Next("run_sql", map[string]any{"sql": sql, "start_time": wording.Clock(longer), "end_time": w.End}, "the same in a time range that begins a week earlier"))
+		next := []tool.Suggestion{tool.Next("describe_warehouse_tables", map[string]any{}, "the tables and their columns")}
+		if longer := w.From.Add(-limits.SearchWindow); w.To.Sub(longer) <= limits.SQLWindow && strings.Contains(sql, "$__timeFilter") {
+			next = append(next, tool.Next("run_sql", map[string]any{"sql": sql, "start_time": wording.Clock(longer), "end_time": w.End}, "the same in a time range that begins "+limits.Lasts(limits.SearchWindow)+" earlier"))
 		}
 		return next
 	}
@@ -115,11 +114,11 @@ func sqlNext(w tool.TimeRange, res *sqlResult, sql string) []tool.Suggestion {
 		}
 	}
 	for i, name := range res.Columns {
-		if service, ok := res.Rows[0][i].(string); ok && strings.EqualFold(name, "ServiceName") && service != "" && w.To.Sub(w.From) <= tool.MaxSearch {
-			return []tool.Suggestion{tool.Next("diagnose_service", map[string]any{"service": service, "start_time": w.Start, "end_time": w.End}, "what changed in the service of the first row")}
+		if service, ok := res.Rows[0][i].(string); ok && strings.EqualFold(name, "ServiceName") && service != "" && w.To.Sub(w.From) <= limits.SearchWindow {
+			return []tool.Suggestion{tool.Next("diagnose_service", map[string]any{"service": service, "start_time": w.Start, "end_time": w.End}, "changes in the service of the first row")}
 		}
 	}
-	return []tool.Suggestion{tool.Next("describe_warehouse_tables", map[string]any{}, "other tables to ask")}
+	return []tool.Suggestion{tool.Next("describe_warehouse_tables", map[string]any{}, "other tables to query")}
 }
 
 func Cell(v *structpb.Value) string {
@@ -201,7 +200,7 @@ type describeWarehouseTablesArgs struct {
 func newDescribeWarehouseTables(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[tablesResult](&tool.Tool{
 		Name: "describe_warehouse_tables", Title: "Warehouse tables",
-		Description: "List the tables that run_sql can read, or the columns of one, with an example.",
+		Description: "List the tables that run_sql can read, or the columns of one table with an example.",
 		Run: tool.With(func(ctx context.Context, a *describeWarehouseTablesArgs) (*tool.Answer, error) {
 			list, err := s.SQL.ListSqlTables(ctx, &svcv2.ListSqlTablesRequest{Table: a.Table})
 			if err != nil {
@@ -215,7 +214,7 @@ func newDescribeWarehouseTables(s *tool.Clients) (*tool.Tool, error) {
 					res.Tables = append(res.Tables, tableRow{t.GetName(), t.GetDescription(), len(t.GetColumns())})
 					cells = append(cells, []string{t.GetName(), fmt.Sprint(len(t.GetColumns())), t.GetDescription()})
 				}
-				text.Blocks = []tool.Block{tool.Table("", "There are no tables.", []string{"Table", "Columns", "What it has"}, cells)}
+				text.Blocks = []tool.Block{tool.Table("", "There are no tables.", []string{"Table", "Columns", "Content"}, cells)}
 				if len(res.Tables) > 0 {
 					text.Next = append(text.Next, tool.Next("describe_warehouse_tables", map[string]any{"table": res.Tables[0].Name}, "the columns of a table"))
 				}
@@ -232,7 +231,7 @@ func newDescribeWarehouseTables(s *tool.Clients) (*tool.Tool, error) {
 			text.Notes = t.GetNotes()
 			text.Blocks = []tool.Block{{Empty: t.GetDescription()}, tool.Table("Columns", "", []string{"Column", "Type"}, cells)}
 			if t.GetExample() != "" {
-				text.Next = append(text.Next, tool.Next("run_sql", map[string]any{"sql": t.GetExample()}, "an example"))
+				text.Next = append(text.Next, tool.Next("run_sql", map[string]any{"sql": t.GetExample()}, "an example for this table"))
 			}
 			return &tool.Answer{Data: tablesResult{Table: &info}, Text: text}, nil
 		}),

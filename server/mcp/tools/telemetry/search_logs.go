@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/wording"
 )
@@ -44,7 +45,7 @@ type searchLogsArgs struct {
 	Service     *string `doc:"Exact name."`
 	Environment *string
 	Severity    *string `shape:"severity"`
-	Search      *string `doc:"Text in the body, any letter case."`
+	Search      *string `doc:"Text in the body; letter case is ignored."`
 	TraceID     *string `shape:"trace"`
 	SpanID      *string `shape:"span"`
 	Offset      int     `default:"0" clamp:"0..10000"`
@@ -58,9 +59,9 @@ func (a *searchLogsArgs) filters() []any {
 func newSearchLogs(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[logsResult](&tool.Tool{
 		Name: "search_logs", Title: "Logs",
-		Description: "Search log records in a time range of at most 7 days, latest first, by service, severity, text of the body, or trace.",
+		Description: "Search log records in at most " + limits.Lasts(limits.SearchWindow) + " by service, severity, text of the body, or trace. The latest records come first.",
 		Run: tool.With(func(ctx context.Context, a *searchLogsArgs) (*tool.Answer, error) {
-			w, err := a.Range(tool.MaxSearch)
+			w, err := a.Range(limits.SearchWindow)
 			if err != nil {
 				return nil, err
 			}
@@ -146,13 +147,13 @@ func logsAnswer(a *searchLogsArgs, w tool.TimeRange, rows []*svcv2.Log, counts *
 	}
 	text.Blocks = []tool.Block{LogTable("", "No record matches. Try a longer time range, a shorter search text or fewer filters.", res.Logs)}
 	if trace != "" {
-		text.Next = append(text.Next, tool.Next("inspect_trace", map[string]any{"trace_id": trace}, "the trace of the latest of these records that has one"))
+		text.Next = append(text.Next, tool.Next("inspect_trace", map[string]any{"trace_id": trace}, "the trace of the latest record that has one"))
 	}
 	if p.NextOffset != nil {
 		text.Next = append(text.Next, tool.Next("search_logs", a.Again(w, map[string]any{"offset": *p.NextOffset}, append(a.filters(), &a.Limit)...), "the next page"))
 	}
 	if len(rows) == 0 {
-		text.Next = append(text.Next, tool.Next("list_services", a.Again(w, nil, &a.Environment), "which services send data"))
+		text.Next = append(text.Next, tool.Next("list_services", a.Again(w, nil, &a.Environment), "the services that send data"))
 	}
 	return &tool.Answer{Data: res, Text: text}
 }

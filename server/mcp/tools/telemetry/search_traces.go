@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 )
 
@@ -51,13 +52,13 @@ type searchTracesArgs struct {
 	tool.Window
 	Service        *string `doc:"Exact name."`
 	Environment    *string
-	SpanName       *string  `doc:"Text in the span name, any letter case."`
+	SpanName       *string  `doc:"Text in the span name; letter case is ignored."`
 	RootOnly       bool     `doc:"Match root spans only." default:"false"`
-	HasError       *bool    `doc:"true: status Error or HTTP 500 and above; false: the others."`
-	MinDurationMs  *float64 `range:"0.."`
-	MaxDurationMs  *float64 `range:"0.."`
+	HasError       *bool    `doc:"true: status Error, or HTTP status 500 and above; false: others."`
+	MinDurationMs  *float64 `of:"TraceFilters.min_duration_ms"`
+	MaxDurationMs  *float64 `of:"TraceFilters.max_duration_ms"`
 	HTTPMethod     *string
-	TraceID        *string `doc:"Default time range 7 days." shape:"trace"`
+	TraceID        *string `doc:"With it, the default time range is {SearchWindow}." shape:"trace"`
 	AttributeKey   *string `doc:"Span attribute that must exist."`
 	AttributeValue *string `doc:"Exact value of attribute_key."`
 	Offset         int     `default:"0" clamp:"0..10000"`
@@ -73,13 +74,13 @@ func (a *searchTracesArgs) filters() []any {
 func newSearchTraces(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[tracesResult](&tool.Tool{
 		Name: "search_traces", Title: "Traces",
-		Description: "Search traces in a time range of at most 7 days, latest first. All filters must hold on one span of the trace, on any span unless root_only is true. inspect_trace reads one trace.",
+		Description: "Search traces in at most " + limits.Lasts(limits.SearchWindow) + ", the latest first. One span of the trace must match all filters: any span, or the root span if root_only is true. inspect_trace reads one trace.",
 		Run: tool.With(func(ctx context.Context, a *searchTracesArgs) (*tool.Answer, error) {
 			fallback := tool.DefaultWindow
 			if a.TraceID != nil {
-				fallback = tool.MaxSearch
+				fallback = limits.SearchWindow
 			}
-			w, err := a.Between(a.StartTime, a.EndTime, fallback, tool.MaxSearch)
+			w, err := a.Between(a.StartTime, a.EndTime, fallback, limits.SearchWindow)
 			if err != nil {
 				return nil, err
 			}
@@ -110,7 +111,7 @@ func newSearchTraces(s *tool.Clients) (*tool.Tool, error) {
 func traceFilters(a *searchTracesArgs) (*svcv2.TraceFilters, error) {
 	key, value := a.AttributeKey, a.AttributeValue
 	if value != nil && key == nil {
-		return nil, a.Bad(&a.AttributeValue, "needs attribute_key: the name of the attribute that has this value.", "")
+		return nil, a.Bad(&a.AttributeValue, "needs attribute_key, the name of the attribute that has this value.", "")
 	}
 	f := &svcv2.TraceFilters{
 		ServiceName: a.Service, SpanNameContains: a.SpanName, HasError: a.HasError, MinDurationMs: a.MinDurationMs,
@@ -140,7 +141,7 @@ func tracesAnswer(a *searchTracesArgs, w tool.TimeRange, rows []TraceRow, p tool
 		AttributeKey: a.AttributeKey, AttributeValue: a.AttributeValue, RootOnly: a.RootOnly,
 	}}
 	text := tool.Page{Scope: a.Labels(w, a.filters()...), Shown: p.Shown(len(rows), "traces")}
-	text.Blocks = []tool.Block{TraceTable("", "No trace matches. Services and environments are matched exactly, as list_services and explore_attributes with source=services have them; try a longer time range or fewer filters.", rows)}
+	text.Blocks = []tool.Block{TraceTable("", "No trace matches. Names of services and environments must be exact: list_services and explore_attributes with source=services have them. Or try a longer time range or fewer filters.", rows)}
 	if len(rows) > 0 {
 		pick, reason := rows[0], "the latest of these traces in full"
 		for _, r := range rows {
@@ -151,7 +152,7 @@ func tracesAnswer(a *searchTracesArgs, w tool.TimeRange, rows []TraceRow, p tool
 		}
 		text.Next = append(text.Next, tool.Next("inspect_trace", map[string]any{"trace_id": pick.TraceID}, reason))
 	} else {
-		text.Next = append(text.Next, tool.Next("list_services", a.Again(w, nil, &a.Environment), "which services sent spans"))
+		text.Next = append(text.Next, tool.Next("list_services", a.Again(w, nil, &a.Environment), "the services that sent spans"))
 	}
 	if p.NextOffset != nil {
 		text.Next = append(text.Next, tool.Next("search_traces", a.Again(w, map[string]any{"offset": *p.NextOffset}, append(a.filters(), &a.Limit)...), "the next page"))

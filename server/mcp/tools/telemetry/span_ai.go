@@ -59,7 +59,7 @@ func aiOf(sp *svcv2.Span, most int) *spanAI {
 }
 
 func (ai *spanAI) block() tool.Block {
-	b := tool.Block{Heading: "What was said", Empty: ai.Reason}
+	b := tool.Block{Heading: "Messages", Empty: ai.Reason}
 	if ai.Markdown != "" {
 		b.Rows = strings.Split(ai.Markdown, "\n")
 	}

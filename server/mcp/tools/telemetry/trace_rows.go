@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/wording"
 )
@@ -41,7 +42,7 @@ func TraceRows(ctx context.Context, s *tool.Clients, traces []*svcv2.TraceSummar
 			last = end
 		}
 	}
-	if longest := tool.MaxSearch; last.Sub(first) > longest {
+	if longest := limits.SearchWindow; last.Sub(first) > longest {
 		last = first.Add(longest)
 	}
 	req.StartTime, req.EndTime = timestamppb.New(first.Add(-TraceReach)), timestamppb.New(last.Add(TraceReach))

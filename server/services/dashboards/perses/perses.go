@@ -13,6 +13,8 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // Error is the reason why a document is not a Perses dashboard.
@@ -126,8 +128,8 @@ func clip(text string) string {
 }
 
 const (
-	maxDescription = 10_000
-	maxMarkdown    = 100_000
+	maxDescription = limits.DashboardText
+	maxMarkdown    = limits.DashboardMarkdown
 )
 
 // shorten cuts a text that is longer than a dashboard may hold, and adds a warning.

@@ -1,0 +1,181 @@
+package contract
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/svc-observability/svc/server/limits"
+)
+
+// bounds names the limit of every upper bound that the rules of request fields set. A bound is `field` for the value, the length or
+// the number of elements of a field, `field[]` for each element of a list, `field{}` for each value of a map. Where two messages
+// differ, `Message.field` comes first.
+var bounds = []struct {
+	limit float64
+	paths string
+}{
+	{limits.LargestPage, "limit"},
+	{limits.Series, "series_limit"},
+	{limits.Buckets, "max_data_points"},
+	{limits.GroupBy, "group_by"},
+	{limits.Having, "having"},
+	{limits.Legend, "legend"},
+	{limits.Queries, "queries formulas"},
+	{limits.FunnelSteps, "steps"},
+	{limits.FunnelBreakdown, "breakdown_limit"},
+	{limits.PathHops, "depth"},
+	{limits.PathBranches, "branches"},
+	{limits.SQLRows, "max_rows"},
+	{limits.SQLText, "sql"},
+	{limits.SkeletonSpans, "max_spans"},
+	{limits.TraceSummaries, "trace_ids"},
+	{limits.SearchOffset, "offset"},
+	{limits.SearchRanges, "ranges"},
+	{limits.PatternSample, "sample_size"},
+	{limits.Patterns, "max_patterns"},
+	{limits.ErrorSamples, "sample_limit"},
+	{limits.ErrorFingerprints, "fingerprint_hashes"},
+	{limits.FilterNames, "names event_names exclude services environments models agents tools vendors"},
+	{limits.EventNameBytes, "names[] event_names[] event_name"},
+	{limits.EventPagePath, "page_path"},
+	{limits.SessionPayload, "GetAgentSessionRequest.payload_chars"},
+	{limits.ToolErrorPayload, "GetAgentToolErrorRequest.payload_chars"},
+	{limits.SharedWidgets, "requests"},
+	{limits.Variables, "variable_values variables"},
+	{limits.VariableValue, "variable_values{}"},
+	{limits.NameLength, "name summary related_to model version tool_contains actor_id affected_user action resource_type resource_id changed request_id"},
+	{limits.DescriptionLength, "description"},
+	{limits.FeedbackReason, "reason"},
+	{limits.FeedbackDetails, "details"},
+	{limits.EmailLength, "email"},
+	{limits.SlugLength, "slug"},
+	{limits.ClientName, "client_name"},
+	{limits.MaxPasswordBytes, "password current_password new_password"},
+	{limits.MappingKeyLength, "source_key target_key"},
+	{limits.KeyAttributes, "UpdateCustomIngestKeyRequest.resource_attributes CreateCustomIngestKeyRequest.resource_attributes"},
+	{limits.KeyAttributeKeyLength, "IngestKeyAttribute.key"},
+	{limits.KeyAttributeValueLength, "IngestKeyAttribute.value"},
+	{limits.KeyRate, "rate_limit_per_second"},
+	{limits.FieldKey, "group_by_attribute_key group_by_resource_attribute_key AttributeFilter.key"},
+	{limits.FieldName, "value_field field group_by[] ListAttributeValuesRequest.key"},
+	{limits.AttributeFilters, "attributes resource_attributes attribute_equals"},
+	{limits.FilterConditions, "all any"},
+	{limits.FilterValues, "values"},
+	{limits.WhereText, "where"},
+	{limits.FormulaText, "expression"},
+	{limits.ListSearch, "ListAttributeKeysRequest.search ListAttributeValuesRequest.search ListMetricsRequest.search ListProductEventsRequest.search " +
+		"ProductEventFilters.search SearchDashboardVariableOptionsRequest.search"},
+	{limits.SearchText, "search body_search message_search url_search user_search browser country device_type group_name level " +
+		"session_id tool user_id visitor_id"},
+	{limits.TelemetryNameBytes, "service_name metric_name deployment_environment span_name_contains QueryMetric.name"},
+	{float64(limits.Apdex / time.Millisecond), "apdex_threshold_ms"},
+	{float64(limits.SlowSpan / time.Millisecond), "always_keep_slow_spans_ms"},
+	{limits.TimeseriesWindow.Seconds(), "bucket_seconds"},
+	{limits.Day.Seconds(), "GetErrorEventRequest.bucket_seconds"},
+	{limits.ActivityWindow.Seconds(), "window_seconds"},
+	{limits.ServiceWindow.Seconds(), "granularity_seconds"},
+	// These follow from the form of a value, or refuse what no value can be. They are no limits that a user meets.
+	{1, "trace_sample_ratio"},
+	{64, "aggregation user_code"},
+	{100, "scopes"},
+	{128, "table"},
+	{138, "breakdown_by"},
+	{200, "token device_code"},
+	{255, "minimum_severity"},
+	{256, "og_id"},
+	{999, "min_status"},
+}
+
+// TestBounds compares the upper bounds in the rules of request fields with limits.
+func TestBounds(t *testing.T) {
+	c, err := Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, used := map[string]float64{}, map[string]bool{}
+	for _, b := range bounds {
+		for _, path := range strings.Fields(b.paths) {
+			want[path] = b.limit
+		}
+	}
+	check := func(f protoreflect.FieldDescriptor, suffix, rule string, got float64) {
+		path := string(f.ContainingMessage().Name()) + "." + string(f.Name()) + suffix
+		if _, ok := want[path]; !ok {
+			path = string(f.Name()) + suffix
+		}
+		used[path] = true
+		if limit, ok := want[path]; !ok {
+			t.Errorf("%s%s has %s: %v, which is no limit of this test", f.FullName(), suffix, rule, got)
+		} else if got != limit {
+			t.Errorf("%s%s has %s: %v; its limit is %v", f.FullName(), suffix, rule, got, limit)
+		}
+	}
+	seen := map[protoreflect.FullName]bool{}
+	var message func(protoreflect.MessageDescriptor)
+	message = func(m protoreflect.MessageDescriptor) {
+		if seen[m.FullName()] {
+			return
+		}
+		seen[m.FullName()] = true
+		for i := range m.Fields().Len() {
+			f := m.Fields().Get(i)
+			if rules, ok := proto.GetExtension(f.Options(), validate.E_Field).(*validate.FieldRules); ok {
+				upper(rules, "", func(suffix, rule string, n float64) { check(f, suffix, rule, n) })
+			}
+			if f.Message() != nil {
+				message(f.Message())
+			}
+		}
+	}
+	for _, m := range c.Methods() {
+		message(m.Descriptor.Input())
+	}
+	for path := range want {
+		if !used[path] {
+			t.Errorf("%s is in this test, and no field of a request has that bound", path)
+		}
+	}
+}
+
+// upper calls found with each upper bound of a field, those of its elements included.
+func upper(rules *validate.FieldRules, suffix string, found func(suffix, rule string, n float64)) {
+	if rules == nil {
+		return
+	}
+	m := rules.ProtoReflect()
+	kind := m.WhichOneof(m.Descriptor().Oneofs().ByName("type"))
+	if kind == nil {
+		return
+	}
+	if list := rules.GetRepeated(); list.GetItems().GetString().GetIn() != nil {
+		return // a list of different choices has as many elements as there are choices
+	}
+	m.Get(kind).Message().Range(func(rule protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		switch name := string(rule.Name()); {
+		case name == "items":
+			upper(v.Message().Interface().(*validate.FieldRules), suffix+"[]", found)
+		case name == "values":
+			upper(v.Message().Interface().(*validate.FieldRules), suffix+"{}", found)
+		case name == "keys":
+			upper(v.Message().Interface().(*validate.FieldRules), suffix+"{key}", found)
+		case slices.Contains([]string{"max_len", "max_bytes", "max_items", "max_pairs", "lt", "lte"}, name):
+			switch n := v.Interface().(type) {
+			case int32, int64:
+				found(suffix, name, float64(v.Int()))
+			case uint32, uint64:
+				found(suffix, name, float64(v.Uint()))
+			case float32:
+				found(suffix, name, float64(n))
+			case float64:
+				found(suffix, name, n)
+			}
+		}
+		return true
+	})
+}

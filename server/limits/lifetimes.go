@@ -1,0 +1,40 @@
+package limits
+
+import "time"
+
+// Lifetimes of credentials, and of the links and codes that lead to one.
+const (
+	// SessionLifetime is the longest time that a sign-in lasts. It ends earlier when it is unused for SessionIdle.
+	SessionLifetime = 30 * Day
+	SessionIdle     = 7 * Day
+	InvitationLink  = 7 * Day
+	// CLILogin is how long the codes of a command-line login work. CLIKey is the lifetime of the API key that the login creates.
+	CLILogin = 10 * time.Minute
+	CLIKey   = 90 * Day
+	// OAuthCode, OAuthAccess, OAuthRefresh and OAuthGrant are for authorization codes, access tokens, refresh tokens that are unused,
+	// and the authorization of a client.
+	OAuthCode    = 10 * time.Minute
+	OAuthAccess  = time.Hour
+	OAuthRefresh = 30 * Day
+	OAuthGrant   = 90 * Day
+
+	// MinPasswordLength is in characters, MaxPasswordBytes in bytes.
+	MinPasswordLength = 10
+	MaxPasswordBytes  = 1024
+)
+
+func lifetimes() []Limit {
+	return []Limit{
+		lasts("SessionLifetime", SessionLifetime, "A sign-in lasts at most %s."),
+		lasts("SessionIdle", SessionIdle, "A sign-in ends when it is unused for %s."),
+		lasts("InvitationLink", InvitationLink, "The link of an invitation works for %s."),
+		lasts("CLILogin", CLILogin, "The code of a command-line login works for %s."),
+		lasts("CLIKey", CLIKey, "The API key of a command-line login works for %s."),
+		lasts("OAuthCode", OAuthCode, "An OAuth authorization code works for %s."),
+		lasts("OAuthAccess", OAuthAccess, "An OAuth access token works for %s."),
+		lasts("OAuthRefresh", OAuthRefresh, "An OAuth refresh token works for %s after it was issued."),
+		lasts("OAuthGrant", OAuthGrant, "The authorization of an OAuth client ends after %s."),
+		characters("MinPasswordLength", MinPasswordLength, "A new password has at least %s."),
+		size("MaxPasswordBytes", MaxPasswordBytes, "A password has at most %s."),
+	}
+}
