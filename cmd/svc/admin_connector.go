@@ -22,7 +22,7 @@ func (c *cli) adminConnector() *cobra.Command {
 	return cmd
 }
 
-// connectorJSON is a log push connector with the field names of the API.
+// connectorJSON is a log push connector. Only administrators of the installation handle connectors: the API has no message for them.
 type connectorJSON struct {
 	Object          string     `json:"object"`
 	ID              string     `json:"id"`

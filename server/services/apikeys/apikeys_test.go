@@ -9,8 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"buf.build/go/protovalidate"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
+	"google.golang.org/protobuf/proto"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
@@ -196,10 +198,6 @@ func TestRefuses(t *testing.T) {
 		req   *svcv2.CreateApiKeyRequest
 		param string
 	}{
-		"no name":        {&svcv2.CreateApiKeyRequest{}, "name"},
-		"blank name":     {&svcv2.CreateApiKeyRequest{Name: " \t"}, "name"},
-		"kind":           {&svcv2.CreateApiKeyRequest{Name: "n", Kind: ptr("root")}, "kind"},
-		"expired":        {&svcv2.CreateApiKeyRequest{Name: "n", ExpiresInSeconds: ptr[int32](0)}, "expires_in_seconds"},
 		"unknown family": {&svcv2.CreateApiKeyRequest{Name: "n", Scopes: []string{"traces:read", "nothing:read"}}, "scopes[1]"},
 		"unknown access": {&svcv2.CreateApiKeyRequest{Name: "n", Scopes: []string{"traces:admin"}}, "scopes[0]"},
 		"no access":      {&svcv2.CreateApiKeyRequest{Name: "n", Scopes: []string{"traces"}}, "scopes[0]"},
@@ -208,13 +206,32 @@ func TestRefuses(t *testing.T) {
 		t.Log(name)
 		wantError(t, err, apierr.InvalidRequest, tc.param)
 	}
-	_, err := f.ListApiKeys(ctx, &svcv2.ListApiKeysRequest{Limit: ptr[int32](101)})
-	wantError(t, err, apierr.ParameterInvalid, "limit")
-	_, err = f.ListApiKeys(ctx, &svcv2.ListApiKeysRequest{Cursor: ptr("off_-1")})
+	_, err := f.ListApiKeys(ctx, &svcv2.ListApiKeysRequest{Cursor: ptr("off_-1")})
 	wantError(t, err, apierr.ParameterInvalid, "cursor")
 	for _, id := range []string{"", "key_", "key_0", "ingk_" + strings.TrimPrefix(publicid.Encode(publicid.APIKey, uuid.New()), "key_"), "nonsense"} {
 		_, err := f.GetApiKey(ctx, &svcv2.GetApiKeyRequest{Id: id})
 		wantError(t, err, apierr.InvalidRequest, "id")
+	}
+}
+
+// TestContractRefuses holds the rules that the chain checks before the service is called.
+func TestContractRefuses(t *testing.T) {
+	for name, tc := range map[string]struct {
+		req   proto.Message
+		param string
+	}{
+		"no name":    {&svcv2.CreateApiKeyRequest{}, "name"},
+		"blank name": {&svcv2.CreateApiKeyRequest{Name: " \t"}, "name"},
+		"kind":       {&svcv2.CreateApiKeyRequest{Name: "n", Kind: ptr("root")}, "kind"},
+		"expired":    {&svcv2.CreateApiKeyRequest{Name: "n", ExpiresInSeconds: ptr[int32](0)}, "expires_in_seconds"},
+		"limit":      {&svcv2.ListApiKeysRequest{Limit: ptr[int32](101)}, "limit"},
+	} {
+		var broken *protovalidate.ValidationError
+		if err := protovalidate.Validate(tc.req); !errors.As(err, &broken) {
+			t.Errorf("%s: %v, want a violation", name, err)
+		} else if path := protovalidate.FieldPathString(broken.Violations[0].Proto.GetField()); path != tc.param {
+			t.Errorf("%s: a violation of %q, want %q", name, path, tc.param)
+		}
 	}
 }
 

@@ -164,7 +164,6 @@ func TestRefuses(t *testing.T) {
 		"same":       {&svcv2.ListServicesRequest{StartTime: start, EndTime: start}, apierr.TimeRangeInvalid, "end_time"},
 		"too long":   {&svcv2.ListServicesRequest{StartTime: timestamppb.New(noon().AddDate(-1, 0, -2)), EndTime: end}, apierr.TelemetryRangeTooLarge, "start_time"},
 		"bad cursor": {&svcv2.ListServicesRequest{StartTime: start, EndTime: end, Cursor: ptr("off_x!")}, apierr.ParameterInvalid, "cursor"},
-		"bad limit":  {&svcv2.ListServicesRequest{StartTime: start, EndTime: end, Limit: ptr[int32](101)}, apierr.ParameterInvalid, "limit"},
 	} {
 		_, err := New(nil, query.Rollups{}).ListServices(as(t.Context(), "org_a"), tc.req)
 		var e *apierr.Error

@@ -26,10 +26,7 @@ func (s *Service) ListDashboardVersions(
 	if err != nil {
 		return nil, err
 	}
-	limit, err := paging.Limit(req.Limit)
-	if err != nil {
-		return nil, err
-	}
+	limit := paging.Limit(req.Limit)
 	below, err := paging.ParseVersion(req.Cursor)
 	if err != nil {
 		return nil, err

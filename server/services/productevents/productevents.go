@@ -77,10 +77,7 @@ func (s *Service) SearchProductEvents(
 	if err != nil {
 		return nil, err
 	}
-	limit, err := paging.Limit(req.Limit)
-	if err != nil {
-		return nil, err
-	}
+	limit := paging.Limit(req.Limit)
 	before, err := paging.ParseEvent(req.Cursor)
 	if err != nil {
 		return nil, err

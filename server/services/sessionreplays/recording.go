@@ -89,11 +89,7 @@ func (s *Service) GetSessionReplayEvents(
 	if err != nil {
 		return nil, err
 	}
-	limit, err := paging.Limit(req.Limit)
-	if err != nil {
-		return nil, err
-	}
-	limit = min(limit, maxChunks)
+	limit := min(paging.Limit(req.Limit), maxChunks)
 	from, err := paging.ParseChunk(req.Cursor)
 	if err != nil {
 		return nil, err

@@ -68,10 +68,7 @@ func (s *Service) SearchSessionReplays(
 	if err != nil {
 		return nil, err
 	}
-	limit, err := paging.Limit(req.Limit)
-	if err != nil {
-		return nil, err
-	}
+	limit := paging.Limit(req.Limit)
 	before, err := paging.ParseSession(req.Cursor)
 	if err != nil {
 		return nil, err

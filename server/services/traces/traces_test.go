@@ -332,7 +332,6 @@ func TestSearchRefuses(t *testing.T) {
 		"backwards":  {&svcv2.SearchTracesRequest{StartTime: end, EndTime: start}, apierr.TimeRangeInvalid, "end_time"},
 		"too long":   {&svcv2.SearchTracesRequest{StartTime: timestamppb.New(noon().Add(-7 * 24 * time.Hour)), EndTime: end}, apierr.TelemetryRangeTooLarge, "start_time"},
 		"bad cursor": {&svcv2.SearchTracesRequest{StartTime: start, EndTime: end, Cursor: ptr("")}, apierr.CursorInvalid, "cursor"},
-		"bad limit":  {&svcv2.SearchTracesRequest{StartTime: start, EndTime: end, Limit: ptr[int32](0)}, apierr.ParameterInvalid, "limit"},
 	} {
 		_, err := New(nil, engine.New(engine.Config{Warehouse: nil})).SearchTraces(as(t.Context(), "org_a"), tc.req)
 		var e *apierr.Error
