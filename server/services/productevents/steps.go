@@ -41,7 +41,7 @@ func toStep(at string, s *svcv2.ProductEventStep) (reads.Step, error) {
 	} {
 		switch path := at + "." + f.name; {
 		case f.given && f.kind != s.GetKind():
-			return reads.Step{}, invalid(path, "belongs to steps of the kind %s; this one is of the kind %s.", f.kind, s.GetKind())
+			return reads.Step{}, invalid(path, "is allowed only in steps of the kind %s; this step is of the kind %s.", f.kind, s.GetKind())
 		case !f.given && f.needed && f.kind == s.GetKind():
 			return reads.Step{}, invalid(path, "is required for steps of the kind %s.", f.kind)
 		}
@@ -65,5 +65,6 @@ func toBreakdown(by *string) (dimension, attribute string, err error) {
 	case dimension == "" && *by != "":
 		return "", "", invalid("breakdown_by", "must name an attribute after %q.", reads.AttributePrefix)
 	}
-	return "", "", invalid("breakdown_by", "must be %s, or %s and the key of an attribute.", strings.Join(slices.Sorted(maps.Keys(dimensions)), ", "), reads.AttributePrefix)
+	return "", "", invalid("breakdown_by", "must be %s, or %s and the key of an attribute.",
+		strings.Join(slices.Sorted(maps.Keys(dimensions)), ", "), reads.AttributePrefix)
 }
