@@ -17,7 +17,7 @@ type diagnosis struct {
 	TimeRange    tool.TimeRange       `json:"timeRange"`
 	Environment  *string              `json:"environment,omitempty"`
 	Health       health               `json:"health"`
-	Previous     *periodStats         `json:"previous,omitempty" jsonschema:"the equally long time before"`
+	Previous     *periodStats         `json:"previous,omitempty"`
 	LikelyCauses []cause              `json:"likelyCauses"`
 	TopErrors    []topError           `json:"topErrors"`
 	RecentTraces []telemetry.TraceRow `json:"recentTraces" summary:"as of search_traces"`
