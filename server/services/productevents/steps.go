@@ -44,7 +44,7 @@ func toStep(at string, s *svcv2.ProductEventStep) (reads.Step, error) {
 	} {
 		switch path := at + "." + f.name; {
 		case f.given && f.kind != s.GetKind():
-			return reads.Step{}, invalid(path, "belongs to steps of the kind %s; this one is of the kind %s.", f.kind, s.GetKind())
+			return reads.Step{}, invalid(path, "is allowed only in steps of the kind %s; this step is of the kind %s.", f.kind, s.GetKind())
 		case !f.given && f.needed && f.kind == s.GetKind():
 			return reads.Step{}, invalid(path, "is required for steps of the kind %s.", f.kind)
 		}
@@ -70,7 +70,8 @@ func toBreakdown(by *string) (dimension, attribute string, err error) {
 	}
 	dimensions := query.SessionDimensions()
 	if dimensions[*by] == "" {
-		return "", "", invalid("breakdown_by", "must be %s, or %s and the key of an attribute.", strings.Join(slices.Sorted(maps.Keys(dimensions)), ", "), attributePrefix)
+		return "", "", invalid("breakdown_by", "must be %s, or %s and the key of an attribute.",
+			strings.Join(slices.Sorted(maps.Keys(dimensions)), ", "), attributePrefix)
 	}
 	return *by, "", nil
 }

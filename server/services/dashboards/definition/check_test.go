@@ -62,8 +62,8 @@ func TestFormerSpelling(t *testing.T) {
 	}
 }
 
-// TestStoredAsBefore: earlier releases stored the JSON of CreateDashboardRequest. A definition has the same text, and a request becomes a definition
-// without a loss.
+// TestStoredAsBefore: earlier releases stored the JSON of CreateDashboardRequest. A definition has the same text, and a request
+// becomes a definition without a loss.
 func TestStoredAsBefore(t *testing.T) {
 	req := &svcv2.CreateDashboardRequest{}
 	if err := wirejson.Unmarshal([]byte(everything), req); err != nil {
@@ -174,7 +174,8 @@ func TestCheck(t *testing.T) {
 		Normalize(def)
 		_, err := Check(def)
 		var e *apierr.Error
-		if !errors.As(err, &e) || e.Tag != apierr.DashboardValidation || e.Param != path || !strings.Contains(e.Message, "`"+path+"`") || len(e.Violations) == 0 {
+		if !errors.As(err, &e) || e.Tag != apierr.DashboardValidation || e.Param != path || !strings.Contains(e.Message, "`"+path+"`") ||
+			len(e.Violations) == 0 {
 			t.Errorf("%s: %v, want a DashboardValidationError about it", path, err)
 		}
 	}
@@ -250,7 +251,8 @@ func TestUnknownVariables(t *testing.T) {
 		Normalize(def)
 		_, err := Check(def)
 		e := apierr.From(err)
-		if (unknown == "") != (err == nil) || unknown != "" && (e.Param != "widgets[0].data_source.queries[0].where_clause" || !strings.Contains(e.Violations[0].Message, unknown+",")) {
+		if (unknown == "") != (err == nil) || unknown != "" &&
+			(e.Param != "widgets[0].data_source.queries[0].where_clause" || !strings.Contains(e.Violations[0].Message, unknown+",")) {
 			t.Errorf("%s: %v", clause, err)
 		}
 		def = full(t)
@@ -288,7 +290,8 @@ func TestFormulas(t *testing.T) {
 	def := full(t)
 	source := def.Widgets[0].DataSource
 	source.Queries[1].Enabled = new(false)
-	source.Formulas = append(source.Formulas, &svcv2.QueryFormula{Id: "g", Name: "F2", Expression: "F1 + F3", Legend: "l"}, &svcv2.QueryFormula{Id: "h", Name: "F3", Expression: "f2 * F1", Legend: "l"})
+	source.Formulas = append(source.Formulas, &svcv2.QueryFormula{Id: "g", Name: "F2", Expression: "F1 + F3", Legend: "l"},
+		&svcv2.QueryFormula{Id: "h", Name: "F3", Expression: "f2 * F1", Legend: "l"})
 	_, err := Check(def)
 	var e *apierr.Error
 	if !errors.As(err, &e) || len(e.Violations) != 1 || e.Param != "widgets[0].data_source.formulas[1].expression" {

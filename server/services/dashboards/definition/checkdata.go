@@ -98,7 +98,7 @@ func (c *checker) queries(path string, d *svcv2.WidgetDataSource) {
 	case n > limits.StoredQueries:
 		c.fail(path+".queries", "has %d queries; at most %d are allowed", n, limits.StoredQueries)
 	case running > limits.Queries:
-		c.fail(path+".queries", "has %d queries that run; at most %d may run. Switch others off with `enabled`", running, limits.Queries)
+		c.fail(path+".queries", "has %d queries that run; at most %d may run. Set `enabled` to false in the others", running, limits.Queries)
 	}
 	if n := len(d.GetFormulas()); n > limits.Queries {
 		c.fail(path+".formulas", "has %d formulas; at most %d are allowed", n, limits.Queries)
@@ -107,13 +107,13 @@ func (c *checker) queries(path string, d *svcv2.WidgetDataSource) {
 	unique := func(path, id, name string) {
 		c.label(path+".id", id)
 		if ids[id] {
-			c.fail(path+".id", "is the id of an earlier query or formula, too")
+			c.fail(path+".id", "is already the id of an earlier query or formula")
 		}
 		lower := strings.ToLower(name)
 		if problem := query.CheckName(name); problem != "" {
 			c.fail(path+".name", "%s", problem)
 		} else if names[lower] {
-			c.fail(path+".name", "is the name of an earlier query or formula, too, letter case aside")
+			c.fail(path+".name", "is already the name of an earlier query or formula (upper and lower case are the same)")
 		}
 		ids[id], names[lower] = true, true
 	}
@@ -157,7 +157,7 @@ func (c *checker) query(path string, q *svcv2.QueryDraft) {
 		}
 	}
 	if step := q.GetStepInterval(); step != "" && !stepInterval.MatchString(step) {
-		c.fail(path+".step_interval", "must be a number of seconds, or a number and s, m, h or d")
+		c.fail(path+".step_interval", "must be a number of seconds, or a number and a unit (s, m, h or d)")
 	}
 }
 
@@ -181,7 +181,7 @@ func (c *checker) asked(path string, q *svcv2.QueryDraft) {
 // references checks that the variables of a filter exist.
 func (c *checker) references(path, clause string) {
 	if name := widget.UnknownVariable(clause, c.known); name != "" {
-		c.fail(path, "refers to $%s, a variable that the dashboard does not have; a dollar sign itself is \"\\$\" in quotes", name)
+		c.fail(path, "refers to $%s, but the dashboard has no such variable; for a dollar sign, write \"\\$\" in quotes", name)
 	}
 }
 

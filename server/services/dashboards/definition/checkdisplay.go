@@ -75,7 +75,7 @@ func (c *checker) funnel(path string, f *svcv2.FunnelDisplay) {
 		here := at(path+".steps", i)
 		c.step(here, step)
 		if i > 0 && step.GetKind() == "session" {
-			c.fail(here+".kind", "can be session in the first step only")
+			c.fail(here+".kind", "can be session only in the first step")
 		}
 	}
 	c.positive(path+".window_seconds", f.WindowSeconds)

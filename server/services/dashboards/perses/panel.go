@@ -114,7 +114,8 @@ func (m *importer) query(key string, queries []*structpb.Value) (sql string, log
 	switch kind := plugin.text("kind"); kind {
 	case "ClickHouseTimeSeriesQuery", "ClickHouseLogQuery":
 	default:
-		m.warn("Panel %q asks by a %s, which cannot be translated: it was replaced by a note.", key, cmp.Or(kind, "query without a plugin"))
+		m.warn("The query of panel %q is a %s, which cannot be translated: the panel was replaced by a note.", key,
+			cmp.Or(kind, "query without a plugin"))
 		return "", false, fmt.Sprintf("its query is a %s, and only ClickHouse queries can be translated", cmp.Or(kind, "query without a plugin"))
 	}
 	sql = strings.TrimRight(plugin.child("spec").text("query"), "; \n\t")
