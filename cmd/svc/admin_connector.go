@@ -71,7 +71,7 @@ func (s *session) printConnector(c store.LogpushConnector, secret string) error 
 		}
 		row(w, "Secret rotated", at(v.SecretRotatedAt))
 		if secret != "" {
-			row(w, "Secret", secret+"  (shown only now)")
+			row(w, "Secret", secret+"  (shown only this once)")
 			row(w, "Destination", v.DestinationConf)
 		}
 	})

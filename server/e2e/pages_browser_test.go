@@ -139,7 +139,7 @@ func TestPagesAgainstOthers(t *testing.T) {
 	if got.Seen["frame"] != "refused" {
 		t.Errorf("a page of another site framed ours: %v", got.Seen["frame"])
 	}
-	if !strings.Contains(fmt.Sprint(got.Seen["answer"]), "could not be taken") || !strings.Contains(fmt.Sprint(got.Seen["still"]), "Hello") {
+	if !strings.Contains(fmt.Sprint(got.Seen["answer"]), "was not accepted") || !strings.Contains(fmt.Sprint(got.Seen["still"]), "Hello") {
 		t.Errorf("a foreign form was answered with %q, and then there is %q", got.Seen["answer"], got.Seen["still"])
 	}
 }
@@ -250,7 +250,7 @@ func TestOIDCInBrowser(t *testing.T) {
 				t.Fatal("there is such a user already")
 			}
 			got = walk(t, allowed, append(start("unverified@joins.example"), awaitPage(s.BaseURL), read("unverified", ".alert"))...)
-			if !strings.Contains(fmt.Sprint(got.Seen["unverified"]), "does not vouch") {
+			if !strings.Contains(fmt.Sprint(got.Seen["unverified"]), "has not verified") {
 				t.Errorf("an unverified address: %v", got.Seen)
 			}
 			// The rule of the operator.

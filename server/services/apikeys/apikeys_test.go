@@ -42,7 +42,8 @@ func setup(t *testing.T) *fixture {
 	t.Cleanup(func() { _ = st.Close() }) // closed early by the test of a broken store
 	for i, org := range []*principal.OrgID{&f.org, &f.other} {
 		created, err := st.CreateOrganization(t.Context(), store.NewOrganization{
-			Name: fmt.Sprintf("Organization %d", i), Admin: &store.NewUser{Email: fmt.Sprintf("admin%d@example.com", i), Name: "Admin", PasswordHash: "x"},
+			Name:  fmt.Sprintf("Organization %d", i),
+			Admin: &store.NewUser{Email: fmt.Sprintf("admin%d@example.com", i), Name: "Admin", PasswordHash: "x"},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -79,13 +80,16 @@ func TestLife(t *testing.T) {
 	f := setup(t)
 	ctx := f.as(t.Context(), f.org)
 	created, err := f.CreateApiKey(ctx, &svcv2.CreateApiKeyRequest{
-		Name: "  deploy  ", Description: ptr("for CI"), ExpiresInSeconds: ptr[int32](3600), Kind: ptr("mcp"), Scopes: []string{"traces:read", "logs:write"},
+		Name: "  deploy  ", Description: ptr("for CI"), ExpiresInSeconds: ptr[int32](3600), Kind: ptr("mcp"),
+		Scopes: []string{"traces:read", "logs:write"},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if created.GetName() != "deploy" || created.GetKind() != "mcp" || created.GetSecret() != "svc_ak_secret1" || created.GetKeyPrefix() != "svc_ak_secre..." ||
-		created.GetCreatedBy() != "user_maker" || created.GetCreatedByEmail() != "maker@example.com" || created.GetTxid() == "" || created.GetRevoked() || created.GetObject() != "api_key" {
+	if created.GetName() != "deploy" || created.GetKind() != "mcp" || created.GetSecret() != "svc_ak_secret1" ||
+		created.GetKeyPrefix() != "svc_ak_secre..." ||
+		created.GetCreatedBy() != "user_maker" || created.GetCreatedByEmail() != "maker@example.com" || created.GetTxid() == "" ||
+		created.GetRevoked() || created.GetObject() != "api_key" {
 		t.Errorf("created %v", created)
 	}
 	if in := created.GetExpiresAt().AsTime().Sub(f.clock); in < 3599*time.Second || in > 3600*time.Second {
@@ -99,8 +103,10 @@ func TestLife(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rolled.GetId() == created.GetId() || rolled.GetSecret() == created.GetSecret() || rolled.GetName() != "deploy" || rolled.GetDescription() != "for CI" ||
-		rolled.GetKind() != "mcp" || !cmp.Equal(rolled.GetScopes(), created.GetScopes()) || rolled.GetExpiresAt() != nil || rolled.GetTxid() <= created.GetTxid() {
+	if rolled.GetId() == created.GetId() || rolled.GetSecret() == created.GetSecret() || rolled.GetName() != "deploy" ||
+		rolled.GetDescription() != "for CI" ||
+		rolled.GetKind() != "mcp" || !cmp.Equal(rolled.GetScopes(), created.GetScopes()) || rolled.GetExpiresAt() != nil ||
+		rolled.GetTxid() <= created.GetTxid() {
 		t.Errorf("rolled %v", rolled)
 	}
 	_, err = f.RollApiKey(ctx, &svcv2.RollApiKeyRequest{Id: created.GetId()})

@@ -26,8 +26,9 @@ func (s *Service) QueryLogTimeseries(ctx context.Context, req *svcv2.QueryLogTim
 		return nil, err
 	}
 	return &svcv2.LogTimeseries{
-		Object: "log_timeseries", Aggregation: req.GetAggregation(), StartTime: timestamppb.New(q.Window.Start), EndTime: timestamppb.New(q.Window.End),
-		BucketSeconds: int32(result.Bucket.Seconds()), GroupBy: req.GroupBy, Series: result.SeriesProto(), Truncated: result.Truncated, Warnings: result.Warnings,
+		Object: "log_timeseries", Aggregation: req.GetAggregation(), StartTime: timestamppb.New(q.Window.Start),
+		EndTime: timestamppb.New(q.Window.End), BucketSeconds: int32(result.Bucket.Seconds()), GroupBy: req.GroupBy,
+		Series: result.SeriesProto(), Truncated: result.Truncated, Warnings: result.Warnings,
 	}, nil
 }
 
@@ -46,7 +47,8 @@ func (s *Service) QueryLogBreakdown(ctx context.Context, req *svcv2.QueryLogBrea
 		return nil, err
 	}
 	return &svcv2.LogBreakdown{
-		Object: "log_breakdown", Aggregation: req.GetAggregation(), StartTime: timestamppb.New(q.Window.Start), EndTime: timestamppb.New(q.Window.End),
-		GroupBy: req.GetGroupBy(), Data: result.GroupsProto(), Truncated: result.Truncated, Warnings: result.Warnings,
+		Object: "log_breakdown", Aggregation: req.GetAggregation(), StartTime: timestamppb.New(q.Window.Start),
+		EndTime: timestamppb.New(q.Window.End), GroupBy: req.GetGroupBy(), Data: result.GroupsProto(), Truncated: result.Truncated,
+		Warnings: result.Warnings,
 	}, nil
 }

@@ -30,9 +30,11 @@ func ofMetric(q query.SignalQuery, in asking) (query.SignalQuery, error) {
 		field := "group_by_" + scope + "_key"
 		switch {
 		case key != "" && scope != q.GroupBy:
-			return q, (&query.Invalid{Field: field, Message: "belongs to the group " + scope}).API(apierr.MetricQueryInvalid)
+			return q, (&query.Invalid{Field: field, Message: "is allowed only with the group " + scope}).API(apierr.MetricQueryInvalid)
 		case key == "" && scope == q.GroupBy:
-			return q, (&query.Invalid{Field: field, Message: "is required for the group " + scope + ": the name of the attribute"}).API(apierr.MetricQueryInvalid)
+			return q, (&query.Invalid{
+				Field: field, Message: "is required for the group " + scope + ": the name of the attribute",
+			}).API(apierr.MetricQueryInvalid)
 		}
 	}
 	return q, nil
@@ -60,8 +62,9 @@ func (s *Service) QueryMetricsTimeseries(ctx context.Context, req *svcv2.QueryMe
 		return nil, err
 	}
 	return &svcv2.MetricTimeseries{
-		Object: "metric_timeseries", Aggregation: req.GetAggregation(), StartTime: timestamppb.New(q.Window.Start), EndTime: timestamppb.New(q.Window.End),
-		BucketSeconds: int32(result.Bucket.Seconds()), GroupBy: req.GroupBy, Series: result.SeriesProto(), Truncated: result.Truncated, Warnings: result.Warnings,
+		Object: "metric_timeseries", Aggregation: req.GetAggregation(), StartTime: timestamppb.New(q.Window.Start),
+		EndTime: timestamppb.New(q.Window.End), BucketSeconds: int32(result.Bucket.Seconds()), GroupBy: req.GroupBy,
+		Series: result.SeriesProto(), Truncated: result.Truncated, Warnings: result.Warnings,
 		Unit: unit,
 	}, nil
 }
@@ -88,8 +91,9 @@ func (s *Service) QueryMetricBreakdown(ctx context.Context, req *svcv2.QueryMetr
 		return nil, err
 	}
 	return &svcv2.MetricBreakdown{
-		Object: "metric_breakdown", Aggregation: req.GetAggregation(), StartTime: timestamppb.New(q.Window.Start), EndTime: timestamppb.New(q.Window.End),
-		GroupBy: req.GetGroupBy(), Data: result.GroupsProto(), Truncated: result.Truncated, Warnings: result.Warnings, Unit: unit,
+		Object: "metric_breakdown", Aggregation: req.GetAggregation(), StartTime: timestamppb.New(q.Window.Start),
+		EndTime: timestamppb.New(q.Window.End), GroupBy: req.GetGroupBy(), Data: result.GroupsProto(), Truncated: result.Truncated,
+		Warnings: result.Warnings, Unit: unit,
 	}, nil
 }
 

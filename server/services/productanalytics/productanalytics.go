@@ -22,7 +22,9 @@ type Service struct {
 func New(e *engine.Engine) *Service { return &Service{engine: e} }
 
 // QueryProductEventTimeseries computes values over time.
-func (s *Service) QueryProductEventTimeseries(ctx context.Context, req *svcv2.QueryProductEventTimeseriesRequest) (*svcv2.ProductEventTimeseries, error) {
+func (s *Service) QueryProductEventTimeseries(
+	ctx context.Context, req *svcv2.QueryProductEventTimeseriesRequest,
+) (*svcv2.ProductEventTimeseries, error) {
 	org, err := read.Org(ctx)
 	if err != nil {
 		return nil, err
@@ -36,13 +38,16 @@ func (s *Service) QueryProductEventTimeseries(ctx context.Context, req *svcv2.Qu
 		return nil, err
 	}
 	return &svcv2.ProductEventTimeseries{
-		Object: "product_event_timeseries", Aggregation: req.GetAggregation(), StartTime: timestamppb.New(q.Window.Start), EndTime: timestamppb.New(q.Window.End),
-		BucketSeconds: int32(result.Bucket.Seconds()), GroupBy: req.GroupBy, Series: result.SeriesProto(), Truncated: result.Truncated, Warnings: result.Warnings,
+		Object: "product_event_timeseries", Aggregation: req.GetAggregation(), StartTime: timestamppb.New(q.Window.Start),
+		EndTime: timestamppb.New(q.Window.End), BucketSeconds: int32(result.Bucket.Seconds()), GroupBy: req.GroupBy,
+		Series: result.SeriesProto(), Truncated: result.Truncated, Warnings: result.Warnings,
 	}, nil
 }
 
 // QueryProductEventBreakdown computes values of groups.
-func (s *Service) QueryProductEventBreakdown(ctx context.Context, req *svcv2.QueryProductEventBreakdownRequest) (*svcv2.ProductEventBreakdown, error) {
+func (s *Service) QueryProductEventBreakdown(
+	ctx context.Context, req *svcv2.QueryProductEventBreakdownRequest,
+) (*svcv2.ProductEventBreakdown, error) {
 	org, err := read.Org(ctx)
 	if err != nil {
 		return nil, err
@@ -59,8 +64,9 @@ func (s *Service) QueryProductEventBreakdown(ctx context.Context, req *svcv2.Que
 		return nil, err
 	}
 	return &svcv2.ProductEventBreakdown{
-		Object: "product_event_breakdown", Aggregation: req.GetAggregation(), StartTime: timestamppb.New(q.Window.Start), EndTime: timestamppb.New(q.Window.End),
-		GroupBy: q.GroupBy, Data: result.GroupsProto(), Truncated: result.Truncated, Warnings: result.Warnings,
+		Object: "product_event_breakdown", Aggregation: req.GetAggregation(), StartTime: timestamppb.New(q.Window.Start),
+		EndTime: timestamppb.New(q.Window.End), GroupBy: q.GroupBy, Data: result.GroupsProto(), Truncated: result.Truncated,
+		Warnings: result.Warnings,
 	}, nil
 }
 

@@ -26,8 +26,9 @@ func (s *Service) QueryTraceTimeseries(ctx context.Context, req *svcv2.QueryTrac
 		return nil, err
 	}
 	return &svcv2.TraceTimeseries{
-		Object: "trace_timeseries", Aggregation: req.GetAggregation(), StartTime: timestamppb.New(q.Window.Start), EndTime: timestamppb.New(q.Window.End),
-		BucketSeconds: int32(result.Bucket.Seconds()), GroupBy: req.GroupBy, Series: result.SeriesProto(), Truncated: result.Truncated, Warnings: result.Warnings,
+		Object: "trace_timeseries", Aggregation: req.GetAggregation(), StartTime: timestamppb.New(q.Window.Start),
+		EndTime: timestamppb.New(q.Window.End), BucketSeconds: int32(result.Bucket.Seconds()), GroupBy: req.GroupBy,
+		Series: result.SeriesProto(), Truncated: result.Truncated, Warnings: result.Warnings,
 	}, nil
 }
 
@@ -46,7 +47,8 @@ func (s *Service) QueryTraceBreakdown(ctx context.Context, req *svcv2.QueryTrace
 		return nil, err
 	}
 	return &svcv2.TraceBreakdown{
-		Object: "trace_breakdown", Aggregation: req.GetAggregation(), StartTime: timestamppb.New(q.Window.Start), EndTime: timestamppb.New(q.Window.End),
-		GroupBy: req.GetGroupBy(), Data: result.GroupsProto(), Truncated: result.Truncated, Warnings: result.Warnings,
+		Object: "trace_breakdown", Aggregation: req.GetAggregation(), StartTime: timestamppb.New(q.Window.Start),
+		EndTime: timestamppb.New(q.Window.End), GroupBy: req.GetGroupBy(), Data: result.GroupsProto(), Truncated: result.Truncated,
+		Warnings: result.Warnings,
 	}, nil
 }
