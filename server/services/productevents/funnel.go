@@ -14,10 +14,7 @@ import (
 	"github.com/svc-observability/svc/server/query/reads"
 )
 
-const (
-	defaultGroups = 10
-	noGroup       = "(none)"
-)
+const defaultGroups = 10
 
 // SearchProductEventFunnel computes a funnel.
 func (s *Service) SearchProductEventFunnel(
@@ -50,7 +47,7 @@ func (s *Service) SearchProductEventFunnel(
 		case row.Class == reads.FunnelOther:
 			name = reads.OtherNode
 		case name == "":
-			name = noGroup
+			name = reads.NoGroup
 		}
 		res.Groups = append(res.Groups, &svcv2.ProductEventFunnelGroup{Group: name, Steps: steps, ConversionRate: rate})
 	}

@@ -13,10 +13,8 @@ import (
 )
 
 const (
-	before          = "before"
-	after           = "after"
-	defaultDepth    = 3
-	defaultBranches = 4
+	before = "before"
+	after  = "after"
 )
 
 // SearchProductEventPaths computes paths. It reads twice: first the nodes to show, then the links between them.
@@ -67,7 +65,7 @@ func toPaths(req *svcv2.SearchProductEventPathsRequest) (p reads.Paths, err erro
 	if p.Anchor, err = toStep("anchor", req.GetAnchor()); err != nil {
 		return p, err
 	}
-	p.Before, p.Depth, p.Branches, p.Include = req.GetDirection() == before, defaultDepth, defaultBranches, reads.IncludeAll
+	p.Before, p.Depth, p.Branches, p.Include = req.GetDirection() == before, reads.DefaultDepth, reads.DefaultBranches, reads.IncludeAll
 	if req.Depth != nil {
 		p.Depth = int(req.GetDepth())
 	}

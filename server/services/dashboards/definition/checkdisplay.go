@@ -11,6 +11,7 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/reads"
 )
 
 const (
@@ -81,7 +82,7 @@ func (c *checker) funnel(path string, f *svcv2.FunnelDisplay) {
 	c.positive(path+".window_seconds", f.WindowSeconds)
 	if f.BreakdownBy != nil {
 		by := f.GetBreakdownBy()
-		key, isAttribute := strings.CutPrefix(by, "attribute:")
+		key, isAttribute := strings.CutPrefix(by, reads.AttributePrefix)
 		if isAttribute && strings.TrimSpace(key) == "" || !isAttribute && !slices.Contains(sessionDimensions(), by) {
 			c.fail(path+".breakdown_by", "must be one of %s, or attribute: and a key", strings.Join(sessionDimensions(), ", "))
 		}
@@ -101,6 +102,9 @@ func (c *checker) step(path string, s *svcv2.FunnelStep) {
 		{"dimension", session, s.Dimension != nil},
 		{"value", session, s.Value != nil},
 	})
+	if problem := reads.CheckStepAttributes(s.GetAttributeEquals()); problem != "" {
+		c.fail(path+".attribute_equals", "%s", problem)
+	}
 	switch s.GetKind() {
 	case event:
 		c.needs(path+".event_name", strings.TrimSpace(s.GetEventName()) != "", event)

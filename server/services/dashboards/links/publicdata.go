@@ -169,7 +169,7 @@ func (p *Public) widgetData(
 	if sparkline && w.GetDisplay().GetSparkline().GetDataSource() == nil {
 		return no("unsupported", "This widget has no small chart with data of its own.")
 	}
-	if w.GetVisualization() == "markdown" || w.GetDataSource().GetKind() == "static" && w.GetVisualization() != "funnel" &&
+	if w.GetVisualization() == "markdown" || w.GetDataSource().GetKind() == widget.SourceStatic && w.GetVisualization() != "funnel" &&
 		w.GetVisualization() != "paths" && w.GetVisualization() != "list" {
 		return no("unsupported", "This widget has no data.")
 	}
