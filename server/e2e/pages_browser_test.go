@@ -107,7 +107,7 @@ func TestPagesInBrowser(t *testing.T) {
 		script("cookies", "document.cookie"))
 	got := walk(t, []string{s.BaseURL}, steps...)
 	for name, want := range map[string]string{
-		"refused": "is wrong", "offer": "an administrator", "hello": "Hello, Grace", "changed": "Your password was changed", "used": "does not exist", "unknown": "not known", "code": waiting.code,
+		"refused": "is wrong", "offer": "an administrator", "hello": "Hello, Grace", "changed": "Your password was changed", "used": "does not exist", "unknown": "is unknown", "code": waiting.code,
 		"confirmed": "Confirmed", "out": "Sign in",
 	} {
 		if !strings.Contains(fmt.Sprint(got.Seen[name]), want) {
@@ -224,7 +224,7 @@ func TestOIDCInBrowser(t *testing.T) {
 
 			// This person is unknown.
 			got := walk(t, allowed, append(start("stranger@example.com"), awaitPage(s.BaseURL), read("stranger", ".alert"), look("oidc-stranger"))...)
-			if !strings.Contains(fmt.Sprint(got.Seen["stranger"]), "Nobody here has the address stranger@example.com") {
+			if !strings.Contains(fmt.Sprint(got.Seen["stranger"]), "No account has the address stranger@example.com") {
 				t.Errorf("a stranger: %v", got.Seen)
 			}
 			// An invited person joins with the provider, then signs in with it, and is the same user.
