@@ -7,7 +7,7 @@ MAKEFLAGS += --no-print-directory
 BIN    := $(CURDIR)/.cache/bin
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 COMMIT  ?= $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
-# Without paths of this clone in them, packages are compiled once for all clones of a machine, and binaries do not say where they were built.
+# Build results hold no path of this clone. So a machine compiles packages once for all clones, and binaries do not reveal their build folder.
 export GOFLAGS += -trimpath
 LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 
@@ -16,13 +16,13 @@ GOLANGCI_VERSION := v2.15.0
 GOLANGCI_LINT    := $(CURDIR)/.cache/golangci-lint/$(GOLANGCI_VERSION)/golangci-lint
 GOVULNCHECK_VERSION := v1.8.0
 GOVULNCHECK         := $(CURDIR)/.cache/govulncheck/$(GOVULNCHECK_VERSION)/govulncheck
-# What a person wrote: gofumpt leaves generated code to its generators.
+# Code written by hand. gofumpt does not format generated code.
 GO_FILES = $(shell git ls-files -co --exclude-standard '*.go' | grep -v -e '^gen/' -e '^ent/[^/]*\.go$$' | xargs grep -L '^// Code generated')
 
 # Tests: packages (PKG=./server/config), a pattern (RUN=TestName), and how often (COUNT=1 passes over Go's cache).
 PKG     ?= ./...
 TIMEOUT ?= 30m
-# Vetting is lint's work. Nobody debugs a test binary of a whole run: without DWARF it links in half the time. The parallel tests of a
+# Lint does the vetting. A test binary of a whole run is never debugged, and without DWARF it links in half the time. The parallel tests of a
 # package mostly wait for processes, so twice as many run as there are processors.
 TEST_FLAGS = -vet=off -ldflags=-w -shuffle=on -p=$(PARALLEL) -parallel=$$((2 * $(PROCESSORS))) -timeout=$(TIMEOUT) $(if $(RUN),-run '$(RUN)') $(if $(COUNT),-count=$(COUNT))
 BENCH   ?= .
@@ -47,7 +47,7 @@ build: deps ## bin/svc, and the engine library beside it
 run: build ## build, and start everything on the defaults; ARGS='--api-addr 127.0.0.1:9090' adds flags
 	@exec bin/svc serve $(ARGS)
 
-# The tools are pinned in go.tool.mod, apart from the product's own go.mod.
+# go.tool.mod pins the tools, separately from the go.mod of the product.
 .PHONY: tools
 tools: $(BIN)/.stamp ## install the pinned development tools into .cache/bin
 
@@ -59,7 +59,7 @@ $(BIN)/.stamp: go.tool.mod go.tool.sum
 $(GOLANGCI_LINT):
 	GOBIN=$(@D) go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
 
-# The real Collector, which the end-to-end tests run: a module of its own, so that its dependencies are not the product's.
+# The real Collector, which the end-to-end tests run. It is a separate module, so that its dependencies do not become those of the product.
 OTELCOL := $(BIN)/otelcol
 $(OTELCOL): $(addprefix server/e2e/otelcol/,go.mod go.sum main.go)
 	@mkdir -p $(BIN)
@@ -87,7 +87,7 @@ generated: tools deps
 	go generate ./ent
 
 .PHONY: fmt
-fmt: tools ## format what is written by hand
+fmt: tools ## format code written by hand
 	@$(BIN)/gofumpt -w $(GO_FILES)
 
 # The contract of the last release, without comments.
@@ -98,7 +98,7 @@ breaking: tools deps ## compare the contract with that of the last release: a ch
 	$(BIN)/buf breaking proto --against $(RELEASED)
 
 .PHONY: released
-released: tools deps ## record the contract of now as the last release's (docs/adr/0015-breaking-changes.md)
+released: tools deps ## record the current contract as that of the last release (docs/adr/0015-breaking-changes.md)
 	$(BIN)/buf build --path proto/svc --exclude-source-info -o $(RELEASED)
 
 .PHONY: golden
@@ -113,7 +113,7 @@ fuzz: deps ## run every fuzz target for FUZZTIME; FUZZ=Gunzip, FUZZTIME=1h
 	@tools/fuzz.sh '$(FUZZ)' '$(FUZZTIME)'
 
 .PHONY: vuln
-vuln: ## look for known vulnerabilities in what the program calls (govulncheck)
+vuln: ## look for known vulnerabilities in the code that the program calls (govulncheck)
 	@tools/vuln.sh '$(GOVULNCHECK)' '$(GOVULNCHECK_VERSION)'
 
 .PHONY: lint
@@ -124,10 +124,10 @@ lint: tools deps $(GOLANGCI_LINT) ## golangci-lint (vet and staticcheck among it
 	@$(MAKE) breaking
 	$(GOLANGCI_LINT) run ./...
 
-# What tests drive as a process, built once for all test binaries. It is up to date with the sources whenever they run.
+# The program that tests run as a process, built once for all test binaries. It is up to date with the sources whenever they run.
 TEST_BINARY := $(CURDIR)/.cache/test/svc
 E2E := $(filter ./... ./server/... ./server/e2e%,$(PKG))
-# The end-to-end tests take longest and often wait: they begin first, and beside them runs one package for each processor.
+# The end-to-end tests take longest and often wait. They start first, and one package for each processor runs beside them.
 FIRST := $(if $(filter ./... ./server/...,$(PKG)),./server/e2e)
 PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
 PARALLEL ?= $(shell echo $$(($(PROCESSORS) + 1)))
@@ -137,7 +137,7 @@ test-binary: deps
 	@mkdir -p $(dir $(TEST_BINARY))
 	go build -ldflags '-s -w' -o $(TEST_BINARY) ./cmd/svc
 
-# Everything that tools/check.sh compiles before it runs its steps beside one another.
+# Everything that tools/check.sh compiles before it runs its steps in parallel.
 .PHONY: prepare
 prepare: tools deps $(GOLANGCI_LINT) $(OTELCOL) test-binary
 
@@ -153,28 +153,28 @@ test: tools deps $(if $(E2E),$(OTELCOL) test-binary) ## run all tests (shuffled)
 # out packages that no change since then reaches; WITHOUT=server/e2e leaves out a folder.
 .PHONY: race
 race: export SVC_TEST_BINARY = $(TEST_BINARY)
-race: tools deps $(OTELCOL) test-binary ## run the tests of packages in which goroutines meet with the race detector; SINCE=commit: only what changed
+race: tools deps $(OTELCOL) test-binary ## run the tests of packages in which goroutines meet with the race detector; SINCE=commit: only changed packages
 	@packages=$$(go run ./tools/racepackages $(if $(SINCE),-since '$(SINCE)') $(if $(WITHOUT),-without '$(WITHOUT)')); \
 		if [ -z "$$packages" ]; then echo 'race: no package in which goroutines meet has changed'; exit 0; fi; \
 		$(GOTESTSUM) -- -race $(TEST_FLAGS) $$packages
 	@if [ -z '$(SINCE)$(RUN)' ] && [ -z "$$(git status --porcelain)" ]; then git rev-parse HEAD >.ci/raced && echo 'race: noted in .ci/raced; commit it'; fi
 
 .PHONY: check
-check: ## hold what CI holds: generated code is current, lint, tests
+check: ## run the checks of CI: generated code is current, lint, tests
 	@tools/check.sh
 
 .PHONY: bench
 bench: deps ## run the benchmarks; BENCH=pattern, PKG=./server/ingest/..., BENCHTIME=3s
 	go test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -benchmem -timeout 30m $(PKG)
 
-# SIZE=long measures every combination to the end; SIGNALS and ITEMS narrow it down. It must have the machine to itself to be worth quoting.
+# SIZE=long measures every combination to the end; SIGNALS and ITEMS narrow it down. Quote its figures only if no other work ran on the machine.
 SIZE    ?= short
 SIGNALS ?= traces,logs,metrics
 .PHONY: bench-ingest
-bench-ingest: build ## what ingest costs: CPU, disk, latency and memory in one table (two minutes); SIZE=long, SIGNALS=logs, ITEMS=5000000
+bench-ingest: build ## measure the cost of ingest: CPU, disk, latency and memory in one table (two minutes); SIZE=long, SIGNALS=logs, ITEMS=5000000
 	@go run ./server/e2e/benchingest -size '$(SIZE)' -signals '$(SIGNALS)' $(if $(ITEMS),-items $(ITEMS))
 	$(if $(filter long,$(SIZE)),go test -run '^$$' -bench Soak -benchtime 1x ./server/e2e)
 
 .PHONY: clean
-clean: ## remove what was built; fetched files and data stay
+clean: ## remove built files; fetched files and data stay
 	rm -rf bin

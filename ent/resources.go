@@ -131,7 +131,9 @@ func (f field) Plain() string {
 }
 
 // emptyIsNull reports whether a column that can be NULL is a plain value in the struct.
-func (f field) emptyIsNull() bool { return f.Nillable && !f.IsTime() && !strings.HasPrefix(f.Plain(), "*") }
+func (f field) emptyIsNull() bool {
+	return f.Nillable && !f.IsTime() && !strings.HasPrefix(f.Plain(), "*")
+}
 
 // fallsBack reports whether the column is NULL until the first change. The struct then has the time of creation.
 func (f field) fallsBack() bool { return f.Nillable && f.Name == "updated_at" }

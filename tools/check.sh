@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Holds what CI holds: generated code is current, lint finds nothing, tests pass. Lint and the check of generated code run beside the
-# tests, at a lower priority: they take the time in which tests wait, and do not slow them down. With RACE=all, or RACE and a commit, the
-# tests with the race detector follow: of all packages in which goroutines meet, or of those that a change since the commit reaches.
-# Logs of the steps stay in .cache/check.
+# Runs the checks of CI: generated code is current, lint finds nothing, tests pass. Lint and the check of generated code run beside the
+# tests at a lower priority: they use the time in which tests wait, and do not slow them down. With RACE=all or RACE=<commit>, the
+# tests with the race detector follow: for all packages in which goroutines meet, or for those that a change since the commit reaches.
+# The logs of the steps stay in .cache/check.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -10,7 +10,7 @@ logs=.cache/check
 rm -rf "$logs"
 mkdir -p "$logs"
 
-# step NAME COMMAND... runs a command, keeps what it writes, and says how long it took.
+# step NAME COMMAND... runs a command, keeps its output, and prints its duration.
 step() {
 	local name=$1 began=$SECONDS status=0
 	shift

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Lays the pinned files that a build needs and git does not hold:
+# Fetches the pinned files that a build needs and git does not hold:
 #   .cache/npm/            what tools/package-lock.json names (npm checks the hashes in it)
 #   .cache/chdb/libchdb.so the embedded ClickHouse engine
 #   third_party/proto/     definitions that buf needs to compile ours
-# Quick when all is there. Whatever is missing, cut short or altered is fetched again. Two runs at once wait for each other.
+# It is quick if all files exist. It fetches missing, truncated or altered files again. Two runs at once wait for each other.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -19,7 +19,7 @@ fi
 sha256() { if command -v sha256sum >/dev/null; then sha256sum "$1"; else shasum -a 256 "$1"; fi | cut -d' ' -f1; }
 bytes() { wc -c <"$1" | tr -d ' '; }
 
-# The engine is published for this platform only; on another one SVC_CHDB_LIB names a library that you bring.
+# The engine is published for this platform only. On another platform, SVC_CHDB_LIB names your own library.
 platform=$(go env GOOS)-$(go env GOARCH)
 engine=""
 if [ "$platform" = linux-amd64 ]; then
@@ -36,8 +36,8 @@ e79ea741cb605a65e78ca322174764a4af9fde1962c1631e12b84c4934ba9a6c google/api/anno
 ead99129aa15dd5f6233942030c72eec33bc0d7b1c7c260dc143293ef66c5b78 google/api/http.proto
 "
 
-# The stamp holds what was verified last: the lock file, this script, and the engine's size and time, so that a change of
-# any of them is seen without hashing half a gigabyte at every start.
+# The stamp describes the last verified files: the lock file, this script, and the engine's size and time. So the script notices a change
+# of any of them without hashing half a gigabyte at every start.
 state() {
 	sha256 tools/package-lock.json
 	sha256 tools/deps.sh
@@ -70,7 +70,7 @@ if [ ! -f "$google/google/api/http.proto" ] || ! engine_ok "$engine" || ! cmp -s
 		[ "$attempt" = 3 ] && { cat "$log" >&2; die "npm ci failed, see above"; }
 		say "npm ci failed, trying again"
 	done
-	# npm passes over an optional package that it could not get.
+	# npm skips an optional package that it cannot fetch.
 	engine_ok "$engine" || die "the engine library is missing or not the pinned one: $engine"
 fi
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Fetches the pinned Scalar API reference and lays it where the program embeds it, with its licence. Run it after a change of the
-# version and the hash below; git holds the result, so that a build needs neither npm nor the network.
+# Fetches the pinned Scalar API reference and its licence into the folder that the program embeds. Run it after a change of the
+# version and the hash below. Git holds the result, so that a build needs neither npm nor the network.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # vuln.sh PATH VERSION: runs govulncheck over all packages. PATH is its binary, which the script installs if it is missing.
-# Without the vulnerability database nothing can be checked: the script then says so and succeeds, or fails with SVC_REQUIRE_VULN=1.
+# The check needs the vulnerability database. Without it, the script prints so and succeeds, or fails with SVC_REQUIRE_VULN=1.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bin=$1 version=$2

@@ -16,7 +16,7 @@ import (
 )
 
 func (c *cli) admin() *cobra.Command {
-	cmd := group("admin", "Look after organizations, users, ingest and the warehouse, as the owner of the data folder")
+	cmd := group("admin", "Manage organizations, users, ingest and the warehouse as the owner of the data folder")
 	org := group("org", "Organizations")
 	org.AddCommand(c.adminOrgCreate(), c.adminOrgList())
 	user := group("user", "Users")
@@ -33,7 +33,7 @@ func (c *cli) adminOrgCreate() *cobra.Command {
 		Short: "Create an organization with an administrator, an API key and ingest keys, and print them once",
 		Long: `Create an organization with an administrator, an API key and ingest keys, and print them once.
 
-It works beside a running server, and without one.`,
+The command works with and without a running server.`,
 		Example: `  svc admin org create "Second team" --json --data-dir ./data`,
 		Args:    args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, list []string) error {
@@ -67,7 +67,7 @@ It works beside a running server, and without one.`,
 		},
 	}
 	settings(cmd, append(placeKeys(), "api-addr", "ingest-addr", "otlp-grpc-addr", "public-url", "ingest-public-url")...)
-	cmd.Flags().StringVar(&email, "email", "", "the administrator's address (default: a made-up one)")
+	cmd.Flags().StringVar(&email, "email", "", "email address of the administrator (default: a generated one)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON with the fields of the bootstrap file")
 	return cmd
 }

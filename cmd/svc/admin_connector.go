@@ -22,7 +22,7 @@ func (c *cli) adminConnector() *cobra.Command {
 	return cmd
 }
 
-// connectorJSON is a log push connector with the field names of the API.
+// connectorJSON is a log push connector. Only administrators of the installation handle connectors: the API has no message for them.
 type connectorJSON struct {
 	Object          string     `json:"object"`
 	ID              string     `json:"id"`
@@ -71,7 +71,7 @@ func (s *session) printConnector(c store.LogpushConnector, secret string) error 
 		}
 		row(w, "Secret rotated", at(v.SecretRotatedAt))
 		if secret != "" {
-			row(w, "Secret", secret+"  (shown only now)")
+			row(w, "Secret", secret+"  (shown only this once)")
 			row(w, "Destination", v.DestinationConf)
 		}
 	})

@@ -94,7 +94,7 @@ func (s *session) printIngestKey(k store.IngestKey, secret string) error {
 		row(w, "Rotated", at(k.RotatedAt))
 		row(w, "Created", at(&k.CreatedAt))
 		if secret != "" {
-			row(w, "Secret", secret+"  (shown only now)")
+			row(w, "Secret", secret+"  (shown only this once)")
 		}
 	})
 }
@@ -180,7 +180,7 @@ func (c *cli) ingestKeyEdit() *cobra.Command {
 	signalsFlag(cmd, &in.Signals, "new list of signals that the key may send, of "+strings.Join(store.Signals(), ", "))
 	rateFlag(cmd, &in.RateLimit)
 	attributeFlags(cmd, &in.ResourceAttributes)
-	cmd.Flags().BoolVar(&noAttributes, "no-attributes", false, "write no attributes any more")
+	cmd.Flags().BoolVar(&noAttributes, "no-attributes", false, "write no attributes")
 	expiresFlag(cmd, &in.ExpiresAt, time.Now)
 	return c.onOrg(cmd, func(ctx context.Context, s *session, list []string) error {
 		changed := cmd.Flags().Changed

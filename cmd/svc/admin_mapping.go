@@ -24,7 +24,7 @@ func mappings() resource[store.AttributeMapping] {
 }
 
 func (c *cli) adminMapping() *cobra.Command {
-	cmd := group("mapping", "Attribute mappings, which copy or move attributes of spans while they are ingested")
+	cmd := group("mapping", "Attribute mappings, which copy or move attributes of spans during ingest")
 	cmd.AddCommand(
 		mappings().list(c, "List the mappings in the order in which they run", (*session).ListAttributeMappings), c.mappingCreate(), c.mappingEdit(),
 		mappings().remove(c, "Delete a mapping; spans that it has changed stay as they are", (*session).DeleteAttributeMapping))
@@ -71,7 +71,7 @@ func (c *cli) mappingEdit() *cobra.Command {
 	textFlag(cmd, "name", &edit.Name, "new name")
 	mappingFlags(cmd, &edit)
 	cmd.Flags().BoolVar(&enable, "enable", false, "run it")
-	cmd.Flags().BoolVar(&disable, "disable", false, "do not run it")
+	cmd.Flags().BoolVar(&disable, "disable", false, "disable it")
 	return c.onOrg(cmd, func(ctx context.Context, s *session, list []string) error {
 		if enable && disable {
 			return &usageError{errors.New("--enable and --disable exclude each other")}

@@ -28,10 +28,10 @@ func (c *cli) adminOrgList() *cobra.Command {
 	var deleted, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List the organizations, or those that were deleted and by whom",
-		Long: `List the organizations, or those that were deleted and by whom.
+		Short: "List the organizations, or the deleted ones and who deleted them",
+		Long: `List the organizations, or the deleted ones and who deleted them.
 
-The audit log of an organization is deleted with it. Who deleted it, when, from where and with which request is kept here.`,
+Deleting an organization deletes its audit log. This list keeps who deleted the organization, when, from which address and with which request.`,
 		Example: `  svc admin org list --json
   svc admin org list --deleted`,
 		Args: args(cobra.NoArgs),
@@ -70,7 +70,7 @@ The audit log of an organization is deleted with it. Who deleted it, when, from 
 		},
 	}
 	settings(cmd, placeKeys()...)
-	cmd.Flags().BoolVar(&deleted, "deleted", false, "those that were deleted, the last one first")
+	cmd.Flags().BoolVar(&deleted, "deleted", false, "list deleted organizations, the latest first")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }

@@ -29,7 +29,7 @@ func (c *cli) adminUserSetPassword() *cobra.Command {
 		Short: "Give a user a new password, print it once, and end the user's sessions",
 		Long: `Give a user a new password, print it once, and end the user's sessions.
 
-It is for passwords that were lost, and works beside a running server. API keys and the assistants that the user allowed stay.`,
+Use it for a lost password. It works beside a running server. The API keys and the connected assistants of the user stay.`,
 		Example: `  svc admin user set-password ada@example.com
   svc admin user set-password ada@example.com --password-stdin < password.txt`,
 		Args: args(cobra.ExactArgs(1)),
@@ -82,7 +82,7 @@ It is for passwords that were lost, and works beside a running server. API keys 
 		},
 	}
 	settings(cmd, placeKeys()...)
-	cmd.Flags().BoolVar(&passwordStdin, "password-stdin", false, "take the password from standard input instead of making one")
+	cmd.Flags().BoolVar(&passwordStdin, "password-stdin", false, "read the password from standard input instead of generating one")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }

@@ -18,6 +18,7 @@ func (c *cli) adminPlan() *cobra.Command {
 	return cmd
 }
 
+// planJSON is a plan. The API has no message for plans, for regions, or for the counts that ingest nodes keep.
 type planJSON struct {
 	Object    string          `json:"object"`
 	Name      string          `json:"name"`
@@ -84,7 +85,7 @@ func (c *cli) planShow() *cobra.Command {
 
 func (s *session) noPlan(err error) error {
 	if errors.Is(err, store.ErrNotFound) {
-		return errors.New("organization " + s.org.Slug + " has no plan: it may send as much as it likes")
+		return errors.New("organization " + s.org.Slug + " has no plan: nothing is limited")
 	}
 	return err
 }
@@ -95,12 +96,12 @@ func (c *cli) planSet() *cobra.Command {
 		Use: "set --name NAME", Short: "Set the plan, replacing an earlier one",
 		Long: `Set the plan, replacing an earlier one.
 
-A signal without a limit is not limited. Over a limit, senders get status 402 until the next month (UTC). While the
-plan is inactive, they always get it.`,
+A signal without a limit is not limited. Above a limit, senders get status 402 until the next month (UTC). While the
+plan is inactive, they get it always.`,
 		Example: "  svc admin plan set --name pro --limit traces.items=1000000 --limit logs.bytes=10GB",
 	}
 	cmd.Flags().StringVar(&in.Name, "name", "", "name of the plan (required)")
-	cmd.Flags().BoolVar(&in.Active, "active", true, "false accepts nothing")
+	cmd.Flags().BoolVar(&in.Active, "active", true, "accept telemetry; false refuses all of it")
 	limitFlag(cmd, &in.Limits)
 	cmd = c.onOrg(cmd, func(ctx context.Context, s *session, _ []string) error {
 		p, err := s.PutPlan(ctx, s.org.ID, in)

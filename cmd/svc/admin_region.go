@@ -13,7 +13,7 @@ import (
 )
 
 func (c *cli) adminRegion() *cobra.Command {
-	cmd := group("region", "The region that the database belongs to, as the first start wrote it")
+	cmd := group("region", "The region of the database, which the first start recorded")
 	cmd.AddCommand(c.regionShow(), c.regionSet())
 	return cmd
 }
@@ -37,11 +37,11 @@ func (c *cli) regionShow() *cobra.Command {
 func (c *cli) regionSet() *cobra.Command {
 	var from string
 	cmd := &cobra.Command{
-		Use: "set REGION --from REGION", Short: "Mend a region that was mistyped at the first start",
-		Long: `Mend a region that was mistyped at the first start.
+		Use: "set REGION --from REGION", Short: "Correct a region that was mistyped at the first start",
+		Long: `Correct a region that was mistyped at the first start.
 
-Keys, telemetry and organizations stay as they are; every organization finds the change in its audit log. It is not a way to move data
-to another region. Stop the servers first, and start all of them with the new --region: those that run name the old one until they end.`,
+Keys, telemetry and organizations stay as they are. The audit log of every organization records the change. The command does not move data
+to another region. Stop all servers first, and start them with the new --region: a running server names the old region until it ends.`,
 		Example: "  svc admin region set eu --from ue --data-dir ./data",
 		Args: args(func(_ *cobra.Command, list []string) error {
 			if len(list) != 1 {

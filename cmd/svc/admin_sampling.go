@@ -57,8 +57,8 @@ func (c *cli) samplingSet() *cobra.Command {
 		Example: "  svc admin sampling set --trace-sample-ratio 0.1 --always-keep-slow-spans-ms 2000",
 	}
 	cmd.Flags().Float64Var(&ratio, "trace-sample-ratio", 1, "share of the traces to keep, from 0.000001 to 1")
-	cmd.Flags().BoolVar(&keepErrors, "always-keep-error-spans", true, "keep spans with an error whatever the ratio")
-	cmd.Flags().Func("always-keep-slow-spans-ms", "keep spans from this duration on whatever the ratio, in milliseconds, or 'none'", func(text string) error {
+	cmd.Flags().BoolVar(&keepErrors, "always-keep-error-spans", true, "keep spans with an error at any ratio")
+	cmd.Flags().Func("always-keep-slow-spans-ms", "keep spans of at least this duration at any ratio, in milliseconds, or 'none'", func(text string) error {
 		if slow = nil; text == "none" {
 			return nil
 		}
@@ -91,7 +91,7 @@ func (c *cli) samplingSet() *cobra.Command {
 			return err
 		}
 		if in.TraceSampleRatio != p.TraceSampleRatio {
-			fmt.Fprintf(s.cli.stderr, "svc: --trace-sample-ratio %v was brought to %v: the range is from %v to 1\n", in.TraceSampleRatio, p.TraceSampleRatio, store.MinSampleRatio)
+			fmt.Fprintf(s.cli.stderr, "svc: --trace-sample-ratio %v was changed to %v: the range is from %v to 1\n", in.TraceSampleRatio, p.TraceSampleRatio, store.MinSampleRatio)
 		}
 		return s.printSampling(p)
 	})

@@ -32,7 +32,7 @@ type session struct {
 // onOrg makes a command work on one organization: it adds the settings, --org and --json, and opens the database for run.
 func (c *cli) onOrg(cmd *cobra.Command, run func(ctx context.Context, s *session, list []string) error) *cobra.Command {
 	var org string
-	cmd.Flags().StringVar(&org, "org", "", "id (org_…) or slug of the organization; not needed when there is one")
+	cmd.Flags().StringVar(&org, "org", "", "id (org_…) or slug of the organization; not needed if there is only one")
 	return c.onDatabase(cmd, func(ctx context.Context, s *session, list []string) (err error) {
 		if s.org, err = s.organization(ctx, org); err != nil {
 			return err
@@ -71,7 +71,7 @@ func openExisting(ctx context.Context, cfg config.Config) (*store.Store, error) 
 	if sc.Path != "" {
 		if _, err := os.Stat(sc.Path); err != nil {
 			if errors.Is(err, os.ErrNotExist) {
-				return nil, fmt.Errorf("there is no database in the data folder %s: give the --data-dir of a server that has been started once, or --database-url", cfg.DataDir)
+				return nil, fmt.Errorf("the data folder %s has no database: give the --data-dir of a server that was started before, or --database-url", cfg.DataDir)
 			}
 			return nil, err
 		}
@@ -84,7 +84,7 @@ func openExisting(ctx context.Context, cfg config.Config) (*store.Store, error) 
 func (s *session) hasher() (*auth.Hasher, error) {
 	if path := app.PepperFile(s.cfg); s.cfg.SecretKey.Reveal() == "" {
 		if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-			return nil, fmt.Errorf("%s does not exist, and without it the server would not accept the new secret: give the server's --data-dir or its --secret-key", path)
+			return nil, fmt.Errorf("%s does not exist, and the server would not accept a secret that was made without it: give the server's --data-dir or its --secret-key", path)
 		}
 	}
 	return app.OpenHasher(s.cfg)
@@ -201,7 +201,7 @@ func idArgument(prefix, what string) cobra.PositionalArgs {
 			return fmt.Errorf("give the id of %s, as in %s_…", what, prefix)
 		}
 		if _, err := publicid.Decode(prefix, list[0]); err != nil {
-			return fmt.Errorf("%q is not the id of %s: those begin with %s_", list[0], what, prefix)
+			return fmt.Errorf("%q is not the id of %s: such an id begins with %s_", list[0], what, prefix)
 		}
 		return nil
 	})

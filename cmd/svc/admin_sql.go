@@ -22,8 +22,8 @@ func (c *cli) adminSQL() *cobra.Command {
 		Short: "Run a read-only statement on the warehouse, over all organizations",
 		Long: `Run a read-only statement on the warehouse, over all organizations.
 
-It goes through the socket in the data folder of a running server, so that only the folder's owner can call it, or to the
-ClickHouse server of --warehouse-url. A statement '-' is read from standard input.`,
+The statement goes through the socket in the data folder of a running server, which only the owner of the folder can use, or to the
+ClickHouse server of --warehouse-url. '-' reads the statement from standard input.`,
 		Example: `  svc admin sql 'SELECT ServiceName, count() FROM spans GROUP BY ServiceName' --format PrettyCompact
   svc admin sql - < report.sql`,
 		Args: args(cobra.ExactArgs(1)),

@@ -113,7 +113,7 @@ func TestAdminIngestKeys(t *testing.T) {
 		t.Errorf("rolled %+v", got)
 	}
 	o.shows([]string{"KIND", "public", "private", "custom", "traces,logs", key.ID}, "ingest-key", "list")
-	o.shows([]string{"svc_sk_", "shown only now"}, "ingest-key", "roll-default", "private")
+	o.shows([]string{"svc_sk_", "shown only this once"}, "ingest-key", "roll-default", "private")
 
 	o.fails(2, "--signals must name at least one of traces, logs", "ingest-key", "create", "a")
 	o.fails(2, `--signals "spans" is not a signal`, "ingest-key", "create", "a", "--signals", "spans")
@@ -136,7 +136,7 @@ func TestAdminIngestKeys(t *testing.T) {
 	if err := os.Rename(filepath.Join(o.dir, "secrets"), filepath.Join(o.dir, "elsewhere")); err != nil {
 		t.Fatal(err)
 	}
-	o.fails(1, "does not exist, and without it the server would not accept the new secret", "ingest-key", "create", "a", "--signals", "logs", "--org", "first")
+	o.fails(1, "does not exist, and the server would not accept a secret that was made without it", "ingest-key", "create", "a", "--signals", "logs", "--org", "first")
 	o.shows([]string{"private"}, "ingest-key", "list", "--org", "first")
 }
 
@@ -171,7 +171,7 @@ func TestAdminIngestPolicy(t *testing.T) {
 	if sampling.TraceSampleRatio != 0.25 || sampling.AlwaysKeepErrorSpans || sampling.AlwaysKeepSlowSpansMS == nil {
 		t.Errorf("sampling %+v", sampling)
 	}
-	if code, _, stderr := o.run("sampling", "set", "--trace-sample-ratio", "0"); code != 0 || !strings.Contains(stderr, "was brought to 1e-06") {
+	if code, _, stderr := o.run("sampling", "set", "--trace-sample-ratio", "0"); code != 0 || !strings.Contains(stderr, "was changed to 1e-06") {
 		t.Errorf("ratio 0: %d %s", code, stderr)
 	}
 	o.fails(2, "--always-keep-slow-spans-ms must be from 1", "sampling", "set", "--always-keep-slow-spans-ms", "0")

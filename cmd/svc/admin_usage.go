@@ -27,10 +27,10 @@ func (c *cli) adminUsage() *cobra.Command {
 	var month time.Time
 	by := "signal"
 	cmd := &cobra.Command{
-		Use: "usage", Short: "What an organization sent in a calendar month (UTC), by day, signal or key",
-		Long: `What an organization sent in a calendar month (UTC), by day, signal or key.
+		Use: "usage", Short: "Show what an organization sent in a calendar month (UTC), by day, signal or key",
+		Long: `Show what an organization sent in a calendar month (UTC), by day, signal or key.
 
-Bytes are counted after decompression. Days are shown by signal, too. A running server adds what it has counted every few seconds.`,
+Bytes are counted after decompression. The groups day and key also show each signal. A running server adds its counts every few seconds.`,
 		Example: "  svc admin usage --month 2026-11 --by key",
 	}
 	monthFlag(cmd, &month, time.Now)
@@ -89,7 +89,7 @@ func (c *cli) adminOutcomes() *cobra.Command {
 	var key string
 	limit := 50
 	cmd := &cobra.Command{
-		Use: "outcomes", Short: "The last answers to senders, newest first, for \"I sent data and see nothing\"",
+		Use: "outcomes", Short: "Show the last answers to senders, newest first, to explain \"I sent data and see nothing\"",
 		Example: "  svc admin outcomes --key ingk_…",
 	}
 	cmd.Flags().Func("key", "id of an ingest key (ingk_…) or of a log push connector (default: all)", func(text string) error {

@@ -60,7 +60,7 @@ func (c *cli) adminUserCreate() *cobra.Command {
 	cmd.Flags().StringVar(&org, "org", "", "id of the organization, org_… (required)")
 	cmd.Flags().StringVar(&role, "role", string(principal.RoleMember), "org:admin or org:member")
 	cmd.Flags().StringVar(&name, "name", "", "the person's name")
-	cmd.Flags().BoolVar(&passwordStdin, "password-stdin", false, "take the password from standard input instead of making one")
+	cmd.Flags().BoolVar(&passwordStdin, "password-stdin", false, "read the password from standard input instead of generating one")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	required(cmd, "org")
 	return cmd
@@ -115,7 +115,7 @@ func (c *cli) createUser(ctx context.Context, cfg config.Config, org principal.O
 	}
 	user, err := s.CreateUser(ctx, store.NewUser{Email: email, Name: name, PasswordHash: hash})
 	if errors.Is(err, store.ErrConflict) {
-		fmt.Fprintf(c.stderr, "svc: %s has an account: it becomes a member, its name and password stay\n", email)
+		fmt.Fprintf(c.stderr, "svc: %s has an account: it becomes a member and keeps its name and password\n", email)
 		made = ""
 		user, err = s.UserByEmail(ctx, email)
 	}

@@ -33,7 +33,7 @@ func (c *cli) banner(cfg config.Config, at, first bootstrap.File) {
 	line("Data folder", cfg.DataDir)
 	line("Keys and addresses", cfg.BootstrapFile)
 	if first.APIKey != "" {
-		fmt.Fprintf(&b, "\n%s\n\n", bold("Credentials of the first organization: shown this once; of secrets only hashes are stored."))
+		fmt.Fprintf(&b, "\n%s\n\n", bold("Credentials of the first organization. They are shown only this once: svc stores hashes of the secrets."))
 		line("Organization", first.OrgID)
 		line("API key", first.APIKey)
 		line("Private ingest key", first.PrivateKey)
@@ -50,7 +50,7 @@ func (c *cli) banner(cfg config.Config, at, first bootstrap.File) {
 		fmt.Fprintf(&b, "  export OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf\n")
 		fmt.Fprintf(&b, "  export OTEL_EXPORTER_OTLP_HEADERS=x-svc-ingest-key=%s\n", key)
 	}
-	fmt.Fprintf(&b, "\nCtrl-C stops it cleanly.\n\n")
+	fmt.Fprintf(&b, "\nCtrl-C stops the server cleanly.\n\n")
 	// Ignore the error: the server runs even if nobody reads the output.
 	_, _ = io.WriteString(c.stdout, b.String())
 }

@@ -8,7 +8,7 @@ import (
 )
 
 func (c *cli) config() *cobra.Command {
-	cmd := group("config", "Look at the configuration")
+	cmd := group("config", "Show the configuration")
 	cmd.AddCommand(c.configPrint())
 	return cmd
 }
@@ -17,10 +17,10 @@ func (c *cli) configPrint() *cobra.Command {
 	var effective, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "print",
-		Short: "Print the settings that are in force and where they come from",
-		Long: `Print the settings that are in force and where they come from, as a configuration file. Secrets read ***.
+		Short: "Print the settings in force and their sources",
+		Long: `Print the settings in force and their sources, as a configuration file. Secrets read ***.
 
-Without --effective only what differs from the defaults.`,
+Without --effective, svc prints only the settings that differ from their defaults.`,
 		Example: `  svc config print --effective
   svc config print --effective > svc.yaml     # a file to start from`,
 		Args: args(cobra.NoArgs),

@@ -32,8 +32,8 @@ func (c *cli) demo() *cobra.Command {
 		Long: `Send the telemetry of a small shop through the public ingest API: traces, logs and metrics of twelve services, browser sessions with recordings,
 product events and an LLM agent, with faults planted at known times (docs/demo.md).
 
-Without --hours it sends what happens from now on until Ctrl-C. With --hours it fills the past hours, a day in about a minute, and --follow goes on from
-there. The same seed, rate and time give the same telemetry, ids included: filling the same hours twice stores it twice.
+Without --hours the demo sends live telemetry until Ctrl-C. With --hours it fills the past hours, a day in about a minute; --follow then continues live.
+The same seed, rate and time give the same telemetry with the same ids: filling the same hours twice stores it twice.
 
 The address and the key come from the flags, else from SVC_INGEST_KEY, else from the bootstrap file.`,
 		Example: `  svc demo --bootstrap-file data/keys.json                    # live, about 14 spans a second
@@ -68,16 +68,16 @@ The address and the key come from the flags, else from SVC_INGEST_KEY, else from
 	}
 	settings(cmd, "data-dir", "bootstrap-file", "api-addr", "ingest-addr", "otlp-grpc-addr", "public-url", "ingest-public-url")
 	flags := cmd.Flags()
-	flags.Float64Var(&f.hours, "hours", 0, "fill so many past hours, at most 719; 0 sends live")
+	flags.Float64Var(&f.hours, "hours", 0, "number of past hours to fill, at most 719; 0 sends live")
 	flags.StringVar(&f.until, "until", "", "end of the hours to fill, RFC 3339 (default: now)")
-	flags.BoolVar(&f.follow, "follow", false, "after filling the past, go on live")
-	flags.Float64Var(&f.rate, "rate", demo.DefaultRate, "actions of users that begin in a second, averaged over a day; each makes 6 to 7 spans")
+	flags.BoolVar(&f.follow, "follow", false, "continue live after filling the past hours")
+	flags.Float64Var(&f.rate, "rate", demo.DefaultRate, "user actions that begin per second, averaged over a day; each makes 6 to 7 spans")
 	flags.Float64Var(&f.scale, "scale", 1, "multiply the rate, as for benchmarks")
-	flags.Uint64Var(&f.seed, "seed", 1, "chooses all that is random")
-	flags.DurationVar(&f.shift, "fault-shift", 0, "move the timetable of the planted faults later, as 3h")
+	flags.Uint64Var(&f.seed, "seed", 1, "seed of all random choices")
+	flags.DurationVar(&f.shift, "fault-shift", 0, "delay all planted faults by this time, such as 3h")
 	flags.StringVar(&f.ingestURL, "ingest-url", "", "URL of OTLP over HTTP (default: the bootstrap file's, else the running server's)")
 	flags.StringVar(&f.key, "ingest-key", "", "ingest key to send with (SVC_INGEST_KEY)")
-	flags.StringVar(&f.output, "output", "text", "form of the summary: text or json")
+	flags.StringVar(&f.output, "output", "text", "format of the summary: text or json")
 	flags.BoolVar(&f.json, "json", false, "the same as --output json")
 	return cmd
 }
@@ -101,7 +101,7 @@ func (c *cli) demoOptions(cmd *cobra.Command, f *demoFlags) (demo.Options, error
 	case f.output != "text" && f.output != "json":
 		return bad("--output must be text or json, not %q", f.output)
 	case !(f.hours >= 0) || f.hours > demo.MaxBack.Hours():
-		return bad("--hours must be from 0 to %.0f: older telemetry is refused", demo.MaxBack.Hours())
+		return bad("--hours must be from 0 to %.0f: the server refuses older telemetry", demo.MaxBack.Hours())
 	case !(f.rate > 0) || math.IsInf(f.rate, 0):
 		return bad("--rate must be above 0")
 	case !(f.scale > 0) || math.IsInf(f.scale, 0):
@@ -109,24 +109,24 @@ func (c *cli) demoOptions(cmd *cobra.Command, f *demoFlags) (demo.Options, error
 	case rate > maxDemoRate:
 		return bad("--rate times --scale must be at most %d", maxDemoRate)
 	case f.until != "" && f.hours == 0:
-		return bad("--until is the end of --hours, which is not given")
+		return bad("--until needs --hours: it is the end of these hours")
 	case f.until != "" && f.follow:
-		return bad("--follow goes on from now: it cannot be used with --until")
+		return bad("--follow continues from now: it cannot be used with --until")
 	case f.shift < -24*time.Hour || f.shift > 24*time.Hour:
 		return bad("--fault-shift must be within a day")
 	}
 	until := time.Now()
 	if f.until != "" {
 		if until, err = time.Parse(time.RFC3339, f.until); err != nil {
-			return bad("--until must be a time as 2026-11-21T12:00:00Z, not %q", f.until)
+			return bad("--until must be a time such as 2026-11-21T12:00:00Z, not %q", f.until)
 		}
 		if time.Until(until) > 24*time.Hour {
-			return bad("--until is more than a day ahead: such telemetry is refused")
+			return bad("--until is more than a day ahead: the server refuses such telemetry")
 		}
 	}
 	from := until.Add(-time.Duration(f.hours * float64(time.Hour)))
 	if back := time.Since(from); back > demo.MaxBack {
-		return bad("the hours begin %.0f hours ago: older telemetry than %.0f hours is refused", back.Hours(), demo.MaxBack.Hours())
+		return bad("the hours begin %.0f hours ago: the server refuses telemetry older than %.0f hours", back.Hours(), demo.MaxBack.Hours())
 	}
 	where := sendTest{ingestURL: f.ingestURL, ingestKey: f.key, apiKey: "not needed", timeout: time.Second}
 	if err := where.complete(cfg, c.environ); err != nil {

@@ -55,7 +55,7 @@ func (p *demoProgress) update(s demo.Progress) {
 	if s.Live && p.fills && !p.live {
 		p.end()
 		p.live = true
-		fmt.Fprintln(p.out, "demo: the past is filled, going on live, Ctrl-C stops")
+		fmt.Fprintln(p.out, "demo: the past hours are filled; sending live, Ctrl-C stops")
 	}
 	every := lineEvery
 	if p.terminal {
@@ -140,7 +140,7 @@ func (c *cli) demoSummary(r demo.Result) {
 		fmt.Fprintf(&b, "  %-16s %12d %12d %10d\n", strings.ReplaceAll(signal, "_", " "), n.Sent, n.Accepted, n.Refused)
 	}
 	if r.Retries > 0 {
-		fmt.Fprintf(&b, "\n%d requests were sent again: the server was busy or away.\n", r.Retries)
+		fmt.Fprintf(&b, "\n%d requests were sent again: the server was busy or unavailable.\n", r.Retries)
 	}
 	for _, reason := range r.Reasons {
 		fmt.Fprintf(&b, "\nThe server says: %s\n", reason)

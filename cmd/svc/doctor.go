@@ -18,9 +18,9 @@ func (c *cli) doctor() *cobra.Command {
 	var asJSON, grants bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Look for what is wrong with this machine, the data folder and the databases",
-		Long: `Look for what is wrong with this machine, the data folder and the databases. It changes nothing and works beside a running
-server. Exit code 1 when a check fails; warnings do not count.`,
+		Short: "Check this machine, the data folder and the databases for faults",
+		Long: `Check this machine, the data folder and the databases for faults. The command changes nothing and works beside a running
+server. The exit code is 1 if a check fails; warnings do not count.`,
 		Example: "  svc doctor --data-dir /var/lib/svc",
 		Args:    args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -69,8 +69,8 @@ func fail(format string, a ...any) finding {
 	return finding{Verdict: verdictFail, Message: fmt.Sprintf(format, a...)}
 }
 
-func skip(format string, a ...any) finding {
-	return finding{Verdict: verdictSkip, Message: fmt.Sprintf(format, a...)}
+func skip(message string) finding {
+	return finding{Verdict: verdictSkip, Message: message}
 }
 
 // examine runs the checks in the order in which a start of the server would meet the problems.

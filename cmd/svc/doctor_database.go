@@ -37,11 +37,11 @@ func checkDatabase(ctx context.Context, cfg config.Config, _ bool) finding {
 func migrated(name string, list []migration) finding {
 	for _, m := range list {
 		if m.State == "changed" {
-			return fail("%s: migration %s is not the one of this version of svc", name, m.Name)
+			return fail("%s: migration %s differs from the one in this version of svc", name, m.Name)
 		}
 	}
 	if n := behind(list); n > 0 {
-		return ok("%s: %d of %d migrations are missing, the next start applies them", name, n, len(list))
+		return ok("%s: %d of %d migrations are missing; the next start applies them", name, n, len(list))
 	}
 	return ok("%s, up to date", name)
 }
@@ -107,9 +107,9 @@ FROM system.tables WHERE database = 'system' AND match(name, '_log(_[0-9]+)?$') 
 	case total > systemLogsLarge:
 		return fail("ClickHouse's own logs take %s: turn them off or give them a TTL (%s)", config.Size(total>>20<<20), strings.Join(unbounded, ", "))
 	case len(unbounded) > 0:
-		return warn("ClickHouse logs without a TTL, which grow for ever: %s", strings.Join(unbounded, ", "))
+		return warn("ClickHouse logs without a TTL, which grow without end: %s", strings.Join(unbounded, ", "))
 	}
-	return ok("none that grows without bound")
+	return ok("all are bounded")
 }
 
 // rawValue runs a read-only statement over all organizations and returns its rows as TSV, without the last line break.

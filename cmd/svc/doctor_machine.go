@@ -59,7 +59,7 @@ func checkClock(_ context.Context, cfg config.Config, _ bool) finding {
 	for _, path := range past {
 		info, err := os.Stat(path)
 		if err == nil && info.ModTime().After(now.Add(time.Minute)) {
-			return fail("it says %s, but %s was written at %s: set the clock, or telemetry gets wrong times",
+			return fail("the clock says %s, but %s was written at %s: set the clock, or telemetry gets wrong times",
 				now.UTC().Format(time.RFC3339), path, info.ModTime().UTC().Format(time.RFC3339))
 		}
 	}
@@ -88,10 +88,10 @@ func checkDataDir(_ context.Context, cfg config.Config, running bool) finding {
 		use = "a server runs on it"
 	}
 	if info.Mode().Perm()&0o007 != 0 {
-		return warn("%s is open to every user of this machine (mode %o): chmod 700; %s", cfg.DataDir, info.Mode().Perm(), use)
+		return warn("every user of this machine can open %s (mode %o): chmod 700; %s", cfg.DataDir, info.Mode().Perm(), use)
 	}
 	if pepper, err := os.Stat(filepath.Join(cfg.DataDir, "secrets", "pepper")); err == nil && pepper.Mode().Perm()&0o077 != 0 {
-		return fail("%s/secrets/pepper is readable for others (mode %o): chmod 600", cfg.DataDir, pepper.Mode().Perm())
+		return fail("other users can read %s/secrets/pepper (mode %o): chmod 600", cfg.DataDir, pepper.Mode().Perm())
 	}
 	return ok("%s; %s", cfg.DataDir, use)
 }
@@ -157,7 +157,7 @@ func checkPorts(ctx context.Context, cfg config.Config, running bool) finding {
 		return fail("%s", strings.Join(taken, "; "))
 	}
 	if len(free) == 0 {
-		return skip("these roles listen nowhere")
+		return skip("these roles open no port")
 	}
 	return ok("free: %s", strings.Join(free, ", "))
 }

@@ -25,8 +25,8 @@ func (c *cli) login() *cobra.Command {
 	l := login{cli: c}
 	cmd := &cobra.Command{
 		Use:   "login",
-		Short: "Get an API key for this command line, by signing in in a browser",
-		Long: `Get an API key for this command line, by signing in in a browser.
+		Short: "Sign in in a browser and get an API key for this command line",
+		Long: `Sign in in a browser and get an API key for this command line.
 
 A page of the server opens, or is printed where there is no browser: sign in, compare the code, choose the organization, and confirm.
 The key has full access to that organization and expires after ` + limits.Days(limits.CLIKey) + `. It is kept in the configuration folder of this user, in a file
@@ -40,9 +40,9 @@ that only this user can read. A login that was there before is replaced, and its
 			return l.run(ctx)
 		},
 	}
-	cmd.Flags().StringVar(&l.server, "url", "", "URL of the server (default: that of the last login, else "+defaultServer+")")
+	cmd.Flags().StringVar(&l.server, "url", "", "URL of the server (default: the URL of the last login, else "+defaultServer+")")
 	cmd.Flags().StringVar(&l.name, "name", "", "name of this machine, for the page and the key (default: its host name)")
-	cmd.Flags().BoolVar(&l.noBrowser, "no-browser", false, "only print the address")
+	cmd.Flags().BoolVar(&l.noBrowser, "no-browser", false, "print the address instead of opening a browser")
 	return cmd
 }
 
@@ -104,7 +104,7 @@ func (l *login) run(ctx context.Context) error {
 	}
 	made.URL = l.server
 	if err := made.write(file); err != nil {
-		return errors.Join(err, fmt.Errorf("the new key %s is not kept anywhere: revoke it", made.KeyPrefix))
+		return errors.Join(err, fmt.Errorf("the new key %s could not be stored: revoke it", made.KeyPrefix))
 	}
 	fmt.Fprintf(l.stderr, "svc: signed in as %s to %s; the key %s expires on %s\n", made.User.Email, made.Organization.Name, made.KeyPrefix, made.ExpiresAt.Format(time.DateOnly))
 	if prior.Token != "" {
@@ -120,7 +120,7 @@ func (l *login) forget(ctx context.Context, prior credential) {
 	if err == nil || errors.As(err, &refused) && refused.status == http.StatusUnauthorized {
 		return
 	}
-	fmt.Fprintf(l.stderr, "svc: the key of the login before, %s, was not revoked: %v\n", prior.KeyPrefix, err)
+	fmt.Fprintf(l.stderr, "svc: the key of the previous login, %s, was not revoked: %v\n", prior.KeyPrefix, err)
 }
 
 // show tells the person which page to open and which code to compare.
@@ -128,7 +128,7 @@ func (l *login) show(ctx context.Context, began cliLogin) {
 	opened := !l.noBrowser && openBrowser(ctx, began.FullPage)
 	text := "Open this page to sign in:"
 	if opened {
-		text = "A page to sign in opens in your browser. If it does not, open:"
+		text = "A sign-in page opens in your browser. If it does not open, go to:"
 	}
 	fmt.Fprintf(l.stderr, "\n%s\n\n  %s\n\nCompare the code there with this one, and confirm:\n\n  %s\n\nWaiting, for %d minutes at most; Ctrl-C gives up.\n",
 		text, plain(began.FullPage), plain(began.UserCode), began.ExpiresIn/60)
@@ -160,9 +160,9 @@ func (l *login) wait(ctx context.Context, began cliLogin) (credential, error) {
 	for {
 		select {
 		case <-ctx.Done():
-			return credential{}, errors.New("given up: nothing was confirmed")
+			return credential{}, errors.New("the login was stopped before it was confirmed")
 		case <-end.C:
-			return credential{}, errors.New("nobody confirmed the login in time: run 'svc login' again")
+			return credential{}, errors.New("the login was not confirmed in time: run 'svc login' again")
 		case <-time.After(interval):
 		}
 		var made credential
@@ -238,5 +238,5 @@ func inClear(server string) string {
 	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
 		return ""
 	}
-	return "the connection to " + u.Host + " is not encrypted: whoever listens in gets the key; use https"
+	return "the connection to " + u.Host + " is not encrypted, so others on the network could read the key: use https"
 }

@@ -71,7 +71,7 @@ func readCredential(path string) (credential, error) {
 	}
 	var out credential
 	if err := json.Unmarshal(text, &out); err != nil {
-		return credential{}, fmt.Errorf("%s is not what 'svc login' wrote; remove it: %w", path, err)
+		return credential{}, fmt.Errorf("'svc login' did not write %s in this form; remove the file: %w", path, err)
 	}
 	return out, nil
 }
@@ -138,7 +138,7 @@ func apiCall(ctx context.Context, method, address, token string, body, into any)
 		return err
 	}
 	if err := json.Unmarshal(answer, into); err != nil {
-		return fmt.Errorf("%s %s answers no JSON of svc: %w", method, address, err)
+		return fmt.Errorf("the answer to %s %s is not JSON of svc: %w", method, address, err)
 	}
 	return nil
 }

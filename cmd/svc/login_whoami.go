@@ -26,8 +26,8 @@ func (c *cli) whoami() *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use:     "whoami",
-		Short:   "Say who this command line is logged in as",
-		Long:    "Ask the server who this command line is logged in as: user, organization, key and its expiry.",
+		Short:   "Show the user and the key of this command line",
+		Long:    "Ask the server about the login of this command line: user, organization, key and its expiry.",
 		Example: "  svc whoami --output json",
 		Args:    args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -83,9 +83,9 @@ func (c *cli) logout() *cobra.Command {
 				switch {
 				case err == nil:
 				case errors.As(err, &refused) && refused.status == http.StatusUnauthorized:
-					fmt.Fprintln(c.stderr, "svc: the key had ended before")
+					fmt.Fprintln(c.stderr, "svc: the key was no longer valid")
 				default:
-					return fmt.Errorf("the key was not revoked, and the login is kept; --local forgets it all the same: %w", err)
+					return fmt.Errorf("the key was not revoked, so the login is kept; --local forgets it without revoking the key: %w", err)
 				}
 			}
 			if err := os.Remove(path); err != nil {
@@ -116,7 +116,7 @@ func (c *cli) kept() (credential, string, error) {
 func ended(err error) error {
 	var refused *refusal
 	if errors.As(err, &refused) && refused.status == http.StatusUnauthorized {
-		return errors.New("the key of this login is not accepted any more (it may have expired or been revoked): run 'svc login'")
+		return errors.New("the server no longer accepts the key of this login (it may have expired or been revoked): run 'svc login'")
 	}
 	return err
 }

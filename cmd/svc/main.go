@@ -63,7 +63,7 @@ Exit codes: 0 success, 1 failure, 2 bad usage or configuration. Data goes to std
 	root.Example = `  svc serve                                       start on the defaults, in ./data
   svc send-test --bootstrap-file data/keys.json   check that telemetry arrives
   svc demo --hours 24 --bootstrap-file data/keys.json   send the telemetry of a small shop
-  svc doctor                                      look for what is wrong with this machine`
+  svc doctor                                      check this machine, the data folder and the databases`
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetOut(c.stdout)
 	root.SetErr(c.stderr)

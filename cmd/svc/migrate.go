@@ -16,11 +16,11 @@ import (
 )
 
 func (c *cli) migrate() *cobra.Command {
-	cmd := group("migrate", "Bring the databases up to date, or look whether they are")
+	cmd := group("migrate", "Migrate the databases, or list their migrations")
 	cmd.Long = cmd.Short + `.
 
-'svc serve' does it at every start; this is for those who want it apart. The embedded engine runs only inside a server,
-which migrates it.`
+'svc serve' migrates the databases at every start. Use this command to migrate them before. The embedded engine runs only inside
+a server, which migrates it.`
 	up := &cobra.Command{
 		Use: "up", Short: "Apply the migrations that are missing", Args: args(cobra.NoArgs),
 		Example: "  svc migrate up --database-url postgres://svc@db/svc --warehouse-url clickhouse://svc@clickhouse:8123/svc",
@@ -48,12 +48,12 @@ which migrates it.`
 	settings(status, placeKeys()...)
 	status.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	backfill := &cobra.Command{
-		Use: "backfill", Short: "Show what older versions stored in the tables that later ones added", Args: args(cobra.NoArgs),
-		Long: `Show what older versions stored in the tables that later ones added.
+		Use: "backfill", Short: "Copy telemetry of older versions into tables that newer versions added", Args: args(cobra.NoArgs),
+		Long: `Copy telemetry of older versions into tables that newer versions added.
 
-Groups of errors, calls of databases and queues, and keys of product events are in tables of their own, which are fed as telemetry is stored. This
-command adds what was stored before they were made, and nothing twice. 'svc serve' does it by itself with the embedded engine; with a
-ClickHouse server run it once after an upgrade, on one machine. It can be broken off and run again.`,
+Groups of errors, calls of databases and queues, and keys of product events have tables of their own, which svc fills when it stores telemetry.
+This command adds the telemetry that was stored before these tables existed, and adds nothing twice. With the embedded engine, 'svc serve' does
+this by itself. With a ClickHouse server, run the command once after an upgrade, on one machine. You can interrupt it and run it again.`,
 		Example: "  svc migrate backfill --warehouse-url clickhouse://svc@clickhouse:8123/svc",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := c.load(cmd)
@@ -108,7 +108,7 @@ func (c *cli) migrateBackfill(ctx context.Context, cfg config.Config) error {
 	if err = errors.Join(err, w.Close()); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.stderr, "svc: gone through %d hours that were stored before\n", hours)
+	fmt.Fprintf(c.stderr, "svc: read %d hours of telemetry of older versions\n", hours)
 	return nil
 }
 

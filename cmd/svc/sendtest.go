@@ -22,7 +22,7 @@ func (c *cli) sendTest() *cobra.Command {
 		Use:   "send-test",
 		Short: "Send a trace, a log record and a metric, and find them again",
 		Long: `Send a trace, a log record and a metric through the public OTLP endpoint with an ingest key, and find them again over REST with
-an API key. It says at which step it failed, and exits with 1.
+an API key. If a step fails, the command names it and exits with 1.
 
 Addresses and keys come from the flags, else from SVC_INGEST_KEY and SVC_API_KEY, else from the bootstrap file.`,
 		Example: `  svc send-test --bootstrap-file ./data/keys.json
@@ -46,7 +46,7 @@ Addresses and keys come from the flags, else from SVC_INGEST_KEY and SVC_API_KEY
 			if asJSON {
 				return c.printJSON(result)
 			}
-			_, err = fmt.Fprintf(c.stdout, "All is well: trace %s, a log record and metric %s were found %s after they were sent.\n",
+			_, err = fmt.Fprintf(c.stdout, "Success: trace %s, a log record and metric %s were found %s after they were sent.\n",
 				result.TraceID, result.Metric, time.Duration(result.FoundAfterMS)*time.Millisecond)
 			return err
 		},
@@ -56,7 +56,7 @@ Addresses and keys come from the flags, else from SVC_INGEST_KEY and SVC_API_KEY
 	cmd.Flags().StringVar(&t.ingestURL, "ingest-url", "", "URL of OTLP over HTTP (default: as above)")
 	cmd.Flags().StringVar(&t.apiKey, "api-key", "", "API key to read with (SVC_API_KEY)")
 	cmd.Flags().StringVar(&t.ingestKey, "ingest-key", "", "ingest key to send with (SVC_INGEST_KEY)")
-	cmd.Flags().DurationVar(&t.timeout, "timeout", 30*time.Second, "time for everything")
+	cmd.Flags().DurationVar(&t.timeout, "timeout", 30*time.Second, "time limit for the whole test")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
@@ -86,7 +86,7 @@ func (t *sendTest) complete(cfg config.Config, environ []string) error {
 			return cfg.Invalid("bootstrap-file", err.Error())
 		}
 		if err := json.Unmarshal(text, &file); err != nil {
-			return cfg.Invalid("bootstrap-file", "it is not the JSON that svc serve writes: "+err.Error())
+			return cfg.Invalid("bootstrap-file", "svc serve did not write this JSON: "+err.Error())
 		}
 	}
 	at := serverAddresses(cfg)

@@ -68,13 +68,13 @@ func (t *sendTest) send(ctx context.Context, path string, request proto.Message)
 	}
 	// An answer to a complete success has no fields at all (OTLP: partial_success stays unset).
 	if len(answer) > 0 {
-		return fmt.Errorf("POST %s took only a part of the request: %q", t.ingestURL+path, answer)
+		return fmt.Errorf("POST %s accepted only a part of the request: %q", t.ingestURL+path, answer)
 	}
 	return nil
 }
 
 // errNotYet says that a read worked but does not show what was sent.
-var errNotYet = errors.New("it was accepted but is not found")
+var errNotYet = errors.New("it was accepted but not found")
 
 // find repeats a read until it shows what was sent. It repeats only after errNotYet and after answers that ask for a retry.
 func (t *sendTest) find(ctx context.Context, look func(get getter) error) error {
@@ -130,7 +130,7 @@ func (t *sendTest) rest(ctx context.Context, method, path string, body, into any
 		return err
 	}
 	if err := json.Unmarshal(answer, into); err != nil {
-		return fmt.Errorf("%s %s answers no JSON of svc: %w", method, req.URL, err)
+		return fmt.Errorf("the answer to %s %s is not JSON of svc: %w", method, req.URL, err)
 	}
 	return nil
 }

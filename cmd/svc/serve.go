@@ -27,7 +27,7 @@ func (c *cli) serve() *cobra.Command {
 		Long: `Run the server: the API, OTLP ingest and background work.
 
 The first start on an empty data folder creates an organization, an administrator and keys, and prints them once; with
---bootstrap-file they are written to a file too. SIGINT and SIGTERM stop it cleanly, a second one at once.`,
+--bootstrap-file it also writes them to a file. SIGINT or SIGTERM stops the server cleanly; a second signal stops it at once.`,
 		Example: `  svc serve
   svc serve --data-dir /var/lib/svc --api-addr :8080 --public-url https://svc.example.com
   SVC_DATABASE_URL_FILE=/run/secrets/database svc serve --warehouse-url clickhouse://svc@clickhouse:8123/svc`,

@@ -16,7 +16,7 @@ func (c *cli) warehouse() *cobra.Command {
 		Short: "Run the embedded ClickHouse engine (serve starts it by itself)",
 		Long: `Run the embedded ClickHouse engine and answer ClickHouse's HTTP interface on a unix socket.
 
-'svc serve' starts this process, ends it, and starts it again when it dies. Run it by hand only to look at the data of a stopped server.`,
+'svc serve' starts this process, ends it, and restarts it after a crash. Run it by hand only to read the data of a stopped server.`,
 		Example: `  svc warehouse --data-dir ./data/warehouse --socket /tmp/warehouse.sock
   curl --unix-socket /tmp/warehouse.sock http://warehouse/ -d 'SELECT version()'`,
 		Args: args(cobra.NoArgs),
@@ -43,7 +43,7 @@ func (c *cli) warehouse() *cobra.Command {
 		},
 	}
 	// This is not the server's data-dir but the engine's own folder inside it.
-	cmd.Flags().StringVar(&dataDir, "data-dir", "", "folder of the engine's data (required)")
+	cmd.Flags().StringVar(&dataDir, "data-dir", "", "data folder of the engine (required)")
 	cmd.Flags().StringVar(&socket, "socket", "", "path of the unix socket (required)")
 	settings(cmd, "chdb-lib", "warehouse-max-memory-bytes", "log-level", "log-format")
 	required(cmd, "data-dir", "socket")

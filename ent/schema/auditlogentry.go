@@ -7,6 +7,8 @@ import (
 	"entgo.io/ent/schema/edge"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 )
 
 // AuditLogEntry is one attempted change. Rows are only added, never changed. They outlive the things that they name, so they
@@ -31,13 +33,13 @@ func (AuditLogEntry) Fields() []ent.Field {
 		rowID(),
 		orgID(),
 		field.String("action").SchemaType(text).NotEmpty().Immutable().Comment("<resource>.<verb>"),
-		field.Enum("outcome").Values("allowed", "denied").SchemaType(text).Immutable(),
+		field.Enum("outcome").Values(choices(&svcv2.AuditLogEntry{}, "outcome")...).SchemaType(text).Immutable(),
 		field.String("denial_reason").SchemaType(text).Optional().Nillable().Immutable(),
-		field.Enum("actor_type").Values("user", "api_key", "agent", "system").SchemaType(text).Immutable(),
+		field.Enum("actor_type").Values(choices(&svcv2.AuditLogEntry{}, "actor_type")...).SchemaType(text).Immutable(),
 		field.String("actor_id").SchemaType(text).Optional().Nillable().Immutable().Comment("public id"),
 		field.String("actor_name").SchemaType(text).Optional().Nillable().Immutable(),
 		field.String("affected_user").SchemaType(text).Optional().Nillable().Immutable(),
-		field.Enum("source").Values("dashboard", "api", "mcp", "chat_platform", "system").SchemaType(text).Immutable(),
+		field.Enum("source").Values(choices(&svcv2.AuditLogEntry{}, "source")...).SchemaType(text).Immutable(),
 		field.String("resource_type").SchemaType(text).Optional().Nillable().Immutable(),
 		field.String("resource_id").SchemaType(text).Optional().Nillable().Immutable().Comment("public id"),
 		field.JSON("changes", &AuditChanges{}).SchemaType(jsonb).Optional().Immutable(),

@@ -7,6 +7,8 @@ import (
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 	"github.com/google/uuid"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 )
 
 // DashboardShare is a link to a dashboard or to one of its widgets. The token is shown on every read, so it is stored. Everybody
@@ -25,7 +27,7 @@ func (DashboardShare) Fields() []ent.Field {
 		orgID(),
 		field.UUID("dashboard_id", uuid.UUID{}).Immutable(),
 		field.String("widget_id").SchemaType(text).Default("").Immutable().Comment("empty if the whole dashboard is shared"),
-		field.Enum("mode").Values("public", "org").SchemaType(text),
+		field.Enum("mode").Values(choices(&svcv2.UpsertDashboardShareRequest{}, "mode")...).SchemaType(text),
 		field.String("token").SchemaType(text).NotEmpty().Sensitive().Comment("encrypted with the installation's key"),
 		field.String("token_hash").SchemaType(text).NotEmpty().Unique().Sensitive(),
 		field.Time("created_at").Immutable(),

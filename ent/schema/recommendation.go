@@ -5,6 +5,8 @@ import (
 	"entgo.io/ent/schema/edge"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 )
 
 // Recommendation is a possible improvement of an attribute's name that the telemetry showed.
@@ -17,10 +19,10 @@ func (Recommendation) Fields() []ent.Field {
 		orgID(),
 		field.Int("number").Positive().Immutable().Comment("within the organization, in the order of finding"),
 		field.String("recommendation_key").SchemaType(text).NotEmpty().Immutable(),
-		field.Enum("kind").Values("rename", "double-emission", "naming").SchemaType(text).Immutable(),
+		field.Enum("kind").Values(choices(&svcv2.Recommendation{}, "kind")...).SchemaType(text).Immutable(),
 		field.String("source_key").SchemaType(text).NotEmpty().Immutable(),
 		field.String("canonical_key").SchemaType(text).Optional().Nillable().Immutable(),
-		field.Enum("status").Values("open", "dismissed", "applied", "resolved").SchemaType(text),
+		field.Enum("status").Values(choices(&svcv2.Recommendation{}, "status")...).SchemaType(text),
 		field.Int64("usage_count").NonNegative(),
 		field.Time("opened_at"),
 		field.Time("updated_at"),

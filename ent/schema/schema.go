@@ -10,6 +10,8 @@ import (
 	"github.com/google/uuid"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
+
+	optionsv1 "github.com/svc-observability/svc/gen/svc/options/v1"
 )
 
 // text is PostgreSQL's unlimited text type instead of ent's varchar. Both cost the same, and PostgreSQL prints index predicates
@@ -62,11 +64,15 @@ type Row struct {
 // Name implements schema.Annotation.
 func (Row) Name() string { return "Row" }
 
-// choices returns the values that the API allows for a text field.
-func choices(request proto.Message, field protoreflect.Name) []string {
-	options := request.ProtoReflect().Descriptor().Fields().ByName(field).Options()
+// choices returns the values that the API allows for a text field of a request, or shows in a field of an answer.
+func choices(message proto.Message, field protoreflect.Name) []string {
+	options := message.ProtoReflect().Descriptor().Fields().ByName(field).Options()
 	rules, _ := proto.GetExtension(options, validate.E_Field).(*validate.FieldRules)
-	return rules.GetString().GetIn()
+	shown, _ := proto.GetExtension(options, optionsv1.E_Field).(*optionsv1.FieldSpec)
+	if in := rules.GetString().GetIn(); len(in) > 0 {
+		return in
+	}
+	return shown.GetValues()
 }
 
 func orgID() ent.Field {

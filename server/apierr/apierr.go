@@ -109,10 +109,10 @@ func From(err error) *Error {
 	case errors.As(err, &e):
 		return e
 	case errors.Is(err, context.Canceled):
-		return New(RequestCanceled, "The caller went away before the answer was ready.", Cause(err))
+		return New(RequestCanceled, "The caller ended the request before the answer was ready.", Cause(err))
 	case errors.Is(err, context.DeadlineExceeded):
 		return New(WorkerUnavailable, "The request took too long. Try again.", Cause(err))
 	default:
-		return New(Unexpected, "Something failed on our side. The request id finds it in our logs.", Cause(err))
+		return New(Unexpected, "The server failed. Its log has the reason under the request id.", Cause(err))
 	}
 }

@@ -112,13 +112,13 @@ func New(ctx context.Context, cfg config.Config, opts Options) (*App, error) {
 		open func(context.Context) error
 	}{
 		{"Opening the data folder " + cfg.DataDir, a.openDataDir},
-		{"Taking the ports", a.listen},
+		{"Opening the ports", a.listen},
 		{"Opening the database", a.openStore},
 		{"Starting the warehouse", a.openWarehouse},
 		{"Opening the ingest queue", a.openIngest},
 		{"Opening the API", a.mountAPI},
 		{"Watching for deleted organizations", a.openPurge},
-		{"Looking for what older versions stored", a.openBackfill},
+		{"Looking for telemetry of older versions", a.openBackfill},
 		{"Checking for a first start", a.createFirst},
 	} {
 		opts.Progress(step.name)
@@ -196,7 +196,7 @@ func (a *App) openStore(ctx context.Context) error {
 	if err := s.ClaimRegion(ctx, a.cfg.Region); errors.Is(err, store.ErrOtherRegion) {
 		// Otherwise this server would accept the keys of the other region. If it refused them, exporters would drop what they
 		// send.
-		return fmt.Errorf("region: %w. A region has a database and a data folder of its own: start this server with the region that it was first started with, or give it others; if that region was a mistake, 'svc admin region set' mends it", err)
+		return fmt.Errorf("region: %w. Each region has its own database and data folder. Start this server with the recorded region, or give it another database and data folder; 'svc admin region set' corrects a region that was recorded by mistake", err)
 	} else if err != nil {
 		return err
 	}
@@ -212,9 +212,9 @@ func (a *App) logFeed() func(store.Change) {
 		}
 		switch down.Observe(c.Cause) {
 		case outage.Began:
-			a.log.Warn("changes by other processes cannot be followed; keys are looked up once a second", "error", c.Cause)
+			a.log.Warn("the server cannot follow changes by other processes; it looks keys up once a second", "error", c.Cause)
 		case outage.Ended:
-			a.log.Info("changes by other processes are followed again")
+			a.log.Info("the server follows changes by other processes again")
 		case outage.None:
 		}
 	}

@@ -17,9 +17,9 @@ func (a *App) openBackfill(context.Context) error {
 		switch {
 		case ctx.Err() != nil:
 		case err != nil:
-			a.log.Warn("tables of this version do not show all that older ones stored; tried again at the next start", "error", err)
+			a.log.Warn("telemetry of older versions could not be copied into new tables; the next start tries again", "error", err)
 		case hours > 0:
-			a.log.Info("tables of this version show what older ones stored", "hours", hours)
+			a.log.Info("copied telemetry of older versions into new tables", "hours", hours)
 		}
 	}()
 	a.onClose("backfill", func(context.Context) error {

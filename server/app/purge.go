@@ -77,7 +77,7 @@ func (p *purger) sweep(ctx context.Context) time.Duration {
 	newest, err := purge(ctx, p.app.store, p.app.warehouse)
 	switch {
 	case err != nil && ctx.Err() == nil:
-		p.app.log.Warn("telemetry of deleted organizations not removed, tried again soon", "error", err)
+		p.app.log.Warn("telemetry of deleted organizations could not be removed; svc tries again soon", "error", err)
 		return purgeOften
 	case err != nil || newest.IsZero():
 		return purgeRarely
@@ -85,7 +85,7 @@ func (p *purger) sweep(ctx context.Context) time.Duration {
 	if p.app.pipeline != nil {
 		// This node's queue may hold rows of them. They are stored first, so that this look removes them too.
 		if err := flushed(ctx, p.app.queue, p.app.pipeline); err != nil && ctx.Err() == nil {
-			p.app.log.Warn("the queue was not stored before a purge", "error", err)
+			p.app.log.Warn("the queue could not be stored before a purge", "error", err)
 		}
 		if _, err := purge(ctx, p.app.store, p.app.warehouse); err != nil && ctx.Err() == nil {
 			return purgeOften

@@ -93,7 +93,7 @@ func (a *App) startEngine(ctx context.Context) error {
 	}
 	a.supervisor = s
 	a.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
-		Name: "svc_warehouse_restarts_total", Help: "How often the embedded engine's process was started again.",
+		Name: "svc_warehouse_restarts_total", Help: "Restarts of the process of the embedded engine.",
 	}, func() float64 { return float64(s.Restarts()) }))
 	a.onClose("embedded engine", s.Stop)
 	return nil

@@ -17,15 +17,16 @@ func (a *Authenticator) apiKey(ctx context.Context, token string, org principal.
 		return nil, apierr.New(apierr.ApiKeyLookupPersistence, "The API key cannot be checked at the moment. Try again.", apierr.Cause(err))
 	}
 	if err != nil || !equalHash(e.value.SecretHash, hash) {
-		return nil, apierr.New(apierr.InvalidCredentials, "The API key is not known here. Check that it was copied completely and belongs to this region.")
+		return nil, apierr.New(apierr.InvalidCredentials,
+			"This server does not know the API key. Check that you copied all of it and that it belongs to this region.")
 	}
 	key := &e.value
 	now := a.now()
 	switch {
 	case key.RevokedAt != nil:
-		return nil, apierr.New(apierr.InvalidCredentials, "The API key was revoked. Use another.")
+		return nil, apierr.New(apierr.InvalidCredentials, "The API key was revoked. Use another one.")
 	case key.ExpiresAt != nil && !now.Before(*key.ExpiresAt):
-		return nil, apierr.New(apierr.InvalidCredentials, "The API key has expired. Create another.")
+		return nil, apierr.New(apierr.InvalidCredentials, "The API key has expired. Create a new one.")
 	}
 	p := &principal.Principal{
 		Org: key.Org, User: key.CreatedBy, Kind: principal.KindAPIKey, Name: key.Name, CredentialID: publicid.Encode(publicid.APIKey, key.ID),
@@ -38,7 +39,7 @@ func (a *Authenticator) apiKey(ctx context.Context, token string, org principal.
 		p.Kind = principal.KindMCPKey
 	}
 	if org != "" && org != key.Org {
-		return p, apierr.New(apierr.OrganizationAccessDenied, "The API key belongs to another organization than x-svc-org-id names. Leave the header out.")
+		return p, apierr.New(apierr.OrganizationAccessDenied, "The API key belongs to another organization. Remove the x-svc-org-id header.")
 	}
 	if e.touch(key.LastUsedAt, now) {
 		org, id := key.Org, key.ID

@@ -133,7 +133,8 @@ func (a *Authenticator) authenticate(ctx context.Context, h http.Header) (*princ
 	}
 	token, ok := bearer(values[0])
 	if !ok {
-		return nil, apierr.New(apierr.InvalidCredentials, "The Authorization header cannot be read. It must be `Bearer`, one space and the credential.")
+		return nil, apierr.New(apierr.InvalidCredentials,
+			"The Authorization header cannot be read. It must be `Bearer`, one space and the credential.")
 	}
 	org, err := chosenOrganization(h)
 	if err != nil {
@@ -147,12 +148,13 @@ func (a *Authenticator) authenticate(ctx context.Context, h http.Header) (*princ
 	case kindIngestKey:
 		return nil, apierr.New(apierr.InvalidCredentials, "This is an ingest key, which can only send telemetry. Use an API key (svc_ak_…) here.")
 	case kindConnector:
-		return nil, apierr.New(apierr.InvalidCredentials, "This is the secret of a log push connector, which can only send logs. Use an API key (svc_ak_…) here.")
+		return nil, apierr.New(apierr.InvalidCredentials,
+			"This is the secret of a log push connector, which can only send logs. Use an API key (svc_ak_…) here.")
 	case kindOAuth:
 		return a.oauthToken(ctx, token, org)
 	case kindUnknown:
 	}
-	return nil, apierr.New(apierr.InvalidCredentials, "The credential is not known. Check that it was copied completely.")
+	return nil, apierr.New(apierr.InvalidCredentials, "This server does not know the credential. Check that you copied all of it.")
 }
 
 // chosenOrganization reads x-svc-org-id. It returns an empty id if the header is missing: the caller then leaves the choice to
@@ -164,7 +166,7 @@ func chosenOrganization(h http.Header) (principal.OrgID, error) {
 	case len(values) > 1:
 		return "", apierr.New(apierr.OrganizationAccessDenied, "The request has several x-svc-org-id headers. Send one.")
 	case values[0] == "":
-		return "", apierr.New(apierr.OrganizationAccessDenied, "The x-svc-org-id header is empty. Leave it out or name an organization (org_…).")
+		return "", apierr.New(apierr.OrganizationAccessDenied, "The x-svc-org-id header is empty. Remove it, or name an organization (org_…).")
 	default:
 		return principal.OrgID(values[0]), nil
 	}

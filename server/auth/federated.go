@@ -43,7 +43,8 @@ type FederatedStore interface {
 	AcceptInvitation(ctx context.Context, inv store.Invitation, id principal.UserID, create *store.NewUser) (store.User, error)
 	MembershipsOf(ctx context.Context, user principal.UserID) ([]store.Membership, error)
 	ListOrganizations(ctx context.Context) ([]store.Organization, error)
-	JoinOrganization(ctx context.Context, org principal.OrgID, id principal.UserID, create *store.NewUser, role principal.Role, rule string) (store.User, error)
+	JoinOrganization(ctx context.Context, org principal.OrgID, id principal.UserID, create *store.NewUser, role principal.Role,
+		rule string) (store.User, error)
 }
 
 // FederatedConfig configures a Federated.
@@ -80,7 +81,7 @@ func (f *Federated) Start(ctx context.Context, id Identity, invitation string) (
 	}
 	if user == nil {
 		return SignedIn{}, apierr.New(apierr.OrganizationAccessDenied,
-			"Nobody here has the address "+address(id)+". Ask an administrator for an invitation, and open its link.")
+			"No account has the address "+address(id)+". Ask an administrator for an invitation, and open its link.")
 	}
 	return f.SignIn.Start(ctx, *user, org)
 }
@@ -98,7 +99,7 @@ func (f *Federated) find(ctx context.Context, id Identity) (*store.User, error) 
 		return nil, signInUnavailable(ctx, err)
 	case address(id) == "" || !id.EmailVerified:
 		// A person who can write any address into an account at the provider must not become the user who has that address here.
-		return nil, apierr.New(apierr.SignInFailed, "The provider does not vouch for your email address. Verify the address there, then sign in again.")
+		return nil, apierr.New(apierr.SignInFailed, "The provider has not verified your email address. Verify it there, then sign in again.")
 	}
 	user, err = f.Store.UserByEmail(ctx, id.Email)
 	if errors.Is(err, store.ErrNotFound) {
@@ -132,7 +133,7 @@ func (f *Federated) accept(ctx context.Context, id Identity, user *store.User, t
 		return nil, "", signInUnavailable(ctx, err)
 	}
 	gone := func(cause error) error {
-		return apierr.New(apierr.InvitationNotFound, "This invitation does not exist, or it was used, revoked, or has expired. Ask for a new one.", apierr.Cause(cause))
+		return apierr.New(apierr.InvitationNotFound, "This invitation does not exist, was used or revoked, or has expired. Ask for a new one.", apierr.Cause(cause))
 	}
 	if err != nil || !inv.Pending(f.SignIn.now()) {
 		return nil, "", gone(err)
@@ -146,7 +147,7 @@ func (f *Federated) accept(ctx context.Context, id Identity, user *store.User, t
 		create = &store.NewUser{Email: email, Name: id.Name}
 	}
 	if inv.Email != nil && *inv.Email != email {
-		return nil, "", apierr.New(apierr.OrganizationForbidden, "The invitation is for another email address than "+email+".")
+		return nil, "", apierr.New(apierr.OrganizationForbidden, "The invitation is for another email address, not for "+email+".")
 	}
 	joined, err := f.Store.AcceptInvitation(ctx, inv, who, create)
 	switch {
@@ -176,7 +177,8 @@ func (f *Federated) join(ctx context.Context, id Identity, user *store.User) (*s
 		if user != nil {
 			return user, nil // a known user signs in as before
 		}
-		return nil, apierr.New(apierr.OrganizationAccessDenied, "The organization that new people are to join does not exist. Ask the operator of this server.")
+		return nil, apierr.New(apierr.OrganizationAccessDenied,
+			"The organization that new users join does not exist. Ask the operator of this server.")
 	}
 	var who principal.UserID
 	var create *store.NewUser

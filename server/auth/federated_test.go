@@ -58,7 +58,9 @@ func TestFederated(t *testing.T) {
 			token := ""
 			if tc.invitation != "" {
 				token = NewSecret(PrefixInvitation)
-				in := store.NewInvitation{Role: principal.RoleMember, TokenHash: f.hasher.Hash(token), ExpiresAt: f.now().Add(time.Hour), CreatedBy: f.admin.ID}
+				in := store.NewInvitation{
+					Role: principal.RoleMember, TokenHash: f.hasher.Hash(token), ExpiresAt: f.now().Add(time.Hour), CreatedBy: f.admin.ID,
+				}
 				if tc.invitation != "*" {
 					in.Email = &tc.invitation
 				}

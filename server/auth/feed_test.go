@@ -49,17 +49,22 @@ func testChangesOfOthers(t *testing.T, cfg store.Config) {
 	ingest := NewIngest(IngestConfig{Store: node, Hasher: hasher})
 	t.Cleanup(ingest.Close)
 	secrets := map[store.IngestKeyKind]string{
-		store.IngestKeyPublic: NewSecret(PrefixPublicKey), store.IngestKeyPrivate: NewSecret(PrefixPrivateKey), store.IngestKeyCustom: NewSecret(PrefixCustomKey),
+		store.IngestKeyPublic: NewSecret(PrefixPublicKey), store.IngestKeyPrivate: NewSecret(PrefixPrivateKey),
+		store.IngestKeyCustom: NewSecret(PrefixCustomKey),
 	}
 	out, err := admin.CreateOrganization(ctx, store.NewOrganization{
 		Name: "one", Admin: &store.NewUser{Email: "a@example.com"},
-		IngestKeys: &store.DefaultIngestKeys{Public: hasher.Secret(secrets[store.IngestKeyPublic]), Private: hasher.Secret(secrets[store.IngestKeyPrivate])},
+		IngestKeys: &store.DefaultIngestKeys{
+			Public: hasher.Secret(secrets[store.IngestKeyPublic]), Private: hasher.Secret(secrets[store.IngestKeyPrivate]),
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	org := out.Organization.ID
-	custom, err := admin.CreateIngestKey(ctx, org, store.NewIngestKey{Name: "n", Secret: hasher.Secret(secrets[store.IngestKeyCustom]), Signals: []string{"logs"}})
+	custom, err := admin.CreateIngestKey(ctx, org, store.NewIngestKey{
+		Name: "n", Secret: hasher.Secret(secrets[store.IngestKeyCustom]), Signals: []string{"logs"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -119,7 +119,8 @@ func (a *IngestAuthenticator) changed(c store.Change) {
 	case store.SubjectAny:
 		a.keys.doubtAll(c.Cause == nil)
 		a.policies.doubtAll(c.Cause == nil)
-	case store.SubjectAPIKey, store.SubjectSession, store.SubjectMembership, store.SubjectLogpushConnector, store.SubjectOrganization, store.SubjectOAuthGrant:
+	case store.SubjectAPIKey, store.SubjectSession, store.SubjectMembership, store.SubjectLogpushConnector, store.SubjectOrganization,
+		store.SubjectOAuthGrant:
 	}
 }
 
@@ -137,9 +138,9 @@ func (a *IngestAuthenticator) Lookup(ctx context.Context, secret string) (Ingest
 	case kindAPIKey, kindSession:
 		return IngestKey{}, fmt.Errorf("%w: this credential is for the API and cannot send telemetry; use an ingest key", ErrMalformedKey)
 	case kindConnector:
-		return IngestKey{}, fmt.Errorf("%w: this is the secret of a log push connector, which is good for that connector's own endpoint alone; use an ingest key", ErrMalformedKey)
+		return IngestKey{}, fmt.Errorf("%w: this secret of a log push connector works only at the endpoint of that connector; use an ingest key", ErrMalformedKey)
 	case kindUnknown, kindOAuth:
-		return IngestKey{}, fmt.Errorf("%w: it is not an ingest key; those begin with svc_pk_, svc_sk_ or svc_ik_ and have %d characters",
+		return IngestKey{}, fmt.Errorf("%w: this is not an ingest key; an ingest key begins with svc_pk_, svc_sk_ or svc_ik_ and has %d characters",
 			ErrMalformedKey, prefixLength+secretLength)
 	}
 	hash := a.hasher.Hash(secret)
@@ -148,7 +149,8 @@ func (a *IngestAuthenticator) Lookup(ctx context.Context, secret string) (Ingest
 		return IngestKey{}, fmt.Errorf("%w: %w", ErrLookupUnavailable, err)
 	}
 	if err != nil || !equalHash(e.value.KeyHash, hash) {
-		return IngestKey{}, fmt.Errorf("%w: it is not known here; it may have been rolled, or belong to another region", ErrUnknownKey)
+		return IngestKey{}, fmt.Errorf("%w: this server does not know the key; it may have been rolled, or it belongs to another region",
+			ErrUnknownKey)
 	}
 	key := e.value
 	now := a.now()

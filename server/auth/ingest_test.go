@@ -34,7 +34,8 @@ func TestIngestLookup(t *testing.T) {
 	rate, expires := 2.5, f.now().Add(time.Minute).UTC()
 	attrs := []store.ResourceAttribute{{Key: "team", Value: "a", Mode: store.AttributeIfMissing}}
 	key, err := f.CreateIngestKey(ctx, f.org, store.NewIngestKey{
-		Name: "edge", Secret: f.hasher.Secret(custom), Signals: []string{"traces"}, RateLimit: &rate, ExpiresAt: &expires, ResourceAttributes: attrs,
+		Name: "edge", Secret: f.hasher.Secret(custom), Signals: []string{"traces"}, RateLimit: &rate, ExpiresAt: &expires,
+		ResourceAttributes: attrs,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +57,7 @@ func TestIngestLookup(t *testing.T) {
 		"private":  {private, want(keys[1]), ""},
 		"custom":   {custom, want(key), ""},
 		"test":     {"SVC_TEST", IngestKey{}, "not an ingest key"}, // the ingest endpoints know it
-		"unknown":  {NewSecret(PrefixPublicKey), IngestKey{}, "not known here"},
+		"unknown":  {NewSecret(PrefixPublicKey), IngestKey{}, "does not know the key"},
 		"API key":  {api, IngestKey{}, "use an ingest key"},
 		"text":     {"secret", IngestKey{}, "not an ingest key"},
 		"empty":    {"", IngestKey{}, "not an ingest key"},
@@ -85,7 +86,8 @@ func wantRefused(t *testing.T, err error, org principal.OrgID, id uuid.UUID, mes
 	if !errors.As(err, &refused) || !errors.Is(err, ErrUnknownKey) {
 		t.Fatalf("error = %v, want a refusal of a known key", err)
 	}
-	if refused.Org != org || refused.KeyID != publicid.Encode(publicid.IngestKey, id) || refused.Kind != store.IngestKeyCustom || err.Error() != message {
+	if refused.Org != org || refused.KeyID != publicid.Encode(publicid.IngestKey, id) || refused.Kind != store.IngestKeyCustom ||
+		err.Error() != message {
 		t.Errorf("refusal = %+v, %q", refused, err)
 	}
 }

@@ -103,7 +103,7 @@ func TestLogpushChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	check(secret, ErrUnknownConnector, "it is disabled")
-	check(NewSecret(PrefixConnector), ErrUnknownConnector, "no connector with this id and this secret")
+	check(NewSecret(PrefixConnector), ErrUnknownConnector, "no connector has this id and this secret")
 	if _, err := f.SetLogpushConnectorDisabled(ctx, f.org, c.ID, false); err != nil {
 		t.Fatal(err)
 	}

@@ -21,17 +21,17 @@ func (a *Authenticator) oauthToken(ctx context.Context, token string, org princi
 		return nil, apierr.New(apierr.AuthorizationUnavailable, "The access token cannot be checked at the moment. Try again.", apierr.Cause(err))
 	}
 	if err != nil || !equalHash(e.value.TokenHash, hash) {
-		return nil, apierr.New(apierr.InvalidCredentials, "The credential is not known. Check that it was copied completely.")
+		return nil, apierr.New(apierr.InvalidCredentials, "This server does not know the credential. Check that you copied all of it.")
 	}
 	t := &e.value
 	now := a.now()
 	switch {
 	case t.Grant.RevokedAt != nil:
-		return nil, apierr.New(apierr.InvalidCredentials, "The access was taken back. Connect again.")
+		return nil, apierr.New(apierr.InvalidCredentials, "The access was revoked. Connect again.")
 	case !now.Before(t.ExpiresAt) || !now.Before(t.Grant.ExpiresAt):
 		return nil, apierr.New(apierr.InvalidCredentials, "The access token has expired. Refresh it, or connect again.")
 	case t.Role == "":
-		return nil, apierr.New(apierr.InvalidCredentials, "The user is no member of the organization any more.")
+		return nil, apierr.New(apierr.InvalidCredentials, "The user is no longer a member of the organization.")
 	}
 	p := &principal.Principal{
 		Org: t.Grant.Org, User: t.Grant.User, Email: t.Email, Kind: principal.KindOAuth, Name: t.Grant.ClientName, Role: t.Role,
@@ -40,7 +40,7 @@ func (a *Authenticator) oauthToken(ctx context.Context, token string, org princi
 		p.Scopes = strings.Fields(t.Grant.Scope)
 	}
 	if org != "" && org != t.Grant.Org {
-		return p, apierr.New(apierr.OrganizationAccessDenied, "The access token belongs to another organization than x-svc-org-id names. Leave the header out.")
+		return p, apierr.New(apierr.OrganizationAccessDenied, "The access token belongs to another organization. Remove the x-svc-org-id header.")
 	}
 	return p, nil
 }

@@ -97,12 +97,14 @@ func (p *Passwords) Hash(ctx context.Context, password string) (string, error) {
 // New hashes a password that a person chose. param is the field that a refusal names. The error is always an *apierr.Error.
 func (p *Passwords) New(ctx context.Context, password, param string) (string, error) {
 	if utf8.RuneCountInString(password) < MinPasswordLength {
-		return "", apierr.New(apierr.InvalidRequest, fmt.Sprintf("`%s` must have at least %d characters.", param, MinPasswordLength), apierr.Param(param))
+		return "", apierr.New(apierr.InvalidRequest, fmt.Sprintf("`%s` must have at least %d characters.", param, MinPasswordLength),
+			apierr.Param(param))
 	}
 	hash, err := p.Hash(ctx, password)
 	switch {
 	case errors.Is(err, ErrPasswordTooLong):
-		return "", apierr.New(apierr.InvalidRequest, fmt.Sprintf("`%s` must have at most %d bytes.", param, MaxPasswordLength), apierr.Param(param))
+		return "", apierr.New(apierr.InvalidRequest, fmt.Sprintf("`%s` must have at most %d bytes.", param, MaxPasswordLength),
+			apierr.Param(param))
 	case errors.Is(err, ErrPasswordsBusy):
 		return "", errBusy()
 	case err != nil:
@@ -131,7 +133,9 @@ func (p *Passwords) Verify(ctx context.Context, phc, password string, room Room)
 	return subtle.ConstantTimeCompare(tag, h.tag) == 1, nil
 }
 
-func (p *Passwords) derive(ctx context.Context, password string, salt []byte, time, memory uint32, threads uint8, length uint32, room Room) ([]byte, error) {
+func (p *Passwords) derive(
+	ctx context.Context, password string, salt []byte, time, memory uint32, threads uint8, length uint32, room Room,
+) ([]byte, error) {
 	select {
 	case p.slots <- struct{}{}:
 	default:
@@ -159,7 +163,8 @@ func (p *Passwords) wait(ctx context.Context, room Room) error {
 
 func (p *Passwords) format(salt, tag []byte) string {
 	b64 := base64.RawStdEncoding
-	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, p.memory, p.time, passwordThreads, b64.EncodeToString(salt), b64.EncodeToString(tag))
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, p.memory, p.time, passwordThreads, b64.EncodeToString(salt),
+		b64.EncodeToString(tag))
 }
 
 type phcHash struct {

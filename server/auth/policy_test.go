@@ -12,7 +12,8 @@ import (
 func (f *fixture) mapping(t *testing.T, name string) store.AttributeMapping {
 	t.Helper()
 	m, err := f.CreateAttributeMapping(t.Context(), f.org, store.NewAttributeMapping{
-		Name: name, SourceContext: store.AttributeMappingSourceContextSpan, SourceKey: "a", TargetKey: "b", Operation: store.AttributeMappingOperationCopy,
+		Name: name, SourceContext: store.AttributeMappingSourceContextSpan, SourceKey: "a", TargetKey: "b",
+		Operation: store.AttributeMappingOperationCopy,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +59,8 @@ func TestIngestPolicyChanges(t *testing.T) {
 	before := f.policies.Load()
 	for _, secret := range []string{public, private, public} {
 		key, err := f.ingest.Lookup(ctx, secret)
-		if err != nil || len(key.Policy.Mappings) != 1 || key.Policy.Plan == nil || key.Policy.Plan.Active || key.Policy.Sampling.TraceSampleRatio != 0.5 {
+		if err != nil || len(key.Policy.Mappings) != 1 || key.Policy.Plan == nil || key.Policy.Plan.Active ||
+			key.Policy.Sampling.TraceSampleRatio != 0.5 {
 			t.Errorf("policy %+v, %v", key.Policy, err)
 		}
 	}

@@ -115,7 +115,8 @@ func readPepper(path string) ([]byte, error) {
 		return nil, fmt.Errorf("auth: read the pepper: %w", err)
 	}
 	if len(pepper) != PepperSize {
-		return nil, fmt.Errorf("auth: the pepper %s has %d bytes, not %d: restore it from a backup; with a new one, no existing key works", path, len(pepper), PepperSize)
+		return nil, fmt.Errorf("auth: the pepper %s has %d bytes, not %d: restore it from a backup; with a new one, no existing key works",
+			path, len(pepper), PepperSize)
 	}
 	return pepper, nil
 }

@@ -37,7 +37,7 @@ func (a *Authenticator) session(ctx context.Context, token string, org principal
 // about an organization goes through Authenticate. The error is always an *apierr.Error.
 func (a *Authenticator) SignedInUser(ctx context.Context, token string) (store.SessionIdentity, error) {
 	if kindOf(token) != kindSession {
-		return store.SessionIdentity{}, apierr.New(apierr.InvalidCredentials, "This is no session. Sign in.")
+		return store.SessionIdentity{}, apierr.New(apierr.InvalidCredentials, "This credential is not a session. Sign in.")
 	}
 	e, err := a.liveSession(ctx, token)
 	if err != nil {
@@ -55,7 +55,7 @@ func (a *Authenticator) liveSession(ctx context.Context, token string) (*entry[s
 		return nil, apierr.New(apierr.AuthorizationUnavailable, "The session cannot be checked at the moment. Try again.", apierr.Cause(err))
 	}
 	if err != nil || !equalHash(e.value.TokenHash, hash) {
-		return nil, apierr.New(apierr.InvalidCredentials, "The session is not known here. Sign in again.")
+		return nil, apierr.New(apierr.InvalidCredentials, "This server does not know the session. Sign in again.")
 	}
 	s := &e.value
 	now := a.now()

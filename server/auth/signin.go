@@ -46,7 +46,9 @@ func NewSignIn(cfg SignInConfig) *SignIn {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	return &SignIn{store: cfg.Store, hasher: cfg.Hasher, passwords: cfg.Passwords, throttle: NewThrottle("sign-in", cfg.Shared, cfg.Now), now: cfg.Now}
+	return &SignIn{
+		store: cfg.Store, hasher: cfg.Hasher, passwords: cfg.Passwords, throttle: NewThrottle("sign-in", cfg.Shared, cfg.Now), now: cfg.Now,
+	}
 }
 
 // SignedIn is a session that was just started. The token is not stored anywhere.
@@ -74,7 +76,8 @@ func (s *SignIn) CheckPassword(ctx context.Context, email, password string) (sto
 	address, account := principal.OriginFrom(ctx).IP, strings.ToLower(strings.TrimSpace(email))
 	attempt, wait := s.throttle.Take(address, account)
 	if attempt == nil {
-		return store.User{}, apierr.New(apierr.SignInThrottled, "Too many attempts to sign in failed, from this address or on this account. Wait, then try again.",
+		return store.User{}, apierr.New(apierr.SignInThrottled,
+			"Too many sign-in attempts failed from this address or for this account. Wait, then try again.",
 			apierr.RetryAfter(wait))
 	}
 	user, err := s.store.UserByEmail(ctx, email)
@@ -112,7 +115,9 @@ func (s *SignIn) Start(ctx context.Context, user store.User, org principal.OrgID
 	}
 	out.Token = NewSecret(PrefixSession)
 	// The audit log names the new session as the actor.
-	ctx = principal.WithResult(ctx, principal.Result{Principal: &principal.Principal{Org: chosen, User: user.ID, Email: user.Email, Kind: principal.KindSession}})
+	ctx = principal.WithResult(ctx, principal.Result{
+		Principal: &principal.Principal{Org: chosen, User: user.ID, Email: user.Email, Kind: principal.KindSession},
+	})
 	out.Session, err = s.store.CreateSession(ctx, store.NewSession{
 		User: user.ID, Org: chosen, TokenHash: s.hasher.Hash(out.Token), UserAgent: principal.OriginFrom(ctx).UserAgent,
 		ExpiresAt: s.now().Add(SessionLifetime),

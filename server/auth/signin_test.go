@@ -76,7 +76,8 @@ func TestSignIn(t *testing.T) {
 			if tc.want != 0 {
 				return
 			}
-			if !in.Session.ExpiresAt.Equal(f.now().Add(SessionLifetime)) || in.Session.UserAgent != "test" || in.Session.Org != f.org || len(in.Organizations) != 1 {
+			if !in.Session.ExpiresAt.Equal(f.now().Add(SessionLifetime)) || in.Session.UserAgent != "test" || in.Session.Org != f.org ||
+				len(in.Organizations) != 1 {
 				t.Errorf("signed in: %+v", in)
 			}
 			wantTag(t, f.auth.Authenticate(ctx, bearerHeader(in.Token)), 0)

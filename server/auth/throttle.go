@@ -12,8 +12,8 @@ import (
 
 // Buckets counts attempts for several nodes together; *ratelimit.RedisBuckets is one.
 type Buckets interface {
-	// Take takes one attempt from every bucket. If one is empty, it takes none, and wait is the time until each has an attempt. ok is false when the
-	// store of the buckets does not answer.
+	// Take takes one attempt from every bucket. If one is empty, it takes none, and wait is the time until each has an attempt. ok
+	// is false when the store of the buckets does not answer.
 	Take(list []ratelimit.Bucket) (wait time.Duration, ok bool)
 	// GiveBack undoes a Take.
 	GiveBack(list []ratelimit.Bucket)
@@ -50,13 +50,15 @@ func accountBucket(key string) ratelimit.Bucket {
 	return ratelimit.Bucket{Key: key, Burst: 10, Interval: 10 * time.Second}
 }
 
-// NewThrottle returns a Throttle. Throttles of one name on all nodes count together when shared is not nil. now is the clock of the count in this
-// process, nil for time.Now.
+// NewThrottle returns a Throttle. Throttles of one name on all nodes count together when shared is not nil. now is the clock of
+// the count in this process, nil for time.Now.
 func NewThrottle(name string, shared Buckets, now func() time.Time) *Throttle {
 	if now == nil {
 		now = time.Now
 	}
-	return &Throttle{name: name, shared: shared, local: ratelimit.NewLocalBuckets(maxBuckets, now), familiar: cache.New[string, struct{}](maxFamiliar, now)}
+	return &Throttle{
+		name: name, shared: shared, local: ratelimit.NewLocalBuckets(maxBuckets, now), familiar: cache.New[string, struct{}](maxFamiliar, now),
+	}
 }
 
 // Attempt is a counted attempt.

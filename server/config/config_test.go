@@ -48,7 +48,8 @@ func TestDefaults(t *testing.T) {
 	cfg.resolved = nil
 	want := Config{
 		DataDir: "./data", APIAddr: "127.0.0.1:8080", IngestAddr: "127.0.0.1:4318", OTLPGRPCAddr: "127.0.0.1:4317",
-		Region: "us", Roles: Roles{"api", "ingest", "worker"}, LogFormat: "text", ShutdownTimeout: 30 * time.Second, IngestNodes: 1, OIDC: OIDC{Scopes: []string{"openid", "email", "profile"}, Label: "single sign-on"},
+		Region: "us", Roles: Roles{"api", "ingest", "worker"}, LogFormat: "text", ShutdownTimeout: 30 * time.Second, IngestNodes: 1,
+		OIDC: OIDC{Scopes: []string{"openid", "email", "profile"}, Label: "single sign-on"},
 		Limits: Limits{
 			QueueMaxBytes: 16 << 30, QueueSegmentBytes: 64 << 20, IngestMaxBodyBytes: 20 << 20, IngestMaxDecompressedBytes: 128 << 20,
 			BatchMaxRows: 100_000, BatchMaxAge: time.Second, RESTMaxBodyBytes: 4 << 20, GRPCMaxMessageBytes: 64 << 20,
@@ -63,9 +64,11 @@ func TestDefaults(t *testing.T) {
 func TestPrecedence(t *testing.T) {
 	path := write(t, "region: from-file\nlog-level: warn\napi-addr: 127.0.0.1:1\nroles: [api, worker]\nbatch-max-rows: 3\n")
 	cfg, err := Load(Sources{
-		File:    path,
-		Environ: []string{"SVC_REGION=from-env", "SVC_LOG_LEVEL=error", "HOME=/root", "SVC_TEST_ANYTHING=1", "SVC_API_KEY=x", "SVC_CONFIG=/nonexistent"},
-		Flags:   flags(t, "--region", "from-flag"),
+		File: path,
+		Environ: []string{
+			"SVC_REGION=from-env", "SVC_LOG_LEVEL=error", "HOME=/root", "SVC_TEST_ANYTHING=1", "SVC_API_KEY=x", "SVC_CONFIG=/nonexistent",
+		},
+		Flags: flags(t, "--region", "from-flag"),
 	})
 	if err != nil {
 		t.Fatal(err)

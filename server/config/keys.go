@@ -70,7 +70,7 @@ func Keys() []Key {
 	return []Key{
 		{
 			Name: "data-dir", Kind: KindPath, Default: "./data",
-			Help:   "folder for all data of svc; one running server for each folder",
+			Help:   "folder for all data of svc; only one server can run on it",
 			assign: text(func(c *Config) *string { return &c.DataDir }),
 		},
 		{
@@ -95,7 +95,7 @@ func Keys() []Key {
 		},
 		{
 			Name: "bootstrap-file", Kind: KindPath,
-			Help:   "file that svc writes the addresses to as JSON, at the first start also the keys (mode 0600)",
+			Help:   "JSON file to which svc writes its addresses, and at the first start also the keys (mode 0600)",
 			assign: text(func(c *Config) *string { return &c.BootstrapFile }),
 		},
 		{
@@ -110,17 +110,17 @@ func Keys() []Key {
 		},
 		{
 			Name: "redis-url", Kind: KindDSN,
-			Help:   "Redis server (`redis://`, `rediss://` with TLS) where API nodes count requests and sign-in attempts together; empty: each node counts its own",
+			Help:   "Redis server (`redis://`, `rediss://` with TLS) in which all API nodes count requests and sign-in attempts together; empty: each node counts its own",
 			assign: dsn(func(c *Config) *DSN { return &c.RedisURL }, "redis", "rediss"),
 		},
 		{
 			Name: "public-url", Kind: KindURL,
-			Help:   "URL under which clients reach the API, if a proxy stands before it; empty: from `api-addr`",
+			Help:   "URL at which clients reach the API, if a proxy is in front of it; empty: derived from `api-addr`",
 			assign: link(func(c *Config) *string { return &c.PublicURL }),
 		},
 		{
 			Name: "ingest-public-url", Kind: KindURL,
-			Help:   "URL under which exporters reach OTLP over HTTP; empty: from `ingest-addr`",
+			Help:   "URL at which exporters reach OTLP over HTTP; empty: derived from `ingest-addr`",
 			assign: link(func(c *Config) *string { return &c.IngestPublicURL }),
 		},
 		{
@@ -130,12 +130,12 @@ func Keys() []Key {
 		},
 		{
 			Name: "roles", Kind: KindRoles, Default: "api,ingest,worker", Choices: allRoles(),
-			Help:   "work of this process",
+			Help:   "parts of svc that this process runs",
 			assign: func(c *Config, s string) (err error) { c.Roles, err = parseRoles(s); return err },
 		},
 		{
 			Name: "chdb-lib", Kind: KindPath,
-			Help:   "path of `libchdb.so`; empty: search beside the binary, then in the caches, then in the system's folders",
+			Help:   "path of `libchdb.so`; empty: svc searches beside the binary, then in the caches, then in the folders of the system",
 			assign: text(func(c *Config) *string { return &c.ChdbLib }),
 		},
 		{
@@ -150,7 +150,7 @@ func Keys() []Key {
 		},
 		{
 			Name: "secret-key", Kind: KindSecret, Min: 32,
-			Help:   "key of all keyed hashes, 32 characters or more, the same on every node; empty: the first start makes one in the data folder",
+			Help:   "key of all keyed hashes, 32 characters or more, the same on every node; empty: the first start creates one in the data folder",
 			assign: func(c *Config, s string) (err error) { c.SecretKey, err = parseSecretKey(s); return err },
 		},
 		{
@@ -170,7 +170,7 @@ func Keys() []Key {
 		},
 		{
 			Name: "oidc-scopes", Kind: KindText, Default: "openid,email,profile",
-			Help:   "scopes to ask for; `openid` is required, and so is the scope that gives the verified email address",
+			Help:   "scopes to request; `openid` and the scope of the verified email address are required",
 			assign: words(func(c *Config) *[]string { return &c.OIDC.Scopes }),
 		},
 		{
@@ -180,7 +180,7 @@ func Keys() []Key {
 		},
 		{
 			Name: "oidc-join-organization", Kind: KindText,
-			Help:   "organization (id or slug) that people join at their first sign-in with an address of `oidc-join-domains`; empty: only invited people can sign in",
+			Help:   "organization (id or slug) that people with an address of `oidc-join-domains` join at their first sign-in; empty: only invited people can sign in",
 			assign: text(func(c *Config) *string { return &c.OIDC.JoinOrganization }),
 		},
 		{
@@ -190,7 +190,7 @@ func Keys() []Key {
 		},
 		{
 			Name: "shutdown-timeout", Kind: KindDuration, Default: "30s",
-			Help:   "time that a stop waits for open requests",
+			Help:   "how long a shutdown waits for open requests",
 			assign: duration(func(c *Config) *time.Duration { return &c.ShutdownTimeout }),
 		},
 		{
@@ -205,7 +205,7 @@ func Keys() []Key {
 		},
 		{
 			Name: "queue-max-bytes-per-org", Kind: KindSize, Default: "0",
-			Help:   "share of the durable queue for the data of one organization that is not in the warehouse yet; when the share is full, its exporters must retry later. A small share keeps the data of others fresh during a flood; a large one bridges a longer outage of the warehouse. 0: 1 GiB, or a quarter of `queue-max-bytes` if that is less",
+			Help:   "space in the durable queue for the data of one organization that is not in the warehouse yet; when it is full, the exporters of the organization must retry later. A small value keeps the data of others fresh during a flood; a large one bridges a longer outage of the warehouse. 0: 1 GiB, or a quarter of `queue-max-bytes` if that is less",
 			assign: size(func(c *Config) *Size { return &c.Limits.QueueMaxBytesPerOrg }),
 		},
 		{
@@ -240,7 +240,7 @@ func Keys() []Key {
 		},
 		{
 			Name: "rest-max-body-bytes", Kind: KindSize, Default: Size(limits.RESTBody).String(), Min: 1 << 10,
-			Help:   "largest body of a REST or MCP request, also after decompression; over gRPC and Connect it holds for methods that need no credential",
+			Help:   "largest body of a REST or MCP request, also after decompression; over gRPC and Connect it applies to methods that need no credential",
 			assign: size(func(c *Config) *Size { return &c.Limits.RESTMaxBodyBytes }),
 		},
 		{

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// issuer reads the URL of a provider without changing it, because it must equal the issuer in the provider's metadata character by character.
+// issuer reads the URL of a provider without changing it, because it must equal the issuer in the provider's metadata character
+// by character.
 func issuer(field func(*Config) *string) func(*Config, string) error {
 	return func(c *Config, s string) error {
 		*field(c) = s
@@ -21,9 +22,9 @@ func issuer(field func(*Config) *string) func(*Config, string) error {
 		case err != nil || u.Host == "":
 			return errors.New("not a URL")
 		case u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())):
-			return errors.New("the scheme must be https; http only on this machine")
+			return errors.New("the scheme must be https; http is allowed only for this machine")
 		case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-			return errors.New("user, query and fragment do not belong here")
+			return errors.New("remove the user, the query and the fragment")
 		}
 		return nil
 	}
@@ -36,7 +37,7 @@ func loopback(host string) bool {
 
 func parseClientSecret(s string) (Secret, error) {
 	if s == hidden {
-		return "", errors.New("it is the *** that stands for a secret in print")
+		return "", errors.New("it is the *** that `svc config print` writes in place of a secret")
 	}
 	return Secret(s), nil
 }

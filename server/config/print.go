@@ -39,7 +39,7 @@ func (c Config) Changed() []Entry {
 // MarkdownTable renders the keys for the documentation.
 func MarkdownTable() string {
 	var b strings.Builder
-	b.WriteString("| key and flag | variable | default | what it is |\n|---|---|---|---|\n")
+	b.WriteString("| key and flag | variable | default | meaning |\n|---|---|---|---|\n")
 	for _, key := range Keys() {
 		variable := "`" + key.Env() + "`"
 		if key.Secret() {

@@ -170,13 +170,13 @@ func parseSecretKey(text string) (Secret, error) {
 func checkAddress(text string) error {
 	host, port, err := net.SplitHostPort(text)
 	if err != nil {
-		return errors.New("no host:port")
+		return errors.New("it is not host:port")
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || strconv.FormatUint(n, 10) != port {
-		return errors.New("the port is no number from 0 to 65535")
+		return errors.New("the port is not a number from 0 to 65535")
 	}
 	if strings.ContainsAny(host, "/ \t@?#") {
-		return errors.New("the host is no name and no IP address")
+		return errors.New("the host is neither a name nor an IP address")
 	}
 	return nil
 }
@@ -191,7 +191,7 @@ func parseLink(text string) (string, error) {
 	case u.Host == "":
 		return "", errors.New("the host is missing")
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return "", errors.New("user, query and fragment do not belong here")
+		return "", errors.New("remove the user, the query and the fragment")
 	}
 	return strings.TrimRight(text, "/"), nil
 }
@@ -236,7 +236,7 @@ func dsn(field func(*Config) *DSN, schemes ...string) func(*Config, string) erro
 			return errors.New("the host is missing")
 		}
 		if password, _ := u.User.Password(); password == hidden {
-			return errors.New("the password is the *** that stands for one in print")
+			return errors.New("the password is the *** that `svc config print` writes in place of a password")
 		}
 		*field(c) = DSN(s)
 		return nil

@@ -97,8 +97,10 @@ func (t *trace) turn(conversation string, q question, number int, history *int) 
 		t.work(ms)
 		return t.http(call{to: agent, method: "POST", route: "/v1/chat"}, func() *failure {
 			sc := t.open(
-				t.running, internal, "invoke_agent support-agent", text("gen_ai.operation.name", "invoke_agent"), text("gen_ai.agent.name", "support-agent"),
-				text("gen_ai.agent.id", "agt_support_eu"), text("gen_ai.agent.version", "0.14.2"), text("gen_ai.conversation.id", conversation), text("gen_ai.provider.name", "anthropic"),
+				t.running, internal, "invoke_agent support-agent", text("gen_ai.operation.name", "invoke_agent"),
+				text("gen_ai.agent.name", "support-agent"),
+				text("gen_ai.agent.id", "agt_support_eu"), text("gen_ai.agent.version", "0.14.2"), text("gen_ai.conversation.id", conversation),
+				text("gen_ai.provider.name", "anthropic"),
 				text("gen_ai.request.model", chatModel),
 				text("gen_ai.input.messages", messages("user", q.asks)),
 			)
@@ -107,7 +109,8 @@ func (t *trace) turn(conversation string, q question, number int, history *int) 
 			*history += 12 + len(q.asks)/4
 			if number == 0 {
 				asked := 60 + len(q.asks)/4
-				o, c := t.model(conversation, titleModel, "openai", asked, 0, 8, messages("user", "Title for: "+q.asks), messages("assistant", strings.TrimSuffix(q.asks, "?")), "stop")
+				o, c := t.model(conversation, titleModel, "openai", asked, 0, 8, messages("user", "Title for: "+q.asks),
+					messages("assistant", strings.TrimSuffix(q.asks, "?")), "stop")
 				input, output, cost = input+asked, output+o, cost+c
 			}
 			var failed *failure
@@ -115,7 +118,8 @@ func (t *trace) turn(conversation string, q question, number int, history *int) 
 				use := tools()[name]
 				arguments := use.arguments(t.r)
 				callID := "toolu_" + t.r.hex(16)
-				o, c := t.model(conversation, chatModel, "anthropic", *history, before, 40+t.r.IntN(60), messages("user", q.asks), toolCall(callID, name, arguments), "tool_calls")
+				o, c := t.model(conversation, chatModel, "anthropic", *history, before, 40+t.r.IntN(60), messages("user", q.asks),
+					toolCall(callID, name, arguments), "tool_calls")
 				input, output, cost = input+*history, output+o, cost+c
 				*history += o + 90
 				if f := t.use(conversation, use, callID, arguments); f != nil {
@@ -128,7 +132,8 @@ func (t *trace) turn(conversation string, q question, number int, history *int) 
 			}
 			f := t.overloaded(conversation)
 			if f == nil {
-				o, c := t.model(conversation, chatModel, "anthropic", *history, before, 60+t.r.IntN(160), messages("user", q.asks), messages("assistant", answer), "stop")
+				o, c := t.model(conversation, chatModel, "anthropic", *history, before, 60+t.r.IntN(160), messages("user", q.asks),
+					messages("assistant", answer), "stop")
 				input, output, cost, *history = input+*history, output+o, cost+c, *history+o
 				t.add(text("gen_ai.output.messages", messages("assistant", answer)))
 			} else {
@@ -146,10 +151,13 @@ func (t *trace) turn(conversation string, q question, number int, history *int) 
 func (t *trace) model(conversation, model, provider string, input, cached, output int, in, out, reason string) (int, float64) {
 	address := "api." + provider + ".com"
 	sc := t.open(
-		t.running, client, "chat "+model, text("gen_ai.operation.name", "chat"), text("gen_ai.provider.name", provider), text("gen_ai.request.model", model),
+		t.running, client, "chat "+model, text("gen_ai.operation.name", "chat"), text("gen_ai.provider.name", provider),
+		text("gen_ai.request.model", model),
 		text("gen_ai.response.model", map[string]string{chatModel: "claude-sonnet-4-5-20250929", titleModel: "gpt-5-mini-2025-08-07"}[model]), text("gen_ai.conversation.id", conversation), text("gen_ai.agent.name", "support-agent"), text("gen_ai.response.id", "msg_"+t.r.hex(18)),
-		texts("gen_ai.response.finish_reasons", reason), whole("gen_ai.request.max_tokens", 1024), decimal("gen_ai.request.temperature", 0.2), text("gen_ai.output.type", "text"),
-		text("server.address", address), whole("server.port", 443), text("peer.service", address), text("gen_ai.input.messages", in), text("gen_ai.output.messages", out),
+		texts("gen_ai.response.finish_reasons", reason), whole("gen_ai.request.max_tokens", 1024),
+		decimal("gen_ai.request.temperature", 0.2), text("gen_ai.output.type", "text"),
+		text("server.address", address), whole("server.port", 443), text("peer.service", address), text("gen_ai.input.messages", in),
+		text("gen_ai.output.messages", out),
 	)
 	began := t.now
 	first := t.r.near(380*ms, 0.35)
@@ -157,7 +165,8 @@ func (t *trace) model(conversation, model, provider string, input, cached, outpu
 	t.wait(time.Duration(float64(output) / 65 * float64(time.Second)))
 	cost := float64(input-cached)*3e-6 + float64(cached)*0.3e-6 + float64(output)*15e-6
 	t.add(
-		whole("gen_ai.usage.input_tokens", input), whole("gen_ai.usage.output_tokens", output), whole("gen_ai.usage.cache_read.input_tokens", cached),
+		whole("gen_ai.usage.input_tokens", input), whole("gen_ai.usage.output_tokens", output),
+		whole("gen_ai.usage.cache_read.input_tokens", cached),
 		decimal("gen_ai.usage.cost", cost), decimal("gen_ai.response.time_to_first_chunk", first.Seconds()),
 	)
 	a := []attribute{text("gen_ai.operation.name", "chat"), text("gen_ai.provider.name", provider), text("gen_ai.request.model", model)}
@@ -174,12 +183,17 @@ func (t *trace) overloaded(conversation string) *failure {
 		return nil
 	}
 	sc := t.open(
-		t.running, client, "chat "+chatModel, text("gen_ai.operation.name", "chat"), text("gen_ai.provider.name", "anthropic"), text("gen_ai.request.model", chatModel),
-		text("gen_ai.conversation.id", conversation), text("gen_ai.agent.name", "support-agent"), text("server.address", "api.anthropic.com"), whole("server.port", 443),
+		t.running, client, "chat "+chatModel, text("gen_ai.operation.name", "chat"), text("gen_ai.provider.name", "anthropic"),
+		text("gen_ai.request.model", chatModel),
+		text("gen_ai.conversation.id", conversation), text("gen_ai.agent.name", "support-agent"),
+		text("server.address", "api.anthropic.com"), whole("server.port", 443),
 		text("peer.service", "api.anthropic.com"),
 	)
 	t.work(2 * time.Second)
-	f := &failure{kind: "anthropic.APIStatusError", message: "overloaded_error: the model is overloaded", stack: pythonStack("agent/loop.py", 132, "run_turn"), http: 503, grpc: 14}
+	f := &failure{
+		kind: "anthropic.APIStatusError", message: "overloaded_error: the model is overloaded",
+		stack: pythonStack("agent/loop.py", 132, "run_turn"), http: 503, grpc: 14,
+	}
 	t.add(text("error.type", f.kind))
 	t.observe(
 		"gen_ai.client.operation.duration", seconds(t.now-int64(sc.span.StartTimeUnixNano)), text("gen_ai.operation.name", "chat"), text("gen_ai.provider.name", "anthropic"),
@@ -192,8 +206,10 @@ func (t *trace) overloaded(conversation string) *failure {
 // use calls a tool.
 func (t *trace) use(conversation string, u tool, callID, arguments string) *failure {
 	sc := t.open(
-		t.running, internal, "execute_tool "+u.name, text("gen_ai.operation.name", "execute_tool"), text("gen_ai.tool.name", u.name), text("gen_ai.tool.type", "function"),
-		text("gen_ai.tool.description", u.description), text("gen_ai.tool.call.id", callID), text("gen_ai.tool.call.arguments", arguments), text("gen_ai.conversation.id", conversation),
+		t.running, internal, "execute_tool "+u.name, text("gen_ai.operation.name", "execute_tool"), text("gen_ai.tool.name", u.name),
+		text("gen_ai.tool.type", "function"),
+		text("gen_ai.tool.description", u.description), text("gen_ai.tool.call.id", callID), text("gen_ai.tool.call.arguments", arguments),
+		text("gen_ai.conversation.id", conversation),
 		text("gen_ai.agent.name", "support-agent"),
 	)
 	var parsed struct {
@@ -205,7 +221,8 @@ func (t *trace) use(conversation string, u tool, callID, arguments string) *fail
 	if t.r.chance(u.fails) {
 		f = &failure{kind: u.failure, message: u.message, stack: pythonStack("agent/tools/"+u.name+".py", 47, u.name), http: 500, grpc: 13}
 		t.add(text("error.type", u.failure), text("gen_ai.tool.call.result", fmt.Sprintf(`{"error":%q}`, u.message)))
-		t.log(levelWarn, fmt.Sprintf("tool %s failed: %s", u.name, u.message), text("gen_ai.tool.name", u.name), text("gen_ai.conversation.id", conversation))
+		t.log(levelWarn, fmt.Sprintf("tool %s failed: %s", u.name, u.message), text("gen_ai.tool.name", u.name),
+			text("gen_ai.conversation.id", conversation))
 	} else {
 		t.add(text("gen_ai.tool.call.result", u.result))
 	}

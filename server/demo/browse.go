@@ -62,7 +62,8 @@ func (t *trace) readProduct(p product) *failure {
 				}
 				return nil
 			}, text("code.function.name", "shop.catalog.ProductAssembler.loadVariants"))
-			t.log(levelWarn, fmt.Sprintf("slow request: GET /products/%s took %d ms, %d statements", p.id, 300+t.r.IntN(500), 10+t.r.IntN(7)), text("shop.product.id", p.id))
+			t.log(levelWarn, fmt.Sprintf("slow request: GET /products/%s took %d ms, %d statements", p.id, 300+t.r.IntN(500), 10+t.r.IntN(7)),
+				text("shop.product.id", p.id))
 		} else {
 			t.query(postgres("catalog", "SELECT", "product_variants", "SELECT * FROM product_variants WHERE product_id = $1"), 8*ms, nil)
 		}
@@ -80,7 +81,10 @@ func (t *trace) recommend(p product) {
 		t.query(mongodb("find", "similarities", `{"find": "similarities", "filter": {"product_id": "?"}, "limit": 12}`), 9*ms, nil)
 		t.step("rank candidates", func() *failure { t.work(11 * ms); return nil }, whole("shop.candidates", 12+t.r.IntN(30)), text("shop.model", "als-2026-11"))
 		if t.r.chance(0.003) {
-			return &failure{kind: "pymongo.errors.AutoReconnect", message: "connection to mongo-reco.db.shop.example:27017 closed", stack: pythonStack("recommendation/similar.py", 88, "find_similar"), http: 503, grpc: 14}
+			return &failure{
+				kind: "pymongo.errors.AutoReconnect", message: "connection to mongo-reco.db.shop.example:27017 closed",
+				stack: pythonStack("recommendation/similar.py", 88, "find_similar"), http: 503, grpc: 14,
+			}
 		}
 		return nil
 	})
@@ -100,7 +104,10 @@ func (t *trace) searchProducts() *failure {
 			}
 			f := t.query(opensearch(statement), median, func() *failure {
 				if t.r.chance(0.002) {
-					return &failure{kind: "ResponseError", message: "circuit_breaking_exception: [parent] Data too large", stack: nodeStack("search", "dist/query.js", 41, "SearchIndex.query"), http: 503, grpc: 14}
+					return &failure{
+						kind: "ResponseError", message: "circuit_breaking_exception: [parent] Data too large",
+						stack: nodeStack("search", "dist/query.js", 41, "SearchIndex.query"), http: 503, grpc: 14,
+					}
 				}
 				return nil
 			})
@@ -157,7 +164,8 @@ func (t *trace) signUp() *failure {
 			return &failure{kind: "AddressTaken", message: "the address is taken", http: 409, grpc: 6, expected: true}
 		}
 		t.step("hash password", func() *failure { t.work(85 * ms); return nil }, text("shop.hash", "argon2id"))
-		f := t.query(postgres("accounts", "INSERT", "users", "INSERT INTO users (id, email_hash, password_hash, created_at) VALUES ($1, $2, $3, now())"), 9*ms, nil)
+		f := t.query(postgres("accounts", "INSERT", "users",
+			"INSERT INTO users (id, email_hash, password_hash, created_at) VALUES ($1, $2, $3, now())"), 9*ms, nil)
 		t.publish("kafka", "accounts.created", func() {
 			t.consume(email, "kafka", "accounts.created", "email-worker", func() *failure { return t.sendMail("welcome") })
 		})
@@ -174,7 +182,8 @@ func (t *trace) deadlock(chance float64) func() *failure {
 		t.work(200 * ms)
 		return &failure{
 			kind: "org.postgresql.util.PSQLException", message: "ERROR: canceling statement due to lock timeout",
-			stack: javaStack("org.postgresql.util.PSQLException: ERROR: canceling statement due to lock timeout", "shop.catalog.ProductRepository.find", "ProductRepository.java", 71), http: 500, grpc: 13,
+			stack: javaStack("org.postgresql.util.PSQLException: ERROR: canceling statement due to lock timeout",
+				"shop.catalog.ProductRepository.find", "ProductRepository.java", 71), http: 500, grpc: 13,
 		}
 	}
 }

@@ -47,13 +47,15 @@ func (t *trace) addToCart(p product) *failure {
 			if t.fault(FaultErrors) && t.r.chance(0.35) {
 				f := &failure{kind: "TypeError", message: "Cannot read properties of undefined (reading 'minorUnits')", http: 500, grpc: 13}
 				f.stack = "TypeError: Cannot read properties of undefined (reading 'minorUnits')\n    at Cart.total (/app/dist/cart.js:118:37)\n    at Cart.add (/app/dist/cart.js:64:10)\n    at async addItem (/app/dist/routes/items.js:29:5)"
-				t.log(levelError, "could not add "+p.id+" to the cart: "+f.message, text("exception.type", f.kind), text("exception.message", f.message), text("exception.stacktrace", f.stack))
+				t.log(levelError, "could not add "+p.id+" to the cart: "+f.message, text("exception.type", f.kind),
+					text("exception.message", f.message), text("exception.stacktrace", f.stack))
 				return f
 			}
 			if f := t.query(redis("HSET", "HSET cart:"+t.visitorID()+" "+p.id+" ?"), 900*time.Microsecond, t.redisTimeout); f != nil {
 				return f
 			}
-			t.log(levelInfo, fmt.Sprintf("added %d of %s to cart of %s", quantity, p.id, t.visitorID()), text("shop.product.id", p.id), whole("shop.quantity", quantity))
+			t.log(levelInfo, fmt.Sprintf("added %d of %s to cart of %s", quantity, p.id, t.visitorID()), text("shop.product.id", p.id),
+				whole("shop.quantity", quantity))
 			t.observe("shop.cart.additions", float64(quantity), text("shop.product.category", p.category))
 			return nil
 		})
@@ -65,7 +67,10 @@ func (t *trace) redisTimeout() *failure {
 		return nil
 	}
 	t.wait(time.Second)
-	return &failure{kind: "CommandTimeoutError", message: "Command timed out", stack: nodeStack("cart", "dist/store.js", 22, "CartStore.put"), http: 503, grpc: 14}
+	return &failure{
+		kind: "CommandTimeoutError", message: "Command timed out", stack: nodeStack("cart", "dist/store.js", 22, "CartStore.put"),
+		http: 503, grpc: 14,
+	}
 }
 
 // placeOrder is a checkout with all its consequences.
@@ -83,7 +88,8 @@ func (t *trace) placeOrder() *failure {
 				t.log(level, fmt.Sprintf("order %s failed: %s", order, f.message), text("shop.order.id", order), text("error.type", f.kind))
 				return f
 			}
-			t.log(levelInfo, fmt.Sprintf("order %s placed for %.2f EUR", order, total), text("shop.order.id", order), decimal("shop.order.total", cents(total)))
+			t.log(levelInfo, fmt.Sprintf("order %s placed for %.2f EUR", order, total), text("shop.order.id", order),
+				decimal("shop.order.total", cents(total)))
 			t.observe("shop.orders.placed", 1, text("shop.payment.method", "card"))
 			t.observe("shop.order.value", cents(total), text("shop.currency", "EUR"))
 			return nil
@@ -136,7 +142,8 @@ func (t *trace) reserve(order string) *failure {
 			if f := t.query(mysql("SELECT", "stock", "SELECT available FROM stock WHERE sku IN (?) FOR UPDATE"), 6*ms, nil); f != nil {
 				return f
 			}
-			return t.query(mysql("INSERT", "reservations", "INSERT INTO reservations (order_id, sku, quantity, expires_at) VALUES (?, ?, ?, ?)"), 5*ms, nil)
+			return t.query(mysql("INSERT", "reservations",
+				"INSERT INTO reservations (order_id, sku, quantity, expires_at) VALUES (?, ?, ?, ?)"), 5*ms, nil)
 		}, text("shop.order.id", order))
 	})
 }
@@ -146,7 +153,10 @@ func (t *trace) quote() *failure {
 		t.work(2 * ms)
 		t.external("POST", "api.parcelway.example", "/v3/rates", 95*ms, func() *failure {
 			if t.r.chance(0.004) {
-				return &failure{kind: "503", message: "parcelway answers 503 Service Unavailable", stack: goStack("shop/shipping/parcelway.(*Client).Rates", "parcelway/client.go", 112), http: 503, grpc: 14}
+				return &failure{
+					kind: "503", message: "parcelway answers 503 Service Unavailable",
+					stack: goStack("shop/shipping/parcelway.(*Client).Rates", "parcelway/client.go", 112), http: 503, grpc: 14,
+				}
 			}
 			return nil
 		}) // without rates, shipping falls back to a table
@@ -171,11 +181,13 @@ func (t *trace) charge(order string, total float64) *failure {
 			if last == nil || last.expected {
 				break
 			}
-			t.log(levelWarn, fmt.Sprintf("charge of order %s: attempt %d of 3 failed: %s", order, try+1, last.message), text("shop.order.id", order), whole("shop.attempt", try+1))
+			t.log(levelWarn, fmt.Sprintf("charge of order %s: attempt %d of 3 failed: %s", order, try+1, last.message),
+				text("shop.order.id", order), whole("shop.attempt", try+1))
 		}
 		if last != nil {
 			if !last.expected {
-				t.log(levelError, fmt.Sprintf("giving up on order %s: payfast does not answer", order), text("shop.order.id", order), text("exception.type", last.kind), text("exception.message", last.message))
+				t.log(levelError, fmt.Sprintf("giving up on order %s: payfast does not answer", order), text("shop.order.id", order),
+					text("exception.type", last.kind), text("exception.message", last.message))
 			}
 			return last
 		}
@@ -192,7 +204,10 @@ func (t *trace) askProvider() *failure {
 	if t.r.chance(chance) {
 		t.wait(3 * time.Second)
 		message := "timeout: no answer from api.payfast.example within 3000 ms"
-		return &failure{kind: timeoutKind, message: message, stack: javaStack(timeoutKind+": "+message, "shop.payments.PayfastClient.charge", "PayfastClient.java", 143), http: 504, grpc: 4}
+		return &failure{
+			kind: timeoutKind, message: message, stack: javaStack(timeoutKind+": "+message, "shop.payments.PayfastClient.charge",
+				"PayfastClient.java", 143), http: 504, grpc: 4,
+		}
 	}
 	if t.r.chance(0.03) {
 		return &failure{kind: "CardDeclined", message: "the card was declined", http: 402, grpc: 9, expected: true, recorded: true}
@@ -203,16 +218,21 @@ func (t *trace) askProvider() *failure {
 // sendMail calls the e-mail provider, which limits the number of mails.
 func (t *trace) sendMail(template string) *failure {
 	t.work(4 * ms)
-	t.add(text("svc.product_event.name", "email sent"), text("svc.product_event.user_id", t.visitorID()), text("svc.product_event.prop.template", template))
+	t.add(text("svc.product_event.name", "email sent"), text("svc.product_event.user_id", t.visitorID()),
+		text("svc.product_event.prop.template", template))
 	for try := 1; ; try++ {
 		f := t.external("POST", "api.mailgrid.example", "/v1/messages", 130*ms, func() *failure {
 			if t.r.chance(0.04) {
-				return &failure{kind: "429", message: "mailgrid answers 429 Too Many Requests", stack: nodeStack("email-worker", "dist/mailgrid.js", 57, "Mailgrid.send"), http: 429, grpc: 8}
+				return &failure{
+					kind: "429", message: "mailgrid answers 429 Too Many Requests",
+					stack: nodeStack("email-worker", "dist/mailgrid.js", 57, "Mailgrid.send"), http: 429, grpc: 8,
+				}
 			}
 			return nil
 		})
 		if f == nil {
-			t.log(levelInfo, fmt.Sprintf("sent mail %s (template %s) after %d attempts", t.r.hex(12), template, try), text("shop.template", template))
+			t.log(levelInfo, fmt.Sprintf("sent mail %s (template %s) after %d attempts", t.r.hex(12), template, try),
+				text("shop.template", template))
 			return nil
 		}
 		if try == 3 {
@@ -240,7 +260,8 @@ func (t *trace) ship(order string) *failure {
 
 // reconcileStock compares the stock in the books with the stock on the shelves.
 func (t *trace) reconcileStock() {
-	sc := t.open(t.g.services[inventory], internal, "job stock-reconcile", text("code.function.name", "shop.inventory.StockReconciler.run"), text("shop.job", "stock-reconcile"))
+	sc := t.open(t.g.services[inventory], internal, "job stock-reconcile",
+		text("code.function.name", "shop.inventory.StockReconciler.run"), text("shop.job", "stock-reconcile"))
 	t.log(levelInfo, "stock reconciliation started")
 	for range 6 {
 		t.query(mysql("SELECT", "stock", "SELECT sku, available, booked FROM stock WHERE warehouse_id = ? AND sku > ? LIMIT 5000"), 180*ms, nil)

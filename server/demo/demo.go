@@ -1,9 +1,9 @@
 // Package demo makes the telemetry of a small shop and sends it through the public ingest API, as twelve services, a browser SDK, a mobile
 // application and the receivers of a Collector would.
 //
-// The telemetry is a function of the seed and of the time. Each minute since 1970 has its own random numbers. The telemetry of a window does not
-// depend on the start of the window or on its parts. A back-fill and the live run after it therefore fit together, and a repeated run gives the
-// same telemetry with the same ids.
+// The telemetry is a function of the seed and of the time. Each minute since 1970 has its own random numbers. The telemetry of
+// a window does not depend on the start of the window or on its parts. A back-fill and the live run after it therefore fit
+// together, and a repeated run gives the same telemetry with the same ids.
 package demo
 
 import (

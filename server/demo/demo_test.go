@@ -229,7 +229,8 @@ func TestTimetable(t *testing.T) {
 				continue
 			}
 			at := f.Start.UnixNano()
-			if old, bad, good := c.catalogVersion(at-1), c.catalogVersion(at), c.catalogVersion(f.End.UnixNano()); old == bad || bad == good || !strings.HasSuffix(bad, ".0") {
+			if old, bad, good := c.catalogVersion(at-1), c.catalogVersion(at), c.catalogVersion(f.End.UnixNano()); old == bad ||
+				bad == good || !strings.HasSuffix(bad, ".0") {
 				t.Errorf("versions %s, %s, %s", old, bad, good)
 			}
 			if got := c.released(at + int64(time.Minute)); got != at {
@@ -308,7 +309,8 @@ func TestLogsBelongToSpans(t *testing.T) {
 			}
 			with++
 			if !slices.ContainsFunc(u.spans, func(s spanOf) bool {
-				return s.from == l.from && bytes.Equal(s.span.SpanId, l.record.SpanId) && s.span.StartTimeUnixNano <= l.record.TimeUnixNano && l.record.TimeUnixNano <= s.span.EndTimeUnixNano
+				return s.from == l.from && bytes.Equal(s.span.SpanId, l.record.SpanId) && s.span.StartTimeUnixNano <= l.record.TimeUnixNano &&
+					l.record.TimeUnixNano <= s.span.EndTimeUnixNano
 			}) {
 				t.Fatalf("%q stands alone", l.record.Body.GetStringValue())
 			}

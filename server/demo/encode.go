@@ -52,7 +52,8 @@ type batch struct {
 func (b *batch) add(u *Unit) error {
 	a := &b.all
 	a.spans, a.logs, a.metrics = append(a.spans, u.spans...), append(a.logs, u.logs...), append(a.metrics, u.metrics...)
-	a.sessions, a.timeline, a.products = append(a.sessions, u.sessions...), append(a.timeline, u.timeline...), append(a.products, u.products...)
+	a.sessions, a.timeline, a.products = append(a.sessions, u.sessions...), append(a.timeline, u.timeline...), append(a.products,
+		u.products...)
 	for _, c := range u.chunks {
 		if err := b.send(c.request()); err != nil {
 			return err
@@ -105,7 +106,10 @@ func (b *batch) flush(least int) error {
 }
 
 func otlp(signal, path string, items int, message func() proto.Message) request {
-	return request{signal: signal, path: path, media: "application/x-protobuf", items: items, encode: func() ([]byte, error) { return proto.Marshal(message()) }}
+	return request{
+		signal: signal, path: path, media: "application/x-protobuf", items: items,
+		encode: func() ([]byte, error) { return proto.Marshal(message()) },
+	}
 }
 
 func (c chunk) request() request {

@@ -16,13 +16,15 @@ const (
 )
 
 func levelName(n logspb.SeverityNumber) string {
-	return map[logspb.SeverityNumber]string{levelDebug: "DEBUG", levelInfo: "INFO", levelWarn: "WARN", levelError: "ERROR", levelFatal: "FATAL"}[n]
+	return map[logspb.SeverityNumber]string{
+		levelDebug: "DEBUG", levelInfo: "INFO", levelWarn: "WARN", levelError: "ERROR", levelFatal: "FATAL",
+	}[n]
 }
 
 func newRecord(at int64, level logspb.SeverityNumber, body string, attributes []attribute) *logspb.LogRecord {
 	return &logspb.LogRecord{
-		TimeUnixNano: uint64(at), ObservedTimeUnixNano: uint64(at) + uint64(40*time.Microsecond), SeverityNumber: level, SeverityText: levelName(level),
-		Body: textValue(body), Attributes: attributes,
+		TimeUnixNano: uint64(at), ObservedTimeUnixNano: uint64(at) + uint64(40*time.Microsecond), SeverityNumber: level,
+		SeverityText: levelName(level), Body: textValue(body), Attributes: attributes,
 	}
 }
 
@@ -94,7 +96,9 @@ func (g *slot) backgroundLogs() {
 		for range r.arrivals(b.perMinute) {
 			at := g.start + r.Int64N(nanosPerMinute)
 			from := g.instance(s, production, r.IntN(g.replicas(s, production)), at)
-			g.units = append(g.units, &Unit{due: at, logs: []recordOf{{from, newRecord(at, b.level, b.body(r), []attribute{text("log.logger", "shop."+b.service)})}}})
+			g.units = append(g.units, &Unit{
+				due: at, logs: []recordOf{{from, newRecord(at, b.level, b.body(r), []attribute{text("log.logger", "shop."+b.service)})}},
+			})
 		}
 	}
 }
@@ -114,6 +118,10 @@ func (g *slot) flood() {
 		booked := r.IntN(900)
 		body := fmt.Sprintf(floodPattern(at), p.id, booked-1-r.IntN(20), booked, 1500+r.IntN(60000))
 		from := g.instance(s, production, r.IntN(s.replicas), at)
-		g.units = append(g.units, &Unit{due: at, logs: []recordOf{{from, newRecord(at, levelWarn, body, []attribute{text("log.logger", "shop.inventory.Ledger"), text("shop.product.id", p.id)})}}})
+		g.units = append(g.units, &Unit{
+			due: at, logs: []recordOf{
+				{from, newRecord(at, levelWarn, body, []attribute{text("log.logger", "shop.inventory.Ledger"), text("shop.product.id", p.id)})},
+			},
+		})
 	}
 }

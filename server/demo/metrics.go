@@ -194,7 +194,9 @@ func (i *instrument) metric(sh *shop, start, end int64) *metricspb.Metric {
 	case gauge:
 		out.Data = &metricspb.Metric_Gauge{Gauge: &metricspb.Gauge{DataPoints: numbers}}
 	case upDown, counter:
-		out.Data = &metricspb.Metric_Sum{Sum: &metricspb.Sum{DataPoints: numbers, AggregationTemporality: cumulative, IsMonotonic: i.form == counter}}
+		out.Data = &metricspb.Metric_Sum{
+			Sum: &metricspb.Sum{DataPoints: numbers, AggregationTemporality: cumulative, IsMonotonic: i.form == counter},
+		}
 	case histogram:
 		h := &metricspb.Histogram{AggregationTemporality: metricspb.AggregationTemporality_AGGREGATION_TEMPORALITY_DELTA}
 		for _, l := range i.points {
@@ -223,8 +225,8 @@ func (l *level) histogram(sh *shop, end int64) *metricspb.HistogramDataPoint {
 		o.add(m, l.at(sh, end)*math.Exp(r.NormFloat64()*0.6), 1)
 	}
 	return &metricspb.HistogramDataPoint{
-		Attributes: l.attributes, StartTimeUnixNano: uint64(end - nanosPerMinute), TimeUnixNano: uint64(end), Count: o.count, Sum: &o.sum, Min: &o.low, Max: &o.high,
-		BucketCounts: o.buckets, ExplicitBounds: m.bounds,
+		Attributes: l.attributes, StartTimeUnixNano: uint64(end - nanosPerMinute), TimeUnixNano: uint64(end), Count: o.count, Sum: &o.sum,
+		Min: &o.low, Max: &o.high, BucketCounts: o.buckets, ExplicitBounds: m.bounds,
 	}
 }
 
@@ -233,7 +235,9 @@ func (l *level) summary(sh *shop, start, end int64) *metricspb.SummaryDataPoint 
 	v := l.at(sh, end)
 	const perSecond = 0.2
 	n := math.Floor(perSecond * trafficSince(start, end))
-	p := &metricspb.SummaryDataPoint{Attributes: l.attributes, StartTimeUnixNano: uint64(start), TimeUnixNano: uint64(end), Count: uint64(n), Sum: n * l.base}
+	p := &metricspb.SummaryDataPoint{
+		Attributes: l.attributes, StartTimeUnixNano: uint64(start), TimeUnixNano: uint64(end), Count: uint64(n), Sum: n * l.base,
+	}
 	for _, q := range []struct{ at, times float64 }{{0, 0.4}, {0.5, 1}, {0.9, 1.8}, {0.99, 3}, {1, 4.5}} {
 		p.QuantileValues = append(p.QuantileValues, &metricspb.SummaryDataPoint_ValueAtQuantile{Quantile: q.at, Value: v * q.times})
 	}

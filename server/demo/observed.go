@@ -65,7 +65,9 @@ type observations struct {
 	list  []*observation
 }
 
-func (g *slot) observe(from *resource, name string, at int64, value, weight float64, span *tracepb.Span, traceID []byte, attributes []attribute) {
+func (g *slot) observe(
+	from *resource, name string, at int64, value, weight float64, span *tracepb.Span, traceID []byte, attributes []attribute,
+) {
 	minute := at / nanosPerMinute
 	all := g.observed[minute]
 	if all == nil {
@@ -87,7 +89,9 @@ func (g *slot) observe(from *resource, name string, at int64, value, weight floa
 	o := all.byKey[key.String()]
 	m := g.measures[name]
 	if o == nil {
-		o = &observation{from: from, name: name, attributes: attributes, low: math.Inf(1), high: math.Inf(-1), buckets: make([]uint64, len(m.bounds)+1)}
+		o = &observation{
+			from: from, name: name, attributes: attributes, low: math.Inf(1), high: math.Inf(-1), buckets: make([]uint64, len(m.bounds)+1),
+		}
 		all.byKey[key.String()] = o
 		all.list = append(all.list, o)
 	}
@@ -133,7 +137,9 @@ func (o *observation) metric(m measure, minute int64) *metricspb.Metric {
 	start, end := uint64(minute*nanosPerMinute), uint64((minute+1)*nanosPerMinute)
 	out := &metricspb.Metric{Name: o.name, Unit: m.unit, Description: m.description}
 	const delta = metricspb.AggregationTemporality_AGGREGATION_TEMPORALITY_DELTA
-	exemplars := []*metricspb.Exemplar{{TimeUnixNano: uint64(o.worstAt), TraceId: o.worstID, SpanId: o.worstSpn, Value: &metricspb.Exemplar_AsDouble{AsDouble: o.worst}}}
+	exemplars := []*metricspb.Exemplar{
+		{TimeUnixNano: uint64(o.worstAt), TraceId: o.worstID, SpanId: o.worstSpn, Value: &metricspb.Exemplar_AsDouble{AsDouble: o.worst}},
+	}
 	switch m.shape {
 	case deltaCounter:
 		out.Data = &metricspb.Metric_Sum{Sum: &metricspb.Sum{AggregationTemporality: delta, IsMonotonic: true, DataPoints: []*metricspb.NumberDataPoint{{
@@ -154,8 +160,9 @@ func (o *observation) metric(m measure, minute int64) *metricspb.Metric {
 			counts[i-low] = n
 		}
 		out.Data = &metricspb.Metric_ExponentialHistogram{ExponentialHistogram: &metricspb.ExponentialHistogram{AggregationTemporality: delta, DataPoints: []*metricspb.ExponentialHistogramDataPoint{{
-			Attributes: o.attributes, StartTimeUnixNano: start, TimeUnixNano: end, Count: o.count, Sum: &o.sum, Min: &o.low, Max: &o.high, Scale: exponentialScale,
-			Positive: &metricspb.ExponentialHistogramDataPoint_Buckets{Offset: low, BucketCounts: counts}, Exemplars: exemplars,
+			Attributes: o.attributes, StartTimeUnixNano: start, TimeUnixNano: end, Count: o.count, Sum: &o.sum, Min: &o.low, Max: &o.high,
+			Scale: exponentialScale, Positive: &metricspb.ExponentialHistogramDataPoint_Buckets{Offset: low, BucketCounts: counts},
+			Exemplars: exemplars,
 		}}}}
 	}
 	return out

@@ -61,7 +61,8 @@ func (t *trace) http(c call, body func() *failure) *failure {
 		if status >= 500 {
 			level = levelError
 		}
-		t.log(level, fmt.Sprintf("%s %s %d %d ms", c.method, path, status, (t.now-began)/int64(ms)), text("http.route", c.route), whole("http.response.status_code", status))
+		t.log(level, fmt.Sprintf("%s %s %d %d ms", c.method, path, status, (t.now-began)/int64(ms)), text("http.route", c.route),
+			whole("http.response.status_code", status))
 	}
 	t.observe("http.server.request.duration", seconds(t.now-began), attributes...)
 	if status >= 500 {
@@ -154,7 +155,9 @@ const timeoutKind = "java.net.SocketTimeoutException"
 func (t *trace) grpc(to, method string, body func() *failure) *failure {
 	name, short, _ := strings.Cut(method, "/")
 	attributes := func() []attribute {
-		return []attribute{text("rpc.system", "grpc"), text("rpc.service", name), text("rpc.method", short), text("server.address", internalHost(to))}
+		return []attribute{
+			text("rpc.system", "grpc"), text("rpc.service", name), text("rpc.method", short), text("server.address", internalHost(to)),
+		}
 	}
 	var caller scope
 	from := t.running
@@ -170,7 +173,8 @@ func (t *trace) grpc(to, method string, body func() *failure) *failure {
 		code = f.grpc
 	}
 	t.add(whole("rpc.grpc.status_code", code))
-	t.observe("rpc.server.duration", seconds(t.now-began)*1e3, text("rpc.service", name), text("rpc.method", short), whole("rpc.grpc.status_code", code))
+	t.observe("rpc.server.duration", seconds(t.now-began)*1e3, text("rpc.service", name), text("rpc.method", short),
+		whole("rpc.grpc.status_code", code))
 	// An error that the caller could have avoided is not an error of the server (OpenTelemetry semantic conventions for gRPC).
 	if f != nil && !f.expected {
 		t.shut(callee, f)
@@ -272,7 +276,8 @@ func (t *trace) consume(to, system, destination, group string, body func() *fail
 		text("messaging.operation.name", "process"), text("messaging.consumer.group.name", group),
 	}
 	if system == "kafka" {
-		attributes = append(attributes, text("messaging.destination.partition.id", fmt.Sprint(t.r.IntN(6))), whole("messaging.kafka.offset", t.now/int64(time.Second)))
+		attributes = append(attributes, text("messaging.destination.partition.id", fmt.Sprint(t.r.IntN(6))),
+			whole("messaging.kafka.offset", t.now/int64(time.Second)))
 	}
 	sc := t.open(t.g.services[to], consumer, "process "+destination, attributes...)
 	if t.link != nil {
@@ -284,6 +289,7 @@ func (t *trace) consume(to, system, destination, group string, body func() *fail
 	} else {
 		f = nil
 	}
-	t.observe("messaging.process.duration", seconds(t.now-began), text("messaging.system", system), text("messaging.destination.name", destination))
+	t.observe("messaging.process.duration", seconds(t.now-began), text("messaging.system", system),
+		text("messaging.destination.name", destination))
 	t.shut(sc, f)
 }

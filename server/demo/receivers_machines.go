@@ -42,22 +42,30 @@ func (sh *shop) host(n int) *receiver {
 	hot := 1 + 0.2*float64(n)
 	return sh.receiver(
 		contrib+"hostmetricsreceiver", receiverVersion, append(
-			about("host-agent"), text("host.name", name), text("host.arch", "amd64"), text("os.type", "linux"), text("cloud.provider", "aws"), text("cloud.region", "eu-central-1"),
+			about("host-agent"), text("host.name", name), text("host.arch", "amd64"), text("os.type", "linux"), text("cloud.provider", "aws"),
+			text("cloud.region", "eu-central-1"),
 			text("k8s.cluster.name", clusterName(production)), text("k8s.node.name", name),
 		),
-		newInstrument("system.cpu.utilization", "1", "Share of time in each state.", gauge, state(0.22*hot, 0.9, 0.15, "user"), state(0.07*hot, 0.9, 0.2, "system"), state(0.01, 0.5, 0.9, "wait"), state(0.70-0.29*(hot-1), -0.4, 0.03, "idle")).fractional(),
-		newInstrument("system.cpu.time", "s", "Time in each state.", counter, state(0.9*hot, 1, 0, "user"), state(0.3*hot, 1, 0, "system"), state(2.8-1.2*(hot-1), 0, 0, "idle")).fractional(),
-		newInstrument("system.memory.usage", "By", "Bytes of memory in use.", upDown, state(0.52*memory, 0.1, 0.02, "used"), state(0.18*memory, 0, 0.03, "free"), state(0.26*memory, 0, 0.02, "cached"), state(0.04*memory, 0, 0.02, "buffered")),
-		newInstrument("system.memory.utilization", "1", "Share of memory in use.", gauge, state(0.52, 0.1, 0.02, "used"), state(0.18, 0, 0.03, "free"), state(0.26, 0, 0.02, "cached"), state(0.04, 0, 0.02, "buffered")).fractional(),
+		newInstrument("system.cpu.utilization", "1", "Share of time in each state.", gauge, state(0.22*hot, 0.9, 0.15, "user"),
+			state(0.07*hot, 0.9, 0.2, "system"), state(0.01, 0.5, 0.9, "wait"), state(0.70-0.29*(hot-1), -0.4, 0.03, "idle")).fractional(),
+		newInstrument("system.cpu.time", "s", "Time in each state.", counter, state(0.9*hot, 1, 0, "user"), state(0.3*hot, 1, 0, "system"),
+			state(2.8-1.2*(hot-1), 0, 0, "idle")).fractional(),
+		newInstrument("system.memory.usage", "By", "Bytes of memory in use.", upDown, state(0.52*memory, 0.1, 0.02, "used"),
+			state(0.18*memory, 0, 0.03, "free"), state(0.26*memory, 0, 0.02, "cached"), state(0.04*memory, 0, 0.02, "buffered")),
+		newInstrument("system.memory.utilization", "1", "Share of memory in use.", gauge, state(0.52, 0.1, 0.02, "used"),
+			state(0.18, 0, 0.03, "free"), state(0.26, 0, 0.02, "cached"), state(0.04, 0, 0.02, "buffered")).fractional(),
 		newInstrument("system.disk.io", "By", "Bytes read and written.", counter, io(90e3, "read", "nvme0n1"), io(640e3, "write", "nvme0n1")),
-		newInstrument("system.network.io", "By", "Bytes received and sent.", counter, io(1.9e6*hot, "receive", "eth0"), io(2.4e6*hot, "transmit", "eth0")),
+		newInstrument("system.network.io", "By", "Bytes received and sent.", counter, io(1.9e6*hot, "receive", "eth0"),
+			io(2.4e6*hot, "transmit", "eth0")),
 		newInstrument("system.cpu.load_average.1m", "{thread}", "Average load over 1 minute.", gauge, value(1.3*hot, 0.9, 0.3)).fractional(),
 		newInstrument("system.cpu.load_average.5m", "{thread}", "Average load over 5 minutes.", gauge, value(1.25*hot, 0.9, 0.15)).fractional(),
 		newInstrument("system.cpu.load_average.15m", "{thread}", "Average load over 15 minutes.", gauge, value(1.2*hot, 0.9, 0.08)).fractional(),
 		newInstrument(
 			"system.filesystem.utilization", "1", "Share of the filesystem in use.", gauge,
-			value(0.46+0.05*float64(n), 0, 0.004, text("mountpoint", "/"), text("device", "/dev/nvme0n1p1"), text("state", "used"), text("type", "ext4")).rising(2880),
-			value(0.31, 0, 0.004, text("mountpoint", "/var/lib/containerd"), text("device", "/dev/nvme1n1"), text("state", "used"), text("type", "xfs")),
+			value(0.46+0.05*float64(n), 0, 0.004, text("mountpoint", "/"), text("device", "/dev/nvme0n1p1"), text("state", "used"),
+				text("type", "ext4")).rising(2880),
+			value(0.31, 0, 0.004, text("mountpoint", "/var/lib/containerd"), text("device", "/dev/nvme1n1"), text("state", "used"),
+				text("type", "xfs")),
 		).fractional(),
 	)
 }
@@ -71,8 +79,10 @@ func (sh *shop) cluster(environment string, more ...attribute) []attribute {
 func (sh *shop) node(environment string, n int) *receiver {
 	name := nodeName(environment, n)
 	return sh.receiver(
-		contrib+"k8sclusterreceiver", receiverVersion, sh.cluster(environment, text("k8s.node.name", name), text("k8s.kubelet.version", "v1.34.2")),
-		newInstrument("k8s.node.condition_ready", "{condition}", "Whether the node is ready: 1 true, 0 false, -1 unknown.", gauge, value(1, 0, 0)),
+		contrib+"k8sclusterreceiver", receiverVersion,
+		sh.cluster(environment, text("k8s.node.name", name), text("k8s.kubelet.version", "v1.34.2")),
+		newInstrument("k8s.node.condition_ready", "{condition}", "Whether the node is ready: 1 true, 0 false, -1 unknown.", gauge,
+			value(1, 0, 0)),
 		newInstrument("k8s.node.cpu.usage", "{cpu}", "Total CPU usage of all cores.", gauge, value(1.3, 0.9, 0.1)).fractional(),
 		newInstrument("k8s.node.memory.usage", "By", "Node memory usage.", gauge, value(9.1e9, 0.1, 0.03)),
 		newInstrument("k8s.node.uptime", "s", "The time since the node started.", counter, value(1, 0, 0)),
@@ -89,7 +99,8 @@ func (sh *shop) namespace(environment, name string) *receiver {
 func (sh *shop) deployment(s *service, environment string) *receiver {
 	n := float64(sh.replicas(s, environment))
 	return sh.receiver(
-		contrib+"k8sclusterreceiver", receiverVersion, sh.cluster(environment, text("k8s.namespace.name", "shop"), text("k8s.deployment.name", s.name)),
+		contrib+"k8sclusterreceiver", receiverVersion,
+		sh.cluster(environment, text("k8s.namespace.name", "shop"), text("k8s.deployment.name", s.name)),
 		newInstrument("k8s.deployment.desired", "{pod}", "Number of desired pods.", gauge, value(n, 0, 0)),
 		newInstrument("k8s.deployment.available", "{pod}", "Number of available pods.", gauge, value(n, 0, 0)),
 	)
@@ -117,12 +128,14 @@ func (sh *shop) pod(s *service, environment string, replica int) *receiver {
 	}
 	return sh.replicaReceiver(
 		s, environment, replica, contrib+"kubeletstatsreceiver",
-		newInstrument("k8s.pod.phase", "1", "The phase of the pod: 1 pending, 2 running, 3 succeeded, 4 failed, 5 unknown.", gauge, value(2, 0, 0)),
+		newInstrument("k8s.pod.phase", "1", "The phase of the pod: 1 pending, 2 running, 3 succeeded, 4 failed, 5 unknown.", gauge,
+			value(2, 0, 0)),
 		newInstrument("k8s.container.restarts", "{restart}", "How many times the container has restarted.", gauge, restarts),
 		newInstrument("k8s.pod.cpu.usage", "{cpu}", "Total CPU usage.", gauge, cpu).fractional(),
 		newInstrument("k8s.pod.memory.usage", "By", "Pod memory usage.", gauge, value(memory, 0.1, 0.04).rising(240)),
 		newInstrument("k8s.pod.cpu_limit_utilization", "1", "CPU usage as a ratio of the limit.", gauge, value(busy, 0.9, 0.2)).fractional(),
-		newInstrument("k8s.pod.memory_limit_utilization", "1", "Memory usage as a ratio of the limit.", gauge, value(0.55, 0.1, 0.04)).fractional(),
+		newInstrument("k8s.pod.memory_limit_utilization", "1", "Memory usage as a ratio of the limit.", gauge,
+			value(0.55, 0.1, 0.04)).fractional(),
 		newInstrument("k8s.pod.network.io", "By", "Network IO of the pod.", counter, io(38e3, "receive"), io(52e3, "transmit")),
 	)
 }
@@ -139,11 +152,16 @@ func (sh *shop) runtime(s *service, replica int) []*receiver {
 		}
 		return of(
 			"io.opentelemetry.runtime-telemetry-java8",
-			newInstrument("jvm.memory.used", "By", "Measure of memory used.", upDown, pool(180e6, "heap", "G1 Old Gen").rising(90), pool(96e6, "heap", "G1 Eden Space").rising(7), pool(88e6, "non_heap", "Metaspace")),
-			newInstrument("jvm.memory.committed", "By", "Measure of memory committed.", upDown, pool(420e6, "heap", "G1 Old Gen"), pool(220e6, "heap", "G1 Eden Space"), pool(96e6, "non_heap", "Metaspace")),
-			newInstrument("jvm.gc.duration", "s", "Duration of JVM garbage collection actions.", histogram, value(0.011, 0.3, 0.2, text("jvm.gc.name", "G1 Young Generation"), text("jvm.gc.action", "end of minor GC"))),
-			newInstrument("jvm.thread.count", "{thread}", "Number of executing platform threads.", upDown, value(48, 0.2, 0.05, truth("jvm.thread.daemon", true)), value(9, 0, 0.05, truth("jvm.thread.daemon", false))),
-			newInstrument("jvm.class.count", "{class}", "Number of classes currently loaded.", upDown, value(14200+float64(hash(s.name)%2000), 0, 0.001)),
+			newInstrument("jvm.memory.used", "By", "Measure of memory used.", upDown, pool(180e6, "heap", "G1 Old Gen").rising(90),
+				pool(96e6, "heap", "G1 Eden Space").rising(7), pool(88e6, "non_heap", "Metaspace")),
+			newInstrument("jvm.memory.committed", "By", "Measure of memory committed.", upDown, pool(420e6, "heap", "G1 Old Gen"),
+				pool(220e6, "heap", "G1 Eden Space"), pool(96e6, "non_heap", "Metaspace")),
+			newInstrument("jvm.gc.duration", "s", "Duration of JVM garbage collection actions.", histogram,
+				value(0.011, 0.3, 0.2, text("jvm.gc.name", "G1 Young Generation"), text("jvm.gc.action", "end of minor GC"))),
+			newInstrument("jvm.thread.count", "{thread}", "Number of executing platform threads.", upDown,
+				value(48, 0.2, 0.05, truth("jvm.thread.daemon", true)), value(9, 0, 0.05, truth("jvm.thread.daemon", false))),
+			newInstrument("jvm.class.count", "{class}", "Number of classes currently loaded.", upDown,
+				value(14200+float64(hash(s.name)%2000), 0, 0.001)),
 			newInstrument("jvm.cpu.recent_utilization", "1", "Recent CPU utilization for the process.", gauge, value(0.24, 0.9, 0.25)).fractional(),
 		)
 	case "nodejs":
@@ -156,7 +174,8 @@ func (sh *shop) runtime(s *service, replica int) []*receiver {
 				"opentelemetry-node-metrics",
 				newInstrument("process.runtime.nodejs.eventloop.lag", "s", "Event loop lag.", histogram, value(0.004, 0.5, 0.3)),
 				newInstrument("process.runtime.nodejs.memory.heap.used", "By", "Heap in use.", gauge, value(74e6, 0.1, 0.1).rising(20)),
-				newInstrument("process.runtime.nodejs.gc.count", "{gc}", "Garbage collections.", counter, value(0.4, 0.8, 0, text("type", "minor")), value(0.02, 0.8, 0, text("type", "major"))),
+				newInstrument("process.runtime.nodejs.gc.count", "{gc}", "Garbage collections.", counter,
+					value(0.4, 0.8, 0, text("type", "minor")), value(0.02, 0.8, 0, text("type", "major"))),
 				newInstrument("process.runtime.nodejs.handles", "{handle}", "Active handles.", gauge, value(41, 0.2, 0.1)),
 			)
 		}
@@ -173,7 +192,8 @@ func (sh *shop) runtime(s *service, replica int) []*receiver {
 			newInstrument("go.goroutine.count", "{goroutine}", "Count of live goroutines.", upDown, value(120, 0.5, 0.1)),
 			newInstrument("go.memory.used", "By", "Memory used by the Go runtime.", upDown, value(64e6, 0.1, 0.1).rising(3)),
 			// Scraped in the Prometheus format, which has summaries.
-			newInstrument("go_gc_duration_seconds", "s", "A summary of the pause duration of garbage collection cycles.", summary, value(0.00009, 0.2, 0.3)),
+			newInstrument("go_gc_duration_seconds", "s", "A summary of the pause duration of garbage collection cycles.", summary,
+				value(0.00009, 0.2, 0.3)),
 		)
 	default:
 		return nil

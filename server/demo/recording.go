@@ -117,7 +117,9 @@ func (t *tape) look(r random, at int64) {
 func (t *tape) click(at int64) {
 	// Types of interaction: 1 pressed, 0 released, 2 clicked.
 	for i, kind := range []int{1, 0, 2} {
-		t.add(at+int64(i)*int64(30*time.Millisecond), eventIncremental, object{"source": sourceInteraction, "type": kind, "id": t.button, "x": 60, "y": 190})
+		t.add(at+int64(i)*int64(30*time.Millisecond), eventIncremental, object{
+			"source": sourceInteraction, "type": kind, "id": t.button, "x": 60, "y": 190,
+		})
 	}
 }
 
@@ -126,7 +128,9 @@ func (t *tape) input(at int64, length int) {
 	masked := ""
 	for i := range length {
 		masked += "*"
-		t.add(at+int64(i)*int64(120*time.Millisecond), eventIncremental, object{"source": sourceInput, "text": masked, "isChecked": false, "id": t.field})
+		t.add(at+int64(i)*int64(120*time.Millisecond), eventIncremental, object{
+			"source": sourceInput, "text": masked, "isChecked": false, "id": t.field,
+		})
 	}
 }
 

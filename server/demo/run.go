@@ -62,7 +62,8 @@ func Run(ctx context.Context, o Options) (Result, error) {
 		o.Progress = func(Progress) {}
 	}
 	if back := time.Since(o.From); back > MaxBack {
-		return Result{}, fmt.Errorf("the back-fill begins %s ago; telemetry older than %s is not taken in", back.Round(time.Hour), limits.Days(limits.TraceRetention))
+		return Result{}, fmt.Errorf("the back-fill begins %s ago; telemetry older than %s is not taken in", back.Round(time.Hour),
+			limits.Days(limits.TraceRetention))
 	}
 	box, wait := newOutbox(ctx, o.Target)
 	r := runner{Options: o, box: box, batch: batch{most: perRequest, send: box.submit}, stream: NewStream(o.Config, o.From), at: o.From}
@@ -79,7 +80,8 @@ func Run(ctx context.Context, o Options) (Result, error) {
 		err = fmt.Errorf("the server did not answer within %s of the stop: what was under way may be lost", grace)
 	}
 	return Result{
-		Totals: box.Totals(), From: o.From.UTC(), To: r.at.UTC(), Stopped: stopped, Seconds: time.Since(began).Seconds(), Seed: o.Seed, Rate: o.Rate,
+		Totals: box.Totals(), From: o.From.UTC(), To: r.at.UTC(), Stopped: stopped, Seconds: time.Since(began).Seconds(), Seed: o.Seed,
+		Rate:   o.Rate,
 		Faults: o.Faults(o.From, r.at),
 	}, err
 }

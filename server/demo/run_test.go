@@ -91,7 +91,8 @@ func TestRunWaits(t *testing.T) {
 			return false
 		}
 		w.Header().Set("Retry-After", "1")
-		w.WriteHeader(map[string]int{"/v1/traces": http.StatusTooManyRequests}[path] + map[bool]int{true: http.StatusServiceUnavailable}[path != "/v1/traces"])
+		w.WriteHeader(map[string]int{"/v1/traces": http.StatusTooManyRequests}[path] +
+			map[bool]int{true: http.StatusServiceUnavailable}[path != "/v1/traces"])
 		return true
 	}}
 	began := time.Now()
@@ -106,7 +107,9 @@ func TestRunRefused(t *testing.T) {
 	s := &receiving{answer: func(w http.ResponseWriter, path string, _ int) bool {
 		switch path {
 		case "/v1/traces":
-			text, _ := proto.Marshal(&coltrace.ExportTraceServiceResponse{PartialSuccess: &coltrace.ExportTracePartialSuccess{RejectedSpans: 3, ErrorMessage: "too old"}})
+			text, _ := proto.Marshal(&coltrace.ExportTraceServiceResponse{
+				PartialSuccess: &coltrace.ExportTracePartialSuccess{RejectedSpans: 3, ErrorMessage: "too old"},
+			})
 			_, _ = w.Write(text)
 		case "/v1/logs":
 			w.WriteHeader(http.StatusBadRequest)
@@ -120,7 +123,8 @@ func TestRunRefused(t *testing.T) {
 	}}
 	result, err := run(t.Context(), t, s, nil)
 	spans, logs, products := result.Signals[signalSpans], result.Signals[signalLogs], result.Signals[signalProducts]
-	if err != nil || spans.Refused != 3*spans.Requests || spans.Accepted != spans.Sent-spans.Refused || logs.Accepted != 0 || logs.Refused != logs.Sent || products.Accepted != 0 {
+	if err != nil || spans.Refused != 3*spans.Requests || spans.Accepted != spans.Sent-spans.Refused || logs.Accepted != 0 ||
+		logs.Refused != logs.Sent || products.Accepted != 0 {
 		t.Errorf("%v %+v", err, result)
 	}
 	reasons := strings.Join(result.Reasons, "\n")
@@ -154,7 +158,8 @@ func TestRunStopped(t *testing.T) {
 			}
 		}
 	})
-	if err != nil || !result.Stopped || result.Signals[signalSpans].Accepted != s.spans || s.spans == 0 || !result.To.Before(result.From.Add(time.Hour)) {
+	if err != nil || !result.Stopped || result.Signals[signalSpans].Accepted != s.spans || s.spans == 0 ||
+		!result.To.Before(result.From.Add(time.Hour)) {
 		t.Errorf("%v %+v: %d spans came", err, result, s.spans)
 	}
 }
@@ -174,7 +179,8 @@ func TestRunLive(t *testing.T) {
 			}
 		}
 	})
-	if err != nil || result.Stopped || s.spans == 0 || result.Signals[signalSpans].Accepted != s.spans || result.To.Before(result.From.Add(2*time.Second)) {
+	if err != nil || result.Stopped || s.spans == 0 || result.Signals[signalSpans].Accepted != s.spans ||
+		result.To.Before(result.From.Add(2*time.Second)) {
 		t.Errorf("%v %+v: %d spans came", err, result, s.spans)
 	}
 }

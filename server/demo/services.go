@@ -109,7 +109,10 @@ func (sh *shop) instance(s *service, environment string, replica int, nano int64
 	if r := sh.instances[key]; r != nil {
 		return r
 	}
-	r := &resource{pb: &resourcepb.Resource{Attributes: sh.describe(s, key)}, scope: &commonpb.InstrumentationScope{Name: s.library, Version: s.libraryVersion}}
+	r := &resource{
+		pb:    &resourcepb.Resource{Attributes: sh.describe(s, key)},
+		scope: &commonpb.InstrumentationScope{Name: s.library, Version: s.libraryVersion},
+	}
 	sh.instances[key] = r
 	return r
 }
@@ -132,7 +135,8 @@ func (sh *shop) describe(s *service, key instance) []attribute {
 		)
 	}
 	if s.name == web {
-		return append(a, text("svc.sdk.type", "browser"), text("deployment.commit_sha", commitOf(s.name, key.version)), text("deployment.environment", key.environment))
+		return append(a, text("svc.sdk.type", "browser"), text("deployment.commit_sha", commitOf(s.name, key.version)),
+			text("deployment.environment", key.environment))
 	}
 	pod := podName(s, key.environment, key.version, key.replica)
 	a = append(a, kubernetes(s, key.environment, pod)...)

@@ -179,7 +179,8 @@ func routeOf(path string) string {
 func (s *session) request(name, method, path string, do func(*trace) *failure) *failure {
 	t := s.g.begin(s.r, s.now, production, s.v)
 	t.session = s.id
-	sc := t.open(s.g.services[web], internal, name, text("url.full", s.address), text("browser.platform", s.v.os), text("user_agent.original", s.v.agent))
+	sc := t.open(s.g.services[web], internal, name, text("url.full", s.address), text("browser.platform", s.v.os),
+		text("user_agent.original", s.v.agent))
 	t.work(8 * ms)
 	f := do(t)
 	t.work(12 * ms)
@@ -197,7 +198,9 @@ func (s *session) request(name, method, path string, do func(*trace) *failure) *
 		status = f.http
 	}
 	s.now = min(t.now, s.start+int64(maxSession))
-	s.event("network", map[string]any{"net_method": method, "net_url": origin + path, "net_status": status, "net_duration_ms": took / int64(ms), "trace_id": id})
+	s.event("network", map[string]any{
+		"net_method": method, "net_url": origin + path, "net_status": status, "net_duration_ms": took / int64(ms), "trace_id": id,
+	})
 	return f
 }
 

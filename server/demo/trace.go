@@ -29,7 +29,9 @@ type trace struct {
 
 // begin opens a trace. Call end when it is complete.
 func (g *slot) begin(r random, at int64, environment string, v *visitor) *trace {
-	return &trace{g: g, r: r, environment: environment, visitor: v, unit: &Unit{}, id: r.bytes(16), now: at, latest: at, instances: map[string]*resource{}}
+	return &trace{
+		g: g, r: r, environment: environment, visitor: v, unit: &Unit{}, id: r.bytes(16), now: at, latest: at, instances: map[string]*resource{},
+	}
 }
 
 // sampleHead marks the trace as one of four that a head sampler kept (OpenTelemetry tracestate, with a threshold of 3/4).
@@ -93,8 +95,9 @@ type scope struct {
 func (t *trace) open(s *service, kind tracepb.Span_SpanKind, name string, attributes ...attribute) scope {
 	from := t.instance(s)
 	span := &tracepb.Span{
-		TraceId: t.id, SpanId: t.r.bytes(8), TraceState: t.state, Name: name, Kind: kind, StartTimeUnixNano: uint64(t.now), Attributes: attributes,
-		Flags: 1,
+		TraceId: t.id, SpanId: t.r.bytes(8), TraceState: t.state, Name: name, Kind: kind, StartTimeUnixNano: uint64(t.now),
+		Attributes: attributes,
+		Flags:      1,
 	}
 	if t.at != nil {
 		span.ParentSpanId = t.at.SpanId

@@ -32,7 +32,8 @@ func (g *slot) visitor(r random, app bool) *visitor {
 		number := 1000 + r.IntN(4000)
 		own := newRandom(g.seed, "visitor", int64(number))
 		v.id, v.key = "u-"+own.digits(6), own.uuid()
-		v.name = pick(own, []string{"Ada", "Bo", "Cleo", "Dana", "Emil", "Fay", "Gus", "Hana"}) + " " + pick(own, []string{"Berg", "Costa", "Dahl", "Evers", "Falk", "Gray"})
+		v.name = pick(own, []string{"Ada", "Bo", "Cleo", "Dana", "Emil", "Fay", "Gus", "Hana"}) + " " + pick(own,
+			[]string{"Berg", "Costa", "Dahl", "Evers", "Falk", "Gray"})
 		if own.chance(0.2) {
 			v.group = pick(own, []string{"northwind", "contoso", "initech", "umbrella"})
 		}
@@ -63,7 +64,9 @@ func (v *visitor) describe(r random, app bool) {
 		v.agent, v.browser, v.os, v.device = d.agent, d.browser, d.os, d.kind
 	}
 	v.country = pick(r, []string{"DE", "DE", "DE", "FR", "NL", "PL", "US", "GB", "AT", "ES"})
-	v.language = map[string]string{"DE": "de-DE", "AT": "de-AT", "FR": "fr-FR", "NL": "nl-NL", "PL": "pl-PL", "ES": "es-ES", "US": "en-US", "GB": "en-GB"}[v.country]
+	v.language = map[string]string{
+		"DE": "de-DE", "AT": "de-AT", "FR": "fr-FR", "NL": "nl-NL", "PL": "pl-PL", "ES": "es-ES", "US": "en-US", "GB": "en-GB",
+	}[v.country]
 }
 
 // stamp formats a time as the browser SDK does.

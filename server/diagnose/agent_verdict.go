@@ -19,7 +19,7 @@ func (e *Engine) AgentSession(ctx context.Context, id string, p Period) (*svcv2.
 	if err != nil {
 		return nil, err
 	}
-	return JudgeAgentSession(s), nil
+	return judgeAgentSession(s), nil
 }
 
 // AgentFailureKind is the kind of operation that failed.
@@ -56,8 +56,8 @@ func TokenReporting(spans []*svcv2.AgentSpan) string {
 	return reporting
 }
 
-// JudgeAgentSession finds the failures and faults of a session.
-func JudgeAgentSession(s *svcv2.AgentSession) *svcv2.AgentSessionVerdict {
+// judgeAgentSession finds the failures and faults of a session.
+func judgeAgentSession(s *svcv2.AgentSession) *svcv2.AgentSessionVerdict {
 	v := &svcv2.AgentSessionVerdict{Object: "agent_session_verdict", SessionId: s.GetId(), Truncated: s.GetTruncated()}
 	turns := AgentTurns(s.GetSpans())
 	turnOf := map[string]int32{}

@@ -168,7 +168,7 @@ func (x *matrix) unfinished(t *testing.T, all []*operated, db breakable) {
 			status, text := roundTrip(t, req)
 			switch {
 			case again == 0:
-			case status == http.StatusConflict && bytes.Contains(text, []byte("still under way")):
+			case status == http.StatusConflict && bytes.Contains(text, []byte("still running")):
 				o.note(door, &wireError{Tag: apierr.Spec(apierr.IdempotencyInProgress).GetTag()})
 			default:
 				t.Errorf("%s: %s again, while the first try has no end: %d %.300s", door, o.m.OperationID, status, text)

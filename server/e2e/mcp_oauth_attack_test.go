@@ -208,7 +208,7 @@ func TestConsentAgainstOthers(t *testing.T) {
 			`"><input name="organization" value="` + s.OrgID + `"><input name="decision" value="approve"><button id="go">x</button></form>`}},
 		click("#go"), read("answer", ".alert"))
 	got := browse(t, []string{s.BaseURL, elsewhere}, steps...)
-	if got.Seen["frame"] != "refused" || !strings.Contains(fmt.Sprint(got.Seen["answer"]), "could not be taken") {
+	if got.Seen["frame"] != "refused" || !strings.Contains(fmt.Sprint(got.Seen["answer"]), "was not accepted") {
 		t.Errorf("%v", got.Seen)
 	}
 	if len(program.answers) != 0 {

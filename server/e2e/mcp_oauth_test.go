@@ -147,7 +147,7 @@ func TestOAuthGoClient(t *testing.T) {
 		click("button[value=approve]"), read("chosen", "h1"), // nothing is chosen yet, so the browser keeps the page
 		click("input[name=organization][value='"+s.OrgID+"']"), click("button[value=approve]"), awaitPage(program.callback), read("back", "h1"))
 	got := walk(t, []string{s.BaseURL, strings.TrimSuffix(program.callback, "/callback")}, steps...)
-	for _, want := range []string{name, "127.0.0.1", "OAuth first", "OAuth second", "what the program says of itself", "Everything that you"} {
+	for _, want := range []string{name, "127.0.0.1", "OAuth first", "OAuth second", "The program chose this name itself", "Everything that you"} {
 		if !strings.Contains(fmt.Sprint(got.Seen["page"]), want) {
 			t.Errorf("the page does not show %q: %v", want, got.Seen["page"])
 		}

@@ -107,7 +107,7 @@ func TestPagesInBrowser(t *testing.T) {
 		script("cookies", "document.cookie"))
 	got := walk(t, []string{s.BaseURL}, steps...)
 	for name, want := range map[string]string{
-		"refused": "is wrong", "offer": "an administrator", "hello": "Hello, Grace", "changed": "Your password was changed", "used": "does not exist", "unknown": "not known", "code": waiting.code,
+		"refused": "is wrong", "offer": "an administrator", "hello": "Hello, Grace", "changed": "Your password was changed", "used": "does not exist", "unknown": "is unknown", "code": waiting.code,
 		"confirmed": "Confirmed", "out": "Sign in",
 	} {
 		if !strings.Contains(fmt.Sprint(got.Seen[name]), want) {
@@ -139,7 +139,7 @@ func TestPagesAgainstOthers(t *testing.T) {
 	if got.Seen["frame"] != "refused" {
 		t.Errorf("a page of another site framed ours: %v", got.Seen["frame"])
 	}
-	if !strings.Contains(fmt.Sprint(got.Seen["answer"]), "could not be taken") || !strings.Contains(fmt.Sprint(got.Seen["still"]), "Hello") {
+	if !strings.Contains(fmt.Sprint(got.Seen["answer"]), "was not accepted") || !strings.Contains(fmt.Sprint(got.Seen["still"]), "Hello") {
 		t.Errorf("a foreign form was answered with %q, and then there is %q", got.Seen["answer"], got.Seen["still"])
 	}
 }
@@ -224,7 +224,7 @@ func TestOIDCInBrowser(t *testing.T) {
 
 			// This person is unknown.
 			got := walk(t, allowed, append(start("stranger@example.com"), awaitPage(s.BaseURL), read("stranger", ".alert"), look("oidc-stranger"))...)
-			if !strings.Contains(fmt.Sprint(got.Seen["stranger"]), "Nobody here has the address stranger@example.com") {
+			if !strings.Contains(fmt.Sprint(got.Seen["stranger"]), "No account has the address stranger@example.com") {
 				t.Errorf("a stranger: %v", got.Seen)
 			}
 			// An invited person joins with the provider, then signs in with it, and is the same user.
@@ -250,7 +250,7 @@ func TestOIDCInBrowser(t *testing.T) {
 				t.Fatal("there is such a user already")
 			}
 			got = walk(t, allowed, append(start("unverified@joins.example"), awaitPage(s.BaseURL), read("unverified", ".alert"))...)
-			if !strings.Contains(fmt.Sprint(got.Seen["unverified"]), "does not vouch") {
+			if !strings.Contains(fmt.Sprint(got.Seen["unverified"]), "has not verified") {
 				t.Errorf("an unverified address: %v", got.Seen)
 			}
 			// The rule of the operator.

@@ -420,7 +420,7 @@ func TestInvitationPage(t *testing.T) {
 	second := invite(`{"email":"` + email + `"}`)
 	stranger := newVisitor(t, s.BaseURL)
 	stranger.signIn(s.AdminEmail, s.AdminPassword)
-	if got := stranger.get(second); !strings.Contains(got.text, "does not belong") || strings.Contains(got.text, "Join as") {
+	if got := stranger.get(second); !strings.Contains(got.text, "is for another address") || strings.Contains(got.text, "Join as") {
 		t.Errorf("the page for somebody else: %s", got.text)
 	}
 	if got := stranger.post(second, second); got.StatusCode != 403 {
@@ -434,7 +434,7 @@ func TestInvitationPage(t *testing.T) {
 	}
 	// A link for anybody who has it, and a person who has an account and is not signed in.
 	third := invite(`{}`)
-	if got := newVisitor(t, s.BaseURL).post(third, third, "email", s.AdminEmail, "password", "not the password"); got.StatusCode != 401 || !strings.Contains(got.text, "not its password") {
+	if got := newVisitor(t, s.BaseURL).post(third, third, "email", s.AdminEmail, "password", "not the password"); got.StatusCode != 401 || !strings.Contains(got.text, "the password is wrong") {
 		t.Errorf("a wrong password: %d", got.StatusCode)
 	}
 	known := newVisitor(t, s.BaseURL)

@@ -65,7 +65,7 @@ func TestChangePassword(t *testing.T) {
 	}{
 		{"not it", "the third one of all", "That is not your password", 400},
 		{"a long enough one", "short", "The new password", 400},
-		{"a long enough one", "", "Enter your present password", 400},
+		{"a long enough one", "", "Enter your current password", 400},
 		{"a long enough one", "the third one of all", "Your password was changed. You are signed out of one other session.", 200},
 	} {
 		if got := v.post("/account", "/account", "current_password", tc.present, "new_password", tc.next); got.StatusCode != tc.status || !strings.Contains(got.text, tc.says) {

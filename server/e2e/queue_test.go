@@ -220,8 +220,8 @@ func TestSendTest(t *testing.T) {
 		code        int
 		want        string
 	}{
-		{"success", p.PrivateKey, p.APIKey, 0, "All is well"},
-		{"public key", p.PublicKey, p.APIKey, 0, "All is well"},
+		{"success", p.PrivateKey, p.APIKey, 0, "Success: trace"},
+		{"public key", p.PublicKey, p.APIKey, 0, "Success: trace"},
 		{"unknown ingest key", "svc_sk_" + strings.Repeat("a", 43), p.APIKey, 1, "step 1 of 6, send the trace"},
 		{"API key to send", p.APIKey, p.APIKey, 1, "step 1 of 6, send the trace"},
 		{"ingest key to read", p.PrivateKey, p.PrivateKey, 1, "step 4 of 6, find the trace"},

@@ -101,7 +101,7 @@ func (g *Guard) check(u *url.URL, plainHTTP bool) error {
 		}
 		return refuse("the URL must begin with https://")
 	case host == "":
-		return errors.New("the URL names no host")
+		return errors.New("the URL has no host")
 	case u.User != nil:
 		return refuse("the URL must not hold a user name or password")
 	}
@@ -116,7 +116,7 @@ func (g *Guard) check(u *url.URL, plainHTTP bool) error {
 func (g *Guard) control(network, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil || (network != "tcp4" && network != "tcp6") {
-		return &RefusedError{Host: address, Reason: "it is no TCP address"}
+		return &RefusedError{Host: address, Reason: "it is not a TCP address"}
 	}
 	if !g.allows(at.Addr()) {
 		return &RefusedError{Host: at.Addr().String(), Reason: "its address is not public"}

@@ -104,7 +104,7 @@ func (k *Keys) Begin(ctx context.Context, p *principal.Principal, key, method st
 	row, first, err := k.store.ClaimIdempotencyKey(ctx, p.Org, in, Lease)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return nil, apierr.New(apierr.OrganizationAccessDenied, "The organization does not exist any more.", apierr.Cause(err))
+		return nil, apierr.New(apierr.OrganizationAccessDenied, "The organization no longer exists.", apierr.Cause(err))
 	case err != nil:
 		return nil, apierr.New(apierr.AuthorizationUnavailable,
 			"The `"+Header+"` cannot be checked at the moment, so nothing was done. Try again.", apierr.Cause(err))
@@ -115,11 +115,11 @@ func (k *Keys) Begin(ctx context.Context, p *principal.Principal, key, method st
 			limits.Lasts(KeepFor)+". Use a new key for each request, and the same key only to repeat it unchanged.", apierr.Param(Header))
 	case !row.Done:
 		return nil, apierr.New(apierr.IdempotencyInProgress,
-			"The first request with this `"+Header+"` is still under way. Try again in a moment to get its answer.")
+			"The first request with this `"+Header+"` is still running. Try again in a moment to get its answer.")
 	}
 	answer, err := k.seal.Open(row.Response, placeOf(p.Org, row.ID))
 	if err != nil {
-		return nil, fmt.Errorf("open the kept answer of %s: %w", method, err)
+		return nil, fmt.Errorf("open the stored answer of %s: %w", method, err)
 	}
 	return &Attempt{Replay: answer, Replayed: true}, nil
 }

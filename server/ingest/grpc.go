@@ -100,44 +100,44 @@ func (g *Gateway) serveCall(w http.ResponseWriter, r *http.Request, signal otlp.
 	h.Set("Grpc-Accept-Encoding", "gzip")
 	h.Set(requestid.Header, id)
 	e := export{signal: signal, door: doorGRPC, receipt: receipt{signalName: signal.String(), doorName: doorGRPC.String(), agent: r.UserAgent()}}
-	result, fail := g.receiveCall(ctx, r, &e)
-	message := result.Message()
+	fail := g.receiveCall(ctx, r, &e)
+	message := e.result.Message()
 	if e.test && fail != nil {
-		message, result.Rejected, fail = testVerdict(fail), 0, nil
+		message, e.result.Rejected, fail = testVerdict(fail), 0, nil
 	}
-	g.metrics.answered(signal, doorGRPC, started, fail)
+	g.metrics.answered(&e, started, fail)
 	g.settle(&e.receipt, fail)
 	if fail != nil {
 		g.report(signal, doorGRPC, id, fail)
 		writeStatus(w, grpcStatus(fail))
 		return
 	}
-	writeMessage(w, protoResponse(nil, result.Rejected, message))
+	writeMessage(w, protoResponse(nil, e.result.Rejected, message))
 }
 
 // receiveCall runs the checks in the order of the HTTP door.
-func (g *Gateway) receiveCall(ctx context.Context, r *http.Request, e *export) (none otlp.Result, _ *apierr.Error) {
+func (g *Gateway) receiveCall(ctx context.Context, r *http.Request, e *export) *apierr.Error {
 	key, discard, fail := g.authenticate(ctx, r.Header)
 	e.identify(&key)
 	e.test = discard
 	if fail != nil {
-		return none, fail
+		return fail
 	}
 	if fail := key.allow(e.signal); fail != nil {
-		return none, fail
+		return fail
 	}
 	if fail := g.paced(&key); fail != nil {
-		return none, fail
+		return fail
 	}
 	if fail := g.admit(key.Org); fail != nil {
-		return none, fail
+		return fail
 	}
 	defer g.inFlight.leave(key.Org)
 	body := g.buffers.get(key.Org)
 	defer g.release(body)
 	gzip, fail := g.readMessage(ctx, body, r)
 	if fail != nil {
-		return none, fail
+		return fail
 	}
 	e.key, e.discard, e.body, e.held, e.gzip = key, discard, body.b, body, gzip
 	return g.store(ctx, e)

@@ -104,27 +104,25 @@ func (g *Gateway) serveExport(w http.ResponseWriter, r *http.Request, signal otl
 	defer done()
 	e := export{signal: signal, door: doorHTTP, receipt: receipt{signalName: signal.String(), doorName: doorHTTP.String(), agent: r.UserAgent()}}
 	var media string
-	var result otlp.Result
 	fail := g.receive(ctx, r, &e.receipt, signal, func(h http.Header) (fail *apierr.Error) {
 		media, fail = mediaType(h, &e)
 		return fail
-	}, func(key Key, discard bool, body *buffer) (fail *apierr.Error) {
+	}, func(key Key, discard bool, body *buffer) *apierr.Error {
 		e.key, e.discard, e.held, e.body = key, discard, body, body.b
-		result, fail = g.store(ctx, &e)
-		return fail
+		return g.store(ctx, &e)
 	})
-	message := result.Message()
+	message := e.result.Message()
 	if e.test && fail != nil {
-		message, result.Rejected, fail = testVerdict(fail), 0, nil
+		message, e.result.Rejected, fail = testVerdict(fail), 0, nil
 		media, _ = mediaType(r.Header, &e) // a success has the media type of the request, which an early refusal did not read
 	}
-	g.metrics.answered(signal, doorHTTP, started, fail)
+	g.metrics.answered(&e, started, fail)
 	g.settle(&e.receipt, fail)
 	if fail != nil {
 		g.refuse(w, r, signal, doorHTTP, fail)
 		return
 	}
-	g.succeed(w, r, func() { writeSuccess(w, signal, media, result.Rejected, message) })
+	g.succeed(w, r, func() { writeSuccess(w, signal, media, e.result.Rejected, message) })
 }
 
 // refuse answers with an error, and logs it if it is a failure of this server.

@@ -4,15 +4,21 @@
 // The checks have a fixed order, and a request fails on the first one that it does not pass: path and method, key, the signals of the key,
 // its rate, the open requests of its organization, size, media type, body, plan, queue.
 //
-// A request can be refused or can wait at these places, in this order:
+// Six places can refuse a request or make it wait. Each bounds something else, so none can stand for another. A request passes them in this
+// order:
 //
-//   - ratelimit.PerSecond: the requests per second of a custom key. It refuses (429).
-//   - inFlight: the open requests of an organization. It refuses (429).
-//   - budget: the memory for bodies, shared by organizations. It never waits, because a waiting request holds memory. It refuses (429, 503).
-//   - backoff: an organization that the queue asked to wait and that sends earlier. It refuses (429) before the body is decompressed.
-//   - decodePermit: the right to decompress and walk a body. A small body waits in decoderSlots, a large one in largeQueue, where one body
-//     at a time is decoded and too many waiting ones are refused (429). Both are ordered by fair.Queue: organizations take turns by bytes.
-//   - queue.Log: the disk. An organization waits for its turn at the disk, and is refused (429, 503) when the queue or its share is full.
+//   - ratelimit.PerSecond bounds the requests per second of a custom key, by the limit of the key. It refuses (429).
+//   - inFlight bounds the open requests of an organization, by Limits.InFlight. It refuses (429).
+//   - budget bounds the bytes of bodies in memory, by Limits.Buffered for all organizations together. It never waits, because a waiting
+//     request holds memory. It refuses (429 for the share of the organization, 503 for all).
+//   - backoff remembers, for each organization, the time until which the queue asked it to wait. It refuses a request that comes earlier
+//     (429) before its body is decompressed, if the queue would refuse it still.
+//   - decodePermit is the right to decompress and walk one body. A small body waits in decoderSlots, which bounds the bodies that are
+//     decoded at once by Limits.Decoders and the reserved slots. A body of largeFrom bytes or more waits in largeQueue, which decodes one at
+//     a time and refuses (429) when largeWaitingOrg of the organization or largeWaiting of all wait. In both, fair.Queue decides whose turn
+//     it is: organizations take turns by bytes.
+//   - queue.Log bounds the bytes on the disk and in memory before it. An organization waits for its turn at the disk, and is refused
+//     (429, 503) when the queue or its share is full.
 package ingest
 
 import (

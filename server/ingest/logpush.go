@@ -29,45 +29,42 @@ func (g *Gateway) logpushEndpoint(path string) (e endpoint, found bool) {
 // push holds the additional data of a log push.
 type push struct {
 	source logpush.Source
-	lines  activity.Result
 }
 
 func (g *Gateway) serveLogpush(w http.ResponseWriter, r *http.Request, id string) {
 	ctx, started, done := g.begin(w, r)
 	defer done()
-	var result otlp.Result
 	e := export{signal: otlp.Logs, door: doorLogpush, push: &push{}, receipt: receipt{signalName: otlp.Logs.String(), doorName: doorLogpush.String(), agent: r.UserAgent()}}
 	c, discard, fail := g.authenticateConnector(ctx, id, presentedSecret(r))
 	if fail == nil {
 		e.push.source = c.Source
 		key := Key{Origin: otlp.Origin{Org: c.Org, KeyType: otlp.KeyConnector}, PublicID: c.ID}
 		e.identify(&key)
-		fail = g.receiveBody(ctx, r, key, discard, e.readLogpushMedia, func(key Key, discard bool, body *buffer) (fail *apierr.Error) {
+		fail = g.receiveBody(ctx, r, key, discard, e.readLogpushMedia, func(key Key, discard bool, body *buffer) *apierr.Error {
 			e.key, e.discard, e.held, e.body = key, discard, body, body.b
 			// The CDN's files are gzip, even without the header. No JSON begins with these bytes.
 			e.gzip = e.gzip || bytes.HasPrefix(body.b, gzipMagic)
-			result, fail = g.store(ctx, &e)
-			return fail
+			return g.store(ctx, &e)
 		})
-		e.push.add(result)
+		e.addCuts()
 		if !discard {
-			g.connectors.Delivered(c, e.push.problem(fail))
+			g.connectors.Delivered(c, e.problem(fail))
 		}
 	}
 	verdict := ""
 	if discard {
-		e.push.lines.Accepted = 0
+		e.lines.Accepted = 0
 		if fail != nil {
-			verdict, e.push.lines, fail = testVerdict(fail), activity.Result{}, nil
+			verdict, e.lines, fail = testVerdict(fail), activity.Result{}, nil
 		}
 	}
-	g.metrics.answered(otlp.Logs, doorLogpush, started, fail)
+	g.metrics.answered(&e, started, fail)
 	g.settle(&e.receipt, fail)
 	if fail != nil {
 		g.refuse(w, r, otlp.Logs, doorLogpush, fail)
 		return
 	}
-	g.succeed(w, r, func() { writeAccepted(w, e.push.lines, verdict) })
+	g.succeed(w, r, func() { writeAccepted(w, e.lines, verdict) })
 }
 
 // presentedSecret returns the secret of a connector. It is in the query, because the CDN accepts only a URL as a destination, or
@@ -113,29 +110,29 @@ func (e *export) readLogpushMedia(h http.Header) (fail *apierr.Error) {
 }
 
 // convert turns lines into an OTLP request, which is empty if no line can be stored.
-func (g *Gateway) convert(p *push, body []byte, received int64, limit int) ([]byte, *apierr.Error) {
-	lines, err := logpush.Convert(body, p.source, received, limit)
+func (g *Gateway) convert(e *export, body []byte, received int64, limit int) ([]byte, *apierr.Error) {
+	lines, err := logpush.Convert(body, e.push.source, received, limit)
 	if err != nil {
-		return nil, g.invalidUpload(err)
+		return nil, g.invalid(err, "lines")
 	}
-	p.lines = lines.Result
+	e.lines = lines.Result
 	return lines.Request, nil
 }
 
-// add adds the walk's result for the records that were made from the lines. A converted line is stored, but may have been cut.
-func (p *push) add(result otlp.Result) {
-	for _, n := range result.Warnings {
-		p.lines.Warnings = append(p.lines.Warnings, activity.Note{Problem: n.Message, Count: n.Count})
+// addCuts adds the walk's warnings about the records that were made from the lines. A converted line is stored, but may have been cut.
+func (e *export) addCuts() {
+	for _, n := range e.result.Warnings {
+		e.lines.Warnings = append(e.lines.Warnings, activity.Note{Problem: n.Message, Count: n.Count})
 	}
 }
 
 // problem returns the message about a failed push for the owner of a connector.
-func (p *push) problem(fail *apierr.Error) string {
+func (e *export) problem(fail *apierr.Error) string {
 	switch {
 	case fail != nil:
 		return fail.Message
-	case p.lines.Rejected > 0:
-		return fmt.Sprintf("%d of %d lines were not stored. The first problem: %s", p.lines.Rejected, p.lines.Rejected+p.lines.Accepted, p.lines.Reasons[0])
+	case e.lines.Rejected > 0:
+		return fmt.Sprintf("%d of %d lines were not stored. The first problem: %s", e.lines.Rejected, e.lines.Rejected+e.lines.Accepted, e.lines.Reasons[0])
 	default:
 		return ""
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/ingest/activity"
 	"github.com/svc-observability/svc/server/ingest/otlp"
 )
 
@@ -44,16 +45,27 @@ type metrics struct {
 	early       prometheus.Counter
 	// keyLimited, inFlightLimited and largeLimited are the causes of a RateLimited.
 	keyLimited, inFlightLimited, largeLimited prometheus.Counter
-	latency                                   [signalCount][doors]prometheus.Observer
-	accepted                                  [signalCount]prometheus.Counter
-	rejected                                  [signalCount]prometheus.Counter
-	cut                                       [signalCount]prometheus.Counter
-	discarded                                 [signalCount]prometheus.Counter
 	sampled                                   prometheus.Counter
-	undecided                                 [signalCount]prometheus.Counter
-	received                                  [signalCount]prometheus.Counter
-	inflated                                  [signalCount]prometheus.Counter
-	activity                                  map[string]*activitySeries
+	otlp                                      [signalCount]series
+	sessions, productEvents                   series
+}
+
+// series are the series of a signal.
+type series struct {
+	latency                                                           [doors]prometheus.Observer
+	accepted, rejected, discarded, undecided, cut, received, inflated prometheus.Counter
+}
+
+// of returns the series of a request.
+func (m *metrics) of(e *export) *series {
+	switch e.kind {
+	case 0:
+		return &m.otlp[e.signal]
+	case activity.ProductEvents:
+		return &m.productEvents
+	default:
+		return &m.sessions
+	}
 }
 
 func newMetrics(reg prometheus.Registerer) (*metrics, error) {
@@ -97,48 +109,36 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 		requests: requests, open: open, queueAppend: queueAppend, early: early,
 		keyLimited: limited.WithLabelValues("key"), inFlightLimited: limited.WithLabelValues("in_flight"), largeLimited: limited.WithLabelValues("large"),
 	}
-	for i := range signalCount {
-		signal := otlp.Signal(i).String()
-		m.accepted[i] = items.WithLabelValues(signal, "accepted")
-		m.rejected[i] = items.WithLabelValues(signal, "rejected")
-		m.cut[i] = cut.WithLabelValues(signal)
-		m.discarded[i] = items.WithLabelValues(signal, "discarded")
-		m.undecided[i] = items.WithLabelValues(signal, "undecided")
-		m.received[i] = bytes.WithLabelValues(signal, "received")
-		m.inflated[i] = bytes.WithLabelValues(signal, "decompressed")
-		for d := range doors {
-			if d == doorLogpush && otlp.Signal(i) != otlp.Logs {
-				continue
-			}
-			m.latency[i][d] = latency.WithLabelValues(signal, d.String())
+	of := func(signal string, served ...door) series {
+		s := series{
+			accepted:  items.WithLabelValues(signal, "accepted"),
+			rejected:  items.WithLabelValues(signal, "rejected"),
+			discarded: items.WithLabelValues(signal, "discarded"),
+			cut:       cut.WithLabelValues(signal),
+			undecided: items.WithLabelValues(signal, "undecided"),
+			received:  bytes.WithLabelValues(signal, "received"),
+			inflated:  bytes.WithLabelValues(signal, "decompressed"),
 		}
+		for _, d := range served {
+			s.latency[d] = latency.WithLabelValues(signal, d.String())
+		}
+		return s
 	}
+	m.otlp[otlp.Traces] = of(otlp.Traces.String(), doorHTTP, doorGRPC)
+	m.otlp[otlp.Logs] = of(otlp.Logs.String(), doorHTTP, doorGRPC, doorLogpush)
+	m.otlp[otlp.Metrics] = of(otlp.Metrics.String(), doorHTTP, doorGRPC)
+	m.sessions = of(activity.SessionReplays.String(), doorHTTP)
+	m.productEvents = of(activity.ProductEvents.String(), doorHTTP)
 	m.sampled = items.WithLabelValues(otlp.Traces.String(), "sampled")
-	m.activity = newActivitySeries(items, cut, bytes, latency)
 	return m, nil
 }
 
 // answered counts a request that ended. fail is nil for a success.
-func (m *metrics) answered(signal otlp.Signal, d door, started time.Time, fail *apierr.Error) {
+func (m *metrics) answered(e *export, started time.Time, fail *apierr.Error) {
 	tag := "ok"
 	if fail != nil {
 		tag = apierr.Spec(fail.Tag).GetTag()
 	}
-	m.requests.WithLabelValues(signal.String(), d.String(), tag).Inc()
-	m.latency[signal][d].Observe(time.Since(started).Seconds())
-}
-
-func (m *metrics) bytes(e *export, received, inflated int) {
-	m.received[e.signal].Add(float64(received))
-	m.inflated[e.signal].Add(float64(inflated))
-}
-
-// walked counts items that cannot be stored, or that the sampling policy drops.
-func (m *metrics) walked(e *export, r otlp.Result) {
-	if e.discard {
-		m.discarded[e.signal].Add(float64(r.Accepted + r.Rejected))
-		return
-	}
-	m.rejected[e.signal].Add(float64(r.Rejected))
-	m.sampled.Add(float64(r.Sampled))
+	m.requests.WithLabelValues(e.signalName, e.doorName, tag).Inc()
+	m.of(e).latency[e.door].Observe(time.Since(started).Seconds())
 }

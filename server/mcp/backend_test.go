@@ -65,10 +65,7 @@ func (b *backend) slice(limit *int32, cursor *string) (from, to int, next *strin
 	if b.err != nil {
 		return 0, 0, nil, b.err
 	}
-	n, err := paging.Limit(limit)
-	if err != nil {
-		return 0, 0, nil, err
-	}
+	n := paging.Limit(limit)
 	if from, err = paging.ParseOffset(cursor); err != nil {
 		return 0, 0, nil, err
 	}

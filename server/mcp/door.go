@@ -80,7 +80,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		var tooLarge *http.MaxBytesError
 		if errors.As(err, &tooLarge) {
-			fail(w, apierr.New(apierr.PayloadTooLarge, "An MCP request has at most "+limits.Size(s.cfg.MaxBodyBytes)+". Send less at once."))
+			fail(w, apierr.New(apierr.PayloadTooLarge, "An MCP request has at most "+limits.Size(s.cfg.MaxBodyBytes)+". Send less in one request."))
 		} else {
 			fail(w, apierr.New(apierr.InvalidRequest, "The connection ended before the body was complete. Send the request again."))
 		}

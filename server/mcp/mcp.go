@@ -115,7 +115,9 @@ func New(cfg Config) (*Server, error) {
 			Tools: &sdk.ToolCapabilities{}, Prompts: &sdk.PromptCapabilities{}, Resources: &sdk.ResourceCapabilities{}, Completions: &sdk.CompletionCapabilities{},
 		},
 	})
-	addPrompts(server)
+	if err := addPrompts(server); err != nil {
+		return nil, fmt.Errorf("mcp: %w", err)
+	}
 	for _, set := range toolsets() {
 		for _, make := range set.tools {
 			t, err := make(s.clients)

@@ -42,7 +42,7 @@ const dataModel = `# What svc stores
 
 * **Services** send **spans**. A trace is all spans with one trace id. Its root span has no parent. Entry spans are those that enter a service: throughput, error rate and latency of services count them, corrected for sampling.
 * **Logs** are records with a severity and a body, often with the trace and span that they were written in.
-* **Metrics** have a name, a type (sum, gauge, histogram, exponential_histogram, summary), attributes and data points.
+* **Metrics** have a name, a type ({metric_types}), attributes and data points.
 * **Errors** are failed spans grouped by a fingerprint of their exception and place.
 * **Sessions** are visits in a browser, with their events and the traces that they started. **Product events** are actions of people. Funnels count the people who complete several of them in order.
 * **Dashboards** are widgets on a grid of 12 columns; every change keeps the previous version.
@@ -74,7 +74,12 @@ The prompts incident_triage, latency_analysis and debug_errors are tested paths 
 `
 
 // addPrompts adds the prompts and the resource. They need no scope because they hold no data.
-func addPrompts(server *sdk.Server) {
+func addPrompts(server *sdk.Server) error {
+	types, err := tool.Choices("QueryMetric.type")
+	if err != nil {
+		return err
+	}
+	text := strings.ReplaceAll(dataModel, "{metric_types}", strings.Join(types, ", "))
 	arguments := []*sdk.PromptArgument{
 		{Name: "service_name", Description: "Exact name of a service."}, {Name: "time_range", Description: "For example: now-1h to now."},
 	}
@@ -93,8 +98,9 @@ func addPrompts(server *sdk.Server) {
 	}
 	server.AddResource(&sdk.Resource{URI: instructionsURI, Name: "instructions", Title: "How to use this server", Description: "The stored data, and the tool for each question.", MIMEType: "text/markdown"},
 		func(context.Context, *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
-			return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: instructionsURI, MIMEType: "text/markdown", Text: dataModel}}}, nil
+			return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: instructionsURI, MIMEType: "text/markdown", Text: text}}}, nil
 		})
+	return nil
 }
 
 // complete offers the names of services for the prompts' service_name. It offers none to a caller who may not list services.

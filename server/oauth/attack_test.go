@@ -134,7 +134,8 @@ func TestAuthorizationRefusals(t *testing.T) {
 		q := request(client, "scope", "*")
 		q.Add(name, q.Get(name))
 		var refusal *oauth.Refusal
-		if _, err := f.server.Authorization(t.Context(), q); !errors.As(err, &refusal) || refusal.Redirect != nil || !strings.Contains(refusal.Message, name) {
+		if _, err := f.server.Authorization(t.Context(), q); !errors.As(err, &refusal) || refusal.Redirect != nil ||
+			!strings.Contains(refusal.Message, name) {
 			t.Errorf("%s twice: %v", name, err)
 		}
 	}
@@ -166,7 +167,8 @@ func TestAuthorization(t *testing.T) {
 			t.Fatal(err)
 		}
 		q := u.Query()
-		if q.Get("iss") != issuer || len(q["state"]) != 1 || q.Get("state") != "xyz" || len(q.Get("code")) != 43 || strings.Contains(to, "keep") && q.Get("keep") != "1" {
+		if q.Get("iss") != issuer || len(q["state"]) != 1 || q.Get("state") != "xyz" || len(q.Get("code")) != 43 ||
+			strings.Contains(to, "keep") && q.Get("keep") != "1" {
 			t.Errorf("%s", u)
 		}
 		denied := f.server.Deny(a).Query()
@@ -287,7 +289,8 @@ func FuzzRedirect(f *testing.F) {
 			return
 		}
 		u, err := url.Parse(a.RedirectURI)
-		if err != nil || u.User != nil || a.RedirectURI != "https://app.test/cb" && (u.Scheme != "http" || u.Hostname() != "localhost" || u.Path != "/callback") {
+		if err != nil || u.User != nil || a.RedirectURI != "https://app.test/cb" &&
+			(u.Scheme != "http" || u.Hostname() != "localhost" || u.Path != "/callback") {
 			t.Errorf("%q leads to %q", to, a.RedirectURI)
 		}
 	})

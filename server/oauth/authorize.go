@@ -48,7 +48,9 @@ func (s *Server) Authorization(ctx context.Context, q url.Values) (*Authorizatio
 	var bad *Error
 	switch {
 	case errors.Is(err, errUnknownClient):
-		return nil, &Refusal{Message: "The program is not known here. Let it register again: remove the connection in the program, and add it anew."}
+		return nil, &Refusal{
+			Message: "This server does not know the program. Remove the connection in the program and add it again, so that the program registers again.",
+		}
 	case errors.As(err, &bad):
 		return nil, &Refusal{Message: "The program's request is not valid: " + bad.Description}
 	case err != nil:
@@ -59,7 +61,7 @@ func (s *Server) Authorization(ctx context.Context, q url.Values) (*Authorizatio
 		known = known || sameRedirect(r, to)
 	}
 	if !known || checkRedirect(to) != "" {
-		return nil, &Refusal{Message: "The program asks to be called back at an address that it has not registered. Nothing was sent there."}
+		return nil, &Refusal{Message: "The program named a return address that it has not registered. Nothing was sent there."}
 	}
 	a := &Authorization{Client: c, RedirectURI: to, state: q.Get("state"), challenge: q.Get("code_challenge")}
 	refuse := func(code, why string) error {

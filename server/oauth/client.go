@@ -48,7 +48,7 @@ func (m *metadata) check() error {
 	case len(m.RedirectURIs) == 0:
 		return invalid("invalid_redirect_uri", "redirect_uris is required: at least one address to which the browser is sent back.")
 	case len(m.RedirectURIs) > maxRedirects:
-		return invalid("invalid_redirect_uri", fmt.Sprintf("redirect_uris holds %d addresses; %d are allowed.", len(m.RedirectURIs), maxRedirects))
+		return invalid("invalid_redirect_uri", fmt.Sprintf("redirect_uris has %d addresses; at most %d are allowed.", len(m.RedirectURIs), maxRedirects))
 	}
 	for i, uri := range m.RedirectURIs {
 		if reason := checkRedirect(uri); reason != "" {
@@ -56,7 +56,8 @@ func (m *metadata) check() error {
 		}
 	}
 	if m.ClientURI != "" {
-		if u, err := url.Parse(m.ClientURI); err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || len(m.ClientURI) > maxURI {
+		if u, err := url.Parse(m.ClientURI); err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" ||
+			len(m.ClientURI) > maxURI {
 			return invalid("invalid_client_metadata", "client_uri must be the URL of a web page.")
 		}
 	}
@@ -66,7 +67,8 @@ func (m *metadata) check() error {
 // hidden reports whether a character is invisible. Such characters could make a name look like another one on the page where
 // people decide.
 func hidden(r rune) bool {
-	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r) || unicode.Is(unicode.Co, r)
+	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r) ||
+		unicode.Is(unicode.Co, r)
 }
 
 // register is dynamic registration (RFC 7591). Every client is a public client, whatever the request says.
@@ -82,7 +84,7 @@ func (s *Server) register(w http.ResponseWriter, r *http.Request) {
 	}
 	var m metadata
 	if err := json.Unmarshal(text, &m); err != nil {
-		fail(w, invalid("invalid_client_metadata", "The metadata is no JSON object of the expected form: client_name and client_uri are texts, redirect_uris is a list of texts."))
+		fail(w, invalid("invalid_client_metadata", "The metadata is not a JSON object of the expected form: client_name and client_uri are strings, redirect_uris is a list of strings."))
 		return
 	}
 	if err := m.check(); err != nil {
@@ -94,7 +96,10 @@ func (s *Server) register(w http.ResponseWriter, r *http.Request) {
 	}, maxClients)
 	if errors.Is(err, store.ErrConflict) {
 		w.Header().Set("Retry-After", "3600")
-		fail(w, &Error{Status: http.StatusServiceUnavailable, Code: "temporarily_unavailable", Description: "No more programs can be registered at the moment. Publish a client metadata document instead."})
+		fail(w, &Error{
+			Status: http.StatusServiceUnavailable, Code: "temporarily_unavailable",
+			Description: "No more programs can be registered at the moment. Publish a client metadata document instead.",
+		})
 		return
 	}
 	if err != nil {
@@ -115,7 +120,7 @@ func (s *Server) register(w http.ResponseWriter, r *http.Request) {
 }
 
 // errUnknownClient means that no program has this client_id.
-var errUnknownClient = errors.New("oauth: the client is not known")
+var errUnknownClient = errors.New("oauth: unknown client")
 
 // client finds a program by its registration, or by the document that its client_id names.
 func (s *Server) client(ctx context.Context, id string) (Client, error) {

@@ -57,7 +57,8 @@ func (d *documents) client(ctx context.Context, id string) (Client, error) {
 	if err != nil {
 		return Client{}, invalid("invalid_client", "client_id cannot be used: "+err.Error()+".")
 	}
-	if u.Path == "" || u.Path == "/" || strings.Contains(id, "#") || strings.Contains(u.EscapedPath(), "/./") || strings.Contains(u.EscapedPath(), "/../") || len(id) > maxURI {
+	if u.Path == "" || u.Path == "/" || strings.Contains(id, "#") || strings.Contains(u.EscapedPath(), "/./") ||
+		strings.Contains(u.EscapedPath(), "/../") || len(id) > maxURI {
 		return Client{}, invalid("invalid_client", "client_id must be an https:// URL with a path, and without a fragment or dot segments.")
 	}
 	if kept, ok := d.cache.GetIfPresent(id); ok && d.now().Sub(kept.readAt) < documentKept {
@@ -87,15 +88,16 @@ func (d *documents) read(ctx context.Context, id string, u *url.URL) (Client, er
 	case err != nil:
 		return Client{}, invalid("invalid_client", fmt.Sprintf("The document at client_id could not be read from %s.", u.Host))
 	}
-	if media, _, err := mime.ParseMediaType(header.Get("Content-Type")); err != nil || media != "application/json" && !strings.HasSuffix(media, "+json") {
+	if media, _, err := mime.ParseMediaType(header.Get("Content-Type")); err != nil || media != "application/json" &&
+		!strings.HasSuffix(media, "+json") {
 		return Client{}, invalid("invalid_client", "The document at client_id is not application/json.")
 	}
 	var m metadata
 	if err := json.Unmarshal(body, &m); err != nil {
-		return Client{}, invalid("invalid_client", "The document at client_id is no JSON object of the expected form.")
+		return Client{}, invalid("invalid_client", "The document at client_id is not a JSON object of the expected form.")
 	}
 	if m.ClientID != id {
-		return Client{}, invalid("invalid_client", "The client_id inside the document is not its address.")
+		return Client{}, invalid("invalid_client", "The client_id in the document must equal the address of the document.")
 	}
 	if err := m.check(); err != nil {
 		var e *Error

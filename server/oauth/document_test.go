@@ -117,9 +117,12 @@ func TestDocumentRefused(t *testing.T) {
 	}
 	_, port, _ := net.SplitHostPort(strings.TrimPrefix(s.URL, "https://"))
 	for id, want := range map[string]string{
-		s.URL + "/large": "larger than 5 KiB", s.URL + "/inflated": "larger than 5 KiB", s.URL + "/redirect": "could not be read", s.URL + "/inside": "could not be read", s.URL + "/missing": "could not be read",
-		s.URL + "/other": "is not its address", s.URL + "/html": "not application/json", s.URL + "/text": "no JSON object", s.URL + "/name": "client_name",
-		s.URL + "/redirects": "redirect_uris[0]", s.URL: "with a path", s.URL + "/": "with a path", s.URL + "/client.json#x": "fragment", s.URL + "/a/../client.json": "dot segments",
+		s.URL + "/large": "larger than 5 KiB", s.URL + "/inflated": "larger than 5 KiB", s.URL + "/redirect": "could not be read",
+		s.URL + "/inside": "could not be read", s.URL + "/missing": "could not be read",
+		s.URL + "/other": "must equal the address", s.URL + "/html": "not application/json", s.URL + "/text": "not a JSON object",
+		s.URL + "/name":      "client_name",
+		s.URL + "/redirects": "redirect_uris[0]", s.URL: "with a path", s.URL + "/": "with a path", s.URL + "/client.json#x": "fragment",
+		s.URL + "/a/../client.json":                                 "dot segments",
 		s.URL + "/" + strings.Repeat("x", 2048):                     "with a path",
 		strings.Replace(s.URL, "https", "http", 1) + "/client.json": "must begin with https://",
 		"https://user@127.0.0.1:" + port + "/client.json":           "user name",
@@ -141,7 +144,8 @@ func TestDocumentRefused(t *testing.T) {
 	}
 	// Without the exemption, this machine is a private address like any other.
 	strict := newFixture(t)
-	if _, err := strict.server.Authorization(t.Context(), request(s.URL+"/client.json")); err == nil || !strings.Contains(err.Error(), "not public") {
+	if _, err := strict.server.Authorization(t.Context(), request(s.URL+"/client.json")); err == nil ||
+		!strings.Contains(err.Error(), "not public") {
 		t.Errorf("%v", err)
 	}
 }
@@ -173,7 +177,8 @@ func TestDocumentSlow(t *testing.T) {
 		t.Errorf("another document: %v after %s", err, time.Since(began))
 	}
 	err := <-slow
-	if took := time.Since(began); err == nil || !strings.Contains(err.Error(), "could not be read") || took < 4*time.Second || took > 20*time.Second {
+	if took := time.Since(began); err == nil || !strings.Contains(err.Error(), "could not be read") || took < 4*time.Second ||
+		took > 20*time.Second {
 		t.Errorf("%v after %s", err, took)
 	}
 }

@@ -34,7 +34,8 @@ func TestMetadata(t *testing.T) {
 		"/.well-known/oauth-authorization-server": server, "/.well-known/oauth-authorization-server/mcp": server,
 	} {
 		a := f.do(t, http.MethodGet, path, "", "")
-		if diff := cmp.Diff(want, a.body); diff != "" || a.status != 200 || a.header.Get("Cache-Control") != "public, max-age=300" || a.header.Get("Access-Control-Allow-Origin") != "*" {
+		if diff := cmp.Diff(want, a.body); diff != "" || a.status != 200 || a.header.Get("Cache-Control") != "public, max-age=300" ||
+			a.header.Get("Access-Control-Allow-Origin") != "*" {
 			t.Errorf("%s: %d %v %s", path, a.status, a.header, diff)
 		}
 		a = f.do(t, http.MethodPost, path, "", "")
@@ -73,7 +74,8 @@ func TestRegister(t *testing.T) {
 		"client_id": id, "client_id_issued_at": float64(f.now().Unix()), "client_name": "Editor", "client_uri": "https://editor.test", "redirect_uris": []any{"http://localhost/cb"},
 		"grant_types": []any{"authorization_code", "refresh_token"}, "response_types": []any{"code"}, "token_endpoint_auth_method": "none",
 	}
-	if diff := cmp.Diff(want, a.body); diff != "" || a.status != 201 || !strings.HasPrefix(id, "mcpc_") || a.header.Get("Cache-Control") != "no-store" {
+	if diff := cmp.Diff(want, a.body); diff != "" || a.status != 201 || !strings.HasPrefix(id, "mcpc_") ||
+		a.header.Get("Cache-Control") != "no-store" {
 		t.Errorf("%d %s", a.status, diff)
 	}
 	if a := f.do(t, http.MethodPost, "/register", "application/json", `{"redirect_uris":["http://localhost/cb"]}`); a.status != 201 || a.body["client_name"] != nil || a.body["client_uri"] != nil {
@@ -128,7 +130,8 @@ func TestForms(t *testing.T) {
 		f.do(t, http.MethodPost, path, formType, good+"&client_id=d").refused(t, "twice", 400, "invalid_request")
 		f.do(t, http.MethodPost, path, formType, "a=%zz").refused(t, "escape", 400, "invalid_request")
 		f.do(t, http.MethodPost, path, formType, good+"&x="+strings.Repeat("x", 33<<10)).refused(t, "too large", 400, "invalid_request")
-		f.do(t, http.MethodPost, path, formType, strings.Replace(good, "client_id=c", "client_id=", 1)).refused(t, "no client", 400, "invalid_request")
+		f.do(t, http.MethodPost, path, formType, strings.Replace(good, "client_id=c", "client_id=", 1)).refused(t, "no client", 400,
+			"invalid_request")
 	}
 	f.post(t, "/oauth/token", "client_id", "c").refused(t, "no grant type", 400, "invalid_request")
 	for _, grant := range []string{"password", "client_credentials", "implicit", "urn:ietf:params:oauth:grant-type:device_code"} {
@@ -169,8 +172,11 @@ func TestToken(t *testing.T) {
 	client := f.register(t, callback)
 	a := f.redeem(t, client, f.code(t, client, "scope", "traces:read logs:read traces:read"))
 	access, refresh := a.text("access_token"), a.text("refresh_token")
-	want := map[string]any{"access_token": access, "refresh_token": refresh, "token_type": "Bearer", "expires_in": 3600.0, "scope": "logs:read traces:read"}
-	if diff := cmp.Diff(want, a.body); diff != "" || a.status != 200 || a.header.Get("Cache-Control") != "no-store" || a.header.Get("Access-Control-Allow-Origin") != "*" {
+	want := map[string]any{
+		"access_token": access, "refresh_token": refresh, "token_type": "Bearer", "expires_in": 3600.0, "scope": "logs:read traces:read",
+	}
+	if diff := cmp.Diff(want, a.body); diff != "" || a.status != 200 || a.header.Get("Cache-Control") != "no-store" ||
+		a.header.Get("Access-Control-Allow-Origin") != "*" {
 		t.Errorf("%d %v %s", a.status, a.header, diff)
 	}
 	if len(access) != 43 || strings.HasPrefix(access, "svc_") || access == refresh {
@@ -274,7 +280,8 @@ func TestStoreAway(t *testing.T) {
 		"redeem": f.redeem(t, client, code), "refresh": f.refresh(t, client, "x"), "revoke": f.post(t, "/oauth/revoke", "client_id", client, "token", "x"),
 		"register": f.do(t, http.MethodPost, "/register", "application/json", `{"redirect_uris":["http://localhost/cb"]}`),
 	} {
-		if a.status < 500 || a.text("error") != "server_error" && a.text("error") != "temporarily_unavailable" || strings.Contains(fmt.Sprint(a.body), "sql") {
+		if a.status < 500 || a.text("error") != "server_error" && a.text("error") != "temporarily_unavailable" ||
+			strings.Contains(fmt.Sprint(a.body), "sql") {
 			t.Errorf("%s: %d %v", what, a.status, a.body)
 		}
 	}

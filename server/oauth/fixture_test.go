@@ -91,7 +91,8 @@ func newFixture(t *testing.T, exempt ...netip.Prefix) *fixture {
 		}
 	})
 	f.server = oauth.New(oauth.Config{
-		Store: st, Hasher: hasher, Issuer: issuer, Scopes: []string{"*", "logs:read", "traces:read"}, Guard: egress.New(exempt...), Limiter: f, Now: f.now,
+		Store: st, Hasher: hasher, Issuer: issuer, Scopes: []string{"*", "logs:read", "traces:read"}, Guard: egress.New(exempt...),
+		Limiter: f, Now: f.now,
 	})
 	f.server.Mount(f.mux)
 	out, err := st.CreateOrganization(t.Context(), store.NewOrganization{Name: "one", Admin: &store.NewUser{Email: "a@example.com"}})
@@ -195,7 +196,9 @@ func (f *fixture) redeem(t *testing.T, client, code string, changes ...string) a
 
 func (f *fixture) refresh(t *testing.T, client, token string, changes ...string) answer {
 	t.Helper()
-	return f.post(t, "/oauth/token", append([]string{"grant_type", "refresh_token", "client_id", client, "refresh_token", token}, changes...)...)
+	return f.post(t, "/oauth/token", append([]string{
+		"grant_type", "refresh_token", "client_id", client, "refresh_token", token,
+	}, changes...)...)
 }
 
 // tokens returns the tokens of a new grant.

@@ -164,7 +164,9 @@ func (s *Server) limited(h http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-var errTooMany = &Error{Status: http.StatusTooManyRequests, Code: "slow_down", Description: "Too many requests came from this address. Wait, then try again."}
+var errTooMany = &Error{
+	Status: http.StatusTooManyRequests, Code: "slow_down", Description: "Too many requests came from this address. Wait, then try again.",
+}
 
 // allow counts a request against its address.
 func (s *Server) allow(ctx context.Context) (ok bool, wait time.Duration) {
@@ -238,7 +240,7 @@ func form(r *http.Request) (url.Values, error) {
 func once(values url.Values) error {
 	for name, all := range values {
 		if len(all) > 1 && name != "resource" {
-			return invalid("invalid_request", name+" is there more than once.")
+			return invalid("invalid_request", name+" is given more than once.")
 		}
 	}
 	return nil

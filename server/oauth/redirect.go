@@ -14,9 +14,9 @@ func checkRedirect(text string) string {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || len(text) > maxURI || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '\\' }):
-		return "it is no URL of at most 2048 characters of ASCII"
+		return "it is not a URL of at most 2048 ASCII characters"
 	case strings.ContainsFunc(u.Host, func(r rune) bool { return r >= 0x7f }):
-		return "its host is not written in ASCII"
+		return "its host holds characters outside ASCII"
 	case u.Scheme == "":
 		return "it has no scheme"
 	case strings.Contains(text, "#"):
@@ -31,7 +31,7 @@ func checkRedirect(text string) string {
 		}
 	case scheme == "http":
 		if !loopback(u) {
-			return "it must begin with https://; http:// is for this machine only (localhost, 127.0.0.1, [::1])"
+			return "it must begin with https://; http:// is allowed only for this machine (localhost, 127.0.0.1, [::1])"
 		}
 	case slices.Contains([]string{"javascript", "data", "vbscript", "blob", "file", "filesystem", "about", "view-source", "ftp", "ws", "wss", "mailto", "tel", "sms", "intent", "jar"}, scheme):
 		return "browsers must not be sent to " + scheme + ": addresses"

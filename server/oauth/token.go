@@ -26,7 +26,7 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if values.Get("client_id") == "" {
-		fail(w, invalid("invalid_request", "client_id is required in the body: clients are public here."))
+		fail(w, invalid("invalid_request", "client_id is required in the body, because all clients of this server are public."))
 		return
 	}
 	if err := s.checkResource(values); err != nil {
@@ -98,7 +98,7 @@ func (s *Server) refresh(r *http.Request, values url.Values) (map[string]any, er
 	if token == "" {
 		return nil, invalid("invalid_request", "refresh_token is required.")
 	}
-	refused := invalid("invalid_grant", "The refresh token is not valid for this client: it has expired, was used before, or the access was taken back. Connect again.")
+	refused := invalid("invalid_grant", "The refresh token is not valid for this client: it has expired, was used before, or the access was revoked. Connect again.")
 	old, err := s.cfg.Store.OAuthRefreshByHash(r.Context(), s.cfg.Hasher.Hash(token))
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, refused
@@ -116,7 +116,7 @@ func (s *Server) refresh(r *http.Request, values url.Values) (map[string]any, er
 	granted := strings.Fields(old.Grant.Scope)
 	for _, one := range strings.Fields(values.Get("scope")) {
 		if old.Grant.Scope != FullAccess && !slices.Contains(granted, one) {
-			return nil, invalid("invalid_scope", "A refresh cannot ask for more than was granted.")
+			return nil, invalid("invalid_scope", "A refresh cannot ask for more scopes than were granted.")
 		}
 	}
 	answer, tokens := s.newTokens(old.Grant)
@@ -125,7 +125,8 @@ func (s *Server) refresh(r *http.Request, values url.Values) (map[string]any, er
 			return nil, refused
 		}
 		if errors.Is(err, store.ErrReplayed) {
-			s.cfg.Logger.WarnContext(r.Context(), "a refresh token was used twice; its grant is revoked", "org_id", old.Grant.Org, "grant_id", old.Grant.ID)
+			s.cfg.Logger.WarnContext(r.Context(), "a refresh token was used twice; its grant is revoked", "org_id", old.Grant.Org, "grant_id",
+				old.Grant.ID)
 			return nil, refused
 		}
 		return nil, err

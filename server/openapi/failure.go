@@ -20,15 +20,15 @@ const (
 func headers() map[string]header {
 	return map[string]header{
 		requestIDHeader: {
-			Description: "Name of this request in the server's log: the one that was sent, or a new one.", Required: true,
+			Description: "Identifies this request in the server's log: the id that the request sent, or a new one.", Required: true,
 			Schema: &schema{Type: types{"string"}}, Example: "req_01J9Z3A7W2",
 		},
 		retryAfterHeader: {
-			Description: "When the same request can succeed: seconds, at least 1, or a date of HTTP. Sent with every failure that is retryable.",
+			Description: "When the same request can succeed: a number of seconds (at least 1) or an HTTP date. Sent with every failure that is retryable.",
 			Schema:      &schema{AnyOf: []*schema{{Type: types{"integer"}, Minimum: "1"}, {Type: types{"string"}}}}, Example: 60,
 		},
 		replayedHeader: {
-			Description: "`true` when the answer is the kept one of the first request with the same `Idempotency-Key`; absent otherwise.",
+			Description: "`true` when the answer is the stored answer to the first request with the same `Idempotency-Key`; absent otherwise.",
 			Schema:      &schema{Type: types{"string"}, Enum: []any{"true"}}, Example: "true",
 		},
 		authenticateHeader: {
@@ -90,15 +90,15 @@ func (b *builder) errorOf(tag apierr.Tag) (*schema, error) {
 		}
 		text := func(description string) *schema { return &schema{Description: description, Type: types{"string"}} }
 		p := &object[*schema]{}
-		p.set("_tag", fixed("Exact identity. Never changes within a major version.", spec.GetTag()))
-		p.set("type", fixed("Family, which follows from the status.", apierr.Type(int(spec.GetStatus()))))
+		p.set("_tag", fixed("Identifies the error. Never changes within a major version.", spec.GetTag()))
+		p.set("type", fixed("Family of the error. It follows from the status.", apierr.Type(int(spec.GetStatus()))))
 		p.set("code", fixed("Short stable category.", spec.GetCode()))
 		p.set("title", text("Title for people."))
-		p.set("message", text("What happened this time, for people. Names the input that is to blame."))
+		p.set("message", text("Explanation of this failure for people. Names the input that caused it."))
 		p.set("retryable", fixed("Whether the same request can succeed later. `Retry-After` says when.", spec.GetRetryable()))
 		p.set("recovery", fixed("What the caller can do.", spec.GetRecovery()))
 		required := p.names[:len(p.names):len(p.names)]
-		p.set("param", text("The one input that is to blame: a parameter, or the path of a body field such as `filters.attributes[2].key`."))
+		p.set("param", text("The input that caused the failure: a parameter, or the path of a body field such as `filters.attributes[2].key`."))
 		outer := single("error", &schema{Type: types{"object"}, Properties: p, Required: required, AdditionalProperties: false})
 		return &schema{
 			Description: spec.GetTitle() + ".", Type: types{"object"}, Properties: &outer, Required: []string{"error"}, AdditionalProperties: false,

@@ -27,8 +27,8 @@ func about() string {
 		"without a value is present as `null`. Every object names its type in `object`. A field or parameter that is not described here is " +
 		"refused, never ignored.\n\n" +
 		"A list answers with `data`, `has_more` and `next_cursor`; send that cursor as `cursor` for the next page. A failure answers with " +
-		"`error`, whose `_tag` never changes within a major version, and whose `recovery` says what can be done; a retryable one says in " +
-		"`Retry-After` when. " + limits.Number(limits.RESTRequests) + " requests in " + limits.Seconds(limits.RESTPeriod) +
+		"`error`, whose `_tag` never changes within a major version, and whose `recovery` says what the caller can do. A retryable failure says " +
+		"in `Retry-After` when to try again. " + limits.Number(limits.RESTRequests) + " requests in " + limits.Seconds(limits.RESTPeriod) +
 		" are allowed for each key. Every answer carries `X-Request-Id`, which finds the request in the server's log."
 }
 

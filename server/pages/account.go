@@ -39,7 +39,7 @@ func (p *Pages) changePassword(w http.ResponseWriter, r *http.Request) {
 	page := p.accountPage(v)
 	present, next := r.PostForm.Get("current_password"), r.PostForm.Get("new_password")
 	if present == "" || next == "" {
-		p.explain(w, r, page, failure{status: http.StatusBadRequest, message: "Enter your present password and the next one."})
+		p.explain(w, r, page, failure{status: http.StatusBadRequest, message: "Enter your current password and a new one."})
 		return
 	}
 	changed, err := p.cfg.Sessions.ChangePassword(v.asPerson(r.Context()), &svcv2.ChangePasswordRequest{CurrentPassword: present, NewPassword: next})

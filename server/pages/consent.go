@@ -228,7 +228,7 @@ func (p *Pages) revokeGrant(w http.ResponseWriter, r *http.Request) {
 		err = nil // the grant is already gone, which is the aim
 	}
 	if err != nil {
-		p.fail(w, r, v, apierr.New(apierr.AuthorizationUnavailable, "The access cannot be taken back at the moment. Try again.", apierr.Cause(err)))
+		p.fail(w, r, v, apierr.New(apierr.AuthorizationUnavailable, "The access cannot be revoked at the moment. Try again.", apierr.Cause(err)))
 		return
 	}
 	redirect(w, "/")

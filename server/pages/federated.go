@@ -38,7 +38,7 @@ func (p *Pages) startOIDC(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if p.cfg.Provider == nil {
-		p.Render(w, r, http.StatusNotFound, Page{View: "message", Title: "Not offered", Error: "This server has no other way to sign in than a password."})
+		p.Render(w, r, http.StatusNotFound, Page{View: "message", Title: "Not offered", Error: "This server offers sign-in by password only."})
 		return
 	}
 	p.toProvider(w, r, safeNext(r.PostForm.Get("next")), "")
@@ -94,29 +94,29 @@ func (p *Pages) takeFlow(w http.ResponseWriter, r *http.Request) (f flow, ok boo
 // finishOIDC handles the callback from the provider.
 func (p *Pages) finishOIDC(w http.ResponseWriter, r *http.Request) {
 	if p.cfg.Provider == nil {
-		p.Render(w, r, http.StatusNotFound, Page{View: "message", Title: "Not offered", Error: "This server has no other way to sign in than a password."})
+		p.Render(w, r, http.StatusNotFound, Page{View: "message", Title: "Not offered", Error: "This server offers sign-in by password only."})
 		return
 	}
 	q := r.URL.Query()
 	f, ok := p.takeFlow(w, r)
 	switch iss := q.Get("iss"); {
 	case !ok, subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(f.State)) != 1:
-		p.providerFailed(w, r, http.StatusBadRequest, "This sign-in was not begun in this browser, or took longer than 10 minutes. Begin again.", nil)
+		p.providerFailed(w, r, http.StatusBadRequest, "This sign-in was not started in this browser, or took longer than 10 minutes. Start again.", nil)
 		return
 	case iss != "" && iss != p.cfg.Provider.Issuer(): // RFC 9207
-		p.providerFailed(w, r, http.StatusBadRequest, "The answer comes from another provider than the one that was asked. Begin again.", nil)
+		p.providerFailed(w, r, http.StatusBadRequest, "The answer comes from a different identity provider. Start again.", nil)
 		return
 	case q.Get("error") == "access_denied":
 		p.providerFailed(w, r, http.StatusForbidden, "The sign-in was cancelled at the provider.", nil)
 		return
 	case q.Get("error") != "" || q.Get("code") == "":
 		p.log.WarnContext(r.Context(), "the identity provider refused a sign-in", "code", cut(q.Get("error")), "description", cut(q.Get("error_description")))
-		p.providerFailed(w, r, http.StatusBadGateway, "The provider refused the sign-in. The server's log has its reason.", nil)
+		p.providerFailed(w, r, http.StatusBadGateway, "The provider refused the sign-in. The server's log has the reason.", nil)
 		return
 	}
 	who, err := p.cfg.Provider.Finish(r.Context(), f.Flow, q.Get("code"))
 	if err != nil {
-		p.providerFailed(w, r, http.StatusBadGateway, "The provider's answer was not accepted. Begin again.", err)
+		p.providerFailed(w, r, http.StatusBadGateway, "The provider's answer was not accepted. Start again.", err)
 		return
 	}
 	p.admit(w, r, who, f)

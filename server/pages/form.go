@@ -58,7 +58,7 @@ func (p *Pages) ReadForm(w http.ResponseWriter, r *http.Request) bool {
 	}
 	page := Page{
 		View: "message", Title: "Please try again",
-		Error: "The form could not be taken: it is too old, or your browser keeps no cookies. Go back, load the page again, and send it once more.",
+		Error: "The form was not accepted: it is too old, or your browser does not keep cookies. Go back, reload the page, and send the form again.",
 	}
 	status := http.StatusForbidden
 	var large *http.MaxBytesError

@@ -39,7 +39,7 @@ func (p *Pages) invitation(w http.ResponseWriter, r *http.Request, v *Viewer) (p
 			p.fail(w, r, v, err)
 			return page, data, false
 		}
-		f = failure{status: http.StatusNotFound, message: "This invitation does not exist, or it was used, revoked, or has expired. Ask whoever invited you for a new link."}
+		f = failure{status: http.StatusNotFound, message: "This invitation does not exist, was used or revoked, or has expired. Ask the person who invited you for a new link."}
 		p.explain(w, r, Page{View: "message", Title: "This link does not work", Viewer: v}, f)
 		return page, data, false
 	}
@@ -108,7 +108,7 @@ func (p *Pages) joinWithPassword(w http.ResponseWriter, r *http.Request, page Pa
 	if err != nil {
 		f := failureOf(err)
 		if f.tag == apierr.SignInFailed {
-			f.message = "There is an account with this address, and this is not its password."
+			f.message = "An account with this address exists, but the password is wrong."
 		}
 		f.message = strings.ReplaceAll(f.message, "`password`", "The password")
 		p.explain(w, r, page, f)

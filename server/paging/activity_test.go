@@ -37,14 +37,14 @@ func TestActivityKeys(t *testing.T) {
 	}
 	for _, bad := range []string{"", "ses_", FormatEvent(event), encode("ses_", `["2023-11-14T22:13:20Z",""]`), encode("ses_", `["yesterday","s"]`), encode("ses_", `["2023-11-14T22:13:20Z"]`)} {
 		_, err := ParseSession(&bad)
-		wantError(t, err, apierr.CursorInvalid, "cursor")
+		wantError(t, err, apierr.CursorInvalid)
 	}
 	for _, bad := range []string{"", "pev_", FormatSession(session), encode("pev_", `["2023-11-14T22:13:20Z","0a"]`), encode("pev_", `["2023-11-14T22:13:20Z","`+event.Record+`.0"]`)} {
 		_, err := ParseEvent(&bad)
-		wantError(t, err, apierr.CursorInvalid, "cursor")
+		wantError(t, err, apierr.CursorInvalid)
 	}
 	for _, bad := range []string{"", "chk_", "chk_-1", "chk_01", "chk_A", "off_1", "chk_zzzzzzzz"} {
 		_, err := ParseChunk(&bad)
-		wantError(t, err, apierr.ParameterInvalid, "cursor")
+		wantError(t, err, apierr.ParameterInvalid)
 	}
 }

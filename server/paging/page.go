@@ -5,12 +5,8 @@ type Page struct{ Offset, Limit int }
 
 // NewPage reads the limit and the cursor of a request.
 func NewPage(limit *int32, cursor *string) (Page, error) {
-	size, err := Limit(limit)
-	if err != nil {
-		return Page{}, err
-	}
 	offset, err := ParseOffset(cursor)
-	return Page{Offset: offset, Limit: size}, err
+	return Page{Offset: offset, Limit: Limit(limit)}, err
 }
 
 // Want is how many rows to read from Offset: one more than the page holds, to learn whether another page follows.

@@ -4,7 +4,6 @@ package paging
 import (
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -12,25 +11,19 @@ import (
 	"github.com/svc-observability/svc/server/limits"
 )
 
-// Page sizes of every list.
-const (
-	DefaultLimit = limits.DefaultPage
-	MaxLimit     = limits.LargestPage
-)
+// DefaultLimit is the page size of every list.
+const DefaultLimit = limits.DefaultPage
 
 // maxCursorLength bounds the cost of reading a cursor. Its longest part is a service name.
 const maxCursorLength = 4096
 
-// Limit returns the page size of a request, or DefaultLimit. It never clamps.
-func Limit(limit *int32) (int, error) {
+// Limit returns the page size of a request, or DefaultLimit. The contract bounds the limit of every request, and the rpc chain has
+// checked it.
+func Limit(limit *int32) int {
 	if limit == nil {
-		return DefaultLimit, nil
+		return DefaultLimit
 	}
-	if *limit < 1 || *limit > MaxLimit {
-		return 0, apierr.New(apierr.ParameterInvalid, fmt.Sprintf("limit must be a whole number from 1 to %d, not %d.", MaxLimit, *limit),
-			apierr.Param("limit"))
-	}
-	return int(*limit), nil
+	return int(*limit)
 }
 
 const offsetPrefix = "off_"

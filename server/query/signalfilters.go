@@ -4,7 +4,6 @@ import (
 	"errors"
 	"strconv"
 	"strings"
-	"time"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
@@ -116,71 +115,6 @@ func attributeFilters(all *[]Filter, own, resource []*svcv2.AttributeFilter) err
 	ofResource, err := AttributeFilters("filters.resource_attributes", ResourceAttribute, resource)
 	*all = append(*all, ofItem, ofResource)
 	return err
-}
-
-// SignalQuery is a request to one of the signals' own timeseries and breakdown methods.
-type SignalQuery struct {
-	Source                Source
-	Window                Window
-	Aggregation           string
-	ApdexThresholdMs      *float64
-	Filter                Filter
-	Where                 string
-	Metric                Metric // of the source Metrics
-	GroupBy, GroupByKey   string // the name of a group as the method has it, and the key of `attribute` and `resource_attribute`
-	BucketSeconds         *int32
-	SeriesLimit, RowLimit *int32
-}
-
-// Request makes the request for the engine. Errors are *Invalid and use the field names of the method.
-func (s SignalQuery) Request() (*Request, error) {
-	threshold := time.Duration(0)
-	if s.ApdexThresholdMs != nil {
-		threshold = time.Duration(*s.ApdexThresholdMs * 1e6)
-	}
-	a, err := ParseAggregation("", s.Source, s.Aggregation, "", threshold)
-	if err != nil {
-		return nil, err
-	}
-	where, err := ParseWhere(s.Source, s.Where)
-	if err != nil {
-		return nil, invalid("where", "cannot be read: %s", err)
-	}
-	spec := Spec{Source: s.Source, Metric: s.Metric, Aggregation: a, Filter: And(s.Filter, where), Limit: int(deref(s.RowLimit)), SeriesLimit: int(deref(s.SeriesLimit))}
-	if err := s.group(&spec); err != nil {
-		return nil, err
-	}
-	return &Request{
-		Window: s.Window, Bucket: time.Duration(deref(s.BucketSeconds)) * time.Second, Queries: []Query{{Name: "A", Spec: spec}},
-	}, nil
-}
-
-func deref[T any](v *T) (out T) {
-	if v != nil {
-		out = *v
-	}
-	return out
-}
-
-func (s SignalQuery) group(spec *Spec) error {
-	scope, attribute := map[string]Scope{"attribute": OwnAttribute, "resource_attribute": ResourceAttribute}[s.GroupBy]
-	switch {
-	case s.GroupBy == "" && s.GroupByKey == "":
-		return nil
-	case attribute && s.GroupByKey == "":
-		return invalid("group_by_attribute_key", "is required for the group %s: the attribute to group by, for example http.route", s.GroupBy)
-	case attribute:
-		spec.GroupBy = []Field{{Scope: scope, Key: s.GroupByKey}}
-		return nil
-	case s.GroupByKey != "":
-		return invalid("group_by_attribute_key", "belongs to the groups attribute and resource_attribute")
-	}
-	f, err := ParseField(s.Source, s.GroupBy)
-	if err != nil {
-		return invalid("group_by", "cannot be read: %s", err)
-	}
-	spec.GroupBy = []Field{f}
-	return nil
 }
 
 // Explain converts an *Invalid of a request with one query: it adds the method's tag and uses the method's name for the field.

@@ -29,7 +29,7 @@ func NewWindow(start, end *timestamppb.Timestamp, longest time.Duration) (Window
 		*f.out = f.in.AsTime()
 		// The warehouse counts nanoseconds since 1970 in 64 bits.
 		if !f.in.IsValid() || f.out.Year() < 1970 || f.out.Year() > 2261 {
-			return Window{}, apierr.New(apierr.TimeRangeInvalid, f.name+" must lie between the years 1970 and 2261.", apierr.Param(f.name))
+			return Window{}, apierr.New(apierr.TimeRangeInvalid, f.name+" must be between the years 1970 and 2261.", apierr.Param(f.name))
 		}
 	}
 	if !w.End.After(w.Start) {

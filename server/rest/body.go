@@ -119,9 +119,9 @@ func drain(body io.Reader) {
 }
 
 func unreadable(err error) error {
-	return apierr.New(apierr.InvalidRequest, "The request body could not be read to its end.", apierr.Cause(err))
+	return apierr.New(apierr.InvalidRequest, "The request body could not be read completely.", apierr.Cause(err))
 }
 
 func (t *transcoder) tooLarge() error {
-	return apierr.New(apierr.PayloadTooLarge, "The request body is larger than "+limits.Size(t.maxBody)+". Send less at once.")
+	return apierr.New(apierr.PayloadTooLarge, "The request body is larger than "+limits.Size(t.maxBody)+". Send less in one request.")
 }

@@ -91,7 +91,9 @@ func newDoor(t testing.TB, limit int) http.Handler {
 		t.Fatal(err)
 	}
 	logger := slog.New(slog.DiscardHandler)
-	chain, err := rpc.New(rpc.Config{Contract: c, Logger: logger, Limiter: ratelimit.NewWindow(limit, time.Minute), Timeout: 100 * time.Millisecond})
+	chain, err := rpc.New(rpc.Config{
+		Contract: c, Logger: logger, Limiter: ratelimit.NewWindow(limit, time.Minute), Timeout: 100 * time.Millisecond,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,7 +243,8 @@ func TestAnswers(t *testing.T) {
 			if res.StatusCode != c.status || !strings.Contains(body, c.want) {
 				t.Fatalf("got %d %s, want %d with %s", res.StatusCode, body, c.status, c.want)
 			}
-			if res.Header.Get("Content-Type") != "application/json" || res.Header.Get("Cache-Control") != "no-store" || res.Header.Get("X-Request-Id") == "" {
+			if res.Header.Get("Content-Type") != "application/json" || res.Header.Get("Cache-Control") != "no-store" ||
+				res.Header.Get("X-Request-Id") == "" {
 				t.Errorf("headers: %v", res.Header)
 			}
 			if c.status != 200 {

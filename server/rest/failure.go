@@ -52,7 +52,7 @@ func (t *transcoder) callFailed(
 		res.fail(apierr.New(apierr.InvalidRequest, decode.Error(), apierr.Param(decode.Path())))
 		return
 	case errors.As(err, &encode):
-		t.logger.ErrorContext(ctx, "an answer has no form in JSON", "error", encode, "request_id", requestid.From(ctx))
+		t.logger.ErrorContext(ctx, "an answer cannot be written as JSON", "error", encode, "request_id", requestid.From(ctx))
 		res.fail(apierr.New(apierr.ResponseSchema, ""))
 		return
 	}
@@ -79,7 +79,7 @@ func (t *transcoder) callFailed(
 	case codes.DeadlineExceeded:
 		res.fail(context.DeadlineExceeded)
 	default:
-		t.logger.ErrorContext(ctx, "a REST request failed without an error of ours", "error", err, "request_id", requestid.From(ctx))
+		t.logger.ErrorContext(ctx, "a REST request failed with an error outside the contract", "error", err, "request_id", requestid.From(ctx))
 		res.fail(apierr.New(apierr.Unexpected, ""))
 	}
 }

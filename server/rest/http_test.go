@@ -67,7 +67,8 @@ func TestHeadAndOptions(t *testing.T) {
 	if res, _ := send(t, server.URL, call{"HEAD", "/v2/api_keys", "nobody", "", nil}); res.StatusCode != 401 {
 		t.Errorf("HEAD without a credential: %d", res.StatusCode)
 	}
-	if res, _ := send(t, server.URL, call{"HEAD", "/v2/api_keys/x/roll", "full", "", nil}); res.StatusCode != 405 || res.Header.Get("Allow") != "OPTIONS, POST" {
+	if res, _ := send(t, server.URL, call{"HEAD", "/v2/api_keys/x/roll", "full", "", nil}); res.StatusCode != 405 ||
+		res.Header.Get("Allow") != "OPTIONS, POST" {
 		t.Errorf("HEAD where no GET is: %d, %q", res.StatusCode, res.Header.Get("Allow"))
 	}
 	res, text := send(t, server.URL, call{"OPTIONS", "/v2/api_keys", "nobody", "", nil})

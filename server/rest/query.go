@@ -31,7 +31,7 @@ func readQuery(m *contract.Method, raw string) (url.Values, error) {
 		name, value, err := unescapePair(pair)
 		if err != nil {
 			return nil, apierr.New(apierr.InvalidRequest,
-				"The query is not readable: percent-encode special characters, and separate parameters by `&`.")
+				"The query cannot be read. Percent-encode special characters, and separate parameters by `&`.")
 		}
 		if !slices.Contains(m.HTTP.QueryParams, name) {
 			return nil, unknownParameter(m, name)
@@ -49,7 +49,7 @@ func readQuery(m *contract.Method, raw string) (url.Values, error) {
 
 func unescapePair(pair string) (name, value string, err error) {
 	if strings.Contains(pair, ";") {
-		return "", "", errors.New("a semicolon separates nothing")
+		return "", "", errors.New("a semicolon does not separate parameters")
 	}
 	name, value, _ = strings.Cut(pair, "=")
 	if name, err = url.QueryUnescape(name); err != nil {

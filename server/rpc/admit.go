@@ -63,9 +63,9 @@ func caller(ctx context.Context) (*principal.Principal, error) {
 		return r.Principal, nil
 	case r.Principal.Kind == principal.KindMCPKey:
 		return nil, apierr.New(apierr.InvalidCredentials,
-			"This is an MCP key: it works on the MCP server only. Use an API key of kind `standard` here.")
+			"This is an MCP key, which works only on the MCP server. Use an API key of kind `standard` here.")
 	case r.Principal.Kind == principal.KindOAuth:
-		return nil, apierr.New(apierr.InvalidCredentials, "This is an OAuth token for the MCP server: it works there only. Use an API key here.")
+		return nil, apierr.New(apierr.InvalidCredentials, "This is an OAuth token, which works only on the MCP server. Use an API key here.")
 	default:
 		return r.Principal, nil
 	}
@@ -96,7 +96,7 @@ func limitKey(p *principal.Principal) string {
 // permit checks scope, then role.
 func permit(p *principal.Principal, m *contract.Method) error {
 	if missing := m.MissingScopes(p.Allows); len(missing) > 0 {
-		return apierr.New(apierr.InsufficientScope, fmt.Sprintf("This needs the scope `%s`, which the credential does not have.", missing[0]))
+		return apierr.New(apierr.InsufficientScope, fmt.Sprintf("This operation needs the scope `%s`, which the credential does not have.", missing[0]))
 	}
 	if m.Admin && !p.IsAdmin() {
 		return apierr.New(m.RoleError, "Only an administrator of the organization may do this.")

@@ -130,7 +130,7 @@ var (
 func readJSON(data []byte, m proto.Message) error {
 	d := m.ProtoReflect().Descriptor()
 	if len(data) == 0 {
-		return apierr.New(apierr.InvalidRequest, "The message is empty: send a JSON object, `{}` when there is nothing to say.")
+		return apierr.New(apierr.InvalidRequest, "The message is empty. Send a JSON object: `{}` if no field is set.")
 	}
 	if err := (protojson.UnmarshalOptions{}).Unmarshal(data, m); err != nil {
 		text := strings.ToValidUTF8(err.Error(), "\uFFFD")

@@ -29,7 +29,8 @@ const smallMessage = 10_000
 // send posts bytes to CreateApiKey and returns the ErrorDetail of the answer, or nil if there is no detail.
 func (f *fixture) send(t *testing.T, contentType, encoding string, body []byte) *optionsv1.ErrorDetail {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, f.server.URL+"/svc.v2.ApiKeysService/CreateApiKey", bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, f.server.URL+"/svc.v2.ApiKeysService/CreateApiKey",
+		bytes.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,17 +127,17 @@ func TestUnreadableMessages(t *testing.T) {
 		"other type":            {asJSON, "", []byte(`{"name":5}`), apierr.InvalidRequest, "name", "`name` holds a value of another type."},
 		"cut off":               {asJSON, "", []byte(`{"name":"a"`), apierr.InvalidRequest, "", "The message cannot be read as JSON of svc.v2.CreateApiKeyRequest."},
 		"not an object":         {asJSON, "", []byte(`[]`), apierr.InvalidRequest, "", "The message cannot be read as JSON of svc.v2.CreateApiKeyRequest, at line and column 1:1."},
-		"empty":                 {asJSON, "", nil, apierr.InvalidRequest, "", "The message is empty: send a JSON object, `{}` when there is nothing to say."},
+		"empty":                 {asJSON, "", nil, apierr.InvalidRequest, "", "The message is empty. Send a JSON object: `{}` if no field is set."},
 		"binary garbage":        {binary, "", []byte{0xff, 0xff}, apierr.InvalidRequest, "", "The message cannot be read as svc.v2.CreateApiKeyRequest: it is not valid protobuf."},
 		"binary, bad UTF-8":     {binary, "", []byte("\x0a\x01\xff"), apierr.InvalidRequest, "", "The message cannot be read as svc.v2.CreateApiKeyRequest: a text field is not valid UTF-8."},
 		"binary, unknown field": {binary, "", unknown, apierr.InvalidRequest, "", "svc.v2.CreateApiKeyRequest has no field with the number 127."},
 		"binary, forged":        {binary, "", forged, apierr.InvalidRequest, "", "svc.v2.CreateApiKeyRequest has no field with the number 536870911."},
-		"too large":             {asJSON, "", []byte(`{"name":"` + huge + `"}`), apierr.PayloadTooLarge, "", "The message is larger than 10,000 bytes. Send less at once."},
-		"gzip bomb":             {asJSON, "gzip", zipped(t, `{"name":"`+huge+`"}`), apierr.PayloadTooLarge, "", "The message is larger than 10,000 bytes. Send less at once."},
+		"too large":             {asJSON, "", []byte(`{"name":"` + huge + `"}`), apierr.PayloadTooLarge, "", "The message is larger than 10,000 bytes. Send less in one request."},
+		"gzip bomb":             {asJSON, "gzip", zipped(t, `{"name":"`+huge+`"}`), apierr.PayloadTooLarge, "", "The message is larger than 10,000 bytes. Send less in one request."},
 		"no gzip":               {asJSON, "gzip", []byte("x"), apierr.InvalidRequest, "", "The message is not valid gzip."},
 		"gzip cut off":          {asJSON, "gzip", zipped(t, `{"name":"a"}`)[:20], apierr.InvalidRequest, "", "The message is not valid gzip."},
 		"gRPC-Web garbage":      {web, "", enveloped([]byte{0xff}), apierr.InvalidRequest, "", "The message cannot be read as svc.v2.CreateApiKeyRequest: it is not valid protobuf."},
-		"gRPC-Web too large":    {web, "", enveloped([]byte(huge)), apierr.PayloadTooLarge, "", "The message is larger than 10,000 bytes. Send less at once."},
+		"gRPC-Web too large":    {web, "", enveloped([]byte(huge)), apierr.PayloadTooLarge, "", "The message is larger than 10,000 bytes. Send less in one request."},
 		"zero byte":             {asJSON, "", []byte(`{"name":"a\u0000b"}`), apierr.InvalidRequest, "name", "`name` holds a zero byte."},
 		"zero byte in a list":   {asJSON, "", []byte(`{"name":"a","scopes":["a\u0000b"]}`), apierr.InvalidRequest, "scopes[0]", "`scopes[0]` holds a zero byte."},
 	} {

@@ -72,7 +72,7 @@ func NewDeniedCallLog(auditor Auditor, logger *slog.Logger) *DeniedCallLog {
 		auditor: auditor, logger: logger, now: time.Now, queue: make(chan denial, denialQueue), ended: make(chan struct{}),
 		orgs: map[principal.OrgID]*denialsOf{}, repeats: map[denialKind]int{},
 		omitted: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "svc_audit_denials_omitted_total", Help: "Refused requests that made no entry of their own in the audit log.",
+			Name: "svc_audit_denials_omitted_total", Help: "Refused requests without an entry of their own in the audit log.",
 		}),
 	}
 	go d.write()

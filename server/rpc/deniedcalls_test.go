@@ -46,7 +46,9 @@ func TestDeniedCallLog(t *testing.T) {
 	d := NewDeniedCallLog(log, slog.New(slog.DiscardHandler))
 	now := time.Unix(1_800_000_000, 0)
 	d.now = func() time.Time { return now }
-	list, create := &contract.Method{OperationID: "list", Family: "things"}, &contract.Method{OperationID: "create", Family: "things", Write: true, Admin: true}
+	list, create := &contract.Method{OperationID: "list", Family: "things"}, &contract.Method{
+		OperationID: "create", Family: "things", Write: true, Admin: true,
+	}
 	scope, role := apierr.New(apierr.InsufficientScope, "scope"), apierr.New(apierr.InsufficientPermissions, "role")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel() // the request is over before the entry is written

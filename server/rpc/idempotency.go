@@ -89,7 +89,7 @@ func replay(m *contract.Method, answer []byte) (connect.AnyResponse, error) {
 	}
 	message := t.New().Interface()
 	if err := proto.Unmarshal(answer, message); err != nil {
-		return nil, fmt.Errorf("read the kept answer of %s: %w", m.FullName, err)
+		return nil, fmt.Errorf("read the stored answer of %s: %w", m.FullName, err)
 	}
 	res := replayed{connect.NewResponse(&emptypb.Empty{}), message}
 	res.Header().Set(idempotency.ReplayedHeader, "true")

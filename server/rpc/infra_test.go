@@ -47,7 +47,8 @@ func TestInfra(t *testing.T) {
 		t.Errorf("health of an unknown service: %v", err)
 	}
 	notReady = errors.New("the engine is away")
-	if res, err := health.Check(t.Context(), &healthv1.HealthCheckRequest{}); err != nil || res.GetStatus() != healthv1.HealthCheckResponse_NOT_SERVING {
+	if res, err := health.Check(t.Context(), &healthv1.HealthCheckRequest{}); err != nil ||
+		res.GetStatus() != healthv1.HealthCheckResponse_NOT_SERVING {
 		t.Errorf("health while not ready: %v, %v", res, err)
 	}
 
@@ -70,7 +71,9 @@ func TestInfra(t *testing.T) {
 	if !slices.Equal(names, []string{"svc.v2.ApiKeysService"}) {
 		t.Errorf("reflection lists %q", names)
 	}
-	ask = &reflectionv1.ServerReflectionRequest{MessageRequest: &reflectionv1.ServerReflectionRequest_FileContainingSymbol{FileContainingSymbol: "svc.v2.ApiKey"}}
+	ask = &reflectionv1.ServerReflectionRequest{
+		MessageRequest: &reflectionv1.ServerReflectionRequest_FileContainingSymbol{FileContainingSymbol: "svc.v2.ApiKey"},
+	}
 	if err := stream.Send(ask); err != nil {
 		t.Fatal(err)
 	}

@@ -92,7 +92,9 @@ func newFixture(t *testing.T, change ...func(*rpc.Config)) *fixture {
 	f.service.get = func(_ context.Context, req *svcv2.GetApiKeyRequest) (*svcv2.ApiKey, error) {
 		return &svcv2.ApiKey{Id: req.GetId()}, nil
 	}
-	cfg := rpc.Config{Contract: c, Logger: slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug})), Registerer: f.metrics}
+	cfg := rpc.Config{
+		Contract: c, Logger: slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug})), Registerer: f.metrics,
+	}
 	for _, fn := range change {
 		fn(&cfg)
 	}
@@ -270,7 +272,9 @@ func TestRateLimit(t *testing.T) {
 		c.Limiter = ratelimit.NewWindow(3, time.Minute)
 		c.Now = func() time.Time { return now }
 	})
-	f.caller = as(principal.Principal{Org: "org_a", Kind: principal.KindAPIKey, CredentialID: "key_a", Role: principal.RoleRoot, Scopes: []string{"traces:read"}})
+	f.caller = as(principal.Principal{
+		Org: "org_a", Kind: principal.KindAPIKey, CredentialID: "key_a", Role: principal.RoleRoot, Scopes: []string{"traces:read"},
+	})
 	client := f.client()
 	get := func() error {
 		_, err := client.GetApiKey(t.Context(), &svcv2.GetApiKeyRequest{Id: "x"})
@@ -338,7 +342,8 @@ func TestValidation(t *testing.T) {
 		if diff := cmp.Diff([]string{"name", "kind", "scopes[1]"}, fields); diff != "" {
 			t.Errorf("%s: violations: %s", door, diff)
 		}
-		if d.GetTag() != name(apierr.InvalidRequest) || d.GetParam() != "name" || d.GetMessage() != "`name` is required. (and 2 other invalid fields)" {
+		if d.GetTag() != name(apierr.InvalidRequest) || d.GetParam() != "name" ||
+			d.GetMessage() != "`name` is required. (and 2 other invalid fields)" {
 			t.Errorf("%s: a body: %v", door, d)
 		}
 	}
@@ -387,7 +392,8 @@ func TestErrors(t *testing.T) {
 				}
 			}
 			var wire *connect.Error
-			if errors.As(err, &wire); !strings.Contains(f.log.String(), wire.Meta().Get(requestid.Header)) || wire.Meta().Get(requestid.Header) == "" {
+			if errors.As(err, &wire); !strings.Contains(f.log.String(), wire.Meta().Get(requestid.Header)) ||
+				wire.Meta().Get(requestid.Header) == "" {
 				t.Errorf("the request id %q is not in the log", wire.Meta().Get(requestid.Header))
 			}
 		})

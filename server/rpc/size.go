@@ -32,7 +32,7 @@ func (c *Chain) largest(procedure string) int {
 }
 
 func tooLarge(largest int) *apierr.Error {
-	return apierr.New(apierr.PayloadTooLarge, "The message is larger than "+limits.Size(largest)+". Send less at once.")
+	return apierr.New(apierr.PayloadTooLarge, "The message is larger than "+limits.Size(largest)+". Send less in one request.")
 }
 
 // bounded is a request body whose reads fail with our error when it grows too large. connect passes on an error of its own type,

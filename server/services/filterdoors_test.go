@@ -87,8 +87,8 @@ func (f *filtered) open(t testing.TB, w *warehouse.Warehouse) {
 	mux.Handle(svcv2connect.NewQueryServiceHandler(queries, chain.Options()...))
 	mux.Handle(svcv2connect.NewSqlServiceHandler(sqlapi.New(w, time.Now), chain.Options()...))
 	mux.Handle(svcv2connect.NewDiagnosisServiceHandler(diagnosis.New(diagnose.Readers{
-		Services: catalog.New(w, rollups), ServiceMap: servicemap.New(w, rollups, time.Now), Errors: errorevents.New(w, time.Now), Logs: ofLogs, Traces: ofTraces,
-		Query: queries, Agents: agentsessions.New(w),
+		Services: catalog.New(w, rollups), ServiceMap: servicemap.New(w, rollups, time.Now), Errors: errorevents.New(w, time.Now),
+		Logs: ofLogs, Traces: ofTraces, Query: queries, Agents: agentsessions.New(w),
 	}), chain.Options()...))
 	conn := loopback.Conn(mux)
 	f.traces, f.logs = svcv2.NewTracesServiceClient(conn), svcv2.NewLogsServiceClient(conn)
@@ -110,11 +110,13 @@ func (f *filtered) fill(t testing.TB, w *warehouse.Warehouse, r *rand.Rand) {
 			parent = ""
 		}
 		spans = append(spans, []any{
-			string(f.org), at, i.id, i.spanID, parent, i.name, "Server", i.service, i.namespace, i.environment, uint64(i.duration), i.status, i.status == "Error", i.root,
+			string(f.org), at, i.id, i.spanID, parent, i.name, "Server", i.service, i.namespace, i.environment, uint64(i.duration), i.status,
+			i.status == "Error", i.root,
 			i.method, i.route, uint16(i.code), 1.0, i.resource, i.attributes,
 		})
 		records = append(records, []any{
-			string(f.org), at, at, i.id, i.spanID, i.severity, uint8(i.number), i.service, i.namespace, i.environment, i.body, i.attributes, i.resource,
+			string(f.org), at, at, i.id, i.spanID, i.severity, uint8(i.number), i.service, i.namespace, i.environment, i.body, i.attributes,
+			i.resource,
 		})
 	}
 	columns := strings.Fields(`OrgId Timestamp TraceId SpanId ParentSpanId SpanName SpanKind ServiceName ServiceNamespace Environment DurationNano StatusCode HasError
@@ -207,7 +209,9 @@ func ofSeries(all []*svcv2.TelemetrySeries) (sum float64) {
 func (f *filtered) ofQuery(t testing.TB, source string, filter *svcv2.QueryFilter, where string) map[string]float64 {
 	t.Helper()
 	q := &svcv2.QuerySpec{Name: "A", Source: source, Aggregation: "count", Filter: filter, Where: &where, GroupBy: []string{"service.name"}}
-	res := must[*svcv2.QueryBreakdownResponse](t, q)(f.query.QueryBreakdown(f.ctx, &svcv2.QueryBreakdownRequest{StartTime: f.start, EndTime: f.end, Queries: []*svcv2.QuerySpec{q}}))
+	res := must[*svcv2.QueryBreakdownResponse](t, q)(f.query.QueryBreakdown(f.ctx, &svcv2.QueryBreakdownRequest{
+		StartTime: f.start, EndTime: f.end, Queries: []*svcv2.QuerySpec{q},
+	}))
 	out := map[string]float64{}
 	for _, row := range res.GetData() {
 		out[row.GetName()] = row.GetValues()[0].GetValue()
@@ -219,7 +223,8 @@ func (f *filtered) ofQuery(t testing.TB, source string, filter *svcv2.QueryFilte
 func (f *filtered) ofQuerySeries(t testing.TB, source string, filter *svcv2.QueryFilter, where string) (sum float64) {
 	t.Helper()
 	q := &svcv2.QuerySpec{Name: "A", Source: source, Aggregation: "count", Filter: filter, Where: &where}
-	res := must[*svcv2.QueryTimeseriesResponse](t, q)(f.query.QueryTimeseries(f.ctx, &svcv2.QueryTimeseriesRequest{StartTime: f.start, EndTime: f.end, Queries: []*svcv2.QuerySpec{q}}))
+	res := must[*svcv2.QueryTimeseriesResponse](t,
+		q)(f.query.QueryTimeseries(f.ctx, &svcv2.QueryTimeseriesRequest{StartTime: f.start, EndTime: f.end, Queries: []*svcv2.QuerySpec{q}}))
 	for _, s := range res.GetSeries() {
 		for _, p := range s.GetPoints() {
 			sum += p.GetValue()
@@ -289,7 +294,9 @@ func (f *filtered) ofList(t testing.TB, source, where string) []string {
 func (f *filtered) call(t testing.TB, tool string, args map[string]any, answer any) {
 	t.Helper()
 	args["start_time"], args["end_time"] = f.start.AsTime().Format(time.RFC3339Nano), f.end.AsTime().Format(time.RFC3339Nano)
-	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": tool, "arguments": args}})
+	body, err := json.Marshal(map[string]any{
+		"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": tool, "arguments": args},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,9 @@ func values() []string {
 }
 
 func resources() []string {
-	return []string{"deployment.environment", "deployment.environment.name", "service.name", "host", "deployment.commit_sha", "vcs.ref.head.revision"}
+	return []string{
+		"deployment.environment", "deployment.environment.name", "service.name", "host", "deployment.commit_sha", "vcs.ref.head.revision",
+	}
 }
 
 func words() []string {
@@ -65,9 +67,12 @@ func pairs(r *rand.Rand, keys []string) map[string]string {
 
 func randomItem(r *rand.Rand, n int) item {
 	i := item{
-		id: fmt.Sprintf("%032x", n+0xa0), service: pick(r, services()), namespace: pick(r, []string{"", "eu"}), environment: pick(r, []string{"", "prod", "test"}),
-		name: pick(r, []string{"GET", "list Orders", "größe", ""}), status: pick(r, []string{"Unset", "Ok", "Error"}), method: pick(r, []string{"", "GET", "get"}),
-		route: pick(r, []string{"", "/a/{id}"}), code: pick(r, []int{0, 200, 404, 503}), duration: time.Duration(r.IntN(9)) * 1_450_000, root: r.IntN(3) > 0,
+		id: fmt.Sprintf("%032x", n+0xa0), service: pick(r, services()), namespace: pick(r, []string{"", "eu"}),
+		environment: pick(r, []string{"", "prod", "test"}),
+		name:        pick(r, []string{"GET", "list Orders", "größe", ""}), status: pick(r, []string{"Unset", "Ok", "Error"}),
+		method: pick(r, []string{"", "GET", "get"}),
+		route:  pick(r, []string{"", "/a/{id}"}), code: pick(r, []int{0, 200, 404, 503}), duration: time.Duration(r.IntN(9)) * 1_450_000,
+		root:     r.IntN(3) > 0,
 		severity: pick(r, severities()), number: pick(r, []int{0, 9, 17}), body: pick(r, words()), spanID: fmt.Sprintf("%016x", r.IntN(3)+0xb0),
 		attributes: pairs(r, keys()), resource: pairs(r, resources()),
 	}
@@ -134,7 +139,8 @@ func folded(wanted *string, have string) bool {
 
 func (i item) spanMatches(f *svcv2.TraceFilters) bool {
 	ms := float64(i.duration) / 1e6
-	return is(f.ServiceName, i.service) && is(f.SpanName, i.name) && folded(f.TraceId, i.id) && is(f.HttpRoute, i.route) && is(f.HttpMethod, i.method) &&
+	return is(f.ServiceName, i.service) && is(f.SpanName, i.name) && folded(f.TraceId, i.id) && is(f.HttpRoute, i.route) &&
+		is(f.HttpMethod, i.method) &&
 		(f.StatusCode == nil || strings.EqualFold(f.GetStatusCode(), i.status)) && is(f.DeploymentEnvironment, i.environment) &&
 		is(f.ServiceNamespace, i.namespace) && (f.SpanNameContains == nil || contains(i.name, f.GetSpanNameContains())) &&
 		(f.HttpStatusCode == nil || i.code != 0 && f.GetHttpStatusCode() == strconv.Itoa(i.code)) &&
@@ -144,7 +150,8 @@ func (i item) spanMatches(f *svcv2.TraceFilters) bool {
 }
 
 func (i item) recordMatches(f *svcv2.LogFilters) bool {
-	return is(f.ServiceName, i.service) && folded(f.TraceId, i.id) && folded(f.SpanId, i.spanID) && is(f.DeploymentEnvironment, i.environment) &&
+	return is(f.ServiceName, i.service) && folded(f.TraceId, i.id) && folded(f.SpanId, i.spanID) &&
+		is(f.DeploymentEnvironment, i.environment) &&
 		is(f.ServiceNamespace, i.namespace) && (f.Severity == nil || strings.EqualFold(strings.TrimSpace(f.GetSeverity()), i.severity)) &&
 		(f.BodySearch == nil || contains(i.body, f.GetBodySearch())) &&
 		(f.GetMinimumSeverity() == 0 || i.number >= int(f.GetMinimumSeverity())) &&
@@ -162,7 +169,10 @@ func sometimes[T any](r *rand.Rand, list ...T) *T {
 func randomAttributes(r *rand.Rand, keys []string) []*svcv2.AttributeFilter {
 	var out []*svcv2.AttributeFilter
 	for range max(0, r.IntN(4)-1) {
-		f := &svcv2.AttributeFilter{Key: pick(r, keys), Operator: pick(r, []string{"exists", "equals", "equals", "contains", "gt", "gte", "lt", "lte"}), Negated: new(r.IntN(3) == 0)}
+		f := &svcv2.AttributeFilter{
+			Key: pick(r, keys), Operator: pick(r, []string{"exists", "equals", "equals", "contains", "gt", "gte", "lt", "lte"}),
+			Negated: new(r.IntN(3) == 0),
+		}
 		switch f.GetOperator() {
 		case "exists":
 		case "equals", "contains":
@@ -177,18 +187,23 @@ func randomAttributes(r *rand.Rand, keys []string) []*svcv2.AttributeFilter {
 
 func randomTraceFilters(r *rand.Rand, items []item) *svcv2.TraceFilters {
 	return &svcv2.TraceFilters{
-		ServiceName: sometimes(r, services()...), SpanName: sometimes(r, "GET", "größe", ""), SpanNameContains: sometimes(r, "ORDERS", "GRÖSSE", "größ", "t"),
-		TraceId: sometimes(r, pick(r, items).id, strings.ToUpper(pick(r, items).id)), StatusCode: sometimes(r, "Error", "Ok"), HttpRoute: sometimes(r, "/a/{id}", ""),
-		HttpMethod: sometimes(r, "GET", "get"), HttpStatusCode: sometimes(r, "200", "503", "0", "0200", "many"), DeploymentEnvironment: sometimes(r, "prod", ""),
-		ServiceNamespace: sometimes(r, "eu"), HasError: sometimes(r, true, false), MinDurationMs: sometimes(r, 4.35, 0), MaxDurationMs: sometimes(r, 4.35, 1e12),
-		SpanScope: sometimes(r, "root"), Attributes: randomAttributes(r, keys()), ResourceAttributes: randomAttributes(r, resources()),
+		ServiceName: sometimes(r, services()...), SpanName: sometimes(r, "GET", "größe", ""),
+		SpanNameContains: sometimes(r, "ORDERS", "GRÖSSE", "größ", "t"),
+		TraceId:          sometimes(r, pick(r, items).id, strings.ToUpper(pick(r, items).id)), StatusCode: sometimes(r, "Error", "Ok"),
+		HttpRoute: sometimes(r, "/a/{id}", ""), HttpMethod: sometimes(r, "GET", "get"),
+		HttpStatusCode: sometimes(r, "200", "503", "0", "0200", "many"), DeploymentEnvironment: sometimes(r, "prod", ""),
+		ServiceNamespace: sometimes(r, "eu"), HasError: sometimes(r, true, false), MinDurationMs: sometimes(r, 4.35, 0),
+		MaxDurationMs: sometimes(r, 4.35, 1e12), SpanScope: sometimes(r, "root"), Attributes: randomAttributes(r, keys()),
+		ResourceAttributes: randomAttributes(r, resources()),
 	}
 }
 
 func randomLogFilters(r *rand.Rand, items []item) *svcv2.LogFilters {
 	return &svcv2.LogFilters{
-		ServiceName: sometimes(r, services()...), Severity: sometimes(r, "error", "INFO", " Warn "), MinimumSeverity: sometimes[int32](r, 0, 9, 17),
-		TraceId: sometimes(r, pick(r, items).id, strings.ToUpper(pick(r, items).id)), SpanId: sometimes(r, items[0].spanID, strings.ToUpper(items[1].spanID)), BodySearch: sometimes(r, " declined ", "two-three", "GRÖSSE", "größe f", "e"),
+		ServiceName: sometimes(r, services()...), Severity: sometimes(r, "error", "INFO", " Warn "),
+		MinimumSeverity: sometimes[int32](r, 0, 9, 17), TraceId: sometimes(r, pick(r, items).id, strings.ToUpper(pick(r, items).id)),
+		SpanId:                sometimes(r, items[0].spanID, strings.ToUpper(items[1].spanID)),
+		BodySearch:            sometimes(r, " declined ", "two-three", "GRÖSSE", "größe f", "e"),
 		DeploymentEnvironment: sometimes(r, "test", ""), ServiceNamespace: sometimes(r, "eu"), Attributes: randomAttributes(r, keys()),
 		ResourceAttributes: randomAttributes(r, resources()),
 	}
@@ -246,7 +261,8 @@ func TestCommits(t *testing.T) {
 		if n := f.checkTree(t, r, source, filter); n < 3 {
 			t.Errorf("only %d items of these commits", n)
 		}
-		agree(t, "query_data by commit", source, counts(f.matching(filter.holds)), f.ofQueryData(t, source, map[string]any{"commit_shas": filter.values}))
+		agree(t, "query_data by commit", source, counts(f.matching(filter.holds)),
+			f.ofQueryData(t, source, map[string]any{"commit_shas": filter.values}))
 	}
 }
 

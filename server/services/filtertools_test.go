@@ -33,7 +33,9 @@ func attributeArguments(args map[string]any, list []*svcv2.AttributeFilter) []*s
 
 // toSearchTraces is the part of the filters that search_traces takes, as its arguments and as filters.
 func toSearchTraces(f *svcv2.TraceFilters) (map[string]any, *svcv2.TraceFilters) {
-	args, part := map[string]any{}, &svcv2.TraceFilters{HasError: f.HasError, MinDurationMs: f.MinDurationMs, MaxDurationMs: f.MaxDurationMs, SpanScope: f.SpanScope}
+	args, part := map[string]any{}, &svcv2.TraceFilters{
+		HasError: f.HasError, MinDurationMs: f.MinDurationMs, MaxDurationMs: f.MaxDurationMs, SpanScope: f.SpanScope,
+	}
 	argument(args, "service", f.ServiceName, &part.ServiceName)
 	argument(args, "environment", f.DeploymentEnvironment, &part.DeploymentEnvironment)
 	argument(args, "span_name", f.SpanNameContains, &part.SpanNameContains)

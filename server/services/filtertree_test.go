@@ -57,7 +57,9 @@ func canonical(name string) string {
 }
 
 func fieldNames(source string) []string {
-	names := []string{"service.name", "service", "service.namespace", "deployment.environment", "env", "trace.id", "span.id", "deployment.commit_sha", "commit_sha"}
+	names := []string{
+		"service.name", "service", "service.namespace", "deployment.environment", "env", "trace.id", "span.id", "deployment.commit_sha", "commit_sha",
+	}
 	for _, key := range keys() {
 		names = append(names, "attr."+key)
 	}
@@ -67,7 +69,8 @@ func fieldNames(source string) []string {
 	if source == logSource {
 		return append(names, "severity", "level", "severity_number", "body", "message")
 	}
-	return append(names, "span.name", "status.code", "status", "http.method", "http.request.method", "http.route", "http.status_code", "duration", "duration_ms",
+	return append(names, "span.name", "status.code", "status", "http.method", "http.request.method", "http.route", "http.status_code",
+		"duration", "duration_ms",
 		"has_error", "root_only")
 }
 
@@ -286,10 +289,10 @@ func (t tree) message() *svcv2.QueryFilter {
 	f := &svcv2.QueryFilter{Field: &t.field, Operator: &t.op}
 	for _, v := range t.values {
 		value := structpb.NewStringValue(v)
-		switch kind := (item{}).value(t.field).kind; {
-		case kind == flagKind:
+		switch (item{}).value(t.field).kind {
+		case flagKind:
 			value = structpb.NewBoolValue(v == "true")
-		case kind == numberKind, kind == durationKind:
+		case numberKind, durationKind:
 			value = structpb.NewNumberValue(toNumber(v))
 		}
 		f.Values = append(f.Values, value)
@@ -453,7 +456,9 @@ func (t *tree) equal(field string, value *string) {
 
 func (t *tree) attributes(scope string, list []*svcv2.AttributeFilter) {
 	for _, f := range list {
-		op := map[string]string{"exists": "exists", "equals": "=", "contains": "contains", "gt": ">", "gte": ">=", "lt": "<", "lte": "<="}[f.GetOperator()]
+		op := map[string]string{
+			"exists": "exists", "equals": "=", "contains": "contains", "gt": ">", "gte": ">=", "lt": "<", "lte": "<=",
+		}[f.GetOperator()]
 		one := tree{field: scope + f.GetKey(), op: op}
 		switch v := f.GetValue().GetKind().(type) {
 		case *structpb.Value_StringValue:

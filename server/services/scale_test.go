@@ -103,11 +103,15 @@ func BenchmarkScale(b *testing.B) {
 			return err
 		}},
 		{"traces, last 50 of a service", func(ctx context.Context) error {
-			_, err := tr.SearchTraces(ctx, &svcv2.SearchTracesRequest{StartTime: from, EndTime: to, Limit: &page, Filters: &svcv2.TraceFilters{ServiceName: ptr("service-7")}})
+			_, err := tr.SearchTraces(ctx, &svcv2.SearchTracesRequest{
+				StartTime: from, EndTime: to, Limit: &page, Filters: &svcv2.TraceFilters{ServiceName: ptr("service-7")},
+			})
 			return err
 		}},
 		{"traces by an attribute", func(ctx context.Context) error {
-			_, err := tr.SearchTraces(ctx, &svcv2.SearchTracesRequest{StartTime: from, EndTime: to, Limit: &page, Filters: &svcv2.TraceFilters{Attributes: equals("user.id", "4242")}})
+			_, err := tr.SearchTraces(ctx, &svcv2.SearchTracesRequest{
+				StartTime: from, EndTime: to, Limit: &page, Filters: &svcv2.TraceFilters{Attributes: equals("user.id", "4242")},
+			})
 			return err
 		}},
 		{"trace by id", func(ctx context.Context) error {
@@ -127,11 +131,15 @@ func BenchmarkScale(b *testing.B) {
 			return err
 		}},
 		{"logs, last 50 of a service", func(ctx context.Context) error {
-			_, err := lg.SearchLogs(ctx, &svcv2.SearchLogsRequest{StartTime: from, EndTime: to, Limit: &page, Filters: &svcv2.LogFilters{ServiceName: ptr("service-7")}})
+			_, err := lg.SearchLogs(ctx, &svcv2.SearchLogsRequest{
+				StartTime: from, EndTime: to, Limit: &page, Filters: &svcv2.LogFilters{ServiceName: ptr("service-7")},
+			})
 			return err
 		}},
 		{"logs by words of the body", func(ctx context.Context) error {
-			_, err := lg.SearchLogs(ctx, &svcv2.SearchLogsRequest{StartTime: from, EndTime: to, Limit: &page, Filters: &svcv2.LogFilters{BodySearch: ptr(" payment declined")}})
+			_, err := lg.SearchLogs(ctx, &svcv2.SearchLogsRequest{
+				StartTime: from, EndTime: to, Limit: &page, Filters: &svcv2.LogFilters{BodySearch: ptr(" payment declined")},
+			})
 			return err
 		}},
 		{"log facets, 24 h", func(ctx context.Context) error {
@@ -178,7 +186,8 @@ func BenchmarkScale(b *testing.B) {
 			return err
 		}},
 		{"error group", func(ctx context.Context) error {
-			_, err := errorevents.New(e, time.Now).GetErrorEvent(ctx, &svcv2.GetErrorEventRequest{Fingerprint: fingerprint, StartTime: from, EndTime: to})
+			_, err := errorevents.New(e, time.Now).GetErrorEvent(ctx,
+				&svcv2.GetErrorEventRequest{Fingerprint: fingerprint, StartTime: from, EndTime: to})
 			return err
 		}},
 	} {

@@ -45,7 +45,7 @@ func TestFailure(t *testing.T) {
 		"no tag for invalid":   {t.Context(), without, invalid, apierr.IngestKeyPersistence, "", "Not now."},
 		"not found":            {t.Context(), keys(), fmt.Errorf("get: %w", store.ErrNotFound), apierr.IngestKeyNotFound, "id", "No such key."},
 		"no tag for not found": {t.Context(), without, store.ErrNotFound, apierr.IngestKeyPersistence, "", "Not now."},
-		"caller gone":          {gone, keys(), errors.New("interrupted"), apierr.RequestCanceled, "", "The caller went away before the answer was ready."},
+		"caller gone":          {gone, keys(), errors.New("interrupted"), apierr.RequestCanceled, "", "The caller ended the request before the answer was ready."},
 		"anything else":        {t.Context(), keys(), errors.New("disk I/O error"), apierr.IngestKeyPersistence, "", "Not now."},
 	} {
 		t.Run(name, func(t *testing.T) {

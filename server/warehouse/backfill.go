@@ -39,7 +39,7 @@ const (
 // concurrent calls could add rows twice. It returns the number of hours that it went through, summed over all tables.
 func (w *Warehouse) Backfill(ctx context.Context) (hours int, err error) {
 	if w.endpoint.cluster != "" {
-		return 0, fmt.Errorf("a cluster is not filled: the views of its shards see their own rows only")
+		return 0, fmt.Errorf("the tables of a cluster cannot be filled, because the view of a shard sees only the rows of that shard")
 	}
 	steps, err := renderMigrations(migrationFiles, w.endpoint.database, "")
 	if err != nil {
@@ -81,7 +81,8 @@ func (w *Warehouse) Backfill(ctx context.Context) (hours int, err error) {
 // query returns the SELECT of the view from the migration that creates it, and the key of that statement.
 func (f backfill) query(steps []step) (string, stepKey, error) {
 	for _, s := range steps {
-		if head, query, ok := strings.Cut(s.sql, " AS\nSELECT"); ok && strings.HasPrefix(head, "CREATE MATERIALIZED VIEW IF NOT EXISTS "+f.view+" ") {
+		if head, query, ok := strings.Cut(s.sql, " AS\nSELECT"); ok &&
+			strings.HasPrefix(head, "CREATE MATERIALIZED VIEW IF NOT EXISTS "+f.view+" ") {
 			query = "SELECT" + query
 			if strings.Count(query, "FROM "+f.source+"\n") != 1 {
 				return "", stepKey{}, fmt.Errorf("the view %s does not read %s once", f.view, f.source)
@@ -109,7 +110,8 @@ func (w *Warehouse) fill(ctx context.Context, f backfill, query string, added ti
 	list := strings.Join(columns, ", ")
 	for hour := added.UTC().Truncate(time.Hour); !hour.Add(time.Hour).Before(time.Unix(seconds, 0)); hour = hour.Add(-time.Hour) {
 		within := func(column string) string {
-			return fmt.Sprintf("%[1]s >= toDateTime(%[2]d, 'UTC') AND %[1]s < toDateTime(%[3]d, 'UTC')", column, hour.Unix(), hour.Add(time.Hour).Unix())
+			return fmt.Sprintf("%[1]s >= toDateTime(%[2]d, 'UTC') AND %[1]s < toDateTime(%[3]d, 'UTC')", column, hour.Unix(),
+				hour.Add(time.Hour).Unix())
 		}
 		rows := strings.Replace(query, "FROM "+f.source+"\n", fmt.Sprintf("FROM (SELECT * FROM %s WHERE %s)\n", f.source, within("Timestamp")), 1)
 		sql := fmt.Sprintf("INSERT INTO %[1]s (%[2]s) SELECT %[2]s FROM (\n%[3]s\n) WHERE (%[4]s) NOT IN (SELECT %[4]s FROM %[1]s WHERE %[5]s AND %[6]s)",

@@ -28,10 +28,10 @@ var (
 	// ErrAuth: ClickHouse, or a proxy before it, refuses the credentials of the server.
 	ErrAuth = errors.New("warehouse refuses the credentials")
 	// ErrConfig: the user of the server lacks a permission, or ClickHouse lacks a setting, a role or a cluster.
-	ErrConfig = errors.New("warehouse is badly configured")
+	ErrConfig = errors.New("warehouse is configured wrongly")
 	// ErrSchema: a statement of the server names a table, a column or a function that ClickHouse does not have. Its schema differs
 	// from the migrations.
-	ErrSchema = errors.New("warehouse schema is another")
+	ErrSchema = errors.New("warehouse schema differs from the migrations")
 	// ErrMalformed: a statement of the server has a syntax error, or its values do not fit it.
 	ErrMalformed = errors.New("warehouse statement is malformed")
 	// ErrDecode: the rows do not have the columns or types that the server expects.
@@ -156,7 +156,7 @@ func mapError(ctx context.Context, err error) error {
 	}
 	if ctx.Err() != nil {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return &Error{Kind: ErrTimeout, Message: "the caller's time is up", cause: context.DeadlineExceeded}
+			return &Error{Kind: ErrTimeout, Message: "the caller's deadline has passed", cause: context.DeadlineExceeded}
 		}
 		return fmt.Errorf("warehouse call was cancelled: %w", context.Cause(ctx))
 	}

@@ -32,7 +32,8 @@ func fenceOf(steps []step) (chdb.Fence, error) {
 		}
 		m := createPattern.FindStringSubmatch(s.sql)
 		if m == nil {
-			return chdb.Fence{}, fmt.Errorf("migration %s, statement %d makes something that the row policies do not know: %s", s.file, s.number, s.title())
+			return chdb.Fence{}, fmt.Errorf("migration %s, statement %d makes something that the row policies do not know: %s", s.file,
+				s.number, s.title())
 		}
 		list := &f.Internal
 		if strings.Contains(s.sql, "OrgId") {

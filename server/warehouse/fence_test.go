@@ -48,7 +48,8 @@ func TestEveryTableIsForSQLOrInternal(t *testing.T) {
 }
 
 func TestFenceOf(t *testing.T) {
-	f, err := warehouse.FenceOf("CREATE TABLE IF NOT EXISTS a (OrgId String)", "CREATE MATERIALIZED VIEW IF NOT EXISTS v TO a AS SELECT OrgId FROM b",
+	f, err := warehouse.FenceOf("CREATE TABLE IF NOT EXISTS a (OrgId String)",
+		"CREATE MATERIALIZED VIEW IF NOT EXISTS v TO a AS SELECT OrgId FROM b",
 		"CREATE TABLE b (X String)", "ALTER TABLE a ADD COLUMN c String", "CREATE VIEW w AS SELECT OrgId FROM a")
 	if err != nil || !slices.Equal(f.Tenant, []string{"a", "v", "w"}) || !slices.Equal(f.Internal, []string{"schema_migrations", "b"}) {
 		t.Errorf("%+v, %v", f, err)
@@ -96,7 +97,8 @@ func TestFenceCoversEverything(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.ForgetSchema()
-	if _, err := e.SelectConfined(t.Context(), orgMine, "SELECT 1", quick()); !errors.Is(err, warehouse.ErrFence) || !strings.Contains(err.Error(), "forgotten") {
+	if _, err := e.SelectConfined(t.Context(), orgMine, "SELECT 1", quick()); !errors.Is(err, warehouse.ErrFence) ||
+		!strings.Contains(err.Error(), "forgotten") {
 		t.Errorf("a table without a policy: %v", err)
 	}
 }
@@ -130,7 +132,9 @@ func TestNoOracle(t *testing.T) {
 // TestTenantGrants: the statements for the operator grant SELECT on the offered tables and nothing else, and the policy covers
 // the whole database.
 func TestTenantGrants(t *testing.T) {
-	w, err := warehouse.Open(t.Context(), warehouse.Config{URL: "clickhouse://svc:secret@127.0.0.1:8123/telemetry?sql_user=readers&sql_password=hidden"})
+	w, err := warehouse.Open(t.Context(), warehouse.Config{
+		URL: "clickhouse://svc:secret@127.0.0.1:8123/telemetry?sql_user=readers&sql_password=hidden",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +169,8 @@ func TestTenantGrants(t *testing.T) {
 		t.Errorf("a server without a user for tenants: %v", err)
 	}
 	for _, org := range []string{"", "org x", "org`x", "../x", "org;DROP", strings.Repeat("x", 200)} {
-		if _, err := bare.SelectConfined(t.Context(), principal.OrgID(org), "SELECT 1", quick()); err == nil || errors.Is(err, warehouse.ErrTenantNotSetUp) {
+		if _, err := bare.SelectConfined(t.Context(), principal.OrgID(org), "SELECT 1", quick()); err == nil ||
+			errors.Is(err, warehouse.ErrTenantNotSetUp) {
 			t.Errorf("organization %q: %v", org, err)
 		}
 	}

@@ -80,12 +80,14 @@ func (w *Warehouse) migrate(ctx context.Context, files fs.FS) error {
 		if err := w.exec(ctx, w.endpoint.database, s.sql, settings); err != nil {
 			return fmt.Errorf("warehouse migration %s, statement %d (%s): %w", s.file, s.number, s.title(), err)
 		}
-		sql := fmt.Sprintf("INSERT INTO schema_migrations (File, Statement, Checksum) VALUES (%s, %d, %s)", quoteText(s.file), s.number, quoteText(s.checksum))
+		sql := fmt.Sprintf("INSERT INTO schema_migrations (File, Statement, Checksum) VALUES (%s, %d, %s)", quoteText(s.file), s.number,
+			quoteText(s.checksum))
 		if err := w.exec(ctx, w.endpoint.database, sql, nil); err != nil {
 			return fmt.Errorf("warehouse migration %s, statement %d was applied but not recorded: %w", s.file, s.number, err)
 		}
 		fresh++
-		w.log.DebugContext(ctx, "applied a warehouse migration", "file", s.file, "statement", s.number, "title", s.title(), "duration", time.Since(start).String())
+		w.log.DebugContext(ctx, "applied a warehouse migration", "file", s.file, "statement", s.number, "title", s.title(), "duration",
+			time.Since(start).String())
 	}
 	if fresh > 0 {
 		w.log.InfoContext(ctx, "migrated the warehouse", "statements", fresh, "duration", time.Since(begun).String())

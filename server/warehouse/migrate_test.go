@@ -97,7 +97,8 @@ func TestClusterTables(t *testing.T) {
 		if m := altered.FindStringSubmatch(statement); m != nil {
 			reads = append(reads, "FROM "+m[1]+"\n")
 		}
-		if strings.HasPrefix(statement, "ALTER ") || view && slices.ContainsFunc(reads, func(from string) bool { return strings.Contains(statement, from) }) {
+		if strings.HasPrefix(statement, "ALTER ") || view &&
+			slices.ContainsFunc(reads, func(from string) bool { return strings.Contains(statement, from) }) {
 			// Replicas never leave their read-only mode here, so this statement is only parsed. Every other test runs it on plain tables.
 			statement = "EXPLAIN AST " + statement
 		}
@@ -145,7 +146,8 @@ func TestMigrationsResume(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "changed after it was applied") {
 		t.Errorf("a changed statement: got %v", err)
 	}
-	if err := e.MigrateFiles(t.Context(), files("{{nonsense}}\n;\n")); err == nil || !strings.Contains(err.Error(), "9001_test.sql, statement 1") {
+	if err := e.MigrateFiles(t.Context(), files("{{nonsense}}\n;\n")); err == nil ||
+		!strings.Contains(err.Error(), "9001_test.sql, statement 1") {
 		t.Errorf("a statement that cannot be rendered: got %v", err)
 	}
 }

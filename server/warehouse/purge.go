@@ -105,7 +105,7 @@ func (w *Warehouse) organizationTables(ctx context.Context) ([]string, error) {
 		tables = slices.DeleteFunc(tables, func(t string) bool { return !strings.HasSuffix(t, localSuffix) })
 	}
 	if len(tables) == 0 {
-		return nil, errors.New("the warehouse has no tables of telemetry: is it migrated?")
+		return nil, errors.New("the warehouse has no tables of telemetry: apply the migrations first")
 	}
 	return tables, nil
 }

@@ -26,7 +26,7 @@ func (w *Warehouse) Query(ctx context.Context, org principal.OrgID, sql string, 
 // QueryLimited is Query within the given limits. Fields that are zero take the value of DefaultLimits.
 func (w *Warehouse) QueryLimited(ctx context.Context, org principal.OrgID, limits Limits, sql string, args ...Arg) (*Rows, error) {
 	if org == "" {
-		return nil, scopeError("a statement for no organization")
+		return nil, scopeError("the statement has no organization")
 	}
 	if !strings.Contains(sql, orgPlace) {
 		return nil, scopeError("the statement does not select by OrgId = %s", orgPlace)

@@ -22,11 +22,11 @@ func (o SQLTable) source() string {
 
 const (
 	noteWeight     = "Spans may be sampled: count with sum(SampleRate); latencies need no weight."
-	noteAttributes = "Attributes are maps of text: SpanAttributes['http.route'] is '' where the key is missing; use mapContains to tell."
-	noteTime       = "Give a range of Timestamp, for example $__timeFilter(Timestamp): without one every stored day is read."
+	noteAttributes = "Attributes are maps of text: SpanAttributes['http.route'] is '' where the key is missing; mapContains tells a missing key from an empty value."
+	noteTime       = "Give a range of Timestamp, for example $__timeFilter(Timestamp): without one the query reads every stored day."
 	noteQuantiles  = "DurationQuantiles is the state of quantilesTDigest(0.5, 0.95, 0.99): read it with quantilesTDigestMerge(0.5, 0.95, 0.99)(DurationQuantiles)."
 	noteWeighted   = "WeightedDurations is the state of quantilesTDigestWeighted(0.5, 0.95, 0.99): read it with quantilesTDigestWeightedMerge(0.5, 0.95, 0.99)(WeightedDurations)."
-	noteRollup     = "Rows of one key are added up in the background: always aggregate."
+	noteRollup     = "The engine adds up rows of one key in the background, later: always aggregate."
 )
 
 const spanExample = `SELECT ServiceName, SpanName, sum(SampleRate) AS calls, quantile(0.95)(DurationNano) / 1e6 AS p95_ms
@@ -37,11 +37,13 @@ func SQLTables() []SQLTable {
 	point := []string{noteTime, "SeriesHash tells the series of one metric apart. AggregationTemporality is Delta or Cumulative."}
 	return []SQLTable{
 		{
-			Name: "spans", Description: "One row for each span.", Notes: []string{noteTime, noteWeight, noteAttributes, "IsEntry is true for spans that enter a service."},
+			Name: "spans", Description: "One row for each span.",
+			Notes:   []string{noteTime, noteWeight, noteAttributes, "IsEntry is true for spans that enter a service."},
 			Example: spanExample,
 		},
 		{
-			Name: "traces", Source: "spans", Description: "Another name of spans: one row for each span.", Notes: []string{noteTime, noteWeight, noteAttributes},
+			Name: "traces", Source: "spans", Description: "Another name of spans: one row for each span.",
+			Notes:   []string{noteTime, noteWeight, noteAttributes},
 			Example: "SELECT TraceId, count() AS spans, max(HasError) AS failed FROM traces WHERE $__timeFilter(Timestamp) GROUP BY TraceId ORDER BY spans DESC LIMIT 20",
 		},
 		{
@@ -54,7 +56,8 @@ func SQLTables() []SQLTable {
 			Example: "SELECT $__timeGroup(Timestamp) AS bucket, SeverityText, count() FROM logs WHERE $__timeFilter(Timestamp) GROUP BY bucket, SeverityText ORDER BY bucket",
 		},
 		{
-			Name: "metrics_gauge", Description: "One row for each data point of a gauge.", Notes: []string{noteTime, "SeriesHash tells the series of one metric apart."},
+			Name: "metrics_gauge", Description: "One row for each data point of a gauge.",
+			Notes:   []string{noteTime, "SeriesHash tells the series of one metric apart."},
 			Example: "SELECT $__timeGroup(Timestamp) AS bucket, MetricName, avg(Value) FROM metrics_gauge WHERE $__timeFilter(Timestamp) GROUP BY bucket, MetricName ORDER BY bucket LIMIT 100",
 		},
 		{
@@ -74,20 +77,23 @@ func SQLTables() []SQLTable {
 			Example: "SELECT MetricName, count() AS points FROM metrics_summary WHERE $__timeFilter(Timestamp) GROUP BY MetricName LIMIT 20",
 		},
 		{
-			Name: "metric_catalog", Description: "Which metrics came in which hour, with their type and unit.", Notes: []string{noteRollup},
+			Name: "metric_catalog", Description: "Metrics that arrived in each hour, with their type and unit.", Notes: []string{noteRollup},
 			Example: "SELECT MetricName, MetricType, sum(DataPointCount) AS points FROM metric_catalog WHERE $__timeFilter(Hour) GROUP BY MetricName, MetricType ORDER BY points DESC LIMIT 20",
 		},
 		{
-			Name: "attribute_keys", Description: "Which attribute keys came in which hour, with the type of their values.", Notes: []string{noteRollup, "Signal is traces, logs, metrics or product_events."},
+			Name: "attribute_keys", Description: "Attribute keys that arrived in each hour, with the type of their values.",
+			Notes:   []string{noteRollup, "Signal is traces, logs, metrics or product_events."},
 			Example: "SELECT Signal, Scope, Key, sum(UsageCount) AS uses FROM attribute_keys WHERE $__timeFilter(Hour) GROUP BY Signal, Scope, Key ORDER BY uses DESC LIMIT 50",
 		},
 		{
-			Name: "service_minutes", Description: "Calls, errors and durations of each service by minute.", Notes: []string{noteRollup, noteQuantiles},
+			Name: "service_minutes", Description: "Calls, errors and durations of each service by minute.",
+			Notes: []string{noteRollup, noteQuantiles},
 			Example: "SELECT ServiceName, sum(EstimatedSpanCount) AS calls, sum(ErrorCount) AS errors, quantilesTDigestMerge(0.5, 0.95, 0.99)(DurationQuantiles) AS nanos " +
 				"FROM service_minutes WHERE $__timeFilter(Minute) AND IsEntry GROUP BY ServiceName ORDER BY calls DESC LIMIT 20",
 		},
 		{
-			Name: "organization_minutes", Description: "Calls, errors and durations of all services together by minute.", Notes: []string{noteRollup, noteWeighted},
+			Name: "organization_minutes", Description: "Calls, errors and durations of all services together by minute.",
+			Notes: []string{noteRollup, noteWeighted},
 			Example: "SELECT Minute, sum(EstimatedSpanCount) AS calls, quantilesTDigestWeightedMerge(0.5, 0.95, 0.99)(WeightedDurations) AS nanos " +
 				"FROM organization_minutes WHERE $__timeFilter(Minute) AND IsEntry GROUP BY Minute ORDER BY Minute",
 		},
@@ -115,12 +121,15 @@ func SQLTables() []SQLTable {
 			Example: "SELECT FingerprintHash, any(ErrorLabel) AS label, sum(SampleRate) AS errors FROM error_events WHERE $__timeFilter(Timestamp) GROUP BY FingerprintHash ORDER BY errors DESC LIMIT 20",
 		},
 		{
-			Name: "session_replays", Description: "One row for each recorded browser session, in its latest version.", Notes: []string{"EndTime is 1970 while a session goes on."},
+			Name: "session_replays", Description: "One row for each recorded browser session, in its latest version.",
+			Notes:   []string{"EndTime is 1970 while a session goes on."},
 			Example: "SELECT BrowserName, count() AS sessions, countIf(ErrorCount > 0) AS with_errors FROM session_replays WHERE $__timeFilter(StartTime) GROUP BY BrowserName",
 		},
 		{
-			Name: "session_events", Description: "One row for each event on the timeline of a session: navigation, click, network request, error, …", Notes: []string{noteTime},
-			Example: "SELECT Type, count() FROM session_events WHERE $__timeFilter(Timestamp) GROUP BY Type",
+			Name:        "session_events",
+			Description: "One row for each event on the timeline of a session: navigation, click, network request, error, …",
+			Notes:       []string{noteTime},
+			Example:     "SELECT Type, count() FROM session_events WHERE $__timeFilter(Timestamp) GROUP BY Type",
 		},
 		{
 			Name: "product_events", Description: "One row for each product event; page views have the name $pageview.", Notes: []string{noteTime},

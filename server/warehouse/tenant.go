@@ -34,7 +34,10 @@ type TenantLimits struct {
 
 // DefaultTenantLimits are the limits of a statement that a person waits for.
 func DefaultTenantLimits() TenantLimits {
-	return TenantLimits{Time: limits.SQLTime, Memory: limits.SQLMemory, RowsToRead: limits.SQLRowsRead, MaxRows: limits.DefaultSQLRows, MaxBytes: limits.SQLResult}
+	return TenantLimits{
+		Time: limits.SQLTime, Memory: limits.SQLMemory, RowsToRead: limits.SQLRowsRead, MaxRows: limits.DefaultSQLRows,
+		MaxBytes: limits.SQLResult,
+	}
 }
 
 // TenantResult is the result of a tenant's statement.
@@ -115,7 +118,9 @@ func (w *Warehouse) confined(ctx context.Context, org principal.OrgID, sql strin
 	composed := confine.Compose(prepared, tables)
 	tree, err = w.tree(ctx, org, composed)
 	if err != nil {
-		return nil, &confine.Refusal{Code: confine.DisallowedStatement, Message: "The statement cannot be confined to the organization; write it more simply."}
+		return nil, &confine.Refusal{
+			Code: confine.DisallowedStatement, Message: "The statement cannot be confined to the organization; write it more simply.",
+		}
 	}
 	if refusal := confine.VerifyComposed(checked, tree, tables); refusal != nil {
 		return nil, refusal
@@ -171,7 +176,9 @@ func (w *Warehouse) tree(ctx context.Context, org principal.OrgID, sql string) (
 	}
 	node, err := confine.ParseTree(strings.Split(strings.TrimRight(out.String(), "\n"), "\n"))
 	if err != nil {
-		return nil, &confine.Refusal{Code: confine.DisallowedStatement, Message: "The statement has a form that cannot be checked; write it more simply."}
+		return nil, &confine.Refusal{
+			Code: confine.DisallowedStatement, Message: "The statement has a form that cannot be checked; write it more simply.",
+		}
 	}
 	return node, nil
 }

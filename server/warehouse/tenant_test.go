@@ -47,8 +47,13 @@ func tenantEngine(t testing.TB) *warehousetest.Engine {
 			if i > 0 {
 				parent = fmt.Sprint("s", i-1)
 			}
-			insert("spans", []string{"OrgId", "Timestamp", "TraceId", "SpanId", "ParentSpanId", "SpanName", "ServiceName", "ServiceVersion", "DurationNano", "SampleRate", "SpanAttributes", "IsEntry"},
-				[]any{o, at.Add(time.Duration(i) * time.Second), word + "trace", fmt.Sprint("s", i), parent, word + " op", "web", "v1", uint64(500 * (i + 1)), 1.0, attributes, i == 0})
+			insert("spans", []string{
+				"OrgId", "Timestamp", "TraceId", "SpanId", "ParentSpanId", "SpanName", "ServiceName", "ServiceVersion", "DurationNano", "SampleRate", "SpanAttributes", "IsEntry",
+			},
+				[]any{
+					o, at.Add(time.Duration(i) * time.Second), word + "trace", fmt.Sprint("s", i), parent, word + " op", "web", "v1",
+					uint64(500 * (i + 1)), 1.0, attributes, i == 0,
+				})
 			insert("logs", []string{"OrgId", "Timestamp", "TraceId", "ServiceName", "SeverityText", "Body", "LogAttributes"},
 				[]any{o, at.Add(time.Duration(i) * 7 * time.Minute), word + "trace", "web", "INFO", word + " one", attributes})
 		}
@@ -61,10 +66,12 @@ func tenantEngine(t testing.TB) *warehousetest.Engine {
 		insert("metric_catalog", []string{"OrgId", "Hour", "MetricName"}, []any{o, at, word + ".metric"})
 		insert("attribute_keys", []string{"OrgId", "Hour", "Signal", "Key"}, []any{o, at, "traces", word})
 		for v := range 2 {
-			insert("session_replays", []string{"OrgId", "SessionId", "Version", "StartTime", "Status", "UserId"}, []any{o, "s1", uint32(v + 1), at, "active", word})
+			insert("session_replays", []string{"OrgId", "SessionId", "Version", "StartTime", "Status", "UserId"},
+				[]any{o, "s1", uint32(v + 1), at, "active", word})
 		}
 		insert("session_replay_events", []string{"OrgId", "SessionId", "Timestamp", "Payload"}, []any{o, "s1", at, word})
-		insert("session_events", []string{"OrgId", "SessionId", "Timestamp", "Type", "Message"}, []any{o, "s1", at, "navigation", word}, []any{o, "s1", at, "custom", word})
+		insert("session_events", []string{"OrgId", "SessionId", "Timestamp", "Type", "Message"}, []any{o, "s1", at, "navigation", word},
+			[]any{o, "s1", at, "custom", word})
 	}
 	return e
 }

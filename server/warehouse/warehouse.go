@@ -79,7 +79,8 @@ func Open(_ context.Context, cfg Config) (*Warehouse, error) {
 		return nil, fmt.Errorf("cannot prepare the warehouse connection: %w", err)
 	}
 	return &Warehouse{
-		endpoint: p, conn: conn, http: &http.Client{Transport: transport}, limits: cfg.Limits.withDefaults(), log: cfg.Logger, tenantSlots: newTenantSlots(),
+		endpoint: p, conn: conn, http: &http.Client{Transport: transport}, limits: cfg.Limits.withDefaults(), log: cfg.Logger,
+		tenantSlots: newTenantSlots(),
 	}, nil
 }
 

@@ -163,7 +163,7 @@ func appendScalar(b []byte, d protoreflect.FieldDescriptor, v protoreflect.Value
 		if e := d.Enum().Values().ByNumber(v.Enum()); e != nil {
 			return appendString(b, string(e.Name()))
 		}
-		return b, &EncodeError{"", fmt.Sprintf("%d is no value of %s", v.Enum(), d.Enum().FullName())}
+		return b, &EncodeError{"", fmt.Sprintf("%d is not a value of %s", v.Enum(), d.Enum().FullName())}
 	case protoreflect.FloatKind:
 		return appendFloat(b, v.Float(), 32)
 	case protoreflect.DoubleKind:
@@ -180,7 +180,7 @@ func appendScalar(b []byte, d protoreflect.FieldDescriptor, v protoreflect.Value
 // appendFloat writes the shortest text that reads back as the same number, as ECMAScript does.
 func appendFloat(b []byte, f float64, bits int) ([]byte, error) {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return b, &EncodeError{"", fmt.Sprintf("%v is no JSON number", f)}
+		return b, &EncodeError{"", fmt.Sprintf("%v is not a JSON number", f)}
 	}
 	abs := math.Abs(f)
 	format := byte('f')

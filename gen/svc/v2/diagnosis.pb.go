@@ -415,8 +415,7 @@ const file_svc_v2_diagnosis_proto_rawDesc = "" +
 	"session_id\x18\x01 \x01(\tB\x15\xbaH\x03\xc8\x01\x01\xfa\xf9\x18\v\"\tconv_5f2bR\tsessionId\x12A\n" +
 	"\n" +
 	"start_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12=\n" +
-	"\bend_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\aendTime2\xed\n" +
-	"\n" +
+	"\bend_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\aendTime2\x80\v\n" +
 	"\x10DiagnosisService\x12\xc2\x02\n" +
 	"\x0fDiagnoseService\x12\x1e.svc.v2.DiagnoseServiceRequest\x1a\x18.svc.v2.ServiceDiagnosis\"\xf4\x01\xf2\xf9\x18\xca\x01\n" +
 	"\x0fdiagnoseService\x12\bservices\x18\x012\x14ServiceNotFoundError2\x15ParameterInvalidError2\x15ParameterMissingError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeErrorJ\x10diagnose_serviceP\x01Z\ferror_eventsZ\x04logsZ\vservice_map\x82\xd3\xe4\x93\x02\x1f\x12\x1d/v2/services/{name}/diagnosis\x12\xf4\x01\n" +
@@ -425,9 +424,9 @@ const file_svc_v2_diagnosis_proto_rawDesc = "" +
 	"\x16SearchSlowerOperations\x12%.svc.v2.SearchSlowerOperationsRequest\x1a\x1b.svc.v2.SlowerOperationList\"\x95\x01\xf2\xf9\x18j\n" +
 	"\x16searchSlowerOperations\x12\x06traces\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeErrorJ\x10find_slow_tracesP\x01\x82\xd3\xe4\x93\x02!:\x01*\"\x1c/v2/traces/slower_operations\x12\xe7\x01\n" +
 	"\x14GetTraceCriticalPath\x12#.svc.v2.GetTraceCriticalPathRequest\x1a\x19.svc.v2.TraceCriticalPath\"\x8e\x01\xf2\xf9\x18_\n" +
-	"\x14getTraceCriticalPath\x12\x06traces\x18\x012\x12TraceNotFoundError2\x15ParameterInvalidErrorJ\x10find_slow_tracesP\x01\x82\xd3\xe4\x93\x02%\x12#/v2/traces/{trace_id}/critical_path\x12\xbb\x02\n" +
-	"\x16GetAgentSessionVerdict\x12%.svc.v2.GetAgentSessionVerdictRequest\x1a\x1b.svc.v2.AgentSessionVerdict\"\xdc\x01\xf2\xf9\x18\xa1\x01\n" +
-	"\x16getAgentSessionVerdict\x12\x06traces\x18\x012\x19AgentSessionNotFoundError2\x15ParameterInvalidError2\x15ParameterMissingError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeErrorP\x01\x82\xd3\xe4\x93\x020\x12./v2/traces/agent_sessions/{session_id}/verdictB\x8d\x01\n" +
+	"\x14getTraceCriticalPath\x12\x06traces\x18\x012\x12TraceNotFoundError2\x15ParameterInvalidErrorJ\x10find_slow_tracesP\x01\x82\xd3\xe4\x93\x02%\x12#/v2/traces/{trace_id}/critical_path\x12\xce\x02\n" +
+	"\x16GetAgentSessionVerdict\x12%.svc.v2.GetAgentSessionVerdictRequest\x1a\x1b.svc.v2.AgentSessionVerdict\"\xef\x01\xf2\xf9\x18\xb4\x01\n" +
+	"\x16getAgentSessionVerdict\x12\x06traces\x18\x012\x19AgentSessionNotFoundError2\x15ParameterInvalidError2\x15ParameterMissingError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeErrorJ\x11get_agent_sessionP\x01\x82\xd3\xe4\x93\x020\x12./v2/traces/agent_sessions/{session_id}/verdictB\x8d\x01\n" +
 	"\n" +
 	"com.svc.v2B\x0eDiagnosisProtoP\x01Z1github.com/svc-observability/svc/gen/svc/v2;svcv2\xa2\x02\x03SXX\xaa\x02\x06Svc.V2\xca\x02\x06Svc\\V2\xe2\x02\x12Svc\\V2\\GPBMetadata\xea\x02\aSvc::V2\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 

@@ -159,7 +159,7 @@ func (p *Provider) Finish(ctx context.Context, f Flow, code string) (auth.Identi
 		return auth.Identity{}, fmt.Errorf("oidc: verify the ID token: %w", err)
 	}
 	if id.Nonce != f.Nonce {
-		return auth.Identity{}, errors.New("oidc: the ID token is of another sign-in")
+		return auth.Identity{}, errors.New("oidc: the ID token belongs to another sign-in")
 	}
 	var c claims
 	if err := id.Claims(&c); err != nil {
@@ -180,10 +180,10 @@ func (p *Provider) ask(ctx context.Context, d *discovered, token *oauth2.Token, 
 	}
 	info, err := d.provider.UserInfo(ctx, oauth2.StaticTokenSource(token))
 	if err != nil {
-		return fmt.Errorf("oidc: ask for the user: %w", err)
+		return fmt.Errorf("oidc: request the user information: %w", err)
 	}
 	if info.Subject != c.Subject {
-		return errors.New("oidc: the provider's answers speak of different people")
+		return errors.New("oidc: the ID token and the user information are about different people")
 	}
 	var more json.RawMessage
 	if err := info.Claims(&more); err != nil {
@@ -203,7 +203,7 @@ func withoutBody(err error) error {
 		if refused.Response != nil {
 			status = refused.Response.StatusCode
 		}
-		return fmt.Errorf("the provider answers %d %s %s", status, refused.ErrorCode, refused.ErrorDescription)
+		return fmt.Errorf("the provider answered %d %s %s", status, refused.ErrorCode, refused.ErrorDescription)
 	}
 	return err
 }

@@ -140,7 +140,9 @@ func TestFlow(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newProvider(t)
-			rp := New(Config{Issuer: p.URL, ClientID: "client", ClientSecret: "s", Scopes: []string{"openid", "email"}, RedirectURL: "https://svc.test/cb"})
+			rp := New(Config{
+				Issuer: p.URL, ClientID: "client", ClientSecret: "s", Scopes: []string{"openid", "email"}, RedirectURL: "https://svc.test/cb",
+			})
 			to, flow, err := rp.Start(t.Context())
 			if err != nil {
 				t.Fatal(err)
@@ -150,7 +152,8 @@ func TestFlow(t *testing.T) {
 				t.Fatal(err)
 			}
 			q := u.Query()
-			if q.Get("state") != flow.State || q.Get("nonce") != flow.Nonce || q.Get("code_challenge_method") != "S256" || q.Get("redirect_uri") != "https://svc.test/cb" ||
+			if q.Get("state") != flow.State || q.Get("nonce") != flow.Nonce || q.Get("code_challenge_method") != "S256" ||
+				q.Get("redirect_uri") != "https://svc.test/cb" ||
 				q.Get("scope") != "openid email" || q.Get("response_type") != "code" || len(flow.State) < 43 || strings.Contains(to, flow.Verifier) {
 				t.Errorf("the browser is sent to %s", to)
 			}
@@ -183,7 +186,9 @@ func TestDiscoveryComesBack(t *testing.T) {
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(map[string]any{"issuer": server.URL, "authorization_endpoint": server.URL + "/a", "token_endpoint": server.URL + "/t", "jwks_uri": server.URL + "/j"})
+		_ = json.NewEncoder(w).Encode(map[string]any{
+			"issuer": server.URL, "authorization_endpoint": server.URL + "/a", "token_endpoint": server.URL + "/t", "jwks_uri": server.URL + "/j",
+		})
 	}))
 	defer server.Close()
 	rp := New(Config{Issuer: server.URL, ClientID: "c", Scopes: []string{"openid"}})

@@ -1,4 +1,4 @@
-// Uses pages as a person would, step by step, and prints what was seen as JSON.
+// Uses pages like a person, step by step, and prints its observations as JSON.
 //
 //	node pages.mjs <chromium> <folder for screenshots> < steps.json
 //
@@ -26,7 +26,7 @@ try {
   page.on('console', (m) => { if (m.type() === 'error' && !/status of 4\d\d|status of 502/.test(m.text())) problems.push(`console: ${m.text()}`); });
   page.on('request', (r) => { if (!allowed.some((a) => r.url().startsWith(a + '/') || r.url() === a) && !r.url().startsWith('data:')) foreign.push(r.url()); });
 
-  // look takes the page in light and dark, wide and on a phone, where nothing may have to be scrolled sideways.
+  // look takes screenshots of the page in light and dark, wide and on a phone. The page must never scroll sideways.
   const look = async (name) => {
     for (const [scheme, width, height] of [['light', 1200, 800], ['dark', 1200, 800], ['light', 390, 780], ['dark', 390, 780]]) {
       await page.emulateMedia({ colorScheme: scheme });
@@ -50,7 +50,7 @@ try {
       case 'look': await look(value); break;
       case 'cookies': seen[value] = await context.cookies(); break;
       case 'script': seen[value[0]] = await page.evaluate(value[1]); break;
-      // A page of somebody else: the same machine under another name, with a body of its own.
+      // A foreign page: the same machine under another name, with its own body.
       case 'evil': {
         const there = allowed[1] + '/evil';
         await context.route(there, (route) => route.fulfill({ contentType: 'text/html', body: `<!doctype html><body>${value[1]}` }));

@@ -1,4 +1,4 @@
-// Plays a recording as the API gives it, by rrweb's own player: the manifest, then page after page of chunks.
+// Plays a recording from the API with rrweb's player: first the manifest, then page after page of chunks.
 import { Replayer } from 'rrweb';
 
 const id = new URLSearchParams(location.search).get('session');

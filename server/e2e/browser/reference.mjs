@@ -1,4 +1,4 @@
-// Uses the API reference as a person would, and prints what was seen as JSON.
+// Uses the API reference like a person, and prints its observations as JSON.
 //
 //	node reference.mjs <chromium> <base url> <api key> <folder for screenshots>
 import { chromium } from 'playwright-core';
@@ -16,7 +16,7 @@ try {
   const page = await browser.newPage({ viewport: { width: 1400, height: 900 }, colorScheme: 'light' });
   page.setDefaultTimeout(20000);
   page.on('pageerror', (e) => problems.push(`page: ${e.message}`));
-  // A refused request of Try it is an error in the console too.
+  // A refused request of "Try it" is also an error in the console.
   page.on('console', (m) => { if (m.type() === 'error' && !m.text().includes('status of 401')) problems.push(`console: ${m.text()}`); });
   page.on('request', (r) => { if (!r.url().startsWith(base + '/') && !/^(data|blob):/.test(r.url())) foreign.push(r.url()); });
   const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
@@ -29,7 +29,7 @@ try {
   };
 
   await open('');
-  // Every group of the navigation is opened, so that it lists every operation.
+  // Opens every group of the navigation, so that it lists every operation.
   const closed = page.locator('aside.t-doc__sidebar button[aria-expanded="false"]');
   await closed.first().waitFor();
   while (await closed.count()) await closed.first().click();
@@ -69,7 +69,7 @@ try {
   };
   const withoutKey = await send('must be `Bearer`');
   await paste('svc_ak_unknown');
-  const refused = await send('The credential is not known');
+  const refused = await send('does not know the credential');
   await paste(key);
   const answered = await send('"Bootstrap"');
   await page.screenshot({ path: `${screenshots}/answered.png` });

@@ -1,4 +1,4 @@
-// A browser SDK as the ingest contract expects one: session meta, timeline events and recording chunks, sent with the public ingest key.
+// A browser SDK that follows the ingest contract. It sends session meta, timeline events and recording chunks with the public ingest key.
 import { record } from 'rrweb';
 
 const flushEvery = 400;
@@ -121,7 +121,7 @@ export class Session {
       this.event('console', { level: 'error', message: args.join(' ').slice(0, 1024) });
       error(...args);
     };
-    // The page is going away: only a request with keepalive outlives it.
+    // The page is about to close: only a request with keepalive outlives it.
     addEventListener('pagehide', () => this.send('/v1/sessionReplays/meta', 'application/x-ndjson', this.meta(2), { keepalive: true }));
   }
 }

@@ -57,7 +57,7 @@ document.querySelector('#break').addEventListener('click', () => {
   throw new Error('voucher refused');
 });
 
-// What a script may learn of a refusal, and of headers that are not exposed.
+// The facts that a script can learn about a refusal, and about headers that are not exposed.
 async function refusal() {
   const response = await fetch(endpoint + '/v1/sessionEvents', {
     method: 'POST', body: '{}', headers: { 'x-svc-ingest-key': 'svc_pk_' + 'x'.repeat(43), 'Content-Type': 'application/x-ndjson' },

@@ -1,4 +1,4 @@
-// For `node --import`: the conformance suite imports fs.globSync, which Node.js 20 lacks, for a command that is not used here. Without the name it would not start.
+// For `node --import`: the conformance suite imports fs.globSync, which Node.js 20 lacks, for a command that is not used here. Without this name, the suite does not start.
 import fs from 'node:fs';
 import { register } from 'node:module';
 

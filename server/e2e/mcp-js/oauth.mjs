@@ -1,4 +1,4 @@
-// An MCP client as a person has one: it finds out by itself how to sign in, waits for the browser, uses the server, and disconnects.
+// An MCP client for a person: it discovers the sign-in by itself, waits for the browser, uses the server, and disconnects.
 //
 //	node oauth.mjs <url of the MCP server>
 //

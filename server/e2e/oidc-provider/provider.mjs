@@ -3,8 +3,8 @@
 //	node provider.mjs [id-token]
 //
 // It prints its issuer, then reads one line: the redirect URI of its client. With `id-token` it puts all claims into the ID token; without,
-// the email address is at the userinfo endpoint alone. Whoever types an address at the sign-in has it, verified unless it begins with
-// "unverified".
+// only the userinfo endpoint has the email address. A person has the address that they type at the sign-in. It is verified unless it begins
+// with "unverified".
 import { createServer } from 'node:http';
 import { createInterface } from 'node:readline';
 import { Provider } from 'oidc-provider';
@@ -17,7 +17,7 @@ console.log(issuer);
 
 const lines = createInterface({ input: process.stdin });
 const redirect = await new Promise((done) => lines.once('line', done));
-// The test's end closes our input.
+// The end of the test closes the input.
 lines.once('close', () => process.exit(0));
 
 const provider = new Provider(issuer, {

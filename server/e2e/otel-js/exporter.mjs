@@ -1,4 +1,4 @@
-// Makes the OpenTelemetry exporter of a signal for a protocol, and notes what it gives up.
+// Creates the OpenTelemetry exporter of a signal for a protocol, and records the items that it drops.
 const packages = { 'http/protobuf': 'proto', 'http/json': 'http', grpc: 'grpc' };
 const signals = {
   trace: { name: 'OTLPTraceExporter', path: '/v1/traces' },

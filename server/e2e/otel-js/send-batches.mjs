@@ -1,5 +1,5 @@
-// Sends batches of spans, log records and metric points, each item with a mark of its own, with the OpenTelemetry JavaScript exporters
-// and their own retry. Prints what they gave up as JSON. The ingest key is in SVC_INGEST_KEY.
+// Sends batches of spans, log records and metric points, each item with its own mark, with the OpenTelemetry JavaScript exporters
+// and their retries. Prints the dropped items as JSON. The ingest key is in SVC_INGEST_KEY.
 //
 //	node send-batches.mjs <http/protobuf|http/json|grpc> <endpoint> <run> <batches> <items in a batch>
 import { exporter } from './exporter.mjs';

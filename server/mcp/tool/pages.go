@@ -56,12 +56,12 @@ const (
 
 // Pagination says which part of the whole list a result is.
 type Pagination struct {
-	Offset  int  `json:"offset" jsonschema:"rows that were skipped"`
-	Limit   int  `json:"limit" jsonschema:"rows that were asked for"`
-	HasMore bool `json:"hasMore" jsonschema:"whether further rows exist"`
+	Offset  int  `json:"offset"`
+	Limit   int  `json:"limit"`
+	HasMore bool `json:"hasMore"`
 	// Total is the number of all rows, if it is known.
-	Total      *int `json:"total,omitempty" jsonschema:"rows in all, where known"`
-	NextOffset *int `json:"nextOffset,omitempty" jsonschema:"offset of the next page"`
+	Total      *int `json:"total,omitempty"`
+	NextOffset *int `json:"nextOffset,omitempty"`
 }
 
 func NewPagination(offset, limit, shown int, more bool) Pagination {

@@ -75,8 +75,8 @@ func Short(d time.Duration) string {
 
 // TimeRange is the window of a result.
 type TimeRange struct {
-	Start string `json:"start" jsonschema:"start of the time range, RFC 3339"`
-	End   string `json:"end" jsonschema:"end of the time range, RFC 3339"`
+	Start string `json:"start"`
+	End   string `json:"end"`
 
 	From time.Time `json:"-"`
 	To   time.Time `json:"-"`

@@ -66,8 +66,8 @@ func OutputOf[T any](defs map[reflect.Type]*jsonschema.Schema) (*jsonschema.Sche
 const describedFields = 2
 
 // prune keeps the list of tools short. Single objects, rows with many fields, and deeper fields are described only by the names
-// of their fields. The tag summary of a field of the result replaces that description. If another tool has the same result, it is
-// described only there.
+// of their fields. The tag summary of a field of the result replaces that description. It is empty for a field that the resource of
+// instructions describes. If another tool has the same result, the result is described only there.
 func prune(s *jsonschema.Schema, t reflect.Type) {
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -85,8 +85,8 @@ func prune(s *jsonschema.Schema, t reflect.Type) {
 			p.Items.Description = text
 		case ok && whole:
 			p.Description = text
-		case whole && slices.Contains([]string{"timeRange", "pagination", "filters"}, name):
-			p.Description = "" // the server's instructions describe it once for all tools
+		case whole && (f.Type == reflect.TypeFor[TimeRange]() || f.Type == reflect.TypeFor[Pagination]()):
+			p.Description = "" // the resource of instructions describes both once for all tools
 		}
 	}
 }

@@ -26,9 +26,8 @@ func (e *Engine) SignalTimeseries(ctx context.Context, org principal.OrgID, q qu
 
 // SignalBreakdown answers the breakdown method of a signal, like SignalTimeseries.
 func (e *Engine) SignalBreakdown(ctx context.Context, org principal.OrgID, q query.SignalQuery, invalid apierr.Tag) (*query.Breakdown, error) {
-	if q.RowLimit == nil {
-		limit := defaultBreakdown
-		q.RowLimit = &limit
+	if q.RowLimit == 0 {
+		q.RowLimit = defaultBreakdown
 	}
 	r, err := q.Request()
 	if err != nil {

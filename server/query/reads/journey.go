@@ -1,9 +1,11 @@
 package reads
 
 import (
+	"fmt"
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
@@ -13,6 +15,34 @@ import (
 
 // defaultWithin is the longest time from the first step of a funnel to the last one if the request sets none.
 const defaultWithin = 24 * time.Hour
+
+// Values of funnels and paths for requests that set none, and names in requests and answers.
+const (
+	DefaultDepth    = 3
+	DefaultBranches = 4
+	// AttributePrefix precedes the key of an attribute that groups a funnel. Other texts are dimensions of sessions.
+	AttributePrefix = "attribute:"
+	// NoGroup is the name of the group of actors whose first step has no value.
+	NoGroup = "(none)"
+)
+
+// NewBreakdown reads the field of the groups of a funnel. At most one of the results is not empty.
+func NewBreakdown(by string) (dimension, attribute string) {
+	if key, ok := strings.CutPrefix(by, AttributePrefix); ok {
+		return "", key
+	}
+	return by, ""
+}
+
+// CheckStepAttributes describes the problem of the attributes of a step. It is empty if all keys can be names of attributes.
+func CheckStepAttributes(equals map[string]string) string {
+	for key := range equals {
+		if key == "" || len(key) > limits.FieldKey {
+			return fmt.Sprintf("has a key that is not the name of an attribute: 1 to %d bytes", limits.FieldKey)
+		}
+	}
+	return ""
+}
 
 // stepMessage is a step of a funnel or the anchor of paths in a request or in a dashboard.
 type stepMessage interface {

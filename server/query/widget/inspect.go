@@ -80,9 +80,9 @@ func about(w *svcv2.Widget) *svcv2.WidgetInspection {
 		out.Title, out.Unit = d.Title, d.Unit
 	}
 	switch w.GetDataSource().GetKind() {
-	case kindSQL:
+	case SourceSQL:
 		out.Outcome, out.RawSql = "raw_sql", w.GetDataSource().Sql
-	case kindRoute:
+	case SourceRoute:
 		out.Outcome, out.RawSql = "raw_sql", new(w.GetDataSource().GetParams().GetFields()["sql"].GetStringValue())
 	}
 	return out
@@ -207,7 +207,7 @@ func (i *inspection) grouped() bool { return i.grouping() > 0 }
 func (i *inspection) crowded() bool {
 	source := i.widget.GetDataSource()
 	switch {
-	case !i.data.GetTruncated() || source.GetKind() == kindQuery && i.byGroups():
+	case !i.data.GetTruncated() || source.GetKind() == SourceQuery && i.byGroups():
 		return false
 	default:
 		return !slices.ContainsFunc(source.GetQueries(), func(d *svcv2.QueryDraft) bool { return d.GetSeriesLimit() != "" })
@@ -282,7 +282,7 @@ func (i *inspection) judgeGroups() {
 	if i.grouped() && i.groupless() {
 		i.flag(flagGrouping, "No row has the field that is grouped by.")
 	}
-	if i.data.GetBreakdown() != nil && i.widget.GetDataSource().GetKind() == kindQuery && !i.grouped() {
+	if i.data.GetBreakdown() != nil && i.widget.GetDataSource().GetKind() == SourceQuery && !i.grouped() {
 		i.flag(flagBreakdown, "A breakdown is drawn, but nothing is grouped by.")
 	}
 	if i.crowded() || len(names) > manySeries {

@@ -10,7 +10,7 @@ import (
 
 // shownQueries are the queries and formulas of the query builder, before anything is known of their data.
 func shownQueries(source *svcv2.WidgetDataSource) []*svcv2.WidgetQueryInspection {
-	if source.GetKind() != kindQuery {
+	if source.GetKind() != SourceQuery {
 		return nil
 	}
 	var list []*svcv2.WidgetQueryInspection
@@ -49,7 +49,7 @@ func perQuery(data *svcv2.WidgetData) bool {
 // reshaped reports whether a transform turned the data into rows that no longer distinguish queries.
 func reshaped(d *svcv2.WidgetDataSource, data *svcv2.WidgetData) bool {
 	t := d.GetTransform()
-	return d.GetKind() == kindQuery && !perQuery(data) && (len(t.GetFieldMap()) > 0 || t.GetFlattenSeries() != nil || t.GetComputeRatio() != nil)
+	return d.GetKind() == SourceQuery && !perQuery(data) && (len(t.GetFieldMap()) > 0 || t.GetFlattenSeries() != nil || t.GetComputeRatio() != nil)
 }
 
 // inspectQueries inspects each query and formula by itself, with its part of the data.

@@ -127,7 +127,7 @@ func TestRefused(t *testing.T) {
 	if diff := cmp.Diff([]string{"A error []", "B skipped []"}, statuses(out)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	w.DataSource = &svcv2.WidgetDataSource{Kind: kindSQL, Sql: new("SELECT x")}
+	w.DataSource = &svcv2.WidgetDataSource{Kind: SourceSQL, Sql: new("SELECT x")}
 	if out = Refused(w, window, fromWidget, why); out.GetOutcome() != "raw_sql" || out.GetRawSql() != "SELECT x" || len(out.GetQueries()) > 0 {
 		t.Errorf("%v", out)
 	}

@@ -3,7 +3,6 @@ package widget
 import (
 	"context"
 	"slices"
-	"strings"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
@@ -11,21 +10,14 @@ import (
 	"github.com/svc-observability/svc/server/query/reads"
 )
 
-const (
-	drawnGroups = 6
-	noGroup     = "(none)"
-)
+const drawnGroups = 6
 
 func (j *job) funnel(ctx context.Context, d *svcv2.FunnelDisplay) error {
 	f := reads.Funnel{Window: j.window, KeyBy: reads.NewKeyBy(d.KeyBy), Within: reads.NewWithin(d.WindowSeconds), Sessions: reads.NewSessionFilters(d.GetFilters()), Groups: drawnGroups}
 	for _, s := range d.GetSteps() {
 		f.Steps = append(f.Steps, reads.NewStep(s, s.Host))
 	}
-	if key, isAttribute := strings.CutPrefix(d.GetBreakdownBy(), "attribute:"); isAttribute {
-		f.Attribute = key
-	} else {
-		f.Dimension = d.GetBreakdownBy()
-	}
+	f.Dimension, f.Attribute = reads.NewBreakdown(d.GetBreakdownBy())
 	rows, err := read.All[reads.FunnelRow](ctx, j.warehouse, j.org, reads.FunnelCounts(f).Until(f.Window.End))
 	if err != nil {
 		return err
@@ -41,7 +33,7 @@ func (j *job) funnel(ctx context.Context, d *svcv2.FunnelDisplay) error {
 		case row.Class == reads.FunnelOther:
 			group = new(reads.OtherNode)
 		case row.Group == "":
-			group = new(noGroup)
+			group = new(reads.NoGroup)
 		default:
 			group = new(row.Group)
 		}
@@ -91,7 +83,7 @@ func (j *job) paths(ctx context.Context, d *svcv2.PathsDisplay) error {
 		return apierr.New(apierr.QueryEngineValidation, "`display.paths.anchor.kind` must be event or page: nothing leads to the beginning of a session.", apierr.Param("display.paths.anchor.kind"))
 	}
 	p := reads.Paths{
-		Window: j.window, Anchor: reads.NewStep(d.GetAnchor(), d.GetAnchor().Host), Before: d.GetDirection() == "before", Depth: 3, Branches: 4, KeyBy: reads.NewKeyBy(d.KeyBy),
+		Window: j.window, Anchor: reads.NewStep(d.GetAnchor(), d.GetAnchor().Host), Before: d.GetDirection() == "before", Depth: reads.DefaultDepth, Branches: reads.DefaultBranches, KeyBy: reads.NewKeyBy(d.KeyBy),
 		Within: reads.NewWithin(d.WindowSeconds), Include: reads.IncludeAll, Exclude: d.GetExclude(), Sessions: reads.NewSessionFilters(d.GetFilters()),
 	}
 	if d.Depth != nil {

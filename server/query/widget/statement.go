@@ -24,7 +24,7 @@ const exact = 1 << 53
 // statement runs the SELECT of the data source.
 func (j *job) statement(ctx context.Context) error {
 	sql, display, seconds := j.source.GetSql(), j.source.GetDisplayType(), j.source.GetGranularitySeconds()
-	if j.source.GetKind() == kindRoute {
+	if j.source.GetKind() == SourceRoute {
 		params := j.source.GetParams().GetFields()
 		sql, display, seconds = params["sql"].GetStringValue(), params["display_type"].GetStringValue(), params["granularity_seconds"].GetNumberValue()
 	}

@@ -53,12 +53,12 @@ type Request struct {
 	Fallback bool
 }
 
-// Kinds of data sources.
+// These are the kinds of data sources of widgets.
 const (
-	kindQuery  = "query"
-	kindSQL    = "raw_sql"
-	kindRoute  = "route"
-	kindStatic = "static"
+	SourceQuery  = "query"
+	SourceSQL    = "raw_sql"
+	SourceRoute  = "route"
+	SourceStatic = "static"
 )
 
 // job is one resolution.
@@ -131,9 +131,9 @@ func (j *job) run(ctx context.Context) error {
 		return j.funnel(ctx, display.GetFunnel())
 	}
 	switch j.source.GetKind() {
-	case kindSQL, kindRoute:
+	case SourceSQL, SourceRoute:
 		return j.statement(ctx)
-	case kindStatic:
+	case SourceStatic:
 		if j.visual == "list" {
 			return j.list(ctx)
 		}

@@ -35,7 +35,8 @@ func (keys) GetApiKey(ctx context.Context, req *svcv2.GetApiKeyRequest) (*svcv2.
 	info, _ := connect.CallInfoForHandlerContext(ctx)
 	info.ResponseTrailer().Set("X-Sum", "1")
 	return &svcv2.ApiKey{
-		Id: req.GetId(), Name: string(principal.DoorFrom(ctx)), Kind: info.RequestHeader().Get("X-Plain"), CreatedBy: info.RequestHeader().Get("X-Raw-Bin"),
+		Id: req.GetId(), Name: string(principal.DoorFrom(ctx)), Kind: info.RequestHeader().Get("X-Plain"),
+		CreatedBy: info.RequestHeader().Get("X-Raw-Bin"),
 	}, nil
 }
 

@@ -34,12 +34,15 @@ func New(w read.Warehouse) *Service { return &Service{w} }
 
 func filters(f *svcv2.AgentFilters) reads.AgentFilters {
 	return reads.AgentFilters{
-		Services: f.GetServices(), Environments: f.GetEnvironments(), Models: f.GetModels(), Agents: f.GetAgents(), Tools: f.GetTools(), Vendors: f.GetVendors(),
+		Services: f.GetServices(), Environments: f.GetEnvironments(), Models: f.GetModels(), Agents: f.GetAgents(), Tools: f.GetTools(),
+		Vendors: f.GetVendors(),
 	}
 }
 
 // SearchAgentSessions lists the sessions of a window.
-func (s *Service) SearchAgentSessions(ctx context.Context, req *svcv2.SearchAgentSessionsRequest) (*svcv2.SearchAgentSessionsResponse, error) {
+func (s *Service) SearchAgentSessions(
+	ctx context.Context, req *svcv2.SearchAgentSessionsRequest,
+) (*svcv2.SearchAgentSessionsResponse, error) {
 	org, err := read.Org(ctx)
 	if err != nil {
 		return nil, err
@@ -49,8 +52,9 @@ func (s *Service) SearchAgentSessions(ctx context.Context, req *svcv2.SearchAgen
 		return nil, err
 	}
 	search := reads.AgentSessionSearch{
-		Window: window, Filters: filters(req.GetFilters()), Search: req.GetSearch(), HasErrors: req.HasErrors, NoTraces: req.GetExcludeTraceSessions(),
-		SortBy: req.GetSortBy(), Ascending: req.GetAscending(), Offset: int(req.GetOffset()), Limit: defaultLimit,
+		Window: window, Filters: filters(req.GetFilters()), Search: req.GetSearch(), HasErrors: req.HasErrors,
+		NoTraces: req.GetExcludeTraceSessions(), SortBy: req.GetSortBy(), Ascending: req.GetAscending(), Offset: int(req.GetOffset()),
+		Limit: defaultLimit,
 	}
 	if req.Limit != nil {
 		search.Limit = int(req.GetLimit())
@@ -66,9 +70,10 @@ func (s *Service) SearchAgentSessions(ctx context.Context, req *svcv2.SearchAgen
 	res := &svcv2.SearchAgentSessionsResponse{HasMore: len(rows) == search.Limit}
 	for _, r := range rows[:min(len(rows), search.Limit-1)] {
 		res.Sessions = append(res.Sessions, &svcv2.AgentSessionSummary{
-			Id: r.Session, Vendors: r.Vendors, TraceCount: int32(r.Traces), SpanCount: int32(r.Spans), ErrorSpanCount: int32(r.Errors), ToolErrorCount: int32(r.ToolErrors),
-			TurnErrorCount: int32(r.TurnErrors), Turns: int32(r.Turns), Services: r.Services, Models: r.Models, Agents: r.Agents,
-			StartTime: timestamppb.New(r.Start), EndTime: timestamppb.New(r.End), LlmCalls: int32(r.ModelCalls), ToolCalls: int32(r.ToolCalls), TotalTokens: r.Tokens, Cost: r.Cost,
+			Id: r.Session, Vendors: r.Vendors, TraceCount: int32(r.Traces), SpanCount: int32(r.Spans), ErrorSpanCount: int32(r.Errors),
+			ToolErrorCount: int32(r.ToolErrors), TurnErrorCount: int32(r.TurnErrors), Turns: int32(r.Turns), Services: r.Services,
+			Models: r.Models, Agents: r.Agents, StartTime: timestamppb.New(r.Start), EndTime: timestamppb.New(r.End),
+			LlmCalls: int32(r.ModelCalls), ToolCalls: int32(r.ToolCalls), TotalTokens: r.Tokens, Cost: r.Cost,
 		})
 	}
 	return res, nil
@@ -84,12 +89,14 @@ func (s *Service) GetAgentSession(ctx context.Context, req *svcv2.GetAgentSessio
 	if err != nil {
 		return nil, err
 	}
-	rows, err := read.All[reads.AgentSpanRow](ctx, s.warehouse, org, reads.AgentSessionSpans(window, req.GetSessionId(), int(req.GetPayloadChars())))
+	rows, err := read.All[reads.AgentSpanRow](ctx, s.warehouse, org,
+		reads.AgentSessionSpans(window, req.GetSessionId(), int(req.GetPayloadChars())))
 	if err != nil {
 		return nil, err
 	}
 	if len(rows) == 0 {
-		return nil, apierr.New(apierr.AgentSessionNotFound, "This organization has no agent session with this id in the window.", apierr.Param("session_id"))
+		return nil, apierr.New(apierr.AgentSessionNotFound, "This organization has no agent session with this id in the window.",
+			apierr.Param("session_id"))
 	}
 	res := &svcv2.AgentSession{Id: req.GetSessionId(), Truncated: len(rows) > reads.MaxAgentSpans}
 	for _, r := range rows[:min(len(rows), reads.MaxAgentSpans)] {
@@ -161,7 +168,8 @@ func (s *Service) GetAgentToolError(ctx context.Context, req *svcv2.GetAgentTool
 	if err != nil {
 		return nil, err
 	}
-	missing := apierr.New(apierr.AgentToolErrorNotFound, "This tool has no failure with this fingerprint in the window.", apierr.Param("fingerprint"))
+	missing := apierr.New(apierr.AgentToolErrorNotFound, "This tool has no failure with this fingerprint in the window.",
+		apierr.Param("fingerprint"))
 	fingerprint, err := strconv.ParseUint(req.GetFingerprint(), 10, 64)
 	if err != nil {
 		return nil, missing
@@ -183,7 +191,8 @@ func (s *Service) GetAgentToolError(ctx context.Context, req *svcv2.GetAgentTool
 	if req.Limit != nil {
 		limit = int(req.GetLimit())
 	}
-	samples, err := read.All[reads.AgentSpanRow](ctx, s.warehouse, org, reads.AgentFailureSamples(window, f, fingerprint, req.GetSessionId(), int(req.GetPayloadChars()), limit+1))
+	samples, err := read.All[reads.AgentSpanRow](ctx, s.warehouse, org,
+		reads.AgentFailureSamples(window, f, fingerprint, req.GetSessionId(), int(req.GetPayloadChars()), limit+1))
 	if err != nil {
 		return nil, err
 	}
@@ -212,7 +221,8 @@ func trendBucket(w query.Window) time.Duration {
 
 func toFailure(r reads.AgentFailureRow, w query.Window, bucket time.Duration) *svcv2.AgentToolFailure {
 	out := &svcv2.AgentToolFailure{
-		Fingerprint: strconv.FormatUint(r.Fingerprint, 10), ErrorType: r.ErrorType, Message: r.Message, Count: float64(r.Count), Sessions: float64(r.Sessions), LastSeen: timestamppb.New(r.Last),
+		Fingerprint: strconv.FormatUint(r.Fingerprint, 10), ErrorType: r.ErrorType, Message: r.Message, Count: float64(r.Count),
+		Sessions: float64(r.Sessions), LastSeen: timestamppb.New(r.Last),
 		Trend: make([]float64, w.End.Sub(w.Start)/bucket+1),
 	}
 	for _, at := range r.Times {
@@ -224,7 +234,10 @@ func toFailure(r reads.AgentFailureRow, w query.Window, bucket time.Duration) *s
 }
 
 func toTool(r reads.AgentToolRow) *svcv2.AgentTool {
-	out := &svcv2.AgentTool{Name: r.Tool, Description: r.Description, Calls: float64(r.Calls), Failed: float64(r.Failed), AvgMs: r.AvgMs, P95Ms: r.P95Ms, Sessions: float64(r.Sessions)}
+	out := &svcv2.AgentTool{
+		Name: r.Tool, Description: r.Description, Calls: float64(r.Calls), Failed: float64(r.Failed), AvgMs: r.AvgMs, P95Ms: r.P95Ms,
+		Sessions: float64(r.Sessions),
+	}
 	if r.Calls > 0 {
 		out.FirstSeen, out.LastSeen = timestamppb.New(r.First), timestamppb.New(r.Last)
 	}
@@ -233,9 +246,11 @@ func toTool(r reads.AgentToolRow) *svcv2.AgentTool {
 
 func toSpan(r reads.AgentSpanRow) *svcv2.AgentSpan {
 	return &svcv2.AgentSpan{
-		TraceId: r.TraceID, SpanId: r.SpanID, ParentSpanId: r.Parent, StartTime: timestamppb.New(r.Start), DurationMs: float64(r.Duration) / 1e6, Operation: r.Operation, Name: r.Name,
-		ServiceName: r.Service, Failed: r.Failed, Message: r.Message, ErrorType: r.ErrorType, Model: r.Model, Vendor: r.Vendor, Agent: r.Agent, Tool: r.Tool,
-		InputTokens: r.Input, OutputTokens: r.Output, CacheReadTokens: r.CacheRead, CacheWriteTokens: r.CacheWrite, ReasoningTokens: r.Reasoning, Cost: r.Cost,
+		TraceId: r.TraceID, SpanId: r.SpanID, ParentSpanId: r.Parent, StartTime: timestamppb.New(r.Start),
+		DurationMs: float64(r.Duration) / 1e6, Operation: r.Operation, Name: r.Name,
+		ServiceName: r.Service, Failed: r.Failed, Message: r.Message, ErrorType: r.ErrorType, Model: r.Model, Vendor: r.Vendor,
+		Agent: r.Agent, Tool: r.Tool, InputTokens: r.Input, OutputTokens: r.Output, CacheReadTokens: r.CacheRead,
+		CacheWriteTokens: r.CacheWrite, ReasoningTokens: r.Reasoning, Cost: r.Cost,
 		HasTokens: r.HasTokens, HasCost: r.HasCost, FirstTokenMs: r.FirstToken, System: r.System, Input: r.Asked, Output: r.Answered,
 	}
 }

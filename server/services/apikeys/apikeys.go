@@ -66,21 +66,10 @@ func (s *Service) CreateApiKey(ctx context.Context, req *svcv2.CreateApiKeyReque
 		Name: strings.TrimSpace(req.GetName()), Description: req.Description, Kind: store.ApiKeyStandard,
 		CreatedBy: caller.User, CreatedByEmail: caller.Email,
 	}
-	if in.Name == "" {
-		return nil, apierr.New(apierr.InvalidRequest, "name must hold at least one character that is not white space.", apierr.Param("name"))
-	}
-	switch kind := store.ApiKeyKind(req.GetKind()); {
-	case req.Kind == nil || kind == store.ApiKeyStandard:
-	case kind == store.ApiKeyMCP:
-		in.Kind = kind
-	default:
-		return nil, apierr.New(apierr.InvalidRequest, `kind must be "standard" or "mcp".`, apierr.Param("kind"))
+	if req.Kind != nil {
+		in.Kind = store.ApiKeyKind(req.GetKind())
 	}
 	if req.ExpiresInSeconds != nil {
-		if req.GetExpiresInSeconds() <= 0 {
-			return nil, apierr.New(apierr.InvalidRequest, "expires_in_seconds must be greater than 0; leave it out for a key that never expires.",
-				apierr.Param("expires_in_seconds"))
-		}
 		in.CreatedAt = s.now()
 		at := in.CreatedAt.Add(time.Duration(req.GetExpiresInSeconds()) * time.Second)
 		in.ExpiresAt = &at

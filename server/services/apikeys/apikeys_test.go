@@ -9,8 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"buf.build/go/protovalidate"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
+	"google.golang.org/protobuf/proto"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
@@ -40,7 +42,8 @@ func setup(t *testing.T) *fixture {
 	t.Cleanup(func() { _ = st.Close() }) // closed early by the test of a broken store
 	for i, org := range []*principal.OrgID{&f.org, &f.other} {
 		created, err := st.CreateOrganization(t.Context(), store.NewOrganization{
-			Name: fmt.Sprintf("Organization %d", i), Admin: &store.NewUser{Email: fmt.Sprintf("admin%d@example.com", i), Name: "Admin", PasswordHash: "x"},
+			Name:  fmt.Sprintf("Organization %d", i),
+			Admin: &store.NewUser{Email: fmt.Sprintf("admin%d@example.com", i), Name: "Admin", PasswordHash: "x"},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -77,13 +80,16 @@ func TestLife(t *testing.T) {
 	f := setup(t)
 	ctx := f.as(t.Context(), f.org)
 	created, err := f.CreateApiKey(ctx, &svcv2.CreateApiKeyRequest{
-		Name: "  deploy  ", Description: ptr("for CI"), ExpiresInSeconds: ptr[int32](3600), Kind: ptr("mcp"), Scopes: []string{"traces:read", "logs:write"},
+		Name: "  deploy  ", Description: ptr("for CI"), ExpiresInSeconds: ptr[int32](3600), Kind: ptr("mcp"),
+		Scopes: []string{"traces:read", "logs:write"},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if created.GetName() != "deploy" || created.GetKind() != "mcp" || created.GetSecret() != "svc_ak_secret1" || created.GetKeyPrefix() != "svc_ak_secre..." ||
-		created.GetCreatedBy() != "user_maker" || created.GetCreatedByEmail() != "maker@example.com" || created.GetTxid() == "" || created.GetRevoked() || created.GetObject() != "api_key" {
+	if created.GetName() != "deploy" || created.GetKind() != "mcp" || created.GetSecret() != "svc_ak_secret1" ||
+		created.GetKeyPrefix() != "svc_ak_secre..." ||
+		created.GetCreatedBy() != "user_maker" || created.GetCreatedByEmail() != "maker@example.com" || created.GetTxid() == "" ||
+		created.GetRevoked() || created.GetObject() != "api_key" {
 		t.Errorf("created %v", created)
 	}
 	if in := created.GetExpiresAt().AsTime().Sub(f.clock); in < 3599*time.Second || in > 3600*time.Second {
@@ -97,8 +103,10 @@ func TestLife(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rolled.GetId() == created.GetId() || rolled.GetSecret() == created.GetSecret() || rolled.GetName() != "deploy" || rolled.GetDescription() != "for CI" ||
-		rolled.GetKind() != "mcp" || !cmp.Equal(rolled.GetScopes(), created.GetScopes()) || rolled.GetExpiresAt() != nil || rolled.GetTxid() <= created.GetTxid() {
+	if rolled.GetId() == created.GetId() || rolled.GetSecret() == created.GetSecret() || rolled.GetName() != "deploy" ||
+		rolled.GetDescription() != "for CI" ||
+		rolled.GetKind() != "mcp" || !cmp.Equal(rolled.GetScopes(), created.GetScopes()) || rolled.GetExpiresAt() != nil ||
+		rolled.GetTxid() <= created.GetTxid() {
 		t.Errorf("rolled %v", rolled)
 	}
 	_, err = f.RollApiKey(ctx, &svcv2.RollApiKeyRequest{Id: created.GetId()})
@@ -190,10 +198,6 @@ func TestRefuses(t *testing.T) {
 		req   *svcv2.CreateApiKeyRequest
 		param string
 	}{
-		"no name":        {&svcv2.CreateApiKeyRequest{}, "name"},
-		"blank name":     {&svcv2.CreateApiKeyRequest{Name: " \t"}, "name"},
-		"kind":           {&svcv2.CreateApiKeyRequest{Name: "n", Kind: ptr("root")}, "kind"},
-		"expired":        {&svcv2.CreateApiKeyRequest{Name: "n", ExpiresInSeconds: ptr[int32](0)}, "expires_in_seconds"},
 		"unknown family": {&svcv2.CreateApiKeyRequest{Name: "n", Scopes: []string{"traces:read", "nothing:read"}}, "scopes[1]"},
 		"unknown access": {&svcv2.CreateApiKeyRequest{Name: "n", Scopes: []string{"traces:admin"}}, "scopes[0]"},
 		"no access":      {&svcv2.CreateApiKeyRequest{Name: "n", Scopes: []string{"traces"}}, "scopes[0]"},
@@ -202,13 +206,32 @@ func TestRefuses(t *testing.T) {
 		t.Log(name)
 		wantError(t, err, apierr.InvalidRequest, tc.param)
 	}
-	_, err := f.ListApiKeys(ctx, &svcv2.ListApiKeysRequest{Limit: ptr[int32](101)})
-	wantError(t, err, apierr.ParameterInvalid, "limit")
-	_, err = f.ListApiKeys(ctx, &svcv2.ListApiKeysRequest{Cursor: ptr("off_-1")})
+	_, err := f.ListApiKeys(ctx, &svcv2.ListApiKeysRequest{Cursor: ptr("off_-1")})
 	wantError(t, err, apierr.ParameterInvalid, "cursor")
 	for _, id := range []string{"", "key_", "key_0", "ingk_" + strings.TrimPrefix(publicid.Encode(publicid.APIKey, uuid.New()), "key_"), "nonsense"} {
 		_, err := f.GetApiKey(ctx, &svcv2.GetApiKeyRequest{Id: id})
 		wantError(t, err, apierr.InvalidRequest, "id")
+	}
+}
+
+// TestContractRefuses holds the rules that the chain checks before the service is called.
+func TestContractRefuses(t *testing.T) {
+	for name, tc := range map[string]struct {
+		req   proto.Message
+		param string
+	}{
+		"no name":    {&svcv2.CreateApiKeyRequest{}, "name"},
+		"blank name": {&svcv2.CreateApiKeyRequest{Name: " \t"}, "name"},
+		"kind":       {&svcv2.CreateApiKeyRequest{Name: "n", Kind: ptr("root")}, "kind"},
+		"expired":    {&svcv2.CreateApiKeyRequest{Name: "n", ExpiresInSeconds: ptr[int32](0)}, "expires_in_seconds"},
+		"limit":      {&svcv2.ListApiKeysRequest{Limit: ptr[int32](101)}, "limit"},
+	} {
+		var broken *protovalidate.ValidationError
+		if err := protovalidate.Validate(tc.req); !errors.As(err, &broken) {
+			t.Errorf("%s: %v, want a violation", name, err)
+		} else if path := protovalidate.FieldPathString(broken.Violations[0].Proto.GetField()); path != tc.param {
+			t.Errorf("%s: a violation of %q, want %q", name, path, tc.param)
+		}
 	}
 }
 

@@ -18,7 +18,9 @@ func New(st *store.Store) *Service { return &Service{store: st} }
 func resource() storeerr.Resource {
 	return storeerr.Resource{
 		Prefix: publicid.AttributeMapping, ID: "an attribute mapping", Invalid: apierr.IngestAttributeMappingValidation,
-		NotFound:    storeerr.Answer{Tag: apierr.IngestAttributeMappingNotFound, Message: "This organization has no such attribute mapping."},
-		Unavailable: storeerr.Answer{Tag: apierr.IngestAttributeMappingPersistence, Message: "Attribute mappings cannot be read or changed at the moment. Try again."},
+		NotFound: storeerr.Answer{Tag: apierr.IngestAttributeMappingNotFound, Message: "This organization has no such attribute mapping."},
+		Unavailable: storeerr.Answer{
+			Tag: apierr.IngestAttributeMappingPersistence, Message: "Attribute mappings cannot be read or changed at the moment. Try again.",
+		},
 	}
 }

@@ -63,7 +63,9 @@ func (s *Service) ListAttributeKeys(ctx context.Context, req *svcv2.ListAttribut
 		}
 		var all []*svcv2.AttributeKey
 		for _, row := range found {
-			all = append(all, &svcv2.AttributeKey{Object: "attribute_key", Key: row.Key, Scope: row.Scope, ValueTypes: row.Types, Count: float64(row.Uses)})
+			all = append(all, &svcv2.AttributeKey{
+				Object: "attribute_key", Key: row.Key, Scope: row.Scope, ValueTypes: row.Types, Count: float64(row.Uses),
+			})
 		}
 		rows, res.NextCursor = paging.Cut(page, all)
 	}
@@ -79,7 +81,9 @@ func search(text *string) *string {
 	return text
 }
 
-func (s *Service) keysOfService(ctx context.Context, org principal.OrgID, window query.Window, req *svcv2.ListAttributeKeysRequest) ([]*svcv2.AttributeKey, error) {
+func (s *Service) keysOfService(
+	ctx context.Context, org principal.OrgID, window query.Window, req *svcv2.ListAttributeKeysRequest,
+) ([]*svcv2.AttributeKey, error) {
 	scopes := map[string]query.Scope{"resource": query.ResourceAttribute, query.Source(req.GetSignal()).OwnScope(): query.OwnAttribute}
 	if req.GetSignal() == "traces" {
 		scopes["event"] = query.EventAttribute
@@ -106,7 +110,9 @@ func (s *Service) keysOfService(ctx context.Context, org principal.OrgID, window
 }
 
 // ListAttributeValues lists the values of a field from the latest rows that have it.
-func (s *Service) ListAttributeValues(ctx context.Context, req *svcv2.ListAttributeValuesRequest) (*svcv2.ListAttributeValuesResponse, error) {
+func (s *Service) ListAttributeValues(
+	ctx context.Context, req *svcv2.ListAttributeValuesRequest,
+) (*svcv2.ListAttributeValuesResponse, error) {
 	org, err := read.Org(ctx)
 	if err != nil {
 		return nil, err
@@ -144,7 +150,9 @@ func (s *Service) ListAttributeValues(ctx context.Context, req *svcv2.ListAttrib
 	return res, nil
 }
 
-func (s *Service) values(ctx context.Context, org principal.OrgID, window query.Window, list reads.AttributeValueList) ([]reads.AttributeValueRow, bool, error) {
+func (s *Service) values(
+	ctx context.Context, org principal.OrgID, window query.Window, list reads.AttributeValueList,
+) ([]reads.AttributeValueRow, bool, error) {
 	if query.RollupColumn(list.Source, *list.Field) == "" {
 		return s.latest(ctx, org, window, list)
 	}
@@ -187,7 +195,9 @@ const (
 )
 
 // latest reads the window backwards in slices until it has enough rows, and adds up their values.
-func (s *Service) latest(ctx context.Context, org principal.OrgID, w query.Window, list reads.AttributeValueList) (values []reads.AttributeValueRow, sampled bool, err error) {
+func (s *Service) latest(
+	ctx context.Context, org principal.OrgID, w query.Window, list reads.AttributeValueList,
+) (values []reads.AttributeValueRow, sampled bool, err error) {
 	uses := map[string]uint64{}
 	length := max(w.End.Sub(w.Start)/firstSlice, shortestSlice)
 	left := maxRows

@@ -37,7 +37,11 @@ func TestProductEvents(t *testing.T) {
 	if err := w.InsertRows(t.Context(), "product_events", columns, rows, ""); err != nil {
 		t.Fatal(err)
 	}
-	page := []any{org, "s1", at, uint32(1), "custom", "https://shop.example/cart", "opened", map[string]string{"plan": "pro", "cart": "1"}, map[string]string{}}
+	page := []any{
+		org, "s1", at, uint32(1), "custom", "https://shop.example/cart", "opened",
+		map[string]string{"plan": "pro", "cart": "1"},
+		map[string]string{},
+	}
 	if err := w.InsertRows(t.Context(), "session_events", []string{"OrgId", "SessionId", "Timestamp", "Seq", "Type", "Url", "Message", "Attributes", "ResourceAttributes"}, [][]any{page}, ""); err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +82,9 @@ func TestProductEvents(t *testing.T) {
 	if got := keys("org_nobody", func(*svcv2.ListAttributeKeysRequest) {}); len(got) > 0 {
 		t.Errorf("another organization sees %v", got)
 	}
-	res, err := s.ListAttributeValues(as(t.Context(), org), &svcv2.ListAttributeValuesRequest{StartTime: start, EndTime: end, Signal: "product_events", Key: "attr.plan"})
+	res, err := s.ListAttributeValues(as(t.Context(), org), &svcv2.ListAttributeValuesRequest{
+		StartTime: start, EndTime: end, Signal: "product_events", Key: "attr.plan",
+	})
 	if err != nil || len(res.GetData()) != 2 || res.GetData()[0].GetValue() != "pro" || res.GetData()[0].GetCount() != 2 {
 		t.Errorf("values: %v, %v", res, err)
 	}

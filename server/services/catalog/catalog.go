@@ -36,7 +36,8 @@ func (s *Service) ListServices(ctx context.Context, req *svcv2.ListServicesReque
 		return nil, err
 	}
 	rows, err := read.All[reads.ServiceRow](ctx, s.warehouse, org, reads.ListServices(reads.ServiceList{
-		Window: window, DeploymentEnvironment: req.DeploymentEnvironment, ServiceNamespace: req.ServiceNamespace, Offset: page.Offset, Limit: page.Want(), Rollups: s.rollups,
+		Window: window, DeploymentEnvironment: req.DeploymentEnvironment, ServiceNamespace: req.ServiceNamespace, Offset: page.Offset,
+		Limit: page.Want(), Rollups: s.rollups,
 	}))
 	if err != nil {
 		return nil, err

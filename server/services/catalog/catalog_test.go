@@ -49,7 +49,9 @@ func insert(t *testing.T, w *warehouse.Warehouse, groups ...spans) {
 	var rows [][]any
 	for _, g := range groups {
 		for range max(g.count, 1) {
-			rows = append(rows, []any{string(g.org), g.at, g.service, g.namespace, g.environment, uint64(g.duration), g.failed, g.entry, max(g.rate, 1)})
+			rows = append(rows, []any{
+				string(g.org), g.at, g.service, g.namespace, g.environment, uint64(g.duration), g.failed, g.entry, max(g.rate, 1),
+			})
 		}
 	}
 	columns := strings.Fields("OrgId Timestamp ServiceName ServiceNamespace Environment DurationNano HasError IsEntry SampleRate")
@@ -81,10 +83,18 @@ func TestListServices(t *testing.T) {
 	s := New(w, query.Rollups{})
 	const org = "org_services"
 	insert(t, w,
-		spans{org: org, at: noon(), service: "web", namespace: "shop", environment: "prod", entry: true, duration: 10 * time.Millisecond, rate: 4, count: 10},
-		spans{org: org, at: noon().Add(time.Minute), service: "web", environment: "staging", entry: true, failed: true, duration: 10 * time.Millisecond, count: 10},
+		spans{
+			org: org, at: noon(), service: "web", namespace: "shop", environment: "prod", entry: true, duration: 10 * time.Millisecond,
+			rate: 4, count: 10,
+		},
+		spans{
+			org: org, at: noon().Add(time.Minute), service: "web", environment: "staging", entry: true, failed: true,
+			duration: 10 * time.Millisecond, count: 10,
+		},
 		spans{org: org, at: noon(), service: "web", environment: "prod", duration: time.Hour, failed: true, count: 5}, // not entry spans: not measured
-		spans{org: org, at: noon().Add(-24 * time.Hour), service: "web", environment: "prod", entry: true, duration: 5 * time.Millisecond, count: 3},
+		spans{
+			org: org, at: noon().Add(-24 * time.Hour), service: "web", environment: "prod", entry: true, duration: 5 * time.Millisecond, count: 3,
+		},
 		spans{org: org, at: noon().Add(-8 * 24 * time.Hour), service: "web", environment: "prod", entry: true, duration: time.Hour, count: 3}, // before the baseline
 		spans{org: org, at: noon(), service: "library", duration: 2 * time.Millisecond, count: 4},                                             // no entry spans at all
 		spans{org: org, at: noon().Add(-24 * time.Hour), service: "gone", entry: true},                                                        // history only
@@ -93,22 +103,26 @@ func TestListServices(t *testing.T) {
 	got := list(t, s, org, &svcv2.ListServicesRequest{})
 	want := []*svcv2.Service{
 		{
-			Object: "service", Name: "web", ServiceNamespaces: []string{"shop"}, DeploymentEnvironments: []string{"prod", "staging"}, Throughput: 0.5, TracedThroughput: 0.2,
-			SpanCount: 20, ErrorCount: 10, ErrorRate: 0.2, P50LatencyMs: 10, P95LatencyMs: 10, P99LatencyMs: 10, HasSampling: true, SamplingWeight: 2.5,
+			Object: "service", Name: "web", ServiceNamespaces: []string{"shop"}, DeploymentEnvironments: []string{"prod", "staging"},
+			Throughput: 0.5, TracedThroughput: 0.2, SpanCount: 20, ErrorCount: 10, ErrorRate: 0.2, P50LatencyMs: 10, P95LatencyMs: 10,
+			P99LatencyMs: 10, HasSampling: true, SamplingWeight: 2.5,
 			BaselineP95LatencyMs: ptr(5.0), BaselineSpanCount: ptr(3.0),
 		},
 		{
-			Object: "service", Name: "library", Throughput: 0.04, TracedThroughput: 0.04, SpanCount: 4, P50LatencyMs: 2, P95LatencyMs: 2, P99LatencyMs: 2, SamplingWeight: 1,
+			Object: "service", Name: "library", Throughput: 0.04, TracedThroughput: 0.04, SpanCount: 4, P50LatencyMs: 2, P95LatencyMs: 2,
+			P99LatencyMs: 2, SamplingWeight: 1,
 		},
 	}
 	near := cmpopts.EquateApprox(0, 1e-6)
 	if diff := cmp.Diff(want, got, protocmp.Transform(), near); diff != "" {
 		t.Errorf("services (-want +got):\n%s", diff)
 	}
-	if got := list(t, s, org, &svcv2.ListServicesRequest{DeploymentEnvironment: ptr("staging")}); len(got) != 1 || got[0].GetSpanCount() != 10 {
+	if got := list(t, s, org, &svcv2.ListServicesRequest{DeploymentEnvironment: ptr("staging")}); len(got) != 1 ||
+		got[0].GetSpanCount() != 10 {
 		t.Errorf("in staging: %v", got)
 	}
-	if got := list(t, s, org, &svcv2.ListServicesRequest{ServiceNamespace: ptr("shop")}); len(got) != 1 || math.Abs(got[0].GetThroughput()-0.4) > 1e-9 {
+	if got := list(t, s, org, &svcv2.ListServicesRequest{ServiceNamespace: ptr("shop")}); len(got) != 1 ||
+		math.Abs(got[0].GetThroughput()-0.4) > 1e-9 {
 		t.Errorf("in namespace shop: %v", got)
 	}
 	if got := list(t, s, "org_nobody", &svcv2.ListServicesRequest{}); len(got) != 0 {
@@ -150,7 +164,6 @@ func TestRefuses(t *testing.T) {
 		"same":       {&svcv2.ListServicesRequest{StartTime: start, EndTime: start}, apierr.TimeRangeInvalid, "end_time"},
 		"too long":   {&svcv2.ListServicesRequest{StartTime: timestamppb.New(noon().AddDate(-1, 0, -2)), EndTime: end}, apierr.TelemetryRangeTooLarge, "start_time"},
 		"bad cursor": {&svcv2.ListServicesRequest{StartTime: start, EndTime: end, Cursor: ptr("off_x!")}, apierr.ParameterInvalid, "cursor"},
-		"bad limit":  {&svcv2.ListServicesRequest{StartTime: start, EndTime: end, Limit: ptr[int32](101)}, apierr.ParameterInvalid, "limit"},
 	} {
 		_, err := New(nil, query.Rollups{}).ListServices(as(t.Context(), "org_a"), tc.req)
 		var e *apierr.Error

@@ -37,7 +37,8 @@ func (s *Service) GetServiceOverview(ctx context.Context, req *svcv2.GetServiceO
 			return nil, err
 		}
 	}
-	operations, err := read.All[reads.OperationRow](ctx, s.warehouse, org, reads.ServiceOperations(r, "", apdexThreshold, 0, overviewOperations).Until(r.Window.End))
+	operations, err := read.All[reads.OperationRow](ctx, s.warehouse, org,
+		reads.ServiceOperations(r, "", apdexThreshold, 0, overviewOperations).Until(r.Window.End))
 	if err != nil {
 		return nil, err
 	}
@@ -55,8 +56,10 @@ func (s *Service) GetServiceOverview(ctx context.Context, req *svcv2.GetServiceO
 		if next < len(points) && points[next].Bucket.Equal(at) {
 			row := points[next]
 			next++
-			p.SpanCount, p.EstimatedSpanCount, p.ErrorRate = float64(row.SpanCount), row.EstimatedSpanCount, ratio(row.EstimatedErrors, row.EstimatedSpanCount)
-			p.P50LatencyMs, p.P95LatencyMs, p.P99LatencyMs = milliseconds(row.Latencies, 0), milliseconds(row.Latencies, 1), milliseconds(row.Latencies, 2)
+			p.SpanCount, p.EstimatedSpanCount, p.ErrorRate = float64(row.SpanCount), row.EstimatedSpanCount, ratio(row.EstimatedErrors,
+				row.EstimatedSpanCount)
+			p.P50LatencyMs, p.P95LatencyMs, p.P99LatencyMs = milliseconds(row.Latencies, 0), milliseconds(row.Latencies,
+				1), milliseconds(row.Latencies, 2)
 		}
 		res.Points = append(res.Points, p)
 	}
@@ -71,7 +74,9 @@ func (s *Service) GetServiceOverview(ctx context.Context, req *svcv2.GetServiceO
 }
 
 // ListServiceOperations lists the operations of a service.
-func (s *Service) ListServiceOperations(ctx context.Context, req *svcv2.ListServiceOperationsRequest) (*svcv2.ListServiceOperationsResponse, error) {
+func (s *Service) ListServiceOperations(
+	ctx context.Context, req *svcv2.ListServiceOperationsRequest,
+) (*svcv2.ListServiceOperationsResponse, error) {
 	org, r, err := s.ask(ctx, req, req.DeploymentEnvironment, nil)
 	if err != nil {
 		return nil, err
@@ -80,7 +85,8 @@ func (s *Service) ListServiceOperations(ctx context.Context, req *svcv2.ListServ
 	if err != nil {
 		return nil, err
 	}
-	rows, err := read.All[reads.OperationRow](ctx, s.warehouse, org, reads.ServiceOperations(r, req.GetOrderBy(), apdexThreshold, page.Offset, page.Want()).Until(r.Window.End))
+	rows, err := read.All[reads.OperationRow](ctx, s.warehouse, org,
+		reads.ServiceOperations(r, req.GetOrderBy(), apdexThreshold, page.Offset, page.Want()).Until(r.Window.End))
 	if err != nil {
 		return nil, err
 	}
@@ -95,9 +101,11 @@ func (s *Service) ListServiceOperations(ctx context.Context, req *svcv2.ListServ
 	for _, row := range rows {
 		res.Data = append(res.Data, &svcv2.ServiceOperationDetail{
 			Object: "service_operation", Name: row.Name, SpanCount: float64(row.SpanCount), EstimatedSpanCount: row.EstimatedSpanCount,
-			Throughput: row.EstimatedSpanCount / seconds, ErrorCount: float64(row.ErrorCount), ErrorRate: ratio(row.EstimatedErrors, row.EstimatedSpanCount),
-			AvgLatencyMs: row.AverageNano / 1e6, P50LatencyMs: milliseconds(row.Latencies, 0), P95LatencyMs: milliseconds(row.Latencies, 1),
-			P99LatencyMs: milliseconds(row.Latencies, 2), Apdex: apdex(row.Satisfied, row.Tolerated, row.EstimatedSpanCount), LastSeen: timestamppb.New(row.LastSeen),
+			Throughput: row.EstimatedSpanCount / seconds, ErrorCount: float64(row.ErrorCount),
+			ErrorRate: ratio(row.EstimatedErrors, row.EstimatedSpanCount), AvgLatencyMs: row.AverageNano / 1e6,
+			P50LatencyMs: milliseconds(row.Latencies, 0), P95LatencyMs: milliseconds(row.Latencies, 1),
+			P99LatencyMs: milliseconds(row.Latencies, 2), Apdex: apdex(row.Satisfied, row.Tolerated, row.EstimatedSpanCount),
+			LastSeen: timestamppb.New(row.LastSeen),
 		})
 	}
 	return res, nil
@@ -168,7 +176,8 @@ func (s *Service) ListServiceReleases(ctx context.Context, req *svcv2.ListServic
 	for _, row := range rows {
 		p := &svcv2.ServiceRelease{
 			Version: row.Version, FirstSeen: timestamppb.New(row.First), LastSeen: timestamppb.New(row.Last), SpanCount: float64(row.SpanCount),
-			EstimatedSpanCount: row.EstimatedSpanCount, ErrorRate: ratio(row.EstimatedErrors, row.EstimatedSpanCount), P95LatencyMs: milliseconds(row.Latencies, 1),
+			EstimatedSpanCount: row.EstimatedSpanCount, ErrorRate: ratio(row.EstimatedErrors, row.EstimatedSpanCount),
+			P95LatencyMs: milliseconds(row.Latencies, 1),
 		}
 		for i, at := range row.Buckets {
 			p.Points = append(p.Points, &svcv2.ServiceReleasePoint{Timestamp: timestamppb.New(time.Unix(at, 0)), Count: row.Counts[i]})

@@ -31,7 +31,8 @@ func (s *Service) GetService(ctx context.Context, req *svcv2.GetServiceRequest) 
 		return nil, err
 	}
 	name := req.GetName()
-	rows, err := read.All[reads.ServiceRow](ctx, s.warehouse, org, reads.ListServices(reads.ServiceList{Window: window, Name: &name, Limit: 1, Rollups: s.rollups}))
+	rows, err := read.All[reads.ServiceRow](ctx, s.warehouse, org,
+		reads.ListServices(reads.ServiceList{Window: window, Name: &name, Limit: 1, Rollups: s.rollups}))
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +48,8 @@ func notFound() error {
 
 // known distinguishes a service without data for an answer from a service that does not exist.
 func (s *Service) known(ctx context.Context, org principal.OrgID, name string, w query.Window) error {
-	rows, err := read.All[reads.ServiceRow](ctx, s.warehouse, org, reads.ListServices(reads.ServiceList{Window: w, Name: &name, Limit: 1, Rollups: s.rollups}))
+	rows, err := read.All[reads.ServiceRow](ctx, s.warehouse, org,
+		reads.ListServices(reads.ServiceList{Window: w, Name: &name, Limit: 1, Rollups: s.rollups}))
 	if err == nil && len(rows) == 0 {
 		return notFound()
 	}
@@ -75,7 +77,9 @@ func (s *Service) ask(ctx context.Context, q question, environment *string, seco
 	if err != nil {
 		return "", reads.ServiceRead{}, err
 	}
-	return org, reads.ServiceRead{Name: q.GetName(), Window: window, DeploymentEnvironment: environment, Bucket: bucket, Rollups: s.rollups}, nil
+	return org, reads.ServiceRead{
+		Name: q.GetName(), Window: window, DeploymentEnvironment: environment, Bucket: bucket, Rollups: s.rollups,
+	}, nil
 }
 
 // wantedBuckets is the number of buckets to aim for if the caller gives no length.
@@ -87,18 +91,21 @@ func bucketLength(w query.Window, seconds *int32) (time.Duration, error) {
 	if seconds != nil {
 		bucket := time.Duration(*seconds) * time.Second
 		if *seconds < 60 || *seconds%60 != 0 {
-			return 0, apierr.New(apierr.ParameterInvalid, fmt.Sprintf("bucket_seconds must be a multiple of 60, not %d.", *seconds), apierr.Param("bucket_seconds"))
+			return 0, apierr.New(apierr.ParameterInvalid, fmt.Sprintf("bucket_seconds must be a multiple of 60, not %d.", *seconds),
+				apierr.Param("bucket_seconds"))
 		}
 		if length/bucket > maxBuckets {
 			return 0, apierr.New(apierr.TelemetryBucketCountTooLarge,
-				fmt.Sprintf("The window has more than %d buckets of %d seconds. Give a larger bucket_seconds, or a shorter window.", maxBuckets, *seconds),
+				fmt.Sprintf("The window has more than %d buckets of %d seconds. Give a larger bucket_seconds, or a shorter window.", maxBuckets,
+					*seconds),
 				apierr.Param("bucket_seconds"))
 		}
 		return bucket, nil
 	}
 	best, distance := time.Minute, math.Inf(1)
 	for _, step := range []time.Duration{
-		time.Minute, 2 * time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour, 4 * time.Hour, 24 * time.Hour, 7 * 24 * time.Hour,
+		time.Minute, 2 * time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour, 4 * time.Hour, 24 * time.Hour,
+		7 * 24 * time.Hour,
 	} {
 		if d := math.Abs(math.Log(float64(length) / float64(step) / wantedBuckets)); d < distance {
 			best, distance = step, d

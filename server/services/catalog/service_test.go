@@ -93,8 +93,10 @@ func TestReadsAgree(t *testing.T) {
 	}
 	for range 20000 {
 		s := one{
-			at: start.Add(time.Duration(r.Int64N(int64(end.Sub(start))))), service: []string{"shop", "shop", "library"}[r.IntN(3)], operation: fmt.Sprintf("op %d", r.IntN(40)),
-			version: fmt.Sprintf("1.%d", r.IntN(3)), setting: []string{"prod", "staging"}[r.IntN(2)], entry: r.IntN(3) > 0, failed: r.IntN(10) == 0,
+			at: start.Add(time.Duration(r.Int64N(int64(end.Sub(start))))), service: []string{"shop", "shop", "library"}[r.IntN(3)],
+			operation: fmt.Sprintf("op %d", r.IntN(40)),
+			version:   fmt.Sprintf("1.%d", r.IntN(3)), setting: []string{"prod", "staging"}[r.IntN(2)], entry: r.IntN(3) > 0,
+			failed:   r.IntN(10) == 0,
 			duration: time.Duration(r.ExpFloat64() * float64(400*time.Millisecond)), rate: 1,
 		}
 		if !s.failed && s.duration < time.Second { // as tail sampling does: it keeps all failed and slow spans
@@ -125,10 +127,12 @@ func TestReadsAgree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if service.GetSpanCount() != all.spans || !near(service.GetThroughput(), all.estimated/(4*3600)) || !near(service.GetErrorRate(), all.failedEstimated/all.estimated) || service.GetErrorCount() != all.failed {
+	if service.GetSpanCount() != all.spans || !near(service.GetThroughput(), all.estimated/(4*3600)) ||
+		!near(service.GetErrorRate(), all.failedEstimated/all.estimated) || service.GetErrorCount() != all.failed {
 		t.Errorf("service %v, want %v spans, %v estimated, %v failed", service, all.spans, all.estimated, all.failed)
 	}
-	if !all.between(0.5, service.GetP50LatencyMs()) || !all.between(0.95, service.GetP95LatencyMs()) || !all.between(0.99, service.GetP99LatencyMs()) {
+	if !all.between(0.5, service.GetP50LatencyMs()) || !all.between(0.95, service.GetP95LatencyMs()) ||
+		!all.between(0.99, service.GetP99LatencyMs()) {
 		t.Errorf("latencies of the service are not weighted: %v", service)
 	}
 
@@ -137,14 +141,16 @@ func TestReadsAgree(t *testing.T) {
 		t.Fatal(err)
 	}
 	if overview.GetBucketSeconds() != 300 || len(overview.GetPoints()) != 48 || len(overview.GetOperations()) != 25 {
-		t.Errorf("overview of %d buckets of %d s, %d operations", len(overview.GetPoints()), overview.GetBucketSeconds(), len(overview.GetOperations()))
+		t.Errorf("overview of %d buckets of %d s, %d operations", len(overview.GetPoints()), overview.GetBucketSeconds(),
+			len(overview.GetOperations()))
 	}
 	for _, p := range overview.GetPoints() {
 		x := points[p.GetTimestamp().GetSeconds()]
 		if x == nil {
 			x = &exact{}
 		}
-		if p.GetSpanCount() != x.spans || !near(p.GetEstimatedSpanCount(), x.estimated) || x.spans > 0 && !near(p.GetErrorRate(), x.failedEstimated/x.estimated) {
+		if p.GetSpanCount() != x.spans || !near(p.GetEstimatedSpanCount(), x.estimated) || x.spans > 0 &&
+			!near(p.GetErrorRate(), x.failedEstimated/x.estimated) {
 			t.Errorf("point %v, want %v spans, %v", p, x.spans, x.estimated)
 		}
 		if x.spans > 0 && (!x.between(0.5, p.GetP50LatencyMs()) || !x.between(0.95, p.GetP95LatencyMs())) {
@@ -154,8 +160,10 @@ func TestReadsAgree(t *testing.T) {
 	last := math.Inf(1)
 	for _, o := range overview.GetOperations() {
 		x := operations[o.GetName()]
-		if o.GetSpanCount() != x.spans || !near(o.GetEstimatedSpanCount(), x.estimated) || o.GetErrorCount() != x.failed || !near(o.GetErrorRate(), x.failedEstimated/x.estimated) ||
-			!x.between(0.5, o.GetP50LatencyMs()) || !x.between(0.95, o.GetP95LatencyMs()) || !x.between(0.99, o.GetP99LatencyMs()) || o.GetEstimatedSpanCount() > last {
+		if o.GetSpanCount() != x.spans || !near(o.GetEstimatedSpanCount(), x.estimated) || o.GetErrorCount() != x.failed ||
+			!near(o.GetErrorRate(), x.failedEstimated/x.estimated) ||
+			!x.between(0.5, o.GetP50LatencyMs()) || !x.between(0.95, o.GetP95LatencyMs()) || !x.between(0.99, o.GetP99LatencyMs()) ||
+			o.GetEstimatedSpanCount() > last {
 			t.Errorf("operation %v, want %v spans, %v estimated, %v failed", o, x.spans, x.estimated, x.failed)
 		}
 		last = o.GetEstimatedSpanCount()
@@ -165,13 +173,16 @@ func TestReadsAgree(t *testing.T) {
 	var cursor *string
 	last = math.Inf(1)
 	for page := 0; page < 10; page++ {
-		list, err := s.ListServiceOperations(ctx, &svcv2.ListServiceOperationsRequest{Name: "shop", StartTime: from, EndTime: to, Limit: ptr[int32](7), Cursor: cursor, OrderBy: ptr("avg_duration")})
+		list, err := s.ListServiceOperations(ctx, &svcv2.ListServiceOperationsRequest{
+			Name: "shop", StartTime: from, EndTime: to, Limit: ptr[int32](7), Cursor: cursor, OrderBy: ptr("avg_duration"),
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, o := range list.GetData() {
 			x := operations[o.GetName()]
-			if seen[o.GetName()] || o.GetAvgLatencyMs() > last || !near(o.GetAvgLatencyMs(), x.nano/x.estimated/1e6) || math.Abs(o.GetApdex()-(x.satisfied+x.tolerated/2)/x.estimated) > 1e-4 {
+			if seen[o.GetName()] || o.GetAvgLatencyMs() > last || !near(o.GetAvgLatencyMs(), x.nano/x.estimated/1e6) ||
+				math.Abs(o.GetApdex()-(x.satisfied+x.tolerated/2)/x.estimated) > 1e-4 {
 				t.Errorf("operation %v, want %v ms on average", o, x.nano/x.estimated/1e6)
 			}
 			seen[o.GetName()], last = true, o.GetAvgLatencyMs()
@@ -184,7 +195,9 @@ func TestReadsAgree(t *testing.T) {
 		t.Errorf("%d operations, want %d", len(seen), len(operations))
 	}
 
-	series, err := s.GetServiceApdex(ctx, &svcv2.GetServiceApdexRequest{Name: "shop", StartTime: from, EndTime: to, DeploymentEnvironment: ptr("prod"), BucketSeconds: ptr[int32](3600)})
+	series, err := s.GetServiceApdex(ctx, &svcv2.GetServiceApdexRequest{
+		Name: "shop", StartTime: from, EndTime: to, DeploymentEnvironment: ptr("prod"), BucketSeconds: ptr[int32](3600),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,12 +224,15 @@ func TestReadsAgree(t *testing.T) {
 		for _, p := range v.GetPoints() {
 			sum += p.GetCount()
 		}
-		if v.GetSpanCount() != x.spans || !near(v.GetEstimatedSpanCount(), x.estimated) || !near(sum, x.estimated) || !near(v.GetErrorRate(), x.failedEstimated/x.estimated) {
+		if v.GetSpanCount() != x.spans || !near(v.GetEstimatedSpanCount(), x.estimated) || !near(sum, x.estimated) ||
+			!near(v.GetErrorRate(), x.failedEstimated/x.estimated) {
 			t.Errorf("version %v, want %v spans", v, x.spans)
 		}
 	}
 
-	library, err := s.GetServiceOverview(ctx, &svcv2.GetServiceOverviewRequest{Name: "library", StartTime: from, EndTime: to, BucketSeconds: ptr[int32](86400)})
+	library, err := s.GetServiceOverview(ctx, &svcv2.GetServiceOverviewRequest{
+		Name: "library", StartTime: from, EndTime: to, BucketSeconds: ptr[int32](86400),
+	})
 	if err != nil || len(library.GetOperations()) != 25 || library.GetPoints()[len(library.GetPoints())-1].GetSpanCount() == 0 {
 		t.Errorf("a service without entry spans: %v, %v", library, err)
 	}
@@ -231,7 +247,8 @@ func TestReadsAgree(t *testing.T) {
 
 func TestBucketLength(t *testing.T) {
 	for length, want := range map[time.Duration]time.Duration{
-		time.Minute: time.Minute, time.Hour: 2 * time.Minute, 6 * time.Hour: 15 * time.Minute, 24 * time.Hour: 30 * time.Minute, 7 * 24 * time.Hour: 4 * time.Hour,
+		time.Minute: time.Minute, time.Hour: 2 * time.Minute, 6 * time.Hour: 15 * time.Minute, 24 * time.Hour: 30 * time.Minute,
+		7 * 24 * time.Hour:  4 * time.Hour,
 		30 * 24 * time.Hour: 24 * time.Hour, 365 * 24 * time.Hour: 7 * 24 * time.Hour,
 	} {
 		if got, err := bucketLength(query.Window{Start: noon(), End: noon().Add(length)}, nil); got != want || err != nil {

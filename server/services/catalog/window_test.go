@@ -26,7 +26,10 @@ func TestWindowsAreExact(t *testing.T) {
 	}
 	var groups []spans
 	for i, at := range all {
-		groups = append(groups, spans{org: org, at: at, service: "shop", environment: "prod", entry: true, rate: float64(1 + i%3), duration: time.Duration(i), failed: i%5 == 0})
+		groups = append(groups, spans{
+			org: org, at: at, service: "shop", environment: "prod", entry: true, rate: float64(1 + i%3), duration: time.Duration(i),
+			failed: i%5 == 0,
+		})
 	}
 	// This service has an entry span only outside of the short windows.
 	groups = append(
@@ -87,7 +90,9 @@ func TestWindowsAreExact(t *testing.T) {
 		}
 		check("spans of the points", sum, count)
 		check("spans of the operations", operations, count)
-		apdex, err := s.GetServiceApdex(ctx, &svcv2.GetServiceApdexRequest{Name: "shop", StartTime: from, EndTime: to, DeploymentEnvironment: ptr("prod")})
+		apdex, err := s.GetServiceApdex(ctx, &svcv2.GetServiceApdexRequest{
+			Name: "shop", StartTime: from, EndTime: to, DeploymentEnvironment: ptr("prod"),
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +112,8 @@ func TestWindowsAreExact(t *testing.T) {
 	s := New(w, query.AllRollups())
 	from, to := timestamppb.New(start.Add(7*time.Minute+30*time.Second)), timestamppb.New(start.Add(8*time.Minute))
 	overview, err := s.GetServiceOverview(as(t.Context(), org), &svcv2.GetServiceOverviewRequest{Name: "worker", StartTime: from, EndTime: to})
-	if err != nil || len(overview.GetOperations()) != 1 || overview.GetOperations()[0].GetSpanCount() != 3 || overview.GetPoints()[0].GetSpanCount() != 3 {
+	if err != nil || len(overview.GetOperations()) != 1 || overview.GetOperations()[0].GetSpanCount() != 3 ||
+		overview.GetPoints()[0].GetSpanCount() != 3 {
 		t.Errorf("without entry spans: %v, %v", overview, err)
 	}
 }

@@ -114,9 +114,9 @@ func (s *Service) RedeemCliLogin(ctx context.Context, req *svcv2.RedeemCliLoginR
 	case login.Status == store.DeviceLoginRedeemed, !now.Before(login.ExpiresAt):
 		return nil, errEnded(nil)
 	case login.PolledAt != nil && now.Sub(*login.PolledAt) < interval-grace:
-		return nil, apierr.New(apierr.CliLoginSlowDown, "Ask less often: leave 5 seconds more between two questions from now on.")
+		return nil, apierr.New(apierr.CliLoginSlowDown, "Poll less often: wait 5 seconds longer between requests from now on.")
 	case login.Status == store.DeviceLoginPending:
-		return nil, apierr.New(apierr.CliLoginPending, "Nobody has confirmed this login yet.")
+		return nil, apierr.New(apierr.CliLoginPending, "This login is not confirmed yet.")
 	}
 	return s.redeem(ctx, login, now)
 }

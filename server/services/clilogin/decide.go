@@ -78,7 +78,7 @@ func (s *Service) find(ctx context.Context, text string) (*principal.Principal, 
 }
 
 func errUnknownCode(cause error) error {
-	return apierr.New(apierr.CliLoginExpired, "This code is not known. It may be mistyped, used, or older than 10 minutes.",
+	return apierr.New(apierr.CliLoginExpired, "This code is unknown. It may be mistyped, used, or older than 10 minutes.",
 		apierr.Param("user_code"), apierr.Cause(cause))
 }
 

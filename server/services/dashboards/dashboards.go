@@ -67,14 +67,17 @@ func (s *Service) CreateDashboard(ctx context.Context, req *svcv2.CreateDashboar
 	return s.create(ctx, caller, definition.New(req))
 }
 
-func (s *Service) create(ctx context.Context, caller *principal.Principal, def *svcv2.DashboardDefinition) (*svcv2.DashboardMutationResponse, error) {
+func (s *Service) create(
+	ctx context.Context, caller *principal.Principal, def *svcv2.DashboardDefinition,
+) (*svcv2.DashboardMutationResponse, error) {
 	definition.Normalize(def)
 	text, err := definition.Check(def)
 	if err != nil {
 		return nil, err
 	}
 	d, txid, err := s.store.CreateDashboard(ctx, caller.Org, caller.User, store.DashboardChange{
-		Name: def.GetName(), Definition: text, Kind: definition.KindCreated, Summary: new("Created"), Action: "created", After: definition.AuditAfter(nil, def),
+		Name: def.GetName(), Definition: text, Kind: definition.KindCreated, Summary: new("Created"), Action: "created",
+		After: definition.AuditAfter(nil, def),
 	})
 	if err != nil {
 		return nil, definition.Resource().Failure(ctx, err)
@@ -107,7 +110,8 @@ func (s *Service) UpdateDashboard(ctx context.Context, req *svcv2.UpdateDashboar
 	}
 	return s.edit(ctx, caller, id, func(newest store.Dashboard, def *svcv2.DashboardDefinition) (*store.DashboardChange, error) {
 		if want := req.GetExpectedUpdatedAt(); want != nil && !want.AsTime().Equal(newest.UpdatedAt) {
-			return nil, apierr.New(apierr.DashboardConcurrency, "The dashboard was changed since `expected_updated_at`. Read it again, and repeat the change.",
+			return nil, apierr.New(apierr.DashboardConcurrency,
+				"The dashboard was changed since `expected_updated_at`. Read it again, and repeat the change.",
 				apierr.Param("expected_updated_at"))
 		}
 		return &store.DashboardChange{Action: "updated"}, apply(def, req)

@@ -74,7 +74,8 @@ func (s *Data) SearchDashboardWidgetData(ctx context.Context, req *svcv2.SearchD
 	}
 	data, err := s.resolver.Data(ctx, org, widget.Request{
 		Widget: w, Override: req.GetTimeRange(), Dashboard: def.GetTimeRange(), Variables: def.GetVariables(), Values: req.GetVariableValues(),
-		Sparkline: req.GetSource() == "sparkline", Points: int(req.GetMaxDataPoints()), Fallback: req.EmptyRangeFallback == nil || req.GetEmptyRangeFallback(),
+		Sparkline: req.GetSource() == "sparkline", Points: int(req.GetMaxDataPoints()),
+		Fallback: req.EmptyRangeFallback == nil || req.GetEmptyRangeFallback(),
 	})
 	return data, explained(err)
 }
@@ -99,8 +100,9 @@ func (s *Data) PreviewDashboardWidget(ctx context.Context, req *svcv2.PreviewDas
 		return nil, err
 	}
 	data, err := s.resolver.Data(ctx, caller.Org, widget.Request{
-		Widget: def.GetWidgets()[0], Override: req.GetTimeRange(), Dashboard: def.GetTimeRange(), Variables: def.GetVariables(), Values: req.GetVariableValues(),
-		Sparkline: req.GetSource() == "sparkline", Points: int(req.GetMaxDataPoints()), Fallback: req.EmptyRangeFallback == nil || req.GetEmptyRangeFallback(),
+		Widget: def.GetWidgets()[0], Override: req.GetTimeRange(), Dashboard: def.GetTimeRange(), Variables: def.GetVariables(),
+		Values: req.GetVariableValues(), Sparkline: req.GetSource() == "sparkline", Points: int(req.GetMaxDataPoints()),
+		Fallback: req.EmptyRangeFallback == nil || req.GetEmptyRangeFallback(),
 	})
 	return data, explained(err)
 }
@@ -121,7 +123,9 @@ func ofPreview(err error) error {
 
 // SearchDashboardWidgetInspection inspects the data of a widget. A widget whose queries or statement are refused is reported as
 // broken; the call itself succeeds.
-func (s *Data) SearchDashboardWidgetInspection(ctx context.Context, req *svcv2.SearchDashboardWidgetInspectionRequest) (*svcv2.WidgetInspection, error) {
+func (s *Data) SearchDashboardWidgetInspection(
+	ctx context.Context, req *svcv2.SearchDashboardWidgetInspectionRequest,
+) (*svcv2.WidgetInspection, error) {
 	org, def, err := s.board(ctx, req.GetId())
 	if err != nil {
 		return nil, err

@@ -12,7 +12,9 @@ import (
 )
 
 // ImportExternalDashboard creates a dashboard from a Perses dashboard.
-func (s *Service) ImportExternalDashboard(ctx context.Context, req *svcv2.ImportExternalDashboardRequest) (*svcv2.DashboardPersesImport, error) {
+func (s *Service) ImportExternalDashboard(
+	ctx context.Context, req *svcv2.ImportExternalDashboardRequest,
+) (*svcv2.DashboardPersesImport, error) {
 	caller, err := principal.Caller(ctx)
 	if err != nil {
 		return nil, err

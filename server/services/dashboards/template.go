@@ -15,7 +15,9 @@ import (
 )
 
 // ListDashboardTemplates lists the built-in templates in display order.
-func (s *Service) ListDashboardTemplates(_ context.Context, req *svcv2.ListDashboardTemplatesRequest) (*svcv2.ListDashboardTemplatesResponse, error) {
+func (s *Service) ListDashboardTemplates(
+	_ context.Context, req *svcv2.ListDashboardTemplatesRequest,
+) (*svcv2.ListDashboardTemplatesResponse, error) {
 	page, err := paging.NewPage(req.Limit, req.Cursor)
 	if err != nil {
 		return nil, err
@@ -30,18 +32,23 @@ func (s *Service) ListDashboardTemplates(_ context.Context, req *svcv2.ListDashb
 }
 
 // PreviewDashboardTemplate builds the dashboard of a template without storing it.
-func (s *Service) PreviewDashboardTemplate(_ context.Context, req *svcv2.PreviewDashboardTemplateRequest) (*svcv2.DashboardTemplatePreview, error) {
+func (s *Service) PreviewDashboardTemplate(
+	_ context.Context, req *svcv2.PreviewDashboardTemplateRequest,
+) (*svcv2.DashboardTemplatePreview, error) {
 	def, err := build(req.GetTemplateId(), req.GetParameters(), false)
 	if err != nil {
 		return nil, err
 	}
 	return &svcv2.DashboardTemplatePreview{
-		Object: "dashboard_template_preview", Name: def.GetName(), TimeRange: def.GetTimeRange(), Widgets: def.GetWidgets(), Variables: def.GetVariables(),
+		Object: "dashboard_template_preview", Name: def.GetName(), TimeRange: def.GetTimeRange(), Widgets: def.GetWidgets(),
+		Variables: def.GetVariables(),
 	}, nil
 }
 
 // InstantiateDashboardTemplate creates a dashboard from a template.
-func (s *Service) InstantiateDashboardTemplate(ctx context.Context, req *svcv2.InstantiateDashboardTemplateRequest) (*svcv2.DashboardMutationResponse, error) {
+func (s *Service) InstantiateDashboardTemplate(
+	ctx context.Context, req *svcv2.InstantiateDashboardTemplateRequest,
+) (*svcv2.DashboardMutationResponse, error) {
 	caller, err := principal.Caller(ctx)
 	if err != nil {
 		return nil, err
@@ -60,7 +67,8 @@ func (s *Service) InstantiateDashboardTemplate(ctx context.Context, req *svcv2.I
 func build(id string, parameters map[string]string, complete bool) (*svcv2.DashboardDefinition, error) {
 	slug, err := publicid.DecodeText(publicid.DashboardTemplate, id)
 	if err != nil {
-		return nil, apierr.New(apierr.InvalidRequest, fmt.Sprintf("template_id is not the id of a template: %v.", err), apierr.Param("template_id"))
+		return nil, apierr.New(apierr.InvalidRequest, fmt.Sprintf("template_id is not the id of a template: %v.", err),
+			apierr.Param("template_id"))
 	}
 	t := templates.Find(slug)
 	if t == nil {

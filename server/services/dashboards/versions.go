@@ -19,15 +19,14 @@ import (
 )
 
 // ListDashboardVersions lists the versions of a dashboard, newest first.
-func (s *Service) ListDashboardVersions(ctx context.Context, req *svcv2.ListDashboardVersionsRequest) (*svcv2.ListDashboardVersionsResponse, error) {
+func (s *Service) ListDashboardVersions(
+	ctx context.Context, req *svcv2.ListDashboardVersionsRequest,
+) (*svcv2.ListDashboardVersionsResponse, error) {
 	caller, id, err := definition.Resource().Target(ctx, req.GetId())
 	if err != nil {
 		return nil, err
 	}
-	limit, err := paging.Limit(req.Limit)
-	if err != nil {
-		return nil, err
-	}
+	limit := paging.Limit(req.Limit)
 	below, err := paging.ParseVersion(req.Cursor)
 	if err != nil {
 		return nil, err
@@ -40,8 +39,9 @@ func (s *Service) ListDashboardVersions(ctx context.Context, req *svcv2.ListDash
 	res := &svcv2.ListDashboardVersionsResponse{Object: "list", HasMore: next != nil, NextCursor: next}
 	for _, v := range rows {
 		res.Data = append(res.Data, &svcv2.DashboardVersion{
-			Id: publicid.Encode(publicid.DashboardVersion, v.ID), Object: "dashboard_version", DashboardId: req.GetId(), VersionNumber: int32(v.Number),
-			ChangeKind: v.Kind, ChangeSummary: v.Summary, SourceVersionId: restoredID(v), CreatedAt: timestamppb.New(v.CreatedAt), CreatedBy: string(v.CreatedBy),
+			Id: publicid.Encode(publicid.DashboardVersion, v.ID), Object: "dashboard_version", DashboardId: req.GetId(),
+			VersionNumber: int32(v.Number), ChangeKind: v.Kind, ChangeSummary: v.Summary, SourceVersionId: restoredID(v),
+			CreatedAt: timestamppb.New(v.CreatedAt), CreatedBy: string(v.CreatedBy),
 		})
 	}
 	return res, nil
@@ -60,12 +60,15 @@ func (s *Service) GetDashboardVersion(ctx context.Context, req *svcv2.GetDashboa
 	}
 	return &svcv2.DashboardVersionDetail{
 		Id: req.GetVersionId(), Object: "dashboard_version", DashboardId: req.GetId(), VersionNumber: int32(v.Number), ChangeKind: v.Kind,
-		ChangeSummary: v.Summary, SourceVersionId: restoredID(v), CreatedAt: timestamppb.New(v.CreatedAt), CreatedBy: string(v.CreatedBy), Snapshot: toProto(d, then),
+		ChangeSummary: v.Summary, SourceVersionId: restoredID(v), CreatedAt: timestamppb.New(v.CreatedAt), CreatedBy: string(v.CreatedBy),
+		Snapshot: toProto(d, then),
 	}, nil
 }
 
 // RestoreDashboardVersion gives a dashboard the definition of one of its versions.
-func (s *Service) RestoreDashboardVersion(ctx context.Context, req *svcv2.RestoreDashboardVersionRequest) (*svcv2.DashboardMutationResponse, error) {
+func (s *Service) RestoreDashboardVersion(
+	ctx context.Context, req *svcv2.RestoreDashboardVersionRequest,
+) (*svcv2.DashboardMutationResponse, error) {
 	caller, d, v, err := s.version(ctx, req.GetId(), req.GetVersionId())
 	if err != nil {
 		return nil, err
@@ -83,14 +86,17 @@ func (s *Service) RestoreDashboardVersion(ctx context.Context, req *svcv2.Restor
 }
 
 // version reads a version and its dashboard, so that the error can name the one that does not exist.
-func (s *Service) version(ctx context.Context, id, versionID string) (caller *principal.Principal, d store.Dashboard, v store.DashboardVersion, err error) {
+func (s *Service) version(
+	ctx context.Context, id, versionID string,
+) (caller *principal.Principal, d store.Dashboard, v store.DashboardVersion, err error) {
 	caller, key, err := definition.Resource().Target(ctx, id)
 	if err != nil {
 		return nil, d, v, err
 	}
 	var versionKey uuid.UUID
 	if versionKey, err = publicid.Decode(publicid.DashboardVersion, versionID); err != nil {
-		return nil, d, v, apierr.New(apierr.InvalidRequest, fmt.Sprintf("version_id is not the id of a version: %v.", err), apierr.Param("version_id"))
+		return nil, d, v, apierr.New(apierr.InvalidRequest, fmt.Sprintf("version_id is not the id of a version: %v.", err),
+			apierr.Param("version_id"))
 	}
 	if d, err = s.store.GetDashboard(ctx, caller.Org, key); err != nil {
 		return nil, d, v, definition.Resource().Failure(ctx, err)

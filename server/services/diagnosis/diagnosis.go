@@ -53,7 +53,9 @@ func (s *Service) ComparePeriods(ctx context.Context, req *svcv2.ComparePeriodsR
 }
 
 // SearchSlowerOperations lists operations that take longer than before.
-func (s *Service) SearchSlowerOperations(ctx context.Context, req *svcv2.SearchSlowerOperationsRequest) (*svcv2.SlowerOperationList, error) {
+func (s *Service) SearchSlowerOperations(
+	ctx context.Context, req *svcv2.SearchSlowerOperationsRequest,
+) (*svcv2.SlowerOperationList, error) {
 	p, err := period(req.GetStartTime(), req.GetEndTime(), limits.SearchWindow)
 	if err != nil {
 		return nil, err
@@ -71,7 +73,9 @@ func (s *Service) GetTraceCriticalPath(ctx context.Context, req *svcv2.GetTraceC
 }
 
 // GetAgentSessionVerdict reports whether a session of an agent went well.
-func (s *Service) GetAgentSessionVerdict(ctx context.Context, req *svcv2.GetAgentSessionVerdictRequest) (*svcv2.AgentSessionVerdict, error) {
+func (s *Service) GetAgentSessionVerdict(
+	ctx context.Context, req *svcv2.GetAgentSessionVerdictRequest,
+) (*svcv2.AgentSessionVerdict, error) {
 	p, err := period(req.GetStartTime(), req.GetEndTime(), limits.AgentSessionWindow)
 	if err != nil {
 		return nil, err

@@ -33,7 +33,9 @@ func TestWindowsAreChecked(t *testing.T) {
 			return err
 		}, apierr.TelemetryRangeTooLarge, "start_time"},
 		"previous turned around": {func(ctx context.Context) error {
-			_, err := s.ComparePeriods(ctx, &svcv2.ComparePeriodsRequest{StartTime: at(-1), EndTime: at(0), PreviousStartTime: at(-2), PreviousEndTime: at(-3)})
+			_, err := s.ComparePeriods(ctx, &svcv2.ComparePeriodsRequest{
+				StartTime: at(-1), EndTime: at(0), PreviousStartTime: at(-2), PreviousEndTime: at(-3),
+			})
 			return err
 		}, apierr.TimeRangeInvalid, "previous_end_time"},
 		"previous over a week": {func(ctx context.Context) error {

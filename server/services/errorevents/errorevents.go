@@ -57,7 +57,8 @@ func (s *Service) SearchErrorEvents(ctx context.Context, req *svcv2.SearchErrorE
 		return nil, err
 	}
 	filters := toFilters(req.GetFilters())
-	rows, err := read.All[reads.ErrorGroupRow](ctx, s.warehouse, org, reads.ErrorGroups(window, filters, req.GetOrderBy(), page.Offset, page.Want()).Until(window.End))
+	rows, err := read.All[reads.ErrorGroupRow](ctx, s.warehouse, org,
+		reads.ErrorGroups(window, filters, req.GetOrderBy(), page.Offset, page.Want()).Until(window.End))
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +87,9 @@ func (s *Service) GetErrorEvent(ctx context.Context, req *svcv2.GetErrorEventReq
 	if err != nil {
 		return nil, notFound()
 	}
-	filters := reads.ErrorFilters{Fingerprints: []uint64{fingerprint}, ServiceName: req.ServiceName, DeploymentEnvironment: req.DeploymentEnvironment}
+	filters := reads.ErrorFilters{
+		Fingerprints: []uint64{fingerprint}, ServiceName: req.ServiceName, DeploymentEnvironment: req.DeploymentEnvironment,
+	}
 	var window query.Window
 	if req.GetStartTime() != nil || req.GetEndTime() != nil {
 		if window, err = query.NewWindow(req.GetStartTime(), req.GetEndTime(), maxWindow); err != nil {
@@ -94,7 +97,8 @@ func (s *Service) GetErrorEvent(ctx context.Context, req *svcv2.GetErrorEventReq
 		}
 	} else {
 		now := s.now().UTC()
-		last, err := read.One[reads.ErrorLastRow](ctx, s.warehouse, org, reads.ErrorLast(query.Window{Start: now.Add(-lookBack), End: now.Add(time.Hour)}, filters))
+		last, err := read.One[reads.ErrorLastRow](ctx, s.warehouse, org,
+			reads.ErrorLast(query.Window{Start: now.Add(-lookBack), End: now.Add(time.Hour)}, filters))
 		if err != nil {
 			return nil, err
 		}
@@ -146,7 +150,9 @@ func (s *Service) GetErrorEvent(ctx context.Context, req *svcv2.GetErrorEventReq
 }
 
 // related returns the other errors in the traces of these errors.
-func (s *Service) related(ctx context.Context, org principal.OrgID, fingerprint uint64, occurrences []reads.ErrorSampleRow) ([]*svcv2.RelatedError, error) {
+func (s *Service) related(
+	ctx context.Context, org principal.OrgID, fingerprint uint64, occurrences []reads.ErrorSampleRow,
+) ([]*svcv2.RelatedError, error) {
 	var ids []string
 	var w query.Window
 	for _, o := range occurrences {
@@ -167,13 +173,16 @@ func (s *Service) related(ctx context.Context, org principal.OrgID, fingerprint 
 	rows, err := read.All[reads.ErrorInTracesRow](ctx, s.warehouse, org, reads.ErrorsInTraces(w, ids, fingerprint, maxRelated).Until(w.End))
 	var list []*svcv2.RelatedError
 	for _, r := range rows {
-		list = append(list, &svcv2.RelatedError{FingerprintHash: strconv.FormatUint(r.Fingerprint, 10), ErrorLabel: r.Label, ServiceName: r.Service, TracesCount: int32(r.Traces)})
+		list = append(list, &svcv2.RelatedError{
+			FingerprintHash: strconv.FormatUint(r.Fingerprint, 10), ErrorLabel: r.Label, ServiceName: r.Service, TracesCount: int32(r.Traces),
+		})
 	}
 	return list, err
 }
 
 func notFound() error {
-	return apierr.New(apierr.ErrorEventNotFound, "This organization has no stored errors with this fingerprint in the window.", apierr.Param("fingerprint"))
+	return apierr.New(apierr.ErrorEventNotFound, "This organization has no stored errors with this fingerprint in the window.",
+		apierr.Param("fingerprint"))
 }
 
 // bucketLength is the length that the caller wants. Without one it is the shortest step that gives at most 48 buckets.
@@ -186,12 +195,15 @@ func bucketLength(w query.Window, seconds *int32) (time.Duration, error) {
 		bucket := time.Duration(*seconds) * time.Second
 		if length/bucket > maxBuckets {
 			return 0, apierr.New(apierr.TelemetryBucketCountTooLarge,
-				fmt.Sprintf("The window has more than %d buckets of %d seconds. Give a larger bucket_seconds, or a shorter window.", maxBuckets, *seconds),
+				fmt.Sprintf("The window has more than %d buckets of %d seconds. Give a larger bucket_seconds, or a shorter window.", maxBuckets,
+					*seconds),
 				apierr.Param("bucket_seconds"))
 		}
 		return bucket, nil
 	}
-	steps := []time.Duration{time.Minute, 2 * time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour, 4 * time.Hour, 24 * time.Hour}
+	steps := []time.Duration{
+		time.Minute, 2 * time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour, 4 * time.Hour, 24 * time.Hour,
+	}
 	for _, step := range steps {
 		if length/step <= 48 {
 			return step, nil
@@ -220,15 +232,17 @@ func toFilters(f *svcv2.ErrorEventFilters) reads.ErrorFilters {
 }
 
 func toDetail(
-	g reads.ErrorGroupRow, w query.Window, bucket time.Duration, points []reads.ErrorPointRow, split []reads.ErrorSplitRow, samples []reads.ErrorSampleRow,
+	g reads.ErrorGroupRow, w query.Window, bucket time.Duration, points []reads.ErrorPointRow, split []reads.ErrorSplitRow,
+	samples []reads.ErrorSampleRow,
 ) *svcv2.ErrorEventDetail {
 	e := toProto(g)
 	res := &svcv2.ErrorEventDetail{
 		Object: e.GetObject(), FingerprintHash: e.GetFingerprintHash(), ErrorLabel: e.GetErrorLabel(), ExceptionType: e.GetExceptionType(),
-		SampleMessage: e.GetSampleMessage(), TopFrame: e.GetTopFrame(), Count: e.GetCount(), EstimatedCount: e.GetEstimatedCount(), Services: e.GetServices(),
-		AffectedServicesCount: e.GetAffectedServicesCount(), AffectedTracesCount: e.GetAffectedTracesCount(),
+		SampleMessage: e.GetSampleMessage(), TopFrame: e.GetTopFrame(), Count: e.GetCount(), EstimatedCount: e.GetEstimatedCount(),
+		Services: e.GetServices(), AffectedServicesCount: e.GetAffectedServicesCount(), AffectedTracesCount: e.GetAffectedTracesCount(),
 		DeploymentEnvironments: e.GetDeploymentEnvironments(), FirstSeen: e.GetFirstSeen(), LastSeen: e.GetLastSeen(),
-		StartTime: timestamppb.New(w.Start), EndTime: timestamppb.New(w.End), BucketSeconds: int32(bucket / time.Second), NoExceptionCount: float64(g.NoException),
+		StartTime: timestamppb.New(w.Start), EndTime: timestamppb.New(w.End), BucketSeconds: int32(bucket / time.Second),
+		NoExceptionCount: float64(g.NoException),
 	}
 	next, n := 0, int64(bucket/time.Second)
 	for at := w.Start.Unix() / n * n; at <= w.End.Unix(); at += n {

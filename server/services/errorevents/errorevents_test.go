@@ -63,7 +63,8 @@ func insert(t *testing.T, w *warehouse.Warehouse, org principal.OrgID, failures 
 			f.service = "shop"
 		}
 		rows = append(rows, []any{
-			string(org), f.at, fmt.Sprintf("%032x", f.trace), fmt.Sprintf("%016x", i+1), parent, "op", f.service, f.environment, f.version, status, f.status, uint64(2e6), max(f.rate, 1),
+			string(org), f.at, fmt.Sprintf("%032x", f.trace), fmt.Sprintf("%016x", i+1), parent, "op", f.service, f.environment, f.version,
+			status, f.status, uint64(2e6), max(f.rate, 1),
 			times, names, maps,
 		})
 	}
@@ -160,7 +161,8 @@ func TestSearchAndDetail(t *testing.T) {
 	var failures []failure
 	for i := range 30 {
 		failures = append(failures, failure{
-			typ: "Declined", message: fmt.Sprintf("no funds for %d", i), stack: "    at charge (pay.js:1:1)", at: at.Add(time.Duration(i) * time.Second), trace: i / 2, rate: 2,
+			typ: "Declined", message: fmt.Sprintf("no funds for %d", i), stack: "    at charge (pay.js:1:1)",
+			at: at.Add(time.Duration(i) * time.Second), trace: i / 2, rate: 2,
 			environment: []string{"prod", "dev", ""}[i%3], version: "1.0", child: i%2 == 0,
 		})
 	}
@@ -179,8 +181,10 @@ func TestSearchAndDetail(t *testing.T) {
 		t.Fatalf("%d groups", len(first))
 	}
 	top := first[0]
-	if top.GetCount() != 30 || top.GetEstimatedCount() != 60 || top.GetAffectedTracesCount() != 15 || top.GetSampleMessage() != "no funds for 29" ||
-		strings.Join(top.GetDeploymentEnvironments(), ",") != "dev,prod" || !top.GetFirstSeen().AsTime().Equal(at) || !top.GetLastSeen().AsTime().Equal(at.Add(29*time.Second)) {
+	if top.GetCount() != 30 || top.GetEstimatedCount() != 60 || top.GetAffectedTracesCount() != 15 ||
+		top.GetSampleMessage() != "no funds for 29" ||
+		strings.Join(top.GetDeploymentEnvironments(), ",") != "dev,prod" || !top.GetFirstSeen().AsTime().Equal(at) ||
+		!top.GetLastSeen().AsTime().Equal(at.Add(29*time.Second)) {
 		t.Errorf("first group: %v", top)
 	}
 	for name, tc := range map[string]struct {
@@ -202,13 +206,19 @@ func TestSearchAndDetail(t *testing.T) {
 			t.Errorf("%s: %d groups, want %d", name, len(got), tc.want)
 		}
 	}
-	res, err := service(w).SearchErrorEvents(as(t.Context(), org), &svcv2.SearchErrorEventsRequest{StartTime: timestamppb.New(noon()), EndTime: timestamppb.New(noon().Add(2 * time.Hour))})
-	if err != nil || res.GetTotals().GetOccurrences() != 56 || res.GetTotals().GetEstimatedOccurrences() != 86 || res.GetTotals().GetFingerprints() != 27 ||
-		res.GetTotals().GetNoExceptionCount() != 1 || res.GetTotals().GetAffectedServicesCount() != 3 || res.GetTotals().GetAffectedTracesCount() != 41 {
+	res, err := service(w).SearchErrorEvents(as(t.Context(), org), &svcv2.SearchErrorEventsRequest{
+		StartTime: timestamppb.New(noon()), EndTime: timestamppb.New(noon().Add(2 * time.Hour)),
+	})
+	if err != nil || res.GetTotals().GetOccurrences() != 56 || res.GetTotals().GetEstimatedOccurrences() != 86 ||
+		res.GetTotals().GetFingerprints() != 27 ||
+		res.GetTotals().GetNoExceptionCount() != 1 || res.GetTotals().GetAffectedServicesCount() != 3 ||
+		res.GetTotals().GetAffectedTracesCount() != 41 {
 		t.Errorf("totals: %v, %v", res.GetTotals(), err)
 	}
 
-	detail, err := service(w).GetErrorEvent(as(t.Context(), org), &svcv2.GetErrorEventRequest{Fingerprint: top.GetFingerprintHash(), SampleLimit: ptr[int32](3)})
+	detail, err := service(w).GetErrorEvent(as(t.Context(), org), &svcv2.GetErrorEventRequest{
+		Fingerprint: top.GetFingerprintHash(), SampleLimit: ptr[int32](3),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,15 +227,21 @@ func TestSearchAndDetail(t *testing.T) {
 		sum += p.GetCount()
 	}
 	// Without a window the read covers the day before the last occurrence, and so includes the one before the search's window.
-	if detail.GetCount() != 31 || sum != 31 || detail.GetBucketSeconds() != 1800 || !detail.GetEndTime().AsTime().Equal(at.Add(29*time.Second)) {
-		t.Errorf("count %v, series %v, buckets of %d s, until %v", detail.GetCount(), sum, detail.GetBucketSeconds(), detail.GetEndTime().AsTime())
+	if detail.GetCount() != 31 || sum != 31 || detail.GetBucketSeconds() != 1800 ||
+		!detail.GetEndTime().AsTime().Equal(at.Add(29*time.Second)) {
+		t.Errorf("count %v, series %v, buckets of %d s, until %v", detail.GetCount(), sum, detail.GetBucketSeconds(),
+			detail.GetEndTime().AsTime())
 	}
-	if s := detail.GetSampleTraces(); len(s) != 3 || s[0].GetTraceId() != fmt.Sprintf("%032x", 14) || s[1].GetTraceId() != fmt.Sprintf("%032x", 13) ||
-		s[0].GetExceptionMessage() != "no funds for 29" || s[0].GetDurationMs() != 2 || !s[0].GetTimestamp().AsTime().Equal(at.Add(29*time.Second+time.Millisecond)) {
+	if s := detail.GetSampleTraces(); len(s) != 3 || s[0].GetTraceId() != fmt.Sprintf("%032x", 14) ||
+		s[1].GetTraceId() != fmt.Sprintf("%032x", 13) ||
+		s[0].GetExceptionMessage() != "no funds for 29" || s[0].GetDurationMs() != 2 ||
+		!s[0].GetTimestamp().AsTime().Equal(at.Add(29*time.Second+time.Millisecond)) {
 		t.Errorf("samples: %v", s)
 	}
-	if detail.GetStacktrace() != "    at charge (pay.js:1:1)" || detail.GetErrorLabel() != "Declined" || len(detail.GetVersions()) != 2 || len(detail.GetEnvironments()) != 3 {
-		t.Errorf("stack %q, label %q, versions %v, environments %v", detail.GetStacktrace(), detail.GetErrorLabel(), detail.GetVersions(), detail.GetEnvironments())
+	if detail.GetStacktrace() != "    at charge (pay.js:1:1)" || detail.GetErrorLabel() != "Declined" ||
+		len(detail.GetVersions()) != 2 || len(detail.GetEnvironments()) != 3 {
+		t.Errorf("stack %q, label %q, versions %v, environments %v", detail.GetStacktrace(), detail.GetErrorLabel(), detail.GetVersions(),
+			detail.GetEnvironments())
 	}
 	for _, ask := range []struct {
 		org principal.OrgID
@@ -260,10 +276,12 @@ func TestRelatedErrors(t *testing.T) {
 	caller := func(trace int) failure {
 		return failure{service: "web", status: "the order failed", at: at.Add(time.Second), trace: trace}
 	}
-	insert(t, w, org, timeout(1), timeout(2), caller(1), caller(2), failure{service: "cart", typ: "Full", at: at, trace: 2}, failure{service: "cart", typ: "Elsewhere", at: at, trace: 3})
+	insert(t, w, org, timeout(1), timeout(2), caller(1), caller(2), failure{service: "cart", typ: "Full", at: at, trace: 2},
+		failure{service: "cart", typ: "Elsewhere", at: at, trace: 3})
 	insert(t, w, "org_errors_stranger", failure{service: "spy", typ: "Stranger", at: at, trace: 1})
 	res, err := service(w).SearchErrorEvents(as(t.Context(), org), &svcv2.SearchErrorEventsRequest{
-		StartTime: timestamppb.New(at.Add(-time.Hour)), EndTime: timestamppb.New(at.Add(time.Hour)), Filters: &svcv2.ErrorEventFilters{ServiceName: ptr("payments")},
+		StartTime: timestamppb.New(at.Add(-time.Hour)), EndTime: timestamppb.New(at.Add(time.Hour)),
+		Filters: &svcv2.ErrorEventFilters{ServiceName: ptr("payments")},
 	})
 	if err != nil || len(res.GetData()) != 1 {
 		t.Fatal(res, err)
@@ -273,7 +291,8 @@ func TestRelatedErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	list := got.GetRelatedErrors()
-	if len(list) != 2 || list[0].GetServiceName() != "web" || list[0].GetTracesCount() != 2 || list[1].GetErrorLabel() != "Full" || list[1].GetTracesCount() != 1 || list[1].GetFingerprintHash() == "" {
+	if len(list) != 2 || list[0].GetServiceName() != "web" || list[0].GetTracesCount() != 2 || list[1].GetErrorLabel() != "Full" ||
+		list[1].GetTracesCount() != 1 || list[1].GetFingerprintHash() == "" {
 		t.Errorf("%v", list)
 	}
 	if got.GetNoExceptionCount() != 0 {

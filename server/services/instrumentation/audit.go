@@ -59,7 +59,9 @@ func (s *Service) GetSetupAudit(ctx context.Context, _ *svcv2.GetSetupAuditReque
 	if err != nil {
 		return nil, err
 	}
-	unavailable := storeerr.Resource{Unavailable: storeerr.Answer{Tag: apierr.SetupAuditUnavailable, Message: "The setup cannot be audited at the moment. Try again."}}
+	unavailable := storeerr.Resource{
+		Unavailable: storeerr.Answer{Tag: apierr.SetupAuditUnavailable, Message: "The setup cannot be audited at the moment. Try again."},
+	}
 	e := &evidence{now: s.now().UTC(), keyNames: map[string]string{}}
 	if err := s.stored(ctx, caller.Org, e); err != nil {
 		return nil, unavailable.Failure(ctx, err)
@@ -165,7 +167,8 @@ type check struct {
 
 func (e *evidence) audit(available bool) *svcv2.SetupAudit {
 	out := &svcv2.SetupAudit{
-		Object: "setup_audit", GeneratedAt: timestamppb.New(e.now), DataStatus: "no_data", TelemetryChecksAvailable: available, Summary: &svcv2.SetupAuditSummary{},
+		Object: "setup_audit", GeneratedAt: timestamppb.New(e.now), DataStatus: "no_data", TelemetryChecksAvailable: available,
+		Summary:                 &svcv2.SetupAuditSummary{},
 		OpenRecommendationCount: int32(len(e.open)),
 	}
 	for _, name := range []string{"traces", "logs", "metrics"} {
@@ -174,7 +177,9 @@ func (e *evidence) audit(available bool) *svcv2.SetupAudit {
 		}
 	}
 	for _, c := range checks() {
-		row := &svcv2.SetupAuditCheck{Object: "setup_audit_check", Id: c.id, Category: c.category, Title: c.title, Severity: c.severity, Status: "skip", FixHint: c.fix}
+		row := &svcv2.SetupAuditCheck{
+			Object: "setup_audit_check", Id: c.id, Category: c.category, Title: c.title, Severity: c.severity, Status: "skip", FixHint: c.fix,
+		}
 		v := verdict{nothing: true, detail: "The telemetry store did not answer."}
 		if available || !c.telemetry {
 			v = c.run(e)

@@ -21,7 +21,7 @@ func harmless(key string) bool {
 
 func personal(e *evidence) verdict {
 	v := verdict{nothing: len(e.keys) == 0}
-	words := map[string]string{"email": "e-mail addresses", "card": "numbers of payment cards", "token": "access tokens"}
+	words := map[string]string{"email": "e-mail addresses", "card": "payment card numbers", "token": "access tokens"}
 	seen := map[string]bool{}
 	for _, r := range e.values {
 		seen[r.Key] = true
@@ -30,14 +30,15 @@ func personal(e *evidence) verdict {
 	for _, k := range e.keys {
 		if personalKey.MatchString(k.Key) && !harmless(k.Key) && !seen[k.Key] {
 			seen[k.Key] = true
-			v.affected = append(v.affected, affected("attribute_key", k.Key, "its name says so; %d times on %s as a %s attribute in 24 hours", k.Uses, k.Signal, k.Scope))
+			v.affected = append(v.affected, affected("attribute_key", k.Key, "suspicious name; %d times on %s as a %s attribute in 24 hours", k.Uses, k.Signal, k.Scope))
 		}
 	}
 	looked := uint64(0)
 	for _, s := range e.services {
 		looked += s.Spans
 	}
-	v.detail = fmt.Sprintf("%d keys among %d; the values of up to %d spans %s were looked at.", len(v.affected), len(e.keys), min(looked, valuesRead), e.label)
+	v.detail = fmt.Sprintf("%d of %d keys; the audit read the values of up to %d spans %s.", len(v.affected), len(e.keys),
+		min(looked, valuesRead), e.label)
 	return v
 }
 
@@ -50,7 +51,7 @@ func series(e *evidence) verdict {
 }
 
 func failures(e *evidence) verdict {
-	return e.ofServices("services with failures are vague about them", func(r reads.SetupServiceRow) (uint64, uint64, string) {
+	return e.ofServices("services with failures do not name them", func(r reads.SetupServiceRow) (uint64, uint64, string) {
 		return r.Bare + r.Unset, r.Failed + r.Unset, fmt.Sprintf("failed spans: %d of status Error without message and exception, %d answered with 500 and above without status Error", r.Bare, r.Unset)
 	})
 }
@@ -106,7 +107,7 @@ func severities(e *evidence) verdict {
 	var all []*svcv2.SetupAuditAffected
 	for _, r := range e.logs {
 		if tooMany(r.NoSeverity, r.Records) {
-			all = append(all, service(r.ServiceName, "%s have none", share(r.NoSeverity, r.Records, "log records")))
+			all = append(all, service(r.ServiceName, "%s have no severity", share(r.NoSeverity, r.Records, "log records")))
 		}
 	}
 	return e.about(all, len(e.logs), "services with logs")

@@ -55,11 +55,14 @@ func TestGetTelemetrySignals(t *testing.T) {
 	ts := timestamppb.New
 	want := func(signals ...*svcv2.TelemetrySignal) *svcv2.TelemetrySignals {
 		return &svcv2.TelemetrySignals{
-			Object: "telemetry_signals", GeneratedAt: ts(now), WindowStart: ts(ago(30 * day)), WindowEnd: ts(now), WarehouseAvailable: true, Signals: signals,
+			Object: "telemetry_signals", GeneratedAt: ts(now), WindowStart: ts(ago(30 * day)), WindowEnd: ts(now), WarehouseAvailable: true,
+			Signals: signals,
 		}
 	}
 	has := func(name string, count float64, first, last time.Time) *svcv2.TelemetrySignal {
-		return &svcv2.TelemetrySignal{Object: "telemetry_signal", Signal: name, Status: "present", Count: &count, FirstSeen: ts(first), LastSeen: ts(last)}
+		return &svcv2.TelemetrySignal{
+			Object: "telemetry_signal", Signal: name, Status: "present", Count: &count, FirstSeen: ts(first), LastSeen: ts(last),
+		}
 	}
 	lacks := func(name string) *svcv2.TelemetrySignal {
 		zero := 0.0
@@ -126,14 +129,17 @@ func TestSendersOfOldNames(t *testing.T) {
 		return []any{org, now.Add(-time.Minute), "a", service, m}
 	}
 	insert(t, w, "spans", []string{"OrgId", "Timestamp", "TraceId", "ServiceName", "SpanAttributes"},
-		span(org, "orders", "db.statement", "db.query.text"), span(org, "orders", "db.statement"), span(org, "reports", "db.statement"), span(org, "new", "db.query.text"),
+		span(org, "orders", "db.statement", "db.query.text"), span(org, "orders", "db.statement"), span(org, "reports", "db.statement"),
+		span(org, "new", "db.query.text"),
 		span(org, "web", "http.method"), span("org_senders_other", "foreign", "db.statement", "db.query.text"))
 	uses := map[string]int64{"db.statement": 3, "db.query.text": 2, "http.method": 1, "http.url": 5}
 	senders, err := s.senders(t.Context(), org, now, uses, map[string]bool{"http.url": true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []sender{{ServiceName: "orders", OldKey: "db.statement", Old: 2, New: 1, Both: 1}, {ServiceName: "reports", OldKey: "db.statement", Old: 1}, {ServiceName: "web", OldKey: "http.method", Old: 1}}
+	want := []sender{
+		{ServiceName: "orders", OldKey: "db.statement", Old: 2, New: 1, Both: 1}, {ServiceName: "reports", OldKey: "db.statement", Old: 1}, {ServiceName: "web", OldKey: "http.method", Old: 1},
+	}
 	if diff := cmp.Diff(want, senders); diff != "" {
 		t.Fatalf("(-want +got):\n%s", diff)
 	}

@@ -24,8 +24,10 @@ const day = 24 * time.Hour
 func resource() storeerr.Resource {
 	return storeerr.Resource{
 		Prefix: publicid.Recommendation, ID: "a recommendation",
-		NotFound:    storeerr.Answer{Tag: apierr.RecommendationIssueNotFound, Message: "This organization has no such recommendation."},
-		Unavailable: storeerr.Answer{Tag: apierr.RecommendationIssuePersistence, Message: "Recommendations cannot be read or changed at the moment. Try again."},
+		NotFound: storeerr.Answer{Tag: apierr.RecommendationIssueNotFound, Message: "This organization has no such recommendation."},
+		Unavailable: storeerr.Answer{
+			Tag: apierr.RecommendationIssuePersistence, Message: "Recommendations cannot be read or changed at the moment. Try again.",
+		},
 	}
 }
 
@@ -90,7 +92,7 @@ func (s *Service) recommendations(ctx context.Context, org principal.OrgID) ([]s
 		return nil, nil, ctx.Err()
 	}
 	if err != nil {
-		s.logger.WarnContext(ctx, "recommendations are not brought up to date", "org_id", org, "error", err)
+		s.logger.WarnContext(ctx, "recommendations could not be updated", "org_id", org, "error", err)
 		rows, err := s.store.ListRecommendations(ctx, org)
 		return rows, nil, err
 	}
@@ -100,7 +102,9 @@ func (s *Service) recommendations(ctx context.Context, org principal.OrgID) ([]s
 
 // senders finds the services that send old keys that are in use. It reads a day, or only the last hour if the keys are on very
 // many spans.
-func (s *Service) senders(ctx context.Context, org principal.OrgID, now time.Time, uses map[string]int64, mapped map[string]bool) ([]sender, error) {
+func (s *Service) senders(
+	ctx context.Context, org principal.OrgID, now time.Time, uses map[string]int64, mapped map[string]bool,
+) ([]sender, error) {
 	olds, news := pairsIn(uses, mapped)
 	if len(olds) == 0 {
 		return nil, nil
@@ -141,7 +145,9 @@ func spanKeys(keys []reads.SetupKeyRow) map[string]int64 {
 }
 
 // DismissInstrumentationRecommendation dismisses a recommendation.
-func (s *Service) DismissInstrumentationRecommendation(ctx context.Context, req *svcv2.DismissInstrumentationRecommendationRequest) (*svcv2.Recommendation, error) {
+func (s *Service) DismissInstrumentationRecommendation(
+	ctx context.Context, req *svcv2.DismissInstrumentationRecommendationRequest,
+) (*svcv2.Recommendation, error) {
 	caller, id, err := resource().Target(ctx, req.GetId())
 	if err != nil {
 		return nil, err
@@ -154,7 +160,9 @@ func (s *Service) DismissInstrumentationRecommendation(ctx context.Context, req 
 }
 
 // ReopenInstrumentationRecommendation reopens a dismissed recommendation.
-func (s *Service) ReopenInstrumentationRecommendation(ctx context.Context, req *svcv2.ReopenInstrumentationRecommendationRequest) (*svcv2.Recommendation, error) {
+func (s *Service) ReopenInstrumentationRecommendation(
+	ctx context.Context, req *svcv2.ReopenInstrumentationRecommendationRequest,
+) (*svcv2.Recommendation, error) {
 	caller, id, err := resource().Target(ctx, req.GetId())
 	if err != nil {
 		return nil, err
@@ -168,8 +176,8 @@ func (s *Service) ReopenInstrumentationRecommendation(ctx context.Context, req *
 
 func toProto(r store.Recommendation) *svcv2.Recommendation {
 	out := &svcv2.Recommendation{
-		Id: publicid.Encode(publicid.Recommendation, r.ID), Object: "recommendation", Number: int32(r.Number), RecommendationKey: r.Key, Kind: r.Kind,
-		SourceKey: r.SourceKey, CanonicalKey: r.CanonicalKey, Status: string(r.Status), UsageCount: float64(r.Usage),
+		Id: publicid.Encode(publicid.Recommendation, r.ID), Object: "recommendation", Number: int32(r.Number), RecommendationKey: r.Key,
+		Kind: r.Kind, SourceKey: r.SourceKey, CanonicalKey: r.CanonicalKey, Status: string(r.Status), UsageCount: float64(r.Usage),
 		OpenedAt: timestamppb.New(r.OpenedAt), UpdatedAt: timestamppb.New(r.UpdatedAt),
 	}
 	if r.ResolvedAt != nil {

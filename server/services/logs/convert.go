@@ -21,9 +21,10 @@ func toProto(row reads.LogRow) (*svcv2.Log, error) {
 		return nil, err
 	}
 	return &svcv2.Log{
-		Id: id, Object: "log", Timestamp: timestamppb.New(row.Timestamp), SeverityText: row.SeverityText, SeverityNumber: int32(row.SeverityNumber),
-		ServiceName: row.ServiceName, Body: row.Body, TraceId: text(row.TraceID), SpanId: text(row.SpanID),
-		LogAttributes: row.LogAttributes, ResourceAttributes: row.ResourceAttributes, ScopeName: text(row.ScopeName), EventName: text(row.EventName),
+		Id: id, Object: "log", Timestamp: timestamppb.New(row.Timestamp), SeverityText: row.SeverityText,
+		SeverityNumber: int32(row.SeverityNumber), ServiceName: row.ServiceName, Body: row.Body, TraceId: text(row.TraceID),
+		SpanId: text(row.SpanID), LogAttributes: row.LogAttributes, ResourceAttributes: row.ResourceAttributes,
+		ScopeName: text(row.ScopeName), EventName: text(row.EventName),
 	}, nil
 }
 

@@ -38,10 +38,7 @@ func (s *Service) SearchLogs(ctx context.Context, req *svcv2.SearchLogsRequest) 
 	if err != nil {
 		return nil, err
 	}
-	limit, err := paging.Limit(req.Limit)
-	if err != nil {
-		return nil, err
-	}
+	limit := paging.Limit(req.Limit)
 	before, err := paging.ParseLog(req.Cursor)
 	if err != nil {
 		return nil, err

@@ -50,7 +50,8 @@ func insert(t *testing.T, w *warehouse.Warehouse, records ...record) {
 	var rows [][]any
 	for _, r := range records {
 		rows = append(rows, []any{
-			string(r.org), r.at, r.at, r.trace, r.span, r.severity, r.number, r.service, r.environment, r.body, notNil(r.attributes), notNil(r.resource),
+			string(r.org), r.at, r.at, r.trace, r.span, r.severity, r.number, r.service, r.environment, r.body, notNil(r.attributes),
+			notNil(r.resource),
 		})
 	}
 	columns := []string{
@@ -93,11 +94,18 @@ func TestSearchFilters(t *testing.T) {
 	tricky := "tab\there \\ back 'quote' {org:String} \"x\"\nnew line"
 	insert(t, w,
 		record{
-			org: org, at: noon(), service: "cart", severity: "ERROR", number: 17, body: "Connection refused by db-7.local", trace: trace, span: span, environment: "prod",
-			attributes: map[string]string{"attempt": "3", "peer": "db-7", "odd'key\\": "v\t1", "empty": ""}, resource: map[string]string{"service.name": "cart", "host": "h1"},
+			org: org, at: noon(), service: "cart", severity: "ERROR", number: 17, body: "Connection refused by db-7.local", trace: trace,
+			span: span, environment: "prod",
+			attributes: map[string]string{"attempt": "3", "peer": "db-7", "odd'key\\": "v\t1", "empty": ""},
+			resource:   map[string]string{"service.name": "cart", "host": "h1"},
 		},
-		record{org: org, at: noon(), service: "cart", severity: "INFO", number: 9, body: "ready", attributes: map[string]string{"attempt": "12.5"}},
-		record{org: org, at: noon(), service: "web", severity: "WARN", number: 13, body: "Größe überschritten", attributes: map[string]string{"attempt": "many"}},
+		record{
+			org: org, at: noon(), service: "cart", severity: "INFO", number: 9, body: "ready", attributes: map[string]string{"attempt": "12.5"},
+		},
+		record{
+			org: org, at: noon(), service: "web", severity: "WARN", number: 13, body: "Größe überschritten",
+			attributes: map[string]string{"attempt": "many"},
+		},
 		record{org: org, at: noon(), service: "web", severity: "DEBUG", number: 5, body: tricky},
 		record{org: other, at: noon(), service: "cart", severity: "ERROR", number: 17, body: "another organization", trace: trace},
 	)
@@ -170,7 +178,10 @@ func TestSearchPagesThroughTies(t *testing.T) {
 	for i := range 40 {
 		// There are five times. At each, some records differ in one column only, and some are equal.
 		body := fmt.Sprintf("record %d", i%8)
-		r := record{org: org, at: noon().Add(time.Duration(i%5) * time.Nanosecond), service: fmt.Sprintf("s%d", i%2), body: body, attributes: map[string]string{"i": fmt.Sprint(i % 4)}}
+		r := record{
+			org: org, at: noon().Add(time.Duration(i%5) * time.Nanosecond), service: fmt.Sprintf("s%d", i%2), body: body,
+			attributes: map[string]string{"i": fmt.Sprint(i % 4)},
+		}
 		records = append(records, r, r)
 	}
 	insert(t, w, records...)
@@ -274,7 +285,9 @@ func TestIndexes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := reads.SearchLogs(reads.LogSearch{Window: query.Window{Start: noon().Add(-time.Hour), End: noon().Add(time.Hour)}, Filter: filter, Limit: 1})
+		s := reads.SearchLogs(reads.LogSearch{
+			Window: query.Window{Start: noon().Add(-time.Hour), End: noon().Add(time.Hour)}, Filter: filter, Limit: 1,
+		})
 		rows, err := w.Query(t.Context(), org, "EXPLAIN indexes = 1 "+s.SQL, s.Args...)
 		if err != nil {
 			t.Fatal(err)

@@ -43,7 +43,8 @@ func (s *Service) SearchLogPatterns(ctx context.Context, req *svcv2.SearchLogPat
 		return nil, err
 	}
 	if window.End.Sub(window.Start) > maxPatternWindow {
-		return nil, apierr.New(apierr.TelemetryRangeTooLarge, "The window is longer than "+limits.Lasts(maxPatternWindow)+", the limit for patterns. Move start_time closer to end_time.", apierr.Param("start_time"))
+		return nil, apierr.New(apierr.TelemetryRangeTooLarge,
+			"The window is longer than "+limits.Lasts(maxPatternWindow)+", the limit for patterns. Move start_time closer to end_time.", apierr.Param("start_time"))
 	}
 	filters, err := query.LogFilter(req.GetFilters())
 	if err != nil {
@@ -117,7 +118,8 @@ func (s *Service) sample(ctx context.Context, org principal.OrgID, w query.Windo
 	}
 	// The share is six standard deviations above the need, so enough records are drawn to cut the sample to its size.
 	n := float64(size)
-	out.rows, err = read.All[reads.LogSampleRow](ctx, s.warehouse, org, reads.LogSample(windows, f, patternBodyBytes, (n+6*math.Sqrt(n)+6)/within, size).Until(w.End))
+	out.rows, err = read.All[reads.LogSampleRow](ctx, s.warehouse, org,
+		reads.LogSample(windows, f, patternBodyBytes, (n+6*math.Sqrt(n)+6)/within, size).Until(w.End))
 	return out, err
 }
 
@@ -190,9 +192,10 @@ func mine(before, now sample) []*group {
 
 func (g *group) toProto(now, before sample, compared bool) *svcv2.LogPattern {
 	return &svcv2.LogPattern{
-		Object: "log_pattern", Template: g.pattern.Template(), Sample: g.text, Count: int32(g.count), EstimatedCount: float64(g.count) * now.weight(),
-		Share: float64(g.count) / float64(len(now.rows)), SeverityCounts: g.severities, ServiceCounts: g.services,
-		FirstSeen: timestamppb.New(g.first), LastSeen: timestamppb.New(g.last), BaselineCount: int32(g.baseline),
-		BaselineEstimatedCount: float64(g.baseline) * before.weight(), IsNew: compared && g.baseline == 0,
+		Object: "log_pattern", Template: g.pattern.Template(), Sample: g.text, Count: int32(g.count),
+		EstimatedCount: float64(g.count) * now.weight(), Share: float64(g.count) / float64(len(now.rows)), SeverityCounts: g.severities,
+		ServiceCounts: g.services, FirstSeen: timestamppb.New(g.first), LastSeen: timestamppb.New(g.last),
+		BaselineCount: int32(g.baseline), BaselineEstimatedCount: float64(g.baseline) * before.weight(),
+		IsNew: compared && g.baseline == 0,
 	}
 }

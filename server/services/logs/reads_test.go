@@ -38,11 +38,14 @@ func TestGetLog(t *testing.T) {
 	var records []record
 	for i := range 20 {
 		records = append(records, record{
-			org: org, at: noon().Add(time.Duration(i/4) * time.Nanosecond), service: fmt.Sprintf("s%d", i%3), body: fmt.Sprintf("b%d", i), attributes: map[string]string{"i": fmt.Sprint(i)},
+			org: org, at: noon().Add(time.Duration(i/4) * time.Nanosecond), service: fmt.Sprintf("s%d", i%3), body: fmt.Sprintf("b%d", i),
+			attributes: map[string]string{"i": fmt.Sprint(i)},
 		})
 	}
 	insert(t, w, records...)
-	res, err := s.SearchLogs(as(t.Context(), org), &svcv2.SearchLogsRequest{StartTime: timestamppb.New(noon()), EndTime: timestamppb.New(noon().Add(time.Hour)), Limit: ptr[int32](100)})
+	res, err := s.SearchLogs(as(t.Context(), org), &svcv2.SearchLogsRequest{
+		StartTime: timestamppb.New(noon()), EndTime: timestamppb.New(noon().Add(time.Hour)), Limit: ptr[int32](100),
+	})
 	if err != nil || len(res.GetData()) != len(records) {
 		t.Fatalf("%d records, %v", len(res.GetData()), err)
 	}
@@ -101,7 +104,10 @@ func TestSearchReadsLittle(t *testing.T) {
 			limit   int32
 			filters *svcv2.LogFilters
 		}{{1, nil}, {100, nil}, {20, &svcv2.LogFilters{ServiceName: ptr("s3")}}, {20, &svcv2.LogFilters{Severity: ptr("error")}}} {
-			req := &svcv2.SearchLogsRequest{StartTime: timestamppb.New(noon().Add(-time.Hour)), EndTime: timestamppb.New(noon().Add(12 * time.Hour)), Limit: &tc.limit, Filters: tc.filters}
+			req := &svcv2.SearchLogsRequest{
+				StartTime: timestamppb.New(noon().Add(-time.Hour)), EndTime: timestamppb.New(noon().Add(12 * time.Hour)), Limit: &tc.limit,
+				Filters: tc.filters,
+			}
 			seen := map[string]bool{}
 			for range 3 {
 				res, err := s.SearchLogs(as(t.Context(), org), req)
@@ -144,10 +150,12 @@ func TestPatterns(t *testing.T) {
 	}
 	// There is one hour before, and one hour in which one more pattern appears.
 	for _, d := range []time.Duration{-time.Hour, 0} {
-		fill(t, w, org, 30000, origin(d, "120000000"), "concat('s', toString(number % 2))", "concat('request ', toString(number), ' served in ', toString(number % 90), 'ms')")
+		fill(t, w, org, 30000, origin(d, "120000000"), "concat('s', toString(number % 2))",
+			"concat('request ', toString(number), ' served in ', toString(number % 90), 'ms')")
 		fill(t, w, org, 6000, origin(d, "600000000"), "'cart'", "concat('cart ', toString(generateUUIDv4()), ' saved')")
 	}
-	fill(t, w, org, 900, origin(0, "4000000000"), "'pay'", "concat('upstream 10.0.0.', toString(number % 250), ' refused payment of ', toString(number))")
+	fill(t, w, org, 900, origin(0, "4000000000"), "'pay'",
+		"concat('upstream 10.0.0.', toString(number % 250), ' refused payment of ', toString(number))")
 	ask := func(org principal.OrgID, req *svcv2.SearchLogPatternsRequest) *svcv2.LogPatternList {
 		t.Helper()
 		req.StartTime, req.EndTime = timestamppb.New(start), timestamppb.New(start.Add(time.Hour-1))
@@ -171,23 +179,31 @@ func TestPatterns(t *testing.T) {
 			if p == nil && size == 100 {
 				continue // such a small sample can miss a rare pattern
 			}
-			if p == nil || size > 100 && p.GetIsNew() != want.isNew || p.GetEstimatedCount() < want.count*0.5 && size > 100 || size == 50000 && p.GetEstimatedCount() != want.count {
+			if p == nil || size > 100 && p.GetIsNew() != want.isNew || p.GetEstimatedCount() < want.count*0.5 && size > 100 ||
+				size == 50000 && p.GetEstimatedCount() != want.count {
 				t.Errorf("sample of %d: %q is %v, want %v", size, template, p, want)
 			}
 		}
-		if res.GetTotalCount() != 36900 || res.GetBaselineTotalCount() != 35998 || len(got) > 3 || res.GetSampledCount() > size*5/4 || size < 50000 && res.GetSampledCount() < size*8/10 {
-			t.Errorf("sample of %d: %d read of %v, before %d of %v, %d patterns", size, res.GetSampledCount(), res.GetTotalCount(), res.GetBaselineSampledCount(), res.GetBaselineTotalCount(), len(got))
+		if res.GetTotalCount() != 36900 || res.GetBaselineTotalCount() != 35998 || len(got) > 3 || res.GetSampledCount() > size*5/4 ||
+			size < 50000 && res.GetSampledCount() < size*8/10 {
+			t.Errorf("sample of %d: %d read of %v, before %d of %v, %d patterns", size, res.GetSampledCount(), res.GetTotalCount(),
+				res.GetBaselineSampledCount(), res.GetBaselineTotalCount(), len(got))
 		}
 	}
-	only := ask(org, &svcv2.SearchLogPatternsRequest{Filters: &svcv2.LogFilters{ServiceName: ptr("pay")}, Baseline: ptr("none"), MaxPatterns: ptr[int32](1)})
-	if len(only.GetData()) != 1 || only.GetTruncated() || only.GetData()[0].GetServiceCounts()["pay"] != 900 || only.GetData()[0].GetSeverityCounts()["ERROR"] != 300 ||
+	only := ask(org, &svcv2.SearchLogPatternsRequest{
+		Filters: &svcv2.LogFilters{ServiceName: ptr("pay")}, Baseline: ptr("none"), MaxPatterns: ptr[int32](1),
+	})
+	if len(only.GetData()) != 1 || only.GetTruncated() || only.GetData()[0].GetServiceCounts()["pay"] != 900 ||
+		only.GetData()[0].GetSeverityCounts()["ERROR"] != 300 ||
 		only.GetData()[0].GetIsNew() || !only.GetData()[0].GetFirstSeen().AsTime().Equal(start) || only.GetBaselineStartTime() != nil {
 		t.Errorf("of one service: %v", only)
 	}
 	if nobody := ask("org_nobody", &svcv2.SearchLogPatternsRequest{}); len(nobody.GetData()) > 0 || nobody.GetTotalCount() != 0 {
 		t.Errorf("an organization without data sees %v", nobody)
 	}
-	_, err := s.SearchLogPatterns(as(t.Context(), org), &svcv2.SearchLogPatternsRequest{StartTime: timestamppb.New(start), EndTime: timestamppb.New(start.Add(25 * time.Hour))})
+	_, err := s.SearchLogPatterns(as(t.Context(), org), &svcv2.SearchLogPatternsRequest{
+		StartTime: timestamppb.New(start), EndTime: timestamppb.New(start.Add(25 * time.Hour)),
+	})
 	wantError(t, "25 hours", err, apierr.TelemetryRangeTooLarge, "start_time")
 }
 
@@ -195,8 +211,10 @@ func TestLogFacets(t *testing.T) {
 	w := warehousetest.Shared(t)
 	const org = "org_facets"
 	insert(t, w,
-		record{org: org, at: noon(), service: "a", severity: "INFO", body: "x"}, record{org: org, at: noon(), service: "a", severity: "ERROR", body: "y"},
-		record{org: org, at: noon(), service: "b", severity: "INFO", body: "z"}, record{org: "org_facets_other", at: noon(), service: "c", severity: "INFO"},
+		record{org: org, at: noon(), service: "a", severity: "INFO", body: "x"},
+		record{org: org, at: noon(), service: "a", severity: "ERROR", body: "y"},
+		record{org: org, at: noon(), service: "b", severity: "INFO", body: "z"},
+		record{org: "org_facets_other", at: noon(), service: "c", severity: "INFO"},
 	)
 	req := &svcv2.SearchLogFacetsRequest{StartTime: timestamppb.New(noon()), EndTime: timestamppb.New(noon().Add(time.Hour))}
 	res, err := New(w, engine.New(engine.Config{Warehouse: w})).SearchLogFacets(as(t.Context(), org), req)

@@ -47,7 +47,9 @@ func (s *Service) GetMetric(ctx context.Context, req *svcv2.GetMetricRequest) (*
 	return res, nil
 }
 
-func (s *Service) ofType(ctx context.Context, org principal.OrgID, k reads.MetricKindRow, latest reads.MetricLatest) (*svcv2.MetricOfType, error) {
+func (s *Service) ofType(
+	ctx context.Context, org principal.OrgID, k reads.MetricKindRow, latest reads.MetricLatest,
+) (*svcv2.MetricOfType, error) {
 	state, err := read.One[reads.MetricStateRow](ctx, s.warehouse, org, reads.MetricState(latest))
 	if err != nil {
 		return nil, err

@@ -234,7 +234,8 @@ func histogramsAgree(t tester, w *warehouse.Warehouse, seed uint64, groups []que
 					t.Fatalf("%s %s: %v is missing", kind, a, c)
 				}
 				if wanted, least, most, ok := o.admits(quantile, value); !ok {
-					t.Fatalf("%s %s: %v: %v has %v to %v of %d observations at or below it, want %v: %v", kind, a, c, value, least, most, len(o.values), wanted, sorted(o.values))
+					t.Fatalf("%s %s: %v: %v has %v to %v of %d observations at or below it, want %v: %v", kind, a, c, value, least, most,
+						len(o.values), wanted, sorted(o.values))
 				}
 			}
 		}

@@ -61,7 +61,10 @@ type play struct {
 func newPlay(seed uint64, start, end time.Time) *play {
 	p := &play{r: rand.New(rand.NewPCG(seed, 1)), start: start, end: end}
 	for range 1 + p.r.IntN(6) {
-		s := &series{hash: p.r.Uint64(), service: pick(p.r, "web", "db"), environment: pick(p.r, "prod", "test", ""), delta: p.r.IntN(3) == 0, attributes: map[string]string{}, resource: map[string]string{}}
+		s := &series{
+			hash: p.r.Uint64(), service: pick(p.r, "web", "db"), environment: pick(p.r, "prod", "test", ""), delta: p.r.IntN(3) == 0,
+			attributes: map[string]string{}, resource: map[string]string{},
+		}
 		if v := pick(p.r, "", "GET", "POST", "7", "12.5"); v != "" {
 			s.attributes["kind"] = v
 		}

@@ -27,7 +27,9 @@ func TestHugeCounts(t *testing.T) {
 	}{{"Delta", []uint64{most, most}}, {"Cumulative", []uint64{most - 10, most}}, {"Cumulative", []uint64{most, 5}}} {
 		for i, count := range s.counts {
 			row := func(more ...any) []any {
-				return append([]any{org, "huge", "web", uint64(n), start, start.Add(time.Duration(i+1) * time.Minute), s.temporality, count, 1.0}, more...)
+				return append([]any{
+					org, "huge", "web", uint64(n), start, start.Add(time.Duration(i+1) * time.Minute), s.temporality, count, 1.0,
+				}, more...)
 			}
 			explicit = append(explicit, row([]uint64{0, count, 0}, []float64{10, 20}))
 			exponential = append(exponential, row(int32(0), uint64(0), int32(3), []uint64{count}))

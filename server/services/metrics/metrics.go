@@ -71,7 +71,9 @@ func (s *Service) SummarizeMetrics(ctx context.Context, req *svcv2.SummarizeMetr
 	}
 	res := &svcv2.SummarizeMetricsResponse{}
 	for _, r := range rows {
-		res.Data = append(res.Data, &svcv2.MetricTypeFigures{Type: r.MetricType, MetricCount: int32(min(r.Metrics, math.MaxInt32)), DataPointCount: float64(r.DataPoints)})
+		res.Data = append(res.Data, &svcv2.MetricTypeFigures{
+			Type: r.MetricType, MetricCount: int32(min(r.Metrics, math.MaxInt32)), DataPointCount: float64(r.DataPoints),
+		})
 	}
 	return res, nil
 }

@@ -95,16 +95,21 @@ func TestListMetrics(t *testing.T) {
 		"search":      {&svcv2.ListMetricsRequest{Search: ptr("B.")}, total + ", " + duration},
 		"search none": {&svcv2.ListMetricsRequest{Search: ptr("%")}, ""},
 		"after the last point of an hour": {
-			&svcv2.ListMetricsRequest{StartTime: timestamppb.New(noon().Add(time.Second + 1)), EndTime: timestamppb.New(noon().Add(2 * time.Hour))}, duration,
+			&svcv2.ListMetricsRequest{
+				StartTime: timestamppb.New(noon().Add(time.Second + 1)), EndTime: timestamppb.New(noon().Add(2 * time.Hour)),
+			}, duration,
 		},
 		"before the first point of an hour": {
 			&svcv2.ListMetricsRequest{StartTime: timestamppb.New(noon().Add(-time.Minute)), EndTime: timestamppb.New(noon().Add(-1))}, "",
 		},
 		"up to the first point of an hour": {
-			&svcv2.ListMetricsRequest{StartTime: timestamppb.New(noon().Add(-time.Minute)), EndTime: timestamppb.New(noon())}, total + ", " + gauge + ", " + duration,
+			&svcv2.ListMetricsRequest{StartTime: timestamppb.New(noon().Add(-time.Minute)), EndTime: timestamppb.New(noon())},
+			total + ", " + gauge + ", " + duration,
 		},
 		"between the points of an hour and the next": {
-			&svcv2.ListMetricsRequest{StartTime: timestamppb.New(noon().Add(2 * time.Second)), EndTime: timestamppb.New(noon().Add(time.Hour - 1))}, "",
+			&svcv2.ListMetricsRequest{
+				StartTime: timestamppb.New(noon().Add(2 * time.Second)), EndTime: timestamppb.New(noon().Add(time.Hour - 1)),
+			}, "",
 		},
 	} {
 		if got := names(list(org, tc.req)); got != tc.want {
@@ -115,8 +120,9 @@ func TestListMetrics(t *testing.T) {
 		}
 	}
 	want := &svcv2.Metric{
-		Object: "metric", Name: "b.duration", Type: "histogram", ServiceName: "web", Description: "what it is", Unit: "s", IsMonotonic: true, DataPointCount: 12,
-		FirstSeen: timestamppb.New(noon()), LastSeen: timestamppb.New(noon().Add(time.Hour + time.Second)),
+		Object: "metric", Name: "b.duration", Type: "histogram", ServiceName: "web", Description: "what it is", Unit: "s",
+		IsMonotonic: true, DataPointCount: 12, FirstSeen: timestamppb.New(noon()),
+		LastSeen: timestamppb.New(noon().Add(time.Hour + time.Second)),
 	}
 	if diff := cmp.Diff(want, list(org, &svcv2.ListMetricsRequest{MetricType: ptr("histogram")})[0], protocmp.Transform()); diff != "" {
 		t.Errorf("metric (-want +got):\n%s", diff)

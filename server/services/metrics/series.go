@@ -7,33 +7,22 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
-	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
 	"github.com/svc-observability/svc/server/query/reads"
 )
 
-// asking is the common part of both requests.
+// asking is the part of both requests that only metrics have.
 type asking interface {
 	GetFilters() *svcv2.MetricFilters
-	GetAggregation() string
-	GetWhere() string
-	GetGroupBy() string
 	GetGroupByAttributeKey() string
 	GetGroupByResourceAttributeKey() string
 }
 
-// signalQuery makes the engine's query from either request.
-func signalQuery(in asking, window query.Window) (query.SignalQuery, error) {
-	filter, err := query.MetricFilter(in.GetFilters())
-	if err != nil {
-		return query.SignalQuery{}, err
-	}
-	q := query.SignalQuery{
-		Source: query.Metrics, Window: window, Aggregation: in.GetAggregation(), Filter: filter, Where: in.GetWhere(), GroupBy: in.GetGroupBy(),
-		Metric: query.Metric{Name: in.GetFilters().GetMetricName(), Type: in.GetFilters().GetMetricType()},
-	}
+// ofMetric adds the metric and the key of the group.
+func ofMetric(q query.SignalQuery, in asking) (query.SignalQuery, error) {
+	q.Metric = query.Metric{Name: in.GetFilters().GetMetricName(), Type: in.GetFilters().GetMetricType()}
 	// Each scope of attributes has its own field for the key.
 	keys := map[string]string{"attribute": in.GetGroupByAttributeKey(), "resource_attribute": in.GetGroupByResourceAttributeKey()}
 	q.GroupByKey = keys[q.GroupBy]
@@ -41,9 +30,11 @@ func signalQuery(in asking, window query.Window) (query.SignalQuery, error) {
 		field := "group_by_" + scope + "_key"
 		switch {
 		case key != "" && scope != q.GroupBy:
-			return q, (&query.Invalid{Field: field, Message: "belongs to the group " + scope}).API(apierr.MetricQueryInvalid)
+			return q, (&query.Invalid{Field: field, Message: "is allowed only with the group " + scope}).API(apierr.MetricQueryInvalid)
 		case key == "" && scope == q.GroupBy:
-			return q, (&query.Invalid{Field: field, Message: "is required for the group " + scope + ": the name of the attribute"}).API(apierr.MetricQueryInvalid)
+			return q, (&query.Invalid{
+				Field: field, Message: "is required for the group " + scope + ": the name of the attribute",
+			}).API(apierr.MetricQueryInvalid)
 		}
 	}
 	return q, nil
@@ -55,15 +46,13 @@ func (s *Service) QueryMetricsTimeseries(ctx context.Context, req *svcv2.QueryMe
 	if err != nil {
 		return nil, err
 	}
-	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), limits.TimeseriesWindow)
+	q, err := query.SignalTimeseries(query.Metrics, req, func() (query.Filter, error) { return query.MetricFilter(req.GetFilters()) })
 	if err != nil {
 		return nil, err
 	}
-	q, err := signalQuery(req, window)
-	if err != nil {
+	if q, err = ofMetric(q, req); err != nil {
 		return nil, err
 	}
-	q.BucketSeconds, q.SeriesLimit = req.BucketSeconds, req.SeriesLimit
 	result, err := s.engine.SignalTimeseries(ctx, org, q, apierr.MetricQueryInvalid)
 	if err != nil {
 		return nil, err
@@ -73,8 +62,9 @@ func (s *Service) QueryMetricsTimeseries(ctx context.Context, req *svcv2.QueryMe
 		return nil, err
 	}
 	return &svcv2.MetricTimeseries{
-		Object: "metric_timeseries", Aggregation: req.GetAggregation(), StartTime: timestamppb.New(window.Start), EndTime: timestamppb.New(window.End),
-		BucketSeconds: int32(result.Bucket.Seconds()), GroupBy: req.GroupBy, Series: result.SeriesProto(), Truncated: result.Truncated, Warnings: result.Warnings,
+		Object: "metric_timeseries", Aggregation: req.GetAggregation(), StartTime: timestamppb.New(q.Window.Start),
+		EndTime: timestamppb.New(q.Window.End), BucketSeconds: int32(result.Bucket.Seconds()), GroupBy: req.GroupBy,
+		Series: result.SeriesProto(), Truncated: result.Truncated, Warnings: result.Warnings,
 		Unit: unit,
 	}, nil
 }
@@ -85,15 +75,13 @@ func (s *Service) QueryMetricBreakdown(ctx context.Context, req *svcv2.QueryMetr
 	if err != nil {
 		return nil, err
 	}
-	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), limits.BreakdownWindow)
+	q, err := query.SignalBreakdown(query.Metrics, req, func() (query.Filter, error) { return query.MetricFilter(req.GetFilters()) })
 	if err != nil {
 		return nil, err
 	}
-	q, err := signalQuery(req, window)
-	if err != nil {
+	if q, err = ofMetric(q, req); err != nil {
 		return nil, err
 	}
-	q.RowLimit = req.Limit
 	result, err := s.engine.SignalBreakdown(ctx, org, q, apierr.MetricQueryInvalid)
 	if err != nil {
 		return nil, err
@@ -103,8 +91,9 @@ func (s *Service) QueryMetricBreakdown(ctx context.Context, req *svcv2.QueryMetr
 		return nil, err
 	}
 	return &svcv2.MetricBreakdown{
-		Object: "metric_breakdown", Aggregation: req.GetAggregation(), StartTime: timestamppb.New(window.Start), EndTime: timestamppb.New(window.End),
-		GroupBy: req.GetGroupBy(), Data: result.GroupsProto(), Truncated: result.Truncated, Warnings: result.Warnings, Unit: unit,
+		Object: "metric_breakdown", Aggregation: req.GetAggregation(), StartTime: timestamppb.New(q.Window.Start),
+		EndTime: timestamppb.New(q.Window.End), GroupBy: req.GetGroupBy(), Data: result.GroupsProto(), Truncated: result.Truncated,
+		Warnings: result.Warnings, Unit: unit,
 	}, nil
 }
 

@@ -26,7 +26,10 @@ func seedShop(t *testing.T, w *warehouse.Warehouse, org string, start time.Time)
 	r := rand.New(rand.NewPCG(1, 2))
 	var rows [][]any
 	for i, route := range []string{"/a", "/b", "/c"} {
-		s := &series{hash: uint64(i + 1), service: "web", attributes: map[string]string{"http.route": route, "size": fmt.Sprint(i)}, resource: map[string]string{"host.name": "h1"}}
+		s := &series{
+			hash: uint64(i + 1), service: "web", attributes: map[string]string{"http.route": route, "size": fmt.Sprint(i)},
+			resource: map[string]string{"host.name": "h1"},
+		}
 		for minute := range 10 {
 			h := happened{series: s, at: start.Add(time.Duration(minute)*time.Minute + 30*time.Second), begun: start, known: true}
 			rows = append(rows, h.row(org, "http.requests", 0, float64((minute+1)*6*(i+1)), "Cumulative", true))
@@ -36,7 +39,10 @@ func seedShop(t *testing.T, w *warehouse.Warehouse, org string, start time.Time)
 	insert(t, w, r, "metrics_sum", "Value AggregationTemporality IsMonotonic", rows)
 	var catalog [][]any
 	for name, grows := range map[string]uint8{"http.requests": 1, "queue.length": 0} {
-		catalog = append(catalog, []any{org, start.Truncate(time.Hour), name, "sum", "web", "what it is", "{request}", grows, uint64(30), start.Add(30 * time.Second), start.Add(570 * time.Second)})
+		catalog = append(catalog, []any{
+			org, start.Truncate(time.Hour), name, "sum", "web", "what it is", "{request}", grows, uint64(30), start.Add(30 * time.Second),
+			start.Add(570 * time.Second),
+		})
 	}
 	columns := strings.Fields("OrgId Hour MetricName MetricType ServiceName MetricDescription MetricUnit IsMonotonic DataPointCount FirstSeen LastSeen")
 	if err := w.InsertRows(t.Context(), "metric_catalog", columns, catalog, ""); err != nil {
@@ -51,7 +57,8 @@ func TestHaving(t *testing.T) {
 	org := fmt.Sprintf("org_having_%d", time.Now().UnixNano())
 	seedShop(t, w, org, start)
 	q := query.Query{Name: "A", Spec: query.Spec{
-		Source: query.Metrics, Metric: query.Metric{Name: "http.requests", Type: "sum"}, GroupBy: []query.Field{{Scope: query.OwnAttribute, Key: "http.route"}}, SeriesLimit: 1,
+		Source: query.Metrics, Metric: query.Metric{Name: "http.requests", Type: "sum"},
+		GroupBy: []query.Field{{Scope: query.OwnAttribute, Key: "http.route"}}, SeriesLimit: 1,
 	}}
 	ask := func(f query.Func, conditions ...query.Having) string {
 		t.Helper()
@@ -93,8 +100,9 @@ func TestQueryMetrics(t *testing.T) {
 	mine := as(t.Context(), principal.OrgID(org))
 	ask := func() *svcv2.QueryMetricsTimeseriesRequest {
 		return &svcv2.QueryMetricsTimeseriesRequest{
-			StartTime: timestamppb.New(start), EndTime: timestamppb.New(start.Add(10 * time.Minute)), Aggregation: "increase", BucketSeconds: ptr[int32](60),
-			Filters: &svcv2.MetricFilters{MetricName: "http.requests", MetricType: "sum"},
+			StartTime: timestamppb.New(start), EndTime: timestamppb.New(start.Add(10 * time.Minute)), Aggregation: "increase",
+			BucketSeconds: ptr[int32](60),
+			Filters:       &svcv2.MetricFilters{MetricName: "http.requests", MetricType: "sum"},
 		}
 	}
 	printed := func(res *svcv2.MetricTimeseries) string {
@@ -138,7 +146,9 @@ func TestQueryMetrics(t *testing.T) {
 			r.Filters.Attributes = []*svcv2.AttributeFilter{{Key: "http.route", Operator: "contains", Value: text("A")}}
 		}, "all 60 in 10"},
 		"two conditions": {func(r *svcv2.QueryMetricsTimeseriesRequest) {
-			r.Filters.Attributes = []*svcv2.AttributeFilter{{Key: "size", Operator: "gte", Value: structpb.NewNumberValue(1)}, {Key: "http.route", Operator: "exists"}, {Key: "size", Operator: "lt", Value: structpb.NewNumberValue(2)}}
+			r.Filters.Attributes = []*svcv2.AttributeFilter{
+				{Key: "size", Operator: "gte", Value: structpb.NewNumberValue(1)}, {Key: "http.route", Operator: "exists"}, {Key: "size", Operator: "lt", Value: structpb.NewNumberValue(2)},
+			}
 		}, "all 120 in 10"},
 		"of a host": {func(r *svcv2.QueryMetricsTimeseriesRequest) {
 			r.Filters.ResourceAttributes = []*svcv2.AttributeFilter{{Key: "host.name", Operator: "equals", Value: text("h2")}}
@@ -169,7 +179,8 @@ func TestQueryMetrics(t *testing.T) {
 		}
 	}
 	res, err := s.QueryMetricsTimeseries(mine, ask())
-	if err != nil || res.GetUnit() != "{request}" || res.GetObject() != "metric_timeseries" || res.GroupBy != nil || res.GetBucketSeconds() != 60 {
+	if err != nil || res.GetUnit() != "{request}" || res.GetObject() != "metric_timeseries" || res.GroupBy != nil ||
+		res.GetBucketSeconds() != 60 {
 		t.Errorf("%v, %v", res, err)
 	}
 
@@ -202,18 +213,22 @@ func TestQueryMetrics(t *testing.T) {
 
 	b, err := s.QueryMetricBreakdown(mine, &svcv2.QueryMetricBreakdownRequest{
 		StartTime: timestamppb.New(start), EndTime: timestamppb.New(start.Add(10 * time.Minute)), Aggregation: "increase", Limit: ptr[int32](2),
-		Filters: &svcv2.MetricFilters{MetricName: "http.requests", MetricType: "sum"}, GroupBy: "attribute", GroupByAttributeKey: ptr("http.route"),
+		Filters: &svcv2.MetricFilters{MetricName: "http.requests", MetricType: "sum"}, GroupBy: "attribute",
+		GroupByAttributeKey: ptr("http.route"),
 	})
 	if err != nil || len(b.GetData()) < 2 || b.GetData()[0].GetName() != "/c" || b.GetData()[0].GetValue() != 180 || !b.GetTruncated() {
 		t.Errorf("%v, %v", b, err)
 	}
 
-	d, err := s.GetMetric(mine, &svcv2.GetMetricRequest{Name: "http.requests", StartTime: timestamppb.New(start), EndTime: timestamppb.New(start.Add(time.Hour))})
+	d, err := s.GetMetric(mine, &svcv2.GetMetricRequest{
+		Name: "http.requests", StartTime: timestamppb.New(start), EndTime: timestamppb.New(start.Add(time.Hour)),
+	})
 	if err != nil || len(d.GetTypes()) != 1 {
 		t.Fatalf("%v, %v", d, err)
 	}
 	of := d.GetTypes()[0]
-	if of.GetSeriesCount() != 3 || !of.GetIsMonotonic() || of.GetUnit() != "{request}" || len(of.GetAttributes()) != 2 || of.GetAttributes()[0].GetValueCount() != 3 ||
+	if of.GetSeriesCount() != 3 || !of.GetIsMonotonic() || of.GetUnit() != "{request}" || len(of.GetAttributes()) != 2 ||
+		of.GetAttributes()[0].GetValueCount() != 3 ||
 		strings.Join(of.GetAttributes()[0].GetValues(), " ") != "/a /b /c" || of.LatestValue == nil || of.GetServices()[0] != "web" {
 		t.Errorf("%v", d)
 	}

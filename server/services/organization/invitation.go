@@ -39,7 +39,7 @@ func (s *Service) CreateInvitation(ctx context.Context, req *svcv2.CreateInvitat
 		Email: req.Email, Role: role, TokenHash: s.hasher.Hash(token), ExpiresAt: s.now().Add(invitationLifetime), CreatedBy: caller.User,
 	})
 	if errors.Is(err, store.ErrConflict) {
-		return nil, apierr.New(apierr.InvalidRequest, "`email` is the address of somebody who is a member of this organization already.",
+		return nil, apierr.New(apierr.InvalidRequest, "`email` is the address of a member of this organization.",
 			apierr.Param("email"), apierr.Cause(err))
 	}
 	if err != nil {
@@ -133,7 +133,7 @@ func (s *Service) AcceptInvitation(ctx context.Context, req *svcv2.AcceptInvitat
 
 // errNoInvitation is the same error for a link that is unknown, used, revoked or expired.
 func errNoInvitation(cause error) error {
-	return apierr.New(apierr.InvitationNotFound, "This invitation does not exist, or it was used, revoked, or has expired. Ask for a new one.",
+	return apierr.New(apierr.InvitationNotFound, "This invitation does not exist, was used or revoked, or has expired. Ask for a new one.",
 		apierr.Param("token"), apierr.Cause(cause))
 }
 

@@ -99,7 +99,7 @@ func (s *Service) DeleteOrganization(ctx context.Context, req *svcv2.DeleteOrgan
 	}
 	if req.GetConfirm() != string(caller.Org) {
 		return nil, apierr.New(apierr.ParameterInvalid,
-			fmt.Sprintf("`confirm` must be the id of this organization, %s, which would then be deleted.", caller.Org),
+			fmt.Sprintf("`confirm` must be %s, the id of the organization to delete.", caller.Org),
 			apierr.Param("confirm"))
 	}
 	if err := s.store.DeleteOrganization(ctx, caller.Org); err != nil {
@@ -129,7 +129,7 @@ func resource() storeerr.Resource {
 func failure(ctx context.Context, err error) error {
 	if errors.Is(err, store.ErrLastAdministrator) {
 		return apierr.New(apierr.LastAdministrator,
-			"This is the last administrator of the organization. Make somebody else administrator first.", apierr.Cause(err))
+			"This is the last administrator of the organization. Make another member administrator first.", apierr.Cause(err))
 	}
 	return resource().Failure(ctx, err)
 }

@@ -8,7 +8,6 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
-	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/engine"
 	"github.com/svc-observability/svc/server/query/read"
@@ -23,52 +22,51 @@ type Service struct {
 func New(e *engine.Engine) *Service { return &Service{engine: e} }
 
 // QueryProductEventTimeseries computes values over time.
-func (s *Service) QueryProductEventTimeseries(ctx context.Context, req *svcv2.QueryProductEventTimeseriesRequest) (*svcv2.ProductEventTimeseries, error) {
+func (s *Service) QueryProductEventTimeseries(
+	ctx context.Context, req *svcv2.QueryProductEventTimeseriesRequest,
+) (*svcv2.ProductEventTimeseries, error) {
 	org, err := read.Org(ctx)
 	if err != nil {
 		return nil, err
 	}
-	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), limits.TimeseriesWindow)
+	q, err := query.SignalTimeseries(query.ProductEvents, req, func() (query.Filter, error) { return named(req.GetEventNames()), nil })
 	if err != nil {
 		return nil, err
 	}
-	result, err := s.engine.SignalTimeseries(ctx, org, query.SignalQuery{
-		Source: query.ProductEvents, Window: window, Aggregation: req.GetAggregation(), Filter: named(req.GetEventNames()), Where: req.GetWhere(),
-		GroupBy: req.GetGroupBy(), GroupByKey: req.GetGroupByAttributeKey(), BucketSeconds: req.BucketSeconds, SeriesLimit: req.SeriesLimit,
-	}, apierr.QueryEngineValidation)
+	result, err := s.engine.SignalTimeseries(ctx, org, q, apierr.QueryEngineValidation)
 	if err != nil {
 		return nil, err
 	}
 	return &svcv2.ProductEventTimeseries{
-		Object: "product_event_timeseries", Aggregation: req.GetAggregation(), StartTime: timestamppb.New(window.Start), EndTime: timestamppb.New(window.End),
-		BucketSeconds: int32(result.Bucket.Seconds()), GroupBy: req.GroupBy, Series: result.SeriesProto(), Truncated: result.Truncated, Warnings: result.Warnings,
+		Object: "product_event_timeseries", Aggregation: req.GetAggregation(), StartTime: timestamppb.New(q.Window.Start),
+		EndTime: timestamppb.New(q.Window.End), BucketSeconds: int32(result.Bucket.Seconds()), GroupBy: req.GroupBy,
+		Series: result.SeriesProto(), Truncated: result.Truncated, Warnings: result.Warnings,
 	}, nil
 }
 
 // QueryProductEventBreakdown computes values of groups.
-func (s *Service) QueryProductEventBreakdown(ctx context.Context, req *svcv2.QueryProductEventBreakdownRequest) (*svcv2.ProductEventBreakdown, error) {
+func (s *Service) QueryProductEventBreakdown(
+	ctx context.Context, req *svcv2.QueryProductEventBreakdownRequest,
+) (*svcv2.ProductEventBreakdown, error) {
 	org, err := read.Org(ctx)
 	if err != nil {
 		return nil, err
 	}
-	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), limits.BreakdownWindow)
+	q, err := query.SignalBreakdown(query.ProductEvents, req, func() (query.Filter, error) { return named(req.GetEventNames()), nil })
 	if err != nil {
 		return nil, err
 	}
-	group := "event_name"
-	if req.GroupBy != nil {
-		group = req.GetGroupBy()
+	if req.GroupBy == nil {
+		q.GroupBy = "event_name"
 	}
-	result, err := s.engine.SignalBreakdown(ctx, org, query.SignalQuery{
-		Source: query.ProductEvents, Window: window, Aggregation: req.GetAggregation(), Filter: named(req.GetEventNames()), Where: req.GetWhere(),
-		GroupBy: group, GroupByKey: req.GetGroupByAttributeKey(), RowLimit: req.Limit,
-	}, apierr.QueryEngineValidation)
+	result, err := s.engine.SignalBreakdown(ctx, org, q, apierr.QueryEngineValidation)
 	if err != nil {
 		return nil, err
 	}
 	return &svcv2.ProductEventBreakdown{
-		Object: "product_event_breakdown", Aggregation: req.GetAggregation(), StartTime: timestamppb.New(window.Start), EndTime: timestamppb.New(window.End),
-		GroupBy: group, Data: result.GroupsProto(), Truncated: result.Truncated, Warnings: result.Warnings,
+		Object: "product_event_breakdown", Aggregation: req.GetAggregation(), StartTime: timestamppb.New(q.Window.Start),
+		EndTime: timestamppb.New(q.Window.End), GroupBy: q.GroupBy, Data: result.GroupsProto(), Truncated: result.Truncated,
+		Warnings: result.Warnings,
 	}, nil
 }
 

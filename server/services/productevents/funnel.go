@@ -14,13 +14,12 @@ import (
 	"github.com/svc-observability/svc/server/query/reads"
 )
 
-const (
-	defaultGroups = 10
-	noGroup       = "(none)"
-)
+const defaultGroups = 10
 
 // SearchProductEventFunnel computes a funnel.
-func (s *Service) SearchProductEventFunnel(ctx context.Context, req *svcv2.SearchProductEventFunnelRequest) (*svcv2.ProductEventFunnel, error) {
+func (s *Service) SearchProductEventFunnel(
+	ctx context.Context, req *svcv2.SearchProductEventFunnelRequest,
+) (*svcv2.ProductEventFunnel, error) {
 	org, err := read.Org(ctx)
 	if err != nil {
 		return nil, err
@@ -34,8 +33,8 @@ func (s *Service) SearchProductEventFunnel(ctx context.Context, req *svcv2.Searc
 		return nil, err
 	}
 	res := &svcv2.ProductEventFunnel{
-		Object: "product_event_funnel", StartTime: timestamppb.New(f.Window.Start), EndTime: timestamppb.New(f.Window.End), KeyBy: string(f.KeyBy),
-		WindowSeconds: f.Within.Seconds(), BreakdownBy: req.BreakdownBy,
+		Object: "product_event_funnel", StartTime: timestamppb.New(f.Window.Start), EndTime: timestamppb.New(f.Window.End),
+		KeyBy: string(f.KeyBy), WindowSeconds: f.Within.Seconds(), BreakdownBy: req.BreakdownBy,
 	}
 	res.Steps, res.ConversionRate = toFunnelSteps(f.Steps, reads.FunnelRow{}) // a row of zeros
 	for _, row := range rows {
@@ -48,7 +47,7 @@ func (s *Service) SearchProductEventFunnel(ctx context.Context, req *svcv2.Searc
 		case row.Class == reads.FunnelOther:
 			name = reads.OtherNode
 		case name == "":
-			name = noGroup
+			name = reads.NoGroup
 		}
 		res.Groups = append(res.Groups, &svcv2.ProductEventFunnelGroup{Group: name, Steps: steps, ConversionRate: rate})
 	}
@@ -76,7 +75,7 @@ func toFunnel(req *svcv2.SearchProductEventFunnelRequest) (f reads.Funnel, err e
 	for i, s := range req.GetSteps() {
 		at := fmt.Sprintf("steps[%d]", i)
 		if s.GetKind() == kindSession && i > 0 {
-			return f, invalid(at+".kind", "can be session for the first step only.")
+			return f, invalid(at+".kind", "can be session only in the first step.")
 		}
 		step, err := toStep(at, s)
 		if err != nil {

@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	before          = "before"
-	after           = "after"
-	defaultDepth    = 3
-	defaultBranches = 4
+	before = "before"
+	after  = "after"
 )
 
 // SearchProductEventPaths computes paths. It reads twice: first the nodes to show, then the links between them.
-func (s *Service) SearchProductEventPaths(ctx context.Context, req *svcv2.SearchProductEventPathsRequest) (*svcv2.ProductEventPaths, error) {
+func (s *Service) SearchProductEventPaths(
+	ctx context.Context, req *svcv2.SearchProductEventPathsRequest,
+) (*svcv2.ProductEventPaths, error) {
 	org, err := read.Org(ctx)
 	if err != nil {
 		return nil, err
@@ -38,13 +38,16 @@ func (s *Service) SearchProductEventPaths(ctx context.Context, req *svcv2.Search
 		return nil, err
 	}
 	res := &svcv2.ProductEventPaths{
-		Object: "product_event_paths", StartTime: timestamppb.New(p.Window.Start), EndTime: timestamppb.New(p.Window.End), Direction: after, KeyBy: string(p.KeyBy),
+		Object: "product_event_paths", StartTime: timestamppb.New(p.Window.Start), EndTime: timestamppb.New(p.Window.End),
+		Direction: after, KeyBy: string(p.KeyBy),
 	}
 	if p.Before {
 		res.Direction = before
 	}
 	for _, row := range rows {
-		res.Data = append(res.Data, &svcv2.ProductEventPathLink{Hop: uint32(row.Hop), FromNode: row.From, ToNode: row.To, Count: float64(row.Count)})
+		res.Data = append(res.Data, &svcv2.ProductEventPathLink{
+			Hop: uint32(row.Hop), FromNode: row.From, ToNode: row.To, Count: float64(row.Count),
+		})
 		if row.Hop == 1 { // every actor with an anchor makes the first hop, which may lead to the end
 			res.Count += float64(row.Count)
 		}
@@ -62,7 +65,7 @@ func toPaths(req *svcv2.SearchProductEventPathsRequest) (p reads.Paths, err erro
 	if p.Anchor, err = toStep("anchor", req.GetAnchor()); err != nil {
 		return p, err
 	}
-	p.Before, p.Depth, p.Branches, p.Include = req.GetDirection() == before, defaultDepth, defaultBranches, reads.IncludeAll
+	p.Before, p.Depth, p.Branches, p.Include = req.GetDirection() == before, reads.DefaultDepth, reads.DefaultBranches, reads.IncludeAll
 	if req.Depth != nil {
 		p.Depth = int(req.GetDepth())
 	}

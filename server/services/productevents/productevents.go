@@ -66,7 +66,9 @@ func (s *Service) ListProductEvents(ctx context.Context, req *svcv2.ListProductE
 }
 
 // SearchProductEvents finds the latest events of a window.
-func (s *Service) SearchProductEvents(ctx context.Context, req *svcv2.SearchProductEventsRequest) (*svcv2.SearchProductEventsResponse, error) {
+func (s *Service) SearchProductEvents(
+	ctx context.Context, req *svcv2.SearchProductEventsRequest,
+) (*svcv2.SearchProductEventsResponse, error) {
 	org, err := read.Org(ctx)
 	if err != nil {
 		return nil, err
@@ -75,10 +77,7 @@ func (s *Service) SearchProductEvents(ctx context.Context, req *svcv2.SearchProd
 	if err != nil {
 		return nil, err
 	}
-	limit, err := paging.Limit(req.Limit)
-	if err != nil {
-		return nil, err
-	}
+	limit := paging.Limit(req.Limit)
 	before, err := paging.ParseEvent(req.Cursor)
 	if err != nil {
 		return nil, err
@@ -105,8 +104,9 @@ func (s *Service) SearchProductEvents(ctx context.Context, req *svcv2.SearchProd
 
 func toEvent(row reads.ProductEventRow) *svcv2.ProductEvent {
 	p := &svcv2.ProductEvent{
-		Object: "product_event", Timestamp: timestamppb.New(row.Timestamp), Name: row.Name, Kind: row.Kind, Source: row.Source, UserId: text(row.UserID),
-		VisitorId: text(row.VisitorID), GroupId: text(row.GroupID), ServiceName: row.ServiceName, Url: text(row.URL), Host: text(row.Host),
+		Object: "product_event", Timestamp: timestamppb.New(row.Timestamp), Name: row.Name, Kind: row.Kind, Source: row.Source,
+		UserId: text(row.UserID), VisitorId: text(row.VisitorID), GroupId: text(row.GroupID), ServiceName: row.ServiceName,
+		Url: text(row.URL), Host: text(row.Host),
 		PagePath: text(row.PagePath), Attributes: row.Attributes, ResourceAttributes: row.ResourceAttributes,
 	}
 	if row.SessionID != "" {

@@ -8,7 +8,6 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
-	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/reads"
 )
@@ -17,8 +16,6 @@ const (
 	kindEvent   = "event"
 	kindPage    = "page"
 	kindSession = "session"
-
-	attributePrefix = "attribute:"
 )
 
 func invalid(param, format string, args ...any) error {
@@ -44,15 +41,13 @@ func toStep(at string, s *svcv2.ProductEventStep) (reads.Step, error) {
 	} {
 		switch path := at + "." + f.name; {
 		case f.given && f.kind != s.GetKind():
-			return reads.Step{}, invalid(path, "belongs to steps of the kind %s; this one is of the kind %s.", f.kind, s.GetKind())
+			return reads.Step{}, invalid(path, "is allowed only in steps of the kind %s; this step is of the kind %s.", f.kind, s.GetKind())
 		case !f.given && f.needed && f.kind == s.GetKind():
 			return reads.Step{}, invalid(path, "is required for steps of the kind %s.", f.kind)
 		}
 	}
-	for key := range s.GetAttributeEquals() {
-		if key == "" || len(key) > limits.FieldKey {
-			return reads.Step{}, invalid(at+".attribute_equals", "has a key that is not the name of an attribute: 1 to %d bytes.", limits.FieldKey)
-		}
+	if problem := reads.CheckStepAttributes(s.GetAttributeEquals()); problem != "" {
+		return reads.Step{}, invalid(at+".attribute_equals", "%s.", problem)
 	}
 	return reads.NewStep(s, s.Host), nil
 }
@@ -62,15 +57,14 @@ func toBreakdown(by *string) (dimension, attribute string, err error) {
 	if by == nil {
 		return "", "", nil
 	}
-	if key, ok := strings.CutPrefix(*by, attributePrefix); ok {
-		if key == "" {
-			return "", "", invalid("breakdown_by", "must name an attribute after %q.", attributePrefix)
-		}
-		return "", key, nil
-	}
+	dimension, attribute = reads.NewBreakdown(*by)
 	dimensions := query.SessionDimensions()
-	if dimensions[*by] == "" {
-		return "", "", invalid("breakdown_by", "must be %s, or %s and the key of an attribute.", strings.Join(slices.Sorted(maps.Keys(dimensions)), ", "), attributePrefix)
+	switch {
+	case attribute != "" || dimensions[dimension] != "":
+		return dimension, attribute, nil
+	case dimension == "" && *by != "":
+		return "", "", invalid("breakdown_by", "must name an attribute after %q.", reads.AttributePrefix)
 	}
-	return *by, "", nil
+	return "", "", invalid("breakdown_by", "must be %s, or %s and the key of an attribute.",
+		strings.Join(slices.Sorted(maps.Keys(dimensions)), ", "), reads.AttributePrefix)
 }

@@ -53,7 +53,8 @@ func (s *Service) GetServiceMap(ctx context.Context, req *svcv2.GetServiceMapReq
 		return nil, err
 	}
 	environment, service := given(req.DeploymentEnvironment), given(req.ServiceName)
-	services, err := read.All[reads.ServiceRow](ctx, s.warehouse, org, reads.ListServices(reads.ServiceList{Window: window, Limit: maxServices, Rollups: s.rollups}).Until(window.End))
+	services, err := read.All[reads.ServiceRow](ctx, s.warehouse, org,
+		reads.ListServices(reads.ServiceList{Window: window, Limit: maxServices, Rollups: s.rollups}).Until(window.End))
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +154,11 @@ func parts(w query.Window, hours []reads.SpanHourRow) []part {
 	for _, h := range hours {
 		pieces := int64(max(1, (h.Spans+sliceSpans-1)/sliceSpans))
 		for i := range pieces {
-			p := part{whole: true, Window: query.Window{Start: h.Hour.Add(time.Duration(i * int64(time.Hour) / pieces)), End: h.Hour.Add(time.Duration((i+1)*int64(time.Hour)/pieces) - 1)}}
+			p := part{
+				whole: true, Window: query.Window{
+					Start: h.Hour.Add(time.Duration(i * int64(time.Hour) / pieces)), End: h.Hour.Add(time.Duration((i+1)*int64(time.Hour)/pieces) - 1),
+				},
+			}
 			if p.Start.Before(w.Start) {
 				p.Start, p.whole = w.Start, false
 			}

@@ -55,7 +55,8 @@ func insert(t testing.TB, w *warehouse.Warehouse, org principal.OrgID, spans ...
 		}
 		entry := s.parent == "" || s.kind == "Server" || s.kind == "Consumer"
 		rows = append(rows, []any{
-			string(org), s.at, s.trace, s.id, s.parent, s.service, s.environment, s.kind, uint64(s.duration), s.failed, entry, max(s.rate, 1), s.attributes,
+			string(org), s.at, s.trace, s.id, s.parent, s.service, s.environment, s.kind, uint64(s.duration), s.failed, entry, max(s.rate, 1),
+			s.attributes,
 		})
 	}
 	columns := strings.Fields("OrgId Timestamp TraceId SpanId ParentSpanId ServiceName Environment SpanKind DurationNano HasError IsEntry SampleRate SpanAttributes")
@@ -109,23 +110,50 @@ func TestMap(t *testing.T) {
 	}
 	insert(t, w, org,
 		span{trace: "t1", id: "01", service: "web", environment: "prod", kind: "Server", at: at, duration: time.Second},
-		span{trace: "t1", id: "02", parent: "01", service: "web", environment: "prod", kind: "Client", at: at, duration: 40 * time.Millisecond, attributes: a("server.address", "cart")},
-		span{trace: "t1", id: "03", parent: "02", service: "cart", environment: "prod", kind: "Server", at: at, duration: 30 * time.Millisecond, rate: 4, failed: true},
+		span{
+			trace: "t1", id: "02", parent: "01", service: "web", environment: "prod", kind: "Client", at: at, duration: 40 * time.Millisecond,
+			attributes: a("server.address", "cart"),
+		},
+		span{
+			trace: "t1", id: "03", parent: "02", service: "cart", environment: "prod", kind: "Server", at: at,
+			duration: 30 * time.Millisecond, rate: 4, failed: true,
+		},
 		// A second try has the same parent.
-		span{trace: "t1", id: "04", parent: "02", service: "cart", environment: "prod", kind: "Server", at: at.Add(time.Second), duration: 10 * time.Millisecond, rate: 2},
+		span{
+			trace: "t1", id: "04", parent: "02", service: "cart", environment: "prod", kind: "Server", at: at.Add(time.Second),
+			duration: 10 * time.Millisecond, rate: 2,
+		},
 		// Internal parents and the service itself do not count as calls.
 		span{trace: "t1", id: "05", parent: "01", service: "cart", kind: "Server", at: at},
 		span{trace: "t1", id: "06", parent: "04", service: "cart", kind: "Client", at: at, attributes: a("db.system", "redis")},
 		span{trace: "t1", id: "07", parent: "06", service: "cart", kind: "Server", at: at},
 		// The same span ids in another trace.
 		span{trace: "t2", id: "03", parent: "02", service: "other", kind: "Server", at: at},
-		span{trace: "t3", id: "01", service: "cart", environment: "prod", kind: "Client", at: at, duration: 5 * time.Millisecond, rate: 3, attributes: a("db.system.name", "postgresql", "db.namespace", "orders", "server.address", "pg-1")},
-		span{trace: "t3", id: "02", service: "cart", environment: "staging", kind: "Client", at: at, duration: 5 * time.Millisecond, failed: true, attributes: a("db.system", "postgresql", "db.name", "orders")},
-		span{trace: "t3", id: "03", service: "cart", kind: "Producer", at: at, attributes: a("messaging.system", "kafka", "messaging.destination.name", "orders")},
-		span{trace: "t4", id: "01", service: "mailer", kind: "Consumer", at: at, attributes: a("messaging.system", "kafka", "messaging.destination.name", "orders")},
-		span{trace: "t5", id: "01", service: "cart", kind: "Client", at: at, attributes: a("http.request.method", "POST", "server.address", "api.pay.example")},
+		span{
+			trace: "t3", id: "01", service: "cart", environment: "prod", kind: "Client", at: at, duration: 5 * time.Millisecond, rate: 3,
+			attributes: a("db.system.name", "postgresql", "db.namespace", "orders", "server.address", "pg-1"),
+		},
+		span{
+			trace: "t3", id: "02", service: "cart", environment: "staging", kind: "Client", at: at, duration: 5 * time.Millisecond,
+			failed: true, attributes: a("db.system", "postgresql", "db.name", "orders"),
+		},
+		span{
+			trace: "t3", id: "03", service: "cart", kind: "Producer", at: at,
+			attributes: a("messaging.system", "kafka", "messaging.destination.name", "orders"),
+		},
+		span{
+			trace: "t4", id: "01", service: "mailer", kind: "Consumer", at: at,
+			attributes: a("messaging.system", "kafka", "messaging.destination.name", "orders"),
+		},
+		span{
+			trace: "t5", id: "01", service: "cart", kind: "Client", at: at,
+			attributes: a("http.request.method", "POST", "server.address", "api.pay.example"),
+		},
 		span{trace: "t5", id: "02", service: "cart", kind: "Client", at: at, attributes: a("url.full", "https://hooks.example:8443/x")},
-		span{trace: "t5", id: "03", service: "cart", kind: "Client", at: at, attributes: a("rpc.system", "grpc", "rpc.service", "geo.v1.Geo", "server.address", "geo.example")},
+		span{
+			trace: "t5", id: "03", service: "cart", kind: "Client", at: at,
+			attributes: a("rpc.system", "grpc", "rpc.service", "geo.v1.Geo", "server.address", "geo.example"),
+		},
 		span{trace: "t5", id: "04", service: "cart", kind: "Client", at: at, attributes: a("server.address", "mailer.shop.svc.cluster.local")},
 		span{trace: "t5", id: "05", service: "cart", kind: "Client", at: at, attributes: a("x", "no address at all")},
 		span{trace: "t6", id: "01", service: "alone", kind: "Server", at: at, rate: 2, failed: true, duration: 7 * time.Millisecond},
@@ -137,7 +165,9 @@ func TestMap(t *testing.T) {
 		span{trace: "t9", id: "02", parent: "01", service: "cart", kind: "Server", at: noon().Add(3*time.Hour + time.Minute)},
 	)
 	insert(t, w, "org_map_other",
-		span{trace: "t1", id: "02", service: "foreign", kind: "Client", at: at}, span{trace: "t1", id: "08", parent: "02", service: "foreign2", kind: "Server", at: at})
+		span{trace: "t1", id: "02", service: "foreign", kind: "Client", at: at}, span{
+			trace: "t1", id: "08", parent: "02", service: "foreign2", kind: "Server", at: at,
+		})
 	m := get(t, w, org, &svcv2.GetServiceMapRequest{})
 	want := []string{
 		"queue-in>mailer", "queue:kafka:orders>service:mailer", "service:cart>database:postgresql:orders", "service:cart>database:redis:",
@@ -156,8 +186,8 @@ func TestMap(t *testing.T) {
 	}
 	near := cmpopts.EquateApprox(0, 1e-6)
 	edge := &svcv2.ServiceMapEdge{
-		Object: "service_map.edge", SourceService: "web", TargetService: "cart", CallCount: 2, EstimatedCallCount: 6, ErrorCount: 1, ErrorRate: 4.0 / 6,
-		AvgDurationMs: (4*30.0 + 2*10) / 6, MaxDurationMs: 30, HasSampling: true, SamplingWeight: 3,
+		Object: "service_map.edge", SourceService: "web", TargetService: "cart", CallCount: 2, EstimatedCallCount: 6, ErrorCount: 1,
+		ErrorRate: 4.0 / 6, AvgDurationMs: (4*30.0 + 2*10) / 6, MaxDurationMs: 30, HasSampling: true, SamplingWeight: 3,
 	}
 	if diff := cmp.Diff(edge, m.GetEdges()[0], protocmp.Transform(), near); diff != "" {
 		t.Errorf("edge (-want +got):\n%s", diff)
@@ -236,7 +266,8 @@ func TestEdgesAgree(t *testing.T) {
 							want[key] = &stats{}
 						}
 						e := want[key]
-						e.calls, e.estimated, e.nano, e.longest = e.calls+1, e.estimated+rate, e.nano+rate*float64(s.duration), max(e.longest, float64(s.duration))
+						e.calls, e.estimated, e.nano, e.longest = e.calls+1, e.estimated+rate, e.nano+rate*float64(s.duration), max(e.longest,
+							float64(s.duration))
 						if s.failed {
 							e.failed, e.failedEstimated = e.failed+1, e.failedEstimated+rate
 						}
@@ -263,7 +294,8 @@ func TestEdgesAgree(t *testing.T) {
 			continue
 		}
 		if e.GetCallCount() != x.calls || !near(e.GetEstimatedCallCount(), x.estimated) || e.GetErrorCount() != x.failed ||
-			!near(e.GetErrorRate(), x.failedEstimated/x.estimated) || !near(e.GetAvgDurationMs(), x.nano/x.estimated/1e6) || !near(e.GetMaxDurationMs(), x.longest/1e6) {
+			!near(e.GetErrorRate(), x.failedEstimated/x.estimated) || !near(e.GetAvgDurationMs(), x.nano/x.estimated/1e6) ||
+			!near(e.GetMaxDurationMs(), x.longest/1e6) {
 			t.Errorf("%v, want %+v", e, *x)
 		}
 	}
@@ -289,7 +321,8 @@ func TestParts(t *testing.T) {
 	// Hours that hold too much are divided. A window that begins within an hour leaves out the part before it.
 	busy := []reads.SpanHourRow{{Hour: hour(0), Spans: 4*sliceSpans - 3}, {Hour: hour(1), Spans: 10}}
 	want = []part{
-		of(false, hour(0).Add(20*time.Minute), hour(0).Add(30*time.Minute-1)), of(true, hour(0).Add(30*time.Minute), hour(0).Add(45*time.Minute-1)),
+		of(false, hour(0).Add(20*time.Minute), hour(0).Add(30*time.Minute-1)),
+		of(true, hour(0).Add(30*time.Minute), hour(0).Add(45*time.Minute-1)),
 		of(true, hour(0).Add(45*time.Minute), hour(1).Add(-1)), of(true, hour(1), hour(2).Add(-1)),
 	}
 	if diff := cmp.Diff(want, parts(query.Window{Start: hour(0).Add(20 * time.Minute), End: hour(2).Add(-1)}, busy), same); diff != "" {
@@ -319,7 +352,9 @@ func TestBlocksAreKept(t *testing.T) {
 	var spans []span
 	for h := range 48 { // two calls an hour
 		at := day.Add(time.Duration(h)*30*time.Minute + 10*time.Minute)
-		spans = append(spans, span{trace: fmt.Sprint(h), id: "1", service: "a", kind: "Client", at: at}, span{trace: fmt.Sprint(h), id: "2", parent: "1", service: "b", kind: "Server", at: at.Add(time.Second)})
+		spans = append(spans, span{trace: fmt.Sprint(h), id: "1", service: "a", kind: "Client", at: at}, span{
+			trace: fmt.Sprint(h), id: "2", parent: "1", service: "b", kind: "Server", at: at.Add(time.Second),
+		})
 	}
 	insert(t, w, org, spans...)
 	joins, now := 0, time.Now()
@@ -327,7 +362,9 @@ func TestBlocksAreKept(t *testing.T) {
 	ask := func(org principal.OrgID, environment *string, from, to time.Time, calls float64, reads int) {
 		t.Helper()
 		joins = 0
-		m, err := s.GetServiceMap(as(t.Context(), org), &svcv2.GetServiceMapRequest{StartTime: timestamppb.New(from), EndTime: timestamppb.New(to), DeploymentEnvironment: environment})
+		m, err := s.GetServiceMap(as(t.Context(), org), &svcv2.GetServiceMapRequest{
+			StartTime: timestamppb.New(from), EndTime: timestamppb.New(to), DeploymentEnvironment: environment,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,11 +15,12 @@ import (
 func toSummary(row reads.SessionRow, recorded, matched bool) *svcv2.SessionReplaySummary {
 	p := &svcv2.SessionReplaySummary{
 		Id: formatID(row.SessionID), Object: "session_replay", StartTime: timestamppb.New(row.StartTime), EndTime: moment(row.EndTime),
-		DurationMs: known(row.Duration), Status: row.Status, LastActivityAt: moment(row.LastActivityAt), UserId: text(row.UserID), UserName: row.UserName,
-		UserEmail: row.UserEmail, GroupId: row.GroupID, GroupName: row.GroupName, VisitorId: row.VisitorID, UtmSource: row.UtmSource, EntryPath: row.EntryPath,
+		DurationMs: known(row.Duration), Status: row.Status, LastActivityAt: moment(row.LastActivityAt), UserId: text(row.UserID),
+		UserName: row.UserName, UserEmail: row.UserEmail, GroupId: row.GroupID, GroupName: row.GroupName, VisitorId: row.VisitorID,
+		UtmSource: row.UtmSource, EntryPath: row.EntryPath,
 		UrlInitial: row.URLInitial, BrowserName: row.BrowserName, OsName: row.OSName, DeviceType: row.DeviceType, Country: row.Country,
-		ServiceName: row.ServiceName, PageViews: row.PageViews, ClickCount: row.ClickCount, ErrorCount: row.ErrorCount, TraceCount: uint32(row.TraceCount),
-		Recorded: recorded, Tags: row.Tags,
+		ServiceName: row.ServiceName, PageViews: row.PageViews, ClickCount: row.ClickCount, ErrorCount: row.ErrorCount,
+		TraceCount: uint32(row.TraceCount), Recorded: recorded, Tags: row.Tags,
 	}
 	if matched {
 		count := uint32(row.MatchCount)
@@ -40,13 +41,15 @@ func toDetail(row reads.SessionDetailRow) (*svcv2.SessionReplay, error) {
 	}
 	p := &svcv2.SessionReplay{
 		Id: formatID(row.SessionID), Object: "session_replay", StartTime: timestamppb.New(row.StartTime), EndTime: moment(row.EndTime),
-		DurationMs: known(row.Duration), Status: row.Status, LastActivityAt: moment(row.LastActivityAt), UserId: text(row.UserID), UserName: row.UserName,
-		UserEmail: row.UserEmail, GroupId: row.GroupID, GroupName: row.GroupName, VisitorId: row.VisitorID, UtmSource: row.UtmSource, EntryPath: row.EntryPath,
+		DurationMs: known(row.Duration), Status: row.Status, LastActivityAt: moment(row.LastActivityAt), UserId: text(row.UserID),
+		UserName: row.UserName, UserEmail: row.UserEmail, GroupId: row.GroupID, GroupName: row.GroupName, VisitorId: row.VisitorID,
+		UtmSource: row.UtmSource, EntryPath: row.EntryPath,
 		UrlInitial: row.URLInitial, BrowserName: row.BrowserName, OsName: row.OSName, DeviceType: row.DeviceType, Country: row.Country,
-		ServiceName: row.ServiceName, PageViews: row.PageViews, ClickCount: row.ClickCount, ErrorCount: row.ErrorCount, TraceCount: uint32(row.TraceCount),
-		VisitorIsNew: row.VisitorIsNew, UserTraits: traits, Referrer: row.Referrer, ReferrerHost: row.ReferrerHost, UtmMedium: row.UtmMedium,
-		UtmCampaign: row.UtmCampaign, UtmTerm: row.UtmTerm, UtmContent: row.UtmContent, Host: row.Host, ExitPath: row.ExitPath, Language: row.Language,
-		UserAgent: row.UserAgent, TraceIds: row.TraceIDs, ResourceAttributes: resource,
+		ServiceName: row.ServiceName, PageViews: row.PageViews, ClickCount: row.ClickCount, ErrorCount: row.ErrorCount,
+		TraceCount: uint32(row.TraceCount), VisitorIsNew: row.VisitorIsNew, UserTraits: traits, Referrer: row.Referrer,
+		ReferrerHost: row.ReferrerHost, UtmMedium: row.UtmMedium,
+		UtmCampaign: row.UtmCampaign, UtmTerm: row.UtmTerm, UtmContent: row.UtmContent, Host: row.Host, ExitPath: row.ExitPath,
+		Language: row.Language, UserAgent: row.UserAgent, TraceIds: row.TraceIDs, ResourceAttributes: resource,
 	}
 	if row.HasEvents {
 		active, idle := row.ActiveMs, row.IdleMs
@@ -63,7 +66,8 @@ func toTranscriptEvent(row reads.SessionEventRow) (*svcv2.SessionReplayTranscrip
 	p := &svcv2.SessionReplayTranscriptEvent{
 		Object: "session_replay.transcript_event", Timestamp: timestamppb.New(row.Timestamp), Seq: row.Seq, Type: row.Type, Url: row.URL,
 		TraceId: text(row.TraceID), Level: text(row.Level), Message: text(row.Message), TargetSelector: text(row.TargetSelector),
-		TargetText: text(row.TargetText), NetMethod: text(row.NetMethod), NetUrl: text(row.NetURL), Attributes: attributes, ErrorStack: text(row.ErrorStack),
+		TargetText: text(row.TargetText), NetMethod: text(row.NetMethod), NetUrl: text(row.NetURL), Attributes: attributes,
+		ErrorStack: text(row.ErrorStack),
 	}
 	if row.NetStatus != 0 {
 		status := uint32(row.NetStatus)

@@ -13,15 +13,17 @@ func toFilters(req any) (reads.SessionFilters, error) {
 	switch r := req.(type) {
 	case *svcv2.SearchSessionReplaysRequest:
 		f = reads.SessionFilters{
-			ServiceName: r.ServiceName, BrowserName: r.Browser, Country: r.Country, DeviceType: r.DeviceType, UserID: r.UserId, GroupName: r.GroupName,
-			VisitorID: r.VisitorId, UserSearch: r.UserSearch, URLSearch: r.Search, PagePath: r.PagePath, HasErrors: r.HasErrors, Tags: r.GetTags(),
+			ServiceName: r.ServiceName, BrowserName: r.Browser, Country: r.Country, DeviceType: r.DeviceType, UserID: r.UserId,
+			GroupName: r.GroupName, VisitorID: r.VisitorId, UserSearch: r.UserSearch, URLSearch: r.Search, PagePath: r.PagePath,
+			HasErrors: r.HasErrors, Tags: r.GetTags(),
 			MinDuration: r.DurationMinMs, MaxDuration: r.DurationMaxMs, MinActive: r.ActiveTimeMinMs, MaxActive: r.ActiveTimeMaxMs,
 		}
 		events = r.GetEvents()
 	case *svcv2.SearchSessionReplayFacetsRequest:
 		f = reads.SessionFilters{
-			ServiceName: r.ServiceName, BrowserName: r.Browser, Country: r.Country, DeviceType: r.DeviceType, UserID: r.UserId, GroupName: r.GroupName,
-			VisitorID: r.VisitorId, UserSearch: r.UserSearch, URLSearch: r.Search, PagePath: r.PagePath, HasErrors: r.HasErrors, Tags: r.GetTags(),
+			ServiceName: r.ServiceName, BrowserName: r.Browser, Country: r.Country, DeviceType: r.DeviceType, UserID: r.UserId,
+			GroupName: r.GroupName, VisitorID: r.VisitorId, UserSearch: r.UserSearch, URLSearch: r.Search, PagePath: r.PagePath,
+			HasErrors: r.HasErrors, Tags: r.GetTags(),
 			MinDuration: r.DurationMinMs, MaxDuration: r.DurationMaxMs, MinActive: r.ActiveTimeMinMs, MaxActive: r.ActiveTimeMaxMs,
 		}
 		events = r.GetEvents()

@@ -31,7 +31,9 @@ const (
 )
 
 // GetSessionReplayManifest returns the chunks of a recording without their events.
-func (s *Service) GetSessionReplayManifest(ctx context.Context, req *svcv2.GetSessionReplayManifestRequest) (*svcv2.SessionReplayManifest, error) {
+func (s *Service) GetSessionReplayManifest(
+	ctx context.Context, req *svcv2.GetSessionReplayManifestRequest,
+) (*svcv2.SessionReplayManifest, error) {
 	org, err := read.Org(ctx)
 	if err != nil {
 		return nil, err
@@ -54,7 +56,8 @@ func (s *Service) GetSessionReplayManifest(ctx context.Context, req *svcv2.GetSe
 		return nil, err
 	}
 	res := &svcv2.SessionReplayManifest{
-		Object: "session_replay.manifest", SessionId: formatID(session), MaxChunksPerRequest: maxChunks, MaxBytesPerRequest: maxPayload, Truncated: len(rows) > maxManifest,
+		Object: "session_replay.manifest", SessionId: formatID(session), MaxChunksPerRequest: maxChunks, MaxBytesPerRequest: maxPayload,
+		Truncated: len(rows) > maxManifest,
 	}
 	if res.Truncated {
 		rows = rows[:maxManifest]
@@ -75,7 +78,9 @@ func (s *Service) GetSessionReplayManifest(ctx context.Context, req *svcv2.GetSe
 
 // GetSessionReplayEvents returns a page of chunks with their events. It checks the sizes first, so that chunks that are too large
 // are refused without being inflated.
-func (s *Service) GetSessionReplayEvents(ctx context.Context, req *svcv2.GetSessionReplayEventsRequest) (*svcv2.GetSessionReplayEventsResponse, error) {
+func (s *Service) GetSessionReplayEvents(
+	ctx context.Context, req *svcv2.GetSessionReplayEventsRequest,
+) (*svcv2.GetSessionReplayEventsResponse, error) {
 	org, err := read.Org(ctx)
 	if err != nil {
 		return nil, err
@@ -84,11 +89,7 @@ func (s *Service) GetSessionReplayEvents(ctx context.Context, req *svcv2.GetSess
 	if err != nil {
 		return nil, err
 	}
-	limit, err := paging.Limit(req.Limit)
-	if err != nil {
-		return nil, err
-	}
-	limit = min(limit, maxChunks)
+	limit := min(paging.Limit(req.Limit), maxChunks)
 	from, err := paging.ParseChunk(req.Cursor)
 	if err != nil {
 		return nil, err
@@ -97,7 +98,9 @@ func (s *Service) GetSessionReplayEvents(ctx context.Context, req *svcv2.GetSess
 	if err != nil {
 		return nil, err
 	}
-	part := reads.ChunkRange{SessionID: session, Received: received, From: max(from, uint32(req.GetFromChunkSeq())), To: maxSeq, Limit: limit + 1}
+	part := reads.ChunkRange{
+		SessionID: session, Received: received, From: max(from, uint32(req.GetFromChunkSeq())), To: maxSeq, Limit: limit + 1,
+	}
 	if req.ToChunkSeq != nil {
 		if part.To = uint32(req.GetToChunkSeq()); req.FromChunkSeq != nil && req.GetToChunkSeq() < req.GetFromChunkSeq() {
 			return nil, apierr.New(apierr.ParameterInvalid, "to_chunk_seq must not be below from_chunk_seq.", apierr.Param("to_chunk_seq"))
@@ -149,11 +152,12 @@ func checkSize(rows []reads.ChunkRow) error {
 
 func tooLarge(chunks int) error {
 	if chunks == 1 {
-		return apierr.New(apierr.SessionReplayRangeTooLarge, fmt.Sprintf("This chunk is larger than %d bytes, the limit of an answer. Skip it with from_chunk_seq.", maxEncoded),
+		return apierr.New(apierr.SessionReplayRangeTooLarge,
+			fmt.Sprintf("This chunk is larger than %d bytes, the limit of an answer. Skip it with from_chunk_seq.", maxEncoded),
 			apierr.Param("from_chunk_seq"))
 	}
 	return apierr.New(apierr.SessionReplayRangeTooLarge,
-		fmt.Sprintf("The %d chunks are larger than the %d bytes that an answer may have. Ask for fewer: the manifest tells their sizes.", chunks, maxEncoded),
+		fmt.Sprintf("The %d chunks are larger than the %d bytes that an answer may have. Ask for fewer chunks: the manifest has their sizes.", chunks, maxEncoded),
 		apierr.Param("limit"))
 }
 
@@ -166,7 +170,8 @@ func toChunks(rows []reads.ChunkRow) ([]*svcv2.SessionReplayEventChunk, error) {
 			return nil, tooLarge(len(rows))
 		}
 		if err != nil {
-			return nil, apierr.New(apierr.WarehouseResultDecode, fmt.Sprintf("The chunk %d of the recording cannot be read.", row.ChunkSeq), apierr.Cause(err))
+			return nil, apierr.New(apierr.WarehouseResultDecode, fmt.Sprintf("The chunk %d of the recording cannot be read.", row.ChunkSeq),
+				apierr.Cause(err))
 		}
 		if encoded += encodedLength(events) + chunkOverhead; encoded > maxEncoded {
 			return nil, tooLarge(len(rows))
@@ -179,7 +184,7 @@ func toChunks(rows []reads.ChunkRow) ([]*svcv2.SessionReplayEventChunk, error) {
 	return out, nil
 }
 
-var errLong = errors.New("longer than it may be")
+var errLong = errors.New("longer than allowed")
 
 // inflate unpacks a chunk of at most limit bytes. Text in a recording may be invalid UTF-8, but text in JSON may not.
 func inflate(payload string, limit int) (string, error) {

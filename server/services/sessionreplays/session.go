@@ -49,7 +49,9 @@ func (s *Service) GetSessionReplay(ctx context.Context, req *svcv2.GetSessionRep
 }
 
 // GetSessionReplayTranscript returns a page of the timeline.
-func (s *Service) GetSessionReplayTranscript(ctx context.Context, req *svcv2.GetSessionReplayTranscriptRequest) (*svcv2.GetSessionReplayTranscriptResponse, error) {
+func (s *Service) GetSessionReplayTranscript(
+	ctx context.Context, req *svcv2.GetSessionReplayTranscriptRequest,
+) (*svcv2.GetSessionReplayTranscriptResponse, error) {
 	org, err := read.Org(ctx)
 	if err != nil {
 		return nil, err
@@ -70,7 +72,8 @@ func (s *Service) GetSessionReplayTranscript(ctx context.Context, req *svcv2.Get
 		return nil, err
 	}
 	rows, err := read.All[reads.SessionEventRow](ctx, s.warehouse, org, reads.SessionTimeline(reads.Timeline{
-		SessionID: session, Happened: happened, Types: req.GetTypes(), ErrorsOnly: req.GetErrorsOnly(), TraceID: lower(req.TraceId), Offset: page.Offset, Limit: page.Want(),
+		SessionID: session, Happened: happened, Types: req.GetTypes(), ErrorsOnly: req.GetErrorsOnly(), TraceID: lower(req.TraceId),
+		Offset: page.Offset, Limit: page.Want(),
 	}))
 	if err != nil {
 		return nil, err
@@ -95,7 +98,9 @@ func (s *Service) GetSessionReplayTranscript(ctx context.Context, req *svcv2.Get
 const traceSlack = time.Hour
 
 // ListSessionReplayTraces returns a page of the traces of a session.
-func (s *Service) ListSessionReplayTraces(ctx context.Context, req *svcv2.ListSessionReplayTracesRequest) (*svcv2.ListSessionReplayTracesResponse, error) {
+func (s *Service) ListSessionReplayTraces(
+	ctx context.Context, req *svcv2.ListSessionReplayTracesRequest,
+) (*svcv2.ListSessionReplayTracesResponse, error) {
 	org, err := read.Org(ctx)
 	if err != nil {
 		return nil, err
@@ -127,7 +132,8 @@ func (s *Service) ListSessionReplayTraces(ctx context.Context, req *svcv2.ListSe
 	for _, row := range rows {
 		res.Data = append(res.Data, &svcv2.SessionReplayTrace{
 			Object: "session_replay.trace", TraceId: row.TraceID, StartTime: timestamppb.New(row.Start), DurationMs: float64(row.DurationNs) / 1e6,
-			RootSpanName: reads.DisplayName(row.SpanName, row.HTTPMethod, row.HTTPRoute), RootServiceName: row.ServiceName, RootSpanKind: row.SpanKind, SpanCount: uint32(row.SpanCount), HasError: row.HasError,
+			RootSpanName: reads.DisplayName(row.SpanName, row.HTTPMethod, row.HTTPRoute), RootServiceName: row.ServiceName,
+			RootSpanKind: row.SpanKind, SpanCount: uint32(row.SpanCount), HasError: row.HasError,
 		})
 	}
 	if err := s.audit(ctx, org, "listSessionReplayTraces", formatID(session), nil); err != nil {

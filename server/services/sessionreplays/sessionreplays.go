@@ -57,7 +57,9 @@ func (s *Service) audit(ctx context.Context, org principal.OrgID, operation, pub
 }
 
 // SearchSessionReplays finds the latest sessions of a window.
-func (s *Service) SearchSessionReplays(ctx context.Context, req *svcv2.SearchSessionReplaysRequest) (*svcv2.SearchSessionReplaysResponse, error) {
+func (s *Service) SearchSessionReplays(
+	ctx context.Context, req *svcv2.SearchSessionReplaysRequest,
+) (*svcv2.SearchSessionReplaysResponse, error) {
 	org, err := read.Org(ctx)
 	if err != nil {
 		return nil, err
@@ -66,10 +68,7 @@ func (s *Service) SearchSessionReplays(ctx context.Context, req *svcv2.SearchSes
 	if err != nil {
 		return nil, err
 	}
-	limit, err := paging.Limit(req.Limit)
-	if err != nil {
-		return nil, err
-	}
+	limit := paging.Limit(req.Limit)
 	before, err := paging.ParseSession(req.Cursor)
 	if err != nil {
 		return nil, err
@@ -122,7 +121,9 @@ func (s *Service) recorded(ctx context.Context, org principal.OrgID, rows []read
 }
 
 // SearchSessionReplayFacets counts the results of a search by facet.
-func (s *Service) SearchSessionReplayFacets(ctx context.Context, req *svcv2.SearchSessionReplayFacetsRequest) (*svcv2.SessionReplayFacets, error) {
+func (s *Service) SearchSessionReplayFacets(
+	ctx context.Context, req *svcv2.SearchSessionReplayFacetsRequest,
+) (*svcv2.SessionReplayFacets, error) {
 	org, err := read.Org(ctx)
 	if err != nil {
 		return nil, err
@@ -160,7 +161,9 @@ func (s *Service) SearchSessionReplayFacets(ctx context.Context, req *svcv2.Sear
 }
 
 // ListSessionReplaysForTrace finds the sessions in which a trace began.
-func (s *Service) ListSessionReplaysForTrace(ctx context.Context, req *svcv2.ListSessionReplaysForTraceRequest) (*svcv2.ListSessionReplaysForTraceResponse, error) {
+func (s *Service) ListSessionReplaysForTrace(
+	ctx context.Context, req *svcv2.ListSessionReplaysForTraceRequest,
+) (*svcv2.ListSessionReplaysForTraceResponse, error) {
 	org, err := read.Org(ctx)
 	if err != nil {
 		return nil, err
@@ -236,7 +239,7 @@ func bounds(from, to *timestamppb.Timestamp) (reads.Bounds, error) {
 		*f.out = f.in.AsTime()
 		// The warehouse counts nanoseconds since 1970 in 64 bits.
 		if !f.in.IsValid() || f.out.Year() < 1970 || f.out.Year() > 2261 {
-			return b, apierr.New(apierr.ParameterInvalid, f.name+" must lie between the years 1970 and 2261.", apierr.Param(f.name))
+			return b, apierr.New(apierr.ParameterInvalid, f.name+" must be between the years 1970 and 2261.", apierr.Param(f.name))
 		}
 	}
 	if from != nil && to != nil && !b.To.After(b.From) {

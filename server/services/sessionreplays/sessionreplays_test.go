@@ -49,8 +49,13 @@ func setup(t *testing.T) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &fixture{Service: New(warehousetest.Shared(t), st), store: st, org: created.Organization.ID, start: time.Now().UTC().Truncate(24 * time.Hour).Add(-36 * time.Hour)}
-	f.ctx = principal.WithResult(t.Context(), principal.Result{Principal: &principal.Principal{Org: f.org, Kind: principal.KindAPIKey, CredentialID: "key_1"}})
+	f := &fixture{
+		Service: New(warehousetest.Shared(t), st), store: st, org: created.Organization.ID,
+		start: time.Now().UTC().Truncate(24 * time.Hour).Add(-36 * time.Hour),
+	}
+	f.ctx = principal.WithResult(t.Context(), principal.Result{
+		Principal: &principal.Principal{Org: f.org, Kind: principal.KindAPIKey, CredentialID: "key_1"},
+	})
 	return f
 }
 
@@ -121,7 +126,9 @@ func TestReadsAreAudited(t *testing.T) {
 			return err
 		},
 		"for trace": func() error {
-			_, err := f.ListSessionReplaysForTrace(f.ctx, &svcv2.ListSessionReplaysForTraceRequest{StartTime: start, EndTime: end, TraceId: strings.Repeat("A", 32)})
+			_, err := f.ListSessionReplaysForTrace(f.ctx, &svcv2.ListSessionReplaysForTraceRequest{
+				StartTime: start, EndTime: end, TraceId: strings.Repeat("A", 32),
+			})
 			return err
 		},
 		"detail": func() error { _, err := f.GetSessionReplay(f.ctx, &svcv2.GetSessionReplayRequest{Id: id}); return err },
@@ -207,7 +214,8 @@ func TestEventsPages(t *testing.T) {
 		}
 	}
 	res, err := f.GetSessionReplayEvents(f.ctx, &svcv2.GetSessionReplayEventsRequest{
-		Id: formatID("long"), FromChunkSeq: ptr[int32](10), ToChunkSeq: ptr[int32](14), WindowStart: timestamppb.New(f.start.Add(6 * time.Second)),
+		Id: formatID("long"), FromChunkSeq: ptr[int32](10), ToChunkSeq: ptr[int32](14),
+		WindowStart: timestamppb.New(f.start.Add(6 * time.Second)),
 	})
 	if err != nil || len(res.GetData()) != 2 || res.GetData()[0].GetChunkSeq() != 12 {
 		t.Errorf("a part: %v, %v", res, err)

@@ -36,7 +36,7 @@ func (s *Service) ChangePassword(ctx context.Context, req *svcv2.ChangePasswordR
 		return nil, err
 	}
 	if req.GetNewPassword() == req.GetCurrentPassword() {
-		return nil, apierr.New(apierr.InvalidRequest, "`new_password` must differ from the present one.", apierr.Param("new_password"))
+		return nil, apierr.New(apierr.InvalidRequest, "`new_password` must differ from the current one.", apierr.Param("new_password"))
 	}
 	hash, err := s.passwords.New(ctx, req.GetNewPassword(), "new_password")
 	if err != nil {

@@ -120,7 +120,7 @@ func (s *Service) SignOut(ctx context.Context, _ *svcv2.SignOutRequest) (*svcv2.
 		return nil, err
 	}
 	if caller.Kind != principal.KindSession {
-		return nil, apierr.New(apierr.ApiKeyNotAccepted, "This credential is no session, so it cannot sign out. Revoke the key instead.")
+		return nil, apierr.New(apierr.ApiKeyNotAccepted, "This credential is not a session, so it cannot sign out. Revoke the key instead.")
 	}
 	id, err := sessionID(caller)
 	if err != nil {
@@ -143,7 +143,7 @@ func sessionID(caller *principal.Principal) (uuid.UUID, error) {
 // failure maps a missing row to a lost session: it existed when the call was authenticated, so it was just deleted.
 func failure(ctx context.Context, err error) error {
 	if errors.Is(err, store.ErrNotFound) {
-		return apierr.New(apierr.InvalidCredentials, "The credential has just ended.", apierr.Cause(err))
+		return apierr.New(apierr.InvalidCredentials, "The session has just ended.", apierr.Cause(err))
 	}
 	return storeerr.Resource{
 		Unavailable: storeerr.Answer{

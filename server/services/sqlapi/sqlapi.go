@@ -90,13 +90,16 @@ func (s *Service) ListSqlTables(ctx context.Context, req *svcv2.ListSqlTablesReq
 			names = append(names, t.Name)
 		}
 		if !slices.Contains(names, req.GetTable()) {
-			return nil, apierr.New(apierr.ParameterInvalid, "There is no such table."+confine.DidYouMean(req.GetTable(), names)+" Tables: "+strings.Join(names, ", ")+".", apierr.Param("table"))
+			return nil, apierr.New(apierr.ParameterInvalid,
+				"There is no such table."+confine.DidYouMean(req.GetTable(), names)+" Tables: "+strings.Join(names, ", ")+".", apierr.Param("table"))
 		}
 		tables = slices.DeleteFunc(tables, func(t warehouse.SQLSchema) bool { return t.Name != req.GetTable() })
 	}
 	res := &svcv2.ListSqlTablesResponse{Object: "list"}
 	for _, t := range tables {
-		p := &svcv2.SqlTable{Object: "sql_table", Name: t.Name, Description: t.Description, SortKey: t.SortKey(), Notes: t.Notes, Example: t.Example}
+		p := &svcv2.SqlTable{
+			Object: "sql_table", Name: t.Name, Description: t.Description, SortKey: t.SortKey(), Notes: t.Notes, Example: t.Example,
+		}
 		for _, c := range t.Columns {
 			p.Columns = append(p.Columns, &svcv2.SqlTableColumn{Name: c.Name, Type: c.Type})
 		}

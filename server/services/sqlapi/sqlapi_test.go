@@ -48,13 +48,15 @@ func TestSql(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if res.GetRowCount() != 2 || !res.GetTruncated() || len(res.GetRows()) != 2 || len(res.GetColumns()) != 8 || res.GetStatistics().GetRowsRead() < 5 || res.GetGranularitySeconds() != 900 {
+	if res.GetRowCount() != 2 || !res.GetTruncated() || len(res.GetRows()) != 2 || len(res.GetColumns()) != 8 ||
+		res.GetStatistics().GetRowsRead() < 5 || res.GetGranularitySeconds() != 900 {
 		t.Errorf("%d rows, truncated %t, %v", res.GetRowCount(), res.GetTruncated(), res.GetStatistics())
 	}
 	if got := fmt.Sprint(res.GetRows()[0].AsSlice()[1:]); got != "[hello 9007199254740993 map[a:1] [1.5 nan] <nil> true 1.1]" {
 		t.Errorf("values %s", got)
 	}
-	if text := res.GetRows()[0].AsSlice()[0].(string); !strings.HasPrefix(text, at.Format("2006-01-02T15:04:05")) || !strings.HasSuffix(text, "Z") {
+	if text := res.GetRows()[0].AsSlice()[0].(string); !strings.HasPrefix(text, at.Format("2006-01-02T15:04:05")) ||
+		!strings.HasSuffix(text, "Z") {
 		t.Errorf("time %s", text)
 	}
 	if res.GetColumns()[2].GetType() != "Int64" || res.GetColumns()[2].GetName() != "big" {
@@ -96,7 +98,8 @@ func TestSql(t *testing.T) {
 	} {
 		_, err := run(sql)
 		var e *apierr.Error
-		if !errors.As(err, &e) || e.Tag != want.tag || !strings.Contains(e.Message, want.says) || want.tag == apierr.WarehouseInvalidSql && e.Param != "sql" {
+		if !errors.As(err, &e) || e.Tag != want.tag || !strings.Contains(e.Message, want.says) ||
+			want.tag == apierr.WarehouseInvalidSql && e.Param != "sql" {
 			t.Errorf("%s: %v", sql, err)
 			continue
 		}

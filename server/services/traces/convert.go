@@ -13,8 +13,9 @@ import (
 func toSummary(row reads.TraceRow) *svcv2.TraceSummary {
 	p := &svcv2.TraceSummary{
 		Id: row.TraceID, Object: "trace", StartTime: timestamppb.New(row.Start), DurationMs: float64(row.DurationNano) / 1e6,
-		RootSpanName: reads.DisplayName(row.SpanName, row.HTTPMethod, row.HTTPRoute), RootSpanKind: row.SpanKind, RootServiceName: row.ServiceName, RootStatusCode: row.StatusCode,
-		RootHasError: row.HasError, DeploymentEnvironment: text(row.Environment), ServiceNamespace: text(row.ServiceNamespace),
+		RootSpanName: reads.DisplayName(row.SpanName, row.HTTPMethod, row.HTTPRoute), RootSpanKind: row.SpanKind,
+		RootServiceName: row.ServiceName, RootStatusCode: row.StatusCode, RootHasError: row.HasError,
+		DeploymentEnvironment: text(row.Environment), ServiceNamespace: text(row.ServiceNamespace),
 		HttpMethod: text(row.HTTPMethod), HttpRoute: text(row.HTTPRoute),
 	}
 	if row.HTTPStatusCode != 0 {
@@ -44,7 +45,9 @@ func toSpan(traceID string, row reads.SpanRow) *svcv2.Span {
 		TraceState: text(row.TraceState), ScopeName: text(row.ScopeName), ScopeVersion: text(row.ScopeVersion),
 	}
 	for i, at := range row.EventsTimestamp {
-		p.Events = append(p.Events, &svcv2.SpanEvent{Timestamp: timestamppb.New(at), Name: row.EventsName[i], Attributes: row.EventsAttributes[i]})
+		p.Events = append(p.Events, &svcv2.SpanEvent{
+			Timestamp: timestamppb.New(at), Name: row.EventsName[i], Attributes: row.EventsAttributes[i],
+		})
 	}
 	for i, linked := range row.LinksTraceID {
 		p.Links = append(p.Links, &svcv2.SpanLink{

@@ -31,7 +31,9 @@ func (s *Service) SummarizeTraces(ctx context.Context, req *svcv2.SummarizeTrace
 	}
 	res := &svcv2.SummarizeTracesResponse{}
 	for _, r := range rows {
-		res.Data = append(res.Data, &svcv2.TraceFigures{Id: r.TraceID, SpanCount: int32(r.Spans), ErrorCount: int32(r.Errors), Services: r.Services, ErrorMessage: r.Message})
+		res.Data = append(res.Data, &svcv2.TraceFigures{
+			Id: r.TraceID, SpanCount: int32(r.Spans), ErrorCount: int32(r.Errors), Services: r.Services, ErrorMessage: r.Message,
+		})
 	}
 	return res, nil
 }

@@ -93,7 +93,9 @@ func (s *finder) slice(ctx context.Context, slice query.Window, want int) ([]rea
 		return nil, err
 	}
 	if len(listed) > maxListed {
-		return read.All[reads.TraceRow](ctx, s.warehouse, s.org, reads.SearchTraces(reads.TraceSearch{Slice: slice, Before: s.before, Filter: s.filter, Limit: want}))
+		return read.All[reads.TraceRow](ctx, s.warehouse, s.org, reads.SearchTraces(reads.TraceSearch{
+			Slice: slice, Before: s.before, Filter: s.filter, Limit: want,
+		}))
 	}
 	var rows []reads.TraceRow
 	rootless := make([]string, len(listed))

@@ -34,13 +34,15 @@ func TestGetSpan(t *testing.T) {
 	w := warehousetest.Shared(t)
 	const org, id, child = "org_span", "a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1", "00000000000000ab"
 	s := span{
-		org: org, trace: id, id: child, parent: "0000000000000001", at: noon(), name: "child", service: "db", status: "Error", duration: 3 * time.Millisecond,
+		org: org, trace: id, id: child, parent: "0000000000000001", at: noon(), name: "child", service: "db", status: "Error",
+		duration:   3 * time.Millisecond,
 		attributes: map[string]string{"k": "v"}, resource: map[string]string{"r": "1"}, events: []string{"exception"},
 	}
 	elsewhere := s
 	elsewhere.trace, elsewhere.name = strings.Repeat("b1", 16), "of another trace"
 	insert(t, w, s, s, elsewhere) // a retried request stored the span twice
-	got, err := New(w, engine.New(engine.Config{Warehouse: w})).GetSpan(as(t.Context(), org), &svcv2.GetSpanRequest{TraceId: strings.ToUpper(id), SpanId: strings.ToUpper(child)})
+	got, err := New(w, engine.New(engine.Config{Warehouse: w})).GetSpan(as(t.Context(), org),
+		&svcv2.GetSpanRequest{TraceId: strings.ToUpper(id), SpanId: strings.ToUpper(child)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,14 +50,16 @@ func TestGetSpan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(whole.GetSpans()[0], got, protocmp.Transform()); diff != "" || got.GetName() != "child" || len(got.GetEvents()) != 1 || len(got.GetLinks()) != 1 {
+	if diff := cmp.Diff(whole.GetSpans()[0], got, protocmp.Transform()); diff != "" || got.GetName() != "child" ||
+		len(got.GetEvents()) != 1 || len(got.GetLinks()) != 1 {
 		t.Errorf("not the span of the trace (-trace +span):\n%s", diff)
 	}
 	for _, ask := range []*svcv2.GetSpanRequest{{TraceId: id, SpanId: "00000000000000ff"}, {TraceId: strings.Repeat("c1", 16), SpanId: child}} {
 		_, err := New(w, engine.New(engine.Config{Warehouse: w})).GetSpan(as(t.Context(), org), ask)
 		wantError(t, err, apierr.SpanNotFound, "span_id")
 	}
-	_, err = New(w, engine.New(engine.Config{Warehouse: w})).GetSpan(as(t.Context(), "org_nobody"), &svcv2.GetSpanRequest{TraceId: id, SpanId: child})
+	_, err = New(w, engine.New(engine.Config{Warehouse: w})).GetSpan(as(t.Context(), "org_nobody"),
+		&svcv2.GetSpanRequest{TraceId: id, SpanId: child})
 	wantError(t, err, apierr.SpanNotFound, "span_id")
 }
 
@@ -97,7 +101,8 @@ func TestHugeTrace(t *testing.T) {
 			first = took
 		}
 		bytes += proto.Size(part)
-		if part.GetSpanCount() != n || part.GetServiceCount() != 40 || part.GetErrorCount() != n/1000 || part.GetHasMore() != (part.NextCursor != nil) {
+		if part.GetSpanCount() != n || part.GetServiceCount() != 40 || part.GetErrorCount() != n/1000 ||
+			part.GetHasMore() != (part.NextCursor != nil) {
 			t.Fatalf("%d spans, %d services, %d failed", part.GetSpanCount(), part.GetServiceCount(), part.GetErrorCount())
 		}
 		for _, sp := range part.GetSpans() {
@@ -114,7 +119,8 @@ func TestHugeTrace(t *testing.T) {
 	if len(seen) != n || parts != n/defaultSkeletonSpans {
 		t.Errorf("%d spans in %d parts", len(seen), parts)
 	}
-	t.Logf("%d spans: first part of %d after %v, all %d parts in %v, %d bytes a span on the wire (protobuf)", n, defaultSkeletonSpans, first, parts, took, bytes/n)
+	t.Logf("%d spans: first part of %d after %v, all %d parts in %v, %d bytes a span on the wire (protobuf)", n, defaultSkeletonSpans,
+		first, parts, took, bytes/n)
 
 	one := func(req *svcv2.GetTraceSkeletonRequest) *svcv2.TraceSkeleton {
 		t.Helper()
@@ -125,7 +131,8 @@ func TestHugeTrace(t *testing.T) {
 		}
 		return part
 	}
-	if got := one(&svcv2.GetTraceSkeletonRequest{ParentSpanId: ptr("0000000000000001")}); len(got.GetSpans()) != 10 || got.GetHasMore() || got.GetSpans()[0].GetParentSpanId() != "0000000000000001" {
+	if got := one(&svcv2.GetTraceSkeletonRequest{ParentSpanId: ptr("0000000000000001")}); len(got.GetSpans()) != 10 ||
+		got.GetHasMore() || got.GetSpans()[0].GetParentSpanId() != "0000000000000001" {
 		t.Errorf("%d children", len(got.GetSpans()))
 	}
 	if got := one(&svcv2.GetTraceSkeletonRequest{ErrorsOnly: ptr(true)}); len(got.GetSpans()) != n/1000 || !got.GetSpans()[0].GetHasError() {
@@ -135,7 +142,8 @@ func TestHugeTrace(t *testing.T) {
 	if got := one(&svcv2.GetTraceSkeletonRequest{StartTime: timestamppb.New(from), EndTime: timestamppb.New(to)}); len(got.GetSpans()) != 2001 || got.GetSpans()[0].GetOffsetMs() != 10000 {
 		t.Errorf("%d spans in a second", len(got.GetSpans()))
 	}
-	if got := one(&svcv2.GetTraceSkeletonRequest{StartTime: timestamppb.New(noon().Add(time.Hour))}); len(got.GetSpans()) != 0 || got.GetSpanCount() != n {
+	if got := one(&svcv2.GetTraceSkeletonRequest{StartTime: timestamppb.New(noon().Add(time.Hour))}); len(got.GetSpans()) != 0 ||
+		got.GetSpanCount() != n {
 		t.Errorf("%d spans after the end", len(got.GetSpans()))
 	}
 	if got := one(&svcv2.GetTraceSkeletonRequest{MaxSpans: ptr[int32](20000)}); len(got.GetSpans()) != 20000 {
@@ -152,7 +160,9 @@ func TestHugeTrace(t *testing.T) {
 	wantError(t, err, apierr.TraceNotFound, "trace_id")
 	_, err = s.GetTraceSkeleton(ctx, &svcv2.GetTraceSkeletonRequest{TraceId: id, Cursor: ptr("trc_x")})
 	wantError(t, err, apierr.CursorInvalid, "cursor")
-	_, err = s.GetTraceSkeleton(ctx, &svcv2.GetTraceSkeletonRequest{TraceId: id, StartTime: timestamppb.New(to), EndTime: timestamppb.New(from)})
+	_, err = s.GetTraceSkeleton(ctx, &svcv2.GetTraceSkeletonRequest{
+		TraceId: id, StartTime: timestamppb.New(to), EndTime: timestamppb.New(from),
+	})
 	wantError(t, err, apierr.TimeRangeInvalid, "end_time")
 	_, err = s.GetTraceSkeleton(ctx, &svcv2.GetTraceSkeletonRequest{TraceId: id, MaxSpans: ptr[int32](0)})
 	wantError(t, err, apierr.ParameterInvalid, "max_spans")
@@ -214,7 +224,10 @@ func TestFacets(t *testing.T) {
 	var spans []span
 	want := map[string]float64{}
 	for i := range 300 {
-		s := span{org: org, trace: traceID(i), id: "01", at: noon(), name: fmt.Sprintf("op %02d", i%30), service: fmt.Sprintf("s%02d", i%60), status: "Unset"}
+		s := span{
+			org: org, trace: traceID(i), id: "01", at: noon(), name: fmt.Sprintf("op %02d", i%30), service: fmt.Sprintf("s%02d", i%60),
+			status: "Unset",
+		}
 		if i%3 == 0 {
 			s.method, s.http, s.status = "GET", uint16(200+i%2), "Error"
 			want["http_method GET"]++
@@ -226,7 +239,9 @@ func TestFacets(t *testing.T) {
 	insert(t, w, spans...)
 	ask := func(org principal.OrgID, filters *svcv2.TraceFilters) (map[string]float64, map[string]int) {
 		// An hour begins in the window with its spans. It is read from spans, and again from rollups.
-		req := &svcv2.SearchTraceFacetsRequest{StartTime: timestamppb.New(noon().Add(-time.Hour)), EndTime: timestamppb.New(noon().Add(time.Hour)), Filters: filters}
+		req := &svcv2.SearchTraceFacetsRequest{
+			StartTime: timestamppb.New(noon().Add(-time.Hour)), EndTime: timestamppb.New(noon().Add(time.Hour)), Filters: filters,
+		}
 		res, err := New(w, engine.New(engine.Config{Warehouse: w})).SearchTraceFacets(as(t.Context(), org), req)
 		if err != nil {
 			t.Fatal(err)
@@ -273,12 +288,15 @@ func TestSearchThroughCrowds(t *testing.T) {
 		if i%3 == 0 {
 			parent = "00000000000000ff" // its root was lost
 		}
-		spans = append(spans, span{org: org, trace: traceID(i), id: "01", parent: parent, at: noon().Add(time.Duration(i%7) * time.Millisecond), name: "n", service: "s"})
+		spans = append(spans, span{
+			org: org, trace: traceID(i), id: "01", parent: parent, at: noon().Add(time.Duration(i%7) * time.Millisecond), name: "n", service: "s",
+		})
 	}
 	insert(t, w, spans...)
 	for name, filters := range map[string]*svcv2.TraceFilters{"all": nil, "of a name": {SpanName: ptr("n")}, "of a service": {ServiceName: ptr("s")}} {
 		seen := map[string]bool{}
-		found := search(t, New(w, engine.New(engine.Config{Warehouse: w})), org, &svcv2.SearchTracesRequest{Limit: ptr[int32](100), Filters: filters})
+		found := search(t, New(w, engine.New(engine.Config{Warehouse: w})), org,
+			&svcv2.SearchTracesRequest{Limit: ptr[int32](100), Filters: filters})
 		for i, tr := range found {
 			seen[tr.GetId()] = true
 			if i > 0 {

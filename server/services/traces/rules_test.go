@@ -34,7 +34,8 @@ func TestMethodIsExact(t *testing.T) {
 		if found := search(t, s, org, &svcv2.SearchTracesRequest{Filters: filters}); len(found) != want {
 			t.Errorf("%s: search finds %d, want %d", method, len(found), want)
 		}
-		facets, err := s.SearchTraceFacets(as(t.Context(), org), &svcv2.SearchTraceFacetsRequest{StartTime: start, EndTime: end, Filters: filters})
+		facets, err := s.SearchTraceFacets(as(t.Context(), org),
+			&svcv2.SearchTraceFacetsRequest{StartTime: start, EndTime: end, Filters: filters})
 		if err != nil {
 			t.Fatal(err)
 		}

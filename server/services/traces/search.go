@@ -21,10 +21,7 @@ func (s *Service) SearchTraces(ctx context.Context, req *svcv2.SearchTracesReque
 	if err != nil {
 		return nil, err
 	}
-	limit, err := paging.Limit(req.Limit)
-	if err != nil {
-		return nil, err
-	}
+	limit := paging.Limit(req.Limit)
 	before, err := paging.ParseTrace(req.Cursor)
 	if err != nil {
 		return nil, err

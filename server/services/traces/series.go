@@ -7,7 +7,6 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
-	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
 )
@@ -18,24 +17,18 @@ func (s *Service) QueryTraceTimeseries(ctx context.Context, req *svcv2.QueryTrac
 	if err != nil {
 		return nil, err
 	}
-	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), limits.TimeseriesWindow)
+	q, err := query.SignalTimeseries(query.Traces, req, func() (query.Filter, error) { return query.TraceFilter(req.GetFilters()) })
 	if err != nil {
 		return nil, err
 	}
-	filter, err := query.TraceFilter(req.GetFilters())
-	if err != nil {
-		return nil, err
-	}
-	result, err := s.engine.SignalTimeseries(ctx, org, query.SignalQuery{
-		Source: query.Traces, Window: window, Aggregation: req.GetAggregation(), ApdexThresholdMs: req.ApdexThresholdMs, Filter: filter, Where: req.GetWhere(),
-		GroupBy: req.GetGroupBy(), GroupByKey: req.GetGroupByAttributeKey(), BucketSeconds: req.BucketSeconds, SeriesLimit: req.SeriesLimit,
-	}, apierr.TraceQueryInvalid)
+	result, err := s.engine.SignalTimeseries(ctx, org, q, apierr.TraceQueryInvalid)
 	if err != nil {
 		return nil, err
 	}
 	return &svcv2.TraceTimeseries{
-		Object: "trace_timeseries", Aggregation: req.GetAggregation(), StartTime: timestamppb.New(window.Start), EndTime: timestamppb.New(window.End),
-		BucketSeconds: int32(result.Bucket.Seconds()), GroupBy: req.GroupBy, Series: result.SeriesProto(), Truncated: result.Truncated, Warnings: result.Warnings,
+		Object: "trace_timeseries", Aggregation: req.GetAggregation(), StartTime: timestamppb.New(q.Window.Start),
+		EndTime: timestamppb.New(q.Window.End), BucketSeconds: int32(result.Bucket.Seconds()), GroupBy: req.GroupBy,
+		Series: result.SeriesProto(), Truncated: result.Truncated, Warnings: result.Warnings,
 	}, nil
 }
 
@@ -45,23 +38,17 @@ func (s *Service) QueryTraceBreakdown(ctx context.Context, req *svcv2.QueryTrace
 	if err != nil {
 		return nil, err
 	}
-	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), limits.BreakdownWindow)
+	q, err := query.SignalBreakdown(query.Traces, req, func() (query.Filter, error) { return query.TraceFilter(req.GetFilters()) })
 	if err != nil {
 		return nil, err
 	}
-	filter, err := query.TraceFilter(req.GetFilters())
-	if err != nil {
-		return nil, err
-	}
-	result, err := s.engine.SignalBreakdown(ctx, org, query.SignalQuery{
-		Source: query.Traces, Window: window, Aggregation: req.GetAggregation(), ApdexThresholdMs: req.ApdexThresholdMs, Filter: filter, Where: req.GetWhere(),
-		GroupBy: req.GetGroupBy(), GroupByKey: req.GetGroupByAttributeKey(), RowLimit: req.Limit,
-	}, apierr.TraceQueryInvalid)
+	result, err := s.engine.SignalBreakdown(ctx, org, q, apierr.TraceQueryInvalid)
 	if err != nil {
 		return nil, err
 	}
 	return &svcv2.TraceBreakdown{
-		Object: "trace_breakdown", Aggregation: req.GetAggregation(), StartTime: timestamppb.New(window.Start), EndTime: timestamppb.New(window.End),
-		GroupBy: req.GetGroupBy(), Data: result.GroupsProto(), Truncated: result.Truncated, Warnings: result.Warnings,
+		Object: "trace_breakdown", Aggregation: req.GetAggregation(), StartTime: timestamppb.New(q.Window.Start),
+		EndTime: timestamppb.New(q.Window.End), GroupBy: req.GetGroupBy(), Data: result.GroupsProto(), Truncated: result.Truncated,
+		Warnings: result.Warnings,
 	}, nil
 }

@@ -78,7 +78,7 @@ func checkPart(start, end *timestamppb.Timestamp) error {
 		at   *timestamppb.Timestamp
 	}{{"start_time", start}, {"end_time", end}} {
 		if f.at != nil && (!f.at.IsValid() || f.at.AsTime().Year() < 1970 || f.at.AsTime().Year() > 2261) {
-			return apierr.New(apierr.TimeRangeInvalid, f.name+" must lie between the years 1970 and 2261.", apierr.Param(f.name))
+			return apierr.New(apierr.TimeRangeInvalid, f.name+" must be between the years 1970 and 2261.", apierr.Param(f.name))
 		}
 	}
 	if start != nil && end != nil && end.AsTime().Before(start.AsTime()) {

@@ -18,7 +18,8 @@ func (s *Service) GetSpan(ctx context.Context, req *svcv2.GetSpanRequest) (*svcv
 		return nil, err
 	}
 	traceID := strings.ToLower(req.GetTraceId())
-	rows, err := read.All[reads.SpanRow](ctx, s.warehouse, org, reads.Span(traceID, strings.ToLower(req.GetSpanId()), near(req.GetTimestamp())))
+	rows, err := read.All[reads.SpanRow](ctx, s.warehouse, org,
+		reads.Span(traceID, strings.ToLower(req.GetSpanId()), near(req.GetTimestamp())))
 	if err != nil {
 		return nil, err
 	}

@@ -68,7 +68,9 @@ func near(t *timestamppb.Timestamp) time.Time {
 // their start.
 func extentOf(rows []reads.SpanRow) reads.TraceExtentRow {
 	services := map[string]bool{}
-	extent := reads.TraceExtentRow{SpanCount: uint64(len(rows)), Start: rows[0].Timestamp, LastStart: rows[len(rows)-1].Timestamp, End: rows[0].Timestamp}
+	extent := reads.TraceExtentRow{
+		SpanCount: uint64(len(rows)), Start: rows[0].Timestamp, LastStart: rows[len(rows)-1].Timestamp, End: rows[0].Timestamp,
+	}
 	for _, r := range rows {
 		services[r.ServiceName] = true
 		if end := r.Timestamp.Add(time.Duration(min(r.DurationNano, math.MaxInt64))); end.After(extent.End) {

@@ -63,7 +63,8 @@ func insert(t *testing.T, w *warehouse.Warehouse, spans ...span) {
 			times, names, maps = append(times, s.at.Add(time.Duration(i))), append(names, e), append(maps, map[string]string{"n": fmt.Sprint(i)})
 		}
 		rows = append(rows, []any{
-			string(s.org), s.at, s.trace, s.id, s.parent, s.name, "Server", s.service, uint64(s.duration), s.status, s.status == "Error", s.parent == "",
+			string(s.org), s.at, s.trace, s.id, s.parent, s.name, "Server", s.service, uint64(s.duration), s.status, s.status == "Error",
+			s.parent == "",
 			s.method, s.route, s.http, 1.0, notNil(s.resource), notNil(s.attributes), times, names, maps,
 			[]string{traceID(99)},
 			[]string{"00000000000000aa"},
@@ -117,15 +118,28 @@ func TestSearchFilters(t *testing.T) {
 	s := New(w, engine.New(engine.Config{Warehouse: w}))
 	const org = "org_filters"
 	insert(t, w,
-		span{org: org, trace: traceID(1), id: "01", at: noon(), name: "GET /cart", service: "web", status: "Unset", method: "GET", route: "/cart", http: 200, duration: 20 * time.Millisecond},
 		span{
-			org: org, trace: traceID(1), id: "02", parent: "01", at: noon().Add(time.Millisecond), name: "SELECT", service: "db", status: "Error", duration: 5 * time.Millisecond,
+			org: org, trace: traceID(1), id: "01", at: noon(), name: "GET /cart", service: "web", status: "Unset", method: "GET",
+			route: "/cart", http: 200, duration: 20 * time.Millisecond,
+		},
+		span{
+			org: org, trace: traceID(1), id: "02", parent: "01", at: noon().Add(time.Millisecond), name: "SELECT", service: "db",
+			status: "Error", duration: 5 * time.Millisecond,
 			attributes: map[string]string{"db.rows": "7"}, resource: map[string]string{"service.name": "db", "zone": "a"},
 		},
-		span{org: org, trace: traceID(2), id: "01", at: noon().Add(-5 * time.Hour), name: "POST /pay", service: "web", status: "Error", method: "POST", route: "/pay", http: 503, duration: time.Second},
+		span{
+			org: org, trace: traceID(2), id: "01", at: noon().Add(-5 * time.Hour), name: "POST /pay", service: "web", status: "Error",
+			method: "POST", route: "/pay", http: 503, duration: time.Second,
+		},
 		// No root was received, so the earliest span represents the trace.
-		span{org: org, trace: traceID(3), id: "0b", parent: "0a", at: noon().Add(-2 * time.Hour), name: "later", service: "worker", status: "Ok", duration: time.Millisecond},
-		span{org: org, trace: traceID(3), id: "0c", parent: "0a", at: noon().Add(-2*time.Hour - time.Minute), name: "first", service: "worker", status: "Ok", duration: 2 * time.Millisecond},
+		span{
+			org: org, trace: traceID(3), id: "0b", parent: "0a", at: noon().Add(-2 * time.Hour), name: "later", service: "worker",
+			status: "Ok", duration: time.Millisecond,
+		},
+		span{
+			org: org, trace: traceID(3), id: "0c", parent: "0a", at: noon().Add(-2*time.Hour - time.Minute), name: "first", service: "worker",
+			status: "Ok", duration: 2 * time.Millisecond,
+		},
 		// There are two roots, and the earlier one represents the trace.
 		span{org: org, trace: traceID(4), id: "01", at: noon().Add(-3 * time.Hour), name: "root a", service: "twice", status: "Ok"},
 		span{org: org, trace: traceID(4), id: "02", at: noon().Add(-150 * time.Minute), name: "root b", service: "twice", status: "Ok"},
@@ -181,8 +195,8 @@ func TestSearchFilters(t *testing.T) {
 	}
 	all := search(t, s, org, &svcv2.SearchTracesRequest{})
 	want := &svcv2.TraceSummary{
-		Id: t1, Object: "trace", StartTime: timestamppb.New(noon()), DurationMs: 20, RootSpanName: "GET /cart", RootSpanKind: "Server", RootServiceName: "web",
-		RootStatusCode: "Unset", HttpMethod: ptr("GET"), HttpRoute: ptr("/cart"), HttpStatusCode: ptr("200"),
+		Id: t1, Object: "trace", StartTime: timestamppb.New(noon()), DurationMs: 20, RootSpanName: "GET /cart", RootSpanKind: "Server",
+		RootServiceName: "web", RootStatusCode: "Unset", HttpMethod: ptr("GET"), HttpRoute: ptr("/cart"), HttpStatusCode: ptr("200"),
 	}
 	if diff := cmp.Diff(want, all[0], protocmp.Transform()); diff != "" {
 		t.Errorf("summary (-want +got):\n%s", diff)
@@ -236,7 +250,8 @@ func TestGetTrace(t *testing.T) {
 	id := strings.Repeat("a1", 16)
 	insert(t, w,
 		span{
-			org: org, trace: id, id: "02", parent: "01", at: noon().Add(time.Second), name: "child", service: "db", status: "Ok", duration: 3 * time.Second,
+			org: org, trace: id, id: "02", parent: "01", at: noon().Add(time.Second), name: "child", service: "db", status: "Ok",
+			duration:   3 * time.Second,
 			attributes: map[string]string{"k": "v"}, resource: map[string]string{"r": "1"}, events: []string{"exception", "retry"},
 		},
 		span{org: org, trace: id, id: "01", at: noon(), name: "root", service: "web", status: "Unset", duration: time.Second},
@@ -246,13 +261,15 @@ func TestGetTrace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	link := []*svcv2.SpanLink{{TraceId: traceID(99), SpanId: "00000000000000aa", TraceState: ptr("a=b"), Attributes: map[string]string{"l": "1"}}}
+	link := []*svcv2.SpanLink{
+		{TraceId: traceID(99), SpanId: "00000000000000aa", TraceState: ptr("a=b"), Attributes: map[string]string{"l": "1"}},
+	}
 	want := &svcv2.Trace{
 		Id: id, Object: "trace", StartTime: timestamppb.New(noon()), EndTime: timestamppb.New(noon().Add(4 * time.Second)), DurationMs: 4000,
 		SpanCount: 2, ServiceCount: 2, Spans: []*svcv2.Span{
 			{
-				Id: "01", Object: "span", TraceId: id, Name: "root", ServiceName: "web", Kind: "Server", StartTime: timestamppb.New(noon()), DurationMs: 1000,
-				StatusCode: "Unset", Links: link,
+				Id: "01", Object: "span", TraceId: id, Name: "root", ServiceName: "web", Kind: "Server", StartTime: timestamppb.New(noon()),
+				DurationMs: 1000, StatusCode: "Unset", Links: link,
 			},
 			{
 				Id: "02", Object: "span", TraceId: id, ParentSpanId: ptr("01"), Name: "child", ServiceName: "db", Kind: "Server",
@@ -315,7 +332,6 @@ func TestSearchRefuses(t *testing.T) {
 		"backwards":  {&svcv2.SearchTracesRequest{StartTime: end, EndTime: start}, apierr.TimeRangeInvalid, "end_time"},
 		"too long":   {&svcv2.SearchTracesRequest{StartTime: timestamppb.New(noon().Add(-7 * 24 * time.Hour)), EndTime: end}, apierr.TelemetryRangeTooLarge, "start_time"},
 		"bad cursor": {&svcv2.SearchTracesRequest{StartTime: start, EndTime: end, Cursor: ptr("")}, apierr.CursorInvalid, "cursor"},
-		"bad limit":  {&svcv2.SearchTracesRequest{StartTime: start, EndTime: end, Limit: ptr[int32](0)}, apierr.ParameterInvalid, "limit"},
 	} {
 		_, err := New(nil, engine.New(engine.Config{Warehouse: nil})).SearchTraces(as(t.Context(), "org_a"), tc.req)
 		var e *apierr.Error
@@ -331,7 +347,9 @@ func TestIndexes(t *testing.T) {
 	const org = "org_indexes"
 	insert(t, w, span{org: org, trace: traceID(1), id: "01", at: noon(), name: "n", service: "s", attributes: map[string]string{"k": "v"}})
 	window := query.Window{Start: noon().Add(-time.Hour), End: noon().Add(time.Hour)}
-	equals := query.Filter{Match: &query.Match{Field: query.Field{Scope: query.OwnAttribute, Key: "k"}, Op: query.OpEqual, Values: []string{"v"}}}
+	equals := query.Filter{
+		Match: &query.Match{Field: query.Field{Scope: query.OwnAttribute, Key: "k"}, Op: query.OpEqual, Values: []string{"v"}},
+	}
 	ofService := query.Filter{Match: &query.Match{Field: query.Field{Key: "service.name"}, Op: query.OpEqual, Values: []string{"s"}}}
 	filtered := reads.SearchTraces(reads.TraceSearch{Slice: window, Limit: 1, Filter: query.And(ofService, equals)})
 	// The plan omits the subqueries of a set, so the query that finds matching spans is explained by itself.

@@ -14,8 +14,8 @@ func testIngestOutcomes(t *testing.T, f *fixture) {
 	org, _ := f.org(t)
 	other, _ := f.org(t)
 	start := f.now().UTC()
-	outcome := func(key, node string, after time.Duration) store.IngestOutcome {
-		return store.IngestOutcome{KeyID: key, Node: node, At: start.Add(after), Signal: "logs", Door: "http", Status: 200, Accepted: 3, Bytes: 9}
+	outcome := func(key string, after time.Duration) store.IngestOutcome {
+		return store.IngestOutcome{KeyID: key, Node: "n1", At: start.Add(after), Signal: "logs", Door: "http", Status: 200, Accepted: 3, Bytes: 9}
 	}
 	refused := store.IngestOutcome{
 		KeyID: "ingk_a", Node: "n2", At: start.Add(2 * time.Second), Signal: "traces", Door: "grpc", Status: 401, Tag: "@svc/ingest/Unauthorized",
@@ -28,21 +28,21 @@ func testIngestOutcomes(t *testing.T, f *fixture) {
 		}
 	}
 	put()
-	first := outcome("ingk_a", "n1", 0)
+	first := outcome("ingk_a", 0)
 	first.Reason, first.Agent = "bad \x00\xff", strings.Repeat("a", 300)
 	put(store.NodeOutcomes{Org: org, KeyID: "ingk_a", Node: "n1", Outcomes: []store.IngestOutcome{first}})
 	if got, err := f.ListIngestOutcomes(ctx, org, "ingk_a"); err != nil || len(got) != 1 || got[0].Reason != "bad  \uFFFD" || len(got[0].Agent) != 200 {
 		t.Errorf("text of senders: %+v, %v", got, err)
 	}
 	f.advance(time.Hour)
-	second, third := outcome("ingk_a", "n1", time.Second), outcome("ingk_a", "n1", 3*time.Second)
+	second, third := outcome("ingk_a", time.Second), outcome("ingk_a", 3*time.Second)
 	put(
 		store.NodeOutcomes{Org: org, KeyID: "ingk_a", Node: "n1", Outcomes: []store.IngestOutcome{second, third}}, // replaces
 		store.NodeOutcomes{Org: org, KeyID: "ingk_a", Node: "n2", Outcomes: []store.IngestOutcome{refused}},
 		store.NodeOutcomes{Org: "org_none", KeyID: "ingk_a", Node: "n2", Outcomes: []store.IngestOutcome{refused}},
 	)
 	f.advance(time.Hour)
-	fourth := outcome("ingk_b", "n1", 2*time.Second)
+	fourth := outcome("ingk_b", 2*time.Second)
 	put(store.NodeOutcomes{Org: org, KeyID: "ingk_b", Node: "n1", Outcomes: []store.IngestOutcome{fourth}})
 	check := func(key string, want ...store.IngestOutcome) {
 		t.Helper()

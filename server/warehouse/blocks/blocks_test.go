@@ -112,8 +112,8 @@ func fill(s *blocks.Set, seed int) {
 		key, org := []byte(fmt.Sprint("key", (i+seed)%3)), []byte(fmt.Sprint("org", seed%2))
 		s.AttributeKeys().Add(org, 3600*uint32(1+i%2), blocks.LogRecords, blocks.OnLog, key, blocks.ValueType(i%2), uint64(i+1))
 		s.MetricCatalog().Add(&blocks.MetricUse{
-			Org: org, Name: key, Service: []byte("s"), Description: []byte(fmt.Sprint("d", seed)), Hour: 3600, Type: blocks.SumMetric, Monotonic: i == 0,
-			Points: 2, First: int64(10 - i), Last: int64(20 + i + seed),
+			Org: org, Name: key, Service: []byte("s"), Description: []byte(fmt.Sprint("d", seed)), Hour: 3600, Type: blocks.SumMetric,
+			Monotonic: i == 0, Points: 2, First: int64(10 - i), Last: int64(20 + i + seed),
 		})
 	}
 }

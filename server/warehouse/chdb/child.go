@@ -29,7 +29,7 @@ func (c *child) kill() {
 func (c *child) failure() error {
 	said := strings.TrimSpace(c.stderr.tail())
 	if said == "" {
-		said = "it said nothing"
+		said = "it wrote nothing"
 	}
 	err := fmt.Errorf("the warehouse process ended before it answered (%v): %s", c.cmd.ProcessState, said)
 	if strings.Contains(said, ErrLocked.Error()) {
@@ -63,7 +63,7 @@ func (t *tailWriter) Write(p []byte) (int, error) {
 		}
 		t.line = []byte(rest)
 		if line != "" {
-			t.log.Log(context.Background(), levelOf(line), "warehouse_process_said", "line", line)
+			t.log.Log(context.Background(), levelOf(line), "the warehouse process wrote a line", "line", line)
 		}
 	}
 }

@@ -120,7 +120,9 @@ func (c *connection) refuseReach(st Statement) error {
 func castsTo(node string) bool {
 	name, isFunction := strings.CutPrefix(node, "Function ")
 	name, _, _ = strings.Cut(strings.ToLower(name), " ")
-	return isFunction && slices.Contains([]string{"cast", "_cast", "accuratecast", "accuratecastornull", "accuratecastordefault", "reinterpret"}, name)
+	return isFunction && slices.Contains([]string{
+		"cast", "_cast", "accuratecast", "accuratecastornull", "accuratecastordefault", "reinterpret",
+	}, name)
 }
 
 // makesRows reports whether a table function reads nothing but its arguments.

@@ -49,7 +49,8 @@ func (s *confinedSlots) take(ctx context.Context, tenant string, patience time.D
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		case <-late.C:
-			return nil, exceptionf(codeTooManyStatements, "Too many confined statements are running. Try again when one of them has ended. (TOO_MANY_SIMULTANEOUS_QUERIES)")
+			return nil, exceptionf(codeTooManyStatements,
+				"Too many confined statements are running. Try again when one of them has ended. (TOO_MANY_SIMULTANEOUS_QUERIES)")
 		}
 	}
 }

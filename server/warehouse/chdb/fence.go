@@ -46,7 +46,8 @@ const grants = `            <grants>
 
 // OwnRows is the condition on the rows that a tenant sees: the rows of the organization after which its database is named.
 func OwnRows() string {
-	return fmt.Sprintf("startsWith(currentDatabase(), %s) AND OrgId = substring(currentDatabase(), %d)", quoteString(TenantPrefix), len(TenantPrefix)+1)
+	return fmt.Sprintf("startsWith(currentDatabase(), %s) AND OrgId = substring(currentDatabase(), %d)", quoteString(TenantPrefix),
+		len(TenantPrefix)+1)
 }
 
 // policies writes the row policies in the form of users.xml. A connection to the main database sees all rows, one to a tenant's

@@ -85,7 +85,8 @@ func (h *handler) run(ctx context.Context, out *response, r *http.Request) (Summ
 		st.Settings["readonly"] = "2" // as in ClickHouse: a GET changes nothing
 	}
 	if enc := r.Header.Get("Content-Encoding"); enc != "" && enc != "identity" {
-		return Summary{}, exceptionf(codeNotImplemented, "The embedded engine takes no compressed requests: Content-Encoding is %s. (NOT_IMPLEMENTED)", enc)
+		return Summary{}, exceptionf(codeNotImplemented,
+			"The embedded engine takes no compressed requests: Content-Encoding is %s. (NOT_IMPLEMENTED)", enc)
 	}
 	if strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/") {
 		return Summary{}, exceptionf(codeNotImplemented, "The embedded engine takes no external tables. (NOT_IMPLEMENTED)")

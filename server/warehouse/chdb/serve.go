@@ -44,7 +44,7 @@ const drainTime = 10 * time.Second
 const engineNice = 5
 
 // ErrParentGone says that the process that started this one has died.
-var ErrParentGone = errors.New("the parent process is gone")
+var ErrParentGone = errors.New("the parent process has ended")
 
 // Serve boots the engine and answers on the socket. It stops gracefully when ctx ends or SIGTERM arrives. When the parent dies,
 // the process exits at once, because no client is left and a new parent needs the data folder. Serve prints nothing. It ignores
@@ -60,7 +60,7 @@ func Serve(ctx context.Context, cfg Config) error {
 		go func() {
 			_, _ = io.Copy(io.Discard, cfg.Parent)
 			// Exit instead of shutting down: a shutdown waits for statements and merges and may never end. Acknowledged rows are on disk.
-			cfg.Logger.Error("the server is gone; the warehouse process ends")
+			cfg.Logger.Error("the server has ended; the warehouse process ends too")
 			os.Exit(1)
 		}()
 	}

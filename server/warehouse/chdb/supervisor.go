@@ -194,7 +194,7 @@ func (s *Supervisor) restart() *child {
 	start := time.Now()
 	c, err := s.spawn()
 	if err != nil {
-		s.log.Error("the warehouse does not start", "error", err)
+		s.log.Error("the warehouse process does not start", "error", err)
 		return nil
 	}
 	s.mu.Lock()

@@ -24,7 +24,8 @@ func TestLexRebuilds(t *testing.T) {
 }
 
 func TestParseTreeRefusesWhatDoesNotAddUp(t *testing.T) {
-	if n, err := ParseTree([]string{"A (children 2)", " B x (alias y)", " C"}); err != nil || len(n.Nodes) != 2 || n.Nodes[0].Alias != "y" || n.Nodes[0].Text != "x" {
+	if n, err := ParseTree([]string{"A (children 2)", " B x (alias y)", " C"}); err != nil || len(n.Nodes) != 2 ||
+		n.Nodes[0].Alias != "y" || n.Nodes[0].Text != "x" {
 		t.Errorf("%+v, %v", n, err)
 	}
 	for _, lines := range [][]string{{}, {"A (children 1)"}, {"A", "B"}, {"A (children 1)", "B"}, {"A (children 1)", "  B"}, {" A"}, {"A (children 99999999999999999999)"}} {

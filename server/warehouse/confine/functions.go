@@ -83,7 +83,8 @@ func isSetFunction(name string) bool {
 // as arrayMap(f, xs) does.
 func isOperator(name string) bool {
 	switch name {
-	case "equals", "notEquals", "less", "lessOrEquals", "greater", "greaterOrEquals", "and", "or", "not", "plus", "minus", "multiply", "divide",
+	case "equals", "notEquals", "less", "lessOrEquals", "greater", "greaterOrEquals", "and", "or", "not", "plus", "minus", "multiply",
+		"divide",
 		"like", "notLike", "ilike", "notILike", "isNull", "isNotNull", "if", "multiIf", "count", "countDistinct", "sum", "min", "max", "avg", "any", "tuple",
 		"lower", "upper", "concat", "arrayElement", "CAST", "toString", "in", "notIn":
 		return true

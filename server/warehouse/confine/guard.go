@@ -17,7 +17,9 @@ type Guard struct {
 
 // NewGuard makes a guard that offers the tables. engineFunctions are all functions of the engine that will run the statements.
 func NewGuard(tables, engineFunctions []string) *Guard {
-	g := &Guard{tables: map[string]bool{}, names: slices.Sorted(slices.Values(tables)), functions: allowedFunctions(), banned: map[string]bool{}}
+	g := &Guard{
+		tables: map[string]bool{}, names: slices.Sorted(slices.Values(tables)), functions: allowedFunctions(), banned: map[string]bool{},
+	}
 	for _, t := range tables {
 		g.tables[t] = true
 	}
@@ -80,7 +82,8 @@ func (g *Guard) node(p *Prepared, c *Checked, seen map[string]bool, n *Node, abo
 		if len(n.Nodes) != 1 || n.Nodes[0].Kind != "ExpressionList" || n.Text != "" {
 			return refuse(DisallowedStatement, "INTO OUTFILE, FORMAT and SETTINGS are not allowed: the server decides them.")
 		}
-	case "SelectQuery", "SelectIntersectExceptQuery", "ExpressionList", "Subquery", "WithElement", "TablesInSelectQuery", "TablesInSelectQueryElement",
+	case "SelectQuery", "SelectIntersectExceptQuery", "ExpressionList", "Subquery", "WithElement", "TablesInSelectQuery",
+		"TablesInSelectQueryElement",
 		"TableExpression", "TableJoin", "ArrayJoin", "Asterisk", "QualifiedAsterisk", "ColumnsRegexpMatcher", "QualifiedColumnsRegexpMatcher",
 		"ColumnsListMatcher", "QualifiedColumnsListMatcher", "ColumnsTransformerList", "ColumnsExceptTransformer", "ColumnsReplaceTransformer",
 		"ColumnsReplaceTransformer::Replacement", "OrderByElement", "WindowDefinition", "WindowListElement":
@@ -116,7 +119,8 @@ func (g *Guard) table(p *Prepared, c *Checked, n *Node) *Refusal {
 	name := n.Text
 	if len(n.Nodes) > 0 || !namePattern.MatchString(name) {
 		if strings.Contains(name, ".") {
-			return refuse(DisallowedTable, "The table %s is not offered. Write a table's name without a database: %s.", quote(name), strings.Join(g.names, ", "))
+			return refuse(DisallowedTable, "The table %s is not offered. Write a table's name without a database: %s.", quote(name),
+				strings.Join(g.names, ", "))
 		}
 		return refuse(DisallowedTable, "The table %s is not offered. Tables: %s.", quote(name), strings.Join(g.names, ", "))
 	}
@@ -136,7 +140,8 @@ func (g *Guard) function(n *Node, above []*Node) *Refusal {
 	name, _, _ := strings.Cut(n.Text, " ")
 	if len(above) > 0 && above[len(above)-1].Kind == "TableExpression" {
 		if !slices.Contains(tableFunctions(), strings.ToLower(name)) {
-			return refuse(DisallowedFunction, "The table function %s is not allowed; only numbers, zeros, values and generate_series are.", quote(name))
+			return refuse(DisallowedFunction, "The table function %s is not allowed; only numbers, zeros, values and generate_series are.",
+				quote(name))
 		}
 		return checkTypes(n)
 	}
@@ -155,7 +160,7 @@ func (g *Guard) function(n *Node, above []*Node) *Refusal {
 	for _, list := range n.Nodes {
 		for _, arg := range list.Nodes {
 			if arg.Kind == "Identifier" && g.banned[strings.ToLower(arg.Text)] {
-				return refuse(DisallowedFunction, "%s as an argument of %s would name a function that is not allowed. If it is a column, give it another name.",
+				return refuse(DisallowedFunction, "%s as an argument of %s names a function that is not allowed. If it is a column, give it another name.",
 					quote(arg.Text), quote(name))
 			}
 		}
@@ -176,7 +181,7 @@ func checkSet(n *Node) *Refusal {
 			}
 		}
 	}
-	return refuse(DisallowedStatement, "The right side of IN must be a list of values or a subquery. To look into an array, write has(array, value).")
+	return refuse(DisallowedStatement, "The right side of IN must be a list of values or a subquery. For an array, write has(array, value).")
 }
 
 func (g *Guard) similarFunction(name string) string {

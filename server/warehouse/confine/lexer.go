@@ -96,7 +96,7 @@ func next(sql string, at int) (Kind, int, *Refusal) {
 			n++
 		}
 		if n < len(rest) && rest[n] == '$' {
-			return 0, 0, refuse(DisallowedStatement, "The statement has a text between $ signs at %s; use single quotes.", place(sql, at))
+			return 0, 0, refuse(DisallowedStatement, "The statement has text between $ signs at %s; use single quotes.", place(sql, at))
 		}
 		return Dollar, n, nil
 	case isNameByte(c):

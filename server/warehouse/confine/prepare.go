@@ -17,7 +17,8 @@ type Prepared struct {
 // columns; see word.
 func disallowed(word string) bool {
 	switch word {
-	case "INSERT", "UPDATE", "DELETE", "DROP", "ALTER", "TRUNCATE", "RENAME", "ATTACH", "DETACH", "CREATE", "GRANT", "REVOKE", "OPTIMIZE", "SYSTEM", "KILL",
+	case "INSERT", "UPDATE", "DELETE", "DROP", "ALTER", "TRUNCATE", "RENAME", "ATTACH", "DETACH", "CREATE", "GRANT", "REVOKE",
+		"OPTIMIZE", "SYSTEM", "KILL",
 		"OUTFILE", "SETTINGS", "EXPLAIN", "SHOW", "USE", "SET", "EXECUTE", "BACKUP", "RESTORE", "PREWHERE", "FINAL":
 		return true
 	}
@@ -79,7 +80,7 @@ func (g *Guard) word(p *Prepared, code []Token, i int) *Refusal {
 	}
 	switch {
 	case t.Kind == Dollar:
-		return refuse(DisallowedStatement, "%s at %s is no macro or variable that is known here.", quote(t.Text), place(p.SQL, t.At))
+		return refuse(DisallowedStatement, "%s at %s is not a known macro or variable.", quote(t.Text), place(p.SQL, t.At))
 	case t.Kind != Word && t.Kind != Quoted:
 		return nil
 	case definesTable(code, i):
@@ -93,7 +94,7 @@ func (g *Guard) word(p *Prepared, code []Token, i int) *Refusal {
 		return nil
 	}
 	if t.Is("WITH") && next(1).Is("TOTALS") && !next(2).Is("AS") {
-		return refuse(DisallowedStatement, "WITH TOTALS at %s is not allowed: a result has no place for its row of totals. Use WITH ROLLUP, whose total is the row with empty groups.", place(p.SQL, t.At))
+		return refuse(DisallowedStatement, "WITH TOTALS at %s is not allowed: a result cannot hold its row of totals. Use WITH ROLLUP: its total is the row with empty groups.", place(p.SQL, t.At))
 	}
 	word := strings.ToUpper(t.Text)
 	if !disallowed(word) || i > 0 && (code[i-1].Is(".") || code[i-1].Is("AS")) {
@@ -110,14 +111,16 @@ func (g *Guard) word(p *Prepared, code []Token, i int) *Refusal {
 	case n.Is("("), n.Is(","), n.Is(")"), n.Is("."), n.Text == "", n.Kind == Symbol:
 		return nil // a function or a column with that name
 	case n.Kind == Word || n.Kind == Quoted || n.Kind == Text:
-		return refuse(DisallowedStatement, "%s at %s is not allowed: a statement may only read, with the settings of the server.", word, place(p.SQL, t.At))
+		return refuse(DisallowedStatement, "%s at %s is not allowed: a statement may only read, with the settings of the server.", word,
+			place(p.SQL, t.At))
 	}
 	return nil
 }
 
 // definesTable reports whether `name AS ( SELECT …` begins at a token.
 func definesTable(code []Token, i int) bool {
-	return i+3 < len(code) && (code[i].Kind == Quoted || code[i].Kind == Word && namePattern.MatchString(code[i].Text)) && code[i+1].Is("AS") &&
+	return i+3 < len(code) && (code[i].Kind == Quoted || code[i].Kind == Word && namePattern.MatchString(code[i].Text)) &&
+		code[i+1].Is("AS") &&
 		afterMaterialized(code, i+2) >= 0
 }
 
@@ -190,7 +193,8 @@ func expansion(code []Token, defined map[string]bool) int {
 		total := 0
 		for i := from; i < to; i++ {
 			t := code[i]
-			if (t.Kind == Word || t.Kind == Quoted) && defined[t.Name()] && !inside(i) && !(i > 0 && code[i-1].Is(".")) && !(i+1 < len(code) && code[i+1].Is(".")) {
+			if (t.Kind == Word || t.Kind == Quoted) && defined[t.Name()] && !inside(i) && !(i > 0 && code[i-1].Is(".")) &&
+				!(i+1 < len(code) && code[i+1].Is(".")) {
 				total = min(total+weight(t.Name()), maxExpansion+1)
 			}
 		}

@@ -44,7 +44,8 @@ type table struct {
 func newTable() *table {
 	t := &table{
 		text: native.NewString(), low: native.NewLowCardinality("fixed"), u8: native.NewUInt8(), flag: native.NewBool(), u64: native.NewUInt64(),
-		i32: native.NewInt32(), f64: native.NewFloat64(), null: native.NewNullableFloat64(), seconds: native.NewDateTime(), nanos: native.NewDateTime64(),
+		i32: native.NewInt32(), f64: native.NewFloat64(), null: native.NewNullableFloat64(), seconds: native.NewDateTime(),
+		nanos: native.NewDateTime64(),
 		attrs: native.NewMap(), numbers: native.NewArray(native.NewUInt64()), texts: native.NewArray(native.NewString()),
 		names: native.NewArray(native.NewLowCardinality()), maps: native.NewArray(native.NewMap()),
 	}
@@ -200,7 +201,9 @@ func TestMapLastEntryWins(t *testing.T) {
 		if d := cmp.Diff([]uint8{3, 4, 5}, m.RowTags()); d != "" {
 			t.Error(d)
 		}
-		want = append(want, map[string]any{"m": map[string]string{"a": fmt.Sprint("a", row, 5), "b": fmt.Sprint("b", row, 4), "c": fmt.Sprint("c", row, 3)}})
+		want = append(want, map[string]any{
+			"m": map[string]string{"a": fmt.Sprint("a", row, 5), "b": fmt.Sprint("b", row, 4), "c": fmt.Sprint("c", row, 3)},
+		})
 	}
 	m.Repeat(m.LastRow())
 	want = append(want, want[3])
@@ -261,7 +264,9 @@ func TestMapRemove(t *testing.T) {
 	if m.EndRow() {
 		t.Error("an even row lost entries")
 	}
-	want := []map[string]any{{"m": map[string]string{"b": "22", "c": "4444"}}, {"m": map[string]string{"a": "22"}}, {"m": map[string]string{}}, {"m": map[string]string{"a": "last"}}}
+	want := []map[string]any{
+		{"m": map[string]string{"b": "22", "c": "4444"}}, {"m": map[string]string{"a": "22"}}, {"m": map[string]string{}}, {"m": map[string]string{"a": "last"}},
+	}
 	if d := cmp.Diff(want, nativetest.Rows(t, &native.Block{Fields: []native.Field{{Name: "m", Column: m}}})); d != "" {
 		t.Error(d)
 	}

@@ -235,7 +235,8 @@ func TestURL(t *testing.T) {
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.Out.URL.Scheme, r.Out.URL.Host = "http", "warehouse"
 			user, password, basic := r.In.BasicAuth()
-			if basic && user == "reader" && password == "p@ss" || r.In.Header.Get("X-ClickHouse-User") == "reader" && r.In.Header.Get("X-ClickHouse-Key") == "p@ss" {
+			if basic && user == "reader" && password == "p@ss" || r.In.Header.Get("X-ClickHouse-User") == "reader" &&
+				r.In.Header.Get("X-ClickHouse-Key") == "p@ss" {
 				authorized.Add(1)
 			} else {
 				t.Errorf("%s without the user's password", r.In.URL)
@@ -261,7 +262,8 @@ func TestURL(t *testing.T) {
 		t.Fatal(err)
 	}
 	var n uint64
-	if err := w.QueryRow(t.Context(), "org_url", "SELECT count() FROM by_url.spans WHERE OrgId = {org:String}", nil, &n); err != nil || n != 10 {
+	if err := w.QueryRow(t.Context(), "org_url", "SELECT count() FROM by_url.spans WHERE OrgId = {org:String}", nil, &n); err != nil ||
+		n != 10 {
 		t.Errorf("got %d spans, %v; want 10", n, err)
 	}
 	if authorized.Load() < 10 {

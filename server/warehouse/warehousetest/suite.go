@@ -203,7 +203,8 @@ func testExceptions(t *testing.T, w *warehouse.Warehouse) {
 func testLimits(t *testing.T, w *warehouse.Warehouse) {
 	ctx := t.Context()
 	checkFailure(t, failure(ctx, w, warehouse.Limits{RowsToRead: 1000}, "SELECT count(), {org:String} FROM numbers(1000000) WHERE number % 3 = 1"), warehouse.ErrTooCostly, 158)
-	checkFailure(t, failure(ctx, w, warehouse.Limits{ResultRows: 10}, "SELECT number, {org:String} FROM numbers(1000)"), warehouse.ErrTooCostly, 396)
+	checkFailure(t, failure(ctx, w, warehouse.Limits{ResultRows: 10}, "SELECT number, {org:String} FROM numbers(1000)"),
+		warehouse.ErrTooCostly, 396)
 	checkFailure(t, failure(ctx, w, warehouse.Limits{Memory: 8 << 20}, "SELECT length(groupArray(number)), {org:String} FROM numbers(10000000)"), warehouse.ErrMemory, 241)
 	checkFailure(t, failure(ctx, w, warehouse.Limits{Time: 300 * time.Millisecond}, "SELECT max(sleepEachRow(0.01)), {org:String} FROM numbers(300)"), warehouse.ErrTimeout, 159)
 	err := failure(ctx, w, warehouse.Limits{}, "INSERT INTO spans (OrgId) VALUES ({org:String})")
@@ -250,7 +251,8 @@ func testCancel(t *testing.T, w *warehouse.Warehouse) {
 	defer cancel()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- failure(ctx, w, warehouse.Limits{ResultRows: 1 << 40, RowsToRead: 1 << 40}, "SELECT number, 'cancel_mark', {org:String} FROM numbers(100000000000)")
+		ended <- failure(ctx, w, warehouse.Limits{ResultRows: 1 << 40, RowsToRead: 1 << 40},
+			"SELECT number, 'cancel_mark', {org:String} FROM numbers(100000000000)")
 	}()
 	for deadline := time.Now().Add(5 * time.Second); running(t, w, "cancel_mark") == 0; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -291,7 +293,8 @@ func testConcurrency(t *testing.T, w *warehouse.Warehouse) {
 
 func testNoLeak(t *testing.T, w *warehouse.Warehouse) {
 	for range 10 {
-		err := failure(t.Context(), w, warehouse.Limits{}, "SELECT 'secret_of_another', throwIf(number = 200000), {org:String} FROM numbers(300000) SETTINGS max_block_size = 8192")
+		err := failure(t.Context(), w, warehouse.Limits{},
+			"SELECT 'secret_of_another', throwIf(number = 200000), {org:String} FROM numbers(300000) SETTINGS max_block_size = 8192")
 		if err == nil {
 			t.Fatal("no error")
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/diagnose"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/wording"
 )
@@ -137,13 +138,33 @@ type agentEvidence struct {
 	Timestamp string `json:"timestamp"`
 }
 
-func (t *agentTokens) add(sp *svcv2.AgentSpan) {
-	t.Input += sp.GetInputTokens()
-	t.Output += sp.GetOutputTokens()
-	t.CacheRead += sp.GetCacheReadTokens()
-	t.CacheWrite += sp.GetCacheWriteTokens()
-	t.Reasoning += sp.GetReasoningTokens()
-	t.Total += sp.GetInputTokens() + sp.GetOutputTokens()
+// toAgentSession writes the figures of a session.
+func toAgentSession(s *svcv2.AgentSession, f diagnose.AgentFigures) agentSessionResult {
+	spans := s.GetSpans()
+	res := agentSessionResult{
+		SessionID: s.GetId(), Load: agentLoad{Spans: len(spans), Truncated: "none"}, VendorIDs: f.Vendors, AgentNames: f.Agents, ServiceNames: f.Services,
+		Checks: []agentCheck{}, CheckCounts: map[string]int{"failed": 0, "warning": 0, "passed": 0, "skipped": 0}, Findings: []agentFinding{},
+		Work:   agentWork{LLMCalls: f.ModelCalls, ToolCalls: f.ToolCalls, Spans: len(spans), Traces: f.Traces},
+		Tokens: agentTokens(f.Tokens), TokenReporting: f.TokenReporting, Cost: f.Cost, ToolCount: len(f.Tools),
+		Models: []agentModel{}, Tools: []agentToolUse{}, FailureGroups: []agentFailGroup{}, Turns: []agentTurn{},
+		Vitals: agentVitals{
+			WallClockMs: f.WallClockMs, ActiveMs: f.ActiveMs, IdleMs: f.IdleMs, IdleGapCount: f.IdleGaps, AgentTimeMs: f.FirstTokenMs + f.InferenceMs + f.ToolMs,
+			AgentTimeSegments: []agentSegment{{"ttft", f.FirstTokenMs}, {"inference", f.InferenceMs}, {"tool", f.ToolMs}},
+		},
+	}
+	if s.GetTruncated() {
+		res.Load.Truncated, res.Load.ResumeStartTime = "cap", wording.Clock(spans[len(spans)-1].GetStartTime().AsTime())
+	}
+	for _, m := range f.Models {
+		res.Models = append(res.Models, agentModel(m))
+	}
+	for _, t := range f.Tools {
+		res.Tools = append(res.Tools, agentToolUse(t))
+	}
+	for _, g := range f.Failures {
+		res.FailureGroups = append(res.FailureGroups, agentFailGroup(g))
+	}
+	return res
 }
 
 // judge adopts a verdict. If a tool says what to do next, the action names that tool.

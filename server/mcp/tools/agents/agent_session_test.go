@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -35,8 +36,19 @@ func agentSession() *svcv2.AgentSession {
 	return &svcv2.AgentSession{Id: "s", Spans: []*svcv2.AgentSpan{turn, call, called, second}}
 }
 
+// reader gives the session to the diagnosis.
+type reader struct{}
+
+func (reader) GetAgentSession(context.Context, *svcv2.GetAgentSessionRequest) (*svcv2.AgentSession, error) {
+	return agentSession(), nil
+}
+
 func TestAgentSession(t *testing.T) {
-	got := agentSessionAnswer(tool.Period(now(), now().Add(time.Hour)), agentSession()).Data.(agentSessionResult)
+	verdict, err := diagnose.New(diagnose.Readers{Agents: reader{}}).AgentSession(t.Context(), "s", diagnose.Period{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := agentSessionAnswer(tool.Period(now(), now().Add(time.Hour)), agentSession(), verdict).Data.(agentSessionResult)
 	if got.TurnCount != 2 || got.Title != "Where is it?" || got.Verdict.Status != "attention" || got.Verdict.SpanID != "c" || !strings.Contains(got.Verdict.Headline, "find: Timeout failed in turn 1") {
 		t.Errorf("%+v", got)
 	}

@@ -40,24 +40,25 @@ type chartSQL struct {
 
 // readStatement runs the widget's statement in the inspected window and returns its raw rows. It returns nil if the widget has no
 // statement.
-func readStatement(ctx context.Context, s *tool.Clients, out *svcv2.WidgetInspection, x *svcv2.Widget) (*chartSQL, error) {
+func readStatement(ctx context.Context, s *tool.Clients, out *svcv2.WidgetInspection, x *svcv2.Widget) *chartSQL {
 	if out.GetOutcome() != "raw_sql" {
-		return nil, nil
+		return nil
 	}
 	q := &chartSQL{SQL: out.GetRawSql(), Status: "ok", Columns: []string{}, Rows: [][]any{}}
 	if out.Refusal != nil {
 		q.Status, q.Error = "error", wording.Clip(out.GetRefusal(), 1000)
-		return q, nil
+		return q
 	}
-	return q, runChart(ctx, s, tool.Period(out.GetStartTime().AsTime(), out.GetEndTime().AsTime()), x, q)
+	runChart(ctx, s, tool.Period(out.GetStartTime().AsTime(), out.GetEndTime().AsTime()), x, q)
+	return q
 }
 
 // runChart runs a widget's statement by itself. If it cannot, for lack of a scope or of values for variables, the inspection does
 // not fail, because it has already read the statement's figures.
-func runChart(ctx context.Context, s *tool.Clients, w tool.TimeRange, x *svcv2.Widget, to *chartSQL) error {
+func runChart(ctx context.Context, s *tool.Clients, w tool.TimeRange, x *svcv2.Widget, to *chartSQL) {
 	if p, ok := principal.From(ctx); !ok || !p.Allows("sql", false) {
 		to.Status, to.Error = "error", "The rows are left out: the credential does not have the scope sql:read."
-		return nil
+		return
 	}
 	most := int32(telemetry.SqlFetched)
 	req := &svcv2.RunSqlRequest{Sql: to.SQL, StartTime: w.StartProto(), EndTime: w.EndProto(), MaxRows: &most}
@@ -71,7 +72,7 @@ func runChart(ctx context.Context, s *tool.Clients, w tool.TimeRange, x *svcv2.W
 	out, err := s.SQL.RunSql(ctx, req)
 	if err != nil {
 		to.Status, to.Error = "error", wording.Clip(tool.FailureOf(&tool.Tool{}, err).Message, 1000)
-		return nil
+		return
 	}
 	expanded := out.GetExpandedSql()
 	to.ExpandedSQL, to.RowCount = &expanded, int(out.GetRowCount())
@@ -80,7 +81,6 @@ func runChart(ctx context.Context, s *tool.Clients, w tool.TimeRange, x *svcv2.W
 	}
 	to.Rows = telemetry.SqlRows(out)
 	to.Truncated = out.GetTruncated() || to.RowCount > len(to.Rows)
-	return nil
 }
 
 // block shows the first rows of the statement.

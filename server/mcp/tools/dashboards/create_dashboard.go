@@ -121,12 +121,10 @@ func definition(raw json.RawMessage, req proto.Message) json.RawMessage {
 	if json.Unmarshal(raw, &m) != nil {
 		return raw // the decoder describes the fault
 	}
-	fields := req.ProtoReflect().Descriptor().Fields()
-	for _, name := range []string{"id", "object", "created_at", "updated_at", "txid"} {
-		delete(m, name)
-	}
+	fields, answer := req.ProtoReflect().Descriptor().Fields(), (&svcv2.DashboardMutationResponse{}).ProtoReflect().Descriptor().Fields()
 	for name, v := range m {
-		if f := fields.ByTextName(name); f != nil && string(v) == "null" {
+		f := fields.ByTextName(name)
+		if f == nil && answer.ByTextName(name) != nil || f != nil && (name == "id" || string(v) == "null") {
 			delete(m, name)
 		}
 	}

@@ -98,11 +98,7 @@ func newInspectChartData(s *tool.Clients) (*tool.Tool, error) {
 			if err != nil {
 				return nil, err
 			}
-			sql, err := readStatement(ctx, s, out, board.GetWidgets()[i])
-			if err != nil {
-				return nil, err
-			}
-			return chartAnswer(out, board.GetWidgets()[i], sql)
+			return chartAnswer(out, board.GetWidgets()[i], readStatement(ctx, s, out, board.GetWidgets()[i]))
 		}),
 	})
 }

@@ -14,9 +14,9 @@ import (
 
 type errorsResult struct {
 	TimeRange  tool.TimeRange `json:"timeRange"`
-	Errors     []errorRow     `json:"errors" jsonschema:"most frequent first"`
+	Errors     []errorRow     `json:"errors"`
 	Totals     errorTotals    `json:"totals"`
-	Identity   string         `json:"identity" jsonschema:"which errors: all"`
+	Identity   string         `json:"identity"`
 	EmptyHints []string       `json:"emptyHints,omitempty"`
 }
 

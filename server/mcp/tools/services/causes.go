@@ -9,10 +9,10 @@ import (
 
 // cause is a change that explains other changes, with its figures.
 type cause struct {
-	Kind      string  `json:"kind" jsonschema:"release, dependency, error, logs or operation"`
+	Kind      string  `json:"kind"`
 	Service   string  `json:"service"`
 	Statement string  `json:"statement"`
-	Weight    float64 `json:"weight" jsonschema:"larger is more likely"`
+	Weight    float64 `json:"weight"`
 
 	target string // the called end of a dependency
 }

@@ -13,11 +13,11 @@ import (
 )
 
 type comparison struct {
-	CurrentPeriod  tool.TimeRange    `json:"currentPeriod"`
-	PreviousPeriod tool.TimeRange    `json:"previousPeriod"`
+	CurrentPeriod  tool.TimeRange    `json:"currentPeriod" summary:"start,end"`
+	PreviousPeriod tool.TimeRange    `json:"previousPeriod" summary:"start,end"`
 	Overall        overallPair       `json:"overall"`
 	LikelyCauses   []cause           `json:"likelyCauses"`
-	Services       []comparedService `json:"services" jsonschema:"those that changed first"`
+	Services       []comparedService `json:"services"`
 }
 
 type overallPair struct {
@@ -41,7 +41,7 @@ type comparedService struct {
 	Name     string      `json:"name"`
 	Current  periodStats `json:"current"`
 	Previous periodStats `json:"previous"`
-	Flags    []string    `json:"flags,omitempty" jsonschema:"error_rate_up, latency_up, throughput_drop"`
+	Flags    []string    `json:"flags,omitempty"`
 }
 
 type comparePeriodsArgs struct {

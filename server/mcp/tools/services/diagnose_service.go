@@ -17,7 +17,7 @@ type diagnosis struct {
 	TimeRange    tool.TimeRange       `json:"timeRange"`
 	Environment  *string              `json:"environment,omitempty"`
 	Health       health               `json:"health"`
-	Previous     *periodStats         `json:"previous,omitempty" jsonschema:"the equally long time before"`
+	Previous     *periodStats         `json:"previous,omitempty"`
 	LikelyCauses []cause              `json:"likelyCauses"`
 	TopErrors    []topError           `json:"topErrors"`
 	RecentTraces []telemetry.TraceRow `json:"recentTraces" summary:"as of search_traces"`
@@ -99,11 +99,12 @@ func diagnose(ctx context.Context, s *tool.Clients, a *diagnoseServiceArgs, w to
 		fmt.Sprintf("- Latency: p50 %s ms, p95 %s ms, p99 %s ms; apdex %s", wording.Number(res.Health.P50Ms), wording.Number(res.Health.P95Ms), wording.Number(res.Health.P99Ms), wording.Number(res.Health.Apdex)),
 	}}
 	if was := d.GetPrevious(); was == nil {
-		lines.Rows = append(lines.Rows, fmt.Sprintf("- The %s before: no spans, so every finding counts as new", w.To.Sub(w.From)))
+		lines.Rows = append(lines.Rows, "- Equally long time before: no spans, so every finding counts as new")
 	} else {
 		before := toPeriodStats(was)
 		res.Previous = &before
-		lines.Rows = append(lines.Rows, fmt.Sprintf("- The %s before: %s spans/s, errors %s, p95 %s ms", w.To.Sub(w.From), wording.Number(before.Throughput), wording.Percent(before.ErrorRate), wording.Number(before.P95Ms)))
+		lines.Rows = append(lines.Rows, fmt.Sprintf("- Equally long time before: %s spans/s, errors %s, p95 %s ms",
+			wording.Number(before.Throughput), wording.Percent(before.ErrorRate), wording.Number(before.P95Ms)))
 	}
 	text := tool.Page{Scope: a.Labels(w, &a.Service, &a.Environment), Blocks: []tool.Block{lines, causeBlock(res.LikelyCauses)}}
 	var cells [][]string

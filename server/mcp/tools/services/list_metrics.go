@@ -16,8 +16,8 @@ type metricsResult struct {
 	TimeRange tool.TimeRange `json:"timeRange"`
 	// Summary covers every metric of the service, or of all services. The other filters do not apply to it.
 	Summary    []metricTypeRow `json:"summary"`
-	Metrics    []metricRow     `json:"metrics" jsonschema:"by name, type and service"`
-	Filters    metricsFilters  `json:"filters"`
+	Metrics    []metricRow     `json:"metrics"`
+	Filters    metricsFilters  `json:"filters" summary:""`
 	Pagination tool.Pagination `json:"pagination"`
 }
 
@@ -29,10 +29,10 @@ type metricTypeRow struct {
 
 type metricRow struct {
 	MetricName     string  `json:"metricName"`
-	MetricType     string  `json:"metricType" jsonschema:"sum, gauge, histogram, exponential_histogram or summary"`
+	MetricType     string  `json:"metricType"`
 	ServiceName    string  `json:"serviceName"`
 	MetricUnit     string  `json:"metricUnit"`
-	IsMonotonic    bool    `json:"isMonotonic" jsonschema:"true for a sum that only grows"`
+	IsMonotonic    bool    `json:"isMonotonic"`
 	DataPointCount float64 `json:"dataPointCount"`
 }
 

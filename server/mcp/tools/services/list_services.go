@@ -18,15 +18,15 @@ const (
 
 type servicesResult struct {
 	TimeRange tool.TimeRange `json:"timeRange"`
-	Total     *int           `json:"total,omitempty" jsonschema:"how many services there are; left out when there are more than 1000; the 100 busiest are listed"`
-	Services  []serviceRow   `json:"services" jsonschema:"busiest first"`
+	Total     *int           `json:"total,omitempty"`
+	Services  []serviceRow   `json:"services"`
 }
 
 type serviceRow struct {
 	Name       string  `json:"name"`
-	Throughput float64 `json:"throughput" jsonschema:"entry spans per second, corrected for sampling"`
-	ErrorRate  float64 `json:"errorRate" jsonschema:"0 to 1"`
-	P95Ms      float64 `json:"p95Ms" jsonschema:"95th percentile of the duration in milliseconds"`
+	Throughput float64 `json:"throughput"`
+	ErrorRate  float64 `json:"errorRate"`
+	P95Ms      float64 `json:"p95Ms"`
 }
 
 type listServicesArgs struct {

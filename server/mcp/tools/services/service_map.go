@@ -14,8 +14,8 @@ import (
 
 type mapResult struct {
 	TimeRange    tool.TimeRange `json:"timeRange"`
-	Edges        []edgeRow      `json:"edges" jsonschema:"between services, busiest first"`
-	PeerEdges    []edgeRow      `json:"peerEdges" jsonschema:"to databases, queues and external hosts"`
+	Edges        []edgeRow      `json:"edges"`
+	PeerEdges    []edgeRow      `json:"peerEdges"`
 	ServiceCount int            `json:"serviceCount"`
 	Service      *string        `json:"service,omitempty"`
 	Environment  *string        `json:"environment,omitempty"`
@@ -24,7 +24,7 @@ type mapResult struct {
 type edgeRow struct {
 	SourceService string  `json:"sourceService"`
 	TargetService string  `json:"targetService"`
-	CallCount     float64 `json:"callCount" jsonschema:"corrected for sampling"`
+	CallCount     float64 `json:"callCount"`
 	ErrorCount    float64 `json:"errorCount"`
 	AvgDurationMs float64 `json:"avgDurationMs"`
 	MaxDurationMs float64 `json:"maxDurationMs"`

@@ -14,15 +14,15 @@ type operationsResult struct {
 	TimeRange   tool.TimeRange `json:"timeRange"`
 	ServiceName string         `json:"serviceName"`
 	Metric      string         `json:"metric"`
-	Total       int            `json:"total" jsonschema:"operations listed"`
+	Total       int            `json:"total"`
 	Operations  []operationRow `json:"operations"`
 }
 
 type operationRow struct {
 	Name      string  `json:"name"`
-	Value     float64 `json:"value" jsonschema:"of the metric"`
-	Spans     float64 `json:"spans" jsonschema:"corrected for sampling"`
-	ErrorRate float64 `json:"errorRate" jsonschema:"0 to 1"`
+	Value     float64 `json:"value"`
+	Spans     float64 `json:"spans"`
+	ErrorRate float64 `json:"errorRate"`
 	P95Ms     float64 `json:"p95Ms"`
 }
 

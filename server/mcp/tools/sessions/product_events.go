@@ -17,9 +17,9 @@ import (
 
 type productEventsResult struct {
 	TimeRange tool.TimeRange    `json:"timeRange"`
-	Events    []productEventRow `json:"events" jsonschema:"most frequent first"`
+	Events    []productEventRow `json:"events"`
 	Kind      *string           `json:"kind,omitempty"`
-	Narrowed  bool              `json:"narrowed" jsonschema:"whether a filter beside kind applied"`
+	Narrowed  bool              `json:"narrowed"`
 }
 
 type productEventRow struct {
@@ -118,9 +118,9 @@ type funnelResult struct {
 	KeyBy         string           `json:"keyBy"`
 	WindowSeconds float64          `json:"windowSeconds"`
 	Steps         []funnelStep     `json:"steps"`
-	Conversion    *float64         `json:"conversion" jsonschema:"0 to 1"`
+	Conversion    *float64         `json:"conversion"`
 	Breakdown     *funnelBreakdown `json:"breakdown,omitempty"`
-	Definition    []any            `json:"definition" jsonschema:"the steps as they were taken"`
+	Definition    []any            `json:"definition"`
 }
 
 type funnelStep struct {

@@ -13,7 +13,7 @@ import (
 
 type sessionsResult struct {
 	TimeRange     tool.TimeRange  `json:"timeRange"`
-	Sessions      []sessionRow    `json:"sessions" jsonschema:"latest first"`
+	Sessions      []sessionRow    `json:"sessions"`
 	Pagination    tool.Pagination `json:"pagination"`
 	Filters       map[string]any  `json:"filters"`
 	EventFiltered bool            `json:"eventFiltered"`
@@ -140,7 +140,7 @@ type transcriptResult struct {
 	SessionID  string            `json:"sessionId"`
 	Events     []transcriptEvent `json:"events"`
 	Pagination tool.Pagination   `json:"pagination"`
-	Filters    transcriptFilters `json:"filters"`
+	Filters    transcriptFilters `json:"filters" summary:""`
 }
 
 type transcriptFilters struct {

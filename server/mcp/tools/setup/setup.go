@@ -45,6 +45,10 @@ type auditSetupArgs struct {
 }
 
 func newAuditSetup(s *tool.Clients) (*tool.Tool, error) {
+	severities, err := tool.Choices("SetupAuditCheck.severity")
+	if err != nil {
+		return nil, err
+	}
 	return tool.Define[setupResult](&tool.Tool{
 		Name: "audit_setup", Title: "Audit of the setup",
 		Description: "Check ingest, resource and span attributes, trace links, logs, clocks, personal data and cardinality of the last 24 hours. Each problem comes with figures and a fix.",
@@ -53,7 +57,7 @@ func newAuditSetup(s *tool.Clients) (*tool.Tool, error) {
 			if err != nil {
 				return nil, err
 			}
-			return setupAnswer(a, out), nil
+			return setupAnswer(a, out, severities), nil
 		}),
 	})
 }
@@ -66,7 +70,8 @@ func toSetupCheck(c *svcv2.SetupAuditCheck) setupCheck {
 	return row
 }
 
-func setupAnswer(a *auditSetupArgs, out *svcv2.SetupAudit) *tool.Answer {
+// setupAnswer lists the failed checks by severity. severities are those of the contract, the worst first.
+func setupAnswer(a *auditSetupArgs, out *svcv2.SetupAudit, severities []string) *tool.Answer {
 	sum := out.GetSummary()
 	res := setupResult{
 		GeneratedAt: wording.Clock(out.GetGeneratedAt().AsTime()), DataStatus: out.GetDataStatus(), TelemetryChecksAvailable: out.GetTelemetryChecksAvailable(), IncludePassing: a.IncludePassing,
@@ -85,7 +90,7 @@ func setupAnswer(a *auditSetupArgs, out *svcv2.SetupAudit) *tool.Answer {
 		text.Notes = append(text.Notes, "The organization sent no traces, logs or metrics in the last 24 hours.")
 	}
 	var passed []string
-	for _, severity := range []string{"critical", "warn", "info"} {
+	for _, severity := range severities {
 		for _, c := range out.GetChecks() {
 			if c.GetSeverity() != severity || c.GetStatus() != "fail" {
 				continue

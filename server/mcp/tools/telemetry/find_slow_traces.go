@@ -19,12 +19,12 @@ const slowCandidates = 1000
 
 type slowResult struct {
 	TimeRange tool.TimeRange `json:"timeRange"`
-	Stats     *slowStats     `json:"stats,omitempty" jsonschema:"durations of root spans"`
-	Traces    []TraceRow     `json:"traces" jsonschema:"slowest first"`
+	Stats     *slowStats     `json:"stats,omitempty"`
+	Traces    []TraceRow     `json:"traces"`
 	// ExplainedTraceID is the trace that CriticalPath and Repeated describe.
 	ExplainedTraceID string       `json:"explainedTraceId,omitempty"`
-	CriticalPath     []pathStep   `json:"criticalPath,omitempty" jsonschema:"where the explained trace spent its time"`
-	Repeated         []repeatedOp `json:"repeated,omitempty" jsonschema:"operations that it did over and over"`
+	CriticalPath     []pathStep   `json:"criticalPath,omitempty"`
+	Repeated         []repeatedOp `json:"repeated,omitempty"`
 	// Slower lists the root operations, or those of the service, that take much longer than in the period of equal length before.
 	Slower      []slowerOp `json:"slower"`
 	Service     *string    `json:"service,omitempty"`
@@ -42,7 +42,7 @@ type pathStep struct {
 	SpanID      string  `json:"spanId"`
 	ServiceName string  `json:"serviceName"`
 	SpanName    string  `json:"spanName"`
-	SelfMs      float64 `json:"selfMs" jsonschema:"on the path, without its children"`
+	SelfMs      float64 `json:"selfMs"`
 }
 
 type repeatedOp struct {

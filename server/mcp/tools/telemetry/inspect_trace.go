@@ -25,23 +25,23 @@ const (
 type traceResult struct {
 	TraceID           string    `json:"traceId"`
 	Timestamp         *string   `json:"timestamp,omitempty"`
-	StartTime         string    `json:"startTime" jsonschema:"start of the earliest span, RFC 3339"`
-	DurationMs        float64   `json:"durationMs" jsonschema:"from the first start to the last end"`
-	RootDurationMs    float64   `json:"rootDurationMs" jsonschema:"duration of the root span, or of the earliest span when there is no root"`
+	StartTime         string    `json:"startTime"`
+	DurationMs        float64   `json:"durationMs"`
+	RootDurationMs    float64   `json:"rootDurationMs"`
 	ServiceCount      int       `json:"serviceCount"`
-	SpanCount         int       `json:"spanCount" jsonschema:"spans of the trace"`
-	Spans             spanNodes `json:"spans" jsonschema:"the selected spans as a tree"`
-	RenderedSpanCount int       `json:"renderedSpanCount" jsonschema:"spans in the tree"`
-	TotalSpanCount    int       `json:"totalSpanCount" jsonschema:"spans that were read, at most the 5000 earliest"`
-	Omitted           []omitted `json:"omitted" jsonschema:"spans that were left out, by parent"`
-	Truncated         bool      `json:"truncated" jsonschema:"whether spans were left out"`
+	SpanCount         int       `json:"spanCount"`
+	Spans             spanNodes `json:"spans"`
+	RenderedSpanCount int       `json:"renderedSpanCount"`
+	TotalSpanCount    int       `json:"totalSpanCount"`
+	Omitted           []omitted `json:"omitted"`
+	Truncated         bool      `json:"truncated"`
 	ErrorsOnly        bool      `json:"errorsOnly"`
-	Logs              []LogRow  `json:"logs,omitzero" jsonschema:"latest log records of the trace; left out without the scope logs:read"`
+	Logs              []LogRow  `json:"logs,omitzero"`
 }
 
 type spanNode struct {
 	SpanID             string            `json:"spanId"`
-	ParentSpanID       string            `json:"parentSpanId" jsonschema:"empty for a root span"`
+	ParentSpanID       string            `json:"parentSpanId"`
 	SpanName           string            `json:"spanName"`
 	ServiceName        string            `json:"serviceName"`
 	SpanKind           string            `json:"spanKind"`
@@ -71,7 +71,7 @@ type spanLink struct {
 }
 
 type omitted struct {
-	ParentSpanID    string  `json:"parentSpanId" jsonschema:"empty for the root level"`
+	ParentSpanID    string  `json:"parentSpanId"`
 	Count           int     `json:"count"`
 	TotalDurationMs float64 `json:"totalDurationMs"`
 }

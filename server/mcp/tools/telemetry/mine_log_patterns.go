@@ -15,7 +15,7 @@ import (
 
 type patternsResult struct {
 	TimeRange    tool.TimeRange `json:"timeRange"`
-	Filters      logsFilters    `json:"filters"`
+	Filters      logsFilters    `json:"filters" summary:""`
 	TotalCount   float64        `json:"totalCount"`
 	TotalSampled int            `json:"totalSampled"`
 	SampleSize   int            `json:"sampleSize"`
@@ -24,9 +24,9 @@ type patternsResult struct {
 
 type patternRow struct {
 	Template       string         `json:"template"`
-	Count          float64        `json:"count" jsonschema:"in the whole time range, estimated from the sample"`
-	PreviousCount  float64        `json:"previousCount" jsonschema:"in the equally long time before"`
-	IsNew          bool           `json:"isNew" jsonschema:"not seen in the time before"`
+	Count          float64        `json:"count"`
+	PreviousCount  float64        `json:"previousCount"`
+	IsNew          bool           `json:"isNew"`
 	Sample         string         `json:"sample"`
 	SeverityCounts map[string]int `json:"severityCounts"`
 	ServiceCounts  map[string]int `json:"serviceCounts"`

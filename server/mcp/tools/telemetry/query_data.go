@@ -21,7 +21,7 @@ type dataResult struct {
 	Kind      string         `json:"kind"`
 	Metric    string         `json:"metric"`
 	GroupBy   *string        `json:"groupBy,omitempty"`
-	Decisions []string       `json:"decisions,omitempty" jsonschema:"defaults that were applied"`
+	Decisions []string       `json:"decisions,omitempty"`
 	Context   queryEcho      `json:"queryContext"`
 	Unit      string         `json:"unit"`
 	Result    dataPoints     `json:"result"`

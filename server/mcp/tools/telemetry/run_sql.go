@@ -24,11 +24,11 @@ const (
 
 type sqlResult struct {
 	TimeRange   tool.TimeRange `json:"timeRange"`
-	ExpandedSQL string         `json:"expandedSql" jsonschema:"with its macros replaced"`
+	ExpandedSQL string         `json:"expandedSql"`
 	RowCount    int            `json:"rowCount"`
 	Columns     []string       `json:"columns"`
-	Rows        [][]any        `json:"rows" jsonschema:"the first 100"`
-	Truncated   bool           `json:"truncated" jsonschema:"whether there are more rows than listed"`
+	Rows        [][]any        `json:"rows"`
+	Truncated   bool           `json:"truncated"`
 }
 
 type runSQLArgs struct {

@@ -17,16 +17,16 @@ type logsResult struct {
 	TimeRange  tool.TimeRange     `json:"timeRange"`
 	TotalCount float64            `json:"totalCount"`
 	BySeverity map[string]float64 `json:"bySeverity"`
-	Logs       []LogRow           `json:"logs" jsonschema:"latest first"`
-	Filters    logsFilters        `json:"filters"`
+	Logs       []LogRow           `json:"logs"`
+	Filters    logsFilters        `json:"filters" summary:""`
 	Pagination tool.Pagination    `json:"pagination"`
 }
 
 type LogRow struct {
-	Timestamp    string  `json:"timestamp" jsonschema:"RFC 3339"`
+	Timestamp    string  `json:"timestamp"`
 	SeverityText string  `json:"severityText"`
 	ServiceName  string  `json:"serviceName"`
-	Body         string  `json:"body" jsonschema:"the message; one of more than 4000 characters is cut and says so"`
+	Body         string  `json:"body"`
 	TraceID      *string `json:"traceId,omitempty"`
 	SpanID       *string `json:"spanId,omitempty"`
 }

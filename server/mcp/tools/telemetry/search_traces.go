@@ -13,8 +13,8 @@ import (
 
 type tracesResult struct {
 	TimeRange tool.TimeRange `json:"timeRange"`
-	Traces    []TraceRow     `json:"traces" jsonschema:"latest first, each described by its root span"`
-	Filters   tracesFilters  `json:"filters"`
+	Traces    []TraceRow     `json:"traces"`
+	Filters   tracesFilters  `json:"filters" summary:""`
 	// SpanLevel says that the filters apply to any span of a trace, not only to its root.
 	SpanLevel  bool            `json:"spanLevel"`
 	Pagination tool.Pagination `json:"pagination"`
@@ -24,10 +24,10 @@ type TraceRow struct {
 	TraceID         string   `json:"traceId"`
 	RootSpanName    string   `json:"rootSpanName"`
 	RootServiceName string   `json:"rootServiceName"`
-	DurationMs      float64  `json:"durationMs" jsonschema:"duration of the root span in milliseconds"`
-	HasError        bool     `json:"hasError" jsonschema:"whether the root span failed"`
-	StatusCode      string   `json:"statusCode" jsonschema:"Ok, Error or Unset"`
-	StartTime       string   `json:"startTime" jsonschema:"start of the root span, RFC 3339"`
+	DurationMs      float64  `json:"durationMs"`
+	HasError        bool     `json:"hasError"`
+	StatusCode      string   `json:"statusCode"`
+	StartTime       string   `json:"startTime"`
 	SpanCount       int32    `json:"spanCount"`
 	ErrorCount      int32    `json:"errorCount"`
 	Services        []string `json:"services"`

@@ -13,9 +13,9 @@ import (
 // cacheBytes bounds the text of the definitions that a Cache keeps. A parsed definition takes about four times the memory of its text.
 const cacheBytes = 8 << 20
 
-// Cache keeps parsed definitions: to parse them again is half of the cost of a list of dashboards. The caller reads the row of a dashboard from
-// the database each time, and the version of the row finds the definition. So nodes need not tell each other about changes. A Cache is safe for
-// concurrent use.
+// Cache keeps parsed definitions: to parse them again is half of the cost of a list of dashboards. The caller reads the row of
+// a dashboard from the database each time, and the version of the row finds the definition. So nodes need not tell each other
+// about changes. A Cache is safe for concurrent use.
 type Cache struct {
 	kept *otter.Cache[cacheKey, parsed]
 }

@@ -81,7 +81,7 @@ func Check(def *svcv2.DashboardDefinition) ([]byte, error) {
 	}
 	if len(text) > maxDefinitionBytes {
 		return nil, Invalid([]apierr.Violation{{Field: "widgets", Message: fmt.Sprintf(
-			"make the dashboard %d bytes large; at most %d are allowed", len(text), maxDefinitionBytes)}})
+			"make the dashboard %d bytes large; at most %d bytes are allowed", len(text), maxDefinitionBytes)}})
 	}
 	return text, nil
 }
@@ -117,17 +117,17 @@ func (c *checker) timeRange(path string, r *svcv2.TimeRange) {
 	switch r.GetType() {
 	case rangeRelative:
 		if r.StartTime != nil {
-			c.fail(path+".start_time", "belongs to an absolute range only")
+			c.fail(path+".start_time", "is allowed only in an absolute range")
 		}
 		if r.EndTime != nil {
-			c.fail(path+".end_time", "belongs to an absolute range only")
+			c.fail(path+".end_time", "is allowed only in an absolute range")
 		}
 		if v := r.GetValue(); !relativeForm.MatchString(v) || strings.TrimLeft(v, "0") != v {
-			c.fail(path+".value", "must be a number from 1 and m, h, d, w or mo, such as 15m, 12h or 7d")
+			c.fail(path+".value", "must be a number of at least 1 and a unit (m, h, d, w or mo), such as 15m, 12h or 7d")
 		}
 	case rangeAbsolute:
 		if r.Value != nil {
-			c.fail(path+".value", "belongs to a relative range only")
+			c.fail(path+".value", "is allowed only in a relative range")
 		}
 		switch {
 		case r.GetStartTime() == nil:
@@ -154,7 +154,7 @@ func (c *checker) sections(list []*svcv2.DashboardSection) map[string][]string {
 		path := at("sections", i)
 		c.label(path+".id", s.GetId())
 		if _, twice := out[s.GetId()]; twice {
-			c.fail(path+".id", "is the id of an earlier section, too")
+			c.fail(path+".id", "is already the id of an earlier section")
 		}
 		if len(s.GetTabs()) > maxTabs {
 			c.fail(path+".tabs", "has %d tabs; at most %d are allowed", len(s.GetTabs()), maxTabs)
@@ -164,7 +164,7 @@ func (c *checker) sections(list []*svcv2.DashboardSection) map[string][]string {
 			here := at(path+".tabs", j)
 			c.label(here+".id", tab.GetId())
 			if slices.Contains(tabs, tab.GetId()) {
-				c.fail(here+".id", "is the id of an earlier tab, too")
+				c.fail(here+".id", "is already the id of an earlier tab")
 			}
 			tabs = append(tabs, tab.GetId())
 		}
@@ -182,7 +182,7 @@ func (c *checker) widgets(list []*svcv2.Widget, tabs map[string][]string) {
 		path := at("widgets", i)
 		c.label(path+".id", w.GetId())
 		if seen[w.GetId()] {
-			c.fail(path+".id", "is the id of an earlier widget, too")
+			c.fail(path+".id", "is already the id of an earlier widget")
 		}
 		seen[w.GetId()] = true
 		known, exists := tabs[w.GetSectionId()]
@@ -245,20 +245,20 @@ func (c *checker) variables(list []*svcv2.DashboardVariable) {
 		path := at("variables", i)
 		switch name := v.GetName(); {
 		case !variableForm.MatchString(name) || len(name) > maxNameBytes:
-			c.fail(path+".name", "must be letters, digits and _, beginning with a letter")
+			c.fail(path+".name", "must begin with a letter and have only letters, digits and _")
 		case seen[name]:
-			c.fail(path+".name", "is the name of an earlier variable, too")
+			c.fail(path+".name", "is already the name of an earlier variable")
 		}
 		seen[v.GetName()] = true
 		source, options := v.GetSource(), v.GetOptions()
 		if v.GetType() == "query" {
 			c.variableSource(path+".source", source)
 		} else if source != nil {
-			c.fail(path+".source", "belongs to a variable of the type query only")
+			c.fail(path+".source", "is allowed only in a variable of the type query")
 		}
 		switch {
 		case v.GetType() != "custom" && len(options) > 0:
-			c.fail(path+".options", "belongs to a variable of the type custom only")
+			c.fail(path+".options", "is allowed only in a variable of the type custom")
 		case v.GetType() == "custom" && len(options) == 0:
 			c.fail(path+".options", "needs at least one option")
 		case len(options) > maxOptions:
@@ -292,6 +292,6 @@ func (c *checker) needs(path string, given bool, kind string) {
 // foreign reports a field that is set but belongs to another kind.
 func (c *checker) foreign(path string, given bool, kind string) {
 	if given {
-		c.fail(path, "belongs to the kind %s only", kind)
+		c.fail(path, "is allowed only with the kind %s", kind)
 	}
 }

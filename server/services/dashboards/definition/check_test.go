@@ -62,8 +62,8 @@ func TestFormerSpelling(t *testing.T) {
 	}
 }
 
-// TestStoredAsBefore: earlier releases stored the JSON of CreateDashboardRequest. A definition has the same text, and a request becomes a definition
-// without a loss.
+// TestStoredAsBefore: earlier releases stored the JSON of CreateDashboardRequest. A definition has the same text, and a request
+// becomes a definition without a loss.
 func TestStoredAsBefore(t *testing.T) {
 	req := &svcv2.CreateDashboardRequest{}
 	if err := wirejson.Unmarshal([]byte(everything), req); err != nil {
@@ -144,25 +144,28 @@ func TestCheck(t *testing.T) {
 		"widgets[3].display.markdown.content":           func(d *definition) { w(d, 3).Display.Markdown = nil },
 		"widgets[4].display.funnel.steps[1].kind":       func(d *definition) { s := w(d, 4).Display.Funnel.Steps; s[1] = proto.CloneOf(s[0]) },
 		"widgets[4].display.funnel.steps[2].event_name": func(d *definition) { w(d, 4).Display.Funnel.Steps[2].EventName = nil },
-		"widgets[4].display.funnel.steps[0].page_path":  func(d *definition) { w(d, 4).Display.Funnel.Steps[0].PagePath = new("/") },
-		"widgets[4].display.funnel.breakdown_by":        func(d *definition) { w(d, 4).Display.Funnel.BreakdownBy = new("attribute:") },
-		"widgets[4].display.funnel.steps":               func(d *definition) { w(d, 4).Display.Funnel = nil },
-		"widgets[5].display.paths.depth":                func(d *definition) { w(d, 5).Display.Paths.Depth = new(6.0) },
-		"widgets[5].display.paths.branches":             func(d *definition) { w(d, 5).Display.Paths.Branches = new(1.5) },
-		"widgets[4].display.funnel.steps[0].dimension":  func(d *definition) { w(d, 4).Display.Funnel.Steps[0].Dimension = new("browser") },
-		"widgets[5].display.paths.anchor.page_path":     func(d *definition) { w(d, 5).Display.Paths.Anchor = &svcv2.FunnelStep{Kind: "page"} },
-		"widgets[5].display.paths":                      func(d *definition) { w(d, 5).Display.Paths = nil },
-		"sections[1].id":                                func(d *definition) { d.Sections[1].Id = "s" },
-		"sections[0].tabs[1].id":                        func(d *definition) { d.Sections[0].Tabs = append(d.Sections[0].Tabs, &svcv2.DashboardTab{Id: "t"}) },
-		"variables[1].name":                             func(d *definition) { d.Variables[1].Name = "service" },
-		"variables[3].name":                             func(d *definition) { d.Variables[3].Name = "1x" },
-		"variables[0].source":                           func(d *definition) { d.Variables[0].Source = nil },
-		"variables[0].source.scope":                     func(d *definition) { d.Variables[0].Source.Scope = new("span") },
-		"variables[1].source.attribute_key":             func(d *definition) { d.Variables[1].Source.AttributeKey = nil },
-		"variables[2].options":                          func(d *definition) { d.Variables[2].Options = nil },
-		"variables[3].options":                          func(d *definition) { d.Variables[3].Options = []*svcv2.VariableOption{{Value: "x"}} },
-		`widgets[0].display.series_mapping["a"]`:        func(d *definition) { w(d, 0).Display.SeriesMapping["a"] = "\x00" },
-		`widgets[2].data_source.params["x"]`:            func(d *definition) { w(d, 2).DataSource.Params.Fields["x"] = number(math.NaN()) },
+		"widgets[4].display.funnel.steps[2].attribute_equals": func(d *definition) {
+			w(d, 4).Display.Funnel.Steps[2].AttributeEquals = map[string]string{"": "pro"}
+		},
+		"widgets[4].display.funnel.steps[0].page_path": func(d *definition) { w(d, 4).Display.Funnel.Steps[0].PagePath = new("/") },
+		"widgets[4].display.funnel.breakdown_by":       func(d *definition) { w(d, 4).Display.Funnel.BreakdownBy = new("attribute:") },
+		"widgets[4].display.funnel.steps":              func(d *definition) { w(d, 4).Display.Funnel = nil },
+		"widgets[5].display.paths.depth":               func(d *definition) { w(d, 5).Display.Paths.Depth = new(6.0) },
+		"widgets[5].display.paths.branches":            func(d *definition) { w(d, 5).Display.Paths.Branches = new(1.5) },
+		"widgets[4].display.funnel.steps[0].dimension": func(d *definition) { w(d, 4).Display.Funnel.Steps[0].Dimension = new("browser") },
+		"widgets[5].display.paths.anchor.page_path":    func(d *definition) { w(d, 5).Display.Paths.Anchor = &svcv2.FunnelStep{Kind: "page"} },
+		"widgets[5].display.paths":                     func(d *definition) { w(d, 5).Display.Paths = nil },
+		"sections[1].id":                               func(d *definition) { d.Sections[1].Id = "s" },
+		"sections[0].tabs[1].id":                       func(d *definition) { d.Sections[0].Tabs = append(d.Sections[0].Tabs, &svcv2.DashboardTab{Id: "t"}) },
+		"variables[1].name":                            func(d *definition) { d.Variables[1].Name = "service" },
+		"variables[3].name":                            func(d *definition) { d.Variables[3].Name = "1x" },
+		"variables[0].source":                          func(d *definition) { d.Variables[0].Source = nil },
+		"variables[0].source.scope":                    func(d *definition) { d.Variables[0].Source.Scope = new("span") },
+		"variables[1].source.attribute_key":            func(d *definition) { d.Variables[1].Source.AttributeKey = nil },
+		"variables[2].options":                         func(d *definition) { d.Variables[2].Options = nil },
+		"variables[3].options":                         func(d *definition) { d.Variables[3].Options = []*svcv2.VariableOption{{Value: "x"}} },
+		`widgets[0].display.series_mapping["a"]`:       func(d *definition) { w(d, 0).Display.SeriesMapping["a"] = "\x00" },
+		`widgets[2].data_source.params["x"]`:           func(d *definition) { w(d, 2).DataSource.Params.Fields["x"] = number(math.NaN()) },
 		"sections": func(d *definition) {
 			for range maxSections {
 				d.Sections = append(d.Sections, &svcv2.DashboardSection{Id: strings.Repeat("x", len(d.Sections))})
@@ -174,7 +177,8 @@ func TestCheck(t *testing.T) {
 		Normalize(def)
 		_, err := Check(def)
 		var e *apierr.Error
-		if !errors.As(err, &e) || e.Tag != apierr.DashboardValidation || e.Param != path || !strings.Contains(e.Message, "`"+path+"`") || len(e.Violations) == 0 {
+		if !errors.As(err, &e) || e.Tag != apierr.DashboardValidation || e.Param != path || !strings.Contains(e.Message, "`"+path+"`") ||
+			len(e.Violations) == 0 {
 			t.Errorf("%s: %v, want a DashboardValidationError about it", path, err)
 		}
 	}
@@ -250,7 +254,8 @@ func TestUnknownVariables(t *testing.T) {
 		Normalize(def)
 		_, err := Check(def)
 		e := apierr.From(err)
-		if (unknown == "") != (err == nil) || unknown != "" && (e.Param != "widgets[0].data_source.queries[0].where_clause" || !strings.Contains(e.Violations[0].Message, unknown+",")) {
+		if (unknown == "") != (err == nil) || unknown != "" &&
+			(e.Param != "widgets[0].data_source.queries[0].where_clause" || !strings.Contains(e.Violations[0].Message, unknown+",")) {
 			t.Errorf("%s: %v", clause, err)
 		}
 		def = full(t)
@@ -288,7 +293,8 @@ func TestFormulas(t *testing.T) {
 	def := full(t)
 	source := def.Widgets[0].DataSource
 	source.Queries[1].Enabled = new(false)
-	source.Formulas = append(source.Formulas, &svcv2.QueryFormula{Id: "g", Name: "F2", Expression: "F1 + F3", Legend: "l"}, &svcv2.QueryFormula{Id: "h", Name: "F3", Expression: "f2 * F1", Legend: "l"})
+	source.Formulas = append(source.Formulas, &svcv2.QueryFormula{Id: "g", Name: "F2", Expression: "F1 + F3", Legend: "l"},
+		&svcv2.QueryFormula{Id: "h", Name: "F3", Expression: "f2 * F1", Legend: "l"})
 	_, err := Check(def)
 	var e *apierr.Error
 	if !errors.As(err, &e) || len(e.Violations) != 1 || e.Param != "widgets[0].data_source.formulas[1].expression" {

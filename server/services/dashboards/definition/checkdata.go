@@ -11,14 +11,6 @@ import (
 	"github.com/svc-observability/svc/server/query/widget"
 )
 
-// Kinds of data sources.
-const (
-	sourceQuery  = "query"
-	sourceSQL    = "raw_sql"
-	sourceRoute  = "route"
-	sourceStatic = "static"
-)
-
 var (
 	plainNumber  = regexp.MustCompile(`^0*[1-9][0-9]{0,8}$`)
 	stepInterval = regexp.MustCompile(`^0*[1-9][0-9]{0,8}[smhd]?$`)
@@ -41,32 +33,32 @@ func (c *checker) only(path, kind string, fields []given) {
 
 func (c *checker) dataSource(path string, d *svcv2.WidgetDataSource) {
 	c.only(path, d.GetKind(), []given{
-		{"result_shape", sourceQuery, d.ResultShape != nil},
-		{"queries", sourceQuery, len(d.GetQueries()) > 0},
-		{"formulas", sourceQuery, len(d.GetFormulas()) > 0},
-		{"comparison", sourceQuery, d.Comparison != nil},
-		{"default_limit", sourceQuery, d.DefaultLimit != nil},
-		{"limit", sourceQuery, d.Limit != nil},
-		{"columns", sourceQuery, len(d.GetColumns()) > 0},
-		{"sql", sourceSQL, d.Sql != nil},
-		{"display_type", sourceSQL, d.DisplayType != nil},
-		{"granularity_seconds", sourceSQL, d.GranularitySeconds != nil},
-		{"endpoint", sourceRoute, d.Endpoint != nil},
-		{"params", sourceRoute, d.Params != nil},
+		{"result_shape", widget.SourceQuery, d.ResultShape != nil},
+		{"queries", widget.SourceQuery, len(d.GetQueries()) > 0},
+		{"formulas", widget.SourceQuery, len(d.GetFormulas()) > 0},
+		{"comparison", widget.SourceQuery, d.Comparison != nil},
+		{"default_limit", widget.SourceQuery, d.DefaultLimit != nil},
+		{"limit", widget.SourceQuery, d.Limit != nil},
+		{"columns", widget.SourceQuery, len(d.GetColumns()) > 0},
+		{"sql", widget.SourceSQL, d.Sql != nil},
+		{"display_type", widget.SourceSQL, d.DisplayType != nil},
+		{"granularity_seconds", widget.SourceSQL, d.GranularitySeconds != nil},
+		{"endpoint", widget.SourceRoute, d.Endpoint != nil},
+		{"params", widget.SourceRoute, d.Params != nil},
 	})
 	switch d.GetKind() {
-	case sourceQuery:
-		c.needs(path+".result_shape", d.ResultShape != nil, sourceQuery)
+	case widget.SourceQuery:
+		c.needs(path+".result_shape", d.ResultShape != nil, widget.SourceQuery)
 		c.positive(path+".default_limit", d.DefaultLimit)
 		c.positive(path+".limit", d.Limit)
 		c.queries(path, d)
-	case sourceSQL:
-		c.needs(path+".sql", d.Sql != nil, sourceSQL)
+	case widget.SourceSQL:
+		c.needs(path+".sql", d.Sql != nil, widget.SourceSQL)
 		c.positive(path+".granularity_seconds", d.GranularitySeconds)
 		if d.Sql != nil {
 			c.sql(path+".sql", d.GetSql())
 		}
-	case sourceRoute:
+	case widget.SourceRoute:
 		c.route(path, d)
 	}
 	if t := d.GetTransform(); t != nil {
@@ -76,7 +68,7 @@ func (c *checker) dataSource(path string, d *svcv2.WidgetDataSource) {
 
 // route checks the parameters of the only endpoint, which takes a statement.
 func (c *checker) route(path string, d *svcv2.WidgetDataSource) {
-	c.needs(path+".endpoint", d.Endpoint != nil, sourceRoute)
+	c.needs(path+".endpoint", d.Endpoint != nil, widget.SourceRoute)
 	sql, given := d.GetParams().GetFields()["sql"]
 	if !given {
 		c.fail(path+".params.sql", "is required by the endpoint raw_sql_chart")
@@ -98,7 +90,7 @@ func (c *checker) queries(path string, d *svcv2.WidgetDataSource) {
 	case n > limits.StoredQueries:
 		c.fail(path+".queries", "has %d queries; at most %d are allowed", n, limits.StoredQueries)
 	case running > limits.Queries:
-		c.fail(path+".queries", "has %d queries that run; at most %d may run. Switch others off with `enabled`", running, limits.Queries)
+		c.fail(path+".queries", "has %d queries that run; at most %d may run. Set `enabled` to false in the others", running, limits.Queries)
 	}
 	if n := len(d.GetFormulas()); n > limits.Queries {
 		c.fail(path+".formulas", "has %d formulas; at most %d are allowed", n, limits.Queries)
@@ -107,13 +99,13 @@ func (c *checker) queries(path string, d *svcv2.WidgetDataSource) {
 	unique := func(path, id, name string) {
 		c.label(path+".id", id)
 		if ids[id] {
-			c.fail(path+".id", "is the id of an earlier query or formula, too")
+			c.fail(path+".id", "is already the id of an earlier query or formula")
 		}
 		lower := strings.ToLower(name)
 		if problem := query.CheckName(name); problem != "" {
 			c.fail(path+".name", "%s", problem)
 		} else if names[lower] {
-			c.fail(path+".name", "is the name of an earlier query or formula, too, letter case aside")
+			c.fail(path+".name", "is already the name of an earlier query or formula (upper and lower case are the same)")
 		}
 		ids[id], names[lower] = true, true
 	}
@@ -157,7 +149,7 @@ func (c *checker) query(path string, q *svcv2.QueryDraft) {
 		}
 	}
 	if step := q.GetStepInterval(); step != "" && !stepInterval.MatchString(step) {
-		c.fail(path+".step_interval", "must be a number of seconds, or a number and s, m, h or d")
+		c.fail(path+".step_interval", "must be a number of seconds, or a number and a unit (s, m, h or d)")
 	}
 }
 
@@ -181,7 +173,7 @@ func (c *checker) asked(path string, q *svcv2.QueryDraft) {
 // references checks that the variables of a filter exist.
 func (c *checker) references(path, clause string) {
 	if name := widget.UnknownVariable(clause, c.known); name != "" {
-		c.fail(path, "refers to $%s, a variable that the dashboard does not have; a dollar sign itself is \"\\$\" in quotes", name)
+		c.fail(path, "refers to $%s, but the dashboard has no such variable; for a dollar sign, write \"\\$\" in quotes", name)
 	}
 }
 
@@ -205,14 +197,14 @@ func grouped(d *svcv2.WidgetDataSource) bool {
 // match checks that the visualization can draw the result of the data source.
 func (c *checker) match(path string, w *svcv2.Widget) {
 	d := w.GetDataSource()
-	queried := d.GetKind() == sourceQuery
+	queried := d.GetKind() == widget.SourceQuery
 	switch v := w.GetVisualization(); v {
 	case "pie", "heatmap", "hbar":
 		if queried && !grouped(d) {
 			c.fail(path+".data_source.queries", "need a group_by for the visualization %s", v)
 		}
 	case "funnel":
-		if len(w.GetDisplay().GetFunnel().GetSteps()) == 0 && (queried && !grouped(d) || d.GetKind() == sourceStatic) {
+		if len(w.GetDisplay().GetFunnel().GetSteps()) == 0 && (queried && !grouped(d) || d.GetKind() == widget.SourceStatic) {
 			c.fail(path+".display.funnel.steps", "are required for a funnel, or a query with a group_by")
 		}
 	case "paths":

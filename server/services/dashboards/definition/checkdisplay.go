@@ -11,6 +11,7 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/reads"
 )
 
 const (
@@ -75,13 +76,13 @@ func (c *checker) funnel(path string, f *svcv2.FunnelDisplay) {
 		here := at(path+".steps", i)
 		c.step(here, step)
 		if i > 0 && step.GetKind() == "session" {
-			c.fail(here+".kind", "can be session in the first step only")
+			c.fail(here+".kind", "can be session only in the first step")
 		}
 	}
 	c.positive(path+".window_seconds", f.WindowSeconds)
 	if f.BreakdownBy != nil {
 		by := f.GetBreakdownBy()
-		key, isAttribute := strings.CutPrefix(by, "attribute:")
+		key, isAttribute := strings.CutPrefix(by, reads.AttributePrefix)
 		if isAttribute && strings.TrimSpace(key) == "" || !isAttribute && !slices.Contains(sessionDimensions(), by) {
 			c.fail(path+".breakdown_by", "must be one of %s, or attribute: and a key", strings.Join(sessionDimensions(), ", "))
 		}
@@ -101,6 +102,9 @@ func (c *checker) step(path string, s *svcv2.FunnelStep) {
 		{"dimension", session, s.Dimension != nil},
 		{"value", session, s.Value != nil},
 	})
+	if problem := reads.CheckStepAttributes(s.GetAttributeEquals()); problem != "" {
+		c.fail(path+".attribute_equals", "%s", problem)
+	}
 	switch s.GetKind() {
 	case event:
 		c.needs(path+".event_name", strings.TrimSpace(s.GetEventName()) != "", event)

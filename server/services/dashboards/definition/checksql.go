@@ -48,12 +48,13 @@ func (c *checker) sql(path, text string) {
 	var words []string // without comments and texts
 	filtered, ended := false, false
 	if heredoc.MatchString(text) {
-		c.fail(path, "must not hold a text between $ signs; use quotes")
+		c.fail(path, "must not hold text between $ signs; use quotes")
 		return
 	}
 	for _, token := range sqlTokens.FindAllString(text, -1) {
 		switch first := token[0]; {
-		case strings.TrimSpace(token) == "", strings.HasPrefix(token, "--"), strings.HasPrefix(token, "/*") && len(token) > 1, first == '#' && len(token) > 1:
+		case strings.TrimSpace(token) == "", strings.HasPrefix(token, "--"), strings.HasPrefix(token, "/*") && len(token) > 1,
+			first == '#' && len(token) > 1:
 			continue
 		case ended:
 			c.fail(path, "must be one statement")

@@ -25,11 +25,13 @@ func Difference(old, now *svcv2.DashboardDefinition) (kind, summary string) {
 		}
 	}
 	note(old.GetName() != now.GetName(), "renamed", "Renamed to "+now.GetName())
-	note((old.Description == nil) != (now.Description == nil) || old.GetDescription() != now.GetDescription(), "description_changed", "Changed the description")
+	note((old.Description == nil) != (now.Description == nil) || old.GetDescription() != now.GetDescription(), "description_changed",
+		"Changed the description")
 	note(!slices.Equal(old.GetTags(), now.GetTags()), "tags_changed", "Changed the tags")
 	note(!proto.Equal(old.GetTimeRange(), now.GetTimeRange()), "time_range_changed", "Changed the time range")
 	note(!equalLists(old.GetVariables(), now.GetVariables()), "variables_changed", "Changed the variables")
-	note((old.RefreshIntervalSeconds == nil) != (now.RefreshIntervalSeconds == nil) || old.GetRefreshIntervalSeconds() != now.GetRefreshIntervalSeconds(),
+	note((old.RefreshIntervalSeconds == nil) != (now.RefreshIntervalSeconds == nil) ||
+		old.GetRefreshIntervalSeconds() != now.GetRefreshIntervalSeconds(),
 		"refresh_interval_changed", "Changed the refresh interval")
 
 	added, removed, both := compare(old.GetWidgets(), now.GetWidgets(), (*svcv2.Widget).GetId)
@@ -55,7 +57,8 @@ func Difference(old, now *svcv2.DashboardDefinition) (kind, summary string) {
 			updatedSections = append(updatedSections, pair[1])
 		}
 	}
-	reordered := len(addedSections)+len(removedSections) == 0 && !sameOrder(old.GetSections(), now.GetSections(), (*svcv2.DashboardSection).GetId)
+	reordered := len(addedSections)+len(removedSections) == 0 &&
+		!sameOrder(old.GetSections(), now.GetSections(), (*svcv2.DashboardSection).GetId)
 	text := "Updated " + named(updatedSections, "section", sectionTitle)
 	if len(updatedSections) == 0 {
 		text = "Changed the order of the sections"

@@ -60,12 +60,14 @@ func (s *Service) shareToProto(share store.DashboardShare) (*svcv2.DashboardShar
 	}
 	token, err := s.sealer.Open(sealed, place(share.Org, share.ID))
 	if err != nil {
-		return nil, apierr.New(apierr.SharePersistence, "The token of the share link cannot be read: it was stored under another secret key. Rotate it.", apierr.Cause(err))
+		return nil, apierr.New(apierr.SharePersistence,
+			"The token of the share link cannot be read: it was stored under another secret key. Rotate it.", apierr.Cause(err))
 	}
 	out := &svcv2.DashboardShare{
-		Id: publicid.Encode(publicid.DashboardShare, share.ID), Object: "dashboard_share", DashboardId: publicid.Encode(publicid.Dashboard, share.Dashboard),
-		Mode: share.Mode, Token: string(token), TokenSuffix: string(token[max(0, len(token)-suffixLength):]),
-		CreatedAt: timestamppb.New(share.CreatedAt), UpdatedAt: timestamppb.New(share.UpdatedAt),
+		Id: publicid.Encode(publicid.DashboardShare, share.ID), Object: "dashboard_share",
+		DashboardId: publicid.Encode(publicid.Dashboard, share.Dashboard), Mode: share.Mode, Token: string(token),
+		TokenSuffix: string(token[max(0, len(token)-suffixLength):]),
+		CreatedAt:   timestamppb.New(share.CreatedAt), UpdatedAt: timestamppb.New(share.UpdatedAt),
 	}
 	if share.Widget != "" {
 		out.WidgetId = &share.Widget
@@ -81,7 +83,9 @@ func shares() storeerr.Resource {
 }
 
 // ListDashboardShares lists the links of a dashboard.
-func (s *Service) ListDashboardShares(ctx context.Context, req *svcv2.ListDashboardSharesRequest) (*svcv2.ListDashboardSharesResponse, error) {
+func (s *Service) ListDashboardShares(
+	ctx context.Context, req *svcv2.ListDashboardSharesRequest,
+) (*svcv2.ListDashboardSharesResponse, error) {
 	caller, id, err := shares().Target(ctx, req.GetId())
 	if err != nil {
 		return nil, err
@@ -108,7 +112,9 @@ func (s *Service) GetDashboardShare(ctx context.Context, req *svcv2.GetDashboard
 }
 
 // GetDashboardWidgetShare returns the link of a widget.
-func (s *Service) GetDashboardWidgetShare(ctx context.Context, req *svcv2.GetDashboardWidgetShareRequest) (*svcv2.GetDashboardWidgetShareResponse, error) {
+func (s *Service) GetDashboardWidgetShare(
+	ctx context.Context, req *svcv2.GetDashboardWidgetShareRequest,
+) (*svcv2.GetDashboardWidgetShareResponse, error) {
 	share, err := s.share(ctx, req.GetId(), req.GetWidgetId())
 	return &svcv2.GetDashboardWidgetShareResponse{Share: share}, err
 }
@@ -135,7 +141,9 @@ func (s *Service) UpsertDashboardShare(ctx context.Context, req *svcv2.UpsertDas
 }
 
 // UpsertDashboardWidgetShare shares a widget.
-func (s *Service) UpsertDashboardWidgetShare(ctx context.Context, req *svcv2.UpsertDashboardWidgetShareRequest) (*svcv2.DashboardShare, error) {
+func (s *Service) UpsertDashboardWidgetShare(
+	ctx context.Context, req *svcv2.UpsertDashboardWidgetShareRequest,
+) (*svcv2.DashboardShare, error) {
 	caller, id, err := shares().Target(ctx, req.GetId())
 	if err != nil {
 		return nil, err
@@ -172,7 +180,9 @@ func (s *Service) RotateDashboardShare(ctx context.Context, req *svcv2.RotateDas
 }
 
 // RotateDashboardWidgetShare gives the link of a widget a new token.
-func (s *Service) RotateDashboardWidgetShare(ctx context.Context, req *svcv2.RotateDashboardWidgetShareRequest) (*svcv2.DashboardShare, error) {
+func (s *Service) RotateDashboardWidgetShare(
+	ctx context.Context, req *svcv2.RotateDashboardWidgetShareRequest,
+) (*svcv2.DashboardShare, error) {
 	return s.rotate(ctx, req.GetId(), req.GetWidgetId())
 }
 
@@ -197,7 +207,9 @@ func (s *Service) RevokeDashboardShare(ctx context.Context, req *svcv2.RevokeDas
 }
 
 // RevokeDashboardWidgetShare ends the link of a widget.
-func (s *Service) RevokeDashboardWidgetShare(ctx context.Context, req *svcv2.RevokeDashboardWidgetShareRequest) (*svcv2.DeletedDashboardShare, error) {
+func (s *Service) RevokeDashboardWidgetShare(
+	ctx context.Context, req *svcv2.RevokeDashboardWidgetShareRequest,
+) (*svcv2.DeletedDashboardShare, error) {
 	return s.revoke(ctx, req.GetId(), req.GetWidgetId())
 }
 

@@ -51,7 +51,9 @@ func TestShareLimits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, _, err := st.CreateDashboard(t.Context(), org, admin, store.DashboardChange{Name: "d", Definition: text, Kind: definition.KindCreated, Action: "created"})
+	d, _, err := st.CreateDashboard(t.Context(), org, admin, store.DashboardChange{
+		Name: "d", Definition: text, Kind: definition.KindCreated, Action: "created",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,8 @@ const (
 	publicLimit = 30 * time.Second
 )
 
-// publicReads shares the reads of links: equal reads run once, few run at once, and results are kept for a moment. It is safe for concurrent use.
+// publicReads shares the reads of links: equal reads run once, few run at once, and results are kept for a moment. It is safe
+// for concurrent use.
 type publicReads struct {
 	kept    *cache.Cache[string, *svcv2.WidgetData]
 	flights singleflight.Group
@@ -45,9 +46,11 @@ func newPublicReads() *publicReads {
 	return &publicReads{kept: cache.New[string, *svcv2.WidgetData](publicEntries, time.Now), slots: make(chan struct{}, publicAtOnce)}
 }
 
-// get returns the kept result of the key, or else the result of a read. Callers share the result and must not change it. A reader who leaves does not
-// end the read of the others.
-func (p *publicReads) get(ctx context.Context, key string, read func(context.Context) (*svcv2.WidgetData, error)) (*svcv2.WidgetData, error) {
+// get returns the kept result of the key, or else the result of a read. Callers share the result and must not change it. A
+// reader who leaves does not end the read of the others.
+func (p *publicReads) get(
+	ctx context.Context, key string, read func(context.Context) (*svcv2.WidgetData, error),
+) (*svcv2.WidgetData, error) {
 	if data, ok := p.kept.Get(key); ok {
 		return data, nil
 	}
@@ -62,7 +65,9 @@ func (p *publicReads) get(ctx context.Context, key string, read func(context.Con
 }
 
 // run reads in a slot. A panic becomes an error: it would end the process, not a request.
-func (p *publicReads) run(ctx context.Context, key string, read func(context.Context) (*svcv2.WidgetData, error)) (data *svcv2.WidgetData, err error) {
+func (p *publicReads) run(
+	ctx context.Context, key string, read func(context.Context) (*svcv2.WidgetData, error),
+) (data *svcv2.WidgetData, err error) {
 	if data, ok := p.kept.Get(key); ok { // a flight ended between the look into the cache and this one
 		return data, nil
 	}
@@ -131,7 +136,7 @@ func publicWindow(r *svcv2.ShareTimeRange, now time.Time) (*svcv2.TimeRange, err
 	}
 	start, end := r.GetStartTime(), r.GetEndTime()
 	if !start.IsValid() || !end.IsValid() || start.AsTime().Year() < 1970 || end.AsTime().After(now.Add(24*time.Hour)) {
-		return nil, refuse("time_range", "must lie between the year 1970 and tomorrow.")
+		return nil, refuse("time_range", "must be between 1970 and tomorrow.")
 	}
 	from, to := start.AsTime().Truncate(publicSnap), end.AsTime().Truncate(publicSnap)
 	switch {
@@ -149,7 +154,8 @@ func publicWindow(r *svcv2.ShareTimeRange, now time.Time) (*svcv2.TimeRange, err
 
 // widgetData returns the data of one widget, or a reason that reveals nothing about the query.
 func (p *Public) widgetData(
-	ctx context.Context, l *link, req *svcv2.ShareWidgetRequest, window *svcv2.TimeRange, variables []*svcv2.DashboardVariable, given, chosen map[string]string,
+	ctx context.Context, l *link, req *svcv2.ShareWidgetRequest, window *svcv2.TimeRange, variables []*svcv2.DashboardVariable, given,
+	chosen map[string]string,
 ) *svcv2.ShareWidgetResult {
 	no := func(reason, message string) *svcv2.ShareWidgetResult {
 		return &svcv2.ShareWidgetResult{WidgetId: req.GetWidgetId(), Reason: &reason, Message: &message}
@@ -163,12 +169,14 @@ func (p *Public) widgetData(
 	if sparkline && w.GetDisplay().GetSparkline().GetDataSource() == nil {
 		return no("unsupported", "This widget has no small chart with data of its own.")
 	}
-	if w.GetVisualization() == "markdown" || w.GetDataSource().GetKind() == "static" && w.GetVisualization() != "funnel" && w.GetVisualization() != "paths" && w.GetVisualization() != "list" {
+	if w.GetVisualization() == "markdown" || w.GetDataSource().GetKind() == widget.SourceStatic && w.GetVisualization() != "funnel" &&
+		w.GetVisualization() != "paths" && w.GetVisualization() != "list" {
 		return no("unsupported", "This widget has no data.")
 	}
 	data, err := p.reads.get(ctx, readKey(l, w, req, window, chosen), func(ctx context.Context) (*svcv2.WidgetData, error) {
 		return p.cfg.Widgets.Data(ctx, l.share.Org, widget.Request{
-			Widget: w, Override: window, Dashboard: l.def.GetTimeRange(), Variables: variables, Values: given, Sparkline: sparkline, Points: int(req.GetMaxDataPoints()),
+			Widget: w, Override: window, Dashboard: l.def.GetTimeRange(), Variables: variables, Values: given, Sparkline: sparkline,
+			Points: int(req.GetMaxDataPoints()),
 		})
 	})
 	if err != nil {
@@ -177,8 +185,9 @@ func (p *Public) widgetData(
 	// Warnings name metrics and attributes that the link does not show, so they are left out.
 	data = &svcv2.WidgetData{
 		Object: data.GetObject(), WidgetId: data.GetWidgetId(), Kind: data.GetKind(), StartTime: data.GetStartTime(), EndTime: data.GetEndTime(),
-		RangeSource: data.GetRangeSource(), NarrowedToSeconds: data.NarrowedToSeconds, Timeseries: data.GetTimeseries(), Breakdown: data.GetBreakdown(),
-		Table: data.GetTable(), Value: data.GetValue(), Histogram: data.GetHistogram(), Heatmap: data.GetHeatmap(), Funnel: data.GetFunnel(), Paths: data.GetPaths(),
+		RangeSource: data.GetRangeSource(), NarrowedToSeconds: data.NarrowedToSeconds, Timeseries: data.GetTimeseries(),
+		Breakdown: data.GetBreakdown(), Table: data.GetTable(), Value: data.GetValue(), Histogram: data.GetHistogram(),
+		Heatmap: data.GetHeatmap(), Funnel: data.GetFunnel(), Paths: data.GetPaths(),
 		Truncated: data.GetTruncated(),
 	}
 	return &svcv2.ShareWidgetResult{WidgetId: req.GetWidgetId(), Ok: true, Data: data, NarrowedToSeconds: data.NarrowedToSeconds}

@@ -30,7 +30,9 @@ func shown(def *svcv2.DashboardDefinition, only *svcv2.Widget) *svcv2.SharedDash
 	for _, w := range widgets {
 		public := &svcv2.Widget{
 			Id: w.GetId(), Visualization: w.GetVisualization(), Display: shownDisplay(w.GetDisplay()), Layout: w.GetLayout(), TimeRange: w.TimeRange,
-			DataSource: &svcv2.WidgetDataSource{Kind: w.GetDataSource().GetKind(), ResultShape: w.GetDataSource().ResultShape, DisplayType: w.GetDataSource().DisplayType},
+			DataSource: &svcv2.WidgetDataSource{
+				Kind: w.GetDataSource().GetKind(), ResultShape: w.GetDataSource().ResultShape, DisplayType: w.GetDataSource().DisplayType,
+			},
 		}
 		if only == nil {
 			public.SectionId, public.TabId = w.SectionId, w.TabId
@@ -43,8 +45,9 @@ func shown(def *svcv2.DashboardDefinition, only *svcv2.Widget) *svcv2.SharedDash
 // shownDisplay leaves out the fields that reveal the query.
 func shownDisplay(d *svcv2.WidgetDisplay) *svcv2.WidgetDisplay {
 	out := &svcv2.WidgetDisplay{
-		Title: d.Title, Description: d.Description, ChartId: d.ChartId, Prefix: d.Prefix, Suffix: d.Suffix, Unit: d.Unit, ChartPresentation: d.ChartPresentation,
-		XAxis: d.XAxis, YAxis: d.YAxis, SeriesMapping: d.GetSeriesMapping(), ColorOverrides: d.GetColorOverrides(), Stacked: d.Stacked, CurveType: d.CurveType,
+		Title: d.Title, Description: d.Description, ChartId: d.ChartId, Prefix: d.Prefix, Suffix: d.Suffix, Unit: d.Unit,
+		ChartPresentation: d.ChartPresentation, XAxis: d.XAxis, YAxis: d.YAxis, SeriesMapping: d.GetSeriesMapping(),
+		ColorOverrides: d.GetColorOverrides(), Stacked: d.Stacked, CurveType: d.CurveType,
 		Thresholds: d.GetThresholds(), Columns: d.GetColumns(), ListDataSource: d.ListDataSource, ListLimit: d.ListLimit, Pie: d.Pie,
 		Histogram: d.Histogram, Heatmap: d.Heatmap, Gauge: d.Gauge, Markdown: d.Markdown,
 	}

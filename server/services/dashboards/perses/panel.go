@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/query/widget"
 )
 
 // drawing is the way in which we draw a panel.
@@ -86,14 +87,14 @@ func (m *importer) widget(key string, panel object) *svcv2.Widget {
 			g.Min, g.Max = nil, nil
 		}
 	}
-	source := &svcv2.WidgetDataSource{Kind: "raw_sql", Sql: &sql, DisplayType: &d.display}
+	source := &svcv2.WidgetDataSource{Kind: widget.SourceSQL, Sql: &sql, DisplayType: &d.display}
 	return &svcv2.Widget{Visualization: d.visualization, DataSource: source, Display: display}
 }
 
 // note is a widget of text.
 func note(display *svcv2.WidgetDisplay, text string) *svcv2.Widget {
 	display.Markdown = &svcv2.MarkdownDisplay{Content: text}
-	return &svcv2.Widget{Visualization: "markdown", DataSource: &svcv2.WidgetDataSource{Kind: "static"}, Display: display}
+	return &svcv2.Widget{Visualization: "markdown", DataSource: &svcv2.WidgetDataSource{Kind: widget.SourceStatic}, Display: display}
 }
 
 var (
@@ -114,7 +115,8 @@ func (m *importer) query(key string, queries []*structpb.Value) (sql string, log
 	switch kind := plugin.text("kind"); kind {
 	case "ClickHouseTimeSeriesQuery", "ClickHouseLogQuery":
 	default:
-		m.warn("Panel %q asks by a %s, which cannot be translated: it was replaced by a note.", key, cmp.Or(kind, "query without a plugin"))
+		m.warn("The query of panel %q is a %s, which cannot be translated: the panel was replaced by a note.", key,
+			cmp.Or(kind, "query without a plugin"))
 		return "", false, fmt.Sprintf("its query is a %s, and only ClickHouse queries can be translated", cmp.Or(kind, "query without a plugin"))
 	}
 	sql = strings.TrimRight(plugin.child("spec").text("query"), "; \n\t")

@@ -77,7 +77,8 @@ func TestConvert(t *testing.T) {
 
 func TestLeast(t *testing.T) {
 	def, warnings, err := Convert(document(t, `{"kind":"Dashboard","spec":{"panels":{"p":{}}}}`), refuse)
-	if err != nil || def.GetName() != "Imported Perses Dashboard" || def.GetTimeRange().GetValue() != "12h" || len(def.GetWidgets()) != 1 || len(warnings) != 4 {
+	if err != nil || def.GetName() != "Imported Perses Dashboard" || def.GetTimeRange().GetValue() != "12h" ||
+		len(def.GetWidgets()) != 1 || len(warnings) != 4 {
 		t.Errorf("%v: %v, %q", err, def, warnings)
 	}
 	named, _, err := Convert(document(t, `{"kind":"Dashboard","metadata":{"name":"m"},"spec":{"panels":{"p":{}},"duration":"1y"}}`), refuse)

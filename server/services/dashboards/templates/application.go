@@ -44,8 +44,8 @@ func application() []*Template {
 			},
 		},
 		{
-			Slug: "error-tracking", Name: "Error Tracking", Description: "How many errors there are, of which types, and where.", Category: "application",
-			Tags: []string{"errors"}, Requirements: tracing, Parameters: serviceName(),
+			Slug: "error-tracking", Name: "Error Tracking", Description: "How many errors there are, of which types, and where.",
+			Category: "application", Tags: []string{"errors"}, Requirements: tracing, Parameters: serviceName(),
 			widgets: func(b *board) {
 				b.area(place{0, 0, 12, 4}, "Error Rate Over Time", "percent", spans("error_rate", b.service(), "service.name"))
 				b.errorsByType(place{0, 4, 12, 5})
@@ -63,7 +63,8 @@ func application() []*Template {
 				b.table(place{0, 2, 12, 5}, "Service Overview", sql("table",
 					"SELECT ServiceName AS service, round(sum(SampleRate)) AS throughput, "+weightedP95+" AS p95, round(sumIf(SampleRate, HasError)) AS errors"+
 						" FROM spans WHERE $__orgFilter AND $__timeFilter(Timestamp) AND IsEntry GROUP BY service ORDER BY throughput DESC, service LIMIT 50"),
-					column("service", "Service", ""), column("throughput", "Throughput", "number"), column("p95", "P95", "duration_ms"), column("errors", "Errors", "number"))
+					column("service", "Service", ""), column("throughput", "Throughput", "number"), column("p95", "P95",
+						"duration_ms"), column("errors", "Errors", "number"))
 				b.area(place{0, 7, 6, 4}, "Throughput by Service", "number", spans("count", "", "service.name"))
 				b.area(place{6, 7, 6, 4}, "Error Rate by Service", "percent", spans("error_rate", "", "service.name"))
 				b.traces(place{0, 11, 12, 5}, "Recent Error Traces", hasError, 10)
@@ -85,8 +86,8 @@ func application() []*Template {
 			},
 		},
 		{
-			Slug: "top-errors", Name: "Top Errors", Description: "The most frequent errors and the services that have them.", Category: "application",
-			Tags: []string{"errors"}, Requirements: tracing, Parameters: serviceName(),
+			Slug: "top-errors", Name: "Top Errors", Description: "The most frequent errors and the services that have them.",
+			Category: "application", Tags: []string{"errors"}, Requirements: tracing, Parameters: serviceName(),
 			widgets: func(b *board) {
 				f := b.service()
 				b.number(place{0, 0, 4, 2}, "Total Errors", "number", "sum", spans("count", where(f, hasError)))
@@ -98,8 +99,9 @@ func application() []*Template {
 			},
 		},
 		{
-			Slug: "metric-overview", Name: "Metric Overview", Description: "One metric: its values, and which services send it.", Category: "application",
-			Tags: []string{"metrics"}, Requirements: []string{"Metrics"}, Parameters: append([]Parameter{
+			Slug: "metric-overview", Name: "Metric Overview", Description: "One metric: its values, and which services send it.",
+			Category: "application",
+			Tags:     []string{"metrics"}, Requirements: []string{"Metrics"}, Parameters: append([]Parameter{
 				{Key: "metric_name", Label: "Metric", Description: "Name of the metric.", Required: true, Placeholder: "http.server.request.duration"},
 				{
 					Key: "metric_type", Label: "Type", Description: "Type of the metric.", Required: true, Placeholder: "histogram",

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/query/widget"
 )
 
 // board collects the widgets of one dashboard.
@@ -113,7 +114,7 @@ func query(shape string, drafts ...*svcv2.QueryDraft) *svcv2.WidgetDataSource {
 }
 
 func sql(displayType, text string) *svcv2.WidgetDataSource {
-	return &svcv2.WidgetDataSource{Kind: "raw_sql", Sql: new(text), DisplayType: new(displayType)}
+	return &svcv2.WidgetDataSource{Kind: widget.SourceSQL, Sql: new(text), DisplayType: new(displayType)}
 }
 
 // area, line and number are the drawings that all templates share.

@@ -4,8 +4,8 @@ func runtimes() []*Template {
 	const byService = "service.name"
 	return []*Template{
 		{
-			Slug: "jvm-runtime", Name: "JVM Runtime", Description: "Memory, garbage collection, threads and classes of Java services.", Category: "application",
-			Tags: []string{"jvm", "java", "runtime"}, Requirements: []string{"JVM instrumentation"},
+			Slug: "jvm-runtime", Name: "JVM Runtime", Description: "Memory, garbage collection, threads and classes of Java services.",
+			Category: "application", Tags: []string{"jvm", "java", "runtime"}, Requirements: []string{"JVM instrumentation"},
 			Requirement:    metricsFrom("JVM metrics", "OpenTelemetry Java agent", "Run the service with the OpenTelemetry Java agent."),
 			MetricPrefixes: []string{"jvm."}, Parameters: serviceName(),
 			widgets: func(b *board) {
@@ -20,9 +20,10 @@ func runtimes() []*Template {
 		},
 		{
 			// The semantic conventions renamed these metrics, so each chart queries the new and the old name.
-			Slug: "nodejs-runtime", Name: "Node.js Runtime", Description: "Event loop, heap and garbage collection of Node.js services.", Category: "application",
-			Tags: []string{"nodejs", "javascript", "runtime"}, Requirements: []string{"Node.js instrumentation"},
-			Requirement:    metricsFrom("Node.js metrics", "@opentelemetry/instrumentation-runtime-node", "Add the runtime instrumentation to the Node.js SDK."),
+			Slug: "nodejs-runtime", Name: "Node.js Runtime", Description: "Event loop, heap and garbage collection of Node.js services.",
+			Category: "application", Tags: []string{"nodejs", "javascript", "runtime"}, Requirements: []string{"Node.js instrumentation"},
+			Requirement: metricsFrom("Node.js metrics", "@opentelemetry/instrumentation-runtime-node",
+				"Add the runtime instrumentation to the Node.js SDK."),
 			MetricPrefixes: []string{"nodejs.", "v8js.", "process.runtime.nodejs."}, Parameters: serviceName(),
 			widgets: func(b *board) {
 				f := b.service()

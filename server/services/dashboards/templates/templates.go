@@ -78,7 +78,7 @@ func (t *Template) Check(values map[string]string, complete bool) error {
 	for _, key := range keys {
 		i := slices.IndexFunc(t.Parameters, func(p Parameter) bool { return p.Key == key })
 		if i < 0 {
-			return &ParameterError{Key: key, Reason: "is no parameter of this template"}
+			return &ParameterError{Key: key, Reason: "is not a parameter of this template"}
 		}
 		p, v := t.Parameters[i], values[key]
 		switch {

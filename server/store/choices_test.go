@@ -1,0 +1,44 @@
+package store
+
+import (
+	"slices"
+	"testing"
+
+	"buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	optionsv1 "github.com/svc-observability/svc/gen/svc/options/v1"
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/principal"
+)
+
+// TestChoicesAreThoseOfTheContract compares the constants of the store with the fields that show or set them.
+func TestChoicesAreThoseOfTheContract(t *testing.T) {
+	for _, tc := range []struct {
+		message proto.Message
+		field   protoreflect.Name
+		want    []string
+	}{
+		{&svcv2.CreateApiKeyRequest{}, "kind", []string{string(ApiKeyStandard), string(ApiKeyMCP)}},
+		{&svcv2.CreateCustomIngestKeyRequest{}, "allowed_signals", Signals()},
+		{&svcv2.UpdateCustomIngestKeyRequest{}, "allowed_signals", Signals()},
+		{&svcv2.IngestKeyAttribute{}, "mode", []string{string(AttributeAlwaysSet), string(AttributeIfMissing)}},
+		{&svcv2.DashboardShare{}, "mode", []string{SharePublic, ShareOrg}},
+		{&svcv2.Member{}, "role", []string{string(principal.RoleAdmin), string(principal.RoleMember)}},
+		{&svcv2.Recommendation{}, "status", []string{
+			string(RecommendationOpen), string(RecommendationDismissed), string(RecommendationApplied), string(RecommendationResolved),
+		}},
+	} {
+		f := tc.message.ProtoReflect().Descriptor().Fields().ByName(tc.field)
+		options, _ := proto.GetExtension(f.Options(), optionsv1.E_Field).(*optionsv1.FieldSpec)
+		rules, _ := proto.GetExtension(f.Options(), validate.E_Field).(*validate.FieldRules)
+		if f.IsList() {
+			rules = rules.GetRepeated().GetItems()
+		}
+		allowed, shown := rules.GetString().GetIn(), options.GetValues()
+		if len(allowed)+len(shown) == 0 || len(allowed) > 0 && !slices.Equal(allowed, tc.want) || len(shown) > 0 && !slices.Equal(shown, tc.want) {
+			t.Errorf("%s allows %q and shows %q, the store has %q", f.FullName(), allowed, shown, tc.want)
+		}
+	}
+}
