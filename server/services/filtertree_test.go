@@ -289,10 +289,10 @@ func (t tree) message() *svcv2.QueryFilter {
 	f := &svcv2.QueryFilter{Field: &t.field, Operator: &t.op}
 	for _, v := range t.values {
 		value := structpb.NewStringValue(v)
-		switch kind := (item{}).value(t.field).kind; {
-		case kind == flagKind:
+		switch (item{}).value(t.field).kind {
+		case flagKind:
 			value = structpb.NewBoolValue(v == "true")
-		case kind == numberKind, kind == durationKind:
+		case numberKind, durationKind:
 			value = structpb.NewNumberValue(toNumber(v))
 		}
 		f.Values = append(f.Values, value)
