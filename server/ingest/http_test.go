@@ -239,7 +239,7 @@ type broken struct {
 }
 
 // faults returns all checks, in the order of the contract. Faults of one group exclude each other.
-func faults(t *testing.T) []struct {
+func faults() []struct {
 	name  string
 	group string
 	tag   apierr.Tag
@@ -325,7 +325,7 @@ func (b *broken) send(t *testing.T) (*fixture, *http.Response) {
 // TestOrderOfChecks causes every fault alone, and every pair of faults of different checks. The answer must be that of the first
 // check.
 func TestOrderOfChecks(t *testing.T) {
-	all := faults(t)
+	all := faults()
 	for i, first := range all {
 		for j := i; j < len(all); j++ {
 			second := all[j]

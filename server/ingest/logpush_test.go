@@ -212,7 +212,7 @@ func ofKeys(check string) bool { return check == "signal" || check == "key's rat
 
 // TestLogpushOrderOfChecks does the same as TestOrderOfChecks for a connector.
 func TestLogpushOrderOfChecks(t *testing.T) {
-	all := faults(t)
+	all := faults()
 	for i, first := range all {
 		for j := i; j < len(all); j++ {
 			second := all[j]

@@ -322,7 +322,7 @@ func wander(t *testing.T, r *rand.Rand, met *sync.Map) {
 		case 0: // the disk fails for a while
 			fs.set(func(f *faultyFilesystem) { f.syncErr = syscall.EIO })
 		case 1: // the consumer advances to the end of some record
-			done = somewhere(t, l, done, r)
+			done = somewhere(l, done, r)
 			if err := l.Release(done); err != nil {
 				t.Fatal(err)
 			}
@@ -369,7 +369,7 @@ func wander(t *testing.T, r *rand.Rand, met *sync.Map) {
 }
 
 // somewhere returns the end of a random record behind from.
-func somewhere(t *testing.T, l *Log, from Position, r *rand.Rand) Position {
+func somewhere(l *Log, from Position, r *rand.Rand) Position {
 	rd := l.Reader(from)
 	defer rd.Close()
 	for range r.IntN(60) {
