@@ -122,7 +122,7 @@ lint: tools deps $(GOLANGCI_LINT) ## golangci-lint (vet and staticcheck among it
 		if [ -n "$$unformatted" ]; then echo "not formatted (run make fmt):" >&2; echo "$$unformatted" >&2; exit 1; fi
 	$(BIN)/buf lint
 	@$(MAKE) breaking
-	$(GOLANGCI_LINT) run ./...
+	$(GOLANGCI_LINT) run --allow-serial-runners ./...
 
 # The program that tests run as a process, built once for all test binaries. It is up to date with the sources whenever they run.
 TEST_BINARY := $(CURDIR)/.cache/test/svc

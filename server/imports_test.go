@@ -63,6 +63,7 @@ var levels = map[string]int{
 	"server/contract":   0,
 	"server/limits":     0,
 	"server/golden":     0, // only tests import it
+	"server/testport":   0, // only tests import it
 	"server/nearest":    0,
 	"server/outage":     0,
 	"server/paging":     0,
@@ -277,7 +278,7 @@ func TestThirdPartySeams(t *testing.T) {
 // testOnly reports whether only tests may import a package. Suites and kits stand beside the code that they test and end in
 // "test".
 func testOnly(rel string) bool {
-	return within(rel, "server/golden") || within(rel, "server/testkit") || within(rel, "server/e2e") || strings.HasSuffix(rel, "test")
+	return within(rel, "server/golden") || within(rel, "server/testport") || within(rel, "server/testkit") || within(rel, "server/e2e") || strings.HasSuffix(rel, "test")
 }
 
 func TestServicesKnowNoTransport(t *testing.T) {

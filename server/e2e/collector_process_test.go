@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -30,27 +29,6 @@ func collectorBinary(t *testing.T) string {
 		t.Fatalf("make otelcol: %v", err)
 	}
 	return filepath.Join(root, ".cache", "bin", "otelcol")
-}
-
-// nextPort starts below the ports that the kernel gives to clients (from 32768 on), at a different port in each process.
-var nextPort atomic.Int32
-
-func init() { nextPort.Store(int32(20000 + os.Getpid()*64%12000)) }
-
-// freeAddress returns an address without a listener, for programs that take a port and cannot report which one they got. A port
-// of the kernel's choice could belong to a connection by the time the program listens.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	for range 1000 {
-		l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", 20000+nextPort.Add(1)%12000))
-		if err != nil {
-			continue
-		}
-		defer l.Close()
-		return l.Addr().String()
-	}
-	t.Fatal("no port is free between 20000 and 32000")
-	return ""
 }
 
 func collectorConfig(exporters []*collectorExporter, key string) string {

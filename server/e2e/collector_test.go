@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/svc-observability/svc/server/ingest/loadtest"
 	"github.com/svc-observability/svc/server/ingest/otlp"
 	"github.com/svc-observability/svc/server/testkit"
+	"github.com/svc-observability/svc/server/testport"
 )
 
 // collectorExporter is an exporter of the Collector with a separate pipeline for each signal.
@@ -95,7 +97,7 @@ func (e *collectorExporter) through(t *testing.T, server *testkit.Process, plan 
 	if e.kind == "otlp_grpc" {
 		upstream = server.OTLPGRPCAddr
 	}
-	e.receiver = freeAddress(t)
+	e.receiver = fmt.Sprint("127.0.0.1:", testport.Free(t))
 	e.proxy = startFaultProxy(t, upstream, plan...)
 }
 

@@ -3,7 +3,6 @@ package e2e
 import (
 	"bufio"
 	"context"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/svc-observability/svc/server/app"
 	"github.com/svc-observability/svc/server/testkit"
+	"github.com/svc-observability/svc/server/testport"
 )
 
 // conformance prepares a run of the official suite.
@@ -85,10 +85,7 @@ func TestOAuthConformance(t *testing.T) {
 	t.Parallel()
 	s := testkit.Shared(t).NewOrganization(t, "OAuth conformance")
 	client := newWaitingProgram(t).register(t, s.BaseURL+"/register", "Conformance")
-	_, port, err := net.SplitHostPort(freeAddress(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	port := strconv.Itoa(testport.Free(t))
 	cmd := conformance(t, "authorization", "--url", s.BaseURL, "--client-id", client, "--resource", s.BaseURL+"/mcp", "--port", port)
 	pipe, err := cmd.StdoutPipe()
 	if err != nil {

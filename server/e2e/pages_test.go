@@ -14,6 +14,7 @@ import (
 
 	"github.com/svc-observability/svc/server/config"
 	"github.com/svc-observability/svc/server/testkit"
+	"github.com/svc-observability/svc/server/testport"
 )
 
 // visitor is a browser without display: it keeps cookies and sends forms, but follows no redirect by itself.
@@ -334,7 +335,7 @@ func TestPageNext(t *testing.T) {
 // public address are accepted.
 func TestPageHTTPS(t *testing.T) {
 	t.Parallel()
-	address := freeAddress(t)
+	address := fmt.Sprint("127.0.0.1:", testport.Free(t))
 	s := testkit.Start(t, func(c *config.Config) { c.PublicURL, c.APIAddr = "https://svc.example.test", address })
 	v := newVisitor(t, "http://"+address)
 	shown := v.get("/login")

@@ -133,7 +133,7 @@ func TestOutageLetsThrough(t *testing.T) {
 			t.Fatal("refused without Redis")
 		}
 	}
-	if took := time.Since(start); took > 2*time.Second {
+	if took := time.Since(start); took > 5*time.Second {
 		t.Errorf("100 requests without Redis took %v", took)
 	}
 	if c.Ping(t.Context()) == nil {

@@ -62,7 +62,7 @@ func TestNodesShareBuckets(t *testing.T) {
 			t.Errorf("attempt %d after one was given back: wait %v, %t", i, wait, ok)
 		}
 	}
-	short := ratelimit.Bucket{Key: "short", Burst: 1, Interval: 200 * time.Millisecond}
+	short := ratelimit.Bucket{Key: "short", Burst: 1, Interval: 2 * time.Second}
 	if wait, ok := nodes[0].Take([]ratelimit.Bucket{short}); !ok || wait != 0 {
 		t.Fatalf("wait %v, %t", wait, ok)
 	}

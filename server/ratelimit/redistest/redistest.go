@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/svc-observability/svc/server/testport"
 )
 
 // EnvRequire set to 1 turns the skip for want of redis-server into a failure.
@@ -38,14 +40,7 @@ func Start(t testing.TB) *Server {
 		}
 		t.Skip(reason)
 	}
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &Server{port: l.Addr().(*net.TCPAddr).Port, dir: t.TempDir()}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	s := &Server{port: testport.Free(t), dir: t.TempDir()}
 	s.Start(t)
 	t.Cleanup(s.Stop)
 	return s

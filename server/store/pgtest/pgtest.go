@@ -21,6 +21,8 @@ import (
 	"time"
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver that creates scratch databases
+
+	"github.com/svc-observability/svc/server/testport"
 )
 
 // Environment variables of the PostgreSQL tests.
@@ -112,7 +114,7 @@ func startCluster(t *testing.T, bin string) *Server {
 		t.Fatalf("initdb: %v\n%s", err, out)
 	}
 
-	port := freePort(t)
+	port := testport.Free(t)
 	var log bytes.Buffer
 	server := exec.Command(filepath.Join(bin, "postgres"), "-D", data, "-k", dir, "-p", strconv.Itoa(port),
 		"-c", "listen_addresses=127.0.0.1", "-c", "fsync=off", "-c", "full_page_writes=off", "-c", "max_connections=200",
@@ -177,16 +179,6 @@ func clusterUser(t *testing.T, dir string) *syscall.SysProcAttr {
 	}
 	t.Fatal("running as root, and neither the user postgres nor nobody exists to run PostgreSQL")
 	return nil
-}
-
-func freePort(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().(*net.TCPAddr).Port
 }
 
 // NewDatabase creates an empty database and returns its URL. It is dropped with the test.
