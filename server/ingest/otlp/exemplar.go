@@ -3,6 +3,7 @@ package otlp
 import (
 	"math"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
 
@@ -115,7 +116,7 @@ func (w *walker) admitPoint() (at int64, ok bool) {
 	case p.time == 0:
 		w.note(issueNoTime, "time_unix_nano")
 		return w.stamp.ReceivedUnixNano, true
-	case !w.inWindow(p.time, 90):
+	case !w.inWindow(p.time, limits.MetricRetention):
 		w.noteOutside(p.time, "time_unix_nano")
 		return 0, false
 	}

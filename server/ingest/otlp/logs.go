@@ -1,6 +1,7 @@
 package otlp
 
 import (
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
 
@@ -117,7 +118,7 @@ func (w *walker) admitRecord() (int64, bool) {
 		w.note(issueNoTime, "time_unix_nano")
 		return w.stamp.ReceivedUnixNano, true
 	}
-	if !w.inWindow(t, 30) {
+	if !w.inWindow(t, limits.LogRetention) {
 		w.noteOutside(t, field)
 		return 0, false
 	}
@@ -132,7 +133,7 @@ func (w *walker) finishRecord(t *blocks.Logs, columns *resourceColumns, at int64
 	observed := w.stamp.ReceivedUnixNano
 	switch {
 	case r.observed == 0:
-	case w.inWindow(r.observed, 30):
+	case w.inWindow(r.observed, limits.LogRetention):
 		observed = int64(r.observed)
 	default:
 		w.note(issueObservedTime, "observed_time_unix_nano")

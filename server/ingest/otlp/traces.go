@@ -3,6 +3,7 @@ package otlp
 import (
 	"math"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 	"github.com/svc-observability/svc/server/warehouse/native"
 )
@@ -193,7 +194,7 @@ func (w *walker) admitSpan() (start int64, ok bool) {
 		w.note(issueNoTime, "start_time_unix_nano")
 		s.end = 0
 		return w.stamp.ReceivedUnixNano, true
-	case !w.inWindow(s.start, 30):
+	case !w.inWindow(s.start, limits.TraceRetention):
 		w.noteOutside(s.start, "start_time_unix_nano")
 		return 0, false
 	}
@@ -334,7 +335,7 @@ func (w *walker) spanDuration(start int64) (d uint64, problem issueKind) {
 		return 0, noIssue
 	case s.end < uint64(start):
 		return 0, issueNegativeDuration
-	case s.end > uint64(w.stamp.ReceivedUnixNano+day):
+	case s.end > uint64(w.stamp.ReceivedUnixNano+int64(limits.ClockAhead)):
 		return 0, issueEndTooNew
 	default:
 		return s.end - uint64(start), noIssue

@@ -4,7 +4,9 @@ import (
 	"encoding/binary"
 	"math"
 	"strconv"
+	"time"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 	"github.com/svc-observability/svc/server/warehouse/native"
 )
@@ -327,17 +329,14 @@ func appendRow(m *native.Map, attributes []attribute) native.Span {
 	return m.LastRow()
 }
 
-const (
-	nanosPerHour = 3600 * 1e9
-	day          = 24 * nanosPerHour
-)
+const nanosPerHour = 3600 * 1e9
 
 // inWindow reports whether rows with this time may be stored. Rows are partitioned by day, and one bad clock must not create a
-// hundred partitions. The bounds are the retention of the signal, and one day ahead.
-func (w *walker) inWindow(t uint64, days int64) bool {
+// hundred partitions. The bounds are the retention of the signal, and limits.ClockAhead.
+func (w *walker) inWindow(t uint64, retention time.Duration) bool {
 	if t > math.MaxInt64 {
 		return false
 	}
 	received := w.stamp.ReceivedUnixNano
-	return int64(t) >= received-days*day && int64(t) <= received+day
+	return int64(t) >= received-int64(retention) && int64(t) <= received+int64(limits.ClockAhead)
 }
