@@ -175,7 +175,7 @@ func (i *inspection) judge() {
 	}
 	if most := math.Max(math.Abs(low), math.Abs(high)); most > largest {
 		i.flag(flagMagnitude, "The largest value is %g.", most)
-	} else if strings.HasPrefix(i.unit(), "duration_") && most*perMillisecond(i.unit()) > longest {
+	} else if strings.HasPrefix(i.unit(), durationUnits) && most*perMillisecond(i.unit()) > longest {
 		i.flag(flagMagnitude, "The longest duration is %g %s.", most, i.unit())
 	}
 }
@@ -188,11 +188,11 @@ func (i *inspection) textOnly() bool {
 
 func perMillisecond(unit string) float64 {
 	switch unit {
-	case "duration_s":
+	case UnitSeconds:
 		return 1e3
-	case "duration_us":
+	case UnitMicroseconds:
 		return 1e-3
-	case "duration_ns":
+	case UnitNanoseconds:
 		return 1e-6
 	default:
 		return 1
@@ -302,20 +302,20 @@ func (i *inspection) judgeGroups() {
 // judgeUnit compares the unit with what the queries compute.
 func (i *inspection) judgeUnit(all []float64) {
 	unit := i.unit()
-	if unit == "percent" && slices.Max(all) > 1.5 {
+	if unit == UnitPercent && slices.Max(all) > 1.5 {
 		i.flag(flagUnit, "The unit percent is of a ratio from 0 to 1, but the largest value is %g.", slices.Max(all))
 	}
 	if len(i.widget.GetDataSource().GetFormulas()) > 0 {
 		return
 	}
 	for _, d := range i.widget.GetDataSource().GetQueries() {
-		a, duration := d.GetAggregation(), strings.HasPrefix(unit, "duration_")
+		a, duration := d.GetAggregation(), strings.HasPrefix(unit, durationUnits)
 		switch {
 		case d.GetDataSource() == "metrics" || unit == "":
-		case strings.HasSuffix(a, "_duration") && duration && unit != "duration_ms":
+		case strings.HasSuffix(a, "_duration") && duration && unit != UnitMilliseconds:
 			i.flag(flagUnit, "%s is in milliseconds, but the unit is %s.", a, unit)
-		case strings.HasSuffix(a, "_duration") && (unit == "percent" || unit == "bytes"), a == "error_rate" && (duration || unit == "bytes"),
-			slices.Contains([]string{"count", "rate", "error_count", "sessions", "persons", "users", "visitors"}, a) && (duration || unit == "bytes" || unit == "percent"):
+		case strings.HasSuffix(a, "_duration") && (unit == UnitPercent || unit == UnitBytes), a == "error_rate" && (duration || unit == UnitBytes),
+			slices.Contains([]string{"count", "rate", "error_count", "sessions", "persons", "users", "visitors"}, a) && (duration || unit == UnitBytes || unit == UnitPercent):
 			i.flag(flagUnit, "%s does not have the unit %s.", a, unit)
 		}
 	}
@@ -324,7 +324,7 @@ func (i *inspection) judgeUnit(all []float64) {
 // neverNegative reports whether the queries or the unit say that no value is below 0.
 func (i *inspection) neverNegative() bool {
 	unit := i.unit()
-	if strings.HasPrefix(unit, "duration_") || unit == "bytes" || unit == "requests_per_sec" {
+	if strings.HasPrefix(unit, durationUnits) || unit == UnitBytes || unit == UnitRequestsPerSecond {
 		return true
 	}
 	return slices.ContainsFunc(i.widget.GetDataSource().GetQueries(), func(d *svcv2.QueryDraft) bool {

@@ -10,6 +10,8 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/mcp/tool"
+	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/widget"
 )
 
 type schemaResult struct {
@@ -68,7 +70,8 @@ func schemaSection(name string) tool.Block {
 		return tool.Block{Heading: "Data sources (data_source)", Rows: describeMessage((&svcv2.WidgetDataSource{}).ProtoReflect().Descriptor(), 0, "queries", "formulas")}
 	case "queries":
 		return tool.Block{Heading: "Queries of a data source of kind query", Rows: append(describeMessage((&svcv2.QueryDraft{}).ProtoReflect().Descriptor(), 0),
-			"- where_clause: `key op value` joined by AND; operators = != > < >= <= contains !contains exists !exists")}
+			"- where_clause: conditions `key op value`, combined with AND, OR, NOT and parentheses; operators "+operators()+". "+
+				"exists and !exists take no value; in and !in take a list: `key in (a, b)`.")}
 	case "display":
 		return tool.Block{Heading: "Display (display)", Rows: describeMessage((&svcv2.WidgetDisplay{}).ProtoReflect().Descriptor(), 0)}
 	case "raw_sql":
@@ -78,9 +81,18 @@ func schemaSection(name string) tool.Block {
 		}}
 	default:
 		return tool.Block{Heading: "Units", Rows: []string{
-			"- percent means 0 to 1, percent_100 means 0 to 100", "- duration_ms, duration_us, duration_ns, duration_s, bytes, number, requests_per_sec",
+			"- unit is one of: " + strings.Join(widget.Units(), ", ") + ", or free text.", "- " + widget.UnitPercent + " is of a ratio from 0 to 1.",
 		}}
 	}
+}
+
+// operators lists the operators of the filter language.
+func operators() string {
+	var names []string
+	for _, op := range query.Ops() {
+		names = append(names, string(op))
+	}
+	return strings.Join(names, " ")
 }
 
 // describeMessage lists the fields of a message with their types and choices. They come from the descriptors against which the

@@ -11,6 +11,7 @@ import (
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/widget"
 	"github.com/svc-observability/svc/server/wording"
 )
 
@@ -325,15 +326,15 @@ func queryBreakdown(ctx context.Context, s *tool.Clients, a *queryDataArgs, w to
 func unitOf(source, metric string) string {
 	switch {
 	case source == "metrics":
-		return "number"
+		return widget.UnitNumber
 	case strings.HasSuffix(metric, "_duration"):
-		return "duration_ms"
+		return widget.UnitMilliseconds
 	case metric == "error_rate":
-		return "percent"
+		return widget.UnitPercent
 	case source == "traces" && metric == "rate":
-		return "requests_per_sec"
+		return widget.UnitRequestsPerSecond
 	default:
-		return "number"
+		return widget.UnitNumber
 	}
 }
 
