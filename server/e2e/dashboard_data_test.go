@@ -285,8 +285,8 @@ func checkDashboardLoad(t *testing.T, p *testkit.Process, window string) {
 	}
 }
 
-// TestWidgetBounds saves a widget with the largest allowed numbers of queries, formulas and groups, and reads it. One more of
-// each that runs is refused when it is saved, because it could not be read.
+// TestWidgetBounds saves a widget with the largest allowed value of each limit that both the save and the read have, and reads it. A
+// larger value is refused when it is saved, because it could not be read.
 func TestWidgetBounds(t *testing.T) {
 	t.Parallel()
 	s := testkit.Shared(t).NewOrganization(t, "Widget bounds")
@@ -322,6 +322,49 @@ func TestWidgetBounds(t *testing.T) {
 	} {
 		if answer := fmt.Sprint(c.call("POST", "/v2/dashboards", body, 400)); !strings.Contains(answer, what) {
 			t.Errorf("%s: %s", what, answer)
+		}
+	}
+	day, most := func(n int) string { return time.Date(2026, 1, n, 0, 0, 0, 0, time.UTC).Format(time.RFC3339) }, int(limits.TimeseriesWindow/limits.Day)
+	relative := func(length string) string { return `{"type":"relative","value":"` + length + `"}` }
+	absolute := func(days int) string {
+		return `{"type":"absolute","start_time":"` + day(1) + `","end_time":"` + day(1+days) + `"}`
+	}
+	// widget is a dashboard with one widget. own is the window of the widget.
+	widget := func(window, own, visualization, source, display string) string {
+		if own != "" {
+			own = `,"time_range":` + own
+		}
+		return `{"name":"Bounds","time_range":` + window + `,"widgets":[{"id":"all","visualization":"` + visualization + `","data_source":` + source + `,"display":` + display +
+			`,"layout":{"x":0,"y":0,"w":3,"h":4}` + own + `}],"variables":[{"name":"v","type":"textbox","default_value":"x"}]}`
+	}
+	query := func(more string) string {
+		return `{"kind":"query","result_shape":"timeseries","queries":[{"id":"a","name":"A","data_source":"traces","aggregation":"count"` + more + `}]}`
+	}
+	filled := func(text string, n int) string { return text + strings.Repeat(" ", n-len(text)) }
+	hour := relative("1h")
+	chart := func(more string) string { return widget(hour, "", "chart", query(more), "{}") }
+	statement := func(n int, text string) string {
+		return widget(hour, "", "table", `{"kind":"raw_sql","display_type":"table","sql":"`+filled(text, n)+`"}`, "{}")
+	}
+	list := func(n int) string {
+		source := strings.Replace(query(""), `"result_shape":"timeseries"`, `"result_shape":"list"`, 1)
+		return widget(hour, "", "list", source, `{"list_where_clause":"`+filled("service.name = $v", n)+`"}`)
+	}
+	const count, timed = "SELECT count() FROM traces WHERE $__orgFilter", "SELECT count() FROM traces WHERE $__orgFilter AND $__timeFilter(Timestamp)"
+	for field, bodies := range map[string][2]string{
+		"time_range.value":             {widget(relative(fmt.Sprintf("%dd", most)), "", "chart", query(""), "{}"), widget(relative("60d"), "", "chart", query(""), "{}")},
+		"widgets[0].time_range.value":  {widget(hour, relative("1mo"), "chart", query(""), "{}"), widget(hour, relative("2mo"), "chart", query(""), "{}")},
+		"time_range.start_time":        {widget(absolute(most), "", "chart", query(""), "{}"), widget(absolute(most+1), "", "chart", query(""), "{}")},
+		"widgets[0].data_source.sql":   {statement(limits.SQLText, count), statement(40_124, count)},
+		"widgets[0].data_source.sql` ": {statement(limits.SQLText-200, timed), statement(limits.SQLText, timed)},
+		"queries[0].having":            {chart(`,"having":"> 0` + strings.Repeat(" AND > 0", limits.Having-1) + `"`), chart(`,"having":"> 0` + strings.Repeat(" AND > 0", limits.Having) + `"`)},
+		"queries[0].where_clause":      {chart(`,"where_clause":"` + filled("service.name = $v", limits.WhereText-2) + `"`), chart(`,"where_clause":"` + filled("service.name = $v", limits.WhereText+1) + `"`)},
+		"display.list_where_clause":    {list(limits.WhereText - 2), list(limits.WhereText + 1)},
+	} {
+		made := c.call("POST", "/v2/dashboards", bodies[0], 200)
+		c.call("POST", "/v2/dashboards/"+fmt.Sprint(made["id"])+"/widgets/all/data/search", `{}`, 200)
+		if answer := fmt.Sprint(c.call("POST", "/v2/dashboards", bodies[1], 400)); !strings.Contains(answer, strings.TrimSpace(field)) {
+			t.Errorf("%s: %s", field, answer)
 		}
 	}
 }

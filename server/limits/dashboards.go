@@ -44,7 +44,7 @@ func dashboards() []Limit {
 		count("GridRows", GridRows, "The grid of a dashboard has at most %s rows."),
 		size("DashboardName", DashboardName, "Names and titles on a dashboard have at most %s."),
 		size("DashboardText", DashboardText, "Descriptions and filters on a dashboard have at most %s."),
-		size("DashboardMarkdown", DashboardMarkdown, "The Markdown or SQL of a widget has at most %s."),
+		size("DashboardMarkdown", DashboardMarkdown, "The Markdown of a widget has at most %s."),
 		characters("VariableValue", VariableValue, "A value of a variable has at most %s."),
 		count("DefaultListRows", DefaultListRows, "A list on a dashboard has %s rows when it does not say how many."),
 		count("ListRows", ListRows, "A list on a dashboard has at most %s rows."),

@@ -87,6 +87,30 @@ func expand(req Request) (string, error) {
 	return out.String(), nil
 }
 
+// ExpandedBytes is the length of a statement with its longest macros. Variables count with an empty value, because a caller chooses
+// their values later. The length is 0 if the statement cannot be expanded.
+func ExpandedBytes(sql string) int {
+	tokens, refusal := confine.Lex(sql)
+	if refusal != nil {
+		return 0
+	}
+	empty := map[string][]string{}
+	for i, t := range tokens {
+		if t.Kind == confine.Dollar {
+			empty[t.Text[1:]] = nil
+			if i+2 < len(tokens) {
+				empty[tokens[i+2].Text] = nil // the name in ${name}
+			}
+		}
+	}
+	all := intervals()
+	text, err := expand(Request{SQL: sql, Interval: all[len(all)-1], Variables: empty})
+	if err != nil {
+		return 0
+	}
+	return len(text)
+}
+
 // macro expands one macro and returns how many of the tokens after it belong to it.
 func macro(name string, after []confine.Token, req Request) (text string, used int, _ *confine.Refusal) {
 	seconds := int64(req.Interval / time.Second)

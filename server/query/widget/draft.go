@@ -120,6 +120,15 @@ func CheckGroups(path string, d *svcv2.QueryDraft) *query.Invalid {
 	return nil
 }
 
+// Conditions is the number of conditions that apply in `having` of a draft that CheckGroups accepts.
+func Conditions(d *svcv2.QueryDraft) int {
+	q := query.Spec{Source: query.Source(d.GetDataSource())}
+	if groups("", d, &q) != nil {
+		return 0
+	}
+	return len(q.Having)
+}
+
 // limit is the number of groups to return. The draft's limit comes before the limit of its data source.
 func (j *job) limit(d *svcv2.QueryDraft) int {
 	if n, err := strconv.Atoi(d.GetLimit()); err == nil && n > 0 && on(d, (*svcv2.QueryAddOns).GetLimit) {

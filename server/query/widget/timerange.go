@@ -2,6 +2,7 @@ package widget
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"strconv"
 	"time"
@@ -66,6 +67,25 @@ func resolve(r *svcv2.TimeRange, now time.Time) (query.Window, error) {
 	return lately(now, length), nil
 }
 
+// Unreadable describes why no widget can read a window, and names the field of the window. Both are empty for a window that a widget
+// can read, and for one that CheckRange of package definition refuses.
+func Unreadable(r *svcv2.TimeRange) (field, problem string) {
+	field = "value"
+	length, _ := relativeLength(r.GetValue())
+	if r.GetType() == "absolute" {
+		field = "start_time"
+		from, to := r.GetStartTime().AsTime(), r.GetEndTime().AsTime()
+		if from.Year() < 1970 || to.Year() > 2261 {
+			return field, "must be after the year 1969, and end_time before the year 2262"
+		}
+		length = to.Sub(from)
+	}
+	if length > limits.TimeseriesWindow {
+		return field, "makes the window longer than the " + limits.Days(limits.TimeseriesWindow) + " that a widget reads at most. Choose a shorter window"
+	}
+	return "", ""
+}
+
 func relativeLength(text string) (time.Duration, bool) {
 	m := relative.FindStringSubmatch(text)
 	if m == nil {
@@ -73,5 +93,8 @@ func relativeLength(text string) (time.Duration, bool) {
 	}
 	n, _ := strconv.Atoi(m[1])
 	unit := map[string]time.Duration{"m": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour, "mo": 30 * 24 * time.Hour}[m[2]]
+	if n > int(math.MaxInt64/unit) {
+		return math.MaxInt64, true // much longer than a widget may read
+	}
 	return time.Duration(n) * unit, n > 0
 }

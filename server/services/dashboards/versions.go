@@ -82,7 +82,7 @@ func (s *Service) RestoreDashboardVersion(
 		proto.Merge(def, then)
 		summary := fmt.Sprintf("Restored from v%d", v.Number)
 		return &store.DashboardChange{Action: "version_restored", Kind: definition.KindRestored, Summary: &summary, Restored: &v.ID}, nil
-	})
+	}, then)
 }
 
 // version reads a version and its dashboard, so that the error can name the one that does not exist.

@@ -2,6 +2,7 @@ package definition
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/limits"
+	"github.com/svc-observability/svc/server/query/widget"
 	"github.com/svc-observability/svc/server/wirejson"
 )
 
@@ -49,6 +51,21 @@ type checker struct {
 	violations []apierr.Violation
 	// known holds the variables of the definition.
 	known []*svcv2.DashboardVariable
+	// beyond holds the values that no read accepts. A violation names each of them unless it is in stored, which holds those of
+	// definitions that earlier releases stored: a change of another field must not fail because of them.
+	beyond, stored map[string]bool
+}
+
+func newChecker(known []*svcv2.DashboardVariable) *checker {
+	return &checker{known: known, beyond: map[string]bool{}, stored: map[string]bool{}}
+}
+
+// unreadable refuses a value that no read accepts, unless the value is stored already.
+func (c *checker) unreadable(path, value, format string, args ...any) {
+	c.beyond[value] = true
+	if !c.stored[value] {
+		c.fail(path, format, args...)
+	}
 }
 
 func (c *checker) fail(path, format string, args ...any) {
@@ -57,21 +74,16 @@ func (c *checker) fail(path, format string, args ...any) {
 	}
 }
 
-// Check checks a normalized definition as a whole and returns the text to store. The error names every invalid field.
-func Check(def *svcv2.DashboardDefinition) ([]byte, error) {
-	c := &checker{known: def.GetVariables()}
-	c.values(def.ProtoReflect(), "")
-	c.label("name", def.GetName())
-	if len(def.GetTags()) > maxTags {
-		c.fail("tags", "has %d tags; at most %d are allowed", len(def.GetTags()), maxTags)
+// Check checks a normalized definition as a whole and returns the text to store. The error names every invalid field. The definition
+// may keep values of stored definitions that no read accepts, because earlier releases stored such values.
+func Check(def *svcv2.DashboardDefinition, stored ...*svcv2.DashboardDefinition) ([]byte, error) {
+	c := newChecker(def.GetVariables())
+	for _, s := range stored {
+		before := newChecker(s.GetVariables())
+		before.definition(s)
+		maps.Copy(c.stored, before.beyond)
 	}
-	for i, tag := range def.GetTags() {
-		c.label(at("tags", i), tag)
-	}
-	c.timeRange("time_range", def.GetTimeRange())
-	tabs := c.sections(def.GetSections())
-	c.widgets(def.GetWidgets(), tabs)
-	c.variables(def.GetVariables())
+	c.definition(def)
 	if len(c.violations) > 0 {
 		return nil, Invalid(c.violations)
 	}
@@ -86,12 +98,27 @@ func Check(def *svcv2.DashboardDefinition) ([]byte, error) {
 	return text, nil
 }
 
-// CheckRange checks the time range of a request like the time range of a dashboard. The range may be nil.
+func (c *checker) definition(def *svcv2.DashboardDefinition) {
+	c.values(def.ProtoReflect(), "")
+	c.label("name", def.GetName())
+	if len(def.GetTags()) > maxTags {
+		c.fail("tags", "has %d tags; at most %d are allowed", len(def.GetTags()), maxTags)
+	}
+	for i, tag := range def.GetTags() {
+		c.label(at("tags", i), tag)
+	}
+	c.storedRange("time_range", def.GetTimeRange())
+	tabs := c.sections(def.GetSections())
+	c.widgets(def.GetWidgets(), tabs)
+	c.variables(def.GetVariables())
+}
+
+// CheckRange checks the form of the time range of a request. The read of the widget bounds its length. The range may be nil.
 func CheckRange(r *svcv2.TimeRange) error {
 	if r == nil {
 		return nil
 	}
-	c := &checker{}
+	c := newChecker(nil)
 	c.timeRange("time_range", r)
 	if len(c.violations) > 0 {
 		return Invalid(c.violations)
@@ -110,6 +137,14 @@ func (c *checker) label(path, text string) {
 		c.fail(path, "has %d bytes; at most %d are allowed", len(text), maxNameBytes)
 	case strings.ContainsFunc(text, unicode.IsControl):
 		c.fail(path, "holds a control character")
+	}
+}
+
+// storedRange checks the window of a dashboard or widget. A window that no widget can read is refused.
+func (c *checker) storedRange(path string, r *svcv2.TimeRange) {
+	c.timeRange(path, r)
+	if field, problem := widget.Unreadable(r); problem != "" {
+		c.unreadable(path+"."+field, "time_range "+rangeText(r), "%s", problem)
 	}
 }
 
@@ -196,7 +231,7 @@ func (c *checker) widgets(list []*svcv2.Widget, tabs map[string][]string) {
 		}
 		c.layout(path+".layout", w.GetLayout())
 		if w.GetTimeRange() != nil {
-			c.timeRange(path+".time_range", w.GetTimeRange())
+			c.storedRange(path+".time_range", w.GetTimeRange())
 		}
 		c.dataSource(path+".data_source", w.GetDataSource())
 		c.display(path+".display", w.GetDisplay())

@@ -6,11 +6,14 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/wirejson"
 )
 
@@ -184,6 +187,92 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// TestUnreadable checks that a definition with a value that no read accepts is refused, and that a change of a stored definition
+// may keep that value.
+func TestUnreadable(t *testing.T) {
+	type definition = svcv2.DashboardDefinition
+	day := func(n int) *timestamppb.Timestamp {
+		return timestamppb.New(time.Date(2026, 1, n, 0, 0, 0, 0, time.UTC))
+	}
+	statement := func(bytes int) *string {
+		const text = "SELECT 1 WHERE $__orgFilter AND '' = '"
+		return new(text + strings.Repeat("x", bytes-len(text)-1) + "'")
+	}
+	conditions := func(n int) *string { return new(strings.Repeat("> 1 AND ", n-1) + "> 1") }
+	having := func(d *definition, text *string) {
+		q := d.Widgets[0].DataSource.Queries[0]
+		q.Having, q.AddOns.Having = text, true
+	}
+	where := func(n int) *string { return new("service.name = $service" + strings.Repeat(" ", n-23)) }
+	filter := func(n int) *string { return new(*statement(n - 34) + " AND $__timeFilter(Timestamp)     ") }
+	for name, c := range map[string]struct {
+		path             string
+		readable, beyond func(*definition)
+	}{
+		"relative": {
+			"time_range.value",
+			func(d *definition) { d.TimeRange = &svcv2.TimeRange{Type: "relative", Value: new("31d")} },
+			func(d *definition) { d.TimeRange = &svcv2.TimeRange{Type: "relative", Value: new("32d")} },
+		},
+		"a widget": {
+			"widgets[0].time_range.value",
+			func(d *definition) { d.Widgets[0].TimeRange.Value = new("1mo") },
+			func(d *definition) { d.Widgets[0].TimeRange.Value = new("2mo") },
+		},
+		"overflow": {
+			"widgets[0].time_range.value",
+			func(d *definition) { d.Widgets[0].TimeRange.Value = new("744h") },
+			func(d *definition) { d.Widgets[0].TimeRange.Value = new("200000d") },
+		},
+		"absolute": {
+			"time_range.start_time",
+			func(d *definition) { d.TimeRange.StartTime, d.TimeRange.EndTime = day(1), day(32) },
+			func(d *definition) { d.TimeRange.StartTime, d.TimeRange.EndTime = day(1), day(33) },
+		},
+		"statement": {
+			"widgets[1].data_source.sql",
+			func(d *definition) { d.Widgets[1].DataSource.Sql = statement(limits.SQLText) },
+			func(d *definition) { d.Widgets[1].DataSource.Sql = statement(limits.SQLText + 1) },
+		},
+		"macros": {
+			"widgets[1].data_source.sql",
+			func(d *definition) { d.Widgets[1].DataSource.Sql = filter(limits.SQLText - 200) },
+			func(d *definition) { d.Widgets[1].DataSource.Sql = filter(limits.SQLText) },
+		},
+		"filter with a variable": {
+			"widgets[0].data_source.queries[0].where_clause",
+			func(d *definition) { d.Widgets[0].DataSource.Queries[0].WhereClause = where(limits.WhereText) },
+			func(d *definition) { d.Widgets[0].DataSource.Queries[0].WhereClause = where(limits.WhereText + 1) },
+		},
+		"filter of a list": {
+			"widgets[0].display.list_where_clause",
+			func(d *definition) { d.Widgets[0].Display.ListWhereClause = where(limits.WhereText) },
+			func(d *definition) { d.Widgets[0].Display.ListWhereClause = where(limits.WhereText + 1) },
+		},
+		"having": {
+			"widgets[0].data_source.queries[0].having",
+			func(d *definition) { having(d, conditions(limits.Having)) },
+			func(d *definition) { having(d, conditions(limits.Having+1)) },
+		},
+	} {
+		def := full(t)
+		c.readable(def)
+		if _, err := Check(def); err != nil {
+			t.Errorf("%s at the limit: %v", name, err)
+		}
+		c.beyond(def)
+		_, err := Check(def)
+		if e := apierr.From(err); err == nil || e.Param != c.path || len(e.Violations) != 1 {
+			t.Errorf("%s beyond the limit: %v, want one violation of %s", name, err, c.path)
+		}
+		changed := proto.CloneOf(def)
+		changed.Name = "another name"
+		if _, err := Check(changed, def); err != nil {
+			t.Errorf("%s: the name of a stored definition cannot be changed: %v", name, err)
+		}
+	}
+}
+
 // TestVisualization checks that a visualization that draws groups needs groups.
 func TestVisualization(t *testing.T) {
 	for _, v := range []string{"pie", "heatmap", "hbar", "funnel", "list"} {
@@ -234,7 +323,7 @@ func TestSQL(t *testing.T) {
 		"SELECT 'open WHERE $__orgFilter":                                                false,
 		"DROP TABLE x":                                                                   false,
 	} {
-		c := &checker{}
+		c := newChecker(nil)
 		c.sql("sql", text)
 		if got := len(c.violations) == 0; got != ok {
 			t.Errorf("%q: taken %v, want %v: %v", text, got, ok, c.violations)

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/limits"
@@ -163,10 +164,22 @@ func (c *checker) asked(path string, q *svcv2.QueryDraft) {
 		if _, err := query.ParseWhere(source, clause); err != nil {
 			c.fail(path+".where_clause", "cannot be read: %s", err)
 		}
+	} else {
+		c.whereText(path+".where_clause", clause)
 	}
 	c.references(path+".where_clause", q.GetWhereClause())
 	if bad := widget.CheckGroups(path, q); bad != nil {
 		c.fail(bad.Field, "%s", bad.Message)
+	} else if n := widget.Conditions(q); n > limits.Having {
+		c.unreadable(path+".having", "having "+q.GetHaving(), "has %d conditions; at most %d are allowed. Leave out the others", n, limits.Having)
+	}
+}
+
+// whereText checks the length of a filter that is parsed only when it is read.
+func (c *checker) whereText(path, clause string) {
+	if n := utf8.RuneCountInString(clause); n > limits.WhereText {
+		c.unreadable(path, "filter "+clause, "has %s characters; at most %s are allowed. Shorten the filter",
+			limits.Number(n), limits.Number(limits.WhereText))
 	}
 }
 

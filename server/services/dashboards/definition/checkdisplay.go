@@ -50,6 +50,7 @@ func (c *checker) display(path string, d *svcv2.WidgetDisplay) {
 	}
 	c.positive(path+".list_limit", d.ListLimit)
 	c.references(path+".list_where_clause", d.GetListWhereClause())
+	c.whereText(path+".list_where_clause", d.GetListWhereClause())
 	if h := d.GetHistogram(); h != nil {
 		c.positive(path+".histogram.bucket_count", h.BucketCount)
 		c.positive(path+".histogram.bucket_width", h.BucketWidth)

@@ -1,10 +1,12 @@
 package definition
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/svc-observability/svc/server/limits"
+	"github.com/svc-observability/svc/server/query/rawsql"
 )
 
 // sqlTokens splits a statement into comments, quoted texts, words, macros and single other characters.
@@ -31,10 +33,7 @@ func sqlMacros() []string {
 // CheckStatement returns the reason why a widget cannot have a statement, as in "must be one statement". The reason is empty if the
 // widget can have it.
 func CheckStatement(sql string) string {
-	if len(sql) > maxLongBytes {
-		return fmt.Sprintf("has %d bytes; at most %d are allowed", len(sql), maxLongBytes)
-	}
-	c := &checker{}
+	c := newChecker(nil)
 	c.sql("sql", sql)
 	if len(c.violations) == 0 {
 		return ""
@@ -45,6 +44,17 @@ func CheckStatement(sql string) string {
 // sql makes the checks that need no engine: the text must be one SELECT that names the organization and sets nothing. The engine
 // decides later which data the statement may read.
 func (c *checker) sql(path, text string) {
+	if n := max(len(text), rawsql.ExpandedBytes(text)); n > limits.SQLText {
+		written := ""
+		if n > len(text) {
+			written = " when its macros are replaced"
+		}
+		c.unreadable(path, "sql "+text, "has %s bytes%s; at most %s bytes are allowed. Shorten the statement",
+			limits.Number(n), written, limits.Number(limits.SQLText))
+		if !c.stored["sql "+text] {
+			return
+		}
+	}
 	var words []string // without comments and texts
 	filtered, ended := false, false
 	if heredoc.MatchString(text) {

@@ -48,8 +48,11 @@ func (c *checker) value(f protoreflect.FieldDescriptor, v protoreflect.Value, pa
 		}
 	case protoreflect.StringKind:
 		longest := maxTextBytes
-		if f.Name() == "sql" || f.Name() == "content" {
+		switch f.Name() {
+		case "content":
 			longest = maxLongBytes
+		case "sql": // the check of the statement bounds its length
+			longest = maxDefinitionBytes
 		}
 		switch s := v.String(); {
 		case len(s) > longest:

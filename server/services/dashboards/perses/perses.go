@@ -15,6 +15,7 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 
 	"github.com/svc-observability/svc/server/limits"
+	"github.com/svc-observability/svc/server/query/widget"
 )
 
 // Error is the reason why a document is not a Perses dashboard.
@@ -96,6 +97,12 @@ func Convert(document *structpb.Struct, refuse func(sql string) string) (*svcv2.
 		def.Description = &text
 	}
 	if d := spec.text("duration"); durationForm.MatchString(d) {
+		whole := svcv2.TimeRange{Type: "relative", Value: &d}
+		if _, problem := widget.Unreadable(&whole); problem != "" {
+			longest := fmt.Sprintf("%dd", limits.TimeseriesWindow/limits.Day)
+			m.warn("The duration %q is longer than a widget can read: the dashboard shows the last %s.", d, longest)
+			d = longest
+		}
 		def.TimeRange.Value = &d
 	} else if d == "" {
 		m.warn("The dashboard has no duration: it shows the last %s.", fallbackRange)

@@ -85,6 +85,10 @@ func TestLeast(t *testing.T) {
 	if err != nil || named.GetName() != "m" || named.GetTimeRange().GetValue() != "12h" {
 		t.Errorf("%v: %v", err, named)
 	}
+	long, warnings, err := Convert(document(t, `{"kind":"Dashboard","spec":{"panels":{"p":{}},"duration":"60d"}}`), refuse)
+	if err != nil || long.GetTimeRange().GetValue() != "31d" || !strings.Contains(strings.Join(warnings, "\n"), `"60d" is longer`) {
+		t.Errorf("60 days: %v: %v, %q", err, long, warnings)
+	}
 }
 
 func TestRefused(t *testing.T) {
