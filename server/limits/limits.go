@@ -6,9 +6,9 @@
 // docs/limits.md; a test compares both.
 //
 // Comments in .proto files contain the figures as plain text, because generated clients show these comments unchanged. TestFigures of
-// server/contract reads the comments of all methods and their requests. It binds each longest window to the constant of its method, and
-// refuses every other figure with a unit of time or size that is not the value of a limit. When a constant changes, the test names each
-// comment that is now wrong.
+// server/contract reads the comments of all messages, enums, services and files. Its table binds each figure with a unit of time or size,
+// and each "at most" or "up to" with a number of things, to its constant, or lists it as a figure that is no limit. When a constant
+// changes, the test names each comment that is now wrong. It does not read other numbers, as in "1 to 100; 20 when left out".
 //
 // Internal sizes, such as buffers and pools, stay in the package that uses them.
 package limits
