@@ -50,6 +50,7 @@ type Limit struct {
 
 // Text writes the value: `7 days`, `20 MiB`, `200 characters`, `1,500`.
 func (l Limit) Text() string {
+	//exhaustive:enforce
 	switch l.Unit {
 	case Duration:
 		return Lasts(time.Duration(l.Value))
