@@ -192,15 +192,14 @@ func createKey(t *testing.T, s *testkit.Server, scopes ...string) string {
 }
 
 // eventually repeats a check until it passes. Acknowledged data must be readable within two seconds; slow machines get more time.
-func eventually(t testing.TB, what string, check func() bool) time.Duration {
+func eventually(t testing.TB, what string, check func() bool) {
 	t.Helper()
 	start := time.Now()
 	for time.Since(start) < 30*time.Second {
 		if check() {
-			return time.Since(start)
+			return
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
 	t.Fatalf("gave up waiting for %s", what)
-	return 0
 }

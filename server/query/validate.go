@@ -303,7 +303,7 @@ func (r *Request) Validate(breakdown bool) error {
 		return r.validateBreakdown()
 	}
 	if r.Bucket < 0 || r.Bucket%time.Second != 0 || r.Bucket > limits.TimeseriesWindow {
-		return invalid("bucket_seconds", "must be a whole number of seconds, at most 31 days")
+		return invalid("bucket_seconds", "must be a whole number of seconds, at most %s", limits.Lasts(limits.TimeseriesWindow))
 	}
 	_, err := Buckets(r.Window, r.Bucket)
 	return err
@@ -317,7 +317,7 @@ func (r *Request) validateBreakdown() error {
 		q := &r.Queries[i].Spec
 		if q.Source != Metrics && !q.Filter.narrows(narrowing) {
 			return apierr.New(apierr.TelemetryBreakdownFilterRequired,
-				"A breakdown over more than 24 hours needs a filter that narrows it: a service, span name, environment, trace, event name, errors only or an attribute's value.",
+				"A breakdown over more than "+limits.Lasts(limits.UnfilteredBreakdownWindow)+" needs a filter that narrows it: a service, span name, environment, trace, event name, errors only or an attribute's value.",
 				apierr.Param("filters"))
 		}
 	}
