@@ -20,7 +20,8 @@ var boundFigures = []struct{ figure, paths string }{
 	{limits.Number(limits.NameLength) + " characters", "CreateAgentFeedbackRequest.summary"},
 	{limits.Number(limits.MapEdges), "ServiceMapService.GetServiceMap"},
 	{limits.Lasts(limits.PatternWindow), "LogsService.SearchLogPatterns SearchLogPatternsRequest.end_time"},
-	{limits.Lasts(limits.UnfilteredBreakdownWindow), "QueryLogBreakdownRequest.end_time QueryService.QueryBreakdown QueryTraceBreakdownRequest.end_time"},
+	{limits.Lasts(limits.UnfilteredBreakdownWindow), "QueryLogBreakdownRequest.end_time QueryService.QueryBreakdown " +
+		"QueryTraceBreakdownRequest.end_time"},
 	{limits.Lasts(limits.BreakdownWindow), "DashboardDataService.SearchDashboardWidgetData LogsService.QueryLogBreakdown " +
 		"MetricsService.QueryMetricBreakdown ProductEventAnalyticsService.QueryProductEventBreakdown " +
 		"QueryBreakdownRequest.end_time QueryLogBreakdownRequest.end_time QueryMetricBreakdownRequest.end_time " +
@@ -30,11 +31,14 @@ var boundFigures = []struct{ figure, paths string }{
 	{limits.Lasts(limits.SignalWindow), "InstrumentationService.GetTelemetrySignals TelemetrySignals.window_start"},
 	{limits.Lasts(limits.TraceRetention), "ServiceMapService.GetServiceMap ServiceOverview.operations"},
 	{limits.Lasts(limits.SessionLifetime), "SessionsService.SignIn"},
-	{limits.Lasts(limits.AttributeWindow), "AttributesService.ListAttributeKeys ListAttributeKeysRequest.end_time ListAttributeValuesRequest.end_time"},
+	{limits.Lasts(limits.AttributeWindow), "AttributesService.ListAttributeKeys ListAttributeKeysRequest.end_time " +
+		"ListAttributeValuesRequest.end_time"},
 	{limits.Lasts(limits.AgentSessionWindow), "DiagnosisService.GetAgentSessionVerdict GetAgentSessionRequest.end_time " +
 		"GetAgentSessionVerdictRequest.end_time"},
-	{limits.Lasts(limits.ErrorWindow), "ErrorEventsService.SearchErrorEvents GetErrorEventRequest.end_time SearchErrorEventsRequest.end_time"},
-	{limits.Lasts(limits.MetricWindow), "GetMetricRequest.end_time ListMetricsRequest.end_time MetricsService.GetMetric MetricsService.ListMetrics " +
+	{limits.Lasts(limits.ErrorWindow), "ErrorEventsService.SearchErrorEvents GetErrorEventRequest.end_time " +
+		"SearchErrorEventsRequest.end_time"},
+	{limits.Lasts(limits.MetricWindow), "GetMetricRequest.end_time ListMetricsRequest.end_time MetricsService.GetMetric " +
+		"MetricsService.ListMetrics " +
 		"MetricsService.SummarizeMetrics SummarizeMetricsRequest.end_time"},
 	{limits.Lasts(limits.ActivityWindow), "ListProductEventsRequest.end_time ListSessionReplaysForTraceRequest.end_time " +
 		"ProductEventsService.ListProductEvents ProductEventsService.SearchProductEvents " +
@@ -49,7 +53,8 @@ var boundFigures = []struct{ figure, paths string }{
 		"SearchDashboardWidgetDataRequest.empty_range_fallback ShareService.ResolveShareWidgetData " +
 		"ShareTimeRange.end_time SummarizeTracesRequest.end_time TracesService.QueryTraceTimeseries"},
 	{limits.Size(limits.SQLText), "RunSqlRequest.sql"},
-	{limits.Lasts(limits.ServiceWindow), "EnvironmentsService.ListEnvironments GetServiceApdexRequest.end_time GetServiceMapRequest.end_time " +
+	{limits.Lasts(limits.ServiceWindow), "EnvironmentsService.ListEnvironments GetServiceApdexRequest.end_time " +
+		"GetServiceMapRequest.end_time " +
 		"GetServiceOverviewRequest.end_time GetServiceRequest.end_time ListEnvironmentsRequest.end_time " +
 		"ListServiceOperationsRequest.end_time ListServiceReleasesRequest.end_time ListServicesRequest.end_time " +
 		"ServiceMapService.GetServiceMap ServicesService.GetService ServicesService.GetServiceOverview " +

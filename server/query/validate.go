@@ -32,8 +32,8 @@ func invalid(field, format string, args ...any) *Invalid {
 
 // check describes the problem of a condition. It is empty for a valid condition.
 func (m *Match) check(s Source) string {
-	if !validUTF8(m.Field.Key) || len(m.Field.Key) > maxKey {
-		return fmt.Sprintf("the name of a field must be text of at most %d bytes", maxKey)
+	if !validUTF8(m.Field.Key) || utf8.RuneCountInString(m.Field.Key) > limits.FieldKey {
+		return fmt.Sprintf("the name of a field must be text of at most %d characters", limits.FieldKey)
 	}
 	op, _ := m.Op.opposite()
 	switch {
@@ -45,8 +45,8 @@ func (m *Match) check(s Source) string {
 		return fmt.Sprintf("`%s %s` takes one value, not %d", m.Field, m.Op, len(m.Values))
 	}
 	for _, v := range m.Values {
-		if !validUTF8(v) || len(v) > maxFilterText {
-			return fmt.Sprintf("a value of `%s` must be text of at most %d bytes", m.Field, maxFilterText)
+		if !validUTF8(v) || utf8.RuneCountInString(v) > maxFilterText {
+			return fmt.Sprintf("a value of `%s` must be text of at most %d characters", m.Field, maxFilterText)
 		}
 	}
 	kind := textField
