@@ -35,14 +35,30 @@ func (r resource) All() (fields []field) {
 	return fields
 }
 
-// Own returns the fields that callers choose: all fields except the organization and the times that the store writes.
+// Own returns the fields that callers choose: all fields except the organization, and the times and users of changes, which the store
+// writes.
 func (r resource) Own() (fields []field) {
 	for _, f := range r.All() {
-		if f.Name != "org_id" && f.Name != "created_at" && f.Name != "updated_at" {
+		if !slices.Contains([]string{"org_id", "created_at", "created_by", "updated_at", "updated_by"}, f.Name) {
 			fields = append(fields, f)
 		}
 	}
 	return fields
+}
+
+// Has reports whether there is a field of this name.
+func (r resource) Has(name string) bool {
+	return slices.ContainsFunc(r.Fields, func(f *gen.Field) bool { return f.Name == name })
+}
+
+// Taken says when a write fails with ErrConflict. It is empty if nothing is unique in an organization.
+func (r resource) Taken() string {
+	for _, i := range r.Indexes {
+		if i.Unique && len(i.Columns) == 2 && i.Columns[0] == "org_id" {
+			return "another " + r.Noun() + " of the organization has this " + strings.ReplaceAll(i.Columns[1], "_", " ")
+		}
+	}
+	return ""
 }
 
 // Mutable returns the fields that an edit may change.
@@ -254,7 +270,11 @@ func writeResources(cfg *gen.Config) error {
 			if err := r.plain(); err != nil {
 				return err
 			}
-			files = map[string]string{"store.tmpl": "../server/store/%s_gen.go", "service.tmpl": "../server/services/%ss/methods_gen.go"}
+			plural := gen.Funcs["plural"].(func(string) string)(node.Package())
+			if err := os.MkdirAll("../server/services/"+plural, 0o755); err != nil {
+				return err
+			}
+			files = map[string]string{"store.tmpl": "../server/store/%s_gen.go", "service.tmpl": "../server/services/" + plural + "/methods_gen.go"}
 		} else if annotation, ok := node.Annotations["Row"]; ok {
 			text, err := json.Marshal(annotation)
 			if err != nil {
@@ -266,7 +286,7 @@ func writeResources(cfg *gen.Config) error {
 			files = map[string]string{"row.tmpl": "../server/store/%s_gen.go"}
 		}
 		for name, path := range files {
-			if err := writeFile(templates.Lookup(name), r, own, fmt.Sprintf(path, strings.ToLower(node.Name))); err != nil {
+			if err := writeFile(templates.Lookup(name), r, own, strings.ReplaceAll(path, "%s", strings.ToLower(node.Name))); err != nil {
 				return err
 			}
 		}

@@ -76,6 +76,7 @@ func New(cfg Config) *Authenticator {
 		touches:  startToucher(cfg.Logger),
 	}
 	a.unsubscribe = cfg.Store.Subscribe(func(c store.Change) {
+		//exhaustive:enforce
 		switch c.Subject {
 		case store.SubjectAPIKey:
 			a.keys.changed(c)

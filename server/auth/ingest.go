@@ -111,6 +111,7 @@ func NewIngest(cfg IngestConfig) *IngestAuthenticator {
 
 // changed applies a change at once. It keeps the known copies for the case that the database fails.
 func (a *IngestAuthenticator) changed(c store.Change) {
+	//exhaustive:enforce
 	switch c.Subject {
 	case store.SubjectIngestKey:
 		a.keys.changed(c)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/svc-observability/svc/server/cache"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/ratelimit"
 )
 
@@ -43,11 +44,11 @@ const (
 )
 
 func addressBucket(key string) ratelimit.Bucket {
-	return ratelimit.Bucket{Key: key, Burst: 30, Interval: 3 * time.Second}
+	return ratelimit.Bucket{Key: key, Burst: limits.SignInAddressAttempts, Interval: limits.SignInAddressInterval}
 }
 
 func accountBucket(key string) ratelimit.Bucket {
-	return ratelimit.Bucket{Key: key, Burst: 10, Interval: 10 * time.Second}
+	return ratelimit.Bucket{Key: key, Burst: limits.SignInAccountAttempts, Interval: limits.SignInAccountInterval}
 }
 
 // NewThrottle returns a Throttle. Throttles of one name on all nodes count together when shared is not nil. now is the clock of

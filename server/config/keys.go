@@ -205,7 +205,7 @@ func Keys() []Key {
 		},
 		{
 			Name: "queue-max-bytes-per-org", Kind: KindSize, Default: "0",
-			Help:   "space in the durable queue for the data of one organization that is not in the warehouse yet; when it is full, the exporters of the organization must retry later. A small value keeps the data of others fresh during a flood; a large one bridges a longer outage of the warehouse. 0: 1 GiB, or a quarter of `queue-max-bytes` if that is less",
+			Help:   "space in the durable queue for the data of one organization that is not in the warehouse yet; when it is full, the exporters of the organization must retry later. A small value keeps the data of others fresh during a flood; a large one bridges a longer outage of the warehouse. 0: " + limits.Size(limits.QueueOfOrganization) + ", or a quarter of `queue-max-bytes` if that is less",
 			assign: size(func(c *Config) *Size { return &c.Limits.QueueMaxBytesPerOrg }),
 		},
 		{

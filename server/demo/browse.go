@@ -39,7 +39,7 @@ func (t *trace) viewProduct(p product) *failure {
 		return t.together(
 			func() *failure { return t.readProduct(p) },
 			func() *failure {
-				t.recommend(p) // a page without recommendations is still a page
+				t.recommend() // a page without recommendations is still a page
 				return nil
 			},
 		)
@@ -75,7 +75,7 @@ func (t *trace) readProduct(p product) *failure {
 	})
 }
 
-func (t *trace) recommend(p product) {
+func (t *trace) recommend() {
 	t.grpc(recommendation, "shop.recommendation.v1.Recommendation/ListRecommendations", func() *failure {
 		t.work(4 * ms)
 		t.query(mongodb("find", "similarities", `{"find": "similarities", "filter": {"product_id": "?"}, "limit": 12}`), 9*ms, nil)

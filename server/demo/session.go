@@ -51,7 +51,7 @@ func (s *session) visit() {
 		s.page("/signup", "Create an account", nil)
 		s.input("#email")
 		s.input("#password")
-		if f := s.click("button#sign-up", "Create account", "POST", "/api/signup", func(t *trace) *failure { return t.signUp() }); f == nil {
+		if f := s.click("button#sign-up", "Create account", "/api/signup", func(t *trace) *failure { return t.signUp() }); f == nil {
 			s.v.id = "u-" + s.r.digits(6)
 			s.custom("signed up", map[string]string{"plan": "free"})
 		}
@@ -71,9 +71,9 @@ func (s *session) visit() {
 	if !s.r.chance(0.4) {
 		return
 	}
-	if f := s.click("button.add-to-cart", "Add to cart", "POST", "/api/cart/items", func(t *trace) *failure { return t.addToCart(p) }); f != nil {
+	if f := s.click("button.add-to-cart", "Add to cart", "/api/cart/items", func(t *trace) *failure { return t.addToCart(p) }); f != nil {
 		s.fail(f)
-		if s.click("button.add-to-cart", "Add to cart", "POST", "/api/cart/items", func(t *trace) *failure { return t.addToCart(p) }) != nil {
+		if s.click("button.add-to-cart", "Add to cart", "/api/cart/items", func(t *trace) *failure { return t.addToCart(p) }) != nil {
 			return
 		}
 	}
@@ -88,7 +88,7 @@ func (s *session) visit() {
 	if !s.r.chance(0.8) {
 		return
 	}
-	if f := s.click("button#pay", "Pay now", "POST", "/api/checkout", func(t *trace) *failure { return t.placeOrder() }); f != nil {
+	if f := s.click("button#pay", "Pay now", "/api/checkout", func(t *trace) *failure { return t.placeOrder() }); f != nil {
 		s.fail(f)
 		return
 	}
@@ -205,14 +205,14 @@ func (s *session) request(name, method, path string, do func(*trace) *failure) *
 }
 
 // click presses an element that sends a request to the server.
-func (s *session) click(selector, label, method, path string, do func(*trace) *failure) *failure {
+func (s *session) click(selector, label, path string, do func(*trace) *failure) *failure {
 	s.pause(2*time.Second, 20*time.Second)
 	s.clicks++
 	s.event("click", map[string]any{"target_selector": selector, "target_text": label})
 	if s.tape != nil {
 		s.tape.click(s.now)
 	}
-	f := s.request("click "+label, method, path, do)
+	f := s.request("click "+label, "POST", path, do)
 	if s.tape != nil {
 		message := "Done."
 		if f != nil {

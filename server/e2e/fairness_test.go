@@ -31,7 +31,7 @@ func sendFlood(config string) error {
 	if cfg.URL == "" {
 		for range cfg.Workers {
 			go func() {
-				for n := 0; ; n++ { //nolint:staticcheck // it is there to be busy
+				for n := 0; ; n++ {
 				}
 			}()
 		}

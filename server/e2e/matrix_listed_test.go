@@ -114,7 +114,7 @@ func (x *matrix) uncovered(t *testing.T, all []*operated) {
 		}
 	}
 	if len(missing) > 0 {
-		t.Errorf("%d of %d listed errors were not answered:\n%s", len(missing), listed, strings.Join(missing, "\n"))
+		t.Errorf("%d of %d listed errors were not answered. Bring each about in provocations, or name the reason in exemptions:\n%s", len(missing), listed, strings.Join(missing, "\n"))
 	}
 	for i, e := range exemptions {
 		if exempt[i] == 0 {

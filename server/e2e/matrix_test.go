@@ -311,6 +311,10 @@ func (x *matrix) resource(t *testing.T, s *testkit.Server, collection string) st
 		case http.MethodPost:
 			fields := x.document.operation(t, m).example
 			maps.Copy(fields, moreThanExample[m.OperationID])
+			if different := differing[m.OperationID]; different != nil {
+				x.changed++
+				different(fields, x.changed)
+			}
 			body, err := json.Marshal(fields)
 			if err != nil {
 				t.Fatal(err)

@@ -39,7 +39,7 @@ func TestMCPWhoCalled(t *testing.T) {
 	s := testkit.Shared(t).NewOrganization(t, "MCP callers")
 	rest := restClient{t, s, s.APIKey}
 	created := rest.call("POST", "/v2/api_keys", `{"name":"an agent's key","kind":"mcp"}`, 200)
-	_, token := connect(t, s, "An agent")
+	token := connect(t, s, "An agent")
 	me, err := openStore(t, s).UserByEmail(t.Context(), s.AdminEmail)
 	if err != nil {
 		t.Fatal(err)

@@ -44,7 +44,7 @@ func approve(t *testing.T, s *testkit.Server, address string) *url.URL {
 }
 
 // connect gives a program tokens of the organization.
-func connect(t *testing.T, s *testkit.Server, name string, scopes ...string) (oauth2.Config, *oauth2.Token) {
+func connect(t *testing.T, s *testkit.Server, name string, scopes ...string) *oauth2.Token {
 	t.Helper()
 	program := newWaitingProgram(t)
 	cfg := oauth2.Config{ClientID: program.register(t, s.BaseURL+"/register", name), RedirectURL: program.callback, Scopes: scopes, Endpoint: oauth2.Endpoint{
@@ -56,14 +56,14 @@ func connect(t *testing.T, s *testkit.Server, name string, scopes ...string) (oa
 	if err != nil {
 		t.Fatal(err)
 	}
-	return cfg, token
+	return token
 }
 
 // mcpCredentials has one credential of each kind that the MCP server accepts, in this order: API key, MCP key, OAuth token.
 func mcpCredentials(t *testing.T, s *testkit.Server) []string {
 	t.Helper()
 	key, _ := restClient{t, s, s.APIKey}.call("POST", "/v2/api_keys", `{"name":"agent","kind":"mcp"}`, 200)["secret"].(string)
-	_, token := connect(t, s, "Agent")
+	token := connect(t, s, "Agent")
 	return []string{s.APIKey, key, token.AccessToken}
 }
 

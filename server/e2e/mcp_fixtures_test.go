@@ -160,7 +160,7 @@ func questionFixtures(server *sdk.Server, tool func(name, schema string, run fun
 	if _, err := rand.Read(states.key[:]); err != nil {
 		panic(err)
 	}
-	form := func(field, kind string) *sdk.ElicitParams {
+	form := func(field, kind string) *sdk.ElicitParams { //nolint:unparam // two questions ask for a boolean
 		return &sdk.ElicitParams{Message: "Your " + field + "?", RequestedSchema: map[string]any{
 			"type": "object", "properties": map[string]any{field: map[string]any{"type": kind}}, "required": []string{field},
 		}}

@@ -20,6 +20,20 @@ type restClient struct {
 // call sends a request and returns the answer, which must have the status.
 func (c restClient) call(method, path, body string, want int) map[string]any {
 	c.t.Helper()
+	status, text := c.try(method, path, body)
+	if status != want {
+		c.t.Fatalf("%s %s %s: %d, want %d: %s", method, path, body, status, want, text)
+	}
+	var out map[string]any
+	if err := json.Unmarshal([]byte(text), &out); err != nil {
+		c.t.Fatalf("%s %s: %v: %s", method, path, err, text)
+	}
+	return out
+}
+
+// try returns the status and the text of an answer.
+func (c restClient) try(method, path, body string) (status int, answer string) {
+	c.t.Helper()
 	req, err := http.NewRequestWithContext(c.t.Context(), method, c.s.BaseURL+path, strings.NewReader(body))
 	if err != nil {
 		c.t.Fatal(err)
@@ -29,14 +43,7 @@ func (c restClient) call(method, path, body string, want int) map[string]any {
 		req.Header.Set("Content-Type", "application/json")
 	}
 	status, text := roundTrip(c.t, req)
-	if status != want {
-		c.t.Fatalf("%s %s %s: %d, want %d: %s", method, path, body, status, want, text)
-	}
-	var out map[string]any
-	if err := json.Unmarshal(text, &out); err != nil {
-		c.t.Fatalf("%s %s: %v: %s", method, path, err, text)
-	}
-	return out
+	return status, string(text)
 }
 
 func tagOf(answer map[string]any) any {

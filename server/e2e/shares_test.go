@@ -14,17 +14,17 @@ import (
 	"github.com/svc-observability/svc/server/testkit"
 )
 
-// text sends a request without a body and returns the text of the answer, which must have the status 200.
-func (c restClient) text(method, path string) string {
+// text sends a GET request and returns the text of the answer, which must have the status 200.
+func (c restClient) text(path string) string {
 	c.t.Helper()
-	req, err := http.NewRequestWithContext(c.t.Context(), method, c.s.BaseURL+path, nil)
+	req, err := http.NewRequestWithContext(c.t.Context(), http.MethodGet, c.s.BaseURL+path, nil)
 	if err != nil {
 		c.t.Fatal(err)
 	}
 	req.Header.Set("Authorization", "Bearer "+c.key)
 	status, text := roundTrip(c.t, req)
 	if status != http.StatusOK {
-		c.t.Fatalf("%s %s: %d: %s", method, path, status, text)
+		c.t.Fatalf("GET %s: %d: %s", path, status, text)
 	}
 	return string(text)
 }
@@ -57,14 +57,14 @@ func TestDashboardShares(t *testing.T) {
 	board := "/v2/dashboards/" + fmt.Sprint(made["id"])
 	widget := board + "/widgets/a%20b%2Fc/share"
 	for _, path := range []string{board + "/share", widget} {
-		if got := c.text("GET", path); got != "null" {
+		if got := c.text(path); got != "null" {
 			t.Errorf("before it is shared: %s", got)
 		}
 		if got := tagOf(c.call("POST", path+"/rotate", "", 404)); got != "@svc/http/errors/ShareNotFoundError" {
 			t.Errorf("rotation before it is shared: %v", got)
 		}
 	}
-	if got := c.text("GET", board+"/shares"); got != "[]" {
+	if got := c.text(board + "/shares"); got != "[]" {
 		t.Errorf("no links: %s", got)
 	}
 	if got := tagOf(c.call("PUT", board+"/widgets/nope/share", `{"mode":"public"}`, 404)); got != "@svc/http/errors/ShareWidgetNotFoundError" {
@@ -95,13 +95,13 @@ func TestDashboardShares(t *testing.T) {
 	if part["widget_id"] != "a b/c" || part["token"] == rotated["token"] {
 		t.Errorf("widget: %v", part)
 	}
-	list := c.text("GET", board+"/shares")
+	list := c.text(board + "/shares")
 	if !strings.HasPrefix(list, `[{"id":"dshr_`) || strings.Count(list, `"object":"dashboard_share"`) != 2 {
 		t.Errorf("links: %s", list)
 	}
 
 	// The database does not contain the tokens, and neither does the audit log.
-	audit := c.text("GET", "/v2/audit_log?resource_type=dashboard_share")
+	audit := c.text("/v2/audit_log?resource_type=dashboard_share")
 	for _, id := range []string{`"widget_id":null`, `"widget_id":"a b/c"`} {
 		if !strings.Contains(audit, id) {
 			t.Errorf("the audit log does not say %s: %s", id, audit)
@@ -136,7 +136,7 @@ func TestDashboardShares(t *testing.T) {
 		}
 		c.call("DELETE", board+"/share", "", 200)
 	}
-	if got := c.text("GET", board+"/shares"); got != "[]" {
+	if got := c.text(board + "/shares"); got != "[]" {
 		t.Errorf("after the revocation: %s", got)
 	}
 }

@@ -21,8 +21,9 @@ const (
 	DashboardText     = 10_000
 	DashboardMarkdown = 100_000
 	// VariableValue is the length of a value that a reader gives a variable.
-	VariableValue = 1024
-	ListRows      = 200
+	VariableValue   = 1024
+	DefaultListRows = 50
+	ListRows        = 200
 	// SharedWidgets is how many widgets one request of a share link reads.
 	SharedWidgets = 4
 )
@@ -45,6 +46,7 @@ func dashboards() []Limit {
 		size("DashboardText", DashboardText, "Descriptions and filters on a dashboard have at most %s."),
 		size("DashboardMarkdown", DashboardMarkdown, "The Markdown of a widget has at most %s."),
 		characters("VariableValue", VariableValue, "A value of a variable has at most %s."),
+		count("DefaultListRows", DefaultListRows, "A list on a dashboard has %s rows when it does not say how many."),
 		count("ListRows", ListRows, "A list on a dashboard has at most %s rows."),
 		count("SharedWidgets", SharedWidgets, "A request of a share link reads at most %s widgets."),
 	}

@@ -10,8 +10,10 @@ const (
 	EventAttributeValue = 1024
 	EventURL            = 2 << 10
 	EventPagePath       = 1 << 10
-	// EventID is for the ids of visitors, users, groups and sessions.
+	// EventID is for the ids in a product event. A product event can name a session that is not recorded.
 	EventID = 256
+	// RecordedSessionID is for the id that a recorder gives a session. It consists of ASCII letters, digits, _ and -.
+	RecordedSessionID = 128
 	// SessionLength is the longest session.
 	SessionLength = 24 * time.Hour
 	// RecordingPage is how many chunks of a recording one page holds.
@@ -28,7 +30,8 @@ func events() []Limit {
 		size("EventAttributeValue", EventAttributeValue, "The value of an attribute of a product event has at most %s. Longer ones are cut."),
 		size("EventURL", EventURL, "The URL of a session or product event has at most %s. Longer ones are cut."),
 		size("EventPagePath", EventPagePath, "The path of a page has at most %s. Longer ones are cut."),
-		size("EventID", EventID, "The id of a visitor, user, group or session has at most %s. Longer ones are cut."),
+		size("EventID", EventID, "The id of a visitor, user, group or session in a product event has at most %s. Longer ones are cut."),
+		characters("RecordedSessionID", RecordedSessionID, "The id of a recorded session has at most %s. A longer one is rejected."),
 		lasts("SessionLength", SessionLength, "A session lasts at most %s."),
 		count("RecordingPage", RecordingPage, "A page of a recording has at most %s chunks."),
 		count("RecordingManifest", RecordingManifest, "The manifest of a recording lists at most %s chunks."),

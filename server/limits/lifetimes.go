@@ -17,6 +17,8 @@ const (
 	OAuthAccess  = time.Hour
 	OAuthRefresh = 30 * Day
 	OAuthGrant   = 90 * Day
+	// FederatedSignIn is how long a person may take at the identity provider.
+	FederatedSignIn = 10 * time.Minute
 
 	// MinPasswordLength is in characters, MaxPasswordBytes in bytes.
 	MinPasswordLength = 10
@@ -34,6 +36,7 @@ func lifetimes() []Limit {
 		lasts("OAuthAccess", OAuthAccess, "An OAuth access token works for %s."),
 		lasts("OAuthRefresh", OAuthRefresh, "An OAuth refresh token works for %s after it was issued."),
 		lasts("OAuthGrant", OAuthGrant, "The authorization of an OAuth client ends after %s."),
+		lasts("FederatedSignIn", FederatedSignIn, "A sign-in at an identity provider takes at most %s."),
 		characters("MinPasswordLength", MinPasswordLength, "A new password has at least %s."),
 		size("MaxPasswordBytes", MaxPasswordBytes, "A password has at most %s."),
 	}

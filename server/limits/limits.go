@@ -6,9 +6,10 @@
 // docs/limits.md; a test compares both.
 //
 // Comments in .proto files contain the figures as plain text, because generated clients show these comments unchanged. TestFigures of
-// server/contract reads the comments of all methods and their requests. It binds each longest window to the constant of its method, and
-// refuses every other figure with a unit of time or size that is not the value of a limit. When a constant changes, the test names each
-// comment that is now wrong.
+// server/contract reads the comments of all messages, enums, services and files. Its table binds each figure with a unit of time or size,
+// and each "at most" or "up to" with a number of things, to its constant, or lists it as a figure that is no limit. When a constant
+// changes, the test names each comment that is now wrong. It does not read other numbers, as in "1 to 100; 20 when left out".
+// TestDocumentFigures does the same for the pages of docs/ that people write by hand, with one list of figures for each page.
 //
 // Internal sizes, such as buffers and pools, stay in the package that uses them.
 package limits
@@ -49,6 +50,7 @@ type Limit struct {
 
 // Text writes the value: `7 days`, `20 MiB`, `200 characters`, `1,500`.
 func (l Limit) Text() string {
+	//exhaustive:enforce
 	switch l.Unit {
 	case Duration:
 		return Lasts(time.Duration(l.Value))

@@ -10,11 +10,13 @@ const (
 	GroupBy = 5
 	// Buckets is the number of points of a series.
 	Buckets = 1500
-	// BreakdownRows and Series are the largest a request may ask for.
-	DefaultBreakdownRows = 10
-	BreakdownRows        = 100
-	DefaultSeries        = 50
-	Series               = 100
+	// BreakdownRows and Series are the largest a request may ask for. DefaultSignalBreakdownRows is for the methods about one signal,
+	// DefaultBreakdownRows for QueryBreakdown and dashboards.
+	DefaultBreakdownRows       = 10
+	DefaultSignalBreakdownRows = 20
+	BreakdownRows              = 100
+	DefaultSeries              = 50
+	Series                     = 100
 
 	// WhereText is the length of the text of a filter. FilterValue is the length of one value in it.
 	WhereText        = 8192
@@ -72,7 +74,9 @@ func queries() []Limit {
 		count("Queries", Queries, "A request or widget runs at most %[1]s queries and computes at most %[1]s formulas."),
 		count("GroupBy", GroupBy, "A query groups by at most %s fields."),
 		count("Buckets", Buckets, "A chart has at most %s buckets."),
-		count("DefaultBreakdownRows", DefaultBreakdownRows, "A breakdown has %s rows when a request does not say how many."),
+		count("DefaultBreakdownRows", DefaultBreakdownRows, "A breakdown of a widget or of several queries has %s rows when a request does not say how many."),
+		count("DefaultSignalBreakdownRows", DefaultSignalBreakdownRows,
+			"A breakdown by the method of one signal has %s rows when a request does not say how many."),
 		count("BreakdownRows", BreakdownRows, "A breakdown has at most %s rows."),
 		count("DefaultSeries", DefaultSeries, "A chart has %s series when a request does not say how many. The others are summed up as one more."),
 		count("Series", Series, "A chart has at most %s series."),

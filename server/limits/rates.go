@@ -24,6 +24,12 @@ const (
 	// CLILoginRequests is how many command-line logins one address may start.
 	CLILoginRequests = 60
 	CLILoginPeriod   = time.Minute
+
+	// An address, or an account, may try so many passwords, or codes of a command-line login, at once. After each interval it may make one more.
+	SignInAddressAttempts = 30
+	SignInAddressInterval = 3 * time.Second
+	SignInAccountAttempts = 10
+	SignInAccountInterval = 10 * time.Second
 )
 
 func rates() []Limit {
@@ -34,5 +40,9 @@ func rates() []Limit {
 		rate("ShareLinkRequests", ShareLinkRequests, ShareLinkPeriod, "Shared dashboards: each link answers %s."),
 		rate("ShareAddressRequests", ShareAddressRequests, ShareAddressPeriod, "Shared dashboards: each address may make %s."),
 		rate("CLILoginRequests", CLILoginRequests, CLILoginPeriod, "Command-line login: each address may start %s."),
+		count("SignInAddressAttempts", SignInAddressAttempts, "Passwords and login codes: each address may make %s attempts at once."),
+		lasts("SignInAddressInterval", SignInAddressInterval, "Passwords and login codes: each address may make one more attempt after %s."),
+		count("SignInAccountAttempts", SignInAccountAttempts, "Passwords and login codes: an account allows %s attempts at once."),
+		lasts("SignInAccountInterval", SignInAccountInterval, "Passwords and login codes: an account allows one more attempt after %s."),
 	}
 }

@@ -9,6 +9,11 @@ const (
 	// GRPCMessage is for a message over gRPC, Connect and gRPC-Web, of OTLP and of the API.
 	GRPCMessage = 64 << 20
 
+	// OAuthBody is for a request of an OAuth client. OAuthDocument is for the metadata of a client, in a registration and in the document
+	// at its client_id.
+	OAuthBody     = 32 << 10
+	OAuthDocument = 5 << 10
+
 	DefaultPage = 20
 	LargestPage = 100
 
@@ -21,6 +26,8 @@ func requests() []Limit {
 	return []Limit{
 		size("RESTBody", RESTBody, "A body of a REST or MCP request, and a message over gRPC or Connect to a method that needs no credential, is at most %s, also after decompression.").set("rest-max-body-bytes"),
 		size("GRPCMessage", GRPCMessage, "A message over gRPC, of OTLP or of the API, or over Connect is at most %s; of the API also after decompression.").set("grpc-max-message-bytes"),
+		size("OAuthBody", OAuthBody, "A body of an OAuth request is at most %s."),
+		size("OAuthDocument", OAuthDocument, "The metadata of an OAuth client takes at most %s."),
 		count("DefaultPage", DefaultPage, "A page of a list has %s items when a request does not say how many."),
 		count("LargestPage", LargestPage, "A page of a list has at most %s items."),
 		lasts("ReadTime", ReadTime, "A read of telemetry takes at most %s."),

@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"io/fs"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -95,4 +96,98 @@ func names(e ast.Expr, list ...string) bool {
 		}
 	}
 	return false
+}
+
+var figure = regexp.MustCompile(`\d[\d,]*(?: |-)(?:days?|hours?|minutes?|seconds?|KiB|MiB|GiB)\b`)
+
+// figures lists the figures with a unit of time or size that a text of the program has as a literal. The first word is the file or
+// folder. A struct tag cannot call a function: its figure is bound to a limit here. The other figures are no limits.
+var figures = []struct{ path, figure, limit string }{
+	{"mcp/tools/services/compare_periods.go", "6 hours", Lasts(DefaultToolWindow)},
+	{"mcp/tools/services/compare_periods.go", "30 minutes", ""},
+	{"services/clilogin/clilogin.go", "5 seconds", ""}, // RFC 8628, section 3.5
+	{"config/keys.go", "768 MiB", ""},                  // a default of a setting
+	{"config/keys.go", "8 GiB", ""},
+	{"services/instrumentation/", "24 hours", ""}, // the setup check always reads one day
+	{"mcp/tools/setup/setup.go", "24 hours", ""},
+	{"services/instrumentation/checks.go", "5 minutes", ""},   // when a clock counts as wrong
+	{"mcp/tools/errorevents/error_detail.go", "24 hours", ""}, // around the last occurrence
+}
+
+// TestMessages checks that messages and descriptions write a limit with the functions of this package. A literal would stay when the
+// limit changes.
+func TestMessages(t *testing.T) {
+	used := make([]bool, len(figures))
+	sources(t, func(path string, f *ast.File) {
+		for _, folder := range []string{"limits/", "demo/", "ingest/corpus/", "store/storetest/"} {
+			if strings.HasPrefix(path, folder) {
+				return
+			}
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			text, ok := n.(*ast.BasicLit)
+			if !ok || text.Kind != token.STRING {
+				return true
+			}
+		found:
+			for _, got := range figure.FindAllString(text.Value, -1) {
+				for i, known := range figures {
+					if strings.HasPrefix(path, known.path) && got == known.figure {
+						used[i] = true
+						if known.limit != "" && known.limit != got {
+							t.Errorf("%s says %q; the limit is %s", path, got, known.limit)
+						}
+						continue found
+					}
+				}
+				t.Errorf("%s has the literal %q in a text; write the limit with a function of this package, or list it here", path, got)
+			}
+			return true
+		})
+	})
+	for i, known := range figures {
+		if !used[i] {
+			t.Errorf("%s does not say %q", known.path, known.figure)
+		}
+	}
+}
+
+// TestUse checks that each limit is used: the program takes the constant, or TestBounds of server/contract compares it with a rule of the
+// contract. A limit that nothing uses has a copy elsewhere.
+func TestUse(t *testing.T) {
+	used := map[string]bool{}
+	note := func(f *ast.File) {
+		ast.Inspect(f, func(n ast.Node) bool {
+			if e, ok := n.(ast.Expr); ok && isLimit(e) {
+				used[e.(*ast.SelectorExpr).Sel.Name] = true
+			}
+			return true
+		})
+	}
+	sources(t, func(path string, f *ast.File) {
+		note(f)
+		if path != "limits/retention.go" {
+			return
+		}
+		for _, d := range f.Decls { // the TTL of the tables
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Name.Name == "Retention" {
+				ast.Inspect(fn, func(n ast.Node) bool {
+					if x, ok := n.(*ast.Ident); ok {
+						used[x.Name] = true
+					}
+					return true
+				})
+			}
+		}
+	})
+	rules, err := parser.ParseFile(token.NewFileSet(), "../contract/bounds_test.go", nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	note(rules)
+	for _, name := range constants(t) {
+		if !used[name] {
+			t.Errorf("nothing outside this package uses %s", name)
+		}
+	}
 }

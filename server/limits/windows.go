@@ -32,6 +32,10 @@ const (
 	DefaultDashboardWindow = 12 * time.Hour
 	// SignalWindow is how far back the check of an organization's signals looks.
 	SignalWindow = 30 * Day
+	// DefaultToolWindow is the window of an MCP tool when a call does not say when it starts. DefaultProductToolWindow is that of the
+	// tools about product events.
+	DefaultToolWindow        = 6 * time.Hour
+	DefaultProductToolWindow = 7 * Day
 )
 
 func windows() []Limit {
@@ -51,5 +55,7 @@ func windows() []Limit {
 		lasts("SQLWindow", SQLWindow, "A SQL statement reads a window of at most %s."),
 		lasts("DefaultDashboardWindow", DefaultDashboardWindow, "A dashboard that sets no window shows the last %s."),
 		lasts("SignalWindow", SignalWindow, "The check of an organization's signals looks %s back."),
+		lasts("DefaultToolWindow", DefaultToolWindow, "An MCP tool reads %s when a call does not say when the window starts."),
+		lasts("DefaultProductToolWindow", DefaultProductToolWindow, "An MCP tool about product events reads %s when a call does not say when the window starts."),
 	}
 }

@@ -49,7 +49,7 @@ const dataModel = `# What svc stores
 
 # Times and defaults
 
-Times are UTC: RFC 3339, ` + "`YYYY-MM-DD HH:MM:SS`" + `, relative (now-1h) or Unix milliseconds. The default is the last 6 hours. A range that is too long is refused, not cut. Names of services, environments and metrics must match exactly; span_name of search_traces is a part of the name. Lists take limit, and most of them offset.
+Times are UTC: RFC 3339, ` + "`YYYY-MM-DD HH:MM:SS`" + `, relative (now-1h) or Unix milliseconds. The default is the last {window}. A range that is too long is refused, not cut. Names of services, environments and metrics must match exactly; span_name of search_traces is a part of the name. Lists take limit, and most of them offset.
 
 Structured content has timeRange (start, end), pagination (offset, limit, hasMore, total where it is known, nextOffset) and filters (those of the call) where they apply.
 
@@ -79,7 +79,7 @@ func addPrompts(server *sdk.Server) error {
 	if err != nil {
 		return err
 	}
-	text := strings.ReplaceAll(dataModel, "{metric_types}", strings.Join(types, ", "))
+	text := strings.NewReplacer("{metric_types}", strings.Join(types, ", "), "{window}", limits.Lasts(limits.DefaultToolWindow)).Replace(dataModel)
 	arguments := []*sdk.PromptArgument{
 		{Name: "service_name", Description: "Exact name of a service."}, {Name: "time_range", Description: "For example: now-1h to now."},
 	}

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/svc-observability/svc/server/auth"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/store"
 )
 
@@ -77,9 +78,9 @@ func (s *Server) register(w http.ResponseWriter, r *http.Request) {
 		fail(w, invalid("invalid_client_metadata", "Send the metadata as application/json."))
 		return
 	}
-	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxDocument))
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limits.OAuthDocument))
 	if err != nil {
-		fail(w, invalid("invalid_client_metadata", "The metadata is larger than 5 KiB, or was cut off."))
+		fail(w, invalid("invalid_client_metadata", "The metadata is larger than "+limits.Size(limits.OAuthDocument)+", or was cut off."))
 		return
 	}
 	var m metadata

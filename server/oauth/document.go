@@ -15,11 +15,11 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"github.com/svc-observability/svc/server/egress"
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // Bounds of client metadata documents (draft-ietf-oauth-client-id-metadata-document).
 const (
-	maxDocument     = 5 << 10
 	documentTimeout = 5 * time.Second
 	documentKept    = 10 * time.Minute
 	documentsKept   = 1000
@@ -78,13 +78,13 @@ func (d *documents) client(ctx context.Context, id string) (Client, error) {
 func (d *documents) read(ctx context.Context, id string, u *url.URL) (Client, error) {
 	ctx, cancel := context.WithTimeout(ctx, documentTimeout)
 	defer cancel()
-	body, header, err := egress.Get(ctx, d.http, id, "application/json", maxDocument)
+	body, header, err := egress.Get(ctx, d.http, id, "application/json", limits.OAuthDocument)
 	var refused *egress.RefusedError
 	switch {
 	case errors.As(err, &refused):
 		return Client{}, invalid("invalid_client", "client_id cannot be used: "+refused.Error()+".")
 	case errors.Is(err, egress.ErrTooLarge):
-		return Client{}, invalid("invalid_client", "The document at client_id is larger than 5 KiB.")
+		return Client{}, invalid("invalid_client", "The document at client_id is larger than "+limits.Size(limits.OAuthDocument)+".")
 	case err != nil:
 		return Client{}, invalid("invalid_client", fmt.Sprintf("The document at client_id could not be read from %s.", u.Host))
 	}

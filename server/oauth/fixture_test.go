@@ -202,9 +202,9 @@ func (f *fixture) refresh(t *testing.T, client, token string, changes ...string)
 }
 
 // tokens returns the tokens of a new grant.
-func (f *fixture) tokens(t *testing.T, client string, changes ...string) (access, refresh string) {
+func (f *fixture) tokens(t *testing.T, client string) (access, refresh string) {
 	t.Helper()
-	a := f.redeem(t, client, f.code(t, client, changes...))
+	a := f.redeem(t, client, f.code(t, client))
 	if a.status != 200 {
 		t.Fatalf("token: %d %v", a.status, a.body)
 	}

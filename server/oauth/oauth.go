@@ -56,12 +56,8 @@ const (
 	registerPath  = "/register"
 )
 
-// maxBody bounds the body of a request. maxClients bounds the registered clients that are kept. The metadata of a program may be
-// equally long in a registration and in a document.
-const (
-	maxBody    = 32 << 10
-	maxClients = 100_000
-)
+// maxClients bounds the registered clients that are kept.
+const maxClients = 100_000
 
 // Store is the part of the relational store that the authorization server needs.
 type Store interface {
@@ -144,7 +140,7 @@ func (s *Server) open(method string, h http.HandlerFunc) http.Handler {
 			header.Set("Access-Control-Max-Age", "86400")
 			w.WriteHeader(http.StatusNoContent)
 		case r.Method == method || method == http.MethodGet && r.Method == http.MethodHead:
-			r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+			r.Body = http.MaxBytesReader(w, r.Body, limits.OAuthBody)
 			h(w, r)
 		default:
 			header.Set("Allow", method+", OPTIONS")

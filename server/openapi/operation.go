@@ -10,6 +10,7 @@ import (
 
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/contract"
+	"github.com/svc-observability/svc/server/limits"
 )
 
 func (b *builder) operation(m *contract.Method) (*operation, error) {
@@ -54,7 +55,7 @@ func (b *builder) operation(m *contract.Method) (*operation, error) {
 		op.Parameters = append(op.Parameters, parameter{
 			Name: idempotencyHeader, In: "header",
 			Description: "A text of your choice that makes it safe to repeat a request. Use a new one for each request. A request that succeeded is not carried out " +
-				"again within 24 hours: the server sends the stored answer. A key that was used for another request, or whose first request is still under way, is an error.",
+				"again within " + limits.Lasts(limits.IdempotencyRetention) + ": the server sends the stored answer. A key that was used for another request, or whose first request is still under way, is an error.",
 			Schema:  &schema{Type: types{"string"}, MinLength: "1", MaxLength: "255", Pattern: "^[ -~]+$"},
 			Example: "0b8f4c1e-6a52-4c0e-9d0c-5d2f3a1b7e44",
 		})

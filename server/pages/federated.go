@@ -12,6 +12,7 @@ import (
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/auth"
 	"github.com/svc-observability/svc/server/auth/oidc"
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // callbackPath is where the provider sends people back to. CallbackURL is registered with the provider.
@@ -19,9 +20,6 @@ const callbackPath = "/login/oidc/callback"
 
 // CallbackURL is the redirect URI of a server.
 func CallbackURL(baseURL string) string { return strings.TrimRight(baseURL, "/") + callbackPath }
-
-// flowLifetime is how long a person may take at the provider.
-const flowLifetime = 10 * time.Minute
 
 // flow is kept by the browser, sealed, while the person is at the provider.
 type flow struct {
@@ -58,7 +56,7 @@ func (p *Pages) toProvider(w http.ResponseWriter, r *http.Request, next, invitat
 	if err == nil {
 		var to *url.URL
 		if to, err = url.Parse(address); err == nil {
-			err = p.keepFlow(w, flow{Flow: started, Next: next, Invitation: invitation, Until: time.Now().Add(flowLifetime)})
+			err = p.keepFlow(w, flow{Flow: started, Next: next, Invitation: invitation, Until: time.Now().Add(limits.FederatedSignIn)})
 			if err == nil {
 				p.Leave(w, r, to, p.cfg.Label)
 				return
@@ -73,7 +71,7 @@ func (p *Pages) keepFlow(w http.ResponseWriter, f flow) error {
 	if err != nil {
 		return err
 	}
-	p.setCookie(w, "oidc", base64.RawURLEncoding.EncodeToString(p.flows.Seal(text, "cookie")), flowLifetime)
+	p.setCookie(w, "oidc", base64.RawURLEncoding.EncodeToString(p.flows.Seal(text, "cookie")), limits.FederatedSignIn)
 	return nil
 }
 
@@ -101,7 +99,7 @@ func (p *Pages) finishOIDC(w http.ResponseWriter, r *http.Request) {
 	f, ok := p.takeFlow(w, r)
 	switch iss := q.Get("iss"); {
 	case !ok, subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(f.State)) != 1:
-		p.providerFailed(w, r, http.StatusBadRequest, "This sign-in was not started in this browser, or took longer than 10 minutes. Start again.", nil)
+		p.providerFailed(w, r, http.StatusBadRequest, "This sign-in was not started in this browser, or took longer than "+limits.Lasts(limits.FederatedSignIn)+". Start again.", nil)
 		return
 	case iss != "" && iss != p.cfg.Provider.Issuer(): // RFC 9207
 		p.providerFailed(w, r, http.StatusBadRequest, "The answer comes from a different identity provider. Start again.", nil)

@@ -3,6 +3,7 @@ package query
 import (
 	"fmt"
 	"math"
+	"unicode/utf8"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -15,10 +16,11 @@ import (
 
 // bounded refuses text of a filter that is too long or contains a NUL. The path is where it is in the request.
 func bounded(path, text string, most int) error {
-	if len(text) <= most && validUTF8(text) {
+	n := utf8.RuneCountInString(text)
+	if n <= most && validUTF8(text) {
 		return nil
 	}
-	return apierr.New(apierr.InvalidRequest, fmt.Sprintf("%s must be text of at most %d bytes, without a NUL. This text has %d bytes.", path, most, len(text)), apierr.Param(path))
+	return apierr.New(apierr.InvalidRequest, fmt.Sprintf("%s must be text of at most %d characters, without a NUL. This text has %d characters.", path, most, n), apierr.Param(path))
 }
 
 // BoundedFilters checks the text of every field of a signal's filters, except their conditions on attributes,
@@ -56,7 +58,7 @@ func attributeMatch(at string, scope Scope, f *svcv2.AttributeFilter) (Filter, e
 	if f.GetKey() == "" {
 		return Filter{}, apierr.New(apierr.InvalidRequest, at+".key is required: the name of an attribute, for example http.route.", apierr.Param(at+".key"))
 	}
-	if err := bounded(at+".key", f.GetKey(), maxKey); err != nil {
+	if err := bounded(at+".key", f.GetKey(), limits.FieldKey); err != nil {
 		return Filter{}, err
 	}
 	m := &Match{Field: Field{Scope: scope, Key: f.GetKey()}}

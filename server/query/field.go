@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // Scope says where a field of a row is.
@@ -173,8 +176,6 @@ func ownScope(s Source) string {
 	}
 }
 
-const maxKey = 256
-
 // ParseField reads the name of a field: a built-in field or its alias, `attr.KEY`, the source's own `span.KEY`, `log.KEY`,
 // `metric.KEY` or `event.KEY`, or `resource.KEY`. For traces `event.KEY` is an attribute of a span event. Any other text is the
 // key of an own attribute.
@@ -182,8 +183,8 @@ func ParseField(s Source, text string) (Field, error) {
 	if text == "" {
 		return Field{}, fmt.Errorf("the name of a field is missing")
 	}
-	if len(text) > maxKey+len("attribute.") {
-		return Field{}, fmt.Errorf("the name of a field has more than %d bytes", maxKey)
+	if utf8.RuneCountInString(text) > limits.FieldKey+len("attributes.") {
+		return Field{}, fmt.Errorf("the name of a field has more than %d characters", limits.FieldKey)
 	}
 	if f, ok := findBuiltin(s, text); ok {
 		return Field{Key: f.key}, nil

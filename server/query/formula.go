@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/svc-observability/svc/server/limits"
 )
@@ -26,8 +27,8 @@ const (
 
 // ParseFormula reads an expression.
 func ParseFormula(text string) (*Expression, error) {
-	if len(text) > maxExpression {
-		return nil, fmt.Errorf("it has more than %d bytes", maxExpression)
+	if utf8.RuneCountInString(text) > maxExpression {
+		return nil, fmt.Errorf("it has more than %d characters", maxExpression)
 	}
 	p := &formulaParser{text: text}
 	e, err := p.sum(0)

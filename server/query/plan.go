@@ -9,6 +9,7 @@ import (
 
 // PlanTimeseries gives the statement of a query over time. The Spec must be valid, and bucket must come from Buckets.
 func PlanTimeseries(q *Spec, w Window, bucket time.Duration) (p Plan, err error) {
+	//exhaustive:enforce
 	switch q.Source {
 	case Metrics:
 		p, err = planMetricTimeseries(q, w, bucket)
@@ -23,6 +24,7 @@ func PlanTimeseries(q *Spec, w Window, bucket time.Duration) (p Plan, err error)
 
 // PlanBreakdown gives the statement of a query over the whole window.
 func PlanBreakdown(q *Spec, w Window) (Plan, error) {
+	//exhaustive:enforce
 	switch q.Source {
 	case Metrics:
 		return planMetricBreakdown(q, w)

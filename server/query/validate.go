@@ -32,8 +32,8 @@ func invalid(field, format string, args ...any) *Invalid {
 
 // check describes the problem of a condition. It is empty for a valid condition.
 func (m *Match) check(s Source) string {
-	if !validUTF8(m.Field.Key) || len(m.Field.Key) > maxKey {
-		return fmt.Sprintf("the name of a field must be text of at most %d bytes", maxKey)
+	if !validUTF8(m.Field.Key) || utf8.RuneCountInString(m.Field.Key) > limits.FieldKey {
+		return fmt.Sprintf("the name of a field must be text of at most %d characters", limits.FieldKey)
 	}
 	op, _ := m.Op.opposite()
 	switch {
@@ -45,8 +45,8 @@ func (m *Match) check(s Source) string {
 		return fmt.Sprintf("`%s %s` takes one value, not %d", m.Field, m.Op, len(m.Values))
 	}
 	for _, v := range m.Values {
-		if !validUTF8(v) || len(v) > maxFilterText {
-			return fmt.Sprintf("a value of `%s` must be text of at most %d bytes", m.Field, maxFilterText)
+		if !validUTF8(v) || utf8.RuneCountInString(v) > maxFilterText {
+			return fmt.Sprintf("a value of `%s` must be text of at most %d characters", m.Field, maxFilterText)
 		}
 	}
 	kind := textField
@@ -303,7 +303,7 @@ func (r *Request) Validate(breakdown bool) error {
 		return r.validateBreakdown()
 	}
 	if r.Bucket < 0 || r.Bucket%time.Second != 0 || r.Bucket > limits.TimeseriesWindow {
-		return invalid("bucket_seconds", "must be a whole number of seconds, at most 31 days")
+		return invalid("bucket_seconds", "must be a whole number of seconds, at most %s", limits.Lasts(limits.TimeseriesWindow))
 	}
 	_, err := Buckets(r.Window, r.Bucket)
 	return err
@@ -317,7 +317,7 @@ func (r *Request) validateBreakdown() error {
 		q := &r.Queries[i].Spec
 		if q.Source != Metrics && !q.Filter.narrows(narrowing) {
 			return apierr.New(apierr.TelemetryBreakdownFilterRequired,
-				"A breakdown over more than 24 hours needs a filter that narrows it: a service, span name, environment, trace, event name, errors only or an attribute's value.",
+				"A breakdown over more than "+limits.Lasts(limits.UnfilteredBreakdownWindow)+" needs a filter that narrows it: a service, span name, environment, trace, event name, errors only or an attribute's value.",
 				apierr.Param("filters"))
 		}
 	}

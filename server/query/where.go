@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // WhereError is the error for a filter text that cannot be read.
@@ -15,8 +17,6 @@ type WhereError struct {
 }
 
 func (e *WhereError) Error() string { return fmt.Sprintf("at character %d: %s", e.Position, e.Message) }
-
-const maxWhere = 8192
 
 // ParseWhere reads the text form of a filter:
 //
@@ -30,8 +30,8 @@ func ParseWhere(s Source, text string) (Filter, error) { return parseWhere(s, te
 
 // parseWhere reads a filter but does not check conditions that have the mark in a value.
 func parseWhere(s Source, text, mark string) (Filter, error) {
-	if len(text) > maxWhere {
-		return Filter{}, &WhereError{Position: 1, Message: fmt.Sprintf("the filter has more than %d bytes", maxWhere)}
+	if n := utf8.RuneCountInString(text); n > limits.WhereText {
+		return Filter{}, &WhereError{Position: 1, Message: fmt.Sprintf("the filter has %d characters; at most %d are allowed", n, limits.WhereText)}
 	}
 	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
 		return Filter{}, &WhereError{Position: 1, Message: "the filter is not valid UTF-8 text"}

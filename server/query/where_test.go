@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // show prints a filter with all its parentheses.
@@ -161,4 +163,16 @@ func FuzzParseWhere(f *testing.F) {
 		b := newPlanner()
 		b.filter(source, filter)
 	})
+}
+
+// TestFormulaLength checks that the length of a formula is counted in characters.
+func TestFormulaLength(t *testing.T) {
+	for _, letter := range []string{"s", "ä", "𝄞"} {
+		for n, long := range map[int]bool{limits.FormulaText: false, limits.FormulaText + 1: true} {
+			_, err := ParseFormula(strings.Repeat(letter, n))
+			if got := err != nil && strings.Contains(err.Error(), "more than"); got != long {
+				t.Errorf("%d times %q: %.80v", n, letter, err)
+			}
+		}
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/svc-observability/svc/ent"
 	"github.com/svc-observability/svc/ent/samplingpolicy"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 )
 
@@ -25,8 +26,7 @@ type SamplingPolicy struct {
 // MinSampleRatio is the smallest ratio. A smaller ratio is raised to it.
 const MinSampleRatio = 1e-6
 
-// maxSlowMS is a week.
-const maxSlowMS = 7 * 24 * 60 * 60 * 1000
+const maxSlowMS = int64(limits.SlowSpan / time.Millisecond)
 
 // DefaultSamplingPolicy keeps every span.
 func DefaultSamplingPolicy() SamplingPolicy {

@@ -21,6 +21,9 @@ type Resource struct {
 	// NotFound is for ids that the organization does not have. An id of another organization and an unknown id give the same
 	// answer.
 	NotFound Answer
+	// Taken is for a value that must be unique and that another resource has. The tag says which field it is. It is zero if nothing is
+	// unique.
+	Taken Answer
 	// Unavailable is for every failure that the caller did not cause.
 	Unavailable Answer
 	// Invalid is the tag for input that breaks a rule of the store; zero if the store has no such rule.
@@ -63,6 +66,8 @@ func (r Resource) Failure(ctx context.Context, err error) error {
 		return Invalid(r.Invalid, invalid)
 	case errors.Is(err, store.ErrNotFound) && r.NotFound.Tag != 0:
 		return apierr.New(r.NotFound.Tag, r.NotFound.Message, apierr.Param("id"), apierr.Cause(err))
+	case errors.Is(err, store.ErrConflict) && r.Taken.Tag != 0:
+		return apierr.New(r.Taken.Tag, r.Taken.Message, apierr.Cause(err))
 	case ctx.Err() != nil:
 		return apierr.From(ctx.Err())
 	default:

@@ -31,6 +31,8 @@ func TestFailure(t *testing.T) {
 	invalid := &store.InvalidError{Violations: []store.Violation{{Field: "name", Reason: "must not be empty"}, {Field: "expires_at", Reason: "is past"}}}
 	without := keys()
 	without.Invalid, without.NotFound = 0, storeerr.Answer{}
+	unique := keys()
+	unique.Taken = storeerr.Answer{Tag: apierr.IngestAttributeMappingValidation, Message: "Taken."}
 	for name, tc := range map[string]struct {
 		ctx      context.Context
 		resource storeerr.Resource
@@ -45,6 +47,8 @@ func TestFailure(t *testing.T) {
 		"no tag for invalid":   {t.Context(), without, invalid, apierr.IngestKeyPersistence, "", "Not now."},
 		"not found":            {t.Context(), keys(), fmt.Errorf("get: %w", store.ErrNotFound), apierr.IngestKeyNotFound, "id", "No such key."},
 		"no tag for not found": {t.Context(), without, store.ErrNotFound, apierr.IngestKeyPersistence, "", "Not now."},
+		"taken":                {t.Context(), unique, fmt.Errorf("create: %w", store.ErrConflict), apierr.IngestAttributeMappingValidation, "", "Taken."},
+		"no tag for taken":     {t.Context(), keys(), store.ErrConflict, apierr.IngestKeyPersistence, "", "Not now."},
 		"caller gone":          {gone, keys(), errors.New("interrupted"), apierr.RequestCanceled, "", "The caller ended the request before the answer was ready."},
 		"anything else":        {t.Context(), keys(), errors.New("disk I/O error"), apierr.IngestKeyPersistence, "", "Not now."},
 	} {

@@ -392,21 +392,21 @@ const file_svc_v2_diagnosis_proto_rawDesc = "" +
 	"\n" +
 	"start_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12=\n" +
 	"\bend_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\aendTime\x12D\n" +
-	"\x16deployment_environment\x18\x04 \x01(\tB\r\xbaH\x05r\x03(\x80\b\xaa\x01\x02\b\x01R\x15deploymentEnvironment\"\xa5\x03\n" +
+	"\x16deployment_environment\x18\x04 \x01(\tB\r\xbaH\x05r\x03\x18\x80\b\xaa\x01\x02\b\x01R\x15deploymentEnvironment\"\xa5\x03\n" +
 	"\x15ComparePeriodsRequest\x12A\n" +
 	"\n" +
 	"start_time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12=\n" +
 	"\bend_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\aendTime\x12J\n" +
 	"\x13previous_start_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x11previousStartTime\x12F\n" +
 	"\x11previous_end_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x0fpreviousEndTime\x120\n" +
-	"\fservice_name\x18\x05 \x01(\tB\r\xbaH\x05r\x03(\x80\b\xaa\x01\x02\b\x01R\vserviceName\x12D\n" +
-	"\x16deployment_environment\x18\x06 \x01(\tB\r\xbaH\x05r\x03(\x80\b\xaa\x01\x02\b\x01R\x15deploymentEnvironment\"\x99\x02\n" +
+	"\fservice_name\x18\x05 \x01(\tB\r\xbaH\x05r\x03\x18\x80\b\xaa\x01\x02\b\x01R\vserviceName\x12D\n" +
+	"\x16deployment_environment\x18\x06 \x01(\tB\r\xbaH\x05r\x03\x18\x80\b\xaa\x01\x02\b\x01R\x15deploymentEnvironment\"\x99\x02\n" +
 	"\x1dSearchSlowerOperationsRequest\x12A\n" +
 	"\n" +
 	"start_time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12=\n" +
 	"\bend_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\aendTime\x120\n" +
-	"\fservice_name\x18\x03 \x01(\tB\r\xbaH\x05r\x03(\x80\b\xaa\x01\x02\b\x01R\vserviceName\x12D\n" +
-	"\x16deployment_environment\x18\x04 \x01(\tB\r\xbaH\x05r\x03(\x80\b\xaa\x01\x02\b\x01R\x15deploymentEnvironment\"\xb2\x01\n" +
+	"\fservice_name\x18\x03 \x01(\tB\r\xbaH\x05r\x03\x18\x80\b\xaa\x01\x02\b\x01R\vserviceName\x12D\n" +
+	"\x16deployment_environment\x18\x04 \x01(\tB\r\xbaH\x05r\x03\x18\x80\b\xaa\x01\x02\b\x01R\x15deploymentEnvironment\"\xb2\x01\n" +
 	"\x1bGetTraceCriticalPathRequest\x12Y\n" +
 	"\btrace_id\x18\x01 \x01(\tB>\xbaH\x15r\x132\x11^[0-9a-fA-F]{32}$\xfa\xf9\x18\"\" 5b8efff798038103d269b633813fc60cR\atraceId\x128\n" +
 	"\ttimestamp\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\ttimestamp\"\xd7\x01\n" +

@@ -7,6 +7,7 @@ import (
 
 	"github.com/svc-observability/svc/server/ingest/otlp"
 	"github.com/svc-observability/svc/server/ingest/productevents"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 	"github.com/svc-observability/svc/server/warehouse/native"
 )
@@ -65,16 +66,14 @@ func ParseChunk(h http.Header) (Chunk, error) {
 	return c, nil
 }
 
-const maxSessionID = 128
-
 // sessionIDReason returns the problem of a session id, or an empty text if the id is valid.
 func sessionIDReason(id string) string {
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 	switch {
 	case id == "":
 		return "is required"
-	case len(id) > maxSessionID || strings.Trim(id, letters) != "":
-		return "must be 1 to 128 letters, digits, `_` or `-`"
+	case len(id) > limits.RecordedSessionID || strings.Trim(id, letters) != "":
+		return "must be 1 to " + limits.Number(limits.RecordedSessionID) + " letters, digits, `_` or `-`"
 	}
 	return ""
 }

@@ -17,8 +17,8 @@ func (m maker) logpush() []Case {
 	push := func(name string, body string, want Outcome, message string, stored ...string) Case {
 		return Case{Name: "logpush: " + name, Path: logpushPath + "{connector}", NoKey: true, Body: []byte(body), Want: want, Message: message, Stored: stored}
 	}
-	rejected := func(n int64, c Case) Case {
-		c.Rejected = n
+	rejected := func(c Case) Case {
+		c.Rejected = 1
 		return c
 	}
 	with := func(c Case, pairs ...string) Case {
@@ -50,11 +50,11 @@ func (m maker) logpush() []Case {
 		push("two objects on a line", strings.TrimSpace(good)+good, BadRequest, "line 1: is not valid JSON"),
 		push("NUL", good+"\x00", BadRequest, "line 2: must be a JSON object"),
 		push("nested 20,000 deep", `{"RayID":`+strings.Repeat("[", 20_000)+strings.Repeat("]", 20_000)+"}", BadRequest, "line 1: is not valid JSON"),
-		rejected(1, push("another dataset", `{"Action":"block","Datetime":"x"}`+"\n"+good, OK, "none of the fields of an http_requests record", "/pushed")),
-		rejected(1, push("no time", good+`{"RayID":"1","EdgeStartTimestamp":"now"}`, OK, "line 2: EdgeStartTimestamp must be a time", "/pushed")),
-		rejected(1, push("time long ago", good+`{"RayID":"1","EdgeStartTimestamp":1}`, OK, "more than 30 days back", "/pushed")),
-		rejected(1, push("time far ahead", good+`{"RayID":"1","EdgeEndTimestamp":"2200-01-01T00:00:00Z"}`, OK, "more than 24 hours ahead", "/pushed")),
-		rejected(1, push("no status", good+fmt.Sprintf(`{"EdgeStartTimestamp":%d,"EdgeResponseStatus":"OK"}`, m.now), OK, "line 2: EdgeResponseStatus must be an HTTP status", "/pushed")),
+		rejected(push("another dataset", `{"Action":"block","Datetime":"x"}`+"\n"+good, OK, "none of the fields of an http_requests record", "/pushed")),
+		rejected(push("no time", good+`{"RayID":"1","EdgeStartTimestamp":"now"}`, OK, "line 2: EdgeStartTimestamp must be a time", "/pushed")),
+		rejected(push("time long ago", good+`{"RayID":"1","EdgeStartTimestamp":1}`, OK, "more than 30 days back", "/pushed")),
+		rejected(push("time far ahead", good+`{"RayID":"1","EdgeEndTimestamp":"2200-01-01T00:00:00Z"}`, OK, "more than 24 hours ahead", "/pushed")),
+		rejected(push("no status", good+fmt.Sprintf(`{"EdgeStartTimestamp":%d,"EdgeResponseStatus":"OK"}`, m.now), OK, "line 2: EdgeResponseStatus must be an HTTP status", "/pushed")),
 		push("invalid UTF-8", strings.Replace(line("/bytes"), "bytes", "\xff\xfe", 1), OK, "", "/\uFFFD\uFFFD"),
 		with(push("Content-Type form", good, UnsupportedType, "This Content-Type is not supported"), "Content-Type", "application/x-www-form-urlencoded"),
 		with(push("Content-Type protobuf", good, UnsupportedType, "This Content-Type is not supported"), "Content-Type", "application/x-protobuf"),

@@ -119,7 +119,7 @@ func appendAttribute(b []byte, key string, value []byte) []byte {
 
 func openAttribute(b []byte, key string) (_ []byte, kv, value int) {
 	b, kv = open(b, logAttributes)
-	b, value = open(appendText(b, 1, key), 2)
+	b, value = open(appendText(b, key), 2)
 	return b, kv, value
 }
 

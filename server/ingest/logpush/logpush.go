@@ -120,15 +120,15 @@ func (c *converter) begin(source Source) (resource, scope int) {
 		if a[1] != "" {
 			var kv, value int
 			c.out, kv = open(c.out, 1)
-			c.out = appendText(c.out, 1, a[0])
+			c.out = appendText(c.out, a[0])
 			c.out, value = open(c.out, 2)
-			c.out = shut(shut(appendText(c.out, 1, a[1]), value), kv)
+			c.out = shut(shut(appendText(c.out, a[1]), value), kv)
 		}
 	}
 	c.out = shut(c.out, at)
 	c.out, scope = keepLength(appendTag(c.out, 2))
 	c.out, at = open(c.out, 1)
-	c.out = shut(appendText(c.out, 1, "cloudflare."+dataset), at)
+	c.out = shut(appendText(c.out, "cloudflare."+dataset), at)
 	return resource, scope
 }
 

@@ -41,6 +41,7 @@ func appendTag(b []byte, number protowire.Number) []byte {
 	return protowire.AppendTag(b, number, protowire.BytesType)
 }
 
-func appendText(b []byte, number protowire.Number, s string) []byte {
-	return protowire.AppendString(appendTag(b, number), s)
+// appendText appends s as field 1, which holds the key of an attribute and the text of a value.
+func appendText(b []byte, s string) []byte {
+	return protowire.AppendString(appendTag(b, 1), s)
 }

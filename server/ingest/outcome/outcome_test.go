@@ -72,11 +72,11 @@ func (s *memoryStore) setFails(v bool) {
 	s.fails = v
 }
 
-// of returns the saved outcomes in short form: the reason, tag or "ok" of each.
-func (s *memoryStore) of(key string) []string {
+// ofKey returns the saved outcomes of the key ingk_1 in short form: the reason, tag or "ok" of each.
+func (s *memoryStore) ofKey() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return short(s.saved["node-1/"+key])
+	return short(s.saved["node-1/ingk_1"])
 }
 
 func short(all []Outcome) (out []string) {
@@ -185,7 +185,7 @@ func TestSave(t *testing.T) {
 		r.Record(theKey(), success())
 		time.Sleep(6 * time.Second)
 		synctest.Wait()
-		if got := s.of("ingk_1"); got != nil {
+		if got := s.ofKey(); got != nil {
 			t.Errorf("a success was saved in a hurry: %v", got)
 		}
 		if got := r.Stats(); got.Oldest != 6*time.Second || got.Keys != 1 {
@@ -194,7 +194,7 @@ func TestSave(t *testing.T) {
 		r.Record(theKey(), refusal("traces", "BadRequest", 1))
 		time.Sleep(5 * time.Second)
 		synctest.Wait()
-		if diff := cmp.Diff([]string{"ok", "BadRequest 1"}, s.of("ingk_1")); diff != "" {
+		if diff := cmp.Diff([]string{"ok", "BadRequest 1"}, s.ofKey()); diff != "" {
 			t.Errorf("a refusal is saved within 5 s: %s", diff)
 		}
 		if got := r.Stats(); got.Oldest != 0 || got.Saved != 1 {
@@ -203,7 +203,7 @@ func TestSave(t *testing.T) {
 		r.Record(theKey(), success())
 		time.Sleep(35 * time.Second)
 		synctest.Wait()
-		if got := s.of("ingk_1"); len(got) != 3 {
+		if got := s.ofKey(); len(got) != 3 {
 			t.Errorf("a success is saved in time: %v", got)
 		}
 		synctest.Wait()
@@ -215,7 +215,7 @@ func TestSave(t *testing.T) {
 		}
 		r.Record(theKey(), success())
 		stop(t, r)
-		if got := s.of("ingk_1"); len(got) != 4 {
+		if got := s.ofKey(); len(got) != 4 {
 			t.Errorf("Close saves the rest: %v", got)
 		}
 	})
@@ -239,7 +239,7 @@ func TestRestart(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		synctest.Wait()
 		want := []string{"Unauthorized 0", "Unauthorized 1", "Unauthorized 2", "Unauthorized 3"}
-		if got := s.of("ingk_1"); len(got) != 104 || cmp.Diff(want, got[:4]) != "" {
+		if got := s.ofKey(); len(got) != 104 || cmp.Diff(want, got[:4]) != "" {
 			t.Errorf("%v", got)
 		}
 		stop(t, r)
@@ -261,7 +261,7 @@ func TestStoreDown(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		synctest.Wait()
 		// The first successful save does not lose the outcomes saved earlier.
-		if diff := cmp.Diff([]string{"Old 0", "BadRequest 1"}, s.of("ingk_1")); diff != "" {
+		if diff := cmp.Diff([]string{"Old 0", "BadRequest 1"}, s.ofKey()); diff != "" {
 			t.Error(diff)
 		}
 		s.setFails(true)
@@ -292,7 +292,7 @@ func TestLeastRecentlyUsedMakesRoom(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		stop(t, r)
-		if diff := cmp.Diff([]string{"BadRequest 1", "ok"}, s.of("ingk_1")); diff != "" {
+		if diff := cmp.Diff([]string{"BadRequest 1", "ok"}, s.ofKey()); diff != "" {
 			t.Error(diff)
 		}
 	})

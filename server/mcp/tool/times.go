@@ -21,9 +21,6 @@ func Period(start, end time.Time) TimeRange {
 // Before is the period of equal length before this one.
 func (w TimeRange) Before() TimeRange { return Period(w.From.Add(-w.To.Sub(w.From)), w.From) }
 
-// DefaultWindow is the length of a time range when a call does not say when it starts.
-const DefaultWindow = 6 * time.Hour
-
 var relative = regexp.MustCompile(`^(?:now)?\s*([+-])\s*(\d{1,6})\s*(s|m|h|d|w)$`)
 
 // ParseTime reads a time in any of the forms that arguments may have.
@@ -82,7 +79,7 @@ type TimeRange struct {
 	To   time.Time `json:"-"`
 }
 
-// Window holds the arguments for a time range. The default is the last 6 hours.
+// Window holds the arguments for a time range. Without start_time it has limits.DefaultToolWindow.
 type Window struct {
 	Call
 	StartTime *time.Time `doc:"RFC 3339 or now-1h; default now-6h"`
@@ -91,7 +88,7 @@ type Window struct {
 
 // Range is the time range of a call. It refuses a range that is longer than longest.
 func (w *Window) Range(longest time.Duration) (TimeRange, error) {
-	return w.Between(w.StartTime, w.EndTime, DefaultWindow, longest)
+	return w.Between(w.StartTime, w.EndTime, limits.DefaultToolWindow, longest)
 }
 
 // Between is the time range from start to end. The default end is now. The default start is the end minus fallback. It refuses a

@@ -4,12 +4,10 @@ import (
 	"context"
 
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
 )
-
-// defaultBreakdown is the number of rows in a signal's breakdown if the request sets no limit.
-const defaultBreakdown int32 = 20
 
 // SignalTimeseries answers the timeseries method of a signal. A fault in the request is an error with the tag `invalid`.
 func (e *Engine) SignalTimeseries(ctx context.Context, org principal.OrgID, q query.SignalQuery, invalid apierr.Tag) (*query.Timeseries, error) {
@@ -27,7 +25,7 @@ func (e *Engine) SignalTimeseries(ctx context.Context, org principal.OrgID, q qu
 // SignalBreakdown answers the breakdown method of a signal, like SignalTimeseries.
 func (e *Engine) SignalBreakdown(ctx context.Context, org principal.OrgID, q query.SignalQuery, invalid apierr.Tag) (*query.Breakdown, error) {
 	if q.RowLimit == 0 {
-		q.RowLimit = defaultBreakdown
+		q.RowLimit = limits.DefaultSignalBreakdownRows
 	}
 	r, err := q.Request()
 	if err != nil {

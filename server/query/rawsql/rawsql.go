@@ -24,12 +24,6 @@ type Warehouse interface {
 	SQLSchemas(ctx context.Context) ([]warehouse.SQLSchema, error)
 }
 
-// MaxRows is the highest number of rows in a result. DefaultRows applies if the caller sets no number.
-const (
-	MaxRows     = 10_000
-	DefaultRows = 1000
-)
-
 // The result of a statement with a bounded window is cached for closedFor if the window ended at least closedAfter ago. closedFor
 // is short because a statement can also read a second table without a bound.
 const (
@@ -80,18 +74,17 @@ func Run(ctx context.Context, w Warehouse, org principal.OrgID, req Request) (*R
 	if err != nil {
 		return nil, refused(err, req.Param)
 	}
-	limits := warehouse.DefaultTenantLimits()
-	limits.MaxRows = DefaultRows
+	bounds := warehouse.DefaultTenantLimits()
 	if req.MaxRows > 0 {
-		limits.MaxRows = min(req.MaxRows, MaxRows)
+		bounds.MaxRows = min(req.MaxRows, limits.SQLRows)
 	}
 	if req.Time > 0 {
-		limits.Time = req.Time
+		bounds.Time = req.Time
 	}
 	if repeats(req.SQL) && time.Since(req.Window.End) > closedAfter {
 		ctx = read.AllowStale(ctx, closedFor)
 	}
-	result, err := w.SelectConfined(ctx, org, expanded, limits)
+	result, err := w.SelectConfined(ctx, org, expanded, bounds)
 	if err != nil {
 		return nil, failure(ctx, w, err, expanded, req.Param)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/limits"
@@ -37,8 +38,8 @@ func NewBreakdown(by string) (dimension, attribute string) {
 // CheckStepAttributes describes the problem of the attributes of a step. It is empty if all keys can be names of attributes.
 func CheckStepAttributes(equals map[string]string) string {
 	for key := range equals {
-		if key == "" || len(key) > limits.FieldKey {
-			return fmt.Sprintf("has a key that is not the name of an attribute: 1 to %d bytes", limits.FieldKey)
+		if key == "" || utf8.RuneCountInString(key) > limits.FieldKey {
+			return fmt.Sprintf("has a key that is not the name of an attribute: 1 to %d characters", limits.FieldKey)
 		}
 	}
 	return ""

@@ -207,7 +207,7 @@ func interval(text string) (time.Duration, bool) {
 		unit = 24 * time.Hour
 	}
 	n, err := strconv.ParseUint(strings.TrimRight(text, "smhd"), 10, 31)
-	if err != nil || n == 0 || time.Duration(n) > 31*24*time.Hour/unit {
+	if err != nil || n == 0 || time.Duration(n) > limits.TimeseriesWindow/unit {
 		return 0, false
 	}
 	return time.Duration(n) * unit, true

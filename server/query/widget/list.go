@@ -13,18 +13,14 @@ import (
 	"github.com/svc-observability/svc/server/query/reads"
 )
 
-const (
-	defaultList = 50
-	maxList     = 200
-	// listSlice is the last part of a window, which a list reads first.
-	listSlice = time.Hour
-)
+// listSlice is the last part of a window, which a list reads first.
+const listSlice = time.Hour
 
 // list shows the latest traces or log records.
 func (j *job) list(ctx context.Context) error {
 	j.narrow(limits.SearchWindow)
 	display := j.req.Widget.GetDisplay()
-	l := reads.RowList{Source: query.Traces, Window: j.window, Limit: defaultList}
+	l := reads.RowList{Source: query.Traces, Window: j.window, Limit: limits.DefaultListRows}
 	var filters []query.Filter
 	if display.ListDataSource != nil {
 		l.Source = query.Source(display.GetListDataSource())
@@ -53,7 +49,7 @@ func (j *job) list(ctx context.Context) error {
 	l.Filter = query.And(filters...)
 	for _, n := range []*float64{j.source.Limit, display.ListLimit, j.source.DefaultLimit} {
 		if n != nil && *n >= 1 {
-			l.Limit = int(math.Min(*n, maxList))
+			l.Limit = int(math.Min(*n, limits.ListRows))
 			break
 		}
 	}

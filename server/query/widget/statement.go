@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query/rawsql"
 	"github.com/svc-observability/svc/server/query/read"
 )
@@ -33,7 +34,7 @@ func (j *job) statement(ctx context.Context) error {
 		return err
 	}
 	result, err := rawsql.Run(ctx, j.warehouse, j.org, rawsql.Request{
-		SQL: sql, Window: j.window, Interval: time.Duration(min(seconds, 31*24*3600)) * time.Second, Variables: variables, MaxRows: rawsql.MaxRows,
+		SQL: sql, Window: j.window, Interval: time.Duration(min(seconds, limits.TimeseriesWindow.Seconds())) * time.Second, Variables: variables, MaxRows: limits.SQLRows,
 	})
 	if err != nil {
 		return err

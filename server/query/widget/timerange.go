@@ -62,7 +62,7 @@ func resolve(r *svcv2.TimeRange, now time.Time) (query.Window, error) {
 		return query.Window{}, apierr.New(apierr.TimeRangeInvalid, fmt.Sprintf("time_range.value must be a number and m, h, d, w or mo, as 12h, not %q.", r.GetValue()), apierr.Param("time_range.value"))
 	}
 	if length > limits.TimeseriesWindow {
-		return query.Window{}, apierr.New(apierr.TelemetryRangeTooLarge, "time_range.value is longer than the 31 days that a widget reads at most.", apierr.Param("time_range.value"))
+		return query.Window{}, apierr.New(apierr.TelemetryRangeTooLarge, "time_range.value is longer than the "+limits.Lasts(limits.TimeseriesWindow)+" that a widget reads at most.", apierr.Param("time_range.value"))
 	}
 	return lately(now, length), nil
 }

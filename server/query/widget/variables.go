@@ -10,12 +10,11 @@ import (
 	"unicode/utf8"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // All is the value of a variable that stands for every value.
 const All = "__all"
-
-const maxValue = 1024
 
 // BadVariable is the error for a value that a variable cannot have.
 type BadVariable struct{ Name, Message string }
@@ -57,8 +56,8 @@ func allowed(v *svcv2.DashboardVariable, value string) error {
 		return &BadVariable{v.GetName(), "cannot be " + All + ": the variable does not allow every value."}
 	case value == All:
 		return nil
-	case len(value) > maxValue || !utf8.ValidString(value) || strings.ContainsRune(value, 0):
-		return &BadVariable{v.GetName(), fmt.Sprintf("must be text of at most %d bytes.", maxValue)}
+	case utf8.RuneCountInString(value) > limits.VariableValue || !utf8.ValidString(value) || strings.ContainsRune(value, 0):
+		return &BadVariable{v.GetName(), fmt.Sprintf("must be text of at most %d characters.", limits.VariableValue)}
 	case v.GetType() == "custom" && value != v.GetDefaultValue() && !slices.ContainsFunc(v.GetOptions(), func(o *svcv2.VariableOption) bool { return o.GetValue() == value }):
 		return &BadVariable{v.GetName(), "must be one of the options of the variable."}
 	default:

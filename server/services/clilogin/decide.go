@@ -8,6 +8,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/store"
 )
@@ -78,7 +79,7 @@ func (s *Service) find(ctx context.Context, text string) (*principal.Principal, 
 }
 
 func errUnknownCode(cause error) error {
-	return apierr.New(apierr.CliLoginExpired, "This code is unknown. It may be mistyped, used, or older than 10 minutes.",
+	return apierr.New(apierr.CliLoginExpired, "This code is unknown. It may be mistyped, used, or older than "+limits.Lasts(limits.CLILogin)+".",
 		apierr.Param("user_code"), apierr.Cause(cause))
 }
 

@@ -73,7 +73,7 @@ func newInspectChartData(s *tool.Clients) (*tool.Tool, error) {
 			}
 			req := &svcv2.SearchDashboardWidgetInspectionRequest{Id: a.DashboardID, WidgetId: a.WidgetID}
 			if a.StartTime != nil {
-				w, err := a.Between(a.StartTime, a.EndTime, tool.DefaultWindow, limits.SearchWindow)
+				w, err := a.Between(a.StartTime, a.EndTime, limits.DefaultToolWindow, limits.SearchWindow)
 				if err != nil {
 					return nil, err
 				}

@@ -91,7 +91,7 @@ func periods(a *comparePeriodsArgs) (current, prev tool.TimeRange, err error) {
 		return nil
 	}
 	end := tool.Or(a.CurrentEnd, a.Now)
-	current = tool.Period(tool.Or(a.CurrentStart, end.Add(-tool.DefaultWindow)), end)
+	current = tool.Period(tool.Or(a.CurrentStart, end.Add(-limits.DefaultToolWindow)), end)
 	if err = check(&a.CurrentStart, current); err != nil {
 		return current, prev, err
 	}

@@ -54,7 +54,7 @@ type weekWindow struct {
 
 // Range is the time range of a call.
 func (w *weekWindow) Range(longest time.Duration) (tool.TimeRange, error) {
-	return w.Between(w.StartTime, w.EndTime, productWindow, longest)
+	return w.Between(w.StartTime, w.EndTime, limits.DefaultProductToolWindow, longest)
 }
 
 type listProductEventsArgs struct {

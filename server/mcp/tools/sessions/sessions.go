@@ -326,6 +326,3 @@ func newGetSessionTraces(s *tool.Clients) (*tool.Tool, error) {
 		}),
 	})
 }
-
-// productWindow is the default length of a time range of product events.
-const productWindow = 7 * limits.Day

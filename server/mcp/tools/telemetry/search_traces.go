@@ -76,7 +76,7 @@ func newSearchTraces(s *tool.Clients) (*tool.Tool, error) {
 		Name: "search_traces", Title: "Traces",
 		Description: "Search traces in at most " + limits.Lasts(limits.SearchWindow) + ", the latest first. One span of the trace must match all filters: any span, or the root span if root_only is true. inspect_trace reads one trace.",
 		Run: tool.With(func(ctx context.Context, a *searchTracesArgs) (*tool.Answer, error) {
-			fallback := tool.DefaultWindow
+			fallback := limits.DefaultToolWindow
 			if a.TraceID != nil {
 				fallback = limits.SearchWindow
 			}

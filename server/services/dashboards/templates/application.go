@@ -49,7 +49,7 @@ func application() []*Template {
 			widgets: func(b *board) {
 				b.area(place{0, 0, 12, 4}, "Error Rate Over Time", "percent", spans("error_rate", b.service(), "service.name"))
 				b.errorsByType(place{0, 4, 12, 5})
-				b.traces(place{0, 9, 12, 5}, "Recent Error Traces", where(b.service(), hasError), 10)
+				b.traces(place{0, 9, 12, 5}, "Recent Error Traces", where(b.service(), hasError))
 			},
 		},
 		{
@@ -67,7 +67,7 @@ func application() []*Template {
 						"duration_ms"), column("errors", "Errors", "number"))
 				b.area(place{0, 7, 6, 4}, "Throughput by Service", "number", spans("count", "", "service.name"))
 				b.area(place{6, 7, 6, 4}, "Error Rate by Service", "percent", spans("error_rate", "", "service.name"))
-				b.traces(place{0, 11, 12, 5}, "Recent Error Traces", hasError, 10)
+				b.traces(place{0, 11, 12, 5}, "Recent Error Traces", hasError)
 			},
 		},
 		{
@@ -82,7 +82,7 @@ func application() []*Template {
 				rates := spans("error_rate", f, "span.name")
 				rates.SeriesLimit = new("20") // a reader cannot distinguish more series than that
 				b.area(place{0, 5, 12, 4}, "Error Rate by Endpoint", "percent", rates)
-				b.traces(place{0, 9, 12, 5}, "Recent Traces", f, 10)
+				b.traces(place{0, 9, 12, 5}, "Recent Traces", f)
 			},
 		},
 		{
@@ -95,7 +95,7 @@ func application() []*Template {
 				b.affectedServices(place{8, 0, 4, 2})
 				b.errorsByType(place{0, 2, 12, 5})
 				b.area(place{0, 7, 12, 4}, "Error Rate Over Time", "percent", spans("error_rate", f, "service.name"))
-				b.traces(place{0, 11, 12, 5}, "Recent Error Traces", where(f, hasError), 10)
+				b.traces(place{0, 11, 12, 5}, "Recent Error Traces", where(f, hasError))
 			},
 		},
 		{

@@ -26,7 +26,7 @@ const (
 	histogram = "histogram" // queried by its averages: the query builder has no percentiles of metrics
 )
 
-func (b *board) add(p place, visualization, title string, source *svcv2.WidgetDataSource, display *svcv2.WidgetDisplay) *svcv2.Widget {
+func (b *board) add(p place, visualization, title string, source *svcv2.WidgetDataSource, display *svcv2.WidgetDisplay) {
 	id := strings.Trim(strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
 			return r
@@ -41,12 +41,10 @@ func (b *board) add(p place, visualization, title string, source *svcv2.WidgetDa
 		id = fmt.Sprintf("%s-%d", id, n)
 	}
 	display.Title = new(title)
-	w := &svcv2.Widget{
+	b.widgets = append(b.widgets, &svcv2.Widget{
 		Id: id, Visualization: visualization, DataSource: source, Display: display,
 		Layout: &svcv2.WidgetLayout{X: new(p[0]), Y: new(p[1]), W: new(p[2]), H: new(p[3])},
-	}
-	b.widgets = append(b.widgets, w)
-	return w
+	})
 }
 
 // where joins clauses by AND and leaves out empty ones.
@@ -163,8 +161,9 @@ func (b *board) table(p place, title string, source *svcv2.WidgetDataSource, col
 	b.add(p, "table", title, source, &svcv2.WidgetDisplay{Columns: columns})
 }
 
-// traces lists the newest traces.
-func (b *board) traces(p place, title, clause string, limit float64) {
+// traces lists the newest 10 traces.
+func (b *board) traces(p place, title, clause string) {
+	const limit = 10.
 	source := query("list", spans("count", clause))
 	source.Limit = new(limit)
 	display := &svcv2.WidgetDisplay{ListDataSource: new("traces"), ListLimit: new(limit), ListRootOnly: new(false)}

@@ -1,0 +1,94 @@
+package contract
+
+import "github.com/svc-observability/svc/server/limits"
+
+// boundFigures binds each figure in a comment of the contract to its limit: a unit of time or size, or a largest number of things. A
+// path is `Message.field`, `Service.Method`, or another name in package svc.v2.
+var boundFigures = []struct{ figure, paths string }{
+	{limits.Size(limits.SQLMemory), "SqlService.RunSql"},
+	{limits.Number(limits.Buckets), "GetErrorEventRequest.bucket_seconds GetServiceApdexRequest.bucket_seconds " +
+		"GetServiceOverviewRequest.bucket_seconds ListServiceReleasesRequest.bucket_seconds " +
+		"QueryLogTimeseriesRequest.bucket_seconds QueryMetricsTimeseriesRequest.bucket_seconds " +
+		"QueryProductEventTimeseriesRequest.bucket_seconds QueryTimeseriesRequest.bucket_seconds " +
+		"QueryTraceTimeseriesRequest.bucket_seconds"},
+	{limits.Number(limits.MinPasswordLength) + " characters", "AcceptInvitationRequest.password"},
+	{limits.Lasts(limits.SQLTime), "SqlService.RunSql"},
+	{limits.Number(limits.FeedbackDetails) + " characters", "CreateAgentFeedbackRequest.details"},
+	{limits.Number(limits.FunnelSteps), "ProductEventsService.SearchProductEventFunnel"},
+	{limits.Number(limits.Queries), "QueryService.QueryBreakdown QueryService.QueryTimeseries"},
+	{limits.Lasts(limits.DefaultDashboardWindow), "CreateDashboardRequest.time_range PreviewDashboardWidgetRequest.time_range"},
+	{limits.Number(limits.NameLength) + " characters", "CreateAgentFeedbackRequest.summary"},
+	{limits.Number(limits.MapEdges), "ServiceMapService.GetServiceMap"},
+	{limits.Lasts(limits.PatternWindow), "LogsService.SearchLogPatterns SearchLogPatternsRequest.end_time"},
+	{limits.Lasts(limits.UnfilteredBreakdownWindow), "QueryLogBreakdownRequest.end_time QueryService.QueryBreakdown " +
+		"QueryTraceBreakdownRequest.end_time"},
+	{limits.Lasts(limits.BreakdownWindow), "DashboardDataService.SearchDashboardWidgetData LogsService.QueryLogBreakdown " +
+		"MetricsService.QueryMetricBreakdown ProductEventAnalyticsService.QueryProductEventBreakdown " +
+		"QueryBreakdownRequest.end_time QueryLogBreakdownRequest.end_time QueryMetricBreakdownRequest.end_time " +
+		"QueryProductEventBreakdownRequest.end_time QueryService.QueryBreakdown QueryTraceBreakdownRequest.end_time " +
+		"TracesService.QueryTraceBreakdown"},
+	{limits.Lasts(limits.ErrorLookBack), "ErrorEventsService.GetErrorEvent"},
+	{limits.Lasts(limits.SignalWindow), "InstrumentationService.GetTelemetrySignals TelemetrySignals.window_start"},
+	{limits.Lasts(limits.TraceRetention), "ServiceMapService.GetServiceMap ServiceOverview.operations"},
+	{limits.Lasts(limits.SessionLifetime), "SessionsService.SignIn"},
+	{limits.Lasts(limits.AttributeWindow), "AttributesService.ListAttributeKeys ListAttributeKeysRequest.end_time " +
+		"ListAttributeValuesRequest.end_time"},
+	{limits.Lasts(limits.AgentSessionWindow), "DiagnosisService.GetAgentSessionVerdict GetAgentSessionRequest.end_time " +
+		"GetAgentSessionVerdictRequest.end_time"},
+	{limits.Lasts(limits.ErrorWindow), "ErrorEventsService.SearchErrorEvents GetErrorEventRequest.end_time " +
+		"SearchErrorEventsRequest.end_time"},
+	{limits.Lasts(limits.MetricWindow), "GetMetricRequest.end_time ListMetricsRequest.end_time MetricsService.GetMetric " +
+		"MetricsService.ListMetrics " +
+		"MetricsService.SummarizeMetrics SummarizeMetricsRequest.end_time"},
+	{limits.Lasts(limits.ActivityWindow), "ListProductEventsRequest.end_time ListSessionReplaysForTraceRequest.end_time " +
+		"ProductEventsService.ListProductEvents ProductEventsService.SearchProductEvents " +
+		"SearchProductEventFunnelRequest.end_time SearchProductEventPathsRequest.end_time " +
+		"SearchProductEventsRequest.end_time SearchSessionReplayFacetsRequest.end_time " +
+		"SearchSessionReplaysRequest.end_time SessionReplaysService.SearchSessionReplays"},
+	{limits.Lasts(limits.TimeseriesWindow), "LogsService.QueryLogTimeseries MetricsService.QueryMetricsTimeseries " +
+		"PreviewDashboardWidgetRequest.empty_range_fallback " +
+		"ProductEventAnalyticsService.QueryProductEventTimeseries QueryLogTimeseriesRequest.end_time " +
+		"QueryMetricsTimeseriesRequest.end_time QueryProductEventTimeseriesRequest.end_time " +
+		"QueryService.QueryTimeseries QueryTimeseriesRequest.end_time QueryTraceTimeseriesRequest.end_time " +
+		"SearchDashboardWidgetDataRequest.empty_range_fallback ShareService.ResolveShareWidgetData " +
+		"ShareTimeRange.end_time SummarizeTracesRequest.end_time TracesService.QueryTraceTimeseries"},
+	{limits.Size(limits.SQLText), "RunSqlRequest.sql"},
+	{limits.Lasts(limits.ServiceWindow), "EnvironmentsService.ListEnvironments GetServiceApdexRequest.end_time " +
+		"GetServiceMapRequest.end_time " +
+		"GetServiceOverviewRequest.end_time GetServiceRequest.end_time ListEnvironmentsRequest.end_time " +
+		"ListServiceOperationsRequest.end_time ListServiceReleasesRequest.end_time ListServicesRequest.end_time " +
+		"ServiceMapService.GetServiceMap ServicesService.GetService ServicesService.GetServiceOverview " +
+		"ServicesService.ListServiceReleases ServicesService.ListServices"},
+	{limits.Lasts(limits.SQLWindow), "RunSqlRequest.end_time"},
+	{limits.Number(limits.FeedbackReason) + " characters", "CreateAgentFeedbackRequest.reason"},
+	{limits.Number(limits.RecordingPage), "SessionReplaysService.GetSessionReplayEvents"},
+	{limits.Number(limits.TraceSpans), "TracesService.GetTrace"},
+	{limits.Number(limits.SQLRowsRead), "SqlService.RunSql"},
+	{limits.Lasts(limits.DefaultSQLWindow), "RunSqlRequest.start_time"},
+	{limits.Lasts(limits.SearchWindow), "ComparePeriodsRequest.end_time DashboardDataService.SearchDashboardWidgetData " +
+		"DiagnoseServiceRequest.end_time DiagnosisService.ComparePeriods DiagnosisService.DiagnoseService " +
+		"DiagnosisService.SearchSlowerOperations GetAgentToolErrorRequest.end_time " +
+		"GetAgentToolsOverviewRequest.end_time LogsService.SearchLogFacets LogsService.SearchLogs " +
+		"SearchAgentSessionsRequest.end_time SearchLogFacetsRequest.end_time SearchLogsRequest.end_time " +
+		"SearchSlowerOperationsRequest.end_time SearchTraceFacetsRequest.end_time SearchTracesRequest.end_time " +
+		"ShareService.ResolveShareWidgetData TracesService.SearchTraceFacets TracesService.SearchTraces"},
+	{limits.Lasts(limits.InvitationLink), "OrganizationService.CreateInvitation"},
+	{limits.Lasts(limits.SessionIdle), "SessionsService.SignIn"},
+	{limits.Size(limits.SQLResult), "SqlService.RunSql"},
+	{limits.Lasts(limits.CLIKey), "CliService.RedeemCliLogin"},
+	// These figures are no limits: fixed windows, thresholds, smallest lengths, and the lengths of lists in answers.
+	{"1 characters", "CreateAgentFeedbackRequest.reason CreateAgentFeedbackRequest.summary"},
+	{"24 hours", "DiagnosisService.DiagnoseService ErrorEventsService.GetErrorEvent InstrumentationService.GetSetupAudit " +
+		"InstrumentationService.ListInstrumentationRecommendations " +
+		"PreviewDashboardWidgetRequest.empty_range_fallback Recommendation.usage_count " +
+		"SearchDashboardWidgetDataRequest.empty_range_fallback SetupAudit.data_status"},
+	{"2", "SessionReplaySummary.tags"},
+	{"30 days", "TimeRange.value"},
+	{"5 minutes", "RunSqlRequest.granularity_seconds"},
+	{"5 seconds", "CliService.RedeemCliLogin"},
+	{"50", "SessionReplaysService.SearchSessionReplayFacets"},
+	{"5", "DiagnosisService.SearchSlowerOperations SearchProductEventFunnelRequest.leavers"},
+	{"6", "DiagnosisService.ComparePeriods"},
+	{"7 days", "PreviewDashboardWidgetRequest.empty_range_fallback SearchDashboardWidgetDataRequest.empty_range_fallback " +
+		"Service.baseline_p95_latency_ms Service.baseline_span_count"},
+}
