@@ -84,6 +84,7 @@ generated: tools deps
 	$(BIN)/buf build --path proto/svc --exclude-imports --as-file-descriptor-set -o server/contract/image.binpb
 	go run ./server/apierr/gentags
 	go run ./server/rest/genservices
+	go run ./server/mcp/tool/genclients
 	go generate ./ent
 
 .PHONY: fmt
