@@ -7,8 +7,8 @@ import (
 	"github.com/maypok86/otter/v2"
 )
 
-// Cache keeps values that each have a weight and an end. When the weights exceed the bound, it drops the values that callers are least likely to
-// ask for. It is safe for concurrent use.
+// Cache keeps values that each have a weight and an end. When the weights exceed the bound, it drops the values that callers are least
+// likely to ask for. It is safe for concurrent use.
 //
 // A key must hold the organization, so that no organization gets the value of another one.
 type Cache[K comparable, V any] struct {

@@ -52,8 +52,8 @@ func writeSuccess(w http.ResponseWriter, signal otlp.Signal, media string, rejec
 	_, _ = w.Write(body)
 }
 
-// protoResponse appends an Export…ServiceResponse. All three have the same wire format: partial_success = 1, and in it the rejected count = 1
-// and error_message = 2.
+// protoResponse appends an Export…ServiceResponse. All three have the same wire format: partial_success = 1, and in it the rejected count =
+// 1 and error_message = 2.
 func protoResponse(b []byte, rejected int, message string) []byte {
 	if rejected == 0 && message == "" {
 		return b

@@ -212,8 +212,8 @@ func (z *gunzipper) member() error {
 	return err
 }
 
-// Read returns the contents of all members, one after the other. It finds the next member itself, because the library reports trailing bytes
-// that are not a member as a member that was cut.
+// Read returns the contents of all members, one after the other. It finds the next member itself, because the library reports trailing
+// bytes that are not a member as a member that was cut.
 func (z *gunzipper) Read(p []byte) (int, error) {
 	for {
 		n, err := z.reader.Read(p)

@@ -14,11 +14,11 @@
 //   - backoff remembers, for each organization, the time until which the queue asked it to wait. It refuses a request that comes earlier
 //     (429) before its body is decompressed, if the queue would refuse it still.
 //   - decodePermit is the right to decompress and walk one body. A small body waits in decoderSlots, which bounds the bodies that are
-//     decoded at once by Limits.Decoders and the reserved slots. A body of largeFrom bytes or more waits in largeQueue, which decodes one at
-//     a time and refuses (429) when largeWaitingOrg of the organization or largeWaiting of all wait. In both, fair.Queue decides whose turn
-//     it is: organizations take turns by bytes.
-//   - queue.Log bounds the bytes on the disk and in memory before it. An organization waits for its turn at the disk, and is refused
-//     (429, 503) when the queue or its share is full.
+//     decoded at once by Limits.Decoders and the reserved slots. A body of largeFrom bytes or more waits in largeQueue, which decodes one
+//     at a time and refuses (429) when largeWaitingOrg of the organization or largeWaiting of all wait. In both, fair.Queue decides whose
+//     turn it is: organizations take turns by bytes.
+//   - queue.Log bounds the bytes on the disk and in memory before it. An organization waits for its turn at the disk, and is refused (429,
+//     503) when the queue or its share is full.
 package ingest
 
 import (

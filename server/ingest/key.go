@@ -39,8 +39,8 @@ func presentedKey(authorization, header string) string {
 	return strings.TrimSpace(header)
 }
 
-// authenticate resolves the secret in the headers. discard is true for the test key, whose Key is empty. The key of a refusal names its owner
-// if the owner is known.
+// authenticate resolves the secret in the headers. discard is true for the test key, whose Key is empty. The key of a refusal names its
+// owner if the owner is known.
 func (g *Gateway) authenticate(ctx context.Context, h http.Header) (key Key, discard bool, _ *apierr.Error) {
 	authorization := h.Get("Authorization")
 	secret := presentedKey(authorization, h.Get(keyHeader))

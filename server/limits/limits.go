@@ -1,5 +1,5 @@
-// Package limits holds every bound that a user of the product can meet, once: how long telemetry is kept, how long a window may be, how
-// many requests are allowed, how large a body may get, how many parts a dashboard has, how long a text may be.
+// Package limits holds every bound that a user of the product can meet, once: retention, windows, rates, sizes of bodies, parts of a
+// dashboard, lengths of texts.
 //
 // Code uses the constants. Messages, descriptions of tools and the OpenAPI document write a value with Days, Size, Number or Lasts, so
 // a sentence cannot disagree with the check beside it. The warehouse migrations take their TTL from Retention. Table lists all limits for

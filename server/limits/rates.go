@@ -25,7 +25,8 @@ const (
 	CLILoginRequests = 60
 	CLILoginPeriod   = time.Minute
 
-	// An address, or an account, may try so many passwords, or codes of a command-line login, at once. After each interval it may make one more.
+	// An address, or an account, may try so many passwords, or codes of a command-line login, at once. After each interval it may make one
+	// more.
 	SignInAddressAttempts = 30
 	SignInAddressInterval = 3 * time.Second
 	SignInAccountAttempts = 10

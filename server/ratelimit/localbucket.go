@@ -70,8 +70,8 @@ func (l *LocalBuckets) Kept() int {
 	return len(l.full)
 }
 
-// makeRoom drops full buckets. If nearly all are in use, it drops some of those, too: the bound on password checks then limits a caller who filled
-// the table.
+// makeRoom drops full buckets. If nearly all are in use, it drops some of those, too: the bound on password checks then limits a caller who
+// filled the table.
 func (l *LocalBuckets) makeRoom(now time.Time) {
 	for key, full := range l.full {
 		if !full.After(now) {

@@ -12,9 +12,9 @@ const sweepEvery = 10 * time.Second
 // whole is a token less the rounding of sums, so that a caller who has waited for the given time is allowed.
 const whole = 1 - 1e-9
 
-// PerSecond holds ingest keys to their requests per second. Each key has a token bucket with the requests of one second, at least one. The limit of a
-// key is that of the whole installation: each node grants its share. A bucket is kept until it is full again. That takes a second, or longer for
-// limits below one request a second. It is safe for concurrent use.
+// PerSecond holds ingest keys to their requests per second. Each key has a token bucket with the requests of one second, at least one. The
+// limit of a key is that of the whole installation: each node grants its share. A bucket is kept until it is full again. That takes a
+// second, or longer for limits below one request a second. It is safe for concurrent use.
 type PerSecond struct {
 	nodes float64
 
@@ -35,8 +35,9 @@ func NewPerSecond(nodes int) *PerSecond {
 	return &PerSecond{nodes: float64(max(nodes, 1)), buckets: map[string]*tokens{}}
 }
 
-// Allow reports whether the key may send one more request now, and if not, the time until it may. The limit is in requests per second over all nodes and
-// must be above zero. A new limit counts from this request on: the bucket keeps its tokens, at most as many as the new limit allows.
+// Allow reports whether the key may send one more request now, and if not, the time until it may. The limit is in requests per second over
+// all nodes and must be above zero. A new limit counts from this request on: the bucket keeps its tokens, at most as many as the new limit
+// allows.
 func (l *PerSecond) Allow(key string, limit float64, now time.Time) (wait time.Duration, ok bool) {
 	perSecond := limit / l.nodes
 	l.mu.Lock()

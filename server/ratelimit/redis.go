@@ -25,9 +25,9 @@ const (
 	pauseAfterFailure = time.Second
 )
 
-// count is the sliding log of a Window: the times of the last allowed requests, newest first, at most as many as the limit. A request is allowed
-// when the oldest time of a full log has left the window. A refused request leaves no trace. The clock is that of Redis, because the clocks of nodes
-// differ, and time never runs backwards within a key.
+// count is the sliding log of a Window: the times of the last allowed requests, newest first, at most as many as the limit. A request is
+// allowed when the oldest time of a full log has left the window. A refused request leaves no trace. The clock is that of Redis, because
+// the clocks of nodes differ, and time never runs backwards within a key.
 var count = redis.NewScript(`
 local limit, window = tonumber(ARGV[1]), tonumber(ARGV[2])
 local clock = redis.call('TIME')
@@ -56,8 +56,8 @@ type Client struct {
 	unlimited atomic.Int64
 }
 
-// Open reads a Redis URL, `redis://user:password@host:port/db` or `rediss://` for TLS. It does not wait for Redis: while Redis does not answer, requests
-// are allowed. The namespace keeps installations that share a Redis apart.
+// Open reads a Redis URL, `redis://user:password@host:port/db` or `rediss://` for TLS. It does not wait for Redis: while Redis does not
+// answer, requests are allowed. The namespace keeps installations that share a Redis apart.
 func Open(text, namespace string, logger *slog.Logger) (*Client, error) {
 	options, err := redis.ParseURL(text)
 	var unreadable *url.Error
@@ -116,8 +116,8 @@ func (c *Client) Window(name string, limit int, window time.Duration) Limiter {
 	return &redisWindow{client: c, name: name, limit: limit, window: window}
 }
 
-// Allow counts a request and reports whether it is within the limit. If it is not, the delay is the length of the window. While Redis does not answer,
-// every request is allowed: a limit protects the service and must not take it down.
+// Allow counts a request and reports whether it is within the limit. If it is not, the delay is the length of the window. While Redis does
+// not answer, every request is allowed: a limit protects the service and must not take it down.
 func (l *redisWindow) Allow(key string, _ time.Time) (bool, time.Duration) {
 	c := l.client
 	if c.paused() {

@@ -7,8 +7,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// take reads and writes each bucket as the time at which it is full again (GCRA), all of them or none. It answers the wait in microseconds. The clock is
-// that of Redis.
+// take reads and writes each bucket as the time at which it is full again (GCRA), all of them or none. It answers the wait in microseconds.
+// The clock is that of Redis.
 var take = redis.NewScript(`
 local clock = redis.call('TIME')
 local now = tonumber(clock[1]) * 1000000 + tonumber(clock[2])
@@ -44,8 +44,8 @@ type RedisBuckets struct {
 // Buckets returns buckets. Buckets of one name and key are the same bucket.
 func (c *Client) Buckets(name string) *RedisBuckets { return &RedisBuckets{client: c, name: name} }
 
-// Take takes one attempt from every bucket. If one is empty, it takes none, and wait is the time until each has an attempt. ok is false when Redis does
-// not answer: a limit on guesses must hold without Redis, so the caller counts by itself then.
+// Take takes one attempt from every bucket. If one is empty, it takes none, and wait is the time until each has an attempt. ok is false
+// when Redis does not answer: a limit on guesses must hold without Redis, so the caller counts by itself then.
 func (b *RedisBuckets) Take(list []Bucket) (wait time.Duration, ok bool) {
 	if b.client.paused() {
 		return 0, false

@@ -8,9 +8,9 @@ import (
 
 const windowShards = 16
 
-// Window allows a number of requests per key in any window of a length, exactly: it is a sliding log, not an approximation. A refused request does not
-// count. A request of the last window takes 8 bytes. Once per window, the keys without a request in it are dropped, so the memory is bounded by
-// limit × credentials in use. It counts the requests of this process only.
+// Window allows a number of requests per key in any window of a length, exactly: it is a sliding log, not an approximation. A refused
+// request does not count. A request of the last window takes 8 bytes. Once per window, the keys without a request in it are dropped, so the
+// memory is bounded by limit × credentials in use. It counts the requests of this process only.
 type Window struct {
 	limit  int
 	window time.Duration

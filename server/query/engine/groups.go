@@ -130,8 +130,8 @@ type ranking struct {
 	lead *column
 }
 
-// pick returns the first groups. Groups that are gone come last. In the contest for a place among the largest groups they count
-// with their earlier value. Otherwise a group that stopped sending would be the first to be left out.
+// pick returns the first groups. A group that has stopped sending comes last. Its earlier value decides whether it is among the largest
+// groups; otherwise it would be the first to be left out.
 func (r *ranking) pick(limit int) (keys []string, truncated bool) {
 	var gone []string
 	for key := range r.groups {

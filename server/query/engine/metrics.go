@@ -78,7 +78,7 @@ func (e *Engine) unsentExtremes(ctx context.Context, org principal.OrgID, w quer
 	if err != nil || len(rows) == 0 || rows[0].Unsent == 0 {
 		return nil, err
 	}
-	bound, rest := "upper", "; there is none where observations lie above the last bound"
+	bound, rest := "upper", "; a group with observations above the last bound has no value"
 	if q.Aggregation.Func == query.Min {
 		bound, rest = "lower", ", and 0 below the first bound"
 	}

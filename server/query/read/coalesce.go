@@ -56,9 +56,9 @@ func keyOf(kind string, org principal.OrgID, parts ...any) string {
 	return string(h.Sum(nil))
 }
 
-// Coalesce returns the kept result of the key, or the result of an equal read that is under way. Otherwise it runs the read and keeps its result
-// for a while. The read returns its result with the number of its bytes. A result of no bytes goes only to the callers who wait for it. Callers
-// share a result and must not change it.
+// Coalesce returns the kept result of the key, or the result of an equal read that is under way. Otherwise it runs the read and keeps its
+// result for a while. The read returns its result with the number of its bytes. A result of no bytes goes only to the callers who wait for
+// it. Callers share a result and must not change it.
 func Coalesce[T any](ctx context.Context, r *Reader, key string, keep time.Duration, read func() (T, int, error)) (T, error) {
 	value, err := r.results.once(ctx, key, keep, func() (any, int, error) { return read() })
 	out, _ := value.(T)

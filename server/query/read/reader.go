@@ -25,8 +25,8 @@ type ConfinedWarehouse interface {
 	SQLSchemas(ctx context.Context) ([]warehouse.SQLSchema, error)
 }
 
-// Defaults of Config. The engine of the query language takes 4 of the 6 and SQL of users 3, so that a full dashboard leaves room for lists and
-// single items.
+// Defaults of Config. The engine of the query language takes 4 of the 6 and SQL of users 3, so that a full dashboard leaves room for lists
+// and single items.
 const (
 	defaultPerOrganization = 6
 	defaultCacheBytes      = 48 << 20
@@ -39,8 +39,8 @@ const (
 	KeptFor = 5 * time.Minute
 )
 
-// Reader runs the statements of every service in the warehouse. It bounds the statements of each organization that run at once, keeps results over
-// closed windows, and lets equal reads that come together run once. It is safe for concurrent use.
+// Reader runs the statements of every service in the warehouse. It bounds the statements of each organization that run at once, keeps
+// results over closed windows, and lets equal reads that come together run once. It is safe for concurrent use.
 type Reader struct {
 	warehouse ConfinedWarehouse
 	now       func() time.Time
@@ -62,8 +62,8 @@ func NewReader(cfg Config) *Reader {
 	return &Reader{warehouse: cfg.Warehouse, now: cfg.Now, slots: NewOrgSlots(cfg.PerOrganization), results: newResults(cfg.CacheBytes, cfg.Now)}
 }
 
-// Query runs a statement in the warehouse, in a slot of the organization. The slot is free again when the rows are closed, so a caller with open rows
-// must not wait for other statements.
+// Query runs a statement in the warehouse, in a slot of the organization. The slot is free again when the rows are closed, so a caller with
+// open rows must not wait for other statements.
 func (r *Reader) Query(ctx context.Context, org principal.OrgID, sql string, args ...warehouse.Arg) (*warehouse.Rows, error) {
 	release, err := r.slots.Acquire(ctx, org)
 	if err != nil {
@@ -119,8 +119,8 @@ func (r *Reader) SQLSchemas(ctx context.Context) ([]warehouse.SQLSchema, error) 
 	return r.warehouse.SQLSchemas(ctx)
 }
 
-// KeepFor is how long other callers may get the result of a read up to an instant. It is zero if the result must not be kept. The zero instant means
-// that the end of the read is not known.
+// KeepFor is how long other callers may get the result of a read up to an instant. It is zero if the result must not be kept. The zero
+// instant means that the end of the read is not known.
 func (r *Reader) KeepFor(ctx context.Context, until time.Time) time.Duration {
 	if !until.IsZero() && r.now().Sub(until) >= settled {
 		return KeptFor
@@ -130,7 +130,8 @@ func (r *Reader) KeepFor(ctx context.Context, until time.Time) time.Duration {
 
 type staleKey struct{}
 
-// AllowStale lets reads of the context take the results of equal reads up to that age. It is for crowds of readers, who ask with rounded windows.
+// AllowStale lets reads of the context take the results of equal reads up to that age. It is for crowds of readers, who ask with rounded
+// windows.
 func AllowStale(ctx context.Context, age time.Duration) context.Context {
 	return context.WithValue(ctx, staleKey{}, age)
 }

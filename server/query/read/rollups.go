@@ -24,9 +24,9 @@ type Migrations interface {
 	MigrationStatuses(ctx context.Context) ([]warehouse.MigrationStatus, error)
 }
 
-// Rollups returns the time since which the rollups hold everything that the query engine would otherwise read from rows. A warehouse that was
-// created with the rollups has it from the start. An older one has it from the hour after the migration that added them. Without an answer of
-// the warehouse, queries read rows.
+// Rollups returns the time since which the rollups hold everything that the query engine would otherwise read from rows. A warehouse that
+// was created with the rollups has it from the start. An older one has it from the hour after the migration that added them. Without an
+// answer of the warehouse, queries read rows.
 func Rollups(ctx context.Context, m Migrations, logger *slog.Logger) query.Rollups {
 	statuses, err := m.MigrationStatuses(ctx)
 	if err != nil {

@@ -17,8 +17,8 @@ const maxConfinedBytes = 32 << 20
 
 const codeReadonly = 164
 
-// RunConfined runs a tenant's SELECT on a connection that serves no other statement, before or after. Whatever was checked
-// before, it refuses everything harmful that readonly allows in libchdb: several statements, INTO OUTFILE, KILL, USE, the
+// RunConfined runs a tenant's SELECT on a connection that serves no other statement, before or after. It does not
+// rely on earlier checks: it refuses everything harmful that readonly allows in libchdb: several statements, INTO OUTFILE, KILL, USE, the
 // function that reads files, and table functions that bypass the row policies.
 func (e *Engine) RunConfined(ctx context.Context, st Statement) ([]byte, Summary, error) {
 	tenant, ok := strings.CutPrefix(st.Database, TenantPrefix)
