@@ -118,7 +118,7 @@ func checkDisk(_ context.Context, cfg config.Config, _ bool) finding {
 	if err := unix.Statfs(path, &fs); err != nil {
 		return fail("%s: %v", path, err)
 	}
-	free, total := fs.Bavail*uint64(fs.Bsize), fs.Blocks*uint64(fs.Bsize) //nolint:unconvert // the types differ between systems
+	free, total := fs.Bavail*uint64(fs.Bsize), fs.Blocks*uint64(fs.Bsize)
 	text := fmt.Sprintf("%.1f of %.1f GiB free on %s", float64(free)/(1<<30), float64(total)/(1<<30), path)
 	switch {
 	case free < diskLow:

@@ -35,7 +35,7 @@ func TestRegions(t *testing.T) {
 		want := corpus.Outcome{Status: http.StatusOK, GRPC: codes.OK}
 		message := ""
 		if c.status != http.StatusOK {
-			want, message = corpus.Unauthorized, "belong to another region. This is the region "+map[*testkit.Process]string{us: "us", eu: "eu"}[c.at]
+			want, message = corpus.Unauthorized, "it belongs to another region. This is the region "+map[*testkit.Process]string{us: "us", eu: "eu"}[c.at]
 		}
 		for _, path := range []string{"/v1/traces", "/v1/logs", "/v1/metrics", "/v1/events", "/v1/sessionReplays/meta", "/v1/sessionEvents"} {
 			one := corpus.Case{Path: path, Want: want, Message: message}

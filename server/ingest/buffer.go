@@ -94,7 +94,7 @@ func fill(buf *buffer, src io.Reader, hint, limit int, grow func(n int) *apierr.
 		switch {
 		case len(b) > limit:
 			return errTooLong
-		case err == io.EOF: //nolint:errorlint // io.Reader promises the bare value.
+		case err == io.EOF:
 			return nil
 		case err != nil:
 			return err

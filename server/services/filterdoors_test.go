@@ -56,7 +56,7 @@ type filtered struct {
 
 func newFiltered(t testing.TB, seed uint64, org principal.OrgID) *filtered {
 	w := warehousetest.Shared(t)
-	r := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // a test that can be repeated
+	r := rand.New(rand.NewPCG(seed, 1))
 	start := time.Now().UTC().Truncate(24 * time.Hour).Add(-36 * time.Hour)
 	f := &filtered{start: timestamppb.New(start), end: timestamppb.New(start.Add(3 * time.Hour)), org: org}
 	f.ctx = principal.WithResult(context.Background(), principal.Result{Principal: &principal.Principal{

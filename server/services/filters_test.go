@@ -222,7 +222,7 @@ func (f *filtered) matching(holds func(item) bool) (out []item) {
 // TestFiltersAgree compares every read that takes a filter with a plain evaluation of the filter over random spans and records.
 func TestFiltersAgree(t *testing.T) {
 	f := newFiltered(t, 7, "org_filters_agree")
-	r := rand.New(rand.NewPCG(7, 2)) //nolint:gosec // a test that can be repeated
+	r := rand.New(rand.NewPCG(7, 2))
 	some := 0
 	for range *filterCases {
 		for _, n := range f.checkAll(t, r) {
@@ -239,7 +239,7 @@ func TestFiltersAgree(t *testing.T) {
 // TestSeverity checks at every door that the letter case of a severity and the space around it do not matter.
 func TestSeverity(t *testing.T) {
 	f := newFiltered(t, 13, "org_filters_severity")
-	r := rand.New(rand.NewPCG(13, 2)) //nolint:gosec // a test that can be repeated
+	r := rand.New(rand.NewPCG(13, 2))
 	errors := f.checkLogs(t, &svcv2.LogFilters{Severity: new(" error\t")})
 	for _, filter := range []tree{
 		{field: "severity", op: "=", values: []string{" error\t"}},
@@ -255,7 +255,7 @@ func TestSeverity(t *testing.T) {
 // TestCommits checks that query_data finds a commit under each attribute that names one, as the language does.
 func TestCommits(t *testing.T) {
 	f := newFiltered(t, 17, "org_filters_commits")
-	r := rand.New(rand.NewPCG(17, 2)) //nolint:gosec // a test that can be repeated
+	r := rand.New(rand.NewPCG(17, 2))
 	filter := tree{field: "deployment.commit_sha", op: "in", values: []string{"GET", "mysql", "3"}}
 	for _, source := range []string{spanSource, logSource} {
 		if n := f.checkTree(t, r, source, filter); n < 3 {
@@ -296,6 +296,6 @@ func FuzzFiltersAgree(f *testing.F) {
 	f.Add(uint64(1))
 	of := newFiltered(f, 11, "org_filters_fuzz")
 	f.Fuzz(func(t *testing.T, seed uint64) {
-		of.checkAll(t, rand.New(rand.NewPCG(seed, 3))) //nolint:gosec // a test that can be repeated
+		of.checkAll(t, rand.New(rand.NewPCG(seed, 3)))
 	})
 }
