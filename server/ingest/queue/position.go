@@ -51,8 +51,8 @@ type Record struct {
 	// Owner names the owner of the record, for the shares of the queue. A record with an empty owner counts to no share. Owners
 	// take turns at the disk.
 	Owner string
-	// Attachment may be nil. It is not stored. The log hands it to the sink with the committed record. Once Append has returned nil, it belongs
-	// to the sink. If Append returns an error, the sink has not seen it and it still belongs to the caller. It must not refer to
+	// Attachment may be nil. It is not stored. The log hands it to the sink with the committed record. Once Append has returned nil,
+	// it belongs to the sink. If Append returns an error, the sink has not seen it and it still belongs to the caller. It must not refer to
 	// the memory of Header or Payload. After ErrUndecided the log owns Header, Payload and Attachment for good.
 	Attachment Attachment
 }
