@@ -396,6 +396,16 @@ func (f *filtered) checkTraces(t testing.TB, filters *svcv2.TraceFilters) int {
 		StartTime: f.start, EndTime: f.end, Limit: new(int32(100)), Filters: filters,
 	}))
 	agree(t, "the search", filters, ids(want), idsOf(found.GetData(), (*svcv2.TraceSummary).GetId))
+	// A page that is full ends at a horizon, which the search finds with the same filter.
+	var pages []*svcv2.TraceSummary
+	for cursor, more := (*string)(nil), true; more; {
+		page := must[*svcv2.SearchTracesResponse](t, filters)(f.traces.SearchTraces(f.ctx, &svcv2.SearchTracesRequest{
+			StartTime: f.start, EndTime: f.end, Limit: new(int32(9)), Cursor: cursor, Filters: filters,
+		}))
+		pages = append(pages, page.GetData()...)
+		cursor, more = page.NextCursor, page.GetHasMore()
+	}
+	agree(t, "the pages of the search", filters, ids(want), idsOf(pages, (*svcv2.TraceSummary).GetId))
 	facets := must[*svcv2.FacetList](t, filters)(f.traces.SearchTraceFacets(f.ctx, &svcv2.SearchTraceFacetsRequest{StartTime: f.start, EndTime: f.end, Filters: filters}))
 	agree(t, "facets", filters, counts(want), ofFacets(facets.GetData()))
 	series := must[*svcv2.TraceTimeseries](t, filters)(f.traces.QueryTraceTimeseries(f.ctx, &svcv2.QueryTraceTimeseriesRequest{
@@ -431,6 +441,15 @@ func (f *filtered) checkLogs(t testing.TB, filters *svcv2.LogFilters) int {
 		StartTime: f.start, EndTime: f.end, Limit: new(int32(100)), Filters: filters,
 	}))
 	agree(t, "the search", filters, ids(want), idsOf(found.GetData(), (*svcv2.Log).GetTraceId))
+	var pages []*svcv2.Log
+	for cursor, more := (*string)(nil), true; more; {
+		page := must[*svcv2.SearchLogsResponse](t, filters)(f.logs.SearchLogs(f.ctx, &svcv2.SearchLogsRequest{
+			StartTime: f.start, EndTime: f.end, Limit: new(int32(9)), Cursor: cursor, Filters: filters,
+		}))
+		pages = append(pages, page.GetData()...)
+		cursor, more = page.NextCursor, page.GetHasMore()
+	}
+	agree(t, "the pages of the search", filters, ids(want), idsOf(pages, (*svcv2.Log).GetTraceId))
 	facets := must[*svcv2.FacetList](t, filters)(f.logs.SearchLogFacets(f.ctx, &svcv2.SearchLogFacetsRequest{StartTime: f.start, EndTime: f.end, Filters: filters}))
 	agree(t, "facets", filters, counts(want), ofFacets(facets.GetData()))
 	patterns := must[*svcv2.LogPatternList](t, filters)(f.logs.SearchLogPatterns(f.ctx, &svcv2.SearchLogPatternsRequest{StartTime: f.start, EndTime: f.end, Filters: filters}))
