@@ -396,7 +396,8 @@ func (f *filtered) checkTraces(t testing.TB, filters *svcv2.TraceFilters) int {
 		StartTime: f.start, EndTime: f.end, Limit: new(int32(100)), Filters: filters,
 	}))
 	agree(t, "the search", filters, ids(want), idsOf(found.GetData(), (*svcv2.TraceSummary).GetId))
-	// A page that is full ends at a horizon, which the search finds with the same filter.
+	// The horizon of spans only bounds the cost of a page: without its filter, these pages would stay right. The snapshot span_horizon.sql
+	// of query/reads holds its filter.
 	var pages []*svcv2.TraceSummary
 	for cursor, more := (*string)(nil), true; more; {
 		page := must[*svcv2.SearchTracesResponse](t, filters)(f.traces.SearchTraces(f.ctx, &svcv2.SearchTracesRequest{
@@ -441,6 +442,7 @@ func (f *filtered) checkLogs(t testing.TB, filters *svcv2.LogFilters) int {
 		StartTime: f.start, EndTime: f.end, Limit: new(int32(100)), Filters: filters,
 	}))
 	agree(t, "the search", filters, ids(want), idsOf(found.GetData(), (*svcv2.Log).GetTraceId))
+	// A full page of log records ends at a horizon. If the horizon had another filter, records would be missing here.
 	var pages []*svcv2.Log
 	for cursor, more := (*string)(nil), true; more; {
 		page := must[*svcv2.SearchLogsResponse](t, filters)(f.logs.SearchLogs(f.ctx, &svcv2.SearchLogsRequest{
