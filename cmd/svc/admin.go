@@ -21,7 +21,19 @@ func (c *cli) admin() *cobra.Command {
 	org.AddCommand(c.adminOrgCreate(), c.adminOrgList())
 	user := group("user", "Users")
 	user.AddCommand(c.adminUserCreate(), c.adminUserSetPassword())
-	cmd.AddCommand(org, user, c.adminIngestKey(), c.adminMapping(), c.adminSampling(), c.adminPlan(), c.adminConnector(), c.adminUsage(), c.adminOutcomes(), c.adminRegion(), c.adminSQL())
+	cmd.AddCommand(
+		org,
+		user,
+		c.adminIngestKey(),
+		c.adminMapping(),
+		c.adminSampling(),
+		c.adminPlan(),
+		c.adminConnector(),
+		c.adminUsage(),
+		c.adminOutcomes(),
+		c.adminRegion(),
+		c.adminSQL(),
+	)
 	return cmd
 }
 
@@ -61,8 +73,16 @@ The command works with and without a running server.`,
 			if asJSON {
 				return c.printJSON(created)
 			}
-			_, err = fmt.Fprintf(c.stdout, "Organization        %s\nAPI key             %s\nPrivate ingest key  %s\nPublic ingest key   %s\nSign-in             %s  %s\n",
-				created.OrgID, created.APIKey, created.PrivateKey, created.PublicKey, created.AdminEmail, created.AdminPassword)
+			_, err = fmt.Fprintf(
+				c.stdout,
+				"Organization        %s\nAPI key             %s\nPrivate ingest key  %s\nPublic ingest key   %s\nSign-in             %s  %s\n",
+				created.OrgID,
+				created.APIKey,
+				created.PrivateKey,
+				created.PublicKey,
+				created.AdminEmail,
+				created.AdminPassword,
+			)
 			return err
 		},
 	}

@@ -18,7 +18,14 @@ const logpushPath = "/v1/logpush/cloudflare/http_requests/"
 
 func (c *cli) adminConnector() *cobra.Command {
 	cmd := group("connector", "Log push connectors, through which a CDN sends its request logs")
-	cmd.AddCommand(c.connectorList(), c.connectorCreate(), c.connectorRoll(), c.connectorEnable(true), c.connectorEnable(false), c.connectorDelete())
+	cmd.AddCommand(
+		c.connectorList(),
+		c.connectorCreate(),
+		c.connectorRoll(),
+		c.connectorEnable(true),
+		c.connectorEnable(false),
+		c.connectorDelete(),
+	)
 	return cmd
 }
 
@@ -45,9 +52,20 @@ type connectorJSON struct {
 
 func toConnectorJSON(c store.LogpushConnector) connectorJSON {
 	return connectorJSON{
-		Object: "logpush_connector", ID: publicid.Encode(publicid.LogpushConnector, c.ID), Name: c.Name, ZoneName: c.ZoneName, ServiceName: c.ServiceName,
-		Dataset: c.Dataset, Enabled: c.DisabledAt == nil, SecretPrefix: c.SecretPrefix, LastReceivedAt: c.LastReceivedAt, LastError: c.LastError,
-		SecretRotatedAt: c.SecretRotatedAt, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt, CreatedBy: nullable(string(c.CreatedBy)),
+		Object:          "logpush_connector",
+		ID:              publicid.Encode(publicid.LogpushConnector, c.ID),
+		Name:            c.Name,
+		ZoneName:        c.ZoneName,
+		ServiceName:     c.ServiceName,
+		Dataset:         c.Dataset,
+		Enabled:         c.DisabledAt == nil,
+		SecretPrefix:    c.SecretPrefix,
+		LastReceivedAt:  c.LastReceivedAt,
+		LastError:       c.LastError,
+		SecretRotatedAt: c.SecretRotatedAt,
+		CreatedAt:       c.CreatedAt,
+		UpdatedAt:       c.UpdatedAt,
+		CreatedBy:       nullable(string(c.CreatedBy)),
 	}
 }
 
@@ -78,29 +96,32 @@ func (s *session) printConnector(c store.LogpushConnector, secret string) error 
 }
 
 func (c *cli) connectorList() *cobra.Command {
-	return c.onOrg(&cobra.Command{Use: "list", Short: "List the connectors, oldest first"}, func(ctx context.Context, s *session, _ []string) error {
-		list, err := s.ListLogpushConnectors(ctx, s.org.ID)
-		if err != nil {
-			return err
-		}
-		if len(list) == 0 {
-			s.none("log push connector")
-		}
-		out := make([]connectorJSON, len(list))
-		for i, c := range list {
-			out[i] = toConnectorJSON(c)
-		}
-		return s.print(out, func(w io.Writer) {
-			row(w, "ID", "NAME", "ZONE", "SERVICE", "ENABLED", "LAST RECEIVED", "LAST ERROR")
-			for _, c := range out {
-				problem := ""
-				if c.LastError != nil {
-					problem = *c.LastError
-				}
-				row(w, c.ID, c.Name, c.ZoneName, c.ServiceName, c.Enabled, at(c.LastReceivedAt), orDash(problem))
+	return c.onOrg(
+		&cobra.Command{Use: "list", Short: "List the connectors, oldest first"},
+		func(ctx context.Context, s *session, _ []string) error {
+			list, err := s.ListLogpushConnectors(ctx, s.org.ID)
+			if err != nil {
+				return err
 			}
-		})
-	})
+			if len(list) == 0 {
+				s.none("log push connector")
+			}
+			out := make([]connectorJSON, len(list))
+			for i, c := range list {
+				out[i] = toConnectorJSON(c)
+			}
+			return s.print(out, func(w io.Writer) {
+				row(w, "ID", "NAME", "ZONE", "SERVICE", "ENABLED", "LAST RECEIVED", "LAST ERROR")
+				for _, c := range out {
+					problem := ""
+					if c.LastError != nil {
+						problem = *c.LastError
+					}
+					row(w, c.ID, c.Name, c.ZoneName, c.ServiceName, c.Enabled, at(c.LastReceivedAt), orDash(problem))
+				}
+			})
+		},
+	)
 }
 
 func (c *cli) connectorCreate() *cobra.Command {

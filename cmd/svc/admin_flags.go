@@ -56,20 +56,28 @@ func attributeFlags(cmd *cobra.Command, to *[]store.ResourceAttribute) {
 			return nil
 		}
 	}
-	cmd.Flags().Func("attribute", "KEY=VALUE to write on every resource in place of the sender's value (repeatable)", add(store.AttributeAlwaysSet))
+	cmd.Flags().Func(
+		"attribute",
+		"KEY=VALUE to write on every resource in place of the sender's value (repeatable)",
+		add(store.AttributeAlwaysSet),
+	)
 	cmd.Flags().Func("attribute-if-missing", "KEY=VALUE to write on resources that lack the key (repeatable)", add(store.AttributeIfMissing))
 }
 
 // expiresFlag adds --expires.
 func expiresFlag(cmd *cobra.Command, to **time.Time, now func() time.Time) {
-	cmd.Flags().Func("expires", "'never', a time from now such as 30d or 12h, or a date such as 2027-01-31 or 2027-01-31T12:00:00Z", func(text string) error {
-		at, err := parseExpiry(text, now())
-		if err != nil {
-			return err
-		}
-		*to = at
-		return nil
-	})
+	cmd.Flags().Func(
+		"expires",
+		"'never', a time from now such as 30d or 12h, or a date such as 2027-01-31 or 2027-01-31T12:00:00Z",
+		func(text string) error {
+			at, err := parseExpiry(text, now())
+			if err != nil {
+				return err
+			}
+			*to = at
+			return nil
+		},
+	)
 }
 
 func parseExpiry(text string, now time.Time) (*time.Time, error) {
@@ -103,33 +111,37 @@ func parseExpiry(text string, now time.Time) (*time.Time, error) {
 
 // limitFlag adds --limit.
 func limitFlag(cmd *cobra.Command, to *[]store.PlanLimit) {
-	cmd.Flags().Func("limit", "SIGNAL.items=COUNT or SIGNAL.bytes=SIZE for a calendar month, as in traces.items=1000000 or logs.bytes=10GB (repeatable)", func(text string) error {
-		what, amount, ok := strings.Cut(text, "=")
-		signal, unit, dotted := strings.Cut(what, ".")
-		if !ok || !dotted || unit != "items" && unit != "bytes" {
-			return errors.New("give SIGNAL.items=COUNT or SIGNAL.bytes=SIZE, as in traces.items=1000000 or logs.bytes=10GB")
-		}
-		n, err := parseAmount(amount, unit == "bytes")
-		if err != nil {
-			return err
-		}
-		at := -1
-		for i, l := range *to {
-			if l.Signal == signal {
-				at = i
+	cmd.Flags().Func(
+		"limit",
+		"SIGNAL.items=COUNT or SIGNAL.bytes=SIZE for a calendar month, as in traces.items=1000000 or logs.bytes=10GB (repeatable)",
+		func(text string) error {
+			what, amount, ok := strings.Cut(text, "=")
+			signal, unit, dotted := strings.Cut(what, ".")
+			if !ok || !dotted || unit != "items" && unit != "bytes" {
+				return errors.New("give SIGNAL.items=COUNT or SIGNAL.bytes=SIZE, as in traces.items=1000000 or logs.bytes=10GB")
 			}
-		}
-		if at < 0 {
-			at = len(*to)
-			*to = append(*to, store.PlanLimit{Signal: signal})
-		}
-		if unit == "items" {
-			(*to)[at].Items = &n
-		} else {
-			(*to)[at].Bytes = &n
-		}
-		return nil
-	})
+			n, err := parseAmount(amount, unit == "bytes")
+			if err != nil {
+				return err
+			}
+			at := -1
+			for i, l := range *to {
+				if l.Signal == signal {
+					at = i
+				}
+			}
+			if at < 0 {
+				at = len(*to)
+				*to = append(*to, store.PlanLimit{Signal: signal})
+			}
+			if unit == "items" {
+				(*to)[at].Items = &n
+			} else {
+				(*to)[at].Bytes = &n
+			}
+			return nil
+		},
+	)
 }
 
 // parseAmount reads a whole number with a decimal (k, M, G, T) or binary (Ki …) suffix. An amount of bytes may end in B.

@@ -23,8 +23,17 @@ func (c *cli) adminIngestKey() *cobra.Command {
 	cmd.Long = cmd.Short + `.
 
 Changes reach a running server within a second. Secrets are printed once; only their hashes are stored.`
-	cmd.AddCommand(c.ingestKeyList(), c.ingestKeyCreate(), c.ingestKeyShow(), c.ingestKeyEdit(), c.ingestKeyEnable(true), c.ingestKeyEnable(false),
-		c.ingestKeyRoll(), c.ingestKeyRollDefault(), c.ingestKeyDelete())
+	cmd.AddCommand(
+		c.ingestKeyList(),
+		c.ingestKeyCreate(),
+		c.ingestKeyShow(),
+		c.ingestKeyEdit(),
+		c.ingestKeyEnable(true),
+		c.ingestKeyEnable(false),
+		c.ingestKeyRoll(),
+		c.ingestKeyRollDefault(),
+		c.ingestKeyDelete(),
+	)
 	return cmd
 }
 
@@ -122,7 +131,18 @@ func (c *cli) ingestKeyList() *cobra.Command {
 					if k.Signals == nil {
 						signals = "all"
 					}
-					row(w, publicid.Encode(publicid.IngestKey, k.ID), k.Kind, k.Name, k.KeyPrefix, keyStatus(k), signals, keyRate(k), at(k.ExpiresAt), at(k.LastUsedAt))
+					row(
+						w,
+						publicid.Encode(publicid.IngestKey, k.ID),
+						k.Kind,
+						k.Name,
+						k.KeyPrefix,
+						keyStatus(k),
+						signals,
+						keyRate(k),
+						at(k.ExpiresAt),
+						at(k.LastUsedAt),
+					)
 				}
 			})
 		})
@@ -157,14 +177,21 @@ func (c *cli) ingestKeyCreate() *cobra.Command {
 }
 
 func (c *cli) ingestKeyShow() *cobra.Command {
-	return c.onOrg(&cobra.Command{Use: "show ID", Aliases: []string{"get"}, Short: "Show a key with all its settings", Args: idArgument(publicid.IngestKey, "an ingest key")},
+	return c.onOrg(
+		&cobra.Command{
+			Use:     "show ID",
+			Aliases: []string{"get"},
+			Short:   "Show a key with all its settings",
+			Args:    idArgument(publicid.IngestKey, "an ingest key"),
+		},
 		func(ctx context.Context, s *session, list []string) error {
 			key, err := s.GetIngestKey(ctx, s.org.ID, decodeID(publicid.IngestKey, list[0]))
 			if err != nil {
 				return s.missing(err, "ingest key", list[0])
 			}
 			return s.printIngestKey(key, "")
-		})
+		},
+	)
 }
 
 func (c *cli) ingestKeyEdit() *cobra.Command {
@@ -172,7 +199,9 @@ func (c *cli) ingestKeyEdit() *cobra.Command {
 	var description string
 	var noAttributes bool
 	cmd := &cobra.Command{
-		Use: "edit ID", Short: "Change settings of a custom key; settings without a flag stay", Args: idArgument(publicid.IngestKey, "an ingest key"),
+		Use:     "edit ID",
+		Short:   "Change settings of a custom key; settings without a flag stay",
+		Args:    idArgument(publicid.IngestKey, "an ingest key"),
 		Example: "  svc admin ingest-key edit ingk_… --signals traces --rate-limit none --expires never",
 	}
 	cmd.Flags().StringVar(&in.Name, "name", "", "new name")

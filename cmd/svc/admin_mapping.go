@@ -26,8 +26,15 @@ func mappings() resource[store.AttributeMapping] {
 func (c *cli) adminMapping() *cobra.Command {
 	cmd := group("mapping", "Attribute mappings, which copy or move attributes of spans during ingest")
 	cmd.AddCommand(
-		mappings().list(c, "List the mappings in the order in which they run", (*session).ListAttributeMappings), c.mappingCreate(), c.mappingEdit(),
-		mappings().remove(c, "Delete a mapping; spans that it has changed stay as they are", (*session).DeleteAttributeMapping))
+		mappings().list(
+			c,
+			"List the mappings in the order in which they run",
+			(*session).ListAttributeMappings,
+		),
+		c.mappingCreate(),
+		c.mappingEdit(),
+		mappings().remove(c, "Delete a mapping; spans that it has changed stay as they are", (*session).DeleteAttributeMapping),
+	)
 	return cmd
 }
 
@@ -35,7 +42,12 @@ func mappingFlags(cmd *cobra.Command, edit *store.AttributeMappingEdit) {
 	textFlag(cmd, "source-context", &edit.SourceContext, "where the source is: span or resource", store.AttributeMappingSourceContexts()...)
 	textFlag(cmd, "source-key", &edit.SourceKey, "attribute to read")
 	textFlag(cmd, "target-key", &edit.TargetKey, "attribute of the span to write; an attribute that exists is kept")
-	textFlag(cmd, "operation", &edit.Operation, "copy, or move, which removes a source that is an attribute of the span", store.AttributeMappingOperations()...)
+	textFlag(
+		cmd,
+		"operation",
+		&edit.Operation,
+		"copy, or move, which removes a source that is an attribute of the span",
+		store.AttributeMappingOperations()...)
 }
 
 func (c *cli) mappingCreate() *cobra.Command {

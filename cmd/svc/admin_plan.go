@@ -74,13 +74,16 @@ func grouped(n int64) string {
 }
 
 func (c *cli) planShow() *cobra.Command {
-	return c.onOrg(&cobra.Command{Use: "show", Aliases: []string{"get"}, Short: "Show the plan; exit 1 when there is none"}, func(ctx context.Context, s *session, _ []string) error {
-		p, err := s.GetPlan(ctx, s.org.ID)
-		if err != nil {
-			return s.noPlan(err)
-		}
-		return s.printPlan(p)
-	})
+	return c.onOrg(
+		&cobra.Command{Use: "show", Aliases: []string{"get"}, Short: "Show the plan; exit 1 when there is none"},
+		func(ctx context.Context, s *session, _ []string) error {
+			p, err := s.GetPlan(ctx, s.org.ID)
+			if err != nil {
+				return s.noPlan(err)
+			}
+			return s.printPlan(p)
+		},
+	)
 }
 
 func (s *session) noPlan(err error) error {
@@ -115,10 +118,13 @@ plan is inactive, they get it always.`,
 }
 
 func (c *cli) planRemove() *cobra.Command {
-	return c.onOrg(&cobra.Command{Use: "remove", Short: "Remove the plan, and with it every limit"}, func(ctx context.Context, s *session, _ []string) error {
-		if err := s.RemovePlan(ctx, s.org.ID); err != nil {
-			return s.noPlan(err)
-		}
-		return s.print(map[string]bool{"removed": true}, func(w io.Writer) { row(w, "Removed: nothing is limited") })
-	})
+	return c.onOrg(
+		&cobra.Command{Use: "remove", Short: "Remove the plan, and with it every limit"},
+		func(ctx context.Context, s *session, _ []string) error {
+			if err := s.RemovePlan(ctx, s.org.ID); err != nil {
+				return s.noPlan(err)
+			}
+			return s.print(map[string]bool{"removed": true}, func(w io.Writer) { row(w, "Removed: nothing is limited") })
+		},
+	)
 }

@@ -71,12 +71,15 @@ func (r resource[T]) list(c *cli, short string, read func(*session, context.Cont
 
 // remove returns the command that deletes one resource.
 func (r resource[T]) remove(c *cli, short string, remove func(*session, context.Context, principal.OrgID, uuid.UUID) error) *cobra.Command {
-	return c.onOrg(&cobra.Command{Use: "delete ID", Short: short, Args: r.argument()}, func(ctx context.Context, s *session, list []string) error {
-		if err := remove(s, ctx, s.org.ID, decodeID(r.prefix, list[0])); err != nil {
-			return s.missing(err, r.noun, list[0])
-		}
-		return s.printDeleted(list[0])
-	})
+	return c.onOrg(
+		&cobra.Command{Use: "delete ID", Short: short, Args: r.argument()},
+		func(ctx context.Context, s *session, list []string) error {
+			if err := remove(s, ctx, s.org.ID, decodeID(r.prefix, list[0])); err != nil {
+				return s.missing(err, r.noun, list[0])
+			}
+			return s.printDeleted(list[0])
+		},
+	)
 }
 
 // textFlag adds a flag that sets a text field. With choices, it accepts only these values.

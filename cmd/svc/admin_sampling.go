@@ -39,13 +39,16 @@ func (s *session) printSampling(p store.SamplingPolicy) error {
 }
 
 func (c *cli) samplingShow() *cobra.Command {
-	return c.onOrg(&cobra.Command{Use: "show", Aliases: []string{"get"}, Short: "Show the policy"}, func(ctx context.Context, s *session, _ []string) error {
-		p, err := s.GetSamplingPolicy(ctx, s.org.ID)
-		if err != nil {
-			return err
-		}
-		return s.printSampling(p)
-	})
+	return c.onOrg(
+		&cobra.Command{Use: "show", Aliases: []string{"get"}, Short: "Show the policy"},
+		func(ctx context.Context, s *session, _ []string) error {
+			p, err := s.GetSamplingPolicy(ctx, s.org.ID)
+			if err != nil {
+				return err
+			}
+			return s.printSampling(p)
+		},
+	)
 }
 
 func (c *cli) samplingSet() *cobra.Command {
@@ -58,17 +61,21 @@ func (c *cli) samplingSet() *cobra.Command {
 	}
 	cmd.Flags().Float64Var(&ratio, "trace-sample-ratio", 1, "share of the traces to keep, from 0.000001 to 1")
 	cmd.Flags().BoolVar(&keepErrors, "always-keep-error-spans", true, "keep spans with an error at any ratio")
-	cmd.Flags().Func("always-keep-slow-spans-ms", "keep spans of at least this duration at any ratio, in milliseconds, or 'none'", func(text string) error {
-		if slow = nil; text == "none" {
+	cmd.Flags().Func(
+		"always-keep-slow-spans-ms",
+		"keep spans of at least this duration at any ratio, in milliseconds, or 'none'",
+		func(text string) error {
+			if slow = nil; text == "none" {
+				return nil
+			}
+			n, err := strconv.ParseInt(text, 10, 64)
+			if err != nil {
+				return errors.New("give a whole number of milliseconds, or 'none'")
+			}
+			slow = &n
 			return nil
-		}
-		n, err := strconv.ParseInt(text, 10, 64)
-		if err != nil {
-			return errors.New("give a whole number of milliseconds, or 'none'")
-		}
-		slow = &n
-		return nil
-	})
+		},
+	)
 	return c.onOrg(cmd, func(ctx context.Context, s *session, _ []string) error {
 		p, err := s.GetSamplingPolicy(ctx, s.org.ID)
 		if err != nil {
@@ -91,17 +98,26 @@ func (c *cli) samplingSet() *cobra.Command {
 			return err
 		}
 		if in.TraceSampleRatio != p.TraceSampleRatio {
-			fmt.Fprintf(s.cli.stderr, "svc: --trace-sample-ratio %v was changed to %v: the range is from %v to 1\n", in.TraceSampleRatio, p.TraceSampleRatio, store.MinSampleRatio)
+			fmt.Fprintf(
+				s.cli.stderr,
+				"svc: --trace-sample-ratio %v was changed to %v: the range is from %v to 1\n",
+				in.TraceSampleRatio,
+				p.TraceSampleRatio,
+				store.MinSampleRatio,
+			)
 		}
 		return s.printSampling(p)
 	})
 }
 
 func (c *cli) samplingReset() *cobra.Command {
-	return c.onOrg(&cobra.Command{Use: "reset", Short: "Return to the default: keep every span"}, func(ctx context.Context, s *session, _ []string) error {
-		if err := s.ResetSamplingPolicy(ctx, s.org.ID); err != nil {
-			return err
-		}
-		return s.printSampling(store.DefaultSamplingPolicy())
-	})
+	return c.onOrg(
+		&cobra.Command{Use: "reset", Short: "Return to the default: keep every span"},
+		func(ctx context.Context, s *session, _ []string) error {
+			if err := s.ResetSamplingPolicy(ctx, s.org.ID); err != nil {
+				return err
+			}
+			return s.printSampling(store.DefaultSamplingPolicy())
+		},
+	)
 }

@@ -43,7 +43,11 @@ func (c *cli) onOrg(cmd *cobra.Command, run func(ctx context.Context, s *session
 
 // onDatabase makes a command work on the whole database: it adds the settings, including the additional ones, and --json, and
 // opens the database for run.
-func (c *cli) onDatabase(cmd *cobra.Command, run func(ctx context.Context, s *session, list []string) error, more ...string) *cobra.Command {
+func (c *cli) onDatabase(
+	cmd *cobra.Command,
+	run func(ctx context.Context, s *session, list []string) error,
+	more ...string,
+) *cobra.Command {
 	var asJSON bool
 	settings(cmd, append(placeKeys(), more...)...)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -71,7 +75,10 @@ func openExisting(ctx context.Context, cfg config.Config) (*store.Store, error) 
 	if sc.Path != "" {
 		if _, err := os.Stat(sc.Path); err != nil {
 			if errors.Is(err, os.ErrNotExist) {
-				return nil, fmt.Errorf("the data folder %s has no database: give the --data-dir of a server that was started before, or --database-url", cfg.DataDir)
+				return nil, fmt.Errorf(
+					"the data folder %s has no database: give the --data-dir of a server that was started before, or --database-url",
+					cfg.DataDir,
+				)
 			}
 			return nil, err
 		}
@@ -84,7 +91,10 @@ func openExisting(ctx context.Context, cfg config.Config) (*store.Store, error) 
 func (s *session) hasher() (*auth.Hasher, error) {
 	if path := app.PepperFile(s.cfg); s.cfg.SecretKey.Reveal() == "" {
 		if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-			return nil, fmt.Errorf("%s does not exist, and the server would not accept a secret that was made without it: give the server's --data-dir or its --secret-key", path)
+			return nil, fmt.Errorf(
+				"%s does not exist, and the server would not accept a secret that was made without it: give the server's --data-dir or its --secret-key",
+				path,
+			)
 		}
 	}
 	return app.OpenHasher(s.cfg)
@@ -120,7 +130,9 @@ func (s *session) organization(ctx context.Context, name string) (store.Organiza
 	case len(all) == 0:
 		return store.Organization{}, errors.New("there is no organization yet: start 'svc serve' once, or use 'svc admin org create'")
 	case name == "":
-		return store.Organization{}, &usageError{fmt.Errorf("--org is required: there are %d organizations (%s)", len(all), strings.Join(slugs, ", "))}
+		return store.Organization{}, &usageError{
+			fmt.Errorf("--org is required: there are %d organizations (%s)", len(all), strings.Join(slugs, ", ")),
+		}
 	default:
 		return store.Organization{}, fmt.Errorf("--org: there is no organization %q; there is %s", name, strings.Join(slugs, ", "))
 	}

@@ -64,7 +64,11 @@ func warehouseRuns(ctx context.Context, cfg config.Config) error {
 	if err != nil {
 		var op *net.OpError
 		if errors.Is(err, os.ErrNotExist) || errors.As(err, &op) {
-			return fmt.Errorf("no server runs on the data folder %s (nothing answers at %s): start 'svc serve' with this --data-dir", cfg.DataDir, app.Socket(cfg))
+			return fmt.Errorf(
+				"no server runs on the data folder %s (nothing answers at %s): start 'svc serve' with this --data-dir",
+				cfg.DataDir,
+				app.Socket(cfg),
+			)
 		}
 		return err
 	}

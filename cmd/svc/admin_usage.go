@@ -125,7 +125,21 @@ func (c *cli) adminOutcomes() *cobra.Command {
 		return s.print(out, func(w io.Writer) {
 			row(w, "TIME", "KEY", "SIGNAL", "DOOR", "STATUS", "TAG", "ACCEPTED", "REJECTED", "SAMPLED", "CUT", "BYTES", "REASON")
 			for _, o := range list {
-				row(w, at(&o.At), o.KeyID, o.Signal, o.Door, o.Status, orDash(strings.TrimPrefix(o.Tag, "@svc/ingest/")), grouped(int64(o.Accepted)), grouped(int64(o.Rejected)), grouped(int64(o.Sampled)), grouped(int64(o.Cut)), grouped(int64(o.Bytes)), orDash(o.Reason))
+				row(
+					w,
+					at(&o.At),
+					o.KeyID,
+					o.Signal,
+					o.Door,
+					o.Status,
+					orDash(strings.TrimPrefix(o.Tag, "@svc/ingest/")),
+					grouped(int64(o.Accepted)),
+					grouped(int64(o.Rejected)),
+					grouped(int64(o.Sampled)),
+					grouped(int64(o.Cut)),
+					grouped(int64(o.Bytes)),
+					orDash(o.Reason),
+				)
 			}
 		})
 	})

@@ -92,7 +92,13 @@ type createdUser struct {
 }
 
 // createUser adds a user to an organization. A person who already has an account becomes a member with that account.
-func (c *cli) createUser(ctx context.Context, cfg config.Config, org principal.OrgID, role principal.Role, email, name, password string) (_ createdUser, err error) {
+func (c *cli) createUser(
+	ctx context.Context,
+	cfg config.Config,
+	org principal.OrgID,
+	role principal.Role,
+	email, name, password string,
+) (_ createdUser, err error) {
 	s, _, err := app.OpenStore(ctx, cfg)
 	if err != nil {
 		return createdUser{}, err

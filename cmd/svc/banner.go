@@ -33,7 +33,11 @@ func (c *cli) banner(cfg config.Config, at, first bootstrap.File) {
 	line("Data folder", cfg.DataDir)
 	line("Keys and addresses", cfg.BootstrapFile)
 	if first.APIKey != "" {
-		fmt.Fprintf(&b, "\n%s\n\n", bold("Credentials of the first organization. They are shown only this once: svc stores hashes of the secrets."))
+		fmt.Fprintf(
+			&b,
+			"\n%s\n\n",
+			bold("Credentials of the first organization. They are shown only this once: svc stores hashes of the secrets."),
+		)
 		line("Organization", first.OrgID)
 		line("API key", first.APIKey)
 		line("Private ingest key", first.PrivateKey)

@@ -105,7 +105,11 @@ FROM system.tables WHERE database = 'system' AND match(name, '_log(_[0-9]+)?$') 
 	}
 	switch {
 	case total > systemLogsLarge:
-		return fail("ClickHouse's own logs take %s: turn them off or give them a TTL (%s)", config.Size(total>>20<<20), strings.Join(unbounded, ", "))
+		return fail(
+			"ClickHouse's own logs take %s: turn them off or give them a TTL (%s)",
+			config.Size(total>>20<<20),
+			strings.Join(unbounded, ", "),
+		)
 	case len(unbounded) > 0:
 		return warn("ClickHouse logs without a TTL, which grow without end: %s", strings.Join(unbounded, ", "))
 	}

@@ -106,7 +106,14 @@ func (l *login) run(ctx context.Context) error {
 	if err := made.write(file); err != nil {
 		return errors.Join(err, fmt.Errorf("the new key %s could not be stored: revoke it", made.KeyPrefix))
 	}
-	fmt.Fprintf(l.stderr, "svc: signed in as %s to %s; the key %s expires on %s\n", made.User.Email, made.Organization.Name, made.KeyPrefix, made.ExpiresAt.Format(time.DateOnly))
+	fmt.Fprintf(
+		l.stderr,
+		"svc: signed in as %s to %s; the key %s expires on %s\n",
+		made.User.Email,
+		made.Organization.Name,
+		made.KeyPrefix,
+		made.ExpiresAt.Format(time.DateOnly),
+	)
 	if prior.Token != "" {
 		l.forget(ctx, prior)
 	}
@@ -130,8 +137,14 @@ func (l *login) show(ctx context.Context, began cliLogin) {
 	if opened {
 		text = "A sign-in page opens in your browser. If it does not open, go to:"
 	}
-	fmt.Fprintf(l.stderr, "\n%s\n\n  %s\n\nCompare the code there with this one, and confirm:\n\n  %s\n\nWaiting, for %d minutes at most; Ctrl-C gives up.\n",
-		text, plain(began.FullPage), plain(began.UserCode), began.ExpiresIn/60)
+	fmt.Fprintf(
+		l.stderr,
+		"\n%s\n\n  %s\n\nCompare the code there with this one, and confirm:\n\n  %s\n\nWaiting, for %d minutes at most; Ctrl-C gives up.\n",
+		text,
+		plain(began.FullPage),
+		plain(began.UserCode),
+		began.ExpiresIn/60,
+	)
 }
 
 // plain prevents a server from writing anything but text to the terminal.

@@ -63,7 +63,11 @@ func readCredential(path string) (credential, error) {
 		return credential{}, fmt.Errorf("read the login: %w", err)
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		return credential{}, fmt.Errorf("%s can be read by other users (mode %#o): run chmod 600 on it, and 'svc login' again if that may have happened", path, mode)
+		return credential{}, fmt.Errorf(
+			"%s can be read by other users (mode %#o): run chmod 600 on it, and 'svc login' again if that may have happened",
+			path,
+			mode,
+		)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -74,7 +74,20 @@ Exit codes: 0 success, 1 failure, 2 bad usage or configuration. Data goes to std
 		}
 		return &usageError{err}
 	})
-	root.AddCommand(c.serve(), c.warehouse(), c.migrate(), c.admin(), c.version(), c.config(), c.doctor(), c.sendTest(), c.demo(), c.login(), c.whoami(), c.logout())
+	root.AddCommand(
+		c.serve(),
+		c.warehouse(),
+		c.migrate(),
+		c.admin(),
+		c.version(),
+		c.config(),
+		c.doctor(),
+		c.sendTest(),
+		c.demo(),
+		c.login(),
+		c.whoami(),
+		c.logout(),
+	)
 	// The default completion command accepts any word as a shell and prints help.
 	root.InitDefaultCompletionCmd("completion")
 	for _, cmd := range root.Commands() {

@@ -143,5 +143,10 @@ func (t *sendTest) run(ctx context.Context) (sendTestResult, error) {
 		}
 		t.progress(fmt.Sprintf("%d/%d %s: ok (%d ms)", i+1, len(steps), step.name, time.Since(began).Milliseconds()))
 	}
-	return sendTestResult{TraceID: sample.traceHex(), Service: sampleService, Metric: sample.metric, FoundAfterMS: time.Since(start).Milliseconds()}, nil
+	return sendTestResult{
+		TraceID:      sample.traceHex(),
+		Service:      sampleService,
+		Metric:       sample.metric,
+		FoundAfterMS: time.Since(start).Milliseconds(),
+	}, nil
 }

@@ -28,7 +28,13 @@ type buildVersion struct {
 }
 
 func readVersion() buildVersion {
-	v := buildVersion{Version: version, Commit: commit, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Chdb: chdb.Version}
+	v := buildVersion{
+		Version:  version,
+		Commit:   commit,
+		Go:       runtime.Version(),
+		Platform: runtime.GOOS + "/" + runtime.GOARCH,
+		Chdb:     chdb.Version,
+	}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {
 			switch s.Key {

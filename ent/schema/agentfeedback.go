@@ -22,7 +22,10 @@ type FeedbackAgent struct {
 
 // Annotations of AgentFeedback.
 func (AgentFeedback) Annotations() []entschema.Annotation {
-	return []entschema.Annotation{Row{Types: map[string]string{"source": "string", "agent": "FeedbackAgent"}}, entsql.Annotation{Table: "agent_feedback"}}
+	return []entschema.Annotation{
+		Row{Types: map[string]string{"source": "string", "agent": "FeedbackAgent"}},
+		entsql.Annotation{Table: "agent_feedback"},
+	}
 }
 
 // Fields of AgentFeedback.

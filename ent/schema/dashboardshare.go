@@ -17,7 +17,12 @@ type DashboardShare struct{ ent.Schema }
 
 // Annotations of DashboardShare.
 func (DashboardShare) Annotations() []schema.Annotation {
-	return []schema.Annotation{Row{Names: map[string]string{"dashboard_id": "Dashboard", "widget_id": "Widget", "token_hash": "Hash"}, Types: map[string]string{"mode": "string"}}}
+	return []schema.Annotation{
+		Row{
+			Names: map[string]string{"dashboard_id": "Dashboard", "widget_id": "Widget", "token_hash": "Hash"},
+			Types: map[string]string{"mode": "string"},
+		},
+	}
 }
 
 // Fields of DashboardShare.

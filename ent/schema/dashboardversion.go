@@ -17,7 +17,11 @@ type DashboardVersion struct{ ent.Schema }
 // Annotations of DashboardVersion.
 func (DashboardVersion) Annotations() []schema.Annotation {
 	return []schema.Annotation{Row{Names: map[string]string{
-		"dashboard_id": "Dashboard", "version_number": "Number", "change_kind": "Kind", "change_summary": "Summary", "source_version_id": "Restored",
+		"dashboard_id":      "Dashboard",
+		"version_number":    "Number",
+		"change_kind":       "Kind",
+		"change_summary":    "Summary",
+		"source_version_id": "Restored",
 	}}}
 }
 

@@ -13,7 +13,9 @@ type LogpushConnector struct{ ent.Schema }
 
 // Annotations of LogpushConnector.
 func (LogpushConnector) Annotations() []schema.Annotation {
-	return []schema.Annotation{Row{Noun: "log push connector", Get: true, Lock: true, Event: true, Types: map[string]string{"dataset": "string"}}}
+	return []schema.Annotation{
+		Row{Noun: "log push connector", Get: true, Lock: true, Event: true, Types: map[string]string{"dataset": "string"}},
+	}
 }
 
 // Fields of LogpushConnector.

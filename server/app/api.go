@@ -80,8 +80,14 @@ func (a *App) mountAPI(ctx context.Context) error {
 		return err
 	}
 	chain, err := rpc.New(rpc.Config{
-		Contract: c, Idempotency: answers, DeniedCalls: denied, Limiter: limiter("rest", limits.RESTRequests, limits.RESTPeriod), Logger: a.log, Registerer: a.registry,
-		MaxMessageBytes: int(a.cfg.Limits.GRPCMaxMessageBytes), MaxPublicBytes: int(a.cfg.Limits.RESTMaxBodyBytes),
+		Contract:        c,
+		Idempotency:     answers,
+		DeniedCalls:     denied,
+		Limiter:         limiter("rest", limits.RESTRequests, limits.RESTPeriod),
+		Logger:          a.log,
+		Registerer:      a.registry,
+		MaxMessageBytes: int(a.cfg.Limits.GRPCMaxMessageBytes),
+		MaxPublicBytes:  int(a.cfg.Limits.RESTMaxBodyBytes),
 	})
 	if err != nil {
 		return err
@@ -103,9 +109,17 @@ func (a *App) mountAPI(ctx context.Context) error {
 		return err
 	}
 	mcpDoor, err := mcp.New(mcp.Config{
-		Conn: loopback.Conn(calls), BaseURL: a.baseURL(), Contract: c, Logger: a.log,
-		MaxBodyBytes: int64(a.cfg.Limits.RESTMaxBodyBytes), Limiter: limiter("mcp", limits.MCPRequests, limits.MCPPeriod), ResourceMetadata: oauth.ResourceMetadataURL(a.baseURL()),
-		Registerer: a.registry, Fixtures: a.opts.MCPFixtures,
+		Conn:     loopback.Conn(calls),
+		BaseURL:  a.baseURL(),
+		Contract: c,
+		Logger:   a.log,
+		MaxBodyBytes: int64(
+			a.cfg.Limits.RESTMaxBodyBytes,
+		),
+		Limiter:          limiter("mcp", limits.MCPRequests, limits.MCPPeriod),
+		ResourceMetadata: oauth.ResourceMetadataURL(a.baseURL()),
+		Registerer:       a.registry,
+		Fixtures:         a.opts.MCPFixtures,
 	})
 	if err != nil {
 		return err
@@ -135,7 +149,12 @@ func (a *App) mountAPI(ctx context.Context) error {
 	if err := a.mountPages(mux, loopback.Conn(calls), credentials, oauthServer, restDoor); err != nil {
 		return err
 	}
-	api := requestid.Middleware(requestid.WithOrigin(a.cfg.TrustedProxies, credentials.Middleware(byPrefix(asWritten(mux, restDoor), "/"+contract.Package+".", door(principal.DoorConnect, calls)))))
+	api := requestid.Middleware(
+		requestid.WithOrigin(
+			a.cfg.TrustedProxies,
+			credentials.Middleware(byPrefix(asWritten(mux, restDoor), "/"+contract.Package+".", door(principal.DoorConnect, calls))),
+		),
+	)
 	if a.opts.Watch != nil {
 		api = a.opts.Watch(api)
 	}
@@ -210,8 +229,15 @@ func (a *App) mountServices(
 	widgets := widget.New(queryEngine, reads, time.Now)
 	mount(svcv2connect.NewDashboardDataServiceHandler(dashboards.NewData(a.store, widgets), options...))
 	mount(svcv2connect.NewShareServiceHandler(links.NewPublic(links.PublicConfig{
-		Store: a.store, Hash: a.shareHash, Widgets: widgets,
-		ByToken: limiter("share-token", limits.ShareLinkRequests, limits.ShareLinkPeriod), ByAddress: limiter("share-address", limits.ShareAddressRequests, limits.ShareAddressPeriod),
+		Store:   a.store,
+		Hash:    a.shareHash,
+		Widgets: widgets,
+		ByToken: limiter(
+			"share-token",
+			limits.ShareLinkRequests,
+			limits.ShareLinkPeriod,
+		),
+		ByAddress: limiter("share-address", limits.ShareAddressRequests, limits.ShareAddressPeriod),
 	}), options...))
 	mount(svcv2connect.NewDashboardsServiceHandler(dashboards.New(a.store, links.New(a.store, shareTokens, a.shareHash)), options...))
 	mount(svcv2connect.NewIngestKeysServiceHandler(ingestkeys.New(a.store, a.newIngestKey), options...))
@@ -221,8 +247,11 @@ func (a *App) mountServices(
 	}), options...))
 	mount(svcv2connect.NewSessionsServiceHandler(signin.New(a.store, a.signIn, a.passwords), options...))
 	mount(svcv2connect.NewCliServiceHandler(clilogin.New(clilogin.Config{
-		Store: a.store, Hasher: a.hasher, ByAddress: limiter("cli", limits.CLILoginRequests, limits.CLILoginPeriod), Guesses: auth.NewThrottle("cli", attempts, nil),
-		BaseURL: a.baseURL(),
+		Store:     a.store,
+		Hasher:    a.hasher,
+		ByAddress: limiter("cli", limits.CLILoginRequests, limits.CLILoginPeriod),
+		Guesses:   auth.NewThrottle("cli", attempts, nil),
+		BaseURL:   a.baseURL(),
 	}), options...))
 	mount(svcv2connect.NewInstrumentationServiceHandler(instrumentation.New(a.store, reads, a.log, time.Now), options...))
 	agentSessions, services := agentsessions.New(reads), catalog.New(reads, rollups)
@@ -237,7 +266,13 @@ func (a *App) mountServices(
 	mount(svcv2connect.NewLogsServiceHandler(logReads, options...))
 	mount(svcv2connect.NewQueryServiceHandler(queries, options...))
 	mount(svcv2connect.NewDiagnosisServiceHandler(diagnosis.New(diagnose.Readers{
-		Services: services, ServiceMap: serviceMap, Errors: errorEvents, Logs: logReads, Traces: traceReads, Query: queries, Agents: agentSessions,
+		Services:   services,
+		ServiceMap: serviceMap,
+		Errors:     errorEvents,
+		Logs:       logReads,
+		Traces:     traceReads,
+		Query:      queries,
+		Agents:     agentSessions,
 	}), options...))
 	mount(svcv2connect.NewAttributesServiceHandler(attributes.New(reads), options...))
 	mount(svcv2connect.NewProductEventAnalyticsServiceHandler(productanalytics.New(queryEngine), options...))

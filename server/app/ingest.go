@@ -20,8 +20,15 @@ func (a *App) openIngest(context.Context) error {
 		return nil
 	}
 	log, err := queue.Open(queue.Config{
-		Dir: filepath.Join(a.cfg.DataDir, "queue"), SegmentBytes: int64(a.cfg.Limits.QueueSegmentBytes), MaxBytes: int64(a.cfg.Limits.QueueMaxBytes),
-		MaxBytesPerOwner: int64(a.cfg.Limits.QueueMaxBytesPerOrg), Owner: ingest.RecordOwner, Logger: a.log,
+		Dir: filepath.Join(
+			a.cfg.DataDir,
+			"queue",
+		),
+		SegmentBytes:     int64(a.cfg.Limits.QueueSegmentBytes),
+		MaxBytes:         int64(a.cfg.Limits.QueueMaxBytes),
+		MaxBytesPerOwner: int64(a.cfg.Limits.QueueMaxBytesPerOrg),
+		Owner:            ingest.RecordOwner,
+		Logger:           a.log,
 	})
 	if err != nil {
 		return err
@@ -51,10 +58,24 @@ func (a *App) openIngest(context.Context) error {
 	connectors := auth.NewLogpush(auth.LogpushConfig{Store: a.store, Hasher: a.hasher, Logger: a.log})
 	a.onClose("log push connectors", func(context.Context) error { connectors.Close(); return nil })
 	gateway, err := ingest.New(ingest.Config{
-		Keys: credentials.Keys{Keys: keys}, Connectors: credentials.Connectors{Connectors: connectors}, Queue: log, Sets: sets, Logger: a.log, Metrics: a.registry, Region: a.cfg.Region,
-		Usage: a.usage, Outcomes: a.outcomes, Nodes: a.cfg.IngestNodes,
+		Keys: credentials.Keys{
+			Keys: keys,
+		},
+		Connectors: credentials.Connectors{Connectors: connectors},
+		Queue:      log,
+		Sets:       sets,
+		Logger:     a.log,
+		Metrics:    a.registry,
+		Region:     a.cfg.Region,
+		Usage:      a.usage,
+		Outcomes:   a.outcomes,
+		Nodes:      a.cfg.IngestNodes,
 		Limits: ingest.Limits{
-			Body: int(a.cfg.Limits.IngestMaxBodyBytes), Decompressed: int(a.cfg.Limits.IngestMaxDecompressedBytes), GRPCMessage: int(a.cfg.Limits.GRPCMaxMessageBytes),
+			Body: int(
+				a.cfg.Limits.IngestMaxBodyBytes,
+			),
+			Decompressed: int(a.cfg.Limits.IngestMaxDecompressedBytes),
+			GRPCMessage:  int(a.cfg.Limits.GRPCMaxMessageBytes),
 		},
 	})
 	if err != nil {

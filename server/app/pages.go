@@ -13,18 +13,39 @@ import (
 )
 
 // mountPages adds the pages on which people sign in and decide about requests.
-func (a *App) mountPages(mux *http.ServeMux, calls grpc.ClientConnInterface, credentials *auth.Authenticator, oauthServer *oauth.Server, restDoor http.Handler) error {
+func (a *App) mountPages(
+	mux *http.ServeMux,
+	calls grpc.ClientConnInterface,
+	credentials *auth.Authenticator,
+	oauthServer *oauth.Server,
+	restDoor http.Handler,
+) error {
 	cfg := pages.Config{
-		BaseURL: a.baseURL(), IngestURL: a.ingestURL(),
-		Sessions: svcv2.NewSessionsServiceClient(calls), Organizations: svcv2.NewOrganizationServiceClient(calls), Cli: svcv2.NewCliServiceClient(calls),
-		Shares:      svcv2.NewShareServiceClient(calls),
-		Credentials: credentials, SignIn: a.signIn, Users: a.store, Hasher: a.hasher, Others: restDoor, Logger: a.log,
-		OAuth: oauthServer, Grants: a.store,
+		BaseURL:   a.baseURL(),
+		IngestURL: a.ingestURL(),
+		Sessions: svcv2.NewSessionsServiceClient(
+			calls,
+		),
+		Organizations: svcv2.NewOrganizationServiceClient(calls),
+		Cli:           svcv2.NewCliServiceClient(calls),
+		Shares:        svcv2.NewShareServiceClient(calls),
+		Credentials:   credentials,
+		SignIn:        a.signIn,
+		Users:         a.store,
+		Hasher:        a.hasher,
+		Others:        restDoor,
+		Logger:        a.log,
+		OAuth:         oauthServer,
+		Grants:        a.store,
 	}
 	if o := a.cfg.OIDC; o.Issuer != "" {
 		cfg.Label = o.Label
 		cfg.Provider = oidc.New(oidc.Config{
-			Issuer: o.Issuer, ClientID: o.ClientID, ClientSecret: o.ClientSecret.Reveal(), Scopes: o.Scopes, RedirectURL: pages.CallbackURL(a.baseURL()),
+			Issuer:       o.Issuer,
+			ClientID:     o.ClientID,
+			ClientSecret: o.ClientSecret.Reveal(),
+			Scopes:       o.Scopes,
+			RedirectURL:  pages.CallbackURL(a.baseURL()),
 		})
 		cfg.Federated = auth.NewFederated(auth.FederatedConfig{
 			Store: a.store, SignIn: a.signIn, Join: auth.JoinRule{Organization: o.JoinOrganization, Domains: o.JoinDomains},

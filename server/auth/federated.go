@@ -133,7 +133,11 @@ func (f *Federated) accept(ctx context.Context, id Identity, user *store.User, t
 		return nil, "", signInUnavailable(ctx, err)
 	}
 	gone := func(cause error) error {
-		return apierr.New(apierr.InvitationNotFound, "This invitation does not exist, was used or revoked, or has expired. Ask for a new one.", apierr.Cause(cause))
+		return apierr.New(
+			apierr.InvitationNotFound,
+			"This invitation does not exist, was used or revoked, or has expired. Ask for a new one.",
+			apierr.Cause(cause),
+		)
 	}
 	if err != nil || !inv.Pending(f.SignIn.now()) {
 		return nil, "", gone(err)

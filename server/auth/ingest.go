@@ -139,10 +139,16 @@ func (a *IngestAuthenticator) Lookup(ctx context.Context, secret string) (Ingest
 	case kindAPIKey, kindSession:
 		return IngestKey{}, fmt.Errorf("%w: this credential is for the API and cannot send telemetry; use an ingest key", ErrMalformedKey)
 	case kindConnector:
-		return IngestKey{}, fmt.Errorf("%w: this secret of a log push connector works only at the endpoint of that connector; use an ingest key", ErrMalformedKey)
+		return IngestKey{}, fmt.Errorf(
+			"%w: this secret of a log push connector works only at the endpoint of that connector; use an ingest key",
+			ErrMalformedKey,
+		)
 	case kindUnknown, kindOAuth:
-		return IngestKey{}, fmt.Errorf("%w: this is not an ingest key; an ingest key begins with svc_pk_, svc_sk_ or svc_ik_ and has %d characters",
-			ErrMalformedKey, prefixLength+secretLength)
+		return IngestKey{}, fmt.Errorf(
+			"%w: this is not an ingest key; an ingest key begins with svc_pk_, svc_sk_ or svc_ik_ and has %d characters",
+			ErrMalformedKey,
+			prefixLength+secretLength,
+		)
 	}
 	hash := a.hasher.Hash(secret)
 	e, err := a.keys.get(ctx, hash)

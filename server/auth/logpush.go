@@ -104,7 +104,10 @@ func (a *LogpushAuthenticator) Close() {
 // Lookup resolves the public id and the secret of a connector. Both must belong to the same connector. Errors:
 // ErrUnknownConnector, ErrLookupUnavailable.
 func (a *LogpushAuthenticator) Lookup(ctx context.Context, publicID, secret string) (LogpushConnector, error) {
-	unknown := fmt.Errorf("%w: no connector has this id and this secret; compare the URL with the one that was shown when the secret was created", ErrUnknownConnector)
+	unknown := fmt.Errorf(
+		"%w: no connector has this id and this secret; compare the URL with the one that was shown when the secret was created",
+		ErrUnknownConnector,
+	)
 	id, err := publicid.Decode(publicid.LogpushConnector, publicID)
 	if err != nil || kindOf(secret) != kindConnector {
 		return LogpushConnector{}, unknown

@@ -151,7 +151,12 @@ func newOrganization(ctx context.Context, name, email string) (store.NewOrganiza
 		}
 		email = "admin-" + suffix + "@localhost"
 	}
-	s := newSecrets{password: password, api: auth.NewSecret(auth.PrefixAPIKey), public: auth.NewSecret(auth.PrefixPublicKey), private: auth.NewSecret(auth.PrefixPrivateKey)}
+	s := newSecrets{
+		password: password,
+		api:      auth.NewSecret(auth.PrefixAPIKey),
+		public:   auth.NewSecret(auth.PrefixPublicKey),
+		private:  auth.NewSecret(auth.PrefixPrivateKey),
+	}
 	hash, err := auth.HashPassword(ctx, password)
 	if err != nil {
 		return store.NewOrganization{}, newSecrets{}, err

@@ -81,6 +81,11 @@ func (k Key) Allowed() string {
 // unknown suggests the most similar candidate.
 func unknown(name string, source Source, candidates []string) *Error {
 	return &Error{
-		Key: name, Source: source, Reason: fmt.Sprintf("there is no such setting; the nearest is %s (all of them: svc config print --effective)", nearest.Name(name, candidates)),
+		Key:    name,
+		Source: source,
+		Reason: fmt.Sprintf(
+			"there is no such setting; the nearest is %s (all of them: svc config print --effective)",
+			nearest.Name(name, candidates),
+		),
 	}
 }

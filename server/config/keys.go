@@ -109,7 +109,8 @@ func Keys() []Key {
 			assign: dsn(func(c *Config) *DSN { return &c.DatabaseURL }, "postgres", "postgresql"),
 		},
 		{
-			Name: "redis-url", Kind: KindDSN,
+			Name:   "redis-url",
+			Kind:   KindDSN,
 			Help:   "Redis server (`redis://`, `rediss://` with TLS) in which all API nodes count requests and sign-in attempts together; empty: each node counts its own",
 			assign: dsn(func(c *Config) *DSN { return &c.RedisURL }, "redis", "rediss"),
 		},
@@ -154,7 +155,8 @@ func Keys() []Key {
 			assign: func(c *Config, s string) (err error) { c.SecretKey, err = parseSecretKey(s); return err },
 		},
 		{
-			Name: "oidc-issuer", Kind: KindURL,
+			Name:   "oidc-issuer",
+			Kind:   KindURL,
 			Help:   "issuer URL of an OpenID Connect provider for sign-in (`https://`, on this machine also `http://`); register the client there with the redirect URI `PUBLIC_URL/login/oidc/callback`; empty: passwords only",
 			assign: issuer(func(c *Config) *string { return &c.OIDC.Issuer }),
 		},
@@ -179,7 +181,8 @@ func Keys() []Key {
 			assign: text(func(c *Config) *string { return &c.OIDC.Label }),
 		},
 		{
-			Name: "oidc-join-organization", Kind: KindText,
+			Name:   "oidc-join-organization",
+			Kind:   KindText,
 			Help:   "organization (id or slug) that people with an address of `oidc-join-domains` join at their first sign-in; empty: only invited people can sign in",
 			assign: text(func(c *Config) *string { return &c.OIDC.JoinOrganization }),
 		},
@@ -204,8 +207,12 @@ func Keys() []Key {
 			assign: size(func(c *Config) *Size { return &c.Limits.QueueMaxBytes }),
 		},
 		{
-			Name: "queue-max-bytes-per-org", Kind: KindSize, Default: "0",
-			Help:   "space in the durable queue for the data of one organization that is not in the warehouse yet; when it is full, the exporters of the organization must retry later. A small value keeps the data of others fresh during a flood; a large one bridges a longer outage of the warehouse. 0: " + limits.Size(limits.QueueOfOrganization) + ", or a quarter of `queue-max-bytes` if that is less",
+			Name:    "queue-max-bytes-per-org",
+			Kind:    KindSize,
+			Default: "0",
+			Help: "space in the durable queue for the data of one organization that is not in the warehouse yet; when it is full, the exporters of the organization must retry later. A small value keeps the data of others fresh during a flood; a large one bridges a longer outage of the warehouse. 0: " + limits.Size(
+				limits.QueueOfOrganization,
+			) + ", or a quarter of `queue-max-bytes` if that is less",
 			assign: size(func(c *Config) *Size { return &c.Limits.QueueMaxBytesPerOrg }),
 		},
 		{
@@ -239,9 +246,12 @@ func Keys() []Key {
 			assign: size(func(c *Config) *Size { return &c.Limits.WarehouseMaxMemoryBytes }),
 		},
 		{
-			Name: "rest-max-body-bytes", Kind: KindSize, Default: Size(limits.RESTBody).String(), Min: 1 << 10,
-			Help:   "largest body of a REST or MCP request, also after decompression; over gRPC and Connect it applies to methods that need no credential",
-			assign: size(func(c *Config) *Size { return &c.Limits.RESTMaxBodyBytes }),
+			Name:    "rest-max-body-bytes",
+			Kind:    KindSize,
+			Default: Size(limits.RESTBody).String(),
+			Min:     1 << 10,
+			Help:    "largest body of a REST or MCP request, also after decompression; over gRPC and Connect it applies to methods that need no credential",
+			assign:  size(func(c *Config) *Size { return &c.Limits.RESTMaxBodyBytes }),
 		},
 		{
 			Name: "grpc-max-message-bytes", Kind: KindSize, Default: Size(limits.GRPCMessage).String(), Min: 1 << 10,

@@ -65,19 +65,34 @@ func (c *Config) validate() error {
 	for i, a := range addresses {
 		for _, b := range addresses[:i] {
 			if _, port, _ := net.SplitHostPort(a.value); a.value == b.value && port != "0" {
-				problems = append(problems, c.Invalid(a.name, fmt.Sprintf("%q is also the value of %s; every listener needs its own address", a.value, b.name)))
+				problems = append(
+					problems,
+					c.Invalid(a.name, fmt.Sprintf("%q is also the value of %s; every listener needs its own address", a.value, b.name)),
+				)
 			}
 		}
 	}
 	l := c.Limits
 	if l.QueueSegmentBytes > l.QueueMaxBytes {
-		problems = append(problems, c.Invalid("queue-segment-bytes", fmt.Sprintf("%s is more than queue-max-bytes (%s)", l.QueueSegmentBytes, l.QueueMaxBytes)))
+		problems = append(
+			problems,
+			c.Invalid("queue-segment-bytes", fmt.Sprintf("%s is more than queue-max-bytes (%s)", l.QueueSegmentBytes, l.QueueMaxBytes)),
+		)
 	}
 	if l.QueueMaxBytesPerOrg > l.QueueMaxBytes {
-		problems = append(problems, c.Invalid("queue-max-bytes-per-org", fmt.Sprintf("%s is more than queue-max-bytes (%s)", l.QueueMaxBytesPerOrg, l.QueueMaxBytes)))
+		problems = append(
+			problems,
+			c.Invalid("queue-max-bytes-per-org", fmt.Sprintf("%s is more than queue-max-bytes (%s)", l.QueueMaxBytesPerOrg, l.QueueMaxBytes)),
+		)
 	}
 	if l.IngestMaxBodyBytes > l.IngestMaxDecompressedBytes {
-		problems = append(problems, c.Invalid("ingest-max-body-bytes", fmt.Sprintf("%s is more than ingest-max-decompressed-bytes (%s)", l.IngestMaxBodyBytes, l.IngestMaxDecompressedBytes)))
+		problems = append(
+			problems,
+			c.Invalid(
+				"ingest-max-body-bytes",
+				fmt.Sprintf("%s is more than ingest-max-decompressed-bytes (%s)", l.IngestMaxBodyBytes, l.IngestMaxDecompressedBytes),
+			),
+		)
 	}
 	return errors.Join(append(problems, c.validateOIDC()...)...)
 }

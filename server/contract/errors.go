@@ -24,8 +24,17 @@ func Common() []apierr.Tag {
 // end of the time that a query may take. The error for SQL of the caller is not among them.
 func Telemetry() []apierr.Tag {
 	return []apierr.Tag{
-		apierr.WarehouseQuery, apierr.WarehouseUpstream, apierr.WarehouseAuth, apierr.WarehouseConfig, apierr.WarehouseClient, apierr.WarehouseSchemaDrift,
-		apierr.WarehouseResultDecode, apierr.WarehouseScope, apierr.WarehouseMalformedQuery, apierr.WarehouseQuotaExceeded, apierr.QueryEngineTimeout,
+		apierr.WarehouseQuery,
+		apierr.WarehouseUpstream,
+		apierr.WarehouseAuth,
+		apierr.WarehouseConfig,
+		apierr.WarehouseClient,
+		apierr.WarehouseSchemaDrift,
+		apierr.WarehouseResultDecode,
+		apierr.WarehouseScope,
+		apierr.WarehouseMalformedQuery,
+		apierr.WarehouseQuotaExceeded,
+		apierr.QueryEngineTimeout,
 	}
 }
 

@@ -15,7 +15,10 @@ const repeatedCalls = 3
 
 // AgentSession judges an agent's session.
 func (e *Engine) AgentSession(ctx context.Context, id string, p Period) (*svcv2.AgentSessionVerdict, error) {
-	s, err := e.read.Agents.GetAgentSession(ctx, &svcv2.GetAgentSessionRequest{SessionId: id, StartTime: p.start(), EndTime: p.end(), PayloadChars: 400})
+	s, err := e.read.Agents.GetAgentSession(
+		ctx,
+		&svcv2.GetAgentSessionRequest{SessionId: id, StartTime: p.start(), EndTime: p.end(), PayloadChars: 400},
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +89,15 @@ func judgeAgentSession(s *svcv2.AgentSession) *svcv2.AgentSessionVerdict {
 			f.Count++
 			continue
 		}
-		f := &svcv2.AgentFinding{Kind: kind, Severity: "failure", Label: label, Count: 1, Turn: turnOf[sp.GetSpanId()], Detail: wording.Clip(wording.OneLine(sp.GetMessage()), 300), SpanId: sp.GetSpanId()}
+		f := &svcv2.AgentFinding{
+			Kind:     kind,
+			Severity: "failure",
+			Label:    label,
+			Count:    1,
+			Turn:     turnOf[sp.GetSpanId()],
+			Detail:   wording.Clip(wording.OneLine(sp.GetMessage()), 300),
+			SpanId:   sp.GetSpanId(),
+		}
 		byLabel[kind+label] = f
 		v.Findings = append(v.Findings, f)
 		if evidence == "" || kind != "turn" && evidence == "turn" { // a turn fails because of another span in it
@@ -113,24 +124,44 @@ func checks(v *svcv2.AgentSessionVerdict, failed map[string]int, loops int, repo
 	}
 	return []*svcv2.AgentCheck{
 		{
-			Id: "turns", Name: "Turns end well", FixArea: "agent", Status: result(failed["turn"] > 0, "failed"), Headline: fmt.Sprintf("%d of %d turns failed.", failed["turn"], v.GetTurnCount()),
-			Action: "Read the messages of the failed turn.",
+			Id:       "turns",
+			Name:     "Turns end well",
+			FixArea:  "agent",
+			Status:   result(failed["turn"] > 0, "failed"),
+			Headline: fmt.Sprintf("%d of %d turns failed.", failed["turn"], v.GetTurnCount()),
+			Action:   "Read the messages of the failed turn.",
 		},
 		{
-			Id: "model-calls", Name: "Model calls succeed", FixArea: "model", Status: result(failed["model"] > 0, "failed"), Headline: fmt.Sprintf("%d of %d model calls failed.", failed["model"], v.GetModelCallCount()),
-			Action: "Retry with back-off, or fall back to another model.",
+			Id:       "model-calls",
+			Name:     "Model calls succeed",
+			FixArea:  "model",
+			Status:   result(failed["model"] > 0, "failed"),
+			Headline: fmt.Sprintf("%d of %d model calls failed.", failed["model"], v.GetModelCallCount()),
+			Action:   "Retry with back-off, or fall back to another model.",
 		},
 		{
-			Id: "tools", Name: "Tool calls succeed", FixArea: "tool", Status: result(failed["tool"] > 0, "warning"), Headline: fmt.Sprintf("%d of %d tool calls failed.", failed["tool"], v.GetToolCallCount()),
-			Action: "Read the overview of the tool: how often it fails, and why.",
+			Id:       "tools",
+			Name:     "Tool calls succeed",
+			FixArea:  "tool",
+			Status:   result(failed["tool"] > 0, "warning"),
+			Headline: fmt.Sprintf("%d of %d tool calls failed.", failed["tool"], v.GetToolCallCount()),
+			Action:   "Read the overview of the tool: how often it fails, and why.",
 		},
 		{
-			Id: "loops", Name: "No repeated calls", FixArea: "agent", Status: result(loops > 0, "warning"), Headline: fmt.Sprintf("%d calls were repeated with the same arguments.", loops),
-			Action: "Tell the agent the result of the first call, or cap its steps.",
+			Id:       "loops",
+			Name:     "No repeated calls",
+			FixArea:  "agent",
+			Status:   result(loops > 0, "warning"),
+			Headline: fmt.Sprintf("%d calls were repeated with the same arguments.", loops),
+			Action:   "Tell the agent the result of the first call, or cap its steps.",
 		},
 		{
-			Id: "tokens", Name: "Tokens are reported", FixArea: "instrumentation", Status: result(reporting == "none", "skipped"), Headline: "Reporting: " + reporting + ".",
-			Action: "Record gen_ai.usage.input_tokens and output_tokens on model calls.",
+			Id:       "tokens",
+			Name:     "Tokens are reported",
+			FixArea:  "instrumentation",
+			Status:   result(reporting == "none", "skipped"),
+			Headline: "Reporting: " + reporting + ".",
+			Action:   "Record gen_ai.usage.input_tokens and output_tokens on model calls.",
 		},
 	}
 }
@@ -179,8 +210,12 @@ func repeatedToolCalls(spans []*svcv2.AgentSpan) []*svcv2.AgentFinding {
 			continue
 		}
 		f := &svcv2.AgentFinding{
-			Kind: "loop", Severity: "anomaly", Label: sp.GetTool() + " was called again with the same arguments", Count: seen[key], Detail: wording.Clip(wording.OneLine(sp.GetInput()), 200),
-			SpanId: sp.GetSpanId(),
+			Kind:     "loop",
+			Severity: "anomaly",
+			Label:    sp.GetTool() + " was called again with the same arguments",
+			Count:    seen[key],
+			Detail:   wording.Clip(wording.OneLine(sp.GetInput()), 200),
+			SpanId:   sp.GetSpanId(),
 		}
 		found[key] = f
 		out = append(out, f)

@@ -86,7 +86,17 @@ func (e *evidence) releaseCauses() []cause {
 			weight = max(weight, 3+growth(now, before))
 		}
 		if what != "" {
-			list = append(list, cause{"release", e.service, fmt.Sprintf("Release %s of %s, first seen %s: %s.", v.GetVersion(), e.service, wording.Clock(begun), what), weight, "", false})
+			list = append(
+				list,
+				cause{
+					"release",
+					e.service,
+					fmt.Sprintf("Release %s of %s, first seen %s: %s.", v.GetVersion(), e.service, wording.Clock(begun), what),
+					weight,
+					"",
+					false,
+				},
+			)
 		}
 	}
 	return list
@@ -110,9 +120,44 @@ func (e *evidence) dependencyCauses() []cause {
 			external = 1
 		}
 		if rate > 0.02 && rate > 2*was && x.failed >= 3 {
-			list = append(list, cause{"dependency", e.service, fmt.Sprintf("Calls from %s to %s fail: %s of %s (%s before), on average %s ms (%s ms before).", e.service, x.target, wording.Percent(rate), wording.Number(x.calls), wording.Percent(was), wording.Number(x.average), wording.Number(o.average)), 2.5 + external + math.Min(growth(rate, was), 5) + rate, x.target, external > 0 && rate > 0.2})
+			list = append(
+				list,
+				cause{
+					"dependency",
+					e.service,
+					fmt.Sprintf(
+						"Calls from %s to %s fail: %s of %s (%s before), on average %s ms (%s ms before).",
+						e.service,
+						x.target,
+						wording.Percent(rate),
+						wording.Number(x.calls),
+						wording.Percent(was),
+						wording.Number(x.average),
+						wording.Number(o.average),
+					),
+					2.5 + external + math.Min(growth(rate, was), 5) + rate,
+					x.target,
+					external > 0 && rate > 0.2,
+				},
+			)
 		} else if o.calls >= 5 && x.average > 2*o.average && x.average-o.average > 10 {
-			list = append(list, cause{"dependency", e.service, fmt.Sprintf("Calls from %s to %s are slow: on average %s ms, %s.", e.service, x.target, wording.Number(x.average), times(x.average, o.average)), 1.5 + external + math.Min(growth(x.average, o.average), 5), x.target, false})
+			list = append(
+				list,
+				cause{
+					"dependency",
+					e.service,
+					fmt.Sprintf(
+						"Calls from %s to %s are slow: on average %s ms, %s.",
+						e.service,
+						x.target,
+						wording.Number(x.average),
+						times(x.average, o.average),
+					),
+					1.5 + external + math.Min(growth(x.average, o.average), 5),
+					x.target,
+					false,
+				},
+			)
 		}
 	}
 	return list
@@ -130,8 +175,28 @@ func (e *evidence) errorCauses() []cause {
 		if x.GetCount() < 5 || x.GetCount() < 2*was || x.GetCount() < 0.05*total {
 			continue
 		}
-		list = append(list, cause{"error", e.service, fmt.Sprintf("Error %s in %s: %s occurrences (%s before), first seen at %s: %s. Fingerprint %s.", wording.Clip(wording.OneLine(x.GetErrorLabel()), 200), e.service, wording.Number(x.GetCount()), wording.Number(math.Round(was)),
-			wording.Clock(x.GetFirstSeen().AsTime()), wording.Clip(wording.OneLine(x.GetSampleMessage()), 200), x.GetFingerprintHash()), 1 + math.Min(growth(x.GetCount(), was), 5) + x.GetCount()/max(total, 1), "", false})
+		list = append(
+			list,
+			cause{
+				"error",
+				e.service,
+				fmt.Sprintf(
+					"Error %s in %s: %s occurrences (%s before), first seen at %s: %s. Fingerprint %s.",
+					wording.Clip(wording.OneLine(x.GetErrorLabel()), 200),
+					e.service,
+					wording.Number(x.GetCount()),
+					wording.Number(math.Round(was)),
+					wording.Clock(
+						x.GetFirstSeen().AsTime(),
+					),
+					wording.Clip(wording.OneLine(x.GetSampleMessage()), 200),
+					x.GetFingerprintHash(),
+				),
+				1 + math.Min(growth(x.GetCount(), was), 5) + x.GetCount()/max(total, 1),
+				"",
+				false,
+			},
+		)
 	}
 	return list
 }
@@ -164,8 +229,26 @@ func logCauses(patterns *svcv2.LogPatternList, w Period, service string) []cause
 		if !p.GetIsNew() {
 			word = "Log pattern far more frequent than before"
 		}
-		list = append(list, cause{"logs", from, fmt.Sprintf("%s in %s: %s records (%s a minute, %s of all; %s in the time before): %s", word, from, wording.Number(math.Round(now)), wording.Number(math.Round(now/minutes)), wording.Percent(p.GetShare()), wording.Number(math.Round(was)),
-			wording.Clip(wording.OneLine(p.GetTemplate()), 200)), 1 + math.Min(growth(now, was), 5)/2 + 4*p.GetShare(), "", false})
+		list = append(
+			list,
+			cause{
+				"logs",
+				from,
+				fmt.Sprintf(
+					"%s in %s: %s records (%s a minute, %s of all; %s in the time before): %s",
+					word,
+					from,
+					wording.Number(math.Round(now)),
+					wording.Number(math.Round(now/minutes)),
+					wording.Percent(p.GetShare()),
+					wording.Number(math.Round(was)),
+					wording.Clip(wording.OneLine(p.GetTemplate()), 200),
+				),
+				1 + math.Min(growth(now, was), 5)/2 + 4*p.GetShare(),
+				"",
+				false,
+			},
+		)
 	}
 	return list
 }
@@ -182,10 +265,43 @@ func (e *evidence) operationCauses() []cause {
 			continue
 		}
 		if now, old := o.GetP95LatencyMs(), was.GetP95LatencyMs(); now > 2*old && now-old > 10 {
-			list = append(list, cause{"operation", e.service, fmt.Sprintf("%s in %s: p95 %s ms, %s ms before (%s).", wording.Clip(wording.OneLine(o.GetName()), 160), e.service, wording.Number(now), wording.Number(old), times(now, old)), 0.5 + math.Min(growth(now, old), 5)/2, "", false})
+			list = append(
+				list,
+				cause{
+					"operation",
+					e.service,
+					fmt.Sprintf(
+						"%s in %s: p95 %s ms, %s ms before (%s).",
+						wording.Clip(wording.OneLine(o.GetName()), 160),
+						e.service,
+						wording.Number(now),
+						wording.Number(old),
+						times(now, old),
+					),
+					0.5 + math.Min(growth(now, old), 5)/2,
+					"",
+					false,
+				},
+			)
 		}
 		if now, old := o.GetErrorRate(), was.GetErrorRate(); now > 0.02 && now > 2*old {
-			list = append(list, cause{"operation", e.service, fmt.Sprintf("%s in %s: %s of its spans fail, %s before.", wording.Clip(wording.OneLine(o.GetName()), 160), e.service, wording.Percent(now), wording.Percent(old)), 0.5 + math.Min(growth(now, old), 5)/2 + now, "", false})
+			list = append(
+				list,
+				cause{
+					"operation",
+					e.service,
+					fmt.Sprintf(
+						"%s in %s: %s of its spans fail, %s before.",
+						wording.Clip(wording.OneLine(o.GetName()), 160),
+						e.service,
+						wording.Percent(now),
+						wording.Percent(old),
+					),
+					0.5 + math.Min(growth(now, old), 5)/2 + now,
+					"",
+					false,
+				},
+			)
 		}
 	}
 	sort.SliceStable(list, func(i, j int) bool { return list[i].weight > list[j].weight })
@@ -199,7 +315,8 @@ func rank(list []cause) {
 		for i := range list {
 			y := &list[i]
 			for _, x := range list {
-				inTarget := x.kind == "dependency" && x.target == y.service && x.service != y.service && y.target != x.service && (y.kind == "dependency" || y.kind == "error" || y.kind == "release")
+				inTarget := x.kind == "dependency" && x.target == y.service && x.service != y.service && y.target != x.service &&
+					(y.kind == "dependency" || y.kind == "error" || y.kind == "release")
 				breaks := y.broken && x.kind == "error" && x.service == y.service
 				if (inTarget || breaks) && x.weight >= y.weight {
 					y.weight = x.weight + 0.1

@@ -49,8 +49,13 @@ func (e *Engine) Compare(ctx context.Context, current, prev Period, s Scope) (*s
 		return nil, err
 	}
 	res := &svcv2.PeriodComparison{
-		Object: "period_comparison", StartTime: current.start(), EndTime: current.end(), PreviousStartTime: prev.start(), PreviousEndTime: prev.end(),
-		Current: &svcv2.PeriodTotals{}, Previous: &svcv2.PeriodTotals{},
+		Object:            "period_comparison",
+		StartTime:         current.start(),
+		EndTime:           current.end(),
+		PreviousStartTime: prev.start(),
+		PreviousEndTime:   prev.end(),
+		Current:           &svcv2.PeriodTotals{},
+		Previous:          &svcv2.PeriodTotals{},
 	}
 	rows := map[string]*compared{}
 	add := func(list []*svcv2.Service, sum *svcv2.PeriodTotals, set func(*compared, *svcv2.PeriodFigures)) {
@@ -59,7 +64,10 @@ func (e *Engine) Compare(ctx context.Context, current, prev Period, s Scope) (*s
 				continue
 			}
 			if rows[r.GetName()] == nil {
-				rows[r.GetName()] = &compared{&svcv2.ComparedService{Name: r.GetName(), Current: &svcv2.PeriodFigures{}, Previous: &svcv2.PeriodFigures{}}, 0}
+				rows[r.GetName()] = &compared{
+					&svcv2.ComparedService{Name: r.GetName(), Current: &svcv2.PeriodFigures{}, Previous: &svcv2.PeriodFigures{}},
+					0,
+				}
 			}
 			set(rows[r.GetName()], figures(r))
 			sum.SpanCount += r.GetSpanCount()

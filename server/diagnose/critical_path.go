@@ -34,8 +34,12 @@ func (e *Engine) CriticalPath(ctx context.Context, trace string, begun time.Time
 	}
 	tree := NewSpanTree(t.GetSpans())
 	return &svcv2.TraceCriticalPath{
-		Object: "trace_critical_path", TraceId: t.GetId(), DurationMs: t.GetDurationMs(), Steps: tree.CriticalPath(pathSteps), RepeatedOperations: tree.Repeated(repeatedShown),
-		Truncated: t.GetTruncated(),
+		Object:             "trace_critical_path",
+		TraceId:            t.GetId(),
+		DurationMs:         t.GetDurationMs(),
+		Steps:              tree.CriticalPath(pathSteps),
+		RepeatedOperations: tree.Repeated(repeatedShown),
+		Truncated:          t.GetTruncated(),
 	}, nil
 }
 
@@ -92,7 +96,10 @@ func (t *SpanTree) CriticalPath(most int) []*svcv2.CriticalStep {
 	var steps []*svcv2.CriticalStep
 	for _, i := range order[:min(len(order), most)] {
 		sp := t.Spans[i]
-		steps = append(steps, &svcv2.CriticalStep{SpanId: sp.GetId(), ServiceName: sp.GetServiceName(), SpanName: wording.Clip(sp.GetName(), 300), SelfMs: self[i]})
+		steps = append(
+			steps,
+			&svcv2.CriticalStep{SpanId: sp.GetId(), ServiceName: sp.GetServiceName(), SpanName: wording.Clip(sp.GetName(), 300), SelfMs: self[i]},
+		)
 	}
 	return steps
 }

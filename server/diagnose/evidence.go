@@ -62,7 +62,10 @@ func (e *Engine) serviceMap(ctx context.Context, p Period, s Scope) (*svcv2.Serv
 
 func (e *Engine) errors(ctx context.Context, p Period, s Scope) (*svcv2.SearchErrorEventsResponse, error) {
 	return e.read.Errors.SearchErrorEvents(ctx, &svcv2.SearchErrorEventsRequest{
-		StartTime: p.start(), EndTime: p.end(), Limit: new(int32(examinedRows)), Filters: &svcv2.ErrorEventFilters{ServiceName: s.Service, DeploymentEnvironment: s.Environment},
+		StartTime: p.start(),
+		EndTime:   p.end(),
+		Limit:     new(int32(examinedRows)),
+		Filters:   &svcv2.ErrorEventFilters{ServiceName: s.Service, DeploymentEnvironment: s.Environment},
 	})
 }
 
@@ -72,13 +75,21 @@ func (e *Engine) patterns(ctx context.Context, p Period, s Scope) (*svcv2.LogPat
 		p.Start = p.End.Add(-limits.PatternWindow)
 	}
 	return e.read.Logs.SearchLogPatterns(ctx, &svcv2.SearchLogPatternsRequest{
-		StartTime: p.start(), EndTime: p.end(), MaxPatterns: new(int32(examinedRows)), Filters: &svcv2.LogFilters{ServiceName: s.Service, DeploymentEnvironment: s.Environment},
+		StartTime:   p.start(),
+		EndTime:     p.end(),
+		MaxPatterns: new(int32(examinedRows)),
+		Filters:     &svcv2.LogFilters{ServiceName: s.Service, DeploymentEnvironment: s.Environment},
 	})
 }
 
 func (e *Engine) operations(ctx context.Context, p Period, service string, environment *string) ([]*svcv2.ServiceOperationDetail, error) {
 	res, err := e.read.Services.ListServiceOperations(ctx, &svcv2.ListServiceOperationsRequest{
-		Name: service, StartTime: p.start(), EndTime: p.end(), Limit: new(int32(examinedRows)), DeploymentEnvironment: environment, OrderBy: new("count"),
+		Name:                  service,
+		StartTime:             p.start(),
+		EndTime:               p.end(),
+		Limit:                 new(int32(examinedRows)),
+		DeploymentEnvironment: environment,
+		OrderBy:               new("count"),
 	})
 	return res.GetData(), err
 }
@@ -94,12 +105,28 @@ type edge struct {
 func edges(m *svcv2.ServiceMap) []edge {
 	var list []edge
 	for _, x := range m.GetEdges() {
-		list = append(list, edge{x.GetSourceService(), x.GetTargetService(), x.GetEstimatedCallCount(), x.GetErrorRate() * x.GetEstimatedCallCount(), x.GetAvgDurationMs()})
+		list = append(
+			list,
+			edge{
+				x.GetSourceService(),
+				x.GetTargetService(),
+				x.GetEstimatedCallCount(),
+				x.GetErrorRate() * x.GetEstimatedCallCount(),
+				x.GetAvgDurationMs(),
+			},
+		)
 	}
 	between := len(list)
 	for _, x := range m.GetPeerEdges() {
 		list = append(list, edge{
-			strings.TrimPrefix(x.GetSource(), "service:"), strings.TrimPrefix(x.GetTarget(), "service:"), x.GetEstimatedCallCount(), x.GetErrorRate() * x.GetEstimatedCallCount(), x.GetAvgDurationMs(),
+			strings.TrimPrefix(
+				x.GetSource(),
+				"service:",
+			),
+			strings.TrimPrefix(x.GetTarget(), "service:"),
+			x.GetEstimatedCallCount(),
+			x.GetErrorRate() * x.GetEstimatedCallCount(),
+			x.GetAvgDurationMs(),
 		})
 	}
 	for _, part := range [][]edge{list[:between], list[between:]} {

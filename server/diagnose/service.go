@@ -27,7 +27,10 @@ func (e *Engine) Service(ctx context.Context, name string, environment *string, 
 		func() (err error) { row, err = e.service(ctx, p, name, environment); return err },
 		func() (err error) { was, err = e.service(ctx, prev, name, environment); return err },
 		func() (err error) {
-			apdex, err = e.read.Services.GetServiceApdex(ctx, &svcv2.GetServiceApdexRequest{Name: name, StartTime: p.start(), EndTime: p.end(), DeploymentEnvironment: environment})
+			apdex, err = e.read.Services.GetServiceApdex(
+				ctx,
+				&svcv2.GetServiceApdexRequest{Name: name, StartTime: p.start(), EndTime: p.end(), DeploymentEnvironment: environment},
+			)
 			return err
 		},
 	)
@@ -46,7 +49,10 @@ func (e *Engine) Service(ctx context.Context, name string, environment *string, 
 	}
 	list := v.errors.GetData()
 	for _, x := range list[:min(len(list), diagnosedErrors)] {
-		res.TopErrors = append(res.TopErrors, &svcv2.DiagnosedError{FingerprintHash: x.GetFingerprintHash(), ErrorLabel: wording.Clip(x.GetErrorLabel(), 300), Count: x.GetCount()})
+		res.TopErrors = append(
+			res.TopErrors,
+			&svcv2.DiagnosedError{FingerprintHash: x.GetFingerprintHash(), ErrorLabel: wording.Clip(x.GetErrorLabel(), 300), Count: x.GetCount()},
+		)
 	}
 	return res, nil
 }
@@ -72,7 +78,12 @@ func (e *Engine) service(ctx context.Context, p Period, name string, environment
 // services returns the busiest services of a period.
 func (e *Engine) services(ctx context.Context, p Period, environment *string) ([]*svcv2.Service, error) {
 	var rows []*svcv2.Service
-	req := &svcv2.ListServicesRequest{StartTime: p.start(), EndTime: p.end(), Limit: new(int32(servicePage)), DeploymentEnvironment: environment}
+	req := &svcv2.ListServicesRequest{
+		StartTime:             p.start(),
+		EndTime:               p.end(),
+		Limit:                 new(int32(servicePage)),
+		DeploymentEnvironment: environment,
+	}
 	for len(rows) < listedServices {
 		res, err := e.read.Services.ListServices(ctx, req)
 		if err != nil {

@@ -36,7 +36,8 @@ func (e *Engine) Slower(ctx context.Context, p Period, s Scope) (*svcv2.SlowerOp
 	var list []*svcv2.SlowerOperation
 	for key, op := range now {
 		was, ok := before[key]
-		if !ok || op.GetCount() < slowerSpans || was.GetCount() < slowerSpans || op.GetP95LatencyMs() < 2*was.GetP95LatencyMs() || op.GetP95LatencyMs()-was.GetP95LatencyMs() < 10 {
+		if !ok || op.GetCount() < slowerSpans || was.GetCount() < slowerSpans || op.GetP95LatencyMs() < 2*was.GetP95LatencyMs() ||
+			op.GetP95LatencyMs()-was.GetP95LatencyMs() < 10 {
 			continue
 		}
 		op.PreviousP95LatencyMs = was.GetP95LatencyMs()
@@ -46,7 +47,11 @@ func (e *Engine) Slower(ctx context.Context, p Period, s Scope) (*svcv2.SlowerOp
 		return (o.GetP95LatencyMs() - o.GetPreviousP95LatencyMs()) * o.GetCount()
 	}
 	slices.SortFunc(list, func(x, y *svcv2.SlowerOperation) int {
-		return cmp.Or(cmp.Compare(more(y), more(x)), cmp.Compare(x.GetServiceName(), y.GetServiceName()), cmp.Compare(x.GetSpanName(), y.GetSpanName()))
+		return cmp.Or(
+			cmp.Compare(more(y), more(x)),
+			cmp.Compare(x.GetServiceName(), y.GetServiceName()),
+			cmp.Compare(x.GetSpanName(), y.GetSpanName()),
+		)
 	})
 	return &svcv2.SlowerOperationList{Object: "list", Data: list[:min(len(list), slowerShown)]}, nil
 }
@@ -56,7 +61,12 @@ func (e *Engine) operationFigures(ctx context.Context, p Period, s Scope) (map[o
 	req := &svcv2.QueryBreakdownRequest{StartTime: p.start(), EndTime: p.end()}
 	for _, q := range [][2]string{{"n", "count"}, {"p95", "p95_duration"}} {
 		req.Queries = append(req.Queries, &svcv2.QuerySpec{
-			Name: q[0], Source: "traces", Aggregation: q[1], Filter: s.Filter(), GroupBy: []string{"service.name", "span.name"}, Limit: new(int32(busiestOperations)),
+			Name:        q[0],
+			Source:      "traces",
+			Aggregation: q[1],
+			Filter:      s.Filter(),
+			GroupBy:     []string{"service.name", "span.name"},
+			Limit:       new(int32(busiestOperations)),
 		})
 	}
 	out, err := e.read.Query.QueryBreakdown(ctx, req)
@@ -66,7 +76,12 @@ func (e *Engine) operationFigures(ctx context.Context, p Period, s Scope) (map[o
 	rows := map[operation]*svcv2.SlowerOperation{}
 	for _, r := range out.GetData() {
 		if g, v := r.GetGroup(), r.GetValues(); !r.GetOther() && len(g) == 2 && len(v) == 2 {
-			rows[operation{g[0], g[1]}] = &svcv2.SlowerOperation{ServiceName: g[0], SpanName: wording.Clip(g[1], 300), P95LatencyMs: v[1].GetValue(), Count: v[0].GetValue()}
+			rows[operation{g[0], g[1]}] = &svcv2.SlowerOperation{
+				ServiceName:  g[0],
+				SpanName:     wording.Clip(g[1], 300),
+				P95LatencyMs: v[1].GetValue(),
+				Count:        v[0].GetValue(),
+			}
 		}
 	}
 	return rows, nil

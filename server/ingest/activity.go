@@ -63,10 +63,16 @@ func (e *export) readActivityMedia(h http.Header) (fail *apierr.Error) {
 		switch base {
 		case "", "application/octet-stream", "application/gzip", "application/x-gzip":
 		default:
-			return apierr.New(apierr.IngestUnsupportedMediaType, "This Content-Type is not supported. A chunk of a recording is a gzip file: send application/octet-stream.")
+			return apierr.New(
+				apierr.IngestUnsupportedMediaType,
+				"This Content-Type is not supported. A chunk of a recording is a gzip file: send application/octet-stream.",
+			)
 		}
 	} else if base != "" && base != "text/plain" && base != "application/octet-stream" && !strings.Contains(sent, "json") {
-		return apierr.New(apierr.IngestUnsupportedMediaType, "This Content-Type is not supported. Send application/x-ndjson: one JSON object to a line.")
+		return apierr.New(
+			apierr.IngestUnsupportedMediaType,
+			"This Content-Type is not supported. Send application/x-ndjson: one JSON object to a line.",
+		)
 	}
 	e.gzip, fail = contentEncoding(h)
 	return fail

@@ -58,6 +58,9 @@ func (g *Gateway) interrupted(ctx context.Context) *apierr.Error {
 }
 
 func (g *Gateway) timedOut(cause error) *apierr.Error {
-	return apierr.New(apierr.IngestRequestTimeout,
-		"The request took longer than "+g.limits.Request.String()+". Send it again, in smaller batches if the connection is slow.", apierr.Cause(cause))
+	return apierr.New(
+		apierr.IngestRequestTimeout,
+		"The request took longer than "+g.limits.Request.String()+". Send it again, in smaller batches if the connection is slow.",
+		apierr.Cause(cause),
+	)
 }

@@ -73,10 +73,15 @@ func (b *budget) inUse() int {
 func (g *Gateway) charge(buf *buffer, n int) *apierr.Error {
 	switch g.budget.take(buf.org, n) {
 	case budgetShare:
-		return apierr.New(apierr.IngestRateLimited,
-			"The open requests of this organization hold as much memory as one organization may have. Nothing was stored; wait for answers before you send more.")
+		return apierr.New(
+			apierr.IngestRateLimited,
+			"The open requests of this organization hold as much memory as one organization may have. Nothing was stored; wait for answers before you send more.",
+		)
 	case budgetAll:
-		return apierr.New(apierr.IngestServiceUnavailable, "The gateway has no memory left for further requests. Nothing was stored; send the request again.")
+		return apierr.New(
+			apierr.IngestServiceUnavailable,
+			"The gateway has no memory left for further requests. Nothing was stored; send the request again.",
+		)
 	default:
 		buf.charged += n
 		return nil

@@ -33,7 +33,10 @@ func (g *Gateway) inflatedSize(ctx context.Context, compressed []byte, permit *d
 	for {
 		n, err := zr.Read(b)
 		if size += n; size > g.limits.Recording {
-			return 0, apierr.New(apierr.IngestPayloadTooLarge, "The chunk is larger than "+limits.Size(g.limits.Recording)+" after decompression. Cut the recording into smaller chunks.")
+			return 0, apierr.New(
+				apierr.IngestPayloadTooLarge,
+				"The chunk is larger than "+limits.Size(g.limits.Recording)+" after decompression. Cut the recording into smaller chunks.",
+			)
 		}
 		if size >= largeFrom {
 			if fail := permit.promote(ctx, g.limits.Recording); fail != nil {

@@ -46,8 +46,11 @@ func (p *decodePermit) promote(ctx context.Context, cost int) *apierr.Error {
 	w, full := p.g.large.ask(p.org, cost)
 	if full {
 		p.g.metrics.largeLimited.Inc()
-		return apierr.New(apierr.IngestRateLimited, "Too many large requests are waiting. Nothing was stored; send the request again later, or send "+
-			"smaller ones: requests of less than "+limits.Size(largeFrom)+" after decompression do not wait here.")
+		return apierr.New(
+			apierr.IngestRateLimited,
+			"Too many large requests are waiting. Nothing was stored; send the request again later, or send "+
+				"smaller ones: requests of less than "+limits.Size(largeFrom)+" after decompression do not wait here.",
+		)
 	}
 	if w != nil {
 		select {

@@ -12,7 +12,13 @@ import (
 
 // enqueue puts a record into the durable queue. Without an error, the set belongs to the queue. If taken is true on an error, the
 // set and the buffers still belong to the queue, because it may still be writing. The payload lies in one of the buffers.
-func (g *Gateway) enqueue(ctx context.Context, header *RecordHeader, payload []byte, set *blocks.Set, buffers ...*buffer) (taken bool, _ *apierr.Error) {
+func (g *Gateway) enqueue(
+	ctx context.Context,
+	header *RecordHeader,
+	payload []byte,
+	set *blocks.Set,
+	buffers ...*buffer,
+) (taken bool, _ *apierr.Error) {
 	head := g.buffers.get(header.Org)
 	defer g.release(head)
 	head.b = header.Append(head.b[:0])
@@ -42,10 +48,17 @@ func (g *Gateway) enqueue(ctx context.Context, header *RecordHeader, payload []b
 func (g *Gateway) notQueued(ctx context.Context, err error) *apierr.Error {
 	switch {
 	case errors.Is(err, queue.ErrTooLarge):
-		return apierr.New(apierr.IngestPayloadTooLarge, "The body is larger than the queue takes in one record. Send smaller batches.", apierr.Cause(err))
+		return apierr.New(
+			apierr.IngestPayloadTooLarge,
+			"The body is larger than the queue takes in one record. Send smaller batches.",
+			apierr.Cause(err),
+		)
 	case errors.Is(err, queue.ErrOwnerFull):
-		return apierr.New(apierr.IngestOrgQueueThrottled,
-			"This organization has reached its share of the queue of telemetry that is not stored yet. Nothing of this request was stored; send it again later.", apierr.Cause(err))
+		return apierr.New(
+			apierr.IngestOrgQueueThrottled,
+			"This organization has reached its share of the queue of telemetry that is not stored yet. Nothing of this request was stored; send it again later.",
+			apierr.Cause(err),
+		)
 	case errors.Is(err, queue.ErrBackedUp):
 		return apierr.New(apierr.IngestExportLaneBackpressure,
 			"Telemetry arrives faster than it can be stored. Nothing of this request was stored; send it again later.", apierr.Cause(err))

@@ -99,7 +99,11 @@ func (g *Gateway) serveCall(w http.ResponseWriter, r *http.Request, signal otlp.
 	h.Set("Content-Type", mediaGRPC)
 	h.Set("Grpc-Accept-Encoding", "gzip")
 	h.Set(requestid.Header, id)
-	e := export{signal: signal, door: doorGRPC, receipt: receipt{signalName: signal.String(), doorName: doorGRPC.String(), agent: r.UserAgent()}}
+	e := export{
+		signal:  signal,
+		door:    doorGRPC,
+		receipt: receipt{signalName: signal.String(), doorName: doorGRPC.String(), agent: r.UserAgent()},
+	}
 	fail := g.receiveCall(ctx, r, &e)
 	message := e.result.Message()
 	if e.test && fail != nil {

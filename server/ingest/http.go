@@ -95,14 +95,20 @@ func methodNotAllowed(allow string) *apierr.Error {
 }
 
 func routeNotFound() *apierr.Error {
-	return apierr.New(apierr.IngestRouteNotFound,
-		"There is no such endpoint. OTLP goes to POST /v1/traces, /v1/logs and /v1/metrics; product events to /v1/events, session data to /v1/sessionReplays/meta, /v1/sessionReplays/blob and /v1/sessionEvents, pushed logs to the URL of their connector. An exporter's OTLP endpoint is the address without a path, because it appends the path itself.")
+	return apierr.New(
+		apierr.IngestRouteNotFound,
+		"There is no such endpoint. OTLP goes to POST /v1/traces, /v1/logs and /v1/metrics; product events to /v1/events, session data to /v1/sessionReplays/meta, /v1/sessionReplays/blob and /v1/sessionEvents, pushed logs to the URL of their connector. An exporter's OTLP endpoint is the address without a path, because it appends the path itself.",
+	)
 }
 
 func (g *Gateway) serveExport(w http.ResponseWriter, r *http.Request, signal otlp.Signal) {
 	ctx, started, done := g.begin(w, r)
 	defer done()
-	e := export{signal: signal, door: doorHTTP, receipt: receipt{signalName: signal.String(), doorName: doorHTTP.String(), agent: r.UserAgent()}}
+	e := export{
+		signal:  signal,
+		door:    doorHTTP,
+		receipt: receipt{signalName: signal.String(), doorName: doorHTTP.String(), agent: r.UserAgent()},
+	}
 	var media string
 	fail := g.receive(ctx, r, &e.receipt, signal, func(h http.Header) (fail *apierr.Error) {
 		media, fail = mediaType(h, &e)
@@ -151,7 +157,13 @@ func testVerdict(fail *apierr.Error) string {
 	if fail.RetryAfterSeconds() > 0 {
 		return "The data was discarded, as " + TestKey + " asks, but could not be checked just now: " + fail.Message
 	}
-	return fmt.Sprintf("The data was discarded, as %s asks. With an ingest key this request is refused: %d %s: %s", TestKey, spec.GetStatus(), spec.GetCode(), fail.Message)
+	return fmt.Sprintf(
+		"The data was discarded, as %s asks. With an ingest key this request is refused: %d %s: %s",
+		TestKey,
+		spec.GetStatus(),
+		spec.GetCode(),
+		fail.Message,
+	)
 }
 
 // turnAwayTime bounds the time for reading a body that is refused.
@@ -183,7 +195,14 @@ func (g *Gateway) begin(w http.ResponseWriter, r *http.Request) (ctx context.Con
 
 // receive runs the checks in the order of the contract: key, its rate, open requests, size, media type, then the body. It hands the body to
 // store. The body is valid during that call only.
-func (g *Gateway) receive(ctx context.Context, r *http.Request, rc *receipt, signal fmt.Stringer, media func(http.Header) *apierr.Error, store func(key Key, discard bool, body *buffer) *apierr.Error) *apierr.Error {
+func (g *Gateway) receive(
+	ctx context.Context,
+	r *http.Request,
+	rc *receipt,
+	signal fmt.Stringer,
+	media func(http.Header) *apierr.Error,
+	store func(key Key, discard bool, body *buffer) *apierr.Error,
+) *apierr.Error {
 	key, discard, fail := g.authenticate(ctx, r.Header)
 	rc.identify(&key)
 	rc.test = discard
@@ -200,7 +219,14 @@ func (g *Gateway) receive(ctx context.Context, r *http.Request, rc *receipt, sig
 }
 
 // receiveBody runs the checks of receive that follow the key and its rate.
-func (g *Gateway) receiveBody(ctx context.Context, r *http.Request, key Key, discard bool, media func(http.Header) *apierr.Error, store func(key Key, discard bool, body *buffer) *apierr.Error) *apierr.Error {
+func (g *Gateway) receiveBody(
+	ctx context.Context,
+	r *http.Request,
+	key Key,
+	discard bool,
+	media func(http.Header) *apierr.Error,
+	store func(key Key, discard bool, body *buffer) *apierr.Error,
+) *apierr.Error {
 	if fail := g.admit(key.Org); fail != nil {
 		return fail
 	}
@@ -255,7 +281,8 @@ func (g *Gateway) readBody(ctx context.Context, buf *buffer, r *http.Request) *a
 // isTimeout reports whether a read ended because the request's time was up.
 func isTimeout(ctx context.Context, err error) bool {
 	var timeout net.Error
-	return errors.Is(err, os.ErrDeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout() || errors.Is(ctx.Err(), context.DeadlineExceeded)
+	return errors.Is(err, os.ErrDeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout() ||
+		errors.Is(ctx.Err(), context.DeadlineExceeded)
 }
 
 // unread reports whether the sender may still be sending a body that is longer than net/http reads and drops by itself.
@@ -276,7 +303,10 @@ func answerUnread(w http.ResponseWriter, r *http.Request, most int64, answer fun
 }
 
 func (g *Gateway) bodyTooLarge() *apierr.Error {
-	return apierr.New(apierr.IngestPayloadTooLarge, "The body is larger than "+limits.Size(g.limits.Body)+" as sent. Send smaller batches, or compress them with gzip.")
+	return apierr.New(
+		apierr.IngestPayloadTooLarge,
+		"The body is larger than "+limits.Size(g.limits.Body)+" as sent. Send smaller batches, or compress them with gzip.",
+	)
 }
 
 // mediaType reads Content-Type and Content-Encoding into e and returns the media type of the answer.
@@ -311,6 +341,9 @@ func contentEncoding(h http.Header) (gzip bool, _ *apierr.Error) {
 	case "gzip":
 		return true, nil
 	default:
-		return false, apierr.New(apierr.IngestUnsupportedMediaType, "This Content-Encoding is not supported. Send gzip, or leave the body uncompressed.")
+		return false, apierr.New(
+			apierr.IngestUnsupportedMediaType,
+			"This Content-Encoding is not supported. Send gzip, or leave the body uncompressed.",
+		)
 	}
 }

@@ -45,7 +45,10 @@ func (g *Gateway) authenticate(ctx context.Context, h http.Header) (key Key, dis
 	authorization := h.Get("Authorization")
 	secret := presentedKey(authorization, h.Get(keyHeader))
 	if secret == "" && strings.HasPrefix(strings.TrimSpace(authorization), "svc_") {
-		return Key{}, false, apierr.New(apierr.IngestUnauthorized, "The Authorization header holds a key without the word `Bearer ` before it. Send `Authorization: Bearer <INGEST_KEY>`.")
+		return Key{}, false, apierr.New(
+			apierr.IngestUnauthorized,
+			"The Authorization header holds a key without the word `Bearer ` before it. Send `Authorization: Bearer <INGEST_KEY>`.",
+		)
 	}
 	if secret == TestKey {
 		return Key{}, true, nil

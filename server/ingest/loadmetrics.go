@@ -9,8 +9,20 @@ func (g *Gateway) loadSeries() []prometheus.Collector {
 	}
 	return []prometheus.Collector{
 		gauge("buffered_bytes", "Bytes of bodies in memory, as they came and decompressed.", func() float64 { return float64(g.budget.inUse()) }),
-		gauge("buffered_max_bytes", "Bytes of bodies in memory above which requests are refused.", func() float64 { return float64(g.limits.Buffered) }),
-		gauge("decoding_requests", "Requests that are being decompressed and read.", func() float64 { n, _ := g.decoders.state(); return float64(n) }),
-		gauge("decoder_waiting_requests", "Requests that wait to be decompressed and read.", func() float64 { _, n := g.decoders.state(); return float64(n) }),
+		gauge(
+			"buffered_max_bytes",
+			"Bytes of bodies in memory above which requests are refused.",
+			func() float64 { return float64(g.limits.Buffered) },
+		),
+		gauge(
+			"decoding_requests",
+			"Requests that are being decompressed and read.",
+			func() float64 { n, _ := g.decoders.state(); return float64(n) },
+		),
+		gauge(
+			"decoder_waiting_requests",
+			"Requests that wait to be decompressed and read.",
+			func() float64 { _, n := g.decoders.state(); return float64(n) },
+		),
 	}
 }

@@ -34,7 +34,12 @@ type push struct {
 func (g *Gateway) serveLogpush(w http.ResponseWriter, r *http.Request, id string) {
 	ctx, started, done := g.begin(w, r)
 	defer done()
-	e := export{signal: otlp.Logs, door: doorLogpush, push: &push{}, receipt: receipt{signalName: otlp.Logs.String(), doorName: doorLogpush.String(), agent: r.UserAgent()}}
+	e := export{
+		signal:  otlp.Logs,
+		door:    doorLogpush,
+		push:    &push{},
+		receipt: receipt{signalName: otlp.Logs.String(), doorName: doorLogpush.String(), agent: r.UserAgent()},
+	}
 	c, discard, fail := g.authenticateConnector(ctx, id, presentedSecret(r))
 	if fail == nil {
 		e.push.source = c.Source
@@ -82,8 +87,10 @@ func (g *Gateway) authenticateConnector(ctx context.Context, id, secret string) 
 	case TestKey:
 		return Connector{}, true, nil
 	case "":
-		return Connector{}, false, apierr.New(apierr.IngestUnauthorized,
-			"No secret was sent. The URL of a log push connector ends with `?secret=svc_cf_…`; the secret may also come as `Authorization: Bearer svc_cf_…`.")
+		return Connector{}, false, apierr.New(
+			apierr.IngestUnauthorized,
+			"No secret was sent. The URL of a log push connector ends with `?secret=svc_cf_…`; the secret may also come as `Authorization: Bearer svc_cf_…`.",
+		)
 	}
 	c, err := g.connectors.AuthenticateConnector(ctx, id, secret)
 	if err != nil {
@@ -101,9 +108,16 @@ func (e *export) readLogpushMedia(h http.Header) (fail *apierr.Error) {
 		base = strings.TrimSpace(strings.SplitN(sent, ";", 2)[0])
 	}
 	switch {
-	case base == "", base == "application/octet-stream", strings.HasPrefix(base, "text/"), strings.Contains(sent, "json"), strings.Contains(base, "gzip"):
+	case base == "",
+		base == "application/octet-stream",
+		strings.HasPrefix(base, "text/"),
+		strings.Contains(sent, "json"),
+		strings.Contains(base, "gzip"):
 	default:
-		return apierr.New(apierr.IngestUnsupportedMediaType, "This Content-Type is not supported. Send application/x-ndjson: one JSON object to a line.")
+		return apierr.New(
+			apierr.IngestUnsupportedMediaType,
+			"This Content-Type is not supported. Send application/x-ndjson: one JSON object to a line.",
+		)
 	}
 	e.gzip, fail = contentEncoding(h)
 	return fail
@@ -132,7 +146,12 @@ func (e *export) problem(fail *apierr.Error) string {
 	case fail != nil:
 		return fail.Message
 	case e.lines.Rejected > 0:
-		return fmt.Sprintf("%d of %d lines were not stored. The first problem: %s", e.lines.Rejected, e.lines.Rejected+e.lines.Accepted, e.lines.Reasons[0])
+		return fmt.Sprintf(
+			"%d of %d lines were not stored. The first problem: %s",
+			e.lines.Rejected,
+			e.lines.Rejected+e.lines.Accepted,
+			e.lines.Reasons[0],
+		)
 	default:
 		return ""
 	}

@@ -45,8 +45,13 @@ func (g *Gateway) readMessage(ctx context.Context, buf *buffer, r *http.Request)
 	}
 	length := int64(binary.BigEndian.Uint32(prefix[1:]))
 	if length > int64(g.limits.GRPCMessage) {
-		return false, apierr.New(apierr.IngestPayloadTooLarge,
-			fmt.Sprintf("The message is larger than %s as sent. Send smaller batches, or compress them with gzip.", limits.Size(g.limits.GRPCMessage)))
+		return false, apierr.New(
+			apierr.IngestPayloadTooLarge,
+			fmt.Sprintf(
+				"The message is larger than %s as sent. Send smaller batches, or compress them with gzip.",
+				limits.Size(g.limits.GRPCMessage),
+			),
+		)
 	}
 	gzip, fail := messageEncoding(prefix[0], r.Header)
 	if fail != nil {
@@ -58,7 +63,13 @@ func (g *Gateway) readMessage(ctx context.Context, buf *buffer, r *http.Request)
 		}
 	}
 	// A declared length gets memory of up to a mebibyte. More memory is taken as the bytes arrive.
-	err := fill(buf, io.LimitReader(r.Body, length), int(min(length, 1<<20)), int(length), func(n int) *apierr.Error { return g.charge(buf, n) })
+	err := fill(
+		buf,
+		io.LimitReader(r.Body, length),
+		int(min(length, 1<<20)),
+		int(length),
+		func(n int) *apierr.Error { return g.charge(buf, n) },
+	)
 	if err == nil && int64(len(buf.b)) < length {
 		err = io.ErrUnexpectedEOF
 	}
@@ -82,7 +93,10 @@ func messageEncoding(flag byte, h http.Header) (gzip bool, _ *apierr.Error) {
 	switch encoding {
 	case "", "identity", "gzip":
 	default:
-		return false, apierr.New(apierr.IngestUnsupportedMediaType, "This grpc-encoding is not supported. Send gzip, or leave the message uncompressed.")
+		return false, apierr.New(
+			apierr.IngestUnsupportedMediaType,
+			"This grpc-encoding is not supported. Send gzip, or leave the message uncompressed.",
+		)
 	}
 	switch {
 	case flag == messagePlain:

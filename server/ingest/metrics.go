@@ -73,10 +73,12 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 		Name: "svc_ingest_requests_total", Help: "Ingest requests by signal, door and error tag; the tag of a success is ok.",
 	}, []string{"signal", "door", "tag"})
 	items := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "svc_ingest_items_total", Help: "Spans, log records, data points, sessions, chunks and events by outcome. Accepted ones are in the durable queue; sampled ones were dropped by the organization's sampling policy; rejected ones could not be stored, as their senders were told; discarded ones came with the test key, whatever was wrong with them; of undecided ones the disk did not say in time whether it has them.",
+		Name: "svc_ingest_items_total",
+		Help: "Spans, log records, data points, sessions, chunks and events by outcome. Accepted ones are in the durable queue; sampled ones were dropped by the organization's sampling policy; rejected ones could not be stored, as their senders were told; discarded ones came with the test key, whatever was wrong with them; of undecided ones the disk did not say in time whether it has them.",
 	}, []string{"signal", "outcome"})
 	cut := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "svc_ingest_cut_total", Help: "Texts that were shortened, and attributes, events, links and exemplars that were left out, of accepted items because they are beyond a limit.",
+		Name: "svc_ingest_cut_total",
+		Help: "Texts that were shortened, and attributes, events, links and exemplars that were left out, of accepted items because they are beyond a limit.",
 	}, []string{"signal"})
 	bytes := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "svc_ingest_bytes_total", Help: "Body bytes as received and after decompression.",
@@ -91,10 +93,12 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 		Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5},
 	})
 	early := prometheus.NewCounter(prometheus.CounterOpts{
-		Name: "svc_ingest_early_refusals_total", Help: "Requests of organizations that did not wait as told, refused before their body was decoded.",
+		Name: "svc_ingest_early_refusals_total",
+		Help: "Requests of organizations that did not wait as told, refused before their body was decoded.",
 	})
 	limited := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "svc_ingest_rate_limited_total", Help: "Requests refused for the rate limit of their key, for the organization's requests in flight, or for large ones that wait.",
+		Name: "svc_ingest_rate_limited_total",
+		Help: "Requests refused for the rate limit of their key, for the organization's requests in flight, or for large ones that wait.",
 	}, []string{"limit"})
 	if reg != nil {
 		var errs []error
@@ -106,8 +110,15 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 		}
 	}
 	m := &metrics{
-		requests: requests, open: open, queueAppend: queueAppend, early: early,
-		keyLimited: limited.WithLabelValues("key"), inFlightLimited: limited.WithLabelValues("in_flight"), largeLimited: limited.WithLabelValues("large"),
+		requests:    requests,
+		open:        open,
+		queueAppend: queueAppend,
+		early:       early,
+		keyLimited: limited.WithLabelValues(
+			"key",
+		),
+		inFlightLimited: limited.WithLabelValues("in_flight"),
+		largeLimited:    limited.WithLabelValues("large"),
 	}
 	of := func(signal string, served ...door) series {
 		s := series{

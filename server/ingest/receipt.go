@@ -67,8 +67,16 @@ func (g *Gateway) settle(rc *receipt, fail *apierr.Error) {
 		return
 	}
 	o := outcome.Outcome{
-		Signal: rc.signalName, Door: rc.doorName, Status: http.StatusOK, Accepted: rc.accepted, Rejected: rc.rejected, Sampled: rc.sampled, Cut: rc.cut,
-		Bytes: rc.sent, Reason: rc.reason, Agent: rc.agent,
+		Signal:   rc.signalName,
+		Door:     rc.doorName,
+		Status:   http.StatusOK,
+		Accepted: rc.accepted,
+		Rejected: rc.rejected,
+		Sampled:  rc.sampled,
+		Cut:      rc.cut,
+		Bytes:    rc.sent,
+		Reason:   rc.reason,
+		Agent:    rc.agent,
 	}
 	if fail != nil {
 		spec := apierr.Spec(fail.Tag)

@@ -26,7 +26,11 @@ func events() []Limit {
 	return []Limit{
 		size("EventNameBytes", EventNameBytes, "The name of a product event has 1 to %s. An event with another name is rejected."),
 		count("EventAttributes", EventAttributes, "A product event has at most %s attributes. Further ones are left out."),
-		size("EventAttributeKey", EventAttributeKey, "The key of an attribute of a product event has at most %s. Attributes with longer keys are left out."),
+		size(
+			"EventAttributeKey",
+			EventAttributeKey,
+			"The key of an attribute of a product event has at most %s. Attributes with longer keys are left out.",
+		),
 		size("EventAttributeValue", EventAttributeValue, "The value of an attribute of a product event has at most %s. Longer ones are cut."),
 		size("EventURL", EventURL, "The URL of a session or product event has at most %s. Longer ones are cut."),
 		size("EventPagePath", EventPagePath, "The path of a page has at most %s. Longer ones are cut."),

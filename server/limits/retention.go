@@ -56,7 +56,11 @@ func retention() []Limit {
 		lasts("ErrorRetention", ErrorRetention, "Errors are kept for %s."),
 		lasts("RollupRetention", RollupRetention,
 			"Counts by minute and hour of services, operations and log records, and the lists of metrics and attribute keys, are kept for %s."),
-		lasts("ClockAhead", ClockAhead, "Telemetry that is dated more than %s ahead of the server's clock, or further back than its retention, is rejected."),
+		lasts(
+			"ClockAhead",
+			ClockAhead,
+			"Telemetry that is dated more than %s ahead of the server's clock, or further back than its retention, is rejected.",
+		),
 		lasts("OutcomeRetention", OutcomeRetention, "The last answers to each ingest key are remembered for %s."),
 		lasts("IdempotencyRetention", IdempotencyRetention, "The answer to a request with an `Idempotency-Key` is remembered for %s."),
 	}

@@ -40,7 +40,11 @@ const (
 
 func windows() []Limit {
 	return []Limit{
-		lasts("SearchWindow", SearchWindow, "A search of traces, log records, agent sessions or agent tools, and a list of a dashboard, reads a window of at most %s."),
+		lasts(
+			"SearchWindow",
+			SearchWindow,
+			"A search of traces, log records, agent sessions or agent tools, and a list of a dashboard, reads a window of at most %s.",
+		),
 		lasts("MetricWindow", MetricWindow, "A list of metrics reads a window of at most %s."),
 		lasts("ServiceWindow", ServiceWindow, "Services, operations, the service map and environments are read over at most %s."),
 		lasts("TimeseriesWindow", TimeseriesWindow, "A chart spans at most %s."),
@@ -56,6 +60,10 @@ func windows() []Limit {
 		lasts("DefaultDashboardWindow", DefaultDashboardWindow, "A dashboard that sets no window shows the last %s."),
 		lasts("SignalWindow", SignalWindow, "The check of an organization's signals looks %s back."),
 		lasts("DefaultToolWindow", DefaultToolWindow, "An MCP tool reads %s when a call does not say when the window starts."),
-		lasts("DefaultProductToolWindow", DefaultProductToolWindow, "An MCP tool about product events reads %s when a call does not say when the window starts."),
+		lasts(
+			"DefaultProductToolWindow",
+			DefaultProductToolWindow,
+			"An MCP tool about product events reads %s when a call does not say when the window starts.",
+		),
 	}
 }

@@ -49,10 +49,21 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, apierr.From(result.Err))
 		return
 	case !ok || result.Principal == nil:
-		s.refuse(w, r, apierr.New(apierr.Unauthorized, "No credential was sent. Sign in with OAuth, or send an API key or an MCP key as `Authorization: Bearer <key>`."))
+		s.refuse(
+			w,
+			r,
+			apierr.New(
+				apierr.Unauthorized,
+				"No credential was sent. Sign in with OAuth, or send an API key or an MCP key as `Authorization: Bearer <key>`.",
+			),
+		)
 		return
 	case result.Principal.Kind == principal.KindSession:
-		s.refuse(w, r, apierr.New(apierr.InvalidCredentials, "A dashboard session cannot be used here. Sign in with OAuth, or use an API key or an MCP key."))
+		s.refuse(
+			w,
+			r,
+			apierr.New(apierr.InvalidCredentials, "A dashboard session cannot be used here. Sign in with OAuth, or use an API key or an MCP key."),
+		)
 		return
 	}
 	if s.cfg.Limiter != nil {
@@ -97,7 +108,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.stream.ServeHTTP(a, r)
 	if scopes := needs.scopes.Load(); scopes != nil {
 		w.Header().Del("Content-Length")
-		w.Header().Set("WWW-Authenticate", `Bearer error="insufficient_scope", scope="`+*scopes+`", resource_metadata="`+s.cfg.ResourceMetadata+`"`)
+		w.Header().Set(
+			"WWW-Authenticate",
+			`Bearer error="insufficient_scope", scope="`+*scopes+`", resource_metadata="`+s.cfg.ResourceMetadata+`"`,
+		)
 		fail(w, apierr.New(apierr.InsufficientScope, "The tool needs scopes that the user did not allow when this program was connected. "+
 			"Connect again with the scopes `"+*scopes+"`."))
 		return

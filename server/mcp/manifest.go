@@ -56,7 +56,11 @@ func (s *Server) entry() entry {
 		domain = strings.Join(parts, ".")
 	}
 	return entry{
-		Schema: "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json", Name: domain + "/" + ServerName, Title: title, Description: about, Version: ServerVersion,
+		Schema:      "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json",
+		Name:        domain + "/" + ServerName,
+		Title:       title,
+		Description: about,
+		Version:     ServerVersion,
 		Remotes: []remote{{Type: "streamable-http", URL: s.endpoint(), Headers: []remoteHeader{{
 			Name: "Authorization", Description: "Bearer and an API key or MCP key, for programs that cannot sign in with OAuth.", IsSecret: true,
 		}}}},
@@ -85,12 +89,22 @@ type manifestAuth struct {
 // manifest gives the address of the server and how to use it.
 func (s *Server) manifest() manifest {
 	return manifest{
-		Name: ServerName, Title: title, Version: ServerVersion, Description: about, Endpoint: s.endpoint(), Transport: "streamable-http",
+		Name:        ServerName,
+		Title:       title,
+		Version:     ServerVersion,
+		Description: about,
+		Endpoint:    s.endpoint(),
+		Transport:   "streamable-http",
 		Auth: manifestAuth{
 			Type: "oauth2", Description: "OAuth 2.1 in the browser, or an API key or an MCP key of the organization as a bearer token.",
 			ResourceMetadata: s.cfg.ResourceMetadata,
 		},
-		Capabilities: map[string]any{"tools": map[string]any{}, "prompts": map[string]any{}, "resources": map[string]any{}, "completions": map[string]any{}},
+		Capabilities: map[string]any{
+			"tools":       map[string]any{},
+			"prompts":     map[string]any{},
+			"resources":   map[string]any{},
+			"completions": map[string]any{},
+		},
 	}
 }
 

@@ -33,7 +33,9 @@ const (
 // /version.
 const ServerVersion = "1.0.0"
 
-var instructions = `svc stores traces, logs and metrics of your services. Start with list_services to see what sends data, then search_traces or search_logs, then inspect_trace with a trace id. Times are UTC; give start_time and end_time as RFC 3339 or relative (now-1h); the default is the last ` + limits.Lasts(limits.DefaultToolWindow) + `. Names of services and environments must match exactly.`
+var instructions = `svc stores traces, logs and metrics of your services. Start with list_services to see what sends data, then search_traces or search_logs, then inspect_trace with a trace id. Times are UTC; give start_time and end_time as RFC 3339 or relative (now-1h); the default is the last ` + limits.Lasts(
+	limits.DefaultToolWindow,
+) + `. Names of services and environments must match exactly.`
 
 // Config holds the dependencies of the server.
 type Config struct {
@@ -112,7 +114,10 @@ func New(cfg Config) (*Server, error) {
 		CompletionHandler: s.complete,
 		// The lists never change while the server runs.
 		Capabilities: &sdk.ServerCapabilities{
-			Tools: &sdk.ToolCapabilities{}, Prompts: &sdk.PromptCapabilities{}, Resources: &sdk.ResourceCapabilities{}, Completions: &sdk.CompletionCapabilities{},
+			Tools:       &sdk.ToolCapabilities{},
+			Prompts:     &sdk.PromptCapabilities{},
+			Resources:   &sdk.ResourceCapabilities{},
+			Completions: &sdk.CompletionCapabilities{},
 		},
 	})
 	if err := addPrompts(server); err != nil {

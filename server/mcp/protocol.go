@@ -98,7 +98,10 @@ func protocolError(request []byte, text string) (status int, body []byte) {
 	case strings.Contains(text, `missing required "params"`) && len(asked.ID) > 0:
 		return http.StatusOK, e.with(codeInvalidParams, "The method "+wording.Clip(asked.Method, 80)+" needs params.")
 	default:
-		return http.StatusBadRequest, e.with(codeInvalidRequest, "The body is not a JSON-RPC 2.0 request: it needs \"jsonrpc\":\"2.0\", a method and, except for notifications, an id that is a number or text.")
+		return http.StatusBadRequest, e.with(
+			codeInvalidRequest,
+			"The body is not a JSON-RPC 2.0 request: it needs \"jsonrpc\":\"2.0\", a method and, except for notifications, an id that is a number or text.",
+		)
 	}
 }
 

@@ -41,9 +41,27 @@ func (s *Server) observed(t *tool.Tool, next sdk.ToolHandler) sdk.ToolHandler {
 		}
 		s.durations.WithLabelValues(t.Name, outcome, string(p.Kind)).Observe(elapsed.Seconds())
 		if s.cfg.Logger.Enabled(ctx, level) {
-			s.cfg.Logger.LogAttrs(ctx, level, "MCP tool call", slog.String("tool", t.Name), slog.String("outcome", outcome), slog.Duration("duration", elapsed),
-				slog.String("org_id", string(p.Org)), slog.String("credential", string(p.Kind)), slog.String("credential_id", p.CredentialID), slog.String("user_id", string(p.User)),
-				slog.String("name", p.Name), slog.String("user_agent", principal.OriginFrom(ctx).UserAgent), slog.String("request_id", requestid.From(ctx)))
+			s.cfg.Logger.LogAttrs(
+				ctx,
+				level,
+				"MCP tool call",
+				slog.String("tool", t.Name),
+				slog.String("outcome", outcome),
+				slog.Duration("duration", elapsed),
+				slog.String(
+					"org_id",
+					string(p.Org),
+				),
+				slog.String("credential", string(p.Kind)),
+				slog.String("credential_id", p.CredentialID),
+				slog.String("user_id", string(p.User)),
+				slog.String(
+					"name",
+					p.Name,
+				),
+				slog.String("user_agent", principal.OriginFrom(ctx).UserAgent),
+				slog.String("request_id", requestid.From(ctx)),
+			)
 		}
 		return res, err
 	}

@@ -49,7 +49,10 @@ func (m *metadata) check() error {
 	case len(m.RedirectURIs) == 0:
 		return invalid("invalid_redirect_uri", "redirect_uris is required: at least one address to which the browser is sent back.")
 	case len(m.RedirectURIs) > maxRedirects:
-		return invalid("invalid_redirect_uri", fmt.Sprintf("redirect_uris has %d addresses; at most %d are allowed.", len(m.RedirectURIs), maxRedirects))
+		return invalid(
+			"invalid_redirect_uri",
+			fmt.Sprintf("redirect_uris has %d addresses; at most %d are allowed.", len(m.RedirectURIs), maxRedirects),
+		)
 	}
 	for i, uri := range m.RedirectURIs {
 		if reason := checkRedirect(uri); reason != "" {
@@ -85,7 +88,13 @@ func (s *Server) register(w http.ResponseWriter, r *http.Request) {
 	}
 	var m metadata
 	if err := json.Unmarshal(text, &m); err != nil {
-		fail(w, invalid("invalid_client_metadata", "The metadata is not a JSON object of the expected form: client_name and client_uri are strings, redirect_uris is a list of strings."))
+		fail(
+			w,
+			invalid(
+				"invalid_client_metadata",
+				"The metadata is not a JSON object of the expected form: client_name and client_uri are strings, redirect_uris is a list of strings.",
+			),
+		)
 		return
 	}
 	if err := m.check(); err != nil {

@@ -61,7 +61,10 @@ func (s *Server) redeem(r *http.Request, values url.Values) (map[string]any, err
 	case !verifierForm.MatchString(verifier):
 		return nil, invalid("invalid_request", "code_verifier is required: 43 to 128 letters, digits or -._~.")
 	}
-	refused := invalid("invalid_grant", "The authorization code is not valid for this client: it has expired, was used before, or belongs to another. Start again.")
+	refused := invalid(
+		"invalid_grant",
+		"The authorization code is not valid for this client: it has expired, was used before, or belongs to another. Start again.",
+	)
 	g, err := s.cfg.Store.OAuthGrantByCode(r.Context(), s.cfg.Hasher.Hash(code))
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, refused
@@ -98,7 +101,10 @@ func (s *Server) refresh(r *http.Request, values url.Values) (map[string]any, er
 	if token == "" {
 		return nil, invalid("invalid_request", "refresh_token is required.")
 	}
-	refused := invalid("invalid_grant", "The refresh token is not valid for this client: it has expired, was used before, or the access was revoked. Connect again.")
+	refused := invalid(
+		"invalid_grant",
+		"The refresh token is not valid for this client: it has expired, was used before, or the access was revoked. Connect again.",
+	)
 	old, err := s.cfg.Store.OAuthRefreshByHash(r.Context(), s.cfg.Hasher.Hash(token))
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, refused

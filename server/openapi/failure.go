@@ -25,7 +25,8 @@ func headers() map[string]header {
 		},
 		retryAfterHeader: {
 			Description: "When the same request can succeed: a number of seconds (at least 1) or an HTTP date. Sent with every failure that is retryable.",
-			Schema:      &schema{AnyOf: []*schema{{Type: types{"integer"}, Minimum: "1"}, {Type: types{"string"}}}}, Example: 60,
+			Schema:      &schema{AnyOf: []*schema{{Type: types{"integer"}, Minimum: "1"}, {Type: types{"string"}}}},
+			Example:     60,
 		},
 		replayedHeader: {
 			Description: "`true` when the answer is the stored answer to the first request with the same `Idempotency-Key`; absent otherwise.",

@@ -18,7 +18,12 @@ type accountData struct {
 }
 
 func (p *Pages) accountPage(v *Viewer) Page {
-	return Page{View: "account", Title: "Your account", Viewer: v, Data: accountData{Password: v.User.PasswordHash != "", Provider: p.providerLabel()}}
+	return Page{
+		View:   "account",
+		Title:  "Your account",
+		Viewer: v,
+		Data:   accountData{Password: v.User.PasswordHash != "", Provider: p.providerLabel()},
+	}
 }
 
 func (p *Pages) showAccount(w http.ResponseWriter, r *http.Request) {
@@ -42,7 +47,10 @@ func (p *Pages) changePassword(w http.ResponseWriter, r *http.Request) {
 		p.explain(w, r, page, failure{status: http.StatusBadRequest, message: "Enter your current password and a new one."})
 		return
 	}
-	changed, err := p.cfg.Sessions.ChangePassword(v.asPerson(r.Context()), &svcv2.ChangePasswordRequest{CurrentPassword: present, NewPassword: next})
+	changed, err := p.cfg.Sessions.ChangePassword(
+		v.asPerson(r.Context()),
+		&svcv2.ChangePasswordRequest{CurrentPassword: present, NewPassword: next},
+	)
 	if err != nil {
 		f := failureOf(err)
 		f.message = strings.NewReplacer("`current_password` is not", "That is not", "`new_password`", "The new password").Replace(f.message)

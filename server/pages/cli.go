@@ -68,7 +68,13 @@ func (p *Pages) confirmCli(w http.ResponseWriter, r *http.Request, v *Viewer, co
 		p.explain(w, r, page, notFound(failureOf(err)))
 		return
 	}
-	data := cliData{Step: "confirm", Code: login.GetUserCode(), Client: login.GetClientName(), Address: login.GetClientAddress(), Age: age(time.Since(login.GetCreatedAt().AsTime()))}
+	data := cliData{
+		Step:    "confirm",
+		Code:    login.GetUserCode(),
+		Client:  login.GetClientName(),
+		Address: login.GetClientAddress(),
+		Age:     age(time.Since(login.GetCreatedAt().AsTime())),
+	}
 	if login.GetStatus() != store.DeviceLoginPending {
 		data.Step, data.Approved = "done", login.GetStatus() == store.DeviceLoginApproved
 	}
@@ -126,7 +132,12 @@ func (p *Pages) decideCli(w http.ResponseWriter, r *http.Request) {
 		p.explain(w, r, page, notFound(failureOf(err)))
 		return
 	}
-	data := cliData{Step: "done", Code: login.GetUserCode(), Client: login.GetClientName(), Approved: login.GetStatus() == store.DeviceLoginApproved}
+	data := cliData{
+		Step:     "done",
+		Code:     login.GetUserCode(),
+		Client:   login.GetClientName(),
+		Approved: login.GetStatus() == store.DeviceLoginApproved,
+	}
 	for _, o := range v.Organizations {
 		if string(o.ID) == org {
 			data.OrganizationName = o.Name

@@ -61,7 +61,12 @@ func (p *Pages) showConsent(w http.ResponseWriter, r *http.Request) {
 func (p *Pages) consent(w http.ResponseWriter, r *http.Request, v *Viewer, query string, decide func(*oauth.Authorization)) {
 	values, err := url.ParseQuery(query)
 	if err != nil {
-		p.explain(w, r, Page{View: "message", Title: "Connect a program", Viewer: v}, failure{status: http.StatusBadRequest, message: "The program's request cannot be read."})
+		p.explain(
+			w,
+			r,
+			Page{View: "message", Title: "Connect a program", Viewer: v},
+			failure{status: http.StatusBadRequest, message: "The program's request cannot be read."},
+		)
 		return
 	}
 	a, err := p.cfg.OAuth.Authorization(r.Context(), values)
@@ -74,7 +79,12 @@ func (p *Pages) consent(w http.ResponseWriter, r *http.Request, v *Viewer, query
 	case refusal.Redirect != nil:
 		p.Leave(w, r, refusal.Redirect, "the program")
 	default:
-		p.explain(w, r, Page{View: "message", Title: "Connect a program", Viewer: v}, failure{status: http.StatusBadRequest, message: refusal.Message})
+		p.explain(
+			w,
+			r,
+			Page{View: "message", Title: "Connect a program", Viewer: v},
+			failure{status: http.StatusBadRequest, message: refusal.Message},
+		)
 	}
 }
 
@@ -83,7 +93,10 @@ func (p *Pages) consentData(a *oauth.Authorization, v *Viewer, query string) con
 	d.Return, d.Local = destination(a.RedirectURI)
 	d.Access = access(a.Scopes)
 	for i, o := range v.Organizations {
-		d.Choices = append(d.Choices, cliChoice{UserOrganization: o, Admin: o.Role == principal.RoleAdmin, Chosen: i == 0 && len(v.Organizations) == 1})
+		d.Choices = append(
+			d.Choices,
+			cliChoice{UserOrganization: o, Admin: o.Role == principal.RoleAdmin, Chosen: i == 0 && len(v.Organizations) == 1},
+		)
 	}
 	return d
 }
@@ -207,7 +220,10 @@ func (p *Pages) grantsOf(ctx context.Context, v *Viewer) ([]homeGrant, error) {
 		if g.UsedAt != nil {
 			used = *g.UsedAt
 		}
-		out = append(out, homeGrant{ID: g.ID.String(), Program: programName(g.ClientName), Organization: names[g.Org], Used: used.Format(time.DateOnly)})
+		out = append(
+			out,
+			homeGrant{ID: g.ID.String(), Program: programName(g.ClientName), Organization: names[g.Org], Used: used.Format(time.DateOnly)},
+		)
 	}
 	return out, nil
 }

@@ -99,7 +99,13 @@ func (p *Pages) finishOIDC(w http.ResponseWriter, r *http.Request) {
 	f, ok := p.takeFlow(w, r)
 	switch iss := q.Get("iss"); {
 	case !ok, subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(f.State)) != 1:
-		p.providerFailed(w, r, http.StatusBadRequest, "This sign-in was not started in this browser, or took longer than "+limits.Lasts(limits.FederatedSignIn)+". Start again.", nil)
+		p.providerFailed(
+			w,
+			r,
+			http.StatusBadRequest,
+			"This sign-in was not started in this browser, or took longer than "+limits.Lasts(limits.FederatedSignIn)+". Start again.",
+			nil,
+		)
 		return
 	case iss != "" && iss != p.cfg.Provider.Issuer(): // RFC 9207
 		p.providerFailed(w, r, http.StatusBadRequest, "The answer comes from a different identity provider. Start again.", nil)
@@ -108,7 +114,14 @@ func (p *Pages) finishOIDC(w http.ResponseWriter, r *http.Request) {
 		p.providerFailed(w, r, http.StatusForbidden, "The sign-in was cancelled at the provider.", nil)
 		return
 	case q.Get("error") != "" || q.Get("code") == "":
-		p.log.WarnContext(r.Context(), "the identity provider refused a sign-in", "code", cut(q.Get("error")), "description", cut(q.Get("error_description")))
+		p.log.WarnContext(
+			r.Context(),
+			"the identity provider refused a sign-in",
+			"code",
+			cut(q.Get("error")),
+			"description",
+			cut(q.Get("error_description")),
+		)
 		p.providerFailed(w, r, http.StatusBadGateway, "The provider refused the sign-in. The server's log has the reason.", nil)
 		return
 	}
@@ -143,7 +156,12 @@ func (p *Pages) providerFailed(w http.ResponseWriter, r *http.Request, status in
 	if err != nil {
 		p.log.WarnContext(r.Context(), "signing in with the identity provider failed", "error", err)
 	}
-	p.Render(w, r, status, Page{View: "message", Title: "You are not signed in", Error: message, Back: "/login", BackText: "Back to the sign-in"})
+	p.Render(
+		w,
+		r,
+		status,
+		Page{View: "message", Title: "You are not signed in", Error: message, Back: "/login", BackText: "Back to the sign-in"},
+	)
 }
 
 // cut bounds text from other parties before it goes into our log.

@@ -57,7 +57,8 @@ func (p *Pages) ReadForm(w http.ResponseWriter, r *http.Request) bool {
 		return true
 	}
 	page := Page{
-		View: "message", Title: "Please try again",
+		View:  "message",
+		Title: "Please try again",
 		Error: "The form was not accepted: it is too old, or your browser does not keep cookies. Go back, reload the page, and send the form again.",
 	}
 	status := http.StatusForbidden

@@ -39,13 +39,20 @@ func (p *Pages) invitation(w http.ResponseWriter, r *http.Request, v *Viewer) (p
 			p.fail(w, r, v, err)
 			return page, data, false
 		}
-		f = failure{status: http.StatusNotFound, message: "This invitation does not exist, was used or revoked, or has expired. Ask the person who invited you for a new link."}
+		f = failure{
+			status:  http.StatusNotFound,
+			message: "This invitation does not exist, was used or revoked, or has expired. Ask the person who invited you for a new link.",
+		}
 		p.explain(w, r, Page{View: "message", Title: "This link does not work", Viewer: v}, f)
 		return page, data, false
 	}
 	data = inviteData{
-		Path: "/invite/" + token, Organization: inv.GetOrganizationName(), Role: roleName(inv.GetRole()), For: inv.GetEmail(), Email: inv.GetEmail(),
-		Provider: p.providerLabel(),
+		Path:         "/invite/" + token,
+		Organization: inv.GetOrganizationName(),
+		Role:         roleName(inv.GetRole()),
+		For:          inv.GetEmail(),
+		Email:        inv.GetEmail(),
+		Provider:     p.providerLabel(),
 	}
 	data.Mine = inv.Email == nil || v != nil && strings.EqualFold(inv.GetEmail(), v.User.Email)
 	return Page{View: "invite", Title: "Join " + data.Organization, Viewer: v, Data: data}, data, true

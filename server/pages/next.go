@@ -10,7 +10,8 @@ import (
 // another host, or that would lead in a circle, becomes the first page.
 func safeNext(text string) string {
 	const first = "/"
-	if len(text) > 8192 || !strings.HasPrefix(text, "/") || strings.HasPrefix(text, "//") || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == '\\' || r == 0x7f }) {
+	if len(text) > 8192 || !strings.HasPrefix(text, "/") || strings.HasPrefix(text, "//") ||
+		strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == '\\' || r == 0x7f }) {
 		return first
 	}
 	u, err := url.Parse(text)

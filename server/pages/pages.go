@@ -151,7 +151,12 @@ func (p *Pages) page(by methods) http.Handler {
 		h := by[method]
 		if h == nil {
 			w.Header().Set("Allow", strings.Join(allow, ", "))
-			p.Render(w, r, http.StatusMethodNotAllowed, Page{View: "message", Title: "Not possible", Error: "This page does not take " + r.Method + " requests."})
+			p.Render(
+				w,
+				r,
+				http.StatusMethodNotAllowed,
+				Page{View: "message", Title: "Not possible", Error: "This page does not take " + r.Method + " requests."},
+			)
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
@@ -161,7 +166,10 @@ func (p *Pages) page(by methods) http.Handler {
 
 // protect sets the headers that keep a page from being framed, cached or sniffed, and from loading or sending anything elsewhere.
 func protect(h http.Header, formAction string) {
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"+formAction)
+	h.Set(
+		"Content-Security-Policy",
+		"default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"+formAction,
+	)
 	h.Set("X-Frame-Options", "DENY")
 	h.Set("X-Content-Type-Options", "nosniff")
 	// This is not no-referrer, because browsers would then send forms with the origin "null".

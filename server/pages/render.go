@@ -141,7 +141,12 @@ func (p *Pages) Render(w http.ResponseWriter, r *http.Request, status int, page 
 func (p *Pages) Leave(w http.ResponseWriter, r *http.Request, to *url.URL, whither string) {
 	switch strings.ToLower(to.Scheme) {
 	case "", "javascript", "data", "vbscript", "blob", "file", "about":
-		p.Render(w, r, http.StatusBadRequest, Page{View: "message", Title: "Not possible", Error: "The next address is not one that a browser may open."})
+		p.Render(
+			w,
+			r,
+			http.StatusBadRequest,
+			Page{View: "message", Title: "Not possible", Error: "The next address is not one that a browser may open."},
+		)
 		return
 	}
 	p.Render(w, r, http.StatusOK, Page{

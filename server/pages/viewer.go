@@ -107,7 +107,12 @@ func (p *Pages) As(ctx context.Context, v *Viewer, org principal.OrgID) context.
 // asPerson returns a context for calls that concern the viewer but no organization.
 func (v *Viewer) asPerson(ctx context.Context) context.Context {
 	return principal.WithResult(ctx, principal.Result{Principal: &principal.Principal{
-		Org: v.session.Org, User: v.User.ID, Email: v.User.Email, Name: v.User.Name, Kind: principal.KindSession, CredentialID: v.session.ID.String(),
+		Org:          v.session.Org,
+		User:         v.User.ID,
+		Email:        v.User.Email,
+		Name:         v.User.Name,
+		Kind:         principal.KindSession,
+		CredentialID: v.session.ID.String(),
 	}})
 }
 

@@ -52,8 +52,16 @@ func (f *ProductSessionFilters) conditions(b *sqlbuild.Builder, w Window) sqlbui
 	}
 	if f.PagePath != nil {
 		p := b.Bind("session_page_path", "String", *f.PagePath)
-		pages := sqlbuild.OfOrganization().With("Name IN ('$pageview', '$screen')", "PagePath = "+p, "SessionId != ''",
-			"Timestamp >= "+b.Time("pages_start", w.Start.Add(-limits.SessionLength)), "Timestamp <= "+b.Time("pages_end", w.End.Add(limits.SessionLength)))
+		pages := sqlbuild.OfOrganization().With(
+			"Name IN ('$pageview', '$screen')",
+			"PagePath = "+p,
+			"SessionId != ''",
+			"Timestamp >= "+b.Time(
+				"pages_start",
+				w.Start.Add(-limits.SessionLength),
+			),
+			"Timestamp <= "+b.Time("pages_end", w.End.Add(limits.SessionLength)),
+		)
 		c.Add("(EntryPath = %[1]s OR ExitPath = %[1]s OR SessionId IN (SELECT SessionId FROM product_events WHERE %[2]s))", p, pages.Join(12))
 	}
 	return c
@@ -62,7 +70,12 @@ func (f *ProductSessionFilters) conditions(b *sqlbuild.Builder, w Window) sqlbui
 // SessionDimensions are the dimensions of sessions with their columns.
 func SessionDimensions() map[string]string {
 	return map[string]string{
-		"referrer_host": "ReferrerHost", "utm_source": "UtmSource", "utm_medium": "UtmMedium", "utm_campaign": "UtmCampaign", "country": "Country", "host": "Host",
+		"referrer_host": "ReferrerHost",
+		"utm_source":    "UtmSource",
+		"utm_medium":    "UtmMedium",
+		"utm_campaign":  "UtmCampaign",
+		"country":       "Country",
+		"host":          "Host",
 	}
 }
 

@@ -72,15 +72,68 @@ func Aggregations(s Source) []string {
 	switch s {
 	case Traces:
 		return []string{
-			"count", "rate", "error_count", "error_rate", "apdex", "avg_duration", "min_duration", "max_duration", "p50_duration", "p75_duration", "p90_duration",
-			"p95_duration", "p99_duration", "sum", "avg", "min", "max", "p50", "p75", "p90", "p95", "p99", "count_distinct",
+			"count",
+			"rate",
+			"error_count",
+			"error_rate",
+			"apdex",
+			"avg_duration",
+			"min_duration",
+			"max_duration",
+			"p50_duration",
+			"p75_duration",
+			"p90_duration",
+			"p95_duration",
+			"p99_duration",
+			"sum",
+			"avg",
+			"min",
+			"max",
+			"p50",
+			"p75",
+			"p90",
+			"p95",
+			"p99",
+			"count_distinct",
 		}
 	case Logs:
-		return []string{"count", "rate", "error_count", "error_rate", "sum", "avg", "min", "max", "p50", "p75", "p90", "p95", "p99", "count_distinct"}
+		return []string{
+			"count",
+			"rate",
+			"error_count",
+			"error_rate",
+			"sum",
+			"avg",
+			"min",
+			"max",
+			"p50",
+			"p75",
+			"p90",
+			"p95",
+			"p99",
+			"count_distinct",
+		}
 	case Metrics:
 		return []string{"avg", "sum", "min", "max", "count", "rate", "increase", "p50", "p75", "p90", "p95", "p99"}
 	case ProductEvents:
-		return []string{"count", "rate", "sessions", "persons", "users", "visitors", "sum", "avg", "min", "max", "p50", "p75", "p90", "p95", "p99", "count_distinct"}
+		return []string{
+			"count",
+			"rate",
+			"sessions",
+			"persons",
+			"users",
+			"visitors",
+			"sum",
+			"avg",
+			"min",
+			"max",
+			"p50",
+			"p75",
+			"p90",
+			"p95",
+			"p99",
+			"count_distinct",
+		}
 	default:
 		return nil
 	}

@@ -20,7 +20,11 @@ func bounded(path, text string, most int) error {
 	if n <= most && validUTF8(text) {
 		return nil
 	}
-	return apierr.New(apierr.InvalidRequest, fmt.Sprintf("%s must be text of at most %d characters, without a NUL. This text has %d characters.", path, most, n), apierr.Param(path))
+	return apierr.New(
+		apierr.InvalidRequest,
+		fmt.Sprintf("%s must be text of at most %d characters, without a NUL. This text has %d characters.", path, most, n),
+		apierr.Param(path),
+	)
 }
 
 // BoundedFilters checks the text of every field of a signal's filters, except their conditions on attributes,
@@ -56,7 +60,11 @@ func AttributeFilters(path string, scope Scope, in []*svcv2.AttributeFilter) (Fi
 // without the index.
 func attributeMatch(at string, scope Scope, f *svcv2.AttributeFilter) (Filter, error) {
 	if f.GetKey() == "" {
-		return Filter{}, apierr.New(apierr.InvalidRequest, at+".key is required: the name of an attribute, for example http.route.", apierr.Param(at+".key"))
+		return Filter{}, apierr.New(
+			apierr.InvalidRequest,
+			at+".key is required: the name of an attribute, for example http.route.",
+			apierr.Param(at+".key"),
+		)
 	}
 	if err := bounded(at+".key", f.GetKey(), limits.FieldKey); err != nil {
 		return Filter{}, err
@@ -66,7 +74,11 @@ func attributeMatch(at string, scope Scope, f *svcv2.AttributeFilter) (Filter, e
 	switch f.GetOperator() {
 	case "exists":
 		if f.GetValue() != nil {
-			return Filter{}, apierr.New(apierr.InvalidRequest, at+".value must be left out: the operator exists takes no value.", apierr.Param(at+".value"))
+			return Filter{}, apierr.New(
+				apierr.InvalidRequest,
+				at+".value must be left out: the operator exists takes no value.",
+				apierr.Param(at+".value"),
+			)
 		}
 		m.Op, negated = OpExists, OpNotExists
 	case "equals", "contains":

@@ -56,9 +56,16 @@ func Buckets(w Window, bucket time.Duration) ([]time.Time, error) {
 		n-- // the end is inclusive, but one instant does not make a bucket
 	}
 	if n > limits.Buckets {
-		return nil, apierr.New(apierr.TelemetryBucketCountTooLarge,
-			fmt.Sprintf("The window holds %d buckets of %d seconds; %d are allowed. Use longer buckets or a shorter window.", n, seconds, limits.Buckets),
-			apierr.Param("bucket_seconds"))
+		return nil, apierr.New(
+			apierr.TelemetryBucketCountTooLarge,
+			fmt.Sprintf(
+				"The window holds %d buckets of %d seconds; %d are allowed. Use longer buckets or a shorter window.",
+				n,
+				seconds,
+				limits.Buckets,
+			),
+			apierr.Param("bucket_seconds"),
+		)
 	}
 	out := make([]time.Time, n)
 	for i := range out {

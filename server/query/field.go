@@ -75,7 +75,11 @@ func resourceBuiltins() []builtin {
 	return []builtin{
 		{key: "service.name", aliases: []string{"service", "service_name"}, sql: "ServiceName"},
 		{key: "service.namespace", aliases: []string{"namespace", "service_namespace"}, sql: "ServiceNamespace"},
-		{key: "deployment.environment", aliases: []string{"env", "environment", "deployment.environment.name", "deployment_environment"}, sql: "Environment"},
+		{
+			key:     "deployment.environment",
+			aliases: []string{"env", "environment", "deployment.environment.name", "deployment_environment"},
+			sql:     "Environment",
+		},
 		{key: "deployment.commit_sha", aliases: []string{"commit_sha", "vcs.ref.head.revision"}, sql: commitSHA},
 	}
 }
@@ -85,7 +89,8 @@ func builtins(s Source) []builtin {
 	common := resourceBuiltins()
 	switch s {
 	case Traces:
-		return append(common,
+		return append(
+			common,
 			builtin{key: "service.version", aliases: []string{"version", "service_version"}, sql: "ServiceVersion"},
 			builtin{key: "span.name", aliases: []string{"span", "span_name", "name"}, sql: "SpanName"},
 			builtin{key: "span.kind", aliases: []string{"kind", "span_kind"}, sql: "SpanKind", normal: capitalised},
@@ -93,7 +98,12 @@ func builtins(s Source) []builtin {
 			builtin{key: "status.message", aliases: []string{"status_message"}, sql: "StatusMessage"},
 			builtin{key: "http.method", aliases: []string{"http_method", "http.request.method"}, sql: "HttpMethod"},
 			builtin{key: "http.route", aliases: []string{"http_route"}, sql: "HttpRoute"},
-			builtin{key: "http.status_code", aliases: []string{"http_status_code", "http.response.status_code"}, sql: "HttpStatusCode", kind: numberField},
+			builtin{
+				key:     "http.status_code",
+				aliases: []string{"http_status_code", "http.response.status_code"},
+				sql:     "HttpStatusCode",
+				kind:    numberField,
+			},
 			builtin{key: "duration", aliases: []string{"duration_ms"}, sql: "DurationNano", kind: durationField, zero: true},
 			builtin{key: "has_error", aliases: []string{"errors_only"}, sql: "HasError", kind: boolField},
 			builtin{key: "root_only", aliases: []string{"root.only", "is_root"}, sql: "ParentSpanId = ''", kind: boolField},

@@ -23,7 +23,20 @@ const (
 
 // Ops lists all operators in the order in which messages list them.
 func Ops() []Op {
-	return []Op{OpEqual, OpNotEqual, OpGreater, OpLess, OpGreaterOrEqual, OpLessOrEqual, OpContains, OpNotContains, OpExists, OpNotExists, OpIn, OpNotIn}
+	return []Op{
+		OpEqual,
+		OpNotEqual,
+		OpGreater,
+		OpLess,
+		OpGreaterOrEqual,
+		OpLessOrEqual,
+		OpContains,
+		OpNotContains,
+		OpExists,
+		OpNotExists,
+		OpIn,
+		OpNotIn,
+	}
 }
 
 // opposite is the operator that this one negates. It is false for an operator that does not negate another.

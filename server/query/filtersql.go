@@ -115,7 +115,10 @@ func (b planner) mapSQL(m, key string, indexed bool) fieldSQL {
 			var has []string
 			for _, name := range names {
 				// This is exactly the expression of the index, so that the index skips most granules.
-				has = append(has, fmt.Sprintf("has(arrayMap((k, v) -> cityHash64(k, v), mapKeys(%s), mapValues(%[1]s)), cityHash64(%s, %s))", m, name, value))
+				has = append(
+					has,
+					fmt.Sprintf("has(arrayMap((k, v) -> cityHash64(k, v), mapKeys(%s), mapValues(%[1]s)), cityHash64(%s, %s))", m, name, value),
+				)
 			}
 			return sqlbuild.Either(has)
 		}
@@ -202,7 +205,11 @@ func (b planner) compare(s Source, m *Match, f fieldSQL, op Op, indexed bool) []
 				out = append(out, fmt.Sprintf("hasAllTokens(Body, %s)", b.BindNumbered("tokens", "Array(String)", tokens)))
 			}
 		}
-		return append(out, f.present, fmt.Sprintf("positionCaseInsensitiveUTF8(%s, %s) > 0", f.value, b.BindNumbered("value", "String", m.Values[0])))
+		return append(
+			out,
+			f.present,
+			fmt.Sprintf("positionCaseInsensitiveUTF8(%s, %s) > 0", f.value, b.BindNumbered("value", "String", m.Values[0])),
+		)
 	}
 	n, _ := fieldNumber(f.kind, m.Values[0])
 	number := b.BindNumbered("number", "Float64", n)

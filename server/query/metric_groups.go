@@ -42,11 +42,14 @@ func having(rows string, c sqlbuild.Conditions) string {
 
 func (r *metricRead) timeseries(m metricMeasure) string {
 	if len(r.keys) == 0 {
-		return fmt.Sprintf(`SELECT toDateTime(Bucket, 'UTC') AS Bucket, CAST([], 'Array(String)') AS GroupKey, false AS Other, assumeNotNull(Value) AS Value
+		return fmt.Sprintf(
+			`SELECT toDateTime(Bucket, 'UTC') AS Bucket, CAST([], 'Array(String)') AS GroupKey, false AS Other, assumeNotNull(Value) AS Value
 FROM
 (
 %s
-)`, having(m.valued(m.rows), sqlbuild.Conditions{someValue}))
+)`,
+			having(m.valued(m.rows), sqlbuild.Conditions{someValue}),
+		)
 	}
 	limit := r.b.Bind("limit", "UInt32", int64(readSeries(r.q)))
 	var shown, columns, merged []string
@@ -113,11 +116,17 @@ func (r *metricRead) breakdown(m metricMeasure) string {
 	if len(r.q.Having) > 0 {
 		c.Add("%s", r.b.having(r.q, "Value"))
 	}
-	return fmt.Sprintf(`SELECT %s AS GroupKey, assumeNotNull(Value) AS Value, sum(assumeNotNull(Value)) OVER () AS Total, count() OVER () AS Groups
+	return fmt.Sprintf(
+		`SELECT %s AS GroupKey, assumeNotNull(Value) AS Value, sum(assumeNotNull(Value)) OVER () AS Total, count() OVER () AS Groups
 FROM
 (
 %s
 )
 ORDER BY %s
-LIMIT %s`, group, having(m.valued(m.rows), c), strings.Join(order, ", "), r.b.Bind("limit", "UInt32", int64(groupLimit(r.q))))
+LIMIT %s`,
+		group,
+		having(m.valued(m.rows), c),
+		strings.Join(order, ", "),
+		r.b.Bind("limit", "UInt32", int64(groupLimit(r.q))),
+	)
 }

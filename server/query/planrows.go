@@ -88,7 +88,13 @@ func (b planner) aggregate(s Source, r rows, a Aggregation) string {
 		if r.weight == "" {
 			return fmt.Sprintf("ifNull(toFloat64(quantileTDigest(%s)(%s)), nan)", level, value)
 		}
-		return fmt.Sprintf("ifNull(toFloat64(quantileTDigestWeighted(%s)(%s, toUInt64(round(%s * %d)))), nan)", level, value, r.weight, weightScale)
+		return fmt.Sprintf(
+			"ifNull(toFloat64(quantileTDigestWeighted(%s)(%s, toUInt64(round(%s * %d)))), nan)",
+			level,
+			value,
+			r.weight,
+			weightScale,
+		)
 	}
 }
 
@@ -144,7 +150,15 @@ func named(prefix string, expressions []string) (list string, names []string) {
 	return strings.Join(items, ",\n        "), names
 }
 
-func (b planner) timeseriesSQL(q *Spec, w Window, table, at string, c sqlbuild.Conditions, keys []string, value string, bucket time.Duration) string {
+func (b planner) timeseriesSQL(
+	q *Spec,
+	w Window,
+	table, at string,
+	c sqlbuild.Conditions,
+	keys []string,
+	value string,
+	bucket time.Duration,
+) string {
 	start := b.bucketSQL(at, bucket)
 	if len(keys) == 0 {
 		return fmt.Sprintf(`SELECT
@@ -214,8 +228,11 @@ func (b planner) rank(q *Spec, w Window, bucket time.Duration) string {
 	value := "TopValue"
 	if q.Aggregation.Func == Rate {
 		// The engine divides by the part of the bucket that is in the window.
-		value = fmt.Sprintf("TopValue / greatest(least(toFloat64(toUnixTimestamp(TopBucket)) + {bucket:UInt32}, %s) - greatest(toFloat64(toUnixTimestamp(TopBucket)), %s), 1e-9)",
-			b.Bind("having_end", "Float64", seconds(w.End)), b.Bind("having_start", "Float64", seconds(w.Start)))
+		value = fmt.Sprintf(
+			"TopValue / greatest(least(toFloat64(toUnixTimestamp(TopBucket)) + {bucket:UInt32}, %s) - greatest(toFloat64(toUnixTimestamp(TopBucket)), %s), 1e-9)",
+			b.Bind("having_end", "Float64", seconds(w.End)),
+			b.Bind("having_start", "Float64", seconds(w.Start)),
+		)
 	}
 	condition := "isFinite(TopValue) AND " + b.having(q, value)
 	function := "maxIf"

@@ -93,7 +93,14 @@ func (b planner) chooseRollup(q *Spec, w Window, bucket time.Duration) (RollupRe
 	case q.Source != Traces || !q.Rollups.Minutes.Holds(w):
 		return RollupRead{}, false
 	case q.uses(inServiceMinutes):
-		r := RollupRead{Layers: []Layer{ServiceMinutes()}, Columns: minuteColumns, Measures: spanMeasures, Edge: spanEdge, Grouped: true, Rows: "spans"}
+		r := RollupRead{
+			Layers:   []Layer{ServiceMinutes()},
+			Columns:  minuteColumns,
+			Measures: spanMeasures,
+			Edge:     spanEdge,
+			Grouped:  true,
+			Rows:     "spans",
+		}
 		if hours {
 			r.Layers = []Layer{ServiceHours(), ServiceMinutes()}
 		} else if coarse && q.uses(inOrganizationMinutes) {
@@ -115,7 +122,13 @@ func (b planner) chooseRollup(q *Spec, w Window, bucket time.Duration) (RollupRe
 }
 
 func OperationRollup() RollupRead {
-	return RollupRead{Layers: []Layer{operationHours()}, Columns: operationColumns, Measures: operationMeasures, Edge: operationEdge, Rows: "spans"}
+	return RollupRead{
+		Layers:   []Layer{operationHours()},
+		Columns:  operationColumns,
+		Measures: operationMeasures,
+		Edge:     operationEdge,
+		Rows:     "spans",
+	}
 }
 
 func LogRollup() RollupRead {
@@ -160,7 +173,14 @@ func inOperationHours(f Field) bool {
 		return false
 	}
 	switch f.Key {
-	case "service.name", "service.namespace", "deployment.environment", "span.name", "span.kind", "http.method", "http.status_code", "is_entry":
+	case "service.name",
+		"service.namespace",
+		"deployment.environment",
+		"span.name",
+		"span.kind",
+		"http.method",
+		"http.status_code",
+		"is_entry":
 		return true
 	default:
 		return false

@@ -48,8 +48,12 @@ func (b *Breakdown) GroupsProto() []*svcv2.TelemetryGroup {
 // Proto converts a result for svc.v2.QueryService.
 func (t *Timeseries) Proto() *svcv2.QueryTimeseriesResponse {
 	out := &svcv2.QueryTimeseriesResponse{
-		Object: "query_timeseries", StartTime: timestamppb.New(t.Window.Start), EndTime: timestamppb.New(t.Window.End), BucketSeconds: int32(t.Bucket.Seconds()),
-		Truncated: t.Truncated, Warnings: t.Warnings,
+		Object:        "query_timeseries",
+		StartTime:     timestamppb.New(t.Window.Start),
+		EndTime:       timestamppb.New(t.Window.End),
+		BucketSeconds: int32(t.Bucket.Seconds()),
+		Truncated:     t.Truncated,
+		Warnings:      t.Warnings,
 	}
 	for _, s := range t.Series {
 		p := &svcv2.QuerySeries{Query: s.Query, Name: s.Name, Group: s.Group, Other: s.Other, Points: t.points(s.Values)}
@@ -67,7 +71,11 @@ func (t *Timeseries) Proto() *svcv2.QueryTimeseriesResponse {
 // Proto converts a result for svc.v2.QueryService.
 func (b *Breakdown) Proto() *svcv2.QueryBreakdownResponse {
 	out := &svcv2.QueryBreakdownResponse{
-		Object: "query_breakdown", StartTime: timestamppb.New(b.Window.Start), EndTime: timestamppb.New(b.Window.End), Truncated: b.Truncated, Warnings: b.Warnings,
+		Object:    "query_breakdown",
+		StartTime: timestamppb.New(b.Window.Start),
+		EndTime:   timestamppb.New(b.Window.End),
+		Truncated: b.Truncated,
+		Warnings:  b.Warnings,
 	}
 	for _, c := range b.Columns {
 		out.Columns = append(out.Columns, &svcv2.QueryColumn{Query: c.Query, Name: c.Name})

@@ -84,7 +84,14 @@ func (s SignalQuery) Request() (*Request, error) {
 	if err != nil {
 		return nil, invalid("where", "cannot be read: %s", err)
 	}
-	spec := Spec{Source: s.Source, Metric: s.Metric, Aggregation: a, Filter: And(s.Filter, where), Limit: int(s.RowLimit), SeriesLimit: int(s.SeriesLimit)}
+	spec := Spec{
+		Source:      s.Source,
+		Metric:      s.Metric,
+		Aggregation: a,
+		Filter:      And(s.Filter, where),
+		Limit:       int(s.RowLimit),
+		SeriesLimit: int(s.SeriesLimit),
+	}
 	if err := s.group(&spec); err != nil {
 		return nil, err
 	}

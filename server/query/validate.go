@@ -54,7 +54,13 @@ func (m *Match) check(s Source) string {
 	case Builtin:
 		f, ok := findBuiltin(s, m.Field.Key)
 		if !ok {
-			return fmt.Sprintf("%s have no field `%s`; theirs are %s, and attributes as %s", s, m.Field.Key, strings.Join(BuiltinFields(s), ", "), scopesOf(s))
+			return fmt.Sprintf(
+				"%s have no field `%s`; theirs are %s, and attributes as %s",
+				s,
+				m.Field.Key,
+				strings.Join(BuiltinFields(s), ", "),
+				scopesOf(s),
+			)
 		}
 		kind = f.kind
 	case OwnAttribute, ResourceAttribute:
@@ -91,7 +97,12 @@ func (m *Match) checkValues(kind fieldKind, op Op) string {
 		}
 		for _, v := range m.Values {
 			if _, ok := fieldNumber(kind, v); !ok {
-				return fmt.Sprintf("`%s` is compared with a number%s, not %q", m.Field, map[bool]string{true: " of milliseconds or a duration such as 250ms or 1.5s"}[kind == durationField], v)
+				return fmt.Sprintf(
+					"`%s` is compared with a number%s, not %q",
+					m.Field,
+					map[bool]string{true: " of milliseconds or a duration such as 250ms or 1.5s"}[kind == durationField],
+					v,
+				)
 			}
 		}
 	case listField:
@@ -316,9 +327,13 @@ func (r *Request) validateBreakdown() error {
 	for i := range r.Queries {
 		q := &r.Queries[i].Spec
 		if q.Source != Metrics && !q.Filter.narrows(narrowing) {
-			return apierr.New(apierr.TelemetryBreakdownFilterRequired,
-				"A breakdown over more than "+limits.Lasts(limits.UnfilteredBreakdownWindow)+" needs a filter that narrows it: a service, span name, environment, trace, event name, errors only or an attribute's value.",
-				apierr.Param("filters"))
+			return apierr.New(
+				apierr.TelemetryBreakdownFilterRequired,
+				"A breakdown over more than "+limits.Lasts(
+					limits.UnfilteredBreakdownWindow,
+				)+" needs a filter that narrows it: a service, span name, environment, trace, event name, errors only or an attribute's value.",
+				apierr.Param("filters"),
+			)
 		}
 	}
 	return nil

@@ -31,7 +31,10 @@ func ParseWhere(s Source, text string) (Filter, error) { return parseWhere(s, te
 // parseWhere reads a filter but does not check conditions that have the mark in a value.
 func parseWhere(s Source, text, mark string) (Filter, error) {
 	if n := utf8.RuneCountInString(text); n > limits.WhereText {
-		return Filter{}, &WhereError{Position: 1, Message: fmt.Sprintf("the filter has %d characters; at most %d are allowed", n, limits.WhereText)}
+		return Filter{}, &WhereError{
+			Position: 1,
+			Message:  fmt.Sprintf("the filter has %d characters; at most %d are allowed", n, limits.WhereText),
+		}
 	}
 	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
 		return Filter{}, &WhereError{Position: 1, Message: "the filter is not valid UTF-8 text"}

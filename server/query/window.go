@@ -24,7 +24,11 @@ func NewWindow(start, end *timestamppb.Timestamp, longest time.Duration) (Window
 		out  *time.Time
 	}{{"start_time", start, &w.Start}, {"end_time", end, &w.End}} {
 		if f.in == nil {
-			return Window{}, apierr.New(apierr.ParameterMissing, f.name+" is required: a time in RFC 3339, for example 2026-01-31T09:30:00Z.", apierr.Param(f.name))
+			return Window{}, apierr.New(
+				apierr.ParameterMissing,
+				f.name+" is required: a time in RFC 3339, for example 2026-01-31T09:30:00Z.",
+				apierr.Param(f.name),
+			)
 		}
 		*f.out = f.in.AsTime()
 		// The warehouse counts nanoseconds since 1970 in 64 bits.
@@ -36,9 +40,14 @@ func NewWindow(start, end *timestamppb.Timestamp, longest time.Duration) (Window
 		return Window{}, apierr.New(apierr.TimeRangeInvalid, "end_time must be after start_time.", apierr.Param("end_time"))
 	}
 	if w.End.Sub(w.Start) > longest {
-		return Window{}, apierr.New(apierr.TelemetryRangeTooLarge,
-			fmt.Sprintf("The window is longer than the %d days that this operation reads at most. Move start_time closer to end_time.", int(longest/limits.Day)),
-			apierr.Param("start_time"))
+		return Window{}, apierr.New(
+			apierr.TelemetryRangeTooLarge,
+			fmt.Sprintf(
+				"The window is longer than the %d days that this operation reads at most. Move start_time closer to end_time.",
+				int(longest/limits.Day),
+			),
+			apierr.Param("start_time"),
+		)
 	}
 	return w, nil
 }

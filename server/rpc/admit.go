@@ -96,7 +96,10 @@ func limitKey(p *principal.Principal) string {
 // permit checks scope, then role.
 func permit(p *principal.Principal, m *contract.Method) error {
 	if missing := m.MissingScopes(p.Allows); len(missing) > 0 {
-		return apierr.New(apierr.InsufficientScope, fmt.Sprintf("This operation needs the scope `%s`, which the credential does not have.", missing[0]))
+		return apierr.New(
+			apierr.InsufficientScope,
+			fmt.Sprintf("This operation needs the scope `%s`, which the credential does not have.", missing[0]),
+		)
 	}
 	if m.Admin && !p.IsAdmin() {
 		return apierr.New(m.RoleError, "Only an administrator of the organization may do this.")

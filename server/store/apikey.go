@@ -70,8 +70,17 @@ func (s *Store) CreateApiKey(ctx context.Context, org principal.OrgID, in NewApi
 // key is the row of a new key.
 func (in *NewApiKey) key(org principal.OrgID) ApiKey {
 	return ApiKey{
-		Org: org, Name: in.Name, Description: in.Description, Kind: in.Kind, Scopes: in.Scopes, KeyPrefix: in.Secret.Prefix, SecretHash: in.Secret.Hash,
-		ExpiresAt: in.ExpiresAt, CreatedAt: in.CreatedAt, CreatedBy: in.CreatedBy, CreatedByEmail: nonZero(in.CreatedByEmail),
+		Org:            org,
+		Name:           in.Name,
+		Description:    in.Description,
+		Kind:           in.Kind,
+		Scopes:         in.Scopes,
+		KeyPrefix:      in.Secret.Prefix,
+		SecretHash:     in.Secret.Hash,
+		ExpiresAt:      in.ExpiresAt,
+		CreatedAt:      in.CreatedAt,
+		CreatedBy:      in.CreatedBy,
+		CreatedByEmail: nonZero(in.CreatedByEmail),
 	}
 }
 
@@ -153,7 +162,12 @@ func (s *Store) RollApiKey(ctx context.Context, org principal.OrgID, id uuid.UUI
 // new key.
 func (k *ApiKey) event(verb string, before map[string]any) AuditEvent {
 	after := map[string]any{
-		"name": k.Name, "description": k.Description, "kind": string(k.Kind), "scopes": k.Scopes, "key_prefix": k.KeyPrefix, "expires_at": k.ExpiresAt,
+		"name":        k.Name,
+		"description": k.Description,
+		"kind":        string(k.Kind),
+		"scopes":      k.Scopes,
+		"key_prefix":  k.KeyPrefix,
+		"expires_at":  k.ExpiresAt,
 	}
 	if before != nil {
 		after = map[string]any{"revoked": true}

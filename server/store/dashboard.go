@@ -29,9 +29,18 @@ type DashboardChange struct {
 }
 
 // CreateDashboard creates a dashboard with its first version. The second result is the number of the transaction.
-func (s *Store) CreateDashboard(ctx context.Context, org principal.OrgID, by principal.UserID, in DashboardChange) (d Dashboard, txid string, err error) {
+func (s *Store) CreateDashboard(
+	ctx context.Context,
+	org principal.OrgID,
+	by principal.UserID,
+	in DashboardChange,
+) (d Dashboard, txid string, err error) {
 	err = s.tx(ctx, "create dashboard", func(tx *ent.Tx) (err error) {
-		d, err = s.insertDashboard(ctx, tx, Dashboard{Org: org, Name: in.Name, Definition: in.Definition, Version: 1, CreatedBy: by, UpdatedBy: by})
+		d, err = s.insertDashboard(
+			ctx,
+			tx,
+			Dashboard{Org: org, Name: in.Name, Definition: in.Definition, Version: 1, CreatedBy: by, UpdatedBy: by},
+		)
 		if err != nil {
 			return err
 		}

@@ -57,7 +57,14 @@ func (s *Store) DashboardShareByHash(ctx context.Context, hash string) (Dashboar
 }
 
 // UpsertDashboardShare creates a share, or changes the mode of an existing share and keeps its token.
-func (s *Store) UpsertDashboardShare(ctx context.Context, org principal.OrgID, id uuid.UUID, widget, mode string, by principal.UserID, token ShareToken) (share DashboardShare, err error) {
+func (s *Store) UpsertDashboardShare(
+	ctx context.Context,
+	org principal.OrgID,
+	id uuid.UUID,
+	widget, mode string,
+	by principal.UserID,
+	token ShareToken,
+) (share DashboardShare, err error) {
 	err = s.tx(ctx, "share dashboard", func(tx *ent.Tx) error {
 		row, err := s.lockShare(ctx, tx, org, id, widget)
 		now := s.stamp()
@@ -93,7 +100,13 @@ func (s *Store) UpsertDashboardShare(ctx context.Context, org principal.OrgID, i
 }
 
 // RotateDashboardShare gives a share a new token. It returns nil if there is no share.
-func (s *Store) RotateDashboardShare(ctx context.Context, org principal.OrgID, id uuid.UUID, widget string, token ShareToken) (share *DashboardShare, err error) {
+func (s *Store) RotateDashboardShare(
+	ctx context.Context,
+	org principal.OrgID,
+	id uuid.UUID,
+	widget string,
+	token ShareToken,
+) (share *DashboardShare, err error) {
 	err = s.tx(ctx, "rotate dashboard share", func(tx *ent.Tx) error {
 		row, err := s.lockShare(ctx, tx, org, id, widget)
 		if err != nil || row == nil {

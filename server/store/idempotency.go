@@ -34,7 +34,12 @@ const claimAttempts = 8
 
 // ClaimIdempotencyKey begins a request with a key of its caller. Exactly one of several concurrent calls is the first; all others
 // get the row of that call. Until CompleteIdempotencyKey, the claim expires after lease.
-func (s *Store) ClaimIdempotencyKey(ctx context.Context, org principal.OrgID, in IdempotencyKey, lease time.Duration) (row IdempotencyKey, first bool, err error) {
+func (s *Store) ClaimIdempotencyKey(
+	ctx context.Context,
+	org principal.OrgID,
+	in IdempotencyKey,
+	lease time.Duration,
+) (row IdempotencyKey, first bool, err error) {
 	const op = "claim idempotency key"
 	same := func(now time.Time) *ent.IdempotencyKeyQuery {
 		return s.write.IdempotencyKey.Query().Where(idempotencykey.OrgID(string(org)), idempotencykey.Caller(in.Caller),

@@ -58,7 +58,11 @@ func (s *Store) IngestKeyByHash(ctx context.Context, hash string) (IngestKey, er
 func (s *Store) TouchIngestKey(ctx context.Context, org principal.OrgID, id uuid.UUID, at time.Time) error {
 	at = utc(at)
 	err := s.write.IngestKey.Update().
-		Where(ingestkey.ID(id), ingestkey.OrgID(string(org)), ingestkey.Or(ingestkey.LastUsedAtIsNil(), ingestkey.LastUsedAtLTE(at.Add(-TouchInterval)))).
+		Where(
+			ingestkey.ID(id),
+			ingestkey.OrgID(string(org)),
+			ingestkey.Or(ingestkey.LastUsedAtIsNil(), ingestkey.LastUsedAtLTE(at.Add(-TouchInterval))),
+		).
 		SetLastUsedAt(at).Exec(ctx)
 	if err != nil {
 		return mapError("touch ingest key", err)

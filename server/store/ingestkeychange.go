@@ -29,7 +29,13 @@ func (s *Store) createDefaultIngestKeys(ctx context.Context, tx *ent.Tx, org pri
 	if err != nil {
 		return nil, err
 	}
-	private, err := s.createIngestKey(ctx, tx, org, IngestKeyPrivate, NewIngestKey{Name: "Server", Secret: in.Private, CreatedBy: in.CreatedBy})
+	private, err := s.createIngestKey(
+		ctx,
+		tx,
+		org,
+		IngestKeyPrivate,
+		NewIngestKey{Name: "Server", Secret: in.Private, CreatedBy: in.CreatedBy},
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -59,10 +65,25 @@ func (s *Store) CreateIngestKey(ctx context.Context, org principal.OrgID, in New
 	return key, nil
 }
 
-func (s *Store) createIngestKey(ctx context.Context, tx *ent.Tx, org principal.OrgID, kind IngestKeyKind, in NewIngestKey) (IngestKey, error) {
+func (s *Store) createIngestKey(
+	ctx context.Context,
+	tx *ent.Tx,
+	org principal.OrgID,
+	kind IngestKeyKind,
+	in NewIngestKey,
+) (IngestKey, error) {
 	key := IngestKey{
-		Org: org, Kind: kind, Name: in.Name, Description: in.Description, KeyHash: in.Secret.Hash, KeyPrefix: in.Secret.Prefix, Signals: in.Signals,
-		RateLimit: in.RateLimit, ExpiresAt: in.ExpiresAt, CreatedAt: s.stamp(), CreatedBy: in.CreatedBy,
+		Org:         org,
+		Kind:        kind,
+		Name:        in.Name,
+		Description: in.Description,
+		KeyHash:     in.Secret.Hash,
+		KeyPrefix:   in.Secret.Prefix,
+		Signals:     in.Signals,
+		RateLimit:   in.RateLimit,
+		ExpiresAt:   in.ExpiresAt,
+		CreatedAt:   s.stamp(),
+		CreatedBy:   in.CreatedBy,
 	}
 	if kind == IngestKeyPublic {
 		key.PublicText = in.Secret.Public
@@ -104,28 +125,34 @@ func (s *Store) EditIngestKey(ctx context.Context, org principal.OrgID, id uuid.
 	if err := edit.check(s.now()); err != nil {
 		return IngestKey{}, err
 	}
-	return s.changeIngestKey(ctx, "edit ingest key", org, customIngestKey(id), func(old IngestKey, u *ent.IngestKeyUpdateOne) (AuditEvent, bool) {
-		now := old
-		edit.apply(&now, s.stamp())
-		u.SetName(now.Name)
-		setOrClear(now.Description, u.SetDescription, u.ClearDescription)
-		setOrClear(now.RateLimit, u.SetRateLimit, u.ClearRateLimit)
-		setOrClear(now.DisabledAt, u.SetDisabledAt, u.ClearDisabledAt)
-		setOrClear(now.ExpiresAt, u.SetExpiresAt, u.ClearExpiresAt)
-		if edit.Signals.Set {
-			u.SetSignals(now.Signals)
-		}
-		if len(now.ResourceAttributes) == 0 {
-			u.ClearResourceAttributes()
-		} else {
-			u.SetResourceAttributes(now.ResourceAttributes)
-		}
-		e := old.event("updated", old.auditFields(), now.auditFields())
-		if auditChanges(e.Before, e.After) == nil {
-			return AuditEvent{}, false
-		}
-		return e, now.DisabledAt != nil
-	})
+	return s.changeIngestKey(
+		ctx,
+		"edit ingest key",
+		org,
+		customIngestKey(id),
+		func(old IngestKey, u *ent.IngestKeyUpdateOne) (AuditEvent, bool) {
+			now := old
+			edit.apply(&now, s.stamp())
+			u.SetName(now.Name)
+			setOrClear(now.Description, u.SetDescription, u.ClearDescription)
+			setOrClear(now.RateLimit, u.SetRateLimit, u.ClearRateLimit)
+			setOrClear(now.DisabledAt, u.SetDisabledAt, u.ClearDisabledAt)
+			setOrClear(now.ExpiresAt, u.SetExpiresAt, u.ClearExpiresAt)
+			if edit.Signals.Set {
+				u.SetSignals(now.Signals)
+			}
+			if len(now.ResourceAttributes) == 0 {
+				u.ClearResourceAttributes()
+			} else {
+				u.SetResourceAttributes(now.ResourceAttributes)
+			}
+			e := old.event("updated", old.auditFields(), now.auditFields())
+			if auditChanges(e.Before, e.After) == nil {
+				return AuditEvent{}, false
+			}
+			return e, now.DisabledAt != nil
+		},
+	)
 }
 
 func setOrClear[T, U any](v *T, set func(T) U, unset func() U) {

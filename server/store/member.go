@@ -80,7 +80,13 @@ func (s *Store) DeleteMembership(ctx context.Context, org principal.OrgID, user 
 
 // lockMember finds a member and locks the organization for a change. leaves says that the member will not be an administrator
 // afterwards.
-func (s *Store) lockMember(ctx context.Context, tx *ent.Tx, org principal.OrgID, user principal.UserID, leaves bool) (*ent.Membership, error) {
+func (s *Store) lockMember(
+	ctx context.Context,
+	tx *ent.Tx,
+	org principal.OrgID,
+	user principal.UserID,
+	leaves bool,
+) (*ent.Membership, error) {
 	// Two administrators who remove each other concurrently must not both succeed.
 	if err := s.lockOrganization(ctx, tx, org); err != nil {
 		return nil, err
@@ -98,6 +104,12 @@ func (s *Store) lockMember(ctx context.Context, tx *ent.Tx, org principal.OrgID,
 
 func toMember(row *ent.Membership) Member {
 	return Member{
-		User: principal.UserID(row.UserID), Email: row.Edges.User.Email, Name: row.Edges.User.Name, Role: principal.Role(row.Role), JoinedAt: utc(row.CreatedAt),
+		User: principal.UserID(
+			row.UserID,
+		),
+		Email:    row.Edges.User.Email,
+		Name:     row.Edges.User.Name,
+		Role:     principal.Role(row.Role),
+		JoinedAt: utc(row.CreatedAt),
 	}
 }

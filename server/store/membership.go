@@ -39,7 +39,14 @@ func memberAdded(user principal.UserID, role principal.Role) AuditEvent {
 	return AuditEvent{Action: "member.added", ResourceID: string(user), AffectedUser: user, After: map[string]any{"role": string(role)}}
 }
 
-func createMembership(ctx context.Context, tx *ent.Tx, org principal.OrgID, user principal.UserID, role membership.Role, now time.Time) error {
+func createMembership(
+	ctx context.Context,
+	tx *ent.Tx,
+	org principal.OrgID,
+	user principal.UserID,
+	role membership.Role,
+	now time.Time,
+) error {
 	id, err := uuid.NewV7()
 	if err != nil {
 		return err

@@ -65,7 +65,10 @@ func loadMigrations(files fs.FS, dir string) ([]migration, error) {
 }
 
 func (s *Store) migrate(ctx context.Context) error {
-	ms, err := loadMigrations(migrationFiles, "migrations/"+map[string]string{dialect.SQLite: "sqlite", dialect.Postgres: "postgres"}[s.dialect])
+	ms, err := loadMigrations(
+		migrationFiles,
+		"migrations/"+map[string]string{dialect.SQLite: "sqlite", dialect.Postgres: "postgres"}[s.dialect],
+	)
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,12 @@ func (s *Store) ChangePassword(ctx context.Context, id principal.UserID, hash st
 			return err
 		}
 		for _, org := range orgs {
-			e := AuditEvent{Action: "user.password_changed", ResourceID: string(id), AffectedUser: id, Metadata: map[string]any{"sessions_ended": len(gone)}}
+			e := AuditEvent{
+				Action:       "user.password_changed",
+				ResourceID:   string(id),
+				AffectedUser: id,
+				Metadata:     map[string]any{"sessions_ended": len(gone)},
+			}
 			if err := s.audit(ctx, tx, principal.OrgID(org), e); err != nil {
 				return err
 			}

@@ -22,7 +22,14 @@ func backfills() []backfill {
 	return []backfill{
 		{view: "error_events_view", source: "spans", target: "error_events", at: "Timestamp", key: "OrgId, TraceId, SpanId", filter: "1"},
 		{view: "service_peers_view", source: "spans", target: "service_peers", at: "Minute", key: "OrgId, Minute", filter: "1"},
-		{view: "product_event_keys_view", source: "product_events", target: "attribute_keys", at: "Hour", key: "OrgId, Hour", filter: "Signal = 'product_events'"},
+		{
+			view:   "product_event_keys_view",
+			source: "product_events",
+			target: "attribute_keys",
+			at:     "Hour",
+			key:    "OrgId, Hour",
+			filter: "Signal = 'product_events'",
+		},
 	}
 }
 
@@ -103,7 +110,14 @@ func (w *Warehouse) fill(ctx context.Context, f backfill, query string, added ti
 	if err != nil {
 		return 0, err
 	}
-	columns, err := w.texts(ctx, "SELECT name FROM system.columns WHERE database = "+quoteText(w.endpoint.database)+" AND table = "+quoteText(f.target)+" ORDER BY position")
+	columns, err := w.texts(
+		ctx,
+		"SELECT name FROM system.columns WHERE database = "+quoteText(
+			w.endpoint.database,
+		)+" AND table = "+quoteText(
+			f.target,
+		)+" ORDER BY position",
+	)
 	if err != nil {
 		return 0, err
 	}
@@ -114,8 +128,15 @@ func (w *Warehouse) fill(ctx context.Context, f backfill, query string, added ti
 				hour.Add(time.Hour).Unix())
 		}
 		rows := strings.Replace(query, "FROM "+f.source+"\n", fmt.Sprintf("FROM (SELECT * FROM %s WHERE %s)\n", f.source, within("Timestamp")), 1)
-		sql := fmt.Sprintf("INSERT INTO %[1]s (%[2]s) SELECT %[2]s FROM (\n%[3]s\n) WHERE (%[4]s) NOT IN (SELECT %[4]s FROM %[1]s WHERE %[5]s AND %[6]s)",
-			f.target, list, rows, f.key, f.filter, within(f.at))
+		sql := fmt.Sprintf(
+			"INSERT INTO %[1]s (%[2]s) SELECT %[2]s FROM (\n%[3]s\n) WHERE (%[4]s) NOT IN (SELECT %[4]s FROM %[1]s WHERE %[5]s AND %[6]s)",
+			f.target,
+			list,
+			rows,
+			f.key,
+			f.filter,
+			within(f.at),
+		)
 		// One thread: concurrent inserts and reads have priority.
 		if err := w.exec(ctx, w.endpoint.database, sql, map[string]string{"max_threads": "1", "insert_deduplicate": "0"}); err != nil {
 			return hours, err

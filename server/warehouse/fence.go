@@ -9,7 +9,9 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/chdb"
 )
 
-var createPattern = regexp.MustCompile(`(?is)^CREATE\s+(?:OR\s+REPLACE\s+)?(?:MATERIALIZED\s+VIEW|VIEW|TABLE)\s+(?:IF\s+NOT\s+EXISTS\s+)?([A-Za-z_][A-Za-z0-9_]*)`)
+var createPattern = regexp.MustCompile(
+	`(?is)^CREATE\s+(?:OR\s+REPLACE\s+)?(?:MATERIALIZED\s+VIEW|VIEW|TABLE)\s+(?:IF\s+NOT\s+EXISTS\s+)?([A-Za-z_][A-Za-z0-9_]*)`,
+)
 
 // createsPattern finds statements that create a table or a view.
 var createsPattern = regexp.MustCompile(`(?i)^(CREATE|ATTACH|RENAME|EXCHANGE)\b`)

@@ -24,9 +24,19 @@ func (w *Warehouse) TenantGrants() string {
 	limits := DefaultTenantLimits()
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+";\n", args...) }
-	line("CREATE SETTINGS PROFILE IF NOT EXISTS %s%s SETTINGS readonly = 2, allow_ddl = 0 CONST, allow_introspection_functions = 0 CONST, max_execution_time = %d MAX 60, "+
-		"max_memory_usage = %d MAX %d, max_threads = 1 MAX 2, max_rows_to_read = %d MAX %d, max_result_bytes = %d MAX %d",
-		user, onCluster, int(limits.Time.Seconds()), limits.Memory, 4*limits.Memory, limits.RowsToRead, 4*limits.RowsToRead, 4*limits.MaxBytes, 16*limits.MaxBytes)
+	line(
+		"CREATE SETTINGS PROFILE IF NOT EXISTS %s%s SETTINGS readonly = 2, allow_ddl = 0 CONST, allow_introspection_functions = 0 CONST, max_execution_time = %d MAX 60, "+
+			"max_memory_usage = %d MAX %d, max_threads = 1 MAX 2, max_rows_to_read = %d MAX %d, max_result_bytes = %d MAX %d",
+		user,
+		onCluster,
+		int(limits.Time.Seconds()),
+		limits.Memory,
+		4*limits.Memory,
+		limits.RowsToRead,
+		4*limits.RowsToRead,
+		4*limits.MaxBytes,
+		16*limits.MaxBytes,
+	)
 	line("CREATE USER IF NOT EXISTS %s%s IDENTIFIED WITH sha256_password BY '…' DEFAULT ROLE NONE SETTINGS PROFILE '%s'", user,
 		onCluster, user)
 	line("REVOKE%s ALL ON *.* FROM %s", onCluster, user)

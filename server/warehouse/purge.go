@@ -81,8 +81,11 @@ func (w *Warehouse) DeleteOrganization(ctx context.Context, org principal.OrgID)
 // organizationTables lists the tables that hold rows of organizations. On a cluster these are the tables of the shards.
 func (w *Warehouse) organizationTables(ctx context.Context) ([]string, error) {
 	qctx := clickhouse.Context(ctx, clickhouse.WithSettings(w.limits.settings()))
-	rows, err := w.conn.Query(qctx, "SELECT table FROM system.columns WHERE database = "+quoteText(w.endpoint.database)+" AND name = 'OrgId' AND table IN "+
-		"(SELECT name FROM system.tables WHERE database = "+quoteText(w.endpoint.database)+" AND engine LIKE '%MergeTree') ORDER BY table")
+	rows, err := w.conn.Query(
+		qctx,
+		"SELECT table FROM system.columns WHERE database = "+quoteText(w.endpoint.database)+" AND name = 'OrgId' AND table IN "+
+			"(SELECT name FROM system.tables WHERE database = "+quoteText(w.endpoint.database)+" AND engine LIKE '%MergeTree') ORDER BY table",
+	)
 	if err != nil {
 		return nil, mapError(ctx, err)
 	}

@@ -90,9 +90,14 @@ func (w *Warehouse) tenantSchema(ctx context.Context) (*tenantSchema, error) {
 		local = localSuffix
 	}
 	// Take the sort key and the table engine from the table that holds the rows.
-	columns, err := w.texts(ctx, "SELECT concat(c.table, '\\t', c.name, '\\t', c.type, '\\t', toString(indexOf(splitByString(', ', t.sorting_key), c.name)), '\\t', "+
-		"if(t.engine LIKE '%ReplacingMergeTree', '1', '')) FROM system.columns AS c INNER JOIN system.tables AS t ON t.database = c.database AND t.name = concat(c.table, "+
-		quoteText(local)+") WHERE c.database = "+quoteText(w.endpoint.database)+" AND c.default_kind != 'EPHEMERAL' ORDER BY c.table, c.position")
+	columns, err := w.texts(
+		ctx,
+		"SELECT concat(c.table, '\\t', c.name, '\\t', c.type, '\\t', toString(indexOf(splitByString(', ', t.sorting_key), c.name)), '\\t', "+
+			"if(t.engine LIKE '%ReplacingMergeTree', '1', '')) FROM system.columns AS c INNER JOIN system.tables AS t ON t.database = c.database AND t.name = concat(c.table, "+
+			quoteText(
+				local,
+			)+") WHERE c.database = "+quoteText(w.endpoint.database)+" AND c.default_kind != 'EPHEMERAL' ORDER BY c.table, c.position",
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -153,8 +158,11 @@ func (w *Warehouse) verifyFence(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	policies, err := w.texts(ctx, "SELECT concat(table, '\\t', coalesce(select_filter, ''), '\\t', toString(is_restrictive)) FROM system.row_policies WHERE database = "+
-		quoteText(w.endpoint.database)+" AND (apply_to_all = 1 OR has(apply_to_list, "+quoteText(w.tenantUser())+"))")
+	policies, err := w.texts(
+		ctx,
+		"SELECT concat(table, '\\t', coalesce(select_filter, ''), '\\t', toString(is_restrictive)) FROM system.row_policies WHERE database = "+
+			quoteText(w.endpoint.database)+" AND (apply_to_all = 1 OR has(apply_to_list, "+quoteText(w.tenantUser())+"))",
+	)
 	if err != nil {
 		return err
 	}

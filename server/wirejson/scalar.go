@@ -128,7 +128,12 @@ func (d *decoder) scalar(f protoreflect.FieldDescriptor, path string) (v protore
 func parseNumber(f protoreflect.FieldDescriptor, text string) (protoreflect.Value, error) {
 	bits := 64
 	switch f.Kind() {
-	case protoreflect.Int32Kind, protoreflect.Sint32Kind, protoreflect.Sfixed32Kind, protoreflect.Uint32Kind, protoreflect.Fixed32Kind, protoreflect.FloatKind:
+	case protoreflect.Int32Kind,
+		protoreflect.Sint32Kind,
+		protoreflect.Sfixed32Kind,
+		protoreflect.Uint32Kind,
+		protoreflect.Fixed32Kind,
+		protoreflect.FloatKind:
 		bits = 32
 	}
 	whole := text

@@ -42,7 +42,15 @@ func (r *reader) attributes(field string, limit int) []productevents.Attribute {
 		r.warnCut(field, "has a value longer than "+strconv.Itoa(productevents.MaxAttributeValue)+" bytes, which was cut", 1)
 	}
 	if dropped > 0 {
-		r.warnCut(field, "has more than "+strconv.Itoa(limit)+" entries, or keys that are empty or longer than "+strconv.Itoa(productevents.MaxAttributeKey)+" bytes, which were left out", dropped)
+		r.warnCut(
+			field,
+			"has more than "+strconv.Itoa(
+				limit,
+			)+" entries, or keys that are empty or longer than "+strconv.Itoa(
+				productevents.MaxAttributeKey,
+			)+" bytes, which were left out",
+			dropped,
+		)
 	}
 	return out
 }
@@ -83,7 +91,9 @@ func (r *reader) resource(sent []productevents.Attribute) []productevents.Attrib
 		}
 	}
 	out = append(
-		out, productevents.Attribute{Key: "svc_org_id", Value: string(r.stamp.Org)}, productevents.Attribute{Key: "svc_ingest_key_type", Value: r.stamp.KeyType},
+		out,
+		productevents.Attribute{Key: "svc_org_id", Value: string(r.stamp.Org)},
+		productevents.Attribute{Key: "svc_ingest_key_type", Value: r.stamp.KeyType},
 		productevents.Attribute{Key: "svc_ingest_source", Value: "svc-ingest-gateway"},
 	)
 	if r.stamp.KeyID != "" {

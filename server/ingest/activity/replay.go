@@ -26,7 +26,16 @@ func (r *reader) sessionReplay() bool {
 	last, hasLast := r.time("last_activity_at")
 	duration := r.number("duration_ms", math.MaxInt64)
 	isNew := r.flag("visitor_is_new")
-	pages, clicks, errs := r.number("page_views", math.MaxUint32), r.number("click_count", math.MaxUint32), r.number("error_count", math.MaxUint32)
+	pages, clicks, errs := r.number(
+		"page_views",
+		math.MaxUint32,
+	), r.number(
+		"click_count",
+		math.MaxUint32,
+	), r.number(
+		"error_count",
+		math.MaxUint32,
+	)
 	traces := r.traceIDs("trace_ids")
 	traits := r.attributes("user_traits", maxTraits)
 	resource := r.resource(r.attributes("resource_attributes", maxResourceAttributes))

@@ -90,7 +90,11 @@ func (l Connectors) AuthenticateConnector(ctx context.Context, id, secret string
 		}
 		return ingest.Connector{}, err
 	}
-	return ingest.Connector{Org: found.Org, ID: found.ID, Source: logpush.Source{ServiceName: found.ServiceName, ZoneName: found.ZoneName}}, nil
+	return ingest.Connector{
+		Org:    found.Org,
+		ID:     found.ID,
+		Source: logpush.Source{ServiceName: found.ServiceName, ZoneName: found.ZoneName},
+	}, nil
 }
 
 // Delivered notes a delivery of the connector and its problem, if any.

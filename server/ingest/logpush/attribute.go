@@ -212,7 +212,8 @@ func splitPort(host []byte) (name, port []byte) {
 		return host[1 : n-1], nil
 	}
 	i := bytes.LastIndexByte(host, ':')
-	if i < 0 || i+1 == len(host) || len(host)-i > 6 || bytes.IndexByte(host[i:], ']') >= 0 || bytes.IndexByte(host[:i], ':') >= 0 && host[0] != '[' {
+	if i < 0 || i+1 == len(host) || len(host)-i > 6 || bytes.IndexByte(host[i:], ']') >= 0 ||
+		bytes.IndexByte(host[:i], ':') >= 0 && host[0] != '[' {
 		return host, nil
 	}
 	for _, c := range host[i+1:] {

@@ -138,19 +138,32 @@ func (k issueKind) message() string {
 	case issueTimeRange:
 		return "is out of range and was replaced"
 	case issueObservedTime:
-		return "is more than " + limits.Days(limits.LogRetention) + " back or " + limits.Lasts(limits.ClockAhead) + " ahead: the receive time was stored; check the clock of what observed it"
+		return "is more than " + limits.Days(
+			limits.LogRetention,
+		) + " back or " + limits.Lasts(
+			limits.ClockAhead,
+		) + " ahead: the receive time was stored; check the clock of what observed it"
 	case issueEnum:
 		return "is a number that OTLP does not define: 0 was stored, which stands for unset or unspecified"
 	case issueLongKey, issueLongValue, issueLongBody, issueManyAttributes, issueLongName, issueLongText, issueManyElements:
 		return limitMessage(k)
 	case issueSampleRate:
-		return fmt.Sprintf("is more than %d with the sampling of this organization: the span was stored as standing for so many", int64(maxSampleRate))
+		return fmt.Sprintf(
+			"is more than %d with the sampling of this organization: the span was stored as standing for so many",
+			int64(maxSampleRate),
+		)
 	case issueEventSignal:
 		return "this ingest key may not send events: no product event was made of the span"
 	case issueEventName:
-		return fmt.Sprintf("the name of a product event must be 1 to %d bytes long and must not begin with $, which is reserved: no product event was made of the span", productevents.MaxName)
+		return fmt.Sprintf(
+			"the name of a product event must be 1 to %d bytes long and must not begin with $, which is reserved: no product event was made of the span",
+			productevents.MaxName,
+		)
 	case issueEventLimit:
-		return fmt.Sprintf("the product event has a value that is too long or more than %d attributes: it was stored without what is beyond the limits", productevents.MaxAttributes)
+		return fmt.Sprintf(
+			"the product event has a value that is too long or more than %d attributes: it was stored without what is beyond the limits",
+			productevents.MaxAttributes,
+		)
 	default:
 		return fmt.Sprintf("a value is nested more than %d deep: the innermost parts were left out", maxJSONDepth)
 	}
@@ -159,7 +172,15 @@ func (k issueKind) message() string {
 // cuts reports whether the issue means that something was shortened or left out because of a limit.
 func (k issueKind) cuts() bool {
 	switch k {
-	case issueDeepValue, issueLongKey, issueLongValue, issueLongBody, issueManyAttributes, issueLongName, issueLongText, issueManyElements, issueEventLimit:
+	case issueDeepValue,
+		issueLongKey,
+		issueLongValue,
+		issueLongBody,
+		issueManyAttributes,
+		issueLongName,
+		issueLongText,
+		issueManyElements,
+		issueEventLimit:
 		return true
 	default:
 		return false

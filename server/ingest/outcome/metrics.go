@@ -11,7 +11,11 @@ var (
 	outcomesKeys    = desc("outcomes_keys", "Keys whose last answers are in memory.")
 	outcomesSaved   = desc("outcomes_saved_total", "Histories of keys saved to the database.")
 	outcomesFailed  = desc("outcomes_save_failures_total", "Times that histories could not be saved.")
-	outcomesEvicted = desc("outcomes_evicted_keys_total", "Keys whose answers made room in memory for those of others; of unsaved ones the latest answers are lost.", "state")
+	outcomesEvicted = desc(
+		"outcomes_evicted_keys_total",
+		"Keys whose answers made room in memory for those of others; of unsaved ones the latest answers are lost.",
+		"state",
+	)
 )
 
 // Describe sends nothing. The checks of metrics that it would bring are those of a registry with fixed sets.

@@ -25,7 +25,12 @@ func (p Posting) InsertIgnoringViews(ctx context.Context, t Table, token string)
 	return post(ctx, p.To.InsertIgnoringViews, t, token)
 }
 
-func post(ctx context.Context, insert func(ctx context.Context, table, columns string, body io.Reader, token string) error, t Table, token string) error {
+func post(
+	ctx context.Context,
+	insert func(ctx context.Context, table, columns string, body io.Reader, token string) error,
+	t Table,
+	token string,
+) error {
 	r, w := io.Pipe()
 	written := make(chan struct{})
 	go func() {

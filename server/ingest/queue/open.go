@@ -241,7 +241,8 @@ func (l *Log) cutTail(f io.ReaderAt, s *scanner, seg *segment, bad []scanned) er
 		Segment: seg.name(), Offset: first.from, Bytes: end - first.from, Seq: first.head.seq, SeqKnown: first.seqKnown,
 		Reason: first.why, Torn: true,
 	}
-	incomplete := len(bad) == 1 && (end+tornZeros <= last.to || (last.seqKnown && last.from+last.head.size() > last.to) || last.to-last.from < frameHeadSize)
+	incomplete := len(bad) == 1 &&
+		(end+tornZeros <= last.to || (last.seqKnown && last.from+last.head.size() > last.to) || last.to-last.from < frameHeadSize)
 	if !incomplete {
 		d.Copy = l.preserve(f, d)
 	}

@@ -7,10 +7,17 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 }
 
 var (
-	usageUnflushed    = desc("usage_unflushed_seconds", "Age of the oldest usage count that the database does not have.")
-	usageSums         = desc("usage_pending_sums", "Sums of usage that wait to be added to the database.")
-	usageFlushes      = desc("usage_flushes_total", "Times that usage was added to the database. An uncertain one failed or has an unknown outcome, and is repeated.", "result")
-	usageMerged       = desc("usage_merged_requests_total", "Requests whose usage was counted without their key, because too many sums waited for the database.")
+	usageUnflushed = desc("usage_unflushed_seconds", "Age of the oldest usage count that the database does not have.")
+	usageSums      = desc("usage_pending_sums", "Sums of usage that wait to be added to the database.")
+	usageFlushes   = desc(
+		"usage_flushes_total",
+		"Times that usage was added to the database. An uncertain one failed or has an unknown outcome, and is repeated.",
+		"result",
+	)
+	usageMerged = desc(
+		"usage_merged_requests_total",
+		"Requests whose usage was counted without their key, because too many sums waited for the database.",
+	)
 	planReads         = desc("plan_reads_total", "Times that plans and the month's usage were read.", "result")
 	planOrganizations = desc("plan_organizations", "Organizations whose plan and usage are in memory.")
 )

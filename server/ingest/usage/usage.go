@@ -101,8 +101,13 @@ func (r *Refusal) Error() string {
 	if r.Inactive {
 		return fmt.Sprintf("The organization has no active subscription: its plan %q is not active. Nothing was stored.", r.Plan)
 	}
-	return fmt.Sprintf("The plan %q of this organization allows %s of %s in a month. The limit is reached, and the month ends at %s. Nothing was stored.",
-		r.Plan, amount(r.Limit, r.Unit), r.Signal, r.Ends.Format(time.RFC3339))
+	return fmt.Sprintf(
+		"The plan %q of this organization allows %s of %s in a month. The limit is reached, and the month ends at %s. Nothing was stored.",
+		r.Plan,
+		amount(r.Limit, r.Unit),
+		r.Signal,
+		r.Ends.Format(time.RFC3339),
+	)
 }
 
 // amount writes a limit in words, with bytes in the largest unit that gives at least 1.

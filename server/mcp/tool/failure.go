@@ -59,7 +59,11 @@ func ErrorResult(t *Tool, err error) (*sdk.CallToolResult, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode the failure of %s: %w", t.Name, err)
 	}
-	return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: text}}, StructuredContent: json.RawMessage(data)}, nil
+	return &sdk.CallToolResult{
+		IsError:           true,
+		Content:           []sdk.Content{&sdk.TextContent{Text: text}},
+		StructuredContent: json.RawMessage(data),
+	}, nil
 }
 
 // FailureOf keeps the tag and the message of an API error. An error without a tag is a defect of the server, and its text stays

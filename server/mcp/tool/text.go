@@ -126,7 +126,12 @@ func (p *Page) Render(title string) string {
 		}
 	}
 	if dropped > 0 {
-		fmt.Fprintf(&head, "\nNote: %d rows do not fit into %d characters and were left out of this text; the structured content has them.\n", dropped, TextBudget)
+		fmt.Fprintf(
+			&head,
+			"\nNote: %d rows do not fit into %d characters and were left out of this text; the structured content has them.\n",
+			dropped,
+			TextBudget,
+		)
 	}
 	return head.String() + tail.String()
 }

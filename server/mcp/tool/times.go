@@ -100,7 +100,11 @@ func (c *Call) Between(start, end *time.Time, fallback, longest time.Duration) (
 		return w, BadInput("start_time", "must be before end_time ("+w.End+").", "now-1h")
 	}
 	if w.To.Sub(w.From) > longest {
-		return w, BadInput("start_time", "is more than "+limits.Lasts(longest)+" before end_time. This tool reads at most "+limits.Lasts(longest)+".", "now-"+Short(longest))
+		return w, BadInput(
+			"start_time",
+			"is more than "+limits.Lasts(longest)+" before end_time. This tool reads at most "+limits.Lasts(longest)+".",
+			"now-"+Short(longest),
+		)
 	}
 	return w, nil
 }

@@ -61,7 +61,15 @@ func (c *Checker) Transport(next http.RoundTripper) http.RoundTripper {
 			return res, err
 		}
 		res.Body = io.NopCloser(bytes.NewReader(body))
-		c.record(Exchange{Method: r.Method, URL: r.URL, Status: res.StatusCode, Header: res.Header, Body: unpack(res.Header.Get("Content-Encoding"), body)})
+		c.record(
+			Exchange{
+				Method: r.Method,
+				URL:    r.URL,
+				Status: res.StatusCode,
+				Header: res.Header,
+				Body:   unpack(res.Header.Get("Content-Encoding"), body),
+			},
+		)
 		return res, nil
 	})
 }

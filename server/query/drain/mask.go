@@ -60,7 +60,9 @@ func mask(word string) string {
 func longHex(word string) bool { return len(word) >= 16 }
 
 func isValue(c byte) bool {
-	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-' || c == '.' || c == '_' || c == '+' || c == '@' || c == '%' || c >= 0x80
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-' || c == '.' || c == '_' || c == '+' || c == '@' ||
+		c == '%' ||
+		c >= 0x80
 }
 
 // maskWhole names the kind of value that a whole word is, or returns nothing. The separators in such a value belong to it.

@@ -54,7 +54,13 @@ func New(cfg Config) *Engine {
 	if cfg.PerOrganization == 0 {
 		cfg.PerOrganization = defaultPerOrganization
 	}
-	return &Engine{warehouse: cfg.Warehouse, now: cfg.Now, slots: read.NewOrgSlots(cfg.PerOrganization), rollups: cfg.Rollups, keys: cache.New[keysOf, []reads.AttributeKeyRow](maxKeyLists, cfg.Now)}
+	return &Engine{
+		warehouse: cfg.Warehouse,
+		now:       cfg.Now,
+		slots:     read.NewOrgSlots(cfg.PerOrganization),
+		rollups:   cfg.Rollups,
+		keys:      cache.New[keysOf, []reads.AttributeKeyRow](maxKeyLists, cfg.Now),
+	}
 }
 
 // answer holds the result of one query.
@@ -118,16 +124,22 @@ func (e *Engine) Total(ctx context.Context, org principal.OrgID, r *query.Reques
 
 func (e *Engine) groups(ctx context.Context, org principal.OrgID, r *query.Request) (*query.Breakdown, error) {
 	joined := len(r.Queries) > 1 || r.Comparison.Previous
-	now, before, warnings, err := e.run(ctx, org, r, r.Window.End.Sub(r.Window.Start), func(q *query.Spec, w query.Window) (query.Plan, error) {
-		if joined {
-			// Columns are joined by group. The first groups of one column may rank low in another column, or in the period
-			// before.
-			wide := *q
-			wide.Limit = limits.BreakdownRows
-			q = &wide
-		}
-		return query.PlanBreakdown(q, w)
-	})
+	now, before, warnings, err := e.run(
+		ctx,
+		org,
+		r,
+		r.Window.End.Sub(r.Window.Start),
+		func(q *query.Spec, w query.Window) (query.Plan, error) {
+			if joined {
+				// Columns are joined by group. The first groups of one column may rank low in another column, or in the period
+				// before.
+				wide := *q
+				wide.Limit = limits.BreakdownRows
+				q = &wide
+			}
+			return query.PlanBreakdown(q, w)
+		},
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +155,14 @@ func (e *Engine) groups(ctx context.Context, org principal.OrgID, r *query.Reque
 }
 
 // others reads the values of all groups together except those with the given keys, for queries whose values do not add up.
-func (e *Engine) others(ctx context.Context, org principal.OrgID, r *query.Request, columns []*column, keys []string, groups map[string][]string) error {
+func (e *Engine) others(
+	ctx context.Context,
+	org principal.OrgID,
+	r *query.Request,
+	columns []*column,
+	keys []string,
+	groups map[string][]string,
+) error {
 	ctx, cancel := context.WithTimeout(ctx, TimeLimit)
 	defer cancel()
 	g, gctx := errgroup.WithContext(ctx)

@@ -53,7 +53,11 @@ func cut(a *answer) bool { return len(a.groups) > 0 && a.groups[0].Groups > uint
 // assembleGroups joins the rows of the queries by their groups and computes the formulas. It takes the groups of all queries, in
 // the order of the first query that is shown. If a query has a condition on its value, only groups in the result of that query
 // remain. The caller then fills the table with the rows of the keys.
-func assembleGroups(out *query.Breakdown, r *query.Request, now, before []answer) (t *breakdownTable, keys []string, groups map[string][]string) {
+func assembleGroups(
+	out *query.Breakdown,
+	r *query.Request,
+	now, before []answer,
+) (t *breakdownTable, keys []string, groups map[string][]string) {
 	seconds := out.Window.End.Sub(out.Window.Start).Seconds()
 	columns := make([]*column, len(r.Queries))
 	groups = map[string][]string{}
@@ -114,7 +118,14 @@ func groupedApart(r *query.Request) []string {
 		return nil
 	}
 	verb := map[bool]string{true: "groups", false: "group"}[len(apart) == 1]
-	return []string{fmt.Sprintf("%s %s by other fields than %s: their values are of different groups and do not stand side by side.", strings.Join(apart, ", "), verb, r.Queries[0].Name)}
+	return []string{
+		fmt.Sprintf(
+			"%s %s by other fields than %s: their values are of different groups and do not stand side by side.",
+			strings.Join(apart, ", "),
+			verb,
+			r.Queries[0].Name,
+		),
+	}
 }
 
 func nothingGrouped(r *query.Request) bool {

@@ -79,7 +79,12 @@ func (e *Engine) knownKeys(ctx context.Context, org principal.OrgID, signal stri
 		return nil, err
 	}
 	defer release()
-	rows, err := read.All[reads.AttributeKeyRow](ctx, e.warehouse, org, reads.ListAttributeKeys(reads.AttributeKeyList{Window: w, Signal: signal, Limit: maxKnownKeys}))
+	rows, err := read.All[reads.AttributeKeyRow](
+		ctx,
+		e.warehouse,
+		org,
+		reads.ListAttributeKeys(reads.AttributeKeyList{Window: w, Signal: signal, Limit: maxKnownKeys}),
+	)
 	if err != nil {
 		return nil, err
 	}

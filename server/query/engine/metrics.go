@@ -30,7 +30,10 @@ func (e *Engine) checkMetrics(ctx context.Context, org principal.OrgID, r *query
 			warnings = append(warnings, fmt.Sprintf("No data points of the metric %q were received in this window.", q.Metric.Name))
 			continue
 		case at < 0:
-			warnings = append(warnings, fmt.Sprintf("The metric %q was received as %s in this window, not as %s.", q.Metric.Name, kinds[0].MetricType, q.Metric.Type))
+			warnings = append(
+				warnings,
+				fmt.Sprintf("The metric %q was received as %s in this window, not as %s.", q.Metric.Name, kinds[0].MetricType, q.Metric.Type),
+			)
 			continue
 		}
 		k := kinds[at]
@@ -45,14 +48,25 @@ func (e *Engine) checkMetrics(ctx context.Context, org principal.OrgID, r *query
 		switch f := q.Aggregation.Func; {
 		case f != query.Rate && f != query.Increase:
 			if q.Metric.Type == "sum" && grows && f != query.Count {
-				warnings = append(warnings, fmt.Sprintf("%q only grows: %s is of its running totals; rate and increase say what happened.", q.Metric.Name, q.Aggregation))
+				warnings = append(
+					warnings,
+					fmt.Sprintf("%q only grows: %s is of its running totals; rate and increase say what happened.", q.Metric.Name, q.Aggregation),
+				)
 			}
 		case len(k.Falling) == len(k.Services):
 			return nil, inQuery(r, i, &query.Invalid{
-				Field: "aggregation", Message: fmt.Sprintf("cannot be %s: the sum %q can fall as well as grow (it is not monotonic); use avg, min, max or sum", f, q.Metric.Name),
+				Field: "aggregation",
+				Message: fmt.Sprintf(
+					"cannot be %s: the sum %q can fall as well as grow (it is not monotonic); use avg, min, max or sum",
+					f,
+					q.Metric.Name,
+				),
 			})
 		case !grows:
-			warnings = append(warnings, fmt.Sprintf("%q is left out for %s: their sums can fall, and have no %s.", q.Metric.Name, strings.Join(k.Falling, ", "), f))
+			warnings = append(
+				warnings,
+				fmt.Sprintf("%q is left out for %s: their sums can fall, and have no %s.", q.Metric.Name, strings.Join(k.Falling, ", "), f),
+			)
 		}
 	}
 	return warnings, nil

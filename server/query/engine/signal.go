@@ -10,7 +10,12 @@ import (
 )
 
 // SignalTimeseries answers the timeseries method of a signal. A fault in the request is an error with the tag `invalid`.
-func (e *Engine) SignalTimeseries(ctx context.Context, org principal.OrgID, q query.SignalQuery, invalid apierr.Tag) (*query.Timeseries, error) {
+func (e *Engine) SignalTimeseries(
+	ctx context.Context,
+	org principal.OrgID,
+	q query.SignalQuery,
+	invalid apierr.Tag,
+) (*query.Timeseries, error) {
 	r, err := q.Request()
 	if err != nil {
 		return nil, query.Explain(err, invalid)
@@ -23,7 +28,12 @@ func (e *Engine) SignalTimeseries(ctx context.Context, org principal.OrgID, q qu
 }
 
 // SignalBreakdown answers the breakdown method of a signal, like SignalTimeseries.
-func (e *Engine) SignalBreakdown(ctx context.Context, org principal.OrgID, q query.SignalQuery, invalid apierr.Tag) (*query.Breakdown, error) {
+func (e *Engine) SignalBreakdown(
+	ctx context.Context,
+	org principal.OrgID,
+	q query.SignalQuery,
+	invalid apierr.Tag,
+) (*query.Breakdown, error) {
 	if q.RowLimit == 0 {
 		q.RowLimit = limits.DefaultSignalBreakdownRows
 	}

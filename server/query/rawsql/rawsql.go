@@ -96,7 +96,12 @@ func refused(err error, param string) error {
 	if !errors.As(err, &r) {
 		return err
 	}
-	return apierr.New(apierr.WarehouseInvalidSql, r.Message, apierr.Param(param), apierr.Violations(apierr.Violation{Field: param, Message: string(r.Code) + ": " + r.Message}))
+	return apierr.New(
+		apierr.WarehouseInvalidSql,
+		r.Message,
+		apierr.Param(param),
+		apierr.Violations(apierr.Violation{Field: param, Message: string(r.Code) + ": " + r.Message}),
+	)
 }
 
 // failure describes an error in this package's own words, because the engine's text can contain stored values.
@@ -112,15 +117,29 @@ func failure(ctx context.Context, w Warehouse, err error, sql, param string) err
 	case errors.As(err, &r):
 		return refused(err, param)
 	case errors.Is(err, warehouse.ErrTenantBusy):
-		return apierr.New(apierr.RateLimit, "Too many SQL statements of this organization are running. Try again when one has ended.", apierr.RetryAfter(2*time.Second), apierr.Cause(err))
+		return apierr.New(
+			apierr.RateLimit,
+			"Too many SQL statements of this organization are running. Try again when one has ended.",
+			apierr.RetryAfter(2*time.Second),
+			apierr.Cause(err),
+		)
 	case errors.Is(err, warehouse.ErrTenantNotSetUp):
-		return apierr.New(apierr.WarehouseConfig, "SQL is not set up on this server: an operator adds sql_user to the warehouse URL, see `svc doctor --warehouse-grants`.", apierr.Cause(err))
+		return apierr.New(
+			apierr.WarehouseConfig,
+			"SQL is not set up on this server: an operator adds sql_user to the warehouse URL, see `svc doctor --warehouse-grants`.",
+			apierr.Cause(err),
+		)
 	case errors.Is(err, warehouse.ErrFence):
 		return unfenced(err)
 	case errors.Is(err, warehouse.ErrResultTooLarge):
 		return limit("The result is larger than " + limits.Size(limits.SQLResult) + ". Select fewer columns, or aggregate.")
 	case errors.Is(err, warehouse.ErrTimeout):
-		return apierr.New(apierr.QueryEngineTimeout, "The statement exceeded its time limit. Narrow the time range, or read a table of aggregates.", apierr.Param(param), apierr.Cause(err))
+		return apierr.New(
+			apierr.QueryEngineTimeout,
+			"The statement exceeded its time limit. Narrow the time range, or read a table of aggregates.",
+			apierr.Param(param),
+			apierr.Cause(err),
+		)
 	case errors.Is(err, warehouse.ErrMemory):
 		return limit("The statement needs more memory than it may. Group by fewer values, or narrow the time range.")
 	case errors.Is(err, warehouse.ErrTooCostly):
@@ -130,13 +149,23 @@ func failure(ctx context.Context, w Warehouse, err error, sql, param string) err
 		if !known {
 			break
 		}
-		return apierr.New(apierr.WarehouseInvalidSql, message, apierr.Param(param), apierr.Violations(apierr.Violation{Field: param, Message: message}), apierr.Cause(err))
+		return apierr.New(
+			apierr.WarehouseInvalidSql,
+			message,
+			apierr.Param(param),
+			apierr.Violations(apierr.Violation{Field: param, Message: message}),
+			apierr.Cause(err),
+		)
 	}
 	return read.Failure(ctx, err)
 }
 
 func unfenced(err error) error {
-	return apierr.New(apierr.WarehouseScope, "SQL is switched off: the row policies that keep organizations apart are not in place.", apierr.Cause(err))
+	return apierr.New(
+		apierr.WarehouseScope,
+		"SQL is switched off: the row policies that keep organizations apart are not in place.",
+		apierr.Cause(err),
+	)
 }
 
 // Tables describes the tables that statements may read.

@@ -70,7 +70,10 @@ func (s *OrgSlots) Idle() bool {
 // waited is the error of a caller who waited until the end of the context.
 func waited(ctx context.Context) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return apierr.New(apierr.QueryEngineTimeout, "The query waited too long for other queries of this organization. Send fewer at once, or narrow their time ranges.")
+		return apierr.New(
+			apierr.QueryEngineTimeout,
+			"The query waited too long for other queries of this organization. Send fewer at once, or narrow their time ranges.",
+		)
 	}
 	return ctx.Err()
 }

@@ -86,18 +86,46 @@ func One[T any](ctx context.Context, w Warehouse, org principal.OrgID, s sqlbuil
 
 // Unreadable is the error for rows that do not have the form that the statement asked for.
 func Unreadable(cause error) error {
-	return apierr.New(apierr.WarehouseResultDecode, "The telemetry store answered in an unexpected form. The request id finds the reason in our logs.", apierr.Cause(cause))
+	return apierr.New(
+		apierr.WarehouseResultDecode,
+		"The telemetry store answered in an unexpected form. The request id finds the reason in our logs.",
+		apierr.Cause(cause),
+	)
 }
 
 // refusals are the kinds of failures for which neither another attempt nor another request helps.
 func refusals() []refusal {
 	return []refusal{
-		{warehouse.ErrAuth, apierr.WarehouseAuth, "The telemetry store refuses the server's credentials. The operator of this server can fix that: `svc doctor` says more."},
-		{warehouse.ErrConfig, apierr.WarehouseConfig, "The telemetry store denies a permission that the server needs. The operator of this server can fix that: `svc doctor` says more."},
-		{warehouse.ErrSchema, apierr.WarehouseSchemaDrift, "The telemetry store lacks a table, a column or a function that this version of the server needs. The operator of this server can fix that: `svc doctor` says more."},
-		{warehouse.ErrMalformed, apierr.WarehouseMalformedQuery, "The server built a query that cannot be read. The request id finds it in our logs."},
-		{warehouse.ErrClient, apierr.WarehouseClient, "The server at the address of the telemetry store does not speak its protocol. The request id finds the reason in our logs."},
-		{warehouse.ErrScope, apierr.WarehouseScope, "The query did not run: the server could not prove that it reads only rows of the organization. The request id finds the reason in our logs."},
+		{
+			warehouse.ErrAuth,
+			apierr.WarehouseAuth,
+			"The telemetry store refuses the server's credentials. The operator of this server can fix that: `svc doctor` says more.",
+		},
+		{
+			warehouse.ErrConfig,
+			apierr.WarehouseConfig,
+			"The telemetry store denies a permission that the server needs. The operator of this server can fix that: `svc doctor` says more.",
+		},
+		{
+			warehouse.ErrSchema,
+			apierr.WarehouseSchemaDrift,
+			"The telemetry store lacks a table, a column or a function that this version of the server needs. The operator of this server can fix that: `svc doctor` says more.",
+		},
+		{
+			warehouse.ErrMalformed,
+			apierr.WarehouseMalformedQuery,
+			"The server built a query that cannot be read. The request id finds it in our logs.",
+		},
+		{
+			warehouse.ErrClient,
+			apierr.WarehouseClient,
+			"The server at the address of the telemetry store does not speak its protocol. The request id finds the reason in our logs.",
+		},
+		{
+			warehouse.ErrScope,
+			apierr.WarehouseScope,
+			"The query did not run: the server could not prove that it reads only rows of the organization. The request id finds the reason in our logs.",
+		},
 	}
 }
 
@@ -117,7 +145,11 @@ func Failure(ctx context.Context, err error) error {
 	case errors.Is(err, warehouse.ErrTimeout):
 		return apierr.New(apierr.QueryEngineTimeout, "The query took too long. Narrow the time range or add a filter.", apierr.Cause(err))
 	case errors.Is(err, warehouse.ErrMemory), errors.Is(err, warehouse.ErrTooCostly):
-		return apierr.New(apierr.WarehouseQuotaExceeded, "The query needs too much memory or reads too many rows. Narrow the time range or add a filter.", apierr.Cause(err))
+		return apierr.New(
+			apierr.WarehouseQuotaExceeded,
+			"The query needs too much memory or reads too many rows. Narrow the time range or add a filter.",
+			apierr.Cause(err),
+		)
 	case errors.Is(err, warehouse.ErrUnavailable):
 		opts := []apierr.Option{apierr.Cause(err)}
 		if errors.As(err, &e) && e.RetryAfter > 0 {
@@ -134,10 +166,18 @@ func Failure(ctx context.Context, err error) error {
 	}
 	switch {
 	case errors.As(err, &e):
-		return apierr.New(apierr.WarehouseQuery, "The telemetry store refused the query. The request id finds the reason in our logs.", apierr.Cause(err))
+		return apierr.New(
+			apierr.WarehouseQuery,
+			"The telemetry store refused the query. The request id finds the reason in our logs.",
+			apierr.Cause(err),
+		)
 	case ctx.Err() != nil:
 		return apierr.From(ctx.Err())
 	default:
-		return apierr.New(apierr.WarehouseQuery, "The telemetry store did not answer the query. The request id finds the reason in our logs.", apierr.Cause(err))
+		return apierr.New(
+			apierr.WarehouseQuery,
+			"The telemetry store did not answer the query. The request id finds the reason in our logs.",
+			apierr.Cause(err),
+		)
 	}
 }

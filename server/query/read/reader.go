@@ -59,7 +59,12 @@ func NewReader(cfg Config) *Reader {
 	if cfg.CacheBytes == 0 {
 		cfg.CacheBytes = defaultCacheBytes
 	}
-	return &Reader{warehouse: cfg.Warehouse, now: cfg.Now, slots: NewOrgSlots(cfg.PerOrganization), results: newResults(cfg.CacheBytes, cfg.Now)}
+	return &Reader{
+		warehouse: cfg.Warehouse,
+		now:       cfg.Now,
+		slots:     NewOrgSlots(cfg.PerOrganization),
+		results:   newResults(cfg.CacheBytes, cfg.Now),
+	}
 }
 
 // Query runs a statement in the warehouse, in a slot of the organization. The slot is free again when the rows are closed, so a caller with
@@ -79,7 +84,12 @@ func (r *Reader) Query(ctx context.Context, org principal.OrgID, sql string, arg
 }
 
 // SelectConfined runs SQL of users in the warehouse, in a slot of the organization. Callers share the result and must not change it.
-func (r *Reader) SelectConfined(ctx context.Context, org principal.OrgID, sql string, limits warehouse.TenantLimits) (*warehouse.TenantResult, error) {
+func (r *Reader) SelectConfined(
+	ctx context.Context,
+	org principal.OrgID,
+	sql string,
+	limits warehouse.TenantLimits,
+) (*warehouse.TenantResult, error) {
 	run := func() (*warehouse.TenantResult, error) {
 		patient, cancel := context.WithTimeoutCause(ctx, warehouse.TenantPatience, warehouse.ErrTenantBusy)
 		release, err := r.slots.Acquire(patient, org)

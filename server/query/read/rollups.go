@@ -37,7 +37,11 @@ func Rollups(ctx context.Context, m Migrations, logger *slog.Logger) query.Rollu
 }
 
 func rollupsOf(statuses []warehouse.MigrationStatus) query.Rollups {
-	return query.Rollups{Minutes: rollupOf(statuses, weightedMinutes), Coarse: rollupOf(statuses, coarseRollups), Series: rollupOf(statuses, serviceSeries)}
+	return query.Rollups{
+		Minutes: rollupOf(statuses, weightedMinutes),
+		Coarse:  rollupOf(statuses, coarseRollups),
+		Series:  rollupOf(statuses, serviceSeries),
+	}
 }
 
 // rollupOf returns the rollup that a migration added.

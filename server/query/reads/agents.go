@@ -55,13 +55,18 @@ func ownSession() string {
 
 // withSession wraps a read of spans and adds the session of each span. columns are the other columns of the result.
 func withSession(columns string, c sqlbuild.Conditions) string {
-	return fmt.Sprintf(`SELECT *, multiIf(Own != '', Own, max(Own) OVER (PARTITION BY TraceId) != '', max(Own) OVER (PARTITION BY TraceId), concat('trace:', TraceId)) AS Session
+	return fmt.Sprintf(
+		`SELECT *, multiIf(Own != '', Own, max(Own) OVER (PARTITION BY TraceId) != '', max(Own) OVER (PARTITION BY TraceId), concat('trace:', TraceId)) AS Session
         FROM
         (
             SELECT %s, TraceId, %s AS Own
             FROM spans
             WHERE %s
-        )`, columns, ownSession(), c.Join(16))
+        )`,
+		columns,
+		ownSession(),
+		c.Join(16),
+	)
 }
 
 func agentConditions(b *sqlbuild.Builder, w query.Window) sqlbuild.Conditions {
@@ -147,8 +152,13 @@ func AgentSessions(s AgentSessionSearch) sqlbuild.Statement {
 		having.Add("NOT startsWith(Session, 'trace:')")
 	}
 	figures := map[string]string{
-		"start_time": "Start", "duration_ms": "dateDiff('microsecond', Start, End) / 1000", "cost": "Cost", "total_tokens": "Tokens", "error_span_count": "Errors",
-		"llm_calls": "ModelCalls", "tool_calls": "ToolCalls",
+		"start_time":       "Start",
+		"duration_ms":      "dateDiff('microsecond', Start, End) / 1000",
+		"cost":             "Cost",
+		"total_tokens":     "Tokens",
+		"error_span_count": "Errors",
+		"llm_calls":        "ModelCalls",
+		"tool_calls":       "ToolCalls",
 	}
 	for _, r := range s.Ranges {
 		if r.Least != nil {
@@ -237,7 +247,10 @@ func agentColumns(payload string) string {
 	}
 	// Older senders report each message as an event.
 	event := func(names string) string {
-		return fmt.Sprintf("arrayStringConcat(arrayMap(i -> concat(EventsName[i], ': ', EventsAttributes[i]['content'], EventsAttributes[i]['message']), arrayFilter(i -> EventsName[i] IN (%s), arrayEnumerate(EventsName))), '\\n')", names)
+		return fmt.Sprintf(
+			"arrayStringConcat(arrayMap(i -> concat(EventsName[i], ': ', EventsAttributes[i]['content'], EventsAttributes[i]['message']), arrayFilter(i -> EventsName[i] IN (%s), arrayEnumerate(EventsName))), '\\n')",
+			names,
+		)
 	}
 	said := func(attribute, events string) string {
 		return fmt.Sprintf("substringUTF8(if(%s != '', %[1]s, %s), 1, %s)", attribute, events, payload)
@@ -245,16 +258,36 @@ func agentColumns(payload string) string {
 	return `SpanId, ParentSpanId, Timestamp, DurationNano, ` + agentOperation + ` AS Operation, SpanName, ServiceName, ` + agentFailed + ` AS Failed,
                 ` + agentMessage + ` AS Message, ` + agentErrorType + ` AS ErrorType, ` + agentModel + ` AS Model, ` + agentVendor + ` AS Vendor,
                 SpanAttributes['gen_ai.agent.name'] AS Agent, SpanAttributes['gen_ai.tool.name'] AS Tool, ` + agentInput + ` AS InputTokens, ` + agentOutput + ` AS OutputTokens,
-                toFloat64OrZero(` + first("gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.cache_read_input_tokens") + `) AS CacheRead,
-                toFloat64OrZero(` + first("gen_ai.usage.cache_creation.input_tokens", "gen_ai.usage.cache_creation_input_tokens") + `) AS CacheWrite,
-                toFloat64OrZero(` + first("gen_ai.usage.reasoning.output_tokens", "gen_ai.usage.reasoning_tokens") + `) AS Reasoning,
+                toFloat64OrZero(` + first(
+		"gen_ai.usage.cache_read.input_tokens",
+		"gen_ai.usage.cache_read_input_tokens",
+	) + `) AS CacheRead,
+                toFloat64OrZero(` + first(
+		"gen_ai.usage.cache_creation.input_tokens",
+		"gen_ai.usage.cache_creation_input_tokens",
+	) + `) AS CacheWrite,
+                toFloat64OrZero(` + first(
+		"gen_ai.usage.reasoning.output_tokens",
+		"gen_ai.usage.reasoning_tokens",
+	) + `) AS Reasoning,
                 ` + agentCost + ` AS Paid,
                 mapContains(SpanAttributes, 'gen_ai.usage.output_tokens') OR mapContains(SpanAttributes, 'gen_ai.usage.completion_tokens') AS HasTokens,
                 mapContains(SpanAttributes, 'gen_ai.usage.cost') OR mapContains(SpanAttributes, 'gen_ai.usage.total_cost') OR mapContains(SpanAttributes, 'llm.cost.total') AS HasCost,
-                1000 * toFloat64OrZero(` + first("gen_ai.response.time_to_first_chunk", "gen_ai.server.time_to_first_token") + `) AS FirstToken,
-                substringUTF8(` + first("gen_ai.system_instructions") + `, 1, ` + payload + `) AS System,
-                ` + said(first("gen_ai.input.messages", "gen_ai.prompt", "gen_ai.tool.call.arguments"), event("'gen_ai.system.message', 'gen_ai.user.message', 'gen_ai.tool.message'")) + ` AS Asked,
-                ` + said(first("gen_ai.output.messages", "gen_ai.completion", "gen_ai.tool.call.result"), event("'gen_ai.assistant.message', 'gen_ai.choice'")) + ` AS Answered`
+                1000 * toFloat64OrZero(` + first(
+		"gen_ai.response.time_to_first_chunk",
+		"gen_ai.server.time_to_first_token",
+	) + `) AS FirstToken,
+                substringUTF8(` + first(
+		"gen_ai.system_instructions",
+	) + `, 1, ` + payload + `) AS System,
+                ` + said(
+		first("gen_ai.input.messages", "gen_ai.prompt", "gen_ai.tool.call.arguments"),
+		event("'gen_ai.system.message', 'gen_ai.user.message', 'gen_ai.tool.message'"),
+	) + ` AS Asked,
+                ` + said(
+		first("gen_ai.output.messages", "gen_ai.completion", "gen_ai.tool.call.result"),
+		event("'gen_ai.assistant.message', 'gen_ai.choice'"),
+	) + ` AS Answered`
 }
 
 // AgentSessionSpans gives the AgentSpanRow rows of a session in order of time. It gives at most MaxAgentSpans + 1 rows.
@@ -267,9 +300,20 @@ func AgentSessionSpans(w query.Window, session string, payload int) sqlbuild.Sta
 	} else {
 		var has []string
 		for _, k := range sessionKeys() {
-			has = append(has, fmt.Sprintf("has(arrayMap((k, v) -> cityHash64(k, v), mapKeys(SpanAttributes), mapValues(SpanAttributes)), cityHash64('%s', %s))", k, id))
+			has = append(
+				has,
+				fmt.Sprintf(
+					"has(arrayMap((k, v) -> cityHash64(k, v), mapKeys(SpanAttributes), mapValues(SpanAttributes)), cityHash64('%s', %s))",
+					k,
+					id,
+				),
+			)
 		}
-		traces := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("first", w.Start), "Timestamp <= "+b.Time("last", w.End), sqlbuild.Either(has))
+		traces := sqlbuild.OfOrganization().With(
+			"Timestamp >= "+b.Time("first", w.Start),
+			"Timestamp <= "+b.Time("last", w.End),
+			sqlbuild.Either(has),
+		)
 		c.Add(`TraceId IN
                 (
                     SELECT TraceId FROM spans

@@ -10,8 +10,11 @@ import (
 
 // toolConditions select the spans that are calls of tools.
 func toolConditions(b *sqlbuild.Builder, w query.Window, f AgentFilters) sqlbuild.Conditions {
-	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", w.Start), "Timestamp <= "+b.Time("end", w.End),
-		"has(arrayMap((k, v) -> cityHash64(k, v), mapKeys(SpanAttributes), mapValues(SpanAttributes)), cityHash64('gen_ai.operation.name', 'execute_tool'))")
+	c := sqlbuild.OfOrganization().With(
+		"Timestamp >= "+b.Time("start", w.Start),
+		"Timestamp <= "+b.Time("end", w.End),
+		"has(arrayMap((k, v) -> cityHash64(k, v), mapKeys(SpanAttributes), mapValues(SpanAttributes)), cityHash64('gen_ai.operation.name', 'execute_tool'))",
+	)
 	for _, l := range []struct {
 		name, column string
 		values       []string
@@ -91,7 +94,12 @@ func failedCalls(b *sqlbuild.Builder, w query.Window, f AgentFilters, columns st
 // gives only that kind. A row holds the times of at most 5000 failures.
 func AgentToolFailures(w query.Window, f AgentFilters, fingerprint *uint64) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
-	reads := failedCalls(b, w, f, `Timestamp, `+agentMessage+` AS Message, `+agentErrorType+` AS ErrorType, `+agentFingerprint+` AS Fingerprint`)
+	reads := failedCalls(
+		b,
+		w,
+		f,
+		`Timestamp, `+agentMessage+` AS Message, `+agentErrorType+` AS ErrorType, `+agentFingerprint+` AS Fingerprint`,
+	)
 	only := query.Always
 	if fingerprint != nil {
 		only = "Fingerprint = " + b.Bind("fingerprint", "UInt64", *fingerprint)
@@ -125,7 +133,12 @@ type AgentCountRow struct {
 // Each list has the 20 most frequent values, most frequent first.
 func AgentFailureCounts(w query.Window, f AgentFilters, fingerprint uint64) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
-	reads := failedCalls(b, w, f, `toString(ServiceName) AS Service, toString(Environment) AS Env, SpanAttributes['gen_ai.agent.name'] AS Agent, `+agentMessage+` AS Message, `+agentFingerprint+` AS Fingerprint`)
+	reads := failedCalls(
+		b,
+		w,
+		f,
+		`toString(ServiceName) AS Service, toString(Environment) AS Env, SpanAttributes['gen_ai.agent.name'] AS Agent, `+agentMessage+` AS Message, `+agentFingerprint+` AS Fingerprint`,
+	)
 	return b.Statement(fmt.Sprintf(`SELECT Pair.1 AS Kind, Pair.2 AS Name, count() AS Failures
 FROM
 (

@@ -110,8 +110,10 @@ func keysOf(s query.Source, scope query.Scope) string {
 // counts spans.
 func RolledUpValues(l AttributeValueList) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
-	c := sqlbuild.OfOrganization().With("Minute >= toDateTime("+b.Bind("start", "Int64", l.Slice.Start.Truncate(time.Minute).Unix())+", 'UTC')",
-		"Minute <= toDateTime("+b.Bind("end", "Int64", l.Slice.End.Unix())+", 'UTC')")
+	c := sqlbuild.OfOrganization().With(
+		"Minute >= toDateTime("+b.Bind("start", "Int64", l.Slice.Start.Truncate(time.Minute).Unix())+", 'UTC')",
+		"Minute <= toDateTime("+b.Bind("end", "Int64", l.Slice.End.Unix())+", 'UTC')",
+	)
 	if l.ServiceName != "" {
 		c.Add("ServiceName = %s", b.Bind("service", "String", l.ServiceName))
 	}

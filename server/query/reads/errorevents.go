@@ -228,8 +228,13 @@ func ErrorStacks(errors []ErrorSampleRow) sqlbuild.Statement {
 		services, traces, spans = append(services, e.ServiceName), append(traces, e.TraceID), append(spans, e.SpanID)
 		times = append(times, b.Time(fmt.Sprintf("at_%d", i), e.Timestamp))
 	}
-	c := sqlbuild.OfOrganization().With("ServiceName IN "+b.Bind("service_names", "Array(String)", services), "Timestamp IN ("+strings.Join(times, ", ")+")",
-		"TraceId IN "+b.Bind("trace_ids", "Array(String)", traces), "SpanId IN "+b.Bind("span_ids", "Array(String)", spans), "Stack != ''")
+	c := sqlbuild.OfOrganization().With(
+		"ServiceName IN "+b.Bind("service_names", "Array(String)", services),
+		"Timestamp IN ("+strings.Join(times, ", ")+")",
+		"TraceId IN "+b.Bind("trace_ids", "Array(String)", traces),
+		"SpanId IN "+b.Bind("span_ids", "Array(String)", spans),
+		"Stack != ''",
+	)
 	return b.Statement(fmt.Sprintf(`SELECT EventsAttributes[indexOf(EventsName, 'exception')]['exception.stacktrace'] AS Stack
 FROM spans
 WHERE %s

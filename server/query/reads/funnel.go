@@ -109,7 +109,11 @@ func FunnelCounts(f Funnel) sqlbuild.Statement {
         FROM %s
     )
 )`, sqlbuild.Indent(attempts, 8))
-		classes = "[(toUInt8(0), ''), if(Place <= " + b.Bind("groups", "UInt32", int64(f.Groups)) + ", (toUInt8(1), FirstGroup), (toUInt8(2), ''))]"
+		classes = "[(toUInt8(0), ''), if(Place <= " + b.Bind(
+			"groups",
+			"UInt32",
+			int64(f.Groups),
+		) + ", (toUInt8(1), FirstGroup), (toUInt8(2), ''))]"
 	}
 	return b.Statement(fmt.Sprintf(`SELECT
     Pair.1 AS Class,
@@ -186,7 +190,13 @@ func (f *Funnel) attempts(b *sqlbuild.Builder, a *query.Actors) string {
 	for i := len(f.Steps); i > 0; i-- {
 		place, still := fmt.Sprintf("arrayFirstIndex(%s, Reached%d)", some, i), ""
 		if i < len(f.Steps) {
-			place = fmt.Sprintf("multiIf(Level = %[1]d, %[2]s, Still%[4]d > 0, Place%[4]d, arrayLastIndex(%[3]s, arraySlice(Reached%[1]d, 1, toInt64(Place%[4]d) - 1)))", i, place, some, i+1)
+			place = fmt.Sprintf(
+				"multiIf(Level = %[1]d, %[2]s, Still%[4]d > 0, Place%[4]d, arrayLastIndex(%[3]s, arraySlice(Reached%[1]d, 1, toInt64(Place%[4]d) - 1)))",
+				i,
+				place,
+				some,
+				i+1,
+			)
 			still = fmt.Sprintf("Level > %d AND Still%d > 0, Still%[2]d - 1, ", i, i+1)
 		}
 		add(fmt.Sprintf("%s AS Place%d", place, i))
@@ -303,7 +313,8 @@ type LeaverRow struct {
 func FunnelLeavers(f Funnel) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	a := query.NewActors(b, f.Window, f.KeyBy, f.Sessions)
-	return b.Statement(fmt.Sprintf(`SELECT toUInt64(Level) AS StepLevel, arrayFirst(event -> event.1 > LastAt, Walk).2 AS Next, count() AS Actors
+	return b.Statement(
+		fmt.Sprintf(`SELECT toUInt64(Level) AS StepLevel, arrayFirst(event -> event.1 > LastAt, Walk).2 AS Next, count() AS Actors
 FROM %s AS attempts
 LEFT JOIN
 (
@@ -314,5 +325,6 @@ LEFT JOIN
 WHERE Level < %d
 GROUP BY StepLevel, Next
 ORDER BY StepLevel, Actors DESC, Next
-LIMIT 5 BY StepLevel`, f.attempts(b, a), sqlbuild.Indent(a.Keyed(a.Parts(nodes(a.Inside(), ""), "(toUnixTimestamp64Nano(Timestamp), Node)", false)), 4), len(f.Steps)))
+LIMIT 5 BY StepLevel`, f.attempts(b, a), sqlbuild.Indent(a.Keyed(a.Parts(nodes(a.Inside(), ""), "(toUnixTimestamp64Nano(Timestamp), Node)", false)), 4), len(f.Steps)),
+	)
 }

@@ -101,8 +101,17 @@ func NewSessionFilters(f *svcv2.ProductFilters) query.ProductSessionFilters {
 		return query.ProductSessionFilters{}
 	}
 	out := query.ProductSessionFilters{
-		Host: f.Host, PagePath: f.PagePath, ReferrerHost: f.ReferrerHost, Country: f.Country, DeviceType: f.DeviceType, BrowserName: f.BrowserName,
-		OSName: f.OsName, Language: f.Language, UtmSource: f.UtmSource, UtmMedium: f.UtmMedium, UtmCampaign: f.UtmCampaign,
+		Host:         f.Host,
+		PagePath:     f.PagePath,
+		ReferrerHost: f.ReferrerHost,
+		Country:      f.Country,
+		DeviceType:   f.DeviceType,
+		BrowserName:  f.BrowserName,
+		OSName:       f.OsName,
+		Language:     f.Language,
+		UtmSource:    f.UtmSource,
+		UtmMedium:    f.UtmMedium,
+		UtmCampaign:  f.UtmCampaign,
 	}
 	if f.VisitorType != nil {
 		out.VisitorIsNew = new(f.GetVisitorType() == "new")

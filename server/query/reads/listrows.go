@@ -66,10 +66,12 @@ WHERE %s
 ORDER BY Timestamp DESC, ServiceName, TraceId, SpanId, Body
 LIMIT %s`, list, c.Join(4), limit))
 	}
-	return b.Statement(fmt.Sprintf(`SELECT Timestamp, TraceId, SpanId, ServiceName, SpanName, DurationNano / 1e6 AS DurationMs, StatusCode, HasError, %s AS Extra
+	return b.Statement(
+		fmt.Sprintf(`SELECT Timestamp, TraceId, SpanId, ServiceName, SpanName, DurationNano / 1e6 AS DurationMs, StatusCode, HasError, %s AS Extra
 FROM spans
 WHERE %s
 ORDER BY Timestamp DESC, TraceId, SpanId
 LIMIT 1 BY TraceId
-LIMIT %s`, list, c.Join(4), limit))
+LIMIT %s`, list, c.Join(4), limit),
+	)
 }

@@ -45,7 +45,11 @@ func LogSample(windows []query.Window, f query.Filter, bodyBytes int, share floa
 		}
 		within = append(within, fmt.Sprintf("Timestamp >= %s AND Timestamp <= %s", b.TimeNumbered("from", w.Start), b.TimeNumbered("to", w.End)))
 	}
-	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", lo), "Timestamp <= "+b.Time("end", hi), "("+strings.Join(within, "\n        OR ")+")")
+	c := sqlbuild.OfOrganization().With(
+		"Timestamp >= "+b.Time("start", lo),
+		"Timestamp <= "+b.Time("end", hi),
+		"("+strings.Join(within, "\n        OR ")+")",
+	)
 	c = c.With(query.FilterSQL(b, query.Logs, f)...)
 	const draws = 1 << 32 // the number of values of rand()
 	if share < 1 {

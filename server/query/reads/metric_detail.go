@@ -68,8 +68,12 @@ type MetricLatest struct {
 }
 
 func (m MetricLatest) where(b *sqlbuild.Builder) sqlbuild.Conditions {
-	c := sqlbuild.OfOrganization().With("MetricName = "+b.Bind("metric_name", "String", m.Name), "Timestamp >= "+b.Time("from", m.Last.Add(-metricSample)),
-		"Timestamp <= "+b.Time("last", m.Last), query.NoRecordedValue)
+	c := sqlbuild.OfOrganization().With(
+		"MetricName = "+b.Bind("metric_name", "String", m.Name),
+		"Timestamp >= "+b.Time("from", m.Last.Add(-metricSample)),
+		"Timestamp <= "+b.Time("last", m.Last),
+		query.NoRecordedValue,
+	)
 	c.Optional(b, "ServiceName", "service_name", m.ServiceName)
 	return c
 }
@@ -106,7 +110,8 @@ type MetricAttributeRow struct {
 // MetricAttributes gives MetricAttributeRow rows by key. It reads one point of each series, from at most ten thousand series.
 func MetricAttributes(m MetricLatest) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
-	sql := fmt.Sprintf(`SELECT Pair.1 AS Resource, Pair.2 AS Key, uniq(Pair.3) AS Count, arraySlice(arraySort(groupUniqArray(1000)(Pair.3)), 1, 10) AS Some
+	sql := fmt.Sprintf(
+		`SELECT Pair.1 AS Resource, Pair.2 AS Key, uniq(Pair.3) AS Count, arraySlice(arraySort(groupUniqArray(1000)(Pair.3)), 1, 10) AS Some
 FROM
 (
     SELECT arrayJoin(arrayConcat(
@@ -123,6 +128,9 @@ FROM
 )
 GROUP BY Resource, Key
 ORDER BY Resource, Key
-LIMIT 1000`, m.Type, m.where(b).Join(12))
+LIMIT 1000`,
+		m.Type,
+		m.where(b).Join(12),
+	)
 	return b.Statement(sql)
 }

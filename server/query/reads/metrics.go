@@ -32,8 +32,10 @@ type MetricRow struct {
 // whole if the metric received points in the part of the hour that is in the window, or on both sides of that part.
 func ListMetrics(l MetricList) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
-	c := sqlbuild.OfOrganization().With("Hour >= toDateTime("+b.Bind("start_hour", "Int64", l.Window.Start.Truncate(time.Hour).Unix())+", 'UTC')",
-		"Hour <= toDateTime("+b.Bind("end_hour", "Int64", l.Window.End.Unix())+", 'UTC')")
+	c := sqlbuild.OfOrganization().With(
+		"Hour >= toDateTime("+b.Bind("start_hour", "Int64", l.Window.Start.Truncate(time.Hour).Unix())+", 'UTC')",
+		"Hour <= toDateTime("+b.Bind("end_hour", "Int64", l.Window.End.Unix())+", 'UTC')",
+	)
 	c.Optional(b, "ServiceName", "service_name", l.ServiceName)
 	c.Optional(b, "MetricType", "metric_type", l.MetricType)
 	if l.Search != nil && *l.Search != "" {

@@ -87,7 +87,11 @@ func SearchProductEvents(s ProductEventSearch) sqlbuild.Statement {
 		older = matching.With("Timestamp < " + at)
 		matching = matching.With("Timestamp <= " + at)
 		key := fmt.Sprintf("(%s, %s)", at, b.Bind("before_record", "String", k.Record))
-		page = fmt.Sprintf("WHERE (Timestamp, Record) < %[1]s\n    OR (Timestamp, Record) = %[1]s AND Copy > %[2]s\n", key, b.Bind("before_copy", "UInt64", int64(k.Copy)))
+		page = fmt.Sprintf(
+			"WHERE (Timestamp, Record) < %[1]s\n    OR (Timestamp, Record) = %[1]s AND Copy > %[2]s\n",
+			key,
+			b.Bind("before_copy", "UInt64", int64(k.Copy)),
+		)
 	}
 	const columns = "Name, Timestamp, Kind, Source, VisitorId, UserId, GroupId, SessionId, ServiceName, Url, Host, PagePath, Attributes,\n%[1]sResourceAttributes"
 	indented := func(n int) string { return fmt.Sprintf(columns, strings.Repeat(" ", n)) }

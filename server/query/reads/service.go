@@ -29,7 +29,12 @@ func (r ServiceRead) layers() []query.Layer {
 
 // rollup reads the minutes of the service in the window, and its spans in the minutes that the window cuts.
 func (r ServiceRead) rollup() query.RollupRead {
-	return spansOf(r.layers(), "ServiceVersion, IsEntry", "SpanCount, EstimatedSpanCount, EstimatedErrorCount", durationsOf(r.Rollups, r.Window))
+	return spansOf(
+		r.layers(),
+		"ServiceVersion, IsEntry",
+		"SpanCount, EstimatedSpanCount, EstimatedErrorCount",
+		durationsOf(r.Rollups, r.Window),
+	)
 }
 
 // of are the conditions that select the spans and minutes of the service.
@@ -41,7 +46,11 @@ func (r ServiceRead) of(b *sqlbuild.Builder) sqlbuild.Conditions {
 
 // spans are the conditions on the service's spans in the window. The caller must have bound the window's parameters.
 func (ServiceRead) spans(of sqlbuild.Conditions) sqlbuild.Conditions {
-	return sqlbuild.OfOrganization().With(of...).With("Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')", "Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')")
+	return sqlbuild.OfOrganization().With(
+		of...).With(
+		"Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')",
+		"Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')",
+	)
 }
 
 // hasEntry is an expression that tells whether the service has entry spans in the window. A service without entry spans is
@@ -233,7 +242,13 @@ type EnvironmentRow struct {
 func ListEnvironments(w query.Window) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	table := query.Layered(b, w, query.RollupRead{
-		Layers: []query.Layer{query.ServiceMinutes()}, Columns: "ServiceName, Environment", Measures: "SpanCount", Edge: "toUInt64(1) AS SpanCount", Rows: "spans",
+		Layers: []query.Layer{
+			query.ServiceMinutes(),
+		},
+		Columns:  "ServiceName, Environment",
+		Measures: "SpanCount",
+		Edge:     "toUInt64(1) AS SpanCount",
+		Rows:     "spans",
 	}, sqlbuild.Conditions{"Environment != ''"})
 	return b.Statement(fmt.Sprintf(`SELECT Environment, sum(SpanCount) AS Spans, uniqExact(ServiceName) AS Services
 FROM %s

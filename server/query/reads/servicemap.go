@@ -51,8 +51,11 @@ func ServiceCalls(w query.Window, environment *string) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	called := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", w.Start), "Timestamp <= "+b.Time("end", w.End),
 		"SpanKind IN ('Server', 'Consumer')", "ParentSpanId != ''")
-	calling := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("reach_start", w.Start.Add(-CallReach)), "Timestamp <= "+b.Time("reach_end", w.End.Add(clockSkew)),
-		"SpanKind IN ('Client', 'Producer')")
+	calling := sqlbuild.OfOrganization().With(
+		"Timestamp >= "+b.Time("reach_start", w.Start.Add(-CallReach)),
+		"Timestamp <= "+b.Time("reach_end", w.End.Add(clockSkew)),
+		"SpanKind IN ('Client', 'Producer')",
+	)
 	calling.Optional(b, "Environment", "deployment_environment", environment)
 	return b.Statement(fmt.Sprintf(`SELECT
     SourceService,
@@ -120,7 +123,10 @@ LIMIT %s`, c.Join(4), b.Bind("limit", "UInt32", int64(limit))))
 // SpanHours gives SpanHourRow rows: the hours of a window in which spans were stored, with the number of spans in the whole hour.
 func SpanHours(w query.Window) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
-	c := sqlbuild.OfOrganization().With("Minute >= "+b.Minute("start_minute", w.Start.Truncate(time.Hour)), "Minute < "+b.Minute("end_minute", w.End.Truncate(time.Hour).Add(time.Hour)))
+	c := sqlbuild.OfOrganization().With(
+		"Minute >= "+b.Minute("start_minute", w.Start.Truncate(time.Hour)),
+		"Minute < "+b.Minute("end_minute", w.End.Truncate(time.Hour).Add(time.Hour)),
+	)
 	return b.Statement(fmt.Sprintf(`SELECT toStartOfHour(Minute) AS Hour, sum(SpanCount) AS Spans
 FROM service_minutes
 WHERE %s

@@ -56,8 +56,17 @@ func ListServices(l ServiceList) sqlbuild.Statement {
 		}
 	}
 	selected := columns + ", " + measures + ", " + d.column
-	inside := fmt.Sprintf("\n    SELECT %s, true AS Inside\n    FROM %s", selected, query.Layered(b, l.Window, spansOf(layers, columns, measures, d), c))
-	table := strings.Join(append([]string{inside}, wholeMinutes(b, "baseline_", baseline, l.Rollups, selected, "false AS Inside", sqlbuild.OfOrganization().With(c...))...), "\n    UNION ALL")
+	inside := fmt.Sprintf(
+		"\n    SELECT %s, true AS Inside\n    FROM %s",
+		selected,
+		query.Layered(b, l.Window, spansOf(layers, columns, measures, d), c),
+	)
+	table := strings.Join(
+		append(
+			[]string{inside},
+			wholeMinutes(b, "baseline_", baseline, l.Rollups, selected, "false AS Inside", sqlbuild.OfOrganization().With(c...))...),
+		"\n    UNION ALL",
+	)
 	// A service with entry spans is measured only by those. A service without them has only other spans. So each digest is merged
 	// once.
 	sql := fmt.Sprintf(`WITH
@@ -95,7 +104,11 @@ func durationsOf(r query.Rollups, w query.Window) durations {
 			state: "quantilesTDigestWeightedState(0.5, 0.95, 0.99)(DurationNano, toUInt64(round(SampleRate * 16)))",
 		}
 	}
-	return durations{column: "DurationQuantiles", merge: "quantilesTDigestMerge", state: "quantilesTDigestState(0.5, 0.95, 0.99)(DurationNano)"}
+	return durations{
+		column: "DurationQuantiles",
+		merge:  "quantilesTDigestMerge",
+		state:  "quantilesTDigestState(0.5, 0.95, 0.99)(DurationNano)",
+	}
 }
 
 // spansOf reads spans in the form of the rollups by minute, with the digests of their durations.
@@ -107,12 +120,26 @@ func spansOf(layers []query.Layer, columns, measures string, d durations) query.
 		}[m]+" AS "+m)
 	}
 	edge = append(edge, d.state+" AS "+d.column)
-	return query.RollupRead{Layers: layers, Columns: columns, Measures: measures + ", " + d.column, Edge: strings.Join(edge, ",\n            "), Grouped: true, Rows: "spans"}
+	return query.RollupRead{
+		Layers:   layers,
+		Columns:  columns,
+		Measures: measures + ", " + d.column,
+		Edge:     strings.Join(edge, ",\n            "),
+		Grouped:  true,
+		Rows:     "spans",
+	}
 }
 
 // wholeMinutes prints the reads of a window that consists of whole minutes. Its whole hours are read from service_hours where
 // that table covers them, the rest from service_minutes. prefix begins the names of the parameters.
-func wholeMinutes(b *sqlbuild.Builder, prefix string, w query.Window, r query.Rollups, columns, also string, filter sqlbuild.Conditions) []string {
+func wholeMinutes(
+	b *sqlbuild.Builder,
+	prefix string,
+	w query.Window,
+	r query.Rollups,
+	columns, also string,
+	filter sqlbuild.Conditions,
+) []string {
 	at := func(name string, t time.Time) string {
 		return "toDateTime(" + b.Bind(prefix+name, "Int64", t.Unix()) + ", 'UTC')"
 	}

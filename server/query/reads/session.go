@@ -211,9 +211,15 @@ func SessionTraces(sessionID string, w query.Window, offset, limit int) sqlbuild
 	id := b.Bind("session_id", "String", sessionID)
 	lo, hi := b.Time("start", w.Start), b.Time("end", w.End)
 	of := sqlbuild.OfOrganization().With("SessionId = " + id)
-	tagged := sqlbuild.OfOrganization().With("Timestamp >= "+lo, "Timestamp <= "+hi,
-		fmt.Sprintf("has(arrayMap((k, v) -> cityHash64(k, v), mapKeys(SpanAttributes), mapValues(SpanAttributes)), cityHash64('session.id', %s))", id),
-		"SpanAttributes['session.id'] = "+id)
+	tagged := sqlbuild.OfOrganization().With(
+		"Timestamp >= "+lo,
+		"Timestamp <= "+hi,
+		fmt.Sprintf(
+			"has(arrayMap((k, v) -> cityHash64(k, v), mapKeys(SpanAttributes), mapValues(SpanAttributes)), cityHash64('session.id', %s))",
+			id,
+		),
+		"SpanAttributes['session.id'] = "+id,
+	)
 	spans := sqlbuild.OfOrganization().With("Timestamp >= "+lo, "Timestamp <= "+hi, fmt.Sprintf(`TraceId IN (
             SELECT arrayJoin(TraceIds) FROM session_replays WHERE %[1]s
             UNION ALL

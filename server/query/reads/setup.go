@@ -108,7 +108,12 @@ func SetupLinks(w query.Window, share uint64) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	sampled := "cityHash64(TraceId) % " + b.Bind("share", "UInt64", max(share, 1)) + " = 0"
 	all := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", w.Start), "Timestamp <= "+b.Time("end", w.End), sampled)
-	children := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("children", w.Start.Add(10*time.Minute)), "Timestamp <= "+b.Time("settled", w.End.Add(-time.Minute)), sampled, "ParentSpanId != ''")
+	children := sqlbuild.OfOrganization().With(
+		"Timestamp >= "+b.Time("children", w.Start.Add(10*time.Minute)),
+		"Timestamp <= "+b.Time("settled", w.End.Add(-time.Minute)),
+		sampled,
+		"ParentSpanId != ''",
+	)
 	return b.Statement(fmt.Sprintf(`SELECT
     c.ServiceName AS ServiceName,
     count() AS Children,
@@ -145,7 +150,10 @@ type SetupKeyRow struct {
 // counts whole.
 func SetupKeys(w query.Window) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
-	c := sqlbuild.OfOrganization().With("Hour >= toStartOfHour(toDateTime("+b.Bind("start", "Int64", w.Start.Unix())+", 'UTC'))", "Hour <= toDateTime("+b.Bind("end", "Int64", w.End.Unix())+", 'UTC')")
+	c := sqlbuild.OfOrganization().With(
+		"Hour >= toStartOfHour(toDateTime("+b.Bind("start", "Int64", w.Start.Unix())+", 'UTC'))",
+		"Hour <= toDateTime("+b.Bind("end", "Int64", w.End.Unix())+", 'UTC')",
+	)
 	return b.Statement(fmt.Sprintf(`SELECT Signal, Scope, Key, sum(UsageCount) AS Uses
 FROM attribute_keys
 WHERE %s

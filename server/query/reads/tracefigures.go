@@ -22,7 +22,11 @@ type TraceFiguresRow struct {
 // TraceFigures gives a TraceFiguresRow for each of the traces that have spans in the window.
 func TraceFigures(w query.Window, ids []string) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
-	c := sqlbuild.OfOrganization().With("TraceId IN "+b.Bind("trace_ids", "Array(String)", ids), "Timestamp >= "+b.Time("start", w.Start), "Timestamp <= "+b.Time("end", w.End))
+	c := sqlbuild.OfOrganization().With(
+		"TraceId IN "+b.Bind("trace_ids", "Array(String)", ids),
+		"Timestamp >= "+b.Time("start", w.Start),
+		"Timestamp <= "+b.Time("end", w.End),
+	)
 	return b.Statement(fmt.Sprintf(`SELECT
     TraceId,
     count() AS Spans,

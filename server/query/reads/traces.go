@@ -65,17 +65,33 @@ func SearchTraces(s TraceSearch) sqlbuild.Statement {
 	before, after := b.Time("reach_lo", s.Slice.Start.Add(-TraceReach)), b.Time("reach_hi", s.Slice.End.Add(TraceReach))
 
 	in := sqlbuild.OfOrganization().With("Timestamp >= "+lo, "Timestamp <= "+hi)
-	roots := in.With(fmt.Sprintf("TraceId NOT IN (SELECT TraceId FROM trace_roots WHERE OrgId = {org:String} AND Timestamp >= %s AND Timestamp < %s)", before, lo))
+	roots := in.With(
+		fmt.Sprintf(
+			"TraceId NOT IN (SELECT TraceId FROM trace_roots WHERE OrgId = {org:String} AND Timestamp >= %s AND Timestamp < %s)",
+			before,
+			lo,
+		),
+	)
 	rootless := in
 	if !s.Filter.IsZero() {
 		rootless = sqlbuild.OfOrganization().With("Timestamp >= "+lo, "Timestamp <= "+after).With(query.FilterSQL(b, query.Traces, s.Filter)...)
 		roots = roots.With("TraceId IN (\n            SELECT TraceId FROM spans\n            WHERE " + rootless.Join(14) + ")")
 	}
-	rootless = rootless.With(fmt.Sprintf("TraceId NOT IN (SELECT TraceId FROM trace_roots WHERE OrgId = {org:String} AND Timestamp >= %s AND Timestamp <= %s)", before, after))
+	rootless = rootless.With(
+		fmt.Sprintf(
+			"TraceId NOT IN (SELECT TraceId FROM trace_roots WHERE OrgId = {org:String} AND Timestamp >= %s AND Timestamp <= %s)",
+			before,
+			after,
+		),
+	)
 
 	page := ""
 	if s.Before != nil {
-		page = fmt.Sprintf("WHERE (Start, TraceId) < (%s, %s)\n", b.Time("before_start", s.Before.Start), b.Bind("before_trace", "String", s.Before.TraceID))
+		page = fmt.Sprintf(
+			"WHERE (Start, TraceId) < (%s, %s)\n",
+			b.Time("before_start", s.Before.Start),
+			b.Bind("before_trace", "String", s.Before.TraceID),
+		)
 	}
 	sql := fmt.Sprintf(`SELECT
     TraceId, Start, RootSpanName, RootSpanKind, RootServiceName, RootServiceNamespace, RootEnvironment, RootDurationNano,

@@ -35,7 +35,10 @@ type TraceIDRow struct {
 // MatchingTraces gives TraceIDRow rows: the traces with a matching span that can begin in the slice.
 func MatchingTraces(slice query.Window, f query.Filter, limit int) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
-	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("lo", slice.Start), "Timestamp <= "+b.Time("reach_hi", slice.End.Add(TraceReach)))
+	c := sqlbuild.OfOrganization().With(
+		"Timestamp >= "+b.Time("lo", slice.Start),
+		"Timestamp <= "+b.Time("reach_hi", slice.End.Add(TraceReach)),
+	)
 	c = c.With(query.FilterSQL(b, query.Traces, f)...)
 	return b.Statement(fmt.Sprintf(`SELECT DISTINCT TraceId
 FROM spans
@@ -56,8 +59,11 @@ LIMIT %s`, c.Join(4), b.Bind("limit", "UInt32", int64(limit))))
 // RootsOf gives a TraceRow for each of the traces that have a root within reach of the slice.
 func RootsOf(traces []string, slice query.Window) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
-	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("reach_lo", slice.Start.Add(-TraceReach)), "Timestamp <= "+b.Time("reach_hi", slice.End.Add(TraceReach)),
-		"TraceId IN "+b.Bind("traces", "Array(String)", traces))
+	c := sqlbuild.OfOrganization().With(
+		"Timestamp >= "+b.Time("reach_lo", slice.Start.Add(-TraceReach)),
+		"Timestamp <= "+b.Time("reach_hi", slice.End.Add(TraceReach)),
+		"TraceId IN "+b.Bind("traces", "Array(String)", traces),
+	)
 	return b.Statement(fmt.Sprintf(`SELECT TraceId,
         %s
 FROM trace_roots
@@ -68,8 +74,11 @@ GROUP BY TraceId`, rootColumns, c.Join(4)))
 // FirstSpansOf gives a TraceRow for each of the traces whose earliest span is in the slice. The row describes that span.
 func FirstSpansOf(traces []string, slice query.Window) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
-	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("reach_lo", slice.Start.Add(-TraceReach)), "Timestamp <= "+b.Time("hi", slice.End),
-		"TraceId IN "+b.Bind("traces", "Array(String)", traces))
+	c := sqlbuild.OfOrganization().With(
+		"Timestamp >= "+b.Time("reach_lo", slice.Start.Add(-TraceReach)),
+		"Timestamp <= "+b.Time("hi", slice.End),
+		"TraceId IN "+b.Bind("traces", "Array(String)", traces),
+	)
 	return b.Statement(fmt.Sprintf(`SELECT TraceId,
         %s
 FROM spans

@@ -120,7 +120,8 @@ func hidden(t *svcv2.DataTransform, names ...string) bool {
 
 // plain reports whether a transform only hides series and changes nothing else.
 func plain(t *svcv2.DataTransform) bool {
-	return len(t.GetFieldMap()) == 0 && t.GetFlattenSeries() == nil && t.GetReduceToValue() == nil && t.GetComputeRatio() == nil && t.GetSortBy() == nil &&
+	return len(t.GetFieldMap()) == 0 && t.GetFlattenSeries() == nil && t.GetReduceToValue() == nil && t.GetComputeRatio() == nil &&
+		t.GetSortBy() == nil &&
 		(t == nil || t.Limit == nil)
 }
 
@@ -185,7 +186,8 @@ func (j *job) number(t *query.Timeseries) {
 func (j *job) counts() bool {
 	for _, d := range j.source.GetQueries() {
 		if !d.GetHidden() && !SwitchedOff(d) {
-			return slices.Contains([]string{"count", "increase", "error_count"}, d.GetAggregation()) || d.GetAggregation() == "sum" && d.GetDataSource() != "metrics"
+			return slices.Contains([]string{"count", "increase", "error_count"}, d.GetAggregation()) ||
+				d.GetAggregation() == "sum" && d.GetDataSource() != "metrics"
 		}
 	}
 	return false

@@ -37,7 +37,11 @@ func (j *job) request() (*query.Request, error) {
 		r.Queries = append(r.Queries, q)
 	}
 	if len(r.Queries) == 0 {
-		return nil, apierr.New(apierr.QueryEngineValidation, "All `queries` of the widget are switched off. Switch one on.", apierr.Param("queries"))
+		return nil, apierr.New(
+			apierr.QueryEngineValidation,
+			"All `queries` of the widget are switched off. Switch one on.",
+			apierr.Param("queries"),
+		)
 	}
 	for _, f := range j.source.GetFormulas() {
 		text, err := j.values.formula(f.GetExpression())

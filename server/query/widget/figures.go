@@ -112,7 +112,13 @@ func spread(rows int, sample func(int) *svcv2.WidgetSample) []*svcv2.WidgetSampl
 }
 
 func (l line) figures() *svcv2.WidgetSeriesFigures {
-	f := &svcv2.WidgetSeriesFigures{Name: l.name, Query: l.query, Points: uint32(len(l.values)), Nulls: uint32(l.of - len(l.values)), Samples: l.samples}
+	f := &svcv2.WidgetSeriesFigures{
+		Name:    l.name,
+		Query:   l.query,
+		Points:  uint32(len(l.values)),
+		Nulls:   uint32(l.of - len(l.values)),
+		Samples: l.samples,
+	}
 	if len(l.values) == 0 {
 		return f
 	}

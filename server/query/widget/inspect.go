@@ -183,7 +183,8 @@ func (i *inspection) judge() {
 func (i *inspection) unit() string { return i.widget.GetDisplay().GetUnit() }
 
 func (i *inspection) textOnly() bool {
-	return !slices.ContainsFunc(i.data.GetTable().GetColumns(), func(c *svcv2.SqlResultColumn) bool { return c.GetType() == number }) && i.data.GetTable() != nil
+	return !slices.ContainsFunc(i.data.GetTable().GetColumns(), func(c *svcv2.SqlResultColumn) bool { return c.GetType() == number }) &&
+		i.data.GetTable() != nil
 }
 
 func perMillisecond(unit string) float64 {
@@ -314,8 +315,10 @@ func (i *inspection) judgeUnit(all []float64) {
 		case d.GetDataSource() == "metrics" || unit == "":
 		case strings.HasSuffix(a, "_duration") && duration && unit != UnitMilliseconds:
 			i.flag(flagUnit, "%s is in milliseconds, but the unit is %s.", a, unit)
-		case strings.HasSuffix(a, "_duration") && (unit == UnitPercent || unit == UnitBytes), a == "error_rate" && (duration || unit == UnitBytes),
-			slices.Contains([]string{"count", "rate", "error_count", "sessions", "persons", "users", "visitors"}, a) && (duration || unit == UnitBytes || unit == UnitPercent):
+		case strings.HasSuffix(a, "_duration") && (unit == UnitPercent || unit == UnitBytes),
+			a == "error_rate" && (duration || unit == UnitBytes),
+			slices.Contains([]string{"count", "rate", "error_count", "sessions", "persons", "users", "visitors"}, a) &&
+				(duration || unit == UnitBytes || unit == UnitPercent):
 			i.flag(flagUnit, "%s does not have the unit %s.", a, unit)
 		}
 	}

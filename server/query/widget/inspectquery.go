@@ -49,7 +49,8 @@ func perQuery(data *svcv2.WidgetData) bool {
 // reshaped reports whether a transform turned the data into rows that no longer distinguish queries.
 func reshaped(d *svcv2.WidgetDataSource, data *svcv2.WidgetData) bool {
 	t := d.GetTransform()
-	return d.GetKind() == SourceQuery && !perQuery(data) && (len(t.GetFieldMap()) > 0 || t.GetFlattenSeries() != nil || t.GetComputeRatio() != nil)
+	return d.GetKind() == SourceQuery && !perQuery(data) &&
+		(len(t.GetFieldMap()) > 0 || t.GetFlattenSeries() != nil || t.GetComputeRatio() != nil)
 }
 
 // inspectQueries inspects each query and formula by itself, with its part of the data.

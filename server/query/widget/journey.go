@@ -13,7 +13,13 @@ import (
 const drawnGroups = 6
 
 func (j *job) funnel(ctx context.Context, d *svcv2.FunnelDisplay) error {
-	f := reads.Funnel{Window: j.window, KeyBy: reads.NewKeyBy(d.KeyBy), Within: reads.NewWithin(d.WindowSeconds), Sessions: reads.NewSessionFilters(d.GetFilters()), Groups: drawnGroups}
+	f := reads.Funnel{
+		Window:   j.window,
+		KeyBy:    reads.NewKeyBy(d.KeyBy),
+		Within:   reads.NewWithin(d.WindowSeconds),
+		Sessions: reads.NewSessionFilters(d.GetFilters()),
+		Groups:   drawnGroups,
+	}
 	for _, s := range d.GetSteps() {
 		f.Steps = append(f.Steps, reads.NewStep(s, s.Host))
 	}
@@ -80,11 +86,25 @@ func (j *job) steps(f frame) {
 
 func (j *job) paths(ctx context.Context, d *svcv2.PathsDisplay) error {
 	if d.GetAnchor().GetKind() == "session" {
-		return apierr.New(apierr.QueryEngineValidation, "`display.paths.anchor.kind` must be event or page: nothing leads to the beginning of a session.", apierr.Param("display.paths.anchor.kind"))
+		return apierr.New(
+			apierr.QueryEngineValidation,
+			"`display.paths.anchor.kind` must be event or page: nothing leads to the beginning of a session.",
+			apierr.Param("display.paths.anchor.kind"),
+		)
 	}
 	p := reads.Paths{
-		Window: j.window, Anchor: reads.NewStep(d.GetAnchor(), d.GetAnchor().Host), Before: d.GetDirection() == "before", Depth: reads.DefaultDepth, Branches: reads.DefaultBranches, KeyBy: reads.NewKeyBy(d.KeyBy),
-		Within: reads.NewWithin(d.WindowSeconds), Include: reads.IncludeAll, Exclude: d.GetExclude(), Sessions: reads.NewSessionFilters(d.GetFilters()),
+		Window:   j.window,
+		Anchor:   reads.NewStep(d.GetAnchor(), d.GetAnchor().Host),
+		Before:   d.GetDirection() == "before",
+		Depth:    reads.DefaultDepth,
+		Branches: reads.DefaultBranches,
+		KeyBy:    reads.NewKeyBy(d.KeyBy),
+		Within: reads.NewWithin(
+			d.WindowSeconds,
+		),
+		Include:  reads.IncludeAll,
+		Exclude:  d.GetExclude(),
+		Sessions: reads.NewSessionFilters(d.GetFilters()),
 	}
 	if d.Depth != nil {
 		p.Depth = int(d.GetDepth())
@@ -105,7 +125,10 @@ func (j *job) paths(ctx context.Context, d *svcv2.PathsDisplay) error {
 	}
 	out := &svcv2.WidgetPaths{}
 	for _, row := range rows {
-		out.Rows = append(out.Rows, &svcv2.ProductEventPathLink{Hop: uint32(row.Hop), FromNode: row.From, ToNode: row.To, Count: float64(row.Count)})
+		out.Rows = append(
+			out.Rows,
+			&svcv2.ProductEventPathLink{Hop: uint32(row.Hop), FromNode: row.From, ToNode: row.To, Count: float64(row.Count)},
+		)
 	}
 	j.out.Kind, j.out.Paths = "paths", out
 	return nil

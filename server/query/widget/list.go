@@ -34,9 +34,14 @@ func (j *job) list(ctx context.Context) error {
 		filters = append(filters, f)
 	}
 	if l.Source != query.Traces && l.Source != query.Logs {
-		return apierr.New(apierr.QueryEngineValidation, "`queries[0].data_source` of a list must be traces or logs.", apierr.Param("queries[0].data_source"))
+		return apierr.New(
+			apierr.QueryEngineValidation,
+			"`queries[0].data_source` of a list must be traces or logs.",
+			apierr.Param("queries[0].data_source"),
+		)
 	}
-	if text := display.GetListWhereClause(); text != "" && (len(j.source.GetQueries()) == 0 || text != j.source.GetQueries()[0].GetWhereClause()) {
+	if text := display.GetListWhereClause(); text != "" &&
+		(len(j.source.GetQueries()) == 0 || text != j.source.GetQueries()[0].GetWhereClause()) {
 		f, err := j.filter("display.list_where_clause", l.Source, text)
 		if err != nil {
 			return err
@@ -44,7 +49,10 @@ func (j *job) list(ctx context.Context) error {
 		filters = append(filters, f)
 	}
 	if display.GetListRootOnly() && l.Source == query.Traces {
-		filters = append(filters, query.Filter{Match: &query.Match{Field: query.Field{Key: "root_only"}, Op: query.OpEqual, Values: []string{"true"}}})
+		filters = append(
+			filters,
+			query.Filter{Match: &query.Match{Field: query.Field{Key: "root_only"}, Op: query.OpEqual, Values: []string{"true"}}},
+		)
 	}
 	l.Filter = query.And(filters...)
 	for _, n := range []*float64{j.source.Limit, display.ListLimit, j.source.DefaultLimit} {

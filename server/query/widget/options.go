@@ -49,7 +49,13 @@ func field(s *svcv2.VariableSource) (query.Source, query.Field) {
 
 // Options lists the values of a variable that were sent in a window, most frequent first. For a custom variable it lists the
 // variable's options.
-func (r *Resolver) Options(ctx context.Context, org principal.OrgID, v *svcv2.DashboardVariable, w query.Window, search string) ([]*svcv2.VariableOption, error) {
+func (r *Resolver) Options(
+	ctx context.Context,
+	org principal.OrgID,
+	v *svcv2.DashboardVariable,
+	w query.Window,
+	search string,
+) ([]*svcv2.VariableOption, error) {
 	out := []*svcv2.VariableOption{}
 	switch v.GetType() {
 	case "custom":
@@ -102,7 +108,11 @@ func (j *job) lists(ctx context.Context, sql string) (map[string][]string, error
 			continue
 		}
 		if v.GetType() == "textbox" {
-			return nil, apierr.New(apierr.QueryEngineValidation, "The variable "+name+" has no value, so the statement cannot be completed. Give a value: a text box has no list of all values.", apierr.Param("variable_values."+name))
+			return nil, apierr.New(
+				apierr.QueryEngineValidation,
+				"The variable "+name+" has no value, so the statement cannot be completed. Give a value: a text box has no list of all values.",
+				apierr.Param("variable_values."+name),
+			)
 		}
 		options, err := j.Options(ctx, j.org, v, j.window, "")
 		if err != nil {

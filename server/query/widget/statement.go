@@ -34,7 +34,11 @@ func (j *job) statement(ctx context.Context) error {
 		return err
 	}
 	result, err := rawsql.Run(ctx, j.warehouse, j.org, rawsql.Request{
-		SQL: sql, Window: j.window, Interval: time.Duration(min(seconds, limits.TimeseriesWindow.Seconds())) * time.Second, Variables: variables, MaxRows: limits.SQLRows,
+		SQL:       sql,
+		Window:    j.window,
+		Interval:  time.Duration(min(seconds, limits.TimeseriesWindow.Seconds())) * time.Second,
+		Variables: variables,
+		MaxRows:   limits.SQLRows,
 	})
 	if err != nil {
 		return err
@@ -74,7 +78,11 @@ func kindOf(t string) string {
 	switch {
 	case strings.HasPrefix(t, "Date"):
 		return moment
-	case strings.HasPrefix(t, "UInt"), strings.HasPrefix(t, "Int"), strings.HasPrefix(t, "Float"), strings.HasPrefix(t, "Decimal"), strings.HasPrefix(t, "BFloat"):
+	case strings.HasPrefix(t, "UInt"),
+		strings.HasPrefix(t, "Int"),
+		strings.HasPrefix(t, "Float"),
+		strings.HasPrefix(t, "Decimal"),
+		strings.HasPrefix(t, "BFloat"):
 		return number
 	case t == "Bool":
 		return truth

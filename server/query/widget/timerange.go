@@ -53,16 +53,28 @@ func Window(override, own, dashboard *svcv2.TimeRange, now time.Time) (w query.W
 func resolve(r *svcv2.TimeRange, now time.Time) (query.Window, error) {
 	if r.GetType() == "absolute" {
 		if r.StartTime == nil || r.EndTime == nil {
-			return query.Window{}, apierr.New(apierr.TimeRangeInvalid, "time_range needs start_time and end_time when its type is absolute.", apierr.Param("time_range"))
+			return query.Window{}, apierr.New(
+				apierr.TimeRangeInvalid,
+				"time_range needs start_time and end_time when its type is absolute.",
+				apierr.Param("time_range"),
+			)
 		}
 		return query.NewWindow(r.GetStartTime(), r.GetEndTime(), limits.TimeseriesWindow)
 	}
 	length, ok := relativeLength(r.GetValue())
 	if !ok {
-		return query.Window{}, apierr.New(apierr.TimeRangeInvalid, fmt.Sprintf("time_range.value must be a number and m, h, d, w or mo, as 12h, not %q.", r.GetValue()), apierr.Param("time_range.value"))
+		return query.Window{}, apierr.New(
+			apierr.TimeRangeInvalid,
+			fmt.Sprintf("time_range.value must be a number and m, h, d, w or mo, as 12h, not %q.", r.GetValue()),
+			apierr.Param("time_range.value"),
+		)
 	}
 	if length > limits.TimeseriesWindow {
-		return query.Window{}, apierr.New(apierr.TelemetryRangeTooLarge, "time_range.value is longer than the "+limits.Lasts(limits.TimeseriesWindow)+" that a widget reads at most.", apierr.Param("time_range.value"))
+		return query.Window{}, apierr.New(
+			apierr.TelemetryRangeTooLarge,
+			"time_range.value is longer than the "+limits.Lasts(limits.TimeseriesWindow)+" that a widget reads at most.",
+			apierr.Param("time_range.value"),
+		)
 	}
 	return lately(now, length), nil
 }
@@ -81,7 +93,9 @@ func Unreadable(r *svcv2.TimeRange) (field, problem string) {
 		length = to.Sub(from)
 	}
 	if length > limits.TimeseriesWindow {
-		return field, "makes the window longer than the " + limits.Days(limits.TimeseriesWindow) + " that a widget reads at most. Choose a shorter window"
+		return field, "makes the window longer than the " + limits.Days(
+			limits.TimeseriesWindow,
+		) + " that a widget reads at most. Choose a shorter window"
 	}
 	return "", ""
 }

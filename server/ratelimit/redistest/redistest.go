@@ -53,7 +53,20 @@ func (s *Server) URL() string { return fmt.Sprintf("redis://127.0.0.1:%d/0", s.p
 func (s *Server) Start(t testing.TB) {
 	t.Helper()
 	var log bytes.Buffer
-	s.process = exec.CommandContext(context.WithoutCancel(t.Context()), "redis-server", "--bind", "127.0.0.1", "--port", strconv.Itoa(s.port), "--save", "", "--appendonly", "no", "--dir", s.dir)
+	s.process = exec.CommandContext(
+		context.WithoutCancel(t.Context()),
+		"redis-server",
+		"--bind",
+		"127.0.0.1",
+		"--port",
+		strconv.Itoa(s.port),
+		"--save",
+		"",
+		"--appendonly",
+		"no",
+		"--dir",
+		s.dir,
+	)
 	s.process.Stdout, s.process.Stderr = &log, &log
 	if err := s.process.Start(); err != nil {
 		t.Fatal(err)

@@ -43,7 +43,11 @@ func (s *Service) GetService(ctx context.Context, req *svcv2.GetServiceRequest) 
 }
 
 func notFound() error {
-	return apierr.New(apierr.ServiceNotFound, "No service with this name sent spans in the window. The name must match exactly, with its letter case.", apierr.Param("name"))
+	return apierr.New(
+		apierr.ServiceNotFound,
+		"No service with this name sent spans in the window. The name must match exactly, with its letter case.",
+		apierr.Param("name"),
+	)
 }
 
 // known distinguishes a service without data for an answer from a service that does not exist.

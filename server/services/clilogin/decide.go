@@ -79,8 +79,12 @@ func (s *Service) find(ctx context.Context, text string) (*principal.Principal, 
 }
 
 func errUnknownCode(cause error) error {
-	return apierr.New(apierr.CliLoginExpired, "This code is unknown. It may be mistyped, used, or older than "+limits.Lasts(limits.CLILogin)+".",
-		apierr.Param("user_code"), apierr.Cause(cause))
+	return apierr.New(
+		apierr.CliLoginExpired,
+		"This code is unknown. It may be mistyped, used, or older than "+limits.Lasts(limits.CLILogin)+".",
+		apierr.Param("user_code"),
+		apierr.Cause(cause),
+	)
 }
 
 func toProto(code string, l store.DeviceLogin) *svcv2.PendingCliLogin {

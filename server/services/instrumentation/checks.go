@@ -31,26 +31,186 @@ const tolerated = 0.05
 // checks lists all checks in the order of the answer. The checks of alerts and destinations will come with those features.
 func checks() []check {
 	return []check{
-		{"ING-01", ingestion, "Traces, logs or metrics arrive", critical, "Point the OTLP exporter at the ingest address with an ingest key, then run `svc send-test` to see at which step data stops.", true, arrives},
-		{"ING-02", ingestion, "Requests of every ingest key are accepted", critical, "Read the tag and the reason of the refusals: a 401 needs the current key in `x-svc-ingest-key`, a 403 needs the signal allowed for the key, a 400 or 415 names the fault in the body.", false, accepted},
-		{"ING-03", ingestion, "No items of accepted requests are rejected", warn, "The reason names the wrong field of the items. Exporters do not send rejected items again, so correct the sender.", false, rejected},
-		{"ING-04", ingestion, "Clocks of senders agree with the server", warn, "Run NTP or chrony on the hosts of these services, and give spans and log records the time at which they happened, in UTC nanoseconds.", true, clocks},
-		{"RES-01", attributes, "Every service has its own name", critical, "Set OTEL_SERVICE_NAME, or service.name in the resource of the SDK, in the deployment of each process.", true, named},
-		{"RES-02", attributes, "Spans carry service.version", warn, "Set OTEL_RESOURCE_ATTRIBUTES=service.version=$VERSION in the deployment: releases and regressions by version need it.", true, lacking("service.version", func(r reads.SetupServiceRow) uint64 { return r.NoVersion })},
-		{"RES-03", attributes, "Spans carry deployment.environment.name", warn, "Set OTEL_RESOURCE_ATTRIBUTES=deployment.environment.name=production in the deployment, or write it with a custom ingest key in the mode `if_missing`.", true, lacking("deployment.environment.name", func(r reads.SetupServiceRow) uint64 { return r.NoEnvironment })},
-		{"RES-04", attributes, "Spans carry vcs.repository.url.full", warn, "Add vcs.repository.url.full=https://… to OTEL_RESOURCE_ATTRIBUTES when the image is built: errors then lead to the source.", true, lacking("vcs.repository.url.full", func(r reads.SetupServiceRow) uint64 { return r.NoRepository })},
-		{"RES-05", attributes, "Spans carry vcs.ref.head.revision", warn, "Add vcs.ref.head.revision=$GIT_COMMIT to OTEL_RESOURCE_ATTRIBUTES when the image is built.", true, lacking("vcs.ref.head.revision", func(r reads.SetupServiceRow) uint64 { return r.NoRevision })},
-		{"REN-01", attributes, "No deprecated attribute names", warn, "Update the instrumentation libraries, or create an attribute mapping with operation `move` from the old key to the new one.", true, renamed(kindRename)},
-		{"REN-DUAL", attributes, "No service sends an attribute under two names", warn, "Where spans carry both names, turn the old one off in the SDK (OTEL_SEMCONV_STABILITY_OPT_IN without `/dup`): a mapping does not change such spans. Where different libraries send one name each, update the library with the old name.", true, renamed(kindDouble)},
-		{"NAME-01", attributes, "Attribute names are dotted lower case", info, "Rename the key in the code to `<area>.<name>` in snake case, as in `shop.order_id`.", true, renamed(kindNaming)},
-		{"PII-01", attributes, "No personal data or secrets in attributes", critical, "Remove the attribute in the code, or delete or hash it in a Collector with the `attributes` or `redaction` processor before it leaves your network.", true, personal},
-		{"MET-01", attributes, "Metrics have few series", warn, "Drop attributes such as user, request or session ids from the metric with a View of the SDK; keep them on spans.", true, series},
-		{"STAT-02", traces, "Failures have a name", critical, "Set status Error with a message and call recordException where the code catches the failure: without them, the error has no name.", true, failures},
-		{"SPAN-04", traces, "Spans have their parents", info, "Propagate `traceparent` (W3C) over every hop, also through queues, gateways and proxies, and let every service of a trace send to this organization with the same sampling decision.", true, orphans},
-		{"MAP-02", traces, "Database spans name their system", critical, "Set db.system.name (postgresql, redis, …) on spans with db.query.text: the service map and query views need it.", true, databases},
-		{"NAME-02", traces, "Span names have few values", warn, "Name the span by its route or operation (`GET /orders/{id}`), and put ids into attributes.", true, spanNames},
-		{"LOG-02", traces, "Log records belong to traces", critical, "Use the OpenTelemetry log bridge or appender of your logging library, so that records carry the trace id of the active span.", true, correlation},
-		{"LOG-04", traces, "Log records have a severity", warn, "Map the levels of the logging library to SeverityNumber. The OpenTelemetry appenders do this; log files need a severity parser in the Collector.", true, severities},
+		{
+			"ING-01",
+			ingestion,
+			"Traces, logs or metrics arrive",
+			critical,
+			"Point the OTLP exporter at the ingest address with an ingest key, then run `svc send-test` to see at which step data stops.",
+			true,
+			arrives,
+		},
+		{
+			"ING-02",
+			ingestion,
+			"Requests of every ingest key are accepted",
+			critical,
+			"Read the tag and the reason of the refusals: a 401 needs the current key in `x-svc-ingest-key`, a 403 needs the signal allowed for the key, a 400 or 415 names the fault in the body.",
+			false,
+			accepted,
+		},
+		{
+			"ING-03",
+			ingestion,
+			"No items of accepted requests are rejected",
+			warn,
+			"The reason names the wrong field of the items. Exporters do not send rejected items again, so correct the sender.",
+			false,
+			rejected,
+		},
+		{
+			"ING-04",
+			ingestion,
+			"Clocks of senders agree with the server",
+			warn,
+			"Run NTP or chrony on the hosts of these services, and give spans and log records the time at which they happened, in UTC nanoseconds.",
+			true,
+			clocks,
+		},
+		{
+			"RES-01",
+			attributes,
+			"Every service has its own name",
+			critical,
+			"Set OTEL_SERVICE_NAME, or service.name in the resource of the SDK, in the deployment of each process.",
+			true,
+			named,
+		},
+		{
+			"RES-02",
+			attributes,
+			"Spans carry service.version",
+			warn,
+			"Set OTEL_RESOURCE_ATTRIBUTES=service.version=$VERSION in the deployment: releases and regressions by version need it.",
+			true,
+			lacking("service.version", func(r reads.SetupServiceRow) uint64 { return r.NoVersion }),
+		},
+		{
+			"RES-03",
+			attributes,
+			"Spans carry deployment.environment.name",
+			warn,
+			"Set OTEL_RESOURCE_ATTRIBUTES=deployment.environment.name=production in the deployment, or write it with a custom ingest key in the mode `if_missing`.",
+			true,
+			lacking("deployment.environment.name", func(r reads.SetupServiceRow) uint64 { return r.NoEnvironment }),
+		},
+		{
+			"RES-04",
+			attributes,
+			"Spans carry vcs.repository.url.full",
+			warn,
+			"Add vcs.repository.url.full=https://… to OTEL_RESOURCE_ATTRIBUTES when the image is built: errors then lead to the source.",
+			true,
+			lacking("vcs.repository.url.full", func(r reads.SetupServiceRow) uint64 { return r.NoRepository }),
+		},
+		{
+			"RES-05",
+			attributes,
+			"Spans carry vcs.ref.head.revision",
+			warn,
+			"Add vcs.ref.head.revision=$GIT_COMMIT to OTEL_RESOURCE_ATTRIBUTES when the image is built.",
+			true,
+			lacking("vcs.ref.head.revision", func(r reads.SetupServiceRow) uint64 { return r.NoRevision }),
+		},
+		{
+			"REN-01",
+			attributes,
+			"No deprecated attribute names",
+			warn,
+			"Update the instrumentation libraries, or create an attribute mapping with operation `move` from the old key to the new one.",
+			true,
+			renamed(kindRename),
+		},
+		{
+			"REN-DUAL",
+			attributes,
+			"No service sends an attribute under two names",
+			warn,
+			"Where spans carry both names, turn the old one off in the SDK (OTEL_SEMCONV_STABILITY_OPT_IN without `/dup`): a mapping does not change such spans. Where different libraries send one name each, update the library with the old name.",
+			true,
+			renamed(kindDouble),
+		},
+		{
+			"NAME-01",
+			attributes,
+			"Attribute names are dotted lower case",
+			info,
+			"Rename the key in the code to `<area>.<name>` in snake case, as in `shop.order_id`.",
+			true,
+			renamed(kindNaming),
+		},
+		{
+			"PII-01",
+			attributes,
+			"No personal data or secrets in attributes",
+			critical,
+			"Remove the attribute in the code, or delete or hash it in a Collector with the `attributes` or `redaction` processor before it leaves your network.",
+			true,
+			personal,
+		},
+		{
+			"MET-01",
+			attributes,
+			"Metrics have few series",
+			warn,
+			"Drop attributes such as user, request or session ids from the metric with a View of the SDK; keep them on spans.",
+			true,
+			series,
+		},
+		{
+			"STAT-02",
+			traces,
+			"Failures have a name",
+			critical,
+			"Set status Error with a message and call recordException where the code catches the failure: without them, the error has no name.",
+			true,
+			failures,
+		},
+		{
+			"SPAN-04",
+			traces,
+			"Spans have their parents",
+			info,
+			"Propagate `traceparent` (W3C) over every hop, also through queues, gateways and proxies, and let every service of a trace send to this organization with the same sampling decision.",
+			true,
+			orphans,
+		},
+		{
+			"MAP-02",
+			traces,
+			"Database spans name their system",
+			critical,
+			"Set db.system.name (postgresql, redis, …) on spans with db.query.text: the service map and query views need it.",
+			true,
+			databases,
+		},
+		{
+			"NAME-02",
+			traces,
+			"Span names have few values",
+			warn,
+			"Name the span by its route or operation (`GET /orders/{id}`), and put ids into attributes.",
+			true,
+			spanNames,
+		},
+		{
+			"LOG-02",
+			traces,
+			"Log records belong to traces",
+			critical,
+			"Use the OpenTelemetry log bridge or appender of your logging library, so that records carry the trace id of the active span.",
+			true,
+			correlation,
+		},
+		{
+			"LOG-04",
+			traces,
+			"Log records have a severity",
+			warn,
+			"Map the levels of the logging library to SeverityNumber. The OpenTelemetry appenders do this; log files need a severity parser in the Collector.",
+			true,
+			severities,
+		},
 	}
 }
 
@@ -179,18 +339,32 @@ func clocks(e *evidence) verdict {
 	for _, r := range e.services {
 		names[r.ServiceName] = true
 		if r.Future > 0 {
-			all = append(all, service(r.ServiceName, "%s begin after now, the latest at %s", share(r.Future, r.Spans, "spans"), r.Last.UTC().Format("2006-01-02T15:04:05Z")))
+			all = append(
+				all,
+				service(
+					r.ServiceName,
+					"%s begin after now, the latest at %s",
+					share(r.Future, r.Spans, "spans"),
+					r.Last.UTC().Format("2006-01-02T15:04:05Z"),
+				),
+			)
 		}
 	}
 	for _, r := range e.links {
 		if tooMany(r.Early, r.Calls) {
-			all = append(all, service(r.ServiceName, "%s begin before the call that caused them, by %.3g ms on average", share(r.Early, r.Calls, "calls"), r.AheadMs))
+			all = append(
+				all,
+				service(r.ServiceName, "%s begin before the call that caused them, by %.3g ms on average", share(r.Early, r.Calls, "calls"), r.AheadMs),
+			)
 		}
 	}
 	for _, r := range e.logs {
 		names[r.ServiceName] = true
 		if tooMany(r.Skewed, r.Records) {
-			all = append(all, service(r.ServiceName, "%s differ by more than 5 minutes from when they were observed", share(r.Skewed, r.Records, "log records")))
+			all = append(
+				all,
+				service(r.ServiceName, "%s differ by more than 5 minutes from when they were observed", share(r.Skewed, r.Records, "log records")),
+			)
 		}
 	}
 	return e.about(all, len(names), "services")

@@ -12,7 +12,9 @@ import (
 
 // personalKey matches attribute keys whose values are personal or secret. Plain user identifiers do not match, because traces
 // need them.
-var personalKey = regexp.MustCompile(`(?i)(^|[._-])(e?mail|email_?address|phone(_?number)?|password|passwd|secret|api_?key|access_?token|refresh_?token|authorization|cookie|set-cookie|ssn|credit_?card|card_?number|iban|cvv|full_?name|first_?name|last_?name|birth_?date|date_of_birth|address_?line\d?)$`)
+var personalKey = regexp.MustCompile(
+	`(?i)(^|[._-])(e?mail|email_?address|phone(_?number)?|password|passwd|secret|api_?key|access_?token|refresh_?token|authorization|cookie|set-cookie|ssn|credit_?card|card_?number|iban|cvv|full_?name|first_?name|last_?name|birth_?date|date_of_birth|address_?line\d?)$`,
+)
 
 // harmless matches keys that only look personal or secret.
 func harmless(key string) bool {
@@ -30,7 +32,10 @@ func personal(e *evidence) verdict {
 	for _, k := range e.keys {
 		if personalKey.MatchString(k.Key) && !harmless(k.Key) && !seen[k.Key] {
 			seen[k.Key] = true
-			v.affected = append(v.affected, affected("attribute_key", k.Key, "suspicious name; %d times on %s as a %s attribute in 24 hours", k.Uses, k.Signal, k.Scope))
+			v.affected = append(
+				v.affected,
+				affected("attribute_key", k.Key, "suspicious name; %d times on %s as a %s attribute in 24 hours", k.Uses, k.Signal, k.Scope),
+			)
 		}
 	}
 	looked := uint64(0)
@@ -52,7 +57,11 @@ func series(e *evidence) verdict {
 
 func failures(e *evidence) verdict {
 	return e.ofServices("services with failures do not name them", func(r reads.SetupServiceRow) (uint64, uint64, string) {
-		return r.Bare + r.Unset, r.Failed + r.Unset, fmt.Sprintf("failed spans: %d of status Error without message and exception, %d answered with 500 and above without status Error", r.Bare, r.Unset)
+		return r.Bare + r.Unset, r.Failed + r.Unset, fmt.Sprintf(
+			"failed spans: %d of status Error without message and exception, %d answered with 500 and above without status Error",
+			r.Bare,
+			r.Unset,
+		)
 	})
 }
 

@@ -43,8 +43,13 @@ func (s *Service) SearchLogPatterns(ctx context.Context, req *svcv2.SearchLogPat
 		return nil, err
 	}
 	if window.End.Sub(window.Start) > maxPatternWindow {
-		return nil, apierr.New(apierr.TelemetryRangeTooLarge,
-			"The window is longer than "+limits.Lasts(maxPatternWindow)+", the limit for patterns. Move start_time closer to end_time.", apierr.Param("start_time"))
+		return nil, apierr.New(
+			apierr.TelemetryRangeTooLarge,
+			"The window is longer than "+limits.Lasts(
+				maxPatternWindow,
+			)+", the limit for patterns. Move start_time closer to end_time.",
+			apierr.Param("start_time"),
+		)
 	}
 	filters, err := query.LogFilter(req.GetFilters())
 	if err != nil {

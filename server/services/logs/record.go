@@ -33,7 +33,11 @@ func (s *Service) GetLog(ctx context.Context, req *svcv2.GetLogRequest) (*svcv2.
 		return nil, err
 	}
 	if len(rows) == 0 {
-		return nil, apierr.New(apierr.LogNotFound, "This organization has no log record with this id. Log records are kept for "+limits.Days(limits.LogRetention)+".", apierr.Param("id"))
+		return nil, apierr.New(
+			apierr.LogNotFound,
+			"This organization has no log record with this id. Log records are kept for "+limits.Days(limits.LogRetention)+".",
+			apierr.Param("id"),
+		)
 	}
 	return toProto(rows[0])
 }

@@ -86,7 +86,13 @@ func toFunnel(req *svcv2.SearchProductEventFunnelRequest) (f reads.Funnel, err e
 	if f.Dimension, f.Attribute, err = toBreakdown(req.BreakdownBy); err != nil {
 		return f, err
 	}
-	f.KeyBy, f.Within, f.Sessions, f.Groups = reads.NewKeyBy(req.KeyBy), reads.NewWithin(req.WindowSeconds), reads.NewSessionFilters(req.GetFilters()), defaultGroups
+	f.KeyBy, f.Within, f.Sessions, f.Groups = reads.NewKeyBy(
+		req.KeyBy,
+	), reads.NewWithin(
+		req.WindowSeconds,
+	), reads.NewSessionFilters(
+		req.GetFilters(),
+	), defaultGroups
 	if req.BreakdownLimit != nil {
 		f.Groups = int(req.GetBreakdownLimit())
 	}

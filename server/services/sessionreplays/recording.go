@@ -156,9 +156,15 @@ func tooLarge(chunks int) error {
 			fmt.Sprintf("This chunk is larger than %d bytes, the limit of an answer. Skip it with from_chunk_seq.", maxEncoded),
 			apierr.Param("from_chunk_seq"))
 	}
-	return apierr.New(apierr.SessionReplayRangeTooLarge,
-		fmt.Sprintf("The %d chunks are larger than the %d bytes that an answer may have. Ask for fewer chunks: the manifest has their sizes.", chunks, maxEncoded),
-		apierr.Param("limit"))
+	return apierr.New(
+		apierr.SessionReplayRangeTooLarge,
+		fmt.Sprintf(
+			"The %d chunks are larger than the %d bytes that an answer may have. Ask for fewer chunks: the manifest has their sizes.",
+			chunks,
+			maxEncoded,
+		),
+		apierr.Param("limit"),
+	)
 }
 
 func toChunks(rows []reads.ChunkRow) ([]*svcv2.SessionReplayEventChunk, error) {

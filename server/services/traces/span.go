@@ -24,7 +24,11 @@ func (s *Service) GetSpan(ctx context.Context, req *svcv2.GetSpanRequest) (*svcv
 		return nil, err
 	}
 	if len(rows) == 0 {
-		return nil, apierr.New(apierr.SpanNotFound, "This organization has no span with this id in this trace. Spans are kept for "+limits.Days(limits.TraceRetention)+".", apierr.Param("span_id"))
+		return nil, apierr.New(
+			apierr.SpanNotFound,
+			"This organization has no span with this id in this trace. Spans are kept for "+limits.Days(limits.TraceRetention)+".",
+			apierr.Param("span_id"),
+		)
 	}
 	return toSpan(traceID, rows[0]), nil
 }

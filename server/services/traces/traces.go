@@ -82,5 +82,9 @@ func extentOf(rows []reads.SpanRow) reads.TraceExtentRow {
 }
 
 func notFound() error {
-	return apierr.New(apierr.TraceNotFound, "This organization has no trace with this id. Spans are kept for "+limits.Days(limits.TraceRetention)+".", apierr.Param("trace_id"))
+	return apierr.New(
+		apierr.TraceNotFound,
+		"This organization has no trace with this id. Spans are kept for "+limits.Days(limits.TraceRetention)+".",
+		apierr.Param("trace_id"),
+	)
 }

@@ -15,7 +15,10 @@ func checkTypes(n *Node) *Refusal {
 	}
 	for _, arg := range args {
 		if arg.Kind == "Literal" && strings.Contains(strings.ToLower(arg.Text), "aggregatefunction") {
-			return refuse(DisallowedStatement, "A value cannot be turned into the state of an aggregate function. Make states with functions that end in State.")
+			return refuse(
+				DisallowedStatement,
+				"A value cannot be turned into the state of an aggregate function. Make states with functions that end in State.",
+			)
 		}
 	}
 	if at >= 0 && at < len(args) && args[at].Kind != "Literal" {

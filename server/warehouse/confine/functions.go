@@ -39,7 +39,20 @@ func Functions() []string {
 // combinators are the suffixes that change the arguments or the result of an aggregate function.
 func combinators() []string {
 	return []string{
-		"simplestate", "ordefault", "distinct", "resample", "foreach", "argmax", "argmin", "ornull", "tuple", "merge", "state", "array", "map", "if",
+		"simplestate",
+		"ordefault",
+		"distinct",
+		"resample",
+		"foreach",
+		"argmax",
+		"argmin",
+		"ornull",
+		"tuple",
+		"merge",
+		"state",
+		"array",
+		"map",
+		"if",
 	}
 }
 

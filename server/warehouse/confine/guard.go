@@ -160,8 +160,12 @@ func (g *Guard) function(n *Node, above []*Node) *Refusal {
 	for _, list := range n.Nodes {
 		for _, arg := range list.Nodes {
 			if arg.Kind == "Identifier" && g.banned[strings.ToLower(arg.Text)] {
-				return refuse(DisallowedFunction, "%s as an argument of %s names a function that is not allowed. If it is a column, give it another name.",
-					quote(arg.Text), quote(name))
+				return refuse(
+					DisallowedFunction,
+					"%s as an argument of %s names a function that is not allowed. If it is a column, give it another name.",
+					quote(arg.Text),
+					quote(name),
+				)
 			}
 		}
 	}

@@ -51,7 +51,10 @@ func (g *Guard) Prepare(sql string) (*Prepared, *Refusal) {
 			p.at = code[1].At + len(code[1].Text)
 		}
 	case first.Is("("):
-		return nil, refuse(DisallowedStatement, "The statement must begin with SELECT or WITH. Leave the parentheses around the first SELECT out.")
+		return nil, refuse(
+			DisallowedStatement,
+			"The statement must begin with SELECT or WITH. Leave the parentheses around the first SELECT out.",
+		)
 	default:
 		return nil, refuse(DisallowedStatement, "The statement must begin with SELECT or WITH.")
 	}
@@ -64,7 +67,11 @@ func (g *Guard) Prepare(sql string) (*Prepared, *Refusal) {
 		}
 	}
 	if n := expansion(code, p.defined); n > maxExpansion {
-		return nil, refuse(ResourceLimit, "The common table expressions of the statement refer to each other too often: it expands to more than %d subqueries.", maxExpansion)
+		return nil, refuse(
+			ResourceLimit,
+			"The common table expressions of the statement refer to each other too often: it expands to more than %d subqueries.",
+			maxExpansion,
+		)
 	}
 	return p, nil
 }
@@ -94,7 +101,11 @@ func (g *Guard) word(p *Prepared, code []Token, i int) *Refusal {
 		return nil
 	}
 	if t.Is("WITH") && next(1).Is("TOTALS") && !next(2).Is("AS") {
-		return refuse(DisallowedStatement, "WITH TOTALS at %s is not allowed: a result cannot hold its row of totals. Use WITH ROLLUP: its total is the row with empty groups.", place(p.SQL, t.At))
+		return refuse(
+			DisallowedStatement,
+			"WITH TOTALS at %s is not allowed: a result cannot hold its row of totals. Use WITH ROLLUP: its total is the row with empty groups.",
+			place(p.SQL, t.At),
+		)
 	}
 	word := strings.ToUpper(t.Text)
 	if !disallowed(word) || i > 0 && (code[i-1].Is(".") || code[i-1].Is("AS")) {

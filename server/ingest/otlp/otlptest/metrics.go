@@ -41,7 +41,12 @@ func (g *generator) metric(kind, points int) *metricspb.Metric {
 			p.Value = &metricspb.NumberDataPoint_AsDouble{AsDouble: g.Float64() * 100}
 			m.DataPoints = append(m.DataPoints, p)
 		}
-		return &metricspb.Metric{Name: "process.cpu.utilization", Description: "Share of CPU in use.", Unit: "1", Data: &metricspb.Metric_Gauge{Gauge: m}}
+		return &metricspb.Metric{
+			Name:        "process.cpu.utilization",
+			Description: "Share of CPU in use.",
+			Unit:        "1",
+			Data:        &metricspb.Metric_Gauge{Gauge: m},
+		}
 	case 1:
 		m := &metricspb.Sum{AggregationTemporality: metricspb.AggregationTemporality_AGGREGATION_TEMPORALITY_CUMULATIVE, IsMonotonic: true}
 		for i := range points {
@@ -64,7 +69,10 @@ func (g *generator) metric(kind, points int) *metricspb.Metric {
 			m.DataPoints = append(m.DataPoints, g.exponentialHistogram(i))
 		}
 		return &metricspb.Metric{
-			Name: "rpc.client.duration", Description: "Duration of calls.", Unit: "ms", Data: &metricspb.Metric_ExponentialHistogram{ExponentialHistogram: m},
+			Name:        "rpc.client.duration",
+			Description: "Duration of calls.",
+			Unit:        "ms",
+			Data:        &metricspb.Metric_ExponentialHistogram{ExponentialHistogram: m},
 		}
 	default:
 		m := &metricspb.Summary{}

@@ -20,7 +20,9 @@ type getAgentSessionArgs struct {
 
 func newGetAgentSession(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[agentSessionResult](&tool.Tool{
-		Name: "get_agent_session", Title: "Agent session", Description: "Read one session of an AI agent: verdict, checks, findings, times, tokens, cost, models, tools and turns.",
+		Name:        "get_agent_session",
+		Title:       "Agent session",
+		Description: "Read one session of an AI agent: verdict, checks, findings, times, tokens, cost, models, tools and turns.",
 		Run: tool.With(func(ctx context.Context, a *getAgentSessionArgs) (*tool.Answer, error) {
 			w, err := a.Range(limits.AgentSessionWindow)
 			if err != nil {
@@ -76,9 +78,22 @@ func agentSessionAnswer(w tool.TimeRange, s *svcv2.AgentSession, verdict *svcv2.
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 func agentSessionText(w tool.TimeRange, res *agentSessionResult) tool.Page {
-	text := tool.Page{Scope: []tool.Pair{tool.Labeled("Session", res.SessionID), w.Label(), tool.Labeled("Verdict", res.Verdict.Status+": "+res.Verdict.Headline)}}
+	text := tool.Page{
+		Scope: []tool.Pair{
+			tool.Labeled("Session", res.SessionID),
+			w.Label(),
+			tool.Labeled("Verdict", res.Verdict.Status+": "+res.Verdict.Headline),
+		},
+	}
 	if res.Load.Truncated != "none" {
-		text.Notes = append(text.Notes, fmt.Sprintf("Only the first %d spans were read. To read the others, call again with start_time=%s.", res.Load.Spans, res.Load.ResumeStartTime))
+		text.Notes = append(
+			text.Notes,
+			fmt.Sprintf(
+				"Only the first %d spans were read. To read the others, call again with start_time=%s.",
+				res.Load.Spans,
+				res.Load.ResumeStartTime,
+			),
+		)
 	}
 	cost := "not reported"
 	if res.Cost != nil {
@@ -106,15 +121,50 @@ func agentSessionText(w tool.TimeRange, res *agentSessionResult) tool.Page {
 		tools = append(tools, []string{t.Name, fmt.Sprint(t.Calls), fmt.Sprint(t.Failed), tool.Seconds(t.TotalMs), tool.Seconds(t.SlowestMs)})
 	}
 	for _, t := range res.Turns {
-		turns = append(turns, []string{fmt.Sprint(t.Ordinal), "+" + tool.Seconds(t.OffsetMs), tool.Seconds(t.DurationMs), fmt.Sprint(t.SpanCount), map[bool]string{true: "failed"}[t.Failed], t.Label})
+		turns = append(
+			turns,
+			[]string{
+				fmt.Sprint(t.Ordinal),
+				"+" + tool.Seconds(t.OffsetMs),
+				tool.Seconds(t.DurationMs),
+				fmt.Sprint(t.SpanCount),
+				map[bool]string{true: "failed"}[t.Failed],
+				t.Label,
+			},
+		)
 	}
 	v := res.Vitals
 	text.Blocks = []tool.Block{
 		{Heading: "Work", Rows: []string{
-			fmt.Sprintf("- %d turns, %d model calls, %d tool calls in %d traces of %s", res.TurnCount, res.Work.LLMCalls, res.Work.ToolCalls, res.Work.Traces, strings.Join(res.ServiceNames, ", ")),
-			fmt.Sprintf("- %s from first to last span: %s active, %s idle in %d gaps; model %s (first token %s), tools %s", tool.Seconds(v.WallClockMs), tool.Seconds(v.ActiveMs), tool.Seconds(v.IdleMs), v.IdleGapCount,
-				tool.Seconds(v.AgentTimeSegments[0].Ms+v.AgentTimeSegments[1].Ms), tool.Seconds(v.AgentTimeSegments[0].Ms), tool.Seconds(v.AgentTimeSegments[2].Ms)),
-			fmt.Sprintf("- Tokens: %s in (%s from cache), %s out, %s in all (%s); cost %s", wording.Number(res.Tokens.Input), wording.Number(res.Tokens.CacheRead), wording.Number(res.Tokens.Output), wording.Number(res.Tokens.Total), res.TokenReporting, cost),
+			fmt.Sprintf(
+				"- %d turns, %d model calls, %d tool calls in %d traces of %s",
+				res.TurnCount,
+				res.Work.LLMCalls,
+				res.Work.ToolCalls,
+				res.Work.Traces,
+				strings.Join(res.ServiceNames, ", "),
+			),
+			fmt.Sprintf(
+				"- %s from first to last span: %s active, %s idle in %d gaps; model %s (first token %s), tools %s",
+				tool.Seconds(v.WallClockMs),
+				tool.Seconds(v.ActiveMs),
+				tool.Seconds(v.IdleMs),
+				v.IdleGapCount,
+				tool.Seconds(
+					v.AgentTimeSegments[0].Ms+v.AgentTimeSegments[1].Ms,
+				),
+				tool.Seconds(v.AgentTimeSegments[0].Ms),
+				tool.Seconds(v.AgentTimeSegments[2].Ms),
+			),
+			fmt.Sprintf(
+				"- Tokens: %s in (%s from cache), %s out, %s in all (%s); cost %s",
+				wording.Number(res.Tokens.Input),
+				wording.Number(res.Tokens.CacheRead),
+				wording.Number(res.Tokens.Output),
+				wording.Number(res.Tokens.Total),
+				res.TokenReporting,
+				cost,
+			),
 		}},
 		tool.Table("Findings", "No step failed, and no call was repeated.", []string{"Finding", "Count", "Where", "Detail", "Span"}, findings),
 		tool.Table("Checks", "", []string{"Check", "Status", "Figures", "Action"}, checks),
@@ -129,7 +179,14 @@ func agentSessionText(w tool.TimeRange, res *agentSessionResult) tool.Page {
 			tool.Next("inspect_span", map[string]any{"trace_id": res.Evidence.TraceID, "span_id": res.Evidence.SpanID}, "the whole failed step"))
 		for _, t := range res.Tools {
 			if t.Failed > 0 {
-				text.Next = append(text.Next, tool.Next("get_agent_tools_overview", map[string]any{"tool": t.Name, "start_time": w.Start, "end_time": w.End}, "failures of this tool in other sessions"))
+				text.Next = append(
+					text.Next,
+					tool.Next(
+						"get_agent_tools_overview",
+						map[string]any{"tool": t.Name, "start_time": w.Start, "end_time": w.End},
+						"failures of this tool in other sessions",
+					),
+				)
 				break
 			}
 		}

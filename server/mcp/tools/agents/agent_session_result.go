@@ -142,13 +142,29 @@ type agentEvidence struct {
 func toAgentSession(s *svcv2.AgentSession, f diagnose.AgentFigures) agentSessionResult {
 	spans := s.GetSpans()
 	res := agentSessionResult{
-		SessionID: s.GetId(), Load: agentLoad{Spans: len(spans), Truncated: "none"}, VendorIDs: f.Vendors, AgentNames: f.Agents, ServiceNames: f.Services,
-		Checks: []agentCheck{}, CheckCounts: map[string]int{"failed": 0, "warning": 0, "passed": 0, "skipped": 0}, Findings: []agentFinding{},
-		Work:   agentWork{LLMCalls: f.ModelCalls, ToolCalls: f.ToolCalls, Spans: len(spans), Traces: f.Traces},
-		Tokens: agentTokens(f.Tokens), TokenReporting: f.TokenReporting, Cost: f.Cost, ToolCount: len(f.Tools),
-		Models: []agentModel{}, Tools: []agentToolUse{}, FailureGroups: []agentFailGroup{}, Turns: []agentTurn{},
+		SessionID:      s.GetId(),
+		Load:           agentLoad{Spans: len(spans), Truncated: "none"},
+		VendorIDs:      f.Vendors,
+		AgentNames:     f.Agents,
+		ServiceNames:   f.Services,
+		Checks:         []agentCheck{},
+		CheckCounts:    map[string]int{"failed": 0, "warning": 0, "passed": 0, "skipped": 0},
+		Findings:       []agentFinding{},
+		Work:           agentWork{LLMCalls: f.ModelCalls, ToolCalls: f.ToolCalls, Spans: len(spans), Traces: f.Traces},
+		Tokens:         agentTokens(f.Tokens),
+		TokenReporting: f.TokenReporting,
+		Cost:           f.Cost,
+		ToolCount:      len(f.Tools),
+		Models:         []agentModel{},
+		Tools:          []agentToolUse{},
+		FailureGroups:  []agentFailGroup{},
+		Turns:          []agentTurn{},
 		Vitals: agentVitals{
-			WallClockMs: f.WallClockMs, ActiveMs: f.ActiveMs, IdleMs: f.IdleMs, IdleGapCount: f.IdleGaps, AgentTimeMs: f.FirstTokenMs + f.InferenceMs + f.ToolMs,
+			WallClockMs:       f.WallClockMs,
+			ActiveMs:          f.ActiveMs,
+			IdleMs:            f.IdleMs,
+			IdleGapCount:      f.IdleGaps,
+			AgentTimeMs:       f.FirstTokenMs + f.InferenceMs + f.ToolMs,
 			AgentTimeSegments: []agentSegment{{"ttft", f.FirstTokenMs}, {"inference", f.InferenceMs}, {"tool", f.ToolMs}},
 		},
 	}
@@ -178,11 +194,25 @@ func (r *agentSessionResult) judge(v *svcv2.AgentSessionVerdict) {
 		r.Evidence = &agentEvidence{v.GetTraceId(), v.GetSpanId(), wording.Clock(v.GetFailedAt().AsTime())}
 	}
 	for _, c := range v.GetChecks() {
-		r.Checks = append(r.Checks, agentCheck{c.GetId(), c.GetName(), c.GetStatus(), c.GetHeadline(), cmp.Or(actions[c.GetId()], c.GetAction()), c.GetFixArea()})
+		r.Checks = append(
+			r.Checks,
+			agentCheck{c.GetId(), c.GetName(), c.GetStatus(), c.GetHeadline(), cmp.Or(actions[c.GetId()], c.GetAction()), c.GetFixArea()},
+		)
 		r.CheckCounts[c.GetStatus()]++
 	}
 	for _, f := range v.GetFindings() {
-		r.Findings = append(r.Findings, agentFinding{f.GetKind(), f.GetSeverity(), f.GetLabel(), int(f.GetCount()), fmt.Sprintf("turn %d", f.GetTurn()), f.GetDetail(), f.GetSpanId()})
+		r.Findings = append(
+			r.Findings,
+			agentFinding{
+				f.GetKind(),
+				f.GetSeverity(),
+				f.GetLabel(),
+				int(f.GetCount()),
+				fmt.Sprintf("turn %d", f.GetTurn()),
+				f.GetDetail(),
+				f.GetSpanId(),
+			},
+		)
 	}
 	r.FindingCount = len(r.Findings)
 }

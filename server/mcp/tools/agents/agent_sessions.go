@@ -101,8 +101,11 @@ type listAgentSessionsArgs struct {
 
 func newListAgentSessions(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[agentSessionsResult](&tool.Tool{
-		Name: "list_agent_sessions", Title: "Agent sessions",
-		Description: "List sessions of AI agents (spans with gen_ai attributes, grouped by conversation) in at most " + limits.Lasts(limits.SearchWindow) + ", with calls, errors, tokens and the reported cost in USD. Durations are in ms.",
+		Name:  "list_agent_sessions",
+		Title: "Agent sessions",
+		Description: "List sessions of AI agents (spans with gen_ai attributes, grouped by conversation) in at most " + limits.Lasts(
+			limits.SearchWindow,
+		) + ", with calls, errors, tokens and the reported cost in USD. Durations are in ms.",
 		Run: tool.With(func(ctx context.Context, a *listAgentSessionsArgs) (*tool.Answer, error) {
 			w, err := a.Range(limits.SearchWindow)
 			if err != nil {
@@ -110,8 +113,23 @@ func newListAgentSessions(s *tool.Clients) (*tool.Tool, error) {
 			}
 			offset, limit := int32(a.Offset), int32(a.Limit)
 			req := &svcv2.SearchAgentSessionsRequest{
-				StartTime: w.StartProto(), EndTime: w.EndProto(), Filters: &svcv2.AgentFilters{Services: a.Services, Environments: a.Environments, Models: a.Models, Agents: a.Agents, Tools: a.Tools, Vendors: a.Vendors}, Search: tool.Or(a.Search, ""), HasErrors: a.HasErrors, ExcludeTraceSessions: tool.Or(a.ExcludeTraceSessions, false),
-				SortBy: tool.SnakeCase(a.SortBy), Ascending: a.SortDir == "asc", Offset: offset, Limit: &limit,
+				StartTime: w.StartProto(),
+				EndTime:   w.EndProto(),
+				Filters: &svcv2.AgentFilters{
+					Services:     a.Services,
+					Environments: a.Environments,
+					Models:       a.Models,
+					Agents:       a.Agents,
+					Tools:        a.Tools,
+					Vendors:      a.Vendors,
+				},
+				Search:               tool.Or(a.Search, ""),
+				HasErrors:            a.HasErrors,
+				ExcludeTraceSessions: tool.Or(a.ExcludeTraceSessions, false),
+				SortBy:               tool.SnakeCase(a.SortBy),
+				Ascending:            a.SortDir == "asc",
+				Offset:               offset,
+				Limit:                &limit,
 			}
 			for figure, v := range map[string][2]*float64{
 				"duration_ms": {a.DurationMin, a.DurationMax}, "cost": {a.CostMin, a.CostMax}, "total_tokens": {a.TokensMin, a.TokensMax}, "llm_calls": {a.LLMCallsMin, a.LLMCallsMax},
@@ -132,34 +150,100 @@ func newListAgentSessions(s *tool.Clients) (*tool.Tool, error) {
 
 func (a *listAgentSessionsArgs) filters() []any {
 	return []any{
-		&a.Services, &a.Environments, &a.Models, &a.Agents, &a.Tools, &a.Vendors, &a.Search, &a.HasErrors, &a.ExcludeTraceSessions, &a.DurationMin, &a.DurationMax, &a.CostMin, &a.CostMax,
-		&a.TokensMin, &a.TokensMax, &a.LLMCallsMin, &a.LLMCallsMax, &a.ToolCallsMin, &a.ToolCallsMax,
+		&a.Services,
+		&a.Environments,
+		&a.Models,
+		&a.Agents,
+		&a.Tools,
+		&a.Vendors,
+		&a.Search,
+		&a.HasErrors,
+		&a.ExcludeTraceSessions,
+		&a.DurationMin,
+		&a.DurationMax,
+		&a.CostMin,
+		&a.CostMax,
+		&a.TokensMin,
+		&a.TokensMax,
+		&a.LLMCallsMin,
+		&a.LLMCallsMax,
+		&a.ToolCallsMin,
+		&a.ToolCallsMax,
 	}
 }
 
 func agentSessionsAnswer(a *listAgentSessionsArgs, w tool.TimeRange, out *svcv2.SearchAgentSessionsResponse) *tool.Answer {
-	res := agentSessionsResult{TimeRange: w, Sessions: []agentSessionRow{}, Pagination: tool.NewPagination(a.Offset, a.Limit, len(out.GetSessions()), out.GetHasMore()), Filters: a.Echo(a.filters()...)}
+	res := agentSessionsResult{
+		TimeRange:  w,
+		Sessions:   []agentSessionRow{},
+		Pagination: tool.NewPagination(a.Offset, a.Limit, len(out.GetSessions()), out.GetHasMore()),
+		Filters:    a.Echo(a.filters()...),
+	}
 	var cells [][]string
 	for _, r := range out.GetSessions() {
 		start, end := r.GetStartTime().AsTime(), r.GetEndTime().AsTime()
 		row := agentSessionRow{
-			SessionID: r.GetId(), VendorID: strings.Join(r.GetVendors(), ","), AgentNames: tool.NonNil(r.GetAgents()), ServiceNames: tool.NonNil(r.GetServices()), Models: tool.NonNil(r.GetModels()),
-			StartTime: wording.Clock(start), EndTime: wording.Clock(end), DurationMs: end.Sub(start).Seconds() * 1000, TraceCount: r.GetTraceCount(), SpanCount: r.GetSpanCount(), ErrorSpanCount: r.GetErrorSpanCount(),
-			ToolErrorCount: r.GetToolErrorCount(), TurnErrorCount: r.GetTurnErrorCount(), Turns: r.GetTurns(), LLMCalls: r.GetLlmCalls(), ToolCalls: r.GetToolCalls(), TotalTokens: r.GetTotalTokens(), Cost: r.GetCost(),
+			SessionID:    r.GetId(),
+			VendorID:     strings.Join(r.GetVendors(), ","),
+			AgentNames:   tool.NonNil(r.GetAgents()),
+			ServiceNames: tool.NonNil(r.GetServices()),
+			Models:       tool.NonNil(r.GetModels()),
+			StartTime: wording.Clock(
+				start,
+			),
+			EndTime:        wording.Clock(end),
+			DurationMs:     end.Sub(start).Seconds() * 1000,
+			TraceCount:     r.GetTraceCount(),
+			SpanCount:      r.GetSpanCount(),
+			ErrorSpanCount: r.GetErrorSpanCount(),
+			ToolErrorCount: r.GetToolErrorCount(),
+			TurnErrorCount: r.GetTurnErrorCount(),
+			Turns:          r.GetTurns(),
+			LLMCalls:       r.GetLlmCalls(),
+			ToolCalls:      r.GetToolCalls(),
+			TotalTokens:    r.GetTotalTokens(),
+			Cost:           r.GetCost(),
 		}
 		if len(row.AgentNames) > 0 {
 			row.AgentName = row.AgentNames[0]
 		}
 		res.Sessions = append(res.Sessions, row)
 		cells = append(cells, []string{
-			row.SessionID, row.StartTime, tool.Seconds(row.DurationMs), row.AgentName, fmt.Sprint(row.Turns), fmt.Sprint(row.LLMCalls), fmt.Sprint(row.ToolCalls), fmt.Sprint(row.ErrorSpanCount),
-			fmt.Sprint(row.ToolErrorCount), wording.Number(row.TotalTokens), wording.Number(row.Cost),
+			row.SessionID,
+			row.StartTime,
+			tool.Seconds(row.DurationMs),
+			row.AgentName,
+			fmt.Sprint(row.Turns),
+			fmt.Sprint(row.LLMCalls),
+			fmt.Sprint(row.ToolCalls),
+			fmt.Sprint(row.ErrorSpanCount),
+			fmt.Sprint(row.ToolErrorCount),
+			wording.Number(row.TotalTokens),
+			wording.Number(row.Cost),
 		})
 	}
 	filters := a.filters()
 	text := tool.Page{Scope: a.Labels(w, filters...), Shown: res.Pagination.Shown(len(cells), "sessions")}
-	text.Blocks = []tool.Block{tool.Table("", "No session matches. Sessions come from spans with gen_ai.operation.name. Try a longer time range or fewer filters.",
-		[]string{"Session", "Start", "Duration", "Agent", "Turns", "Model calls", "Tool calls", "Errors", "Tool errors", "Tokens", "Cost USD"}, cells)}
+	text.Blocks = []tool.Block{
+		tool.Table(
+			"",
+			"No session matches. Sessions come from spans with gen_ai.operation.name. Try a longer time range or fewer filters.",
+			[]string{
+				"Session",
+				"Start",
+				"Duration",
+				"Agent",
+				"Turns",
+				"Model calls",
+				"Tool calls",
+				"Errors",
+				"Tool errors",
+				"Tokens",
+				"Cost USD",
+			},
+			cells,
+		),
+	}
 	if len(res.Sessions) > 0 {
 		pick, reason := res.Sessions[0], "details of the first session"
 		for _, r := range res.Sessions {
@@ -174,7 +258,14 @@ func agentSessionsAnswer(a *listAgentSessionsArgs, w tool.TimeRange, out *svcv2.
 		}
 	}
 	if res.Pagination.NextOffset != nil {
-		text.Next = append(text.Next, tool.Next("list_agent_sessions", a.Again(w, map[string]any{"offset": *res.Pagination.NextOffset}, append(filters, &a.Limit, &a.SortBy, &a.SortDir)...), "the next page"))
+		text.Next = append(
+			text.Next,
+			tool.Next(
+				"list_agent_sessions",
+				a.Again(w, map[string]any{"offset": *res.Pagination.NextOffset}, append(filters, &a.Limit, &a.SortBy, &a.SortDir)...),
+				"the next page",
+			),
+		)
 	}
 	return &tool.Answer{Data: res, Text: text}
 }

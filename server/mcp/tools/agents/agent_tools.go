@@ -53,11 +53,27 @@ type agentToolGroup struct {
 }
 
 func toAgentTool(t *svcv2.AgentTool) agentTool {
-	return agentTool{t.GetName(), t.GetCalls(), t.GetFailed(), t.GetFailed() / max(t.GetCalls(), 1), t.GetAvgMs(), t.GetP95Ms(), t.GetSessions()}
+	return agentTool{
+		t.GetName(),
+		t.GetCalls(),
+		t.GetFailed(),
+		t.GetFailed() / max(t.GetCalls(), 1),
+		t.GetAvgMs(),
+		t.GetP95Ms(),
+		t.GetSessions(),
+	}
 }
 
 func toAgentToolGroup(f *svcv2.AgentToolFailure) agentToolGroup {
-	return agentToolGroup{f.GetFingerprint(), f.GetErrorType(), wording.Clip(f.GetMessage(), 500), f.GetCount(), f.GetSessions(), wording.Clock(f.GetLastSeen().AsTime()), f.GetTrend()}
+	return agentToolGroup{
+		f.GetFingerprint(),
+		f.GetErrorType(),
+		wording.Clip(f.GetMessage(), 500),
+		f.GetCount(),
+		f.GetSessions(),
+		wording.Clock(f.GetLastSeen().AsTime()),
+		f.GetTrend(),
+	}
 }
 
 // selection converts arguments to texts.
@@ -78,15 +94,22 @@ type getAgentToolsOverviewArgs struct {
 
 func newGetAgentToolsOverview(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[agentToolsResult](&tool.Tool{
-		Name: "get_agent_tools_overview", Title: "Tools of agents",
-		Description: "Read how often tools of AI agents were called and failed, and how long they took, in at most " + limits.Lasts(limits.SearchWindow) + ", beside the equally long time before. With the argument tool, also its failures by fingerprint.",
+		Name:  "get_agent_tools_overview",
+		Title: "Tools of agents",
+		Description: "Read how often tools of AI agents were called and failed, and how long they took, in at most " + limits.Lasts(
+			limits.SearchWindow,
+		) + ", beside the equally long time before. With the argument tool, also its failures by fingerprint.",
 		Run: tool.With(func(ctx context.Context, a *getAgentToolsOverviewArgs) (*tool.Answer, error) {
 			w, err := a.Range(limits.SearchWindow)
 			if err != nil {
 				return nil, err
 			}
 			out, err := s.Agents.GetAgentToolsOverview(ctx, &svcv2.GetAgentToolsOverviewRequest{
-				StartTime: w.StartProto(), EndTime: w.EndProto(), Filters: a.filters(), Tool: tool.Or(a.Tool, ""), ToolContains: tool.Or(a.ToolContains, ""),
+				StartTime:    w.StartProto(),
+				EndTime:      w.EndProto(),
+				Filters:      a.filters(),
+				Tool:         tool.Or(a.Tool, ""),
+				ToolContains: tool.Or(a.ToolContains, ""),
 			})
 			if err != nil {
 				return nil, err
@@ -109,7 +132,13 @@ func newGetAgentToolsOverview(s *tool.Clients) (*tool.Tool, error) {
 // has none of them.
 func toolsAnswer(a *getAgentToolsOverviewArgs, w tool.TimeRange, out, all *svcv2.AgentToolsOverview) *tool.Answer {
 	chosen := append([]any{&a.Tool, &a.ToolContains}, a.fields()...)
-	res := agentToolsResult{TimeRange: w, Selection: selection(a.Chosen(chosen...)), Current: toAgentTool(out.GetCurrent()), Tools: []agentTool{}, Description: out.GetCurrent().GetDescription()}
+	res := agentToolsResult{
+		TimeRange:   w,
+		Selection:   selection(a.Chosen(chosen...)),
+		Current:     toAgentTool(out.GetCurrent()),
+		Tools:       []agentTool{},
+		Description: out.GetCurrent().GetDescription(),
+	}
 	if t := out.GetCurrent(); t.GetFirstSeen() != nil {
 		res.FirstSeen, res.LastSeen = wording.Clock(t.GetFirstSeen().AsTime()), wording.Clock(t.GetLastSeen().AsTime())
 	}
@@ -122,7 +151,18 @@ func toolsAnswer(a *getAgentToolsOverviewArgs, w tool.TimeRange, out, all *svcv2
 	for _, t := range out.GetTools() {
 		row := toAgentTool(t)
 		res.Tools = append(res.Tools, row)
-		cells = append(cells, []string{row.Name, wording.Number(row.Calls), wording.Number(row.Failed), wording.Percent(row.ErrorRate), wording.Number(row.AvgMs), wording.Number(row.P95Ms), wording.Number(row.Sessions)})
+		cells = append(
+			cells,
+			[]string{
+				row.Name,
+				wording.Number(row.Calls),
+				wording.Number(row.Failed),
+				wording.Percent(row.ErrorRate),
+				wording.Number(row.AvgMs),
+				wording.Number(row.P95Ms),
+				wording.Number(row.Sessions),
+			},
+		)
 		if row.Failed > worst.Failed {
 			worst = row
 		}
@@ -132,16 +172,44 @@ func toolsAnswer(a *getAgentToolsOverviewArgs, w tool.TimeRange, out, all *svcv2
 		text.Scope = append(text.Scope, tool.Labeled("Description for models", wording.Clip(res.Description, 500)))
 	}
 	c := res.Current
-	summary := []string{fmt.Sprintf("- now: %s calls, %s failed (%s), p95 %s ms, %s sessions", wording.Number(c.Calls), wording.Number(c.Failed), wording.Percent(c.ErrorRate), wording.Number(c.P95Ms), wording.Number(c.Sessions))}
+	summary := []string{
+		fmt.Sprintf(
+			"- now: %s calls, %s failed (%s), p95 %s ms, %s sessions",
+			wording.Number(c.Calls),
+			wording.Number(c.Failed),
+			wording.Percent(c.ErrorRate),
+			wording.Number(c.P95Ms),
+			wording.Number(c.Sessions),
+		),
+	}
 	if p := res.Previous; p != nil {
-		summary = append(summary, fmt.Sprintf("- the time before: %s calls, %s failed (%s), p95 %s ms", wording.Number(p.Calls), wording.Number(p.Failed), wording.Percent(p.ErrorRate), wording.Number(p.P95Ms)))
+		summary = append(
+			summary,
+			fmt.Sprintf(
+				"- the time before: %s calls, %s failed (%s), p95 %s ms",
+				wording.Number(p.Calls),
+				wording.Number(p.Failed),
+				wording.Percent(p.ErrorRate),
+				wording.Number(p.P95Ms),
+			),
+		)
 	} else {
 		summary = append(summary, "- the time before: no calls")
 	}
 	if all != nil {
 		every := toAgentTool(all.GetCurrent())
 		res.AllSessions = &every
-		summary = append(summary, fmt.Sprintf("- in all sessions: %s calls, %s failed (%s), p95 %s ms, %s sessions", wording.Number(every.Calls), wording.Number(every.Failed), wording.Percent(every.ErrorRate), wording.Number(every.P95Ms), wording.Number(every.Sessions)))
+		summary = append(
+			summary,
+			fmt.Sprintf(
+				"- in all sessions: %s calls, %s failed (%s), p95 %s ms, %s sessions",
+				wording.Number(every.Calls),
+				wording.Number(every.Failed),
+				wording.Percent(every.ErrorRate),
+				wording.Number(every.P95Ms),
+				wording.Number(every.Sessions),
+			),
+		)
 	}
 	text.Blocks = []tool.Block{{Heading: "All calls", Rows: summary}}
 	named := tool.Or(a.Tool, "")
@@ -152,19 +220,58 @@ func toolsAnswer(a *getAgentToolsOverviewArgs, w tool.TimeRange, out, all *svcv2
 		for _, f := range out.GetFailures() {
 			g := toAgentToolGroup(f)
 			res.FailureGroups.Groups = append(res.FailureGroups.Groups, g)
-			rows = append(rows, []string{g.Fingerprint, g.ErrorType, wording.Clip(g.Message, 200), wording.Number(g.Count), wording.Number(g.Sessions), g.LastSeen, spark(g.Trend)})
+			rows = append(
+				rows,
+				[]string{
+					g.Fingerprint,
+					g.ErrorType,
+					wording.Clip(g.Message, 200),
+					wording.Number(g.Count),
+					wording.Number(g.Sessions),
+					g.LastSeen,
+					spark(g.Trend),
+				},
+			)
 		}
-		text.Blocks = append(text.Blocks, tool.Table("Failures", "The tool did not fail.", []string{"Fingerprint", "Type", "Latest message", "Count", "Sessions", "Last", "Trend"}, rows))
+		text.Blocks = append(
+			text.Blocks,
+			tool.Table(
+				"Failures",
+				"The tool did not fail.",
+				[]string{"Fingerprint", "Type", "Latest message", "Count", "Sessions", "Last", "Trend"},
+				rows,
+			),
+		)
 		if len(rows) > 0 {
-			text.Next = append(text.Next, tool.Next("get_agent_tool_error", a.Again(w, map[string]any{"tool": named, "fingerprint": rows[0][0]}, &a.Service, &a.Environment, &a.Model), "its most frequent failure with arguments and results"))
+			text.Next = append(
+				text.Next,
+				tool.Next(
+					"get_agent_tool_error",
+					a.Again(w, map[string]any{"tool": named, "fingerprint": rows[0][0]}, &a.Service, &a.Environment, &a.Model),
+					"its most frequent failure with arguments and results",
+				),
+			)
 		}
 	}
-	text.Blocks = append(text.Blocks, tool.Table("Tools", "No tool was called.", []string{"Tool", "Calls", "Failed", "Rate", "avg ms", "p95 ms", "Sessions"}, cells))
+	text.Blocks = append(
+		text.Blocks,
+		tool.Table("Tools", "No tool was called.", []string{"Tool", "Calls", "Failed", "Rate", "avg ms", "p95 ms", "Sessions"}, cells),
+	)
 	if named == "" && worst.Failed > 0 {
-		text.Next = append(text.Next, tool.Next("get_agent_tools_overview", a.Again(w, map[string]any{"tool": worst.Name}, &a.Service, &a.Environment, &a.Model), "failures of the tool that fails most"))
+		text.Next = append(
+			text.Next,
+			tool.Next(
+				"get_agent_tools_overview",
+				a.Again(w, map[string]any{"tool": worst.Name}, &a.Service, &a.Environment, &a.Model),
+				"failures of the tool that fails most",
+			),
+		)
 	}
 	if len(text.Next) == 0 {
-		text.Next = append(text.Next, tool.Next("list_agent_sessions", map[string]any{"start_time": w.Start, "end_time": w.End}, "the sessions of this time"))
+		text.Next = append(
+			text.Next,
+			tool.Next("list_agent_sessions", map[string]any{"start_time": w.Start, "end_time": w.End}, "the sessions of this time"),
+		)
 	}
 	return &tool.Answer{Data: res, Text: text}
 }
@@ -233,7 +340,9 @@ type getAgentToolErrorArgs struct {
 
 func newGetAgentToolError(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[agentToolErrorResult](&tool.Tool{
-		Name: "get_agent_tool_error", Title: "Failure of a tool", Description: "Read one kind of failure of an agent's tool: how often and where it occurs, in which sessions, and samples with arguments and results.",
+		Name:        "get_agent_tool_error",
+		Title:       "Failure of a tool",
+		Description: "Read one kind of failure of an agent's tool: how often and where it occurs, in which sessions, and samples with arguments and results.",
 		Run: tool.With(func(ctx context.Context, a *getAgentToolErrorArgs) (*tool.Answer, error) {
 			w, err := a.Range(limits.SearchWindow)
 			if err != nil {
@@ -244,7 +353,13 @@ func newGetAgentToolError(s *tool.Clients) (*tool.Tool, error) {
 			}
 			limit := int32(a.SamplesLimit)
 			out, err := s.Agents.GetAgentToolError(ctx, &svcv2.GetAgentToolErrorRequest{
-				StartTime: w.StartProto(), EndTime: w.EndProto(), Tool: a.Tool, Fingerprint: a.Fingerprint, Filters: a.filters(), SessionId: tool.Or(a.SamplesSession, ""), Limit: &limit,
+				StartTime:    w.StartProto(),
+				EndTime:      w.EndProto(),
+				Tool:         a.Tool,
+				Fingerprint:  a.Fingerprint,
+				Filters:      a.filters(),
+				SessionId:    tool.Or(a.SamplesSession, ""),
+				Limit:        &limit,
 				PayloadChars: int32(a.PayloadChars),
 			})
 			if err != nil {
@@ -257,8 +372,22 @@ func newGetAgentToolError(s *tool.Clients) (*tool.Tool, error) {
 
 func toolErrorAnswer(a *getAgentToolErrorArgs, w tool.TimeRange, out *svcv2.AgentToolError) *tool.Answer {
 	res := agentToolErrorResult{
-		TimeRange: w, Tool: a.Tool, Fingerprint: a.Fingerprint, Selection: selection(a.Chosen(a.fields()...)), SamplesSession: a.SamplesSession, PayloadChars: a.PayloadChars,
-		Failure: toAgentToolGroup(out.GetFailure()), SessionsCap: 20, VariantsCap: 10, Sessions: []agentCount{}, Variants: []agentCount{}, Breakdown: []agentCount{}, Samples: []agentToolSample{}, HasMoreSamples: out.GetHasMore(),
+		TimeRange:      w,
+		Tool:           a.Tool,
+		Fingerprint:    a.Fingerprint,
+		Selection:      selection(a.Chosen(a.fields()...)),
+		SamplesSession: a.SamplesSession,
+		PayloadChars:   a.PayloadChars,
+		Failure: toAgentToolGroup(
+			out.GetFailure(),
+		),
+		SessionsCap:    20,
+		VariantsCap:    10,
+		Sessions:       []agentCount{},
+		Variants:       []agentCount{},
+		Breakdown:      []agentCount{},
+		Samples:        []agentToolSample{},
+		HasMoreSamples: out.GetHasMore(),
 	}
 	counted := func(list []*svcv2.AgentCount, to *[]agentCount) [][]string {
 		var cells [][]string
@@ -270,9 +399,17 @@ func toolErrorAnswer(a *getAgentToolErrorArgs, w tool.TimeRange, out *svcv2.Agen
 	}
 	columns := []string{"Of", "Name", "Count"}
 	f := res.Failure
-	text := tool.Page{Scope: append(a.Labels(w, &a.Tool, &a.Model, &a.Service, &a.Environment), tool.Labeled("Failure", f.ErrorType+": "+f.Message))}
+	text := tool.Page{
+		Scope: append(a.Labels(w, &a.Tool, &a.Model, &a.Service, &a.Environment), tool.Labeled("Failure", f.ErrorType+": "+f.Message)),
+	}
 	text.Blocks = []tool.Block{
-		{Heading: "How often", Rows: []string{fmt.Sprintf("- %s times in %s sessions, last at %s", wording.Number(f.Count), wording.Number(f.Sessions), f.LastSeen), "- over time: " + spark(f.Trend)}},
+		{
+			Heading: "How often",
+			Rows: []string{
+				fmt.Sprintf("- %s times in %s sessions, last at %s", wording.Number(f.Count), wording.Number(f.Sessions), f.LastSeen),
+				"- over time: " + spark(f.Trend),
+			},
+		},
 		tool.Table("Where", "", columns, counted(out.GetBreakdown(), &res.Breakdown)),
 		tool.Table("Messages", "", columns, counted(out.GetVariants(), &res.Variants)),
 		tool.Table("Sessions", "", columns, counted(out.GetSessions(), &res.Sessions)),
@@ -280,11 +417,28 @@ func toolErrorAnswer(a *getAgentToolErrorArgs, w tool.TimeRange, out *svcv2.Agen
 	var samples [][]string
 	for _, one := range out.GetSamples() {
 		sp := one.GetSpan()
-		row := agentToolSample{one.GetSessionId(), sp.GetTraceId(), sp.GetSpanId(), wording.Clock(sp.GetStartTime().AsTime()), sp.GetDurationMs(), wording.Clip(sp.GetMessage(), 500), sp.GetInput(), sp.GetOutput()}
+		row := agentToolSample{
+			one.GetSessionId(),
+			sp.GetTraceId(),
+			sp.GetSpanId(),
+			wording.Clock(sp.GetStartTime().AsTime()),
+			sp.GetDurationMs(),
+			wording.Clip(sp.GetMessage(), 500),
+			sp.GetInput(),
+			sp.GetOutput(),
+		}
 		res.Samples = append(res.Samples, row)
 		samples = append(samples, []string{row.Timestamp, row.SessionID, tool.Seconds(row.DurationMs), row.Arguments, row.Result})
 	}
-	text.Blocks = append(text.Blocks, tool.Table("Samples, newest first", "There are no samples in this session.", []string{"Time", "Session", "Duration", "Arguments", "Result"}, samples))
+	text.Blocks = append(
+		text.Blocks,
+		tool.Table(
+			"Samples, newest first",
+			"There are no samples in this session.",
+			[]string{"Time", "Session", "Duration", "Arguments", "Result"},
+			samples,
+		),
+	)
 	text.Shown = tool.ShownOf(len(samples), out.GetHasMore(), "samples")
 	if len(res.Samples) > 0 {
 		one := res.Samples[0]
@@ -292,7 +446,16 @@ func toolErrorAnswer(a *getAgentToolErrorArgs, w tool.TimeRange, out *svcv2.Agen
 		around := func(by time.Duration) string { return wording.Clock(start.Add(by)) }
 		text.Next = []tool.Suggestion{
 			tool.Next("inspect_trace", map[string]any{"trace_id": one.TraceID}, "the turn around the latest sample, with the calls of the tool"),
-			tool.Next("get_agent_session_transcript", map[string]any{"session_id": one.SessionID, "start_time": around(-6 * time.Hour), "end_time": around(6 * time.Hour), "failed_only": true}, "the messages of user and model around it"),
+			tool.Next(
+				"get_agent_session_transcript",
+				map[string]any{
+					"session_id":  one.SessionID,
+					"start_time":  around(-6 * time.Hour),
+					"end_time":    around(6 * time.Hour),
+					"failed_only": true,
+				},
+				"the messages of user and model around it",
+			),
 		}
 	}
 	return &tool.Answer{Data: res, Text: text}

@@ -136,7 +136,9 @@ type getAgentSessionTranscriptArgs struct {
 
 func newGetAgentSessionTranscript(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[agentTranscriptResult](&tool.Tool{
-		Name: "get_agent_session_transcript", Title: "Transcript of an agent session", Description: "Read the messages of user, model and tools in a session, in order. Messages exist only if the agent records them.",
+		Name:        "get_agent_session_transcript",
+		Title:       "Transcript of an agent session",
+		Description: "Read the messages of user, model and tools in a session, in order. Messages exist only if the agent records them.",
 		Run: tool.With(func(ctx context.Context, a *getAgentSessionTranscriptArgs) (*tool.Answer, error) {
 			w, err := a.Range(limits.AgentSessionWindow)
 			if err != nil {
@@ -156,7 +158,12 @@ func newGetAgentSessionTranscript(s *tool.Clients) (*tool.Tool, error) {
 
 func transcriptAnswer(a *getAgentSessionTranscriptArgs, w tool.TimeRange, s *svcv2.AgentSession) (*tool.Answer, error) {
 	turns := diagnose.AgentTurns(s.GetSpans())
-	res := agentTranscriptResult{SessionID: s.GetId(), Turns: len(turns), Rows: []transcriptLine{}, Selection: agentSelection{FailedOnly: a.FailedOnly, Search: a.Search}}
+	res := agentTranscriptResult{
+		SessionID: s.GetId(),
+		Turns:     len(turns),
+		Rows:      []transcriptLine{},
+		Selection: agentSelection{FailedOnly: a.FailedOnly, Search: a.Search},
+	}
 	if a.Turn != nil {
 		if *a.Turn > len(turns) {
 			return nil, a.Bad(&a.Turn, fmt.Sprintf("must be at most %d, the number of turns of this session in the time range.", len(turns)), "1")
@@ -202,9 +209,20 @@ func transcriptAnswer(a *getAgentSessionTranscriptArgs, w tool.TimeRange, s *svc
 	res.Rows = append(res.Rows, rows...)
 	res.Pagination = tool.NewPagination(offset, limit, len(rows), offset+len(rows) < len(all))
 	res.Pagination.Total = new(len(all))
-	text := tool.Page{Scope: []tool.Pair{tool.Labeled("Session", s.GetId()), w.Label(), tool.Labeled("Turns", fmt.Sprint(len(turns))), tool.Labeled("Messages recorded", fmt.Sprintf("%d of %d model calls", res.Capture.CapturedCalls, res.Capture.LLMCalls))}, Shown: res.Pagination.Shown(len(rows), "lines")}
+	text := tool.Page{
+		Scope: []tool.Pair{
+			tool.Labeled("Session", s.GetId()),
+			w.Label(),
+			tool.Labeled("Turns", fmt.Sprint(len(turns))),
+			tool.Labeled("Messages recorded", fmt.Sprintf("%d of %d model calls", res.Capture.CapturedCalls, res.Capture.LLMCalls)),
+		},
+		Shown: res.Pagination.Shown(len(rows), "lines"),
+	}
 	if res.Capture.CapturedCalls == 0 {
-		text.Notes = append(text.Notes, "No messages were recorded: the agent must send gen_ai.input.messages and gen_ai.output.messages (in Python, OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true).")
+		text.Notes = append(
+			text.Notes,
+			"No messages were recorded: the agent must send gen_ai.input.messages and gen_ai.output.messages (in Python, OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true).",
+		)
 	}
 	if s.GetTruncated() {
 		text.Notes = append(text.Notes, fmt.Sprintf("Only the first %d spans of the session were read.", len(s.GetSpans())))
@@ -216,10 +234,28 @@ func transcriptAnswer(a *getAgentSessionTranscriptArgs, w tool.TimeRange, s *svc
 	text.Blocks = []tool.Block{b}
 	again := map[string]any{"session_id": s.GetId(), "start_time": w.Start, "end_time": w.End}
 	if res.Pagination.NextOffset != nil {
-		text.Next = append(text.Next, tool.Next("get_agent_session_transcript", a.Again(w, map[string]any{"session_id": s.GetId(), "offset": *res.Pagination.NextOffset}, &a.Turn, &a.FailedOnly, &a.Search, &a.PayloadChars, &a.Limit), "the next lines"))
+		text.Next = append(
+			text.Next,
+			tool.Next(
+				"get_agent_session_transcript",
+				a.Again(
+					w,
+					map[string]any{"session_id": s.GetId(), "offset": *res.Pagination.NextOffset},
+					&a.Turn,
+					&a.FailedOnly,
+					&a.Search,
+					&a.PayloadChars,
+					&a.Limit,
+				),
+				"the next lines",
+			),
+		)
 	}
 	if f := res.FirstFailure; f != nil && f.SpanID != "" {
-		text.Next = append(text.Next, tool.Next("inspect_span", map[string]any{"trace_id": f.TraceID, "span_id": f.SpanID}, "the whole first failed step"))
+		text.Next = append(
+			text.Next,
+			tool.Next("inspect_span", map[string]any{"trace_id": f.TraceID, "span_id": f.SpanID}, "the whole first failed step"),
+		)
 	} else {
 		text.Next = append(text.Next, tool.Next("get_agent_session", again, "figures of the session"))
 	}
@@ -228,7 +264,14 @@ func transcriptAnswer(a *getAgentSessionTranscriptArgs, w tool.TimeRange, s *svc
 
 func (l transcriptLine) text() string {
 	if l.Kind == "turn" {
-		return fmt.Sprintf("\n**Turn %d** +%s, %s%s %s", l.Turn, tool.Seconds(l.OffsetMs), tool.Seconds(l.DurationMs), map[bool]string{true: ", FAILED"}[l.Failed], l.Name)
+		return fmt.Sprintf(
+			"\n**Turn %d** +%s, %s%s %s",
+			l.Turn,
+			tool.Seconds(l.OffsetMs),
+			tool.Seconds(l.DurationMs),
+			map[bool]string{true: ", FAILED"}[l.Failed],
+			l.Name,
+		)
 	}
 	row := "- " + l.Kind
 	if l.Name != "" {
@@ -258,14 +301,34 @@ func turnLines(t *diagnose.AgentTurn, ordinal, most int) []transcriptLine {
 			return
 		}
 		said[key] = true
-		lines = append(lines, transcriptLine{Kind: kind, Turn: ordinal, OffsetMs: ms(sp.GetStartTime().AsTime().Sub(start)), Name: name, Text: wording.Clip(text, most), SpanID: sp.GetSpanId(), TraceID: sp.GetTraceId()})
+		lines = append(
+			lines,
+			transcriptLine{
+				Kind:     kind,
+				Turn:     ordinal,
+				OffsetMs: ms(sp.GetStartTime().AsTime().Sub(start)),
+				Name:     name,
+				Text:     wording.Clip(text, most),
+				SpanID:   sp.GetSpanId(),
+				TraceID:  sp.GetTraceId(),
+			},
+		)
 	}
 	for _, sp := range t.Spans {
 		switch op := sp.GetOperation(); {
 		case op == diagnose.OperationTool:
 			line := transcriptLine{
-				Kind: "tool", Turn: ordinal, OffsetMs: ms(sp.GetStartTime().AsTime().Sub(start)), DurationMs: sp.GetDurationMs(), Name: sp.GetTool(), Failed: sp.GetFailed(),
-				Text: strings.TrimSpace(wording.Clip(sp.GetInput(), most) + " → " + wording.Clip(sp.GetOutput(), most)), SpanID: sp.GetSpanId(), TraceID: sp.GetTraceId(),
+				Kind:       "tool",
+				Turn:       ordinal,
+				OffsetMs:   ms(sp.GetStartTime().AsTime().Sub(start)),
+				DurationMs: sp.GetDurationMs(),
+				Name:       sp.GetTool(),
+				Failed:     sp.GetFailed(),
+				Text: strings.TrimSpace(
+					wording.Clip(sp.GetInput(), most) + " → " + wording.Clip(sp.GetOutput(), most),
+				),
+				SpanID:  sp.GetSpanId(),
+				TraceID: sp.GetTraceId(),
 			}
 			if sp.GetFailed() && !strings.Contains(line.Text, sp.GetMessage()) {
 				line.Text += " " + sp.GetErrorType() + ": " + wording.Clip(sp.GetMessage(), most)
@@ -290,8 +353,18 @@ func turnLines(t *diagnose.AgentTurn, ordinal, most int) []transcriptLine {
 			}
 			if sp.GetFailed() {
 				lines = append(lines, transcriptLine{
-					Kind: "note", Turn: ordinal, OffsetMs: ms(sp.GetStartTime().AsTime().Sub(start)), DurationMs: sp.GetDurationMs(), Name: sp.GetModel(), Failed: true,
-					Text: strings.TrimPrefix(sp.GetErrorType()+": "+wording.Clip(sp.GetMessage(), most), ": "), SpanID: sp.GetSpanId(), TraceID: sp.GetTraceId(),
+					Kind:       "note",
+					Turn:       ordinal,
+					OffsetMs:   ms(sp.GetStartTime().AsTime().Sub(start)),
+					DurationMs: sp.GetDurationMs(),
+					Name:       sp.GetModel(),
+					Failed:     true,
+					Text: strings.TrimPrefix(
+						sp.GetErrorType()+": "+wording.Clip(sp.GetMessage(), most),
+						": ",
+					),
+					SpanID:  sp.GetSpanId(),
+					TraceID: sp.GetTraceId(),
 				})
 			}
 		}

@@ -37,11 +37,27 @@ const statedSeries = 50
 
 // statsOf describes the figures of a query, which come from its own series.
 func statsOf(q *svcv2.WidgetQueryInspection, series []*svcv2.WidgetSeriesFigures) *chartStats {
-	s := &chartStats{RowCount: int(q.GetRows()), SeriesCount: int(q.GetSeriesCount()), FirstBucket: clockOf(q.GetFirstBucket()), LastBucket: clockOf(q.GetLastBucket()), SeriesStats: []chartLine{}}
+	s := &chartStats{
+		RowCount:    int(q.GetRows()),
+		SeriesCount: int(q.GetSeriesCount()),
+		FirstBucket: clockOf(q.GetFirstBucket()),
+		LastBucket:  clockOf(q.GetLastBucket()),
+		SeriesStats: []chartLine{},
+	}
 	for _, f := range series[:min(len(series), statedSeries)] {
 		l := chartLine{
-			Name: wording.Clip(f.GetName(), 300), Min: f.Min, Max: f.Max, Avg: f.Avg, ValidCount: f.GetPoints(), NullCount: f.GetNulls(), ZeroCount: f.GetZeros(), NegativeCount: f.GetNegatives(),
-			Samples: []chartSample{},
+			Name: wording.Clip(
+				f.GetName(),
+				300,
+			),
+			Min:           f.Min,
+			Max:           f.Max,
+			Avg:           f.Avg,
+			ValidCount:    f.GetPoints(),
+			NullCount:     f.GetNulls(),
+			ZeroCount:     f.GetZeros(),
+			NegativeCount: f.GetNegatives(),
+			Samples:       []chartSample{},
 		}
 		for _, v := range f.GetSamples() {
 			l.Samples = append(l.Samples, chartSample{clockOf(v.GetBucket()), v.Value})

@@ -133,7 +133,15 @@ func chartQueries(out *svcv2.WidgetInspection, source *svcv2.WidgetDataSource) (
 		}
 	}
 	for i, q := range out.GetQueries() {
-		row := chartQuery{QueryID: q.GetId(), QueryName: q.GetName(), Status: q.GetStatus(), Error: q.GetError(), ReducedValue: q.ReducedValue, Flags: tool.NonNil(q.GetFlags()), BuilderWarnings: q.GetWarnings()}
+		row := chartQuery{
+			QueryID:         q.GetId(),
+			QueryName:       q.GetName(),
+			Status:          q.GetStatus(),
+			Error:           q.GetError(),
+			ReducedValue:    q.ReducedValue,
+			Flags:           tool.NonNil(q.GetFlags()),
+			BuilderWarnings: q.GetWarnings(),
+		}
 		formula := i >= len(source.GetQueries())
 		if formula {
 			row.Spec, err = toMap(source.GetFormulas()[i-len(source.GetQueries())])

@@ -41,7 +41,9 @@ type createDashboardArgs struct {
 
 func newCreateDashboard(s *tool.Clients) (*tool.Tool, error) {
 	return defineChange(&tool.Tool{
-		Name: "create_dashboard", Title: "Create a dashboard", Writes: true,
+		Name:        "create_dashboard",
+		Title:       "Create a dashboard",
+		Writes:      true,
 		Description: "Create a dashboard from a template, for a service or a metric, from widgets, or from a whole definition. See describe_dashboard_schema.",
 		Run: tool.With(func(ctx context.Context, a *createDashboardArgs) (*tool.Answer, error) {
 			wanted := tool.Or(a.Template, "")
@@ -88,13 +90,23 @@ func newCreateDashboard(s *tool.Clients) (*tool.Tool, error) {
 			if err != nil {
 				return nil, err
 			}
-			res := dashboardChange{Dashboard: changedRow(out), Source: source, Validation: validateIf(ctx, s, a.Validate, out, out.GetWidgets()), RenderWarnings: renderWarnings(out.GetWidgets()...)}
+			res := dashboardChange{
+				Dashboard:      changedRow(out),
+				Source:         source,
+				Validation:     validateIf(ctx, s, a.Validate, out, out.GetWidgets()),
+				RenderWarnings: renderWarnings(out.GetWidgets()...),
+			}
 			if len(out.GetWidgets()) > 0 {
 				return changeAnswer(res, "The dashboard was created."), nil
 			}
-			made := changeAnswer(res, "The dashboard was created without widgets, because the call gave none. add_dashboard_widget adds one widget at a time. "+
-				"The arguments template, service, metric_name, widgets and dashboard_json create a dashboard with widgets.")
-			made.Text.Next = []tool.Suggestion{tool.Next("describe_dashboard_schema", map[string]any{"section": "queries"}, "the queries of widgets")}
+			made := changeAnswer(
+				res,
+				"The dashboard was created without widgets, because the call gave none. add_dashboard_widget adds one widget at a time. "+
+					"The arguments template, service, metric_name, widgets and dashboard_json create a dashboard with widgets.",
+			)
+			made.Text.Next = []tool.Suggestion{
+				tool.Next("describe_dashboard_schema", map[string]any{"section": "queries"}, "the queries of widgets"),
+			}
 			return made, nil
 		}),
 	}, "source", "template", "validation", "renderWarnings")
@@ -153,10 +165,16 @@ func fromTemplate(ctx context.Context, s *tool.Clients, a *createDashboardArgs, 
 		}
 	}
 	var all []*svcv2.DashboardTemplate
-	all, _, err := tool.Collect(ctx, nil, 0, 1000, func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.DashboardTemplate, *string, error) {
-		res, err := s.Dashboards.ListDashboardTemplates(ctx, &svcv2.ListDashboardTemplatesRequest{Limit: &limit, Cursor: cursor})
-		return res.GetData(), tool.NextCursor(res), err
-	})
+	all, _, err := tool.Collect(
+		ctx,
+		nil,
+		0,
+		1000,
+		func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.DashboardTemplate, *string, error) {
+			res, err := s.Dashboards.ListDashboardTemplates(ctx, &svcv2.ListDashboardTemplatesRequest{Limit: &limit, Cursor: cursor})
+			return res.GetData(), tool.NextCursor(res), err
+		},
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +188,11 @@ func fromTemplate(ctx context.Context, s *tool.Clients, a *createDashboardArgs, 
 		names = append(names, one.GetName())
 	}
 	if t == nil {
-		return nil, a.Bad(&a.Template, fmt.Sprintf("%q does not exist. The templates are: %s.", wording.Clip(wanted, 100), strings.Join(names, ", ")), names[0])
+		return nil, a.Bad(
+			&a.Template,
+			fmt.Sprintf("%q does not exist. The templates are: %s.", wording.Clip(wanted, 100), strings.Join(names, ", ")),
+			names[0],
+		)
 	}
 	values := map[string]json.RawMessage{}
 	if raw := a.TemplateParameters; raw != nil {
@@ -221,12 +243,23 @@ func fromTemplate(ctx context.Context, s *tool.Clients, a *createDashboardArgs, 
 		return nil, err
 	}
 	name := t.GetName()
-	res := dashboardChange{Dashboard: changedRow(out), Source: "template", Template: &name, Validation: validateIf(ctx, s, a.Validate, out, out.GetWidgets()), RenderWarnings: renderWarnings(out.GetWidgets()...)}
+	res := dashboardChange{
+		Dashboard:      changedRow(out),
+		Source:         "template",
+		Template:       &name,
+		Validation:     validateIf(ctx, s, a.Validate, out, out.GetWidgets()),
+		RenderWarnings: renderWarnings(out.GetWidgets()...),
+	}
 	return changeAnswer(res, "The dashboard was created from the template "+name+"."), nil
 }
 
 // described sets the call's description and window on a dashboard that a template made.
-func described(ctx context.Context, s *tool.Clients, a *createDashboardArgs, d *svcv2.DashboardMutationResponse) (*svcv2.DashboardMutationResponse, error) {
+func described(
+	ctx context.Context,
+	s *tool.Clients,
+	a *createDashboardArgs,
+	d *svcv2.DashboardMutationResponse,
+) (*svcv2.DashboardMutationResponse, error) {
 	req := &svcv2.UpdateDashboardRequest{Id: d.GetId(), UpdateMask: &fieldmaskpb.FieldMask{}}
 	if v := a.Description; v != nil {
 		req.Description, req.UpdateMask.Paths = v, append(req.UpdateMask.Paths, "description")
@@ -257,5 +290,10 @@ func templateFailure(t *svcv2.DashboardTemplate, err error) error {
 		}
 		takes = append(takes, fmt.Sprintf("%s (%s%s)", p.GetKey(), p.GetLabel(), need))
 	}
-	return &tool.InputError{Tag: d.Tag, Parameter: "template_parameters", Message: "template_parameters: " + d.Message + " The template " + t.GetName() + " takes these: " + strings.Join(takes, ", ") + ".", Example: `{"service_name":"checkout"}`}
+	return &tool.InputError{
+		Tag:       d.Tag,
+		Parameter: "template_parameters",
+		Message:   "template_parameters: " + d.Message + " The template " + t.GetName() + " takes these: " + strings.Join(takes, ", ") + ".",
+		Example:   `{"service_name":"checkout"}`,
+	}
 }

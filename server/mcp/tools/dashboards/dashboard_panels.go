@@ -161,11 +161,24 @@ func renderWarnings(widgets ...*svcv2.Widget) []string {
 		switch x.GetVisualization() {
 		case "pie", "hbar", "heatmap":
 			if !grouped {
-				out = append(out, fmt.Sprintf("The widget %s is a %s without groups, so it shows one value. Set group_by of its query, and add_ons.group_by to true.", x.GetId(), x.GetVisualization()))
+				out = append(
+					out,
+					fmt.Sprintf(
+						"The widget %s is a %s without groups, so it shows one value. Set group_by of its query, and add_ons.group_by to true.",
+						x.GetId(),
+						x.GetVisualization(),
+					),
+				)
 			}
 		case "stat", "gauge":
 			if source.GetResultShape() == "timeseries" && source.GetTransform().GetReduceToValue() == nil {
-				out = append(out, fmt.Sprintf("The widget %s shows one number of a series. Choose the number with data_source.transform.reduce_to_value, for example {\"field\":\"value\",\"aggregate\":\"avg\"}.", x.GetId()))
+				out = append(
+					out,
+					fmt.Sprintf(
+						"The widget %s shows one number of a series. Choose the number with data_source.transform.reduce_to_value, for example {\"field\":\"value\",\"aggregate\":\"avg\"}.",
+						x.GetId(),
+					),
+				)
 			}
 		}
 	}
@@ -177,7 +190,9 @@ func renderWarnings(widgets ...*svcv2.Widget) []string {
 // choose.
 func repairScalar(x *svcv2.Widget) bool {
 	source := x.GetDataSource()
-	if v := x.GetVisualization(); v != "stat" && v != "gauge" || source.GetKind() != "query" || source.GetResultShape() != "timeseries" || source.GetTransform() != nil || len(source.GetFormulas()) > 0 {
+	if v := x.GetVisualization(); v != "stat" && v != "gauge" || source.GetKind() != "query" || source.GetResultShape() != "timeseries" ||
+		source.GetTransform() != nil ||
+		len(source.GetFormulas()) > 0 {
 		return false
 	}
 	var shown *svcv2.QueryDraft
@@ -208,5 +223,9 @@ func repairScalar(x *svcv2.Widget) bool {
 
 // repairOf describes the change that repairScalar made.
 func repairOf(x *svcv2.Widget) string {
-	return fmt.Sprintf("The widget %s did not choose a number of its series, so it got reduce_to_value with the aggregate %s.", x.GetId(), x.GetDataSource().GetTransform().GetReduceToValue().GetAggregate())
+	return fmt.Sprintf(
+		"The widget %s did not choose a number of its series, so it got reduce_to_value with the aggregate %s.",
+		x.GetId(),
+		x.GetDataSource().GetTransform().GetReduceToValue().GetAggregate(),
+	)
 }

@@ -42,7 +42,9 @@ type describeDashboardSchemaArgs struct {
 
 func newDescribeDashboardSchema(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[schemaResult](&tool.Tool{
-		Name: "describe_dashboard_schema", Title: "Schema of dashboards", Description: "Explain the parts of dashboards and widgets: all of them, or one section.",
+		Name:        "describe_dashboard_schema",
+		Title:       "Schema of dashboards",
+		Description: "Explain the parts of dashboards and widgets: all of them, or one section.",
 		Run: tool.With(func(_ context.Context, a *describeDashboardSchemaArgs) (*tool.Answer, error) {
 			wanted := sections()
 			if v := a.Section; v != nil {
@@ -65,19 +67,29 @@ func schemaSection(name string) tool.Block {
 	switch name {
 	case "panel_types":
 		rows := []string{"- visualization is one of: " + strings.Join(panelTypes(), ", ")}
-		return tool.Block{Heading: "Widgets", Rows: append(rows, describeMessage((&svcv2.Widget{}).ProtoReflect().Descriptor(), 0, "data_source", "display")...)}
+		return tool.Block{
+			Heading: "Widgets",
+			Rows:    append(rows, describeMessage((&svcv2.Widget{}).ProtoReflect().Descriptor(), 0, "data_source", "display")...),
+		}
 	case "data_sources":
-		return tool.Block{Heading: "Data sources (data_source)", Rows: describeMessage((&svcv2.WidgetDataSource{}).ProtoReflect().Descriptor(), 0, "queries", "formulas")}
+		return tool.Block{
+			Heading: "Data sources (data_source)",
+			Rows:    describeMessage((&svcv2.WidgetDataSource{}).ProtoReflect().Descriptor(), 0, "queries", "formulas"),
+		}
 	case "queries":
-		return tool.Block{Heading: "Queries of a data source of kind query", Rows: append(describeMessage((&svcv2.QueryDraft{}).ProtoReflect().Descriptor(), 0),
-			"- where_clause: conditions `key op value`, combined with AND, OR, NOT and parentheses; operators "+operators()+". "+
-				"exists and !exists take no value; in and !in take a list: `key in (a, b)`.")}
+		return tool.Block{
+			Heading: "Queries of a data source of kind query",
+			Rows: append(describeMessage((&svcv2.QueryDraft{}).ProtoReflect().Descriptor(), 0),
+				"- where_clause: conditions `key op value`, combined with AND, OR, NOT and parentheses; operators "+operators()+". "+
+					"exists and !exists take no value; in and !in take a list: `key in (a, b)`."),
+		}
 	case "display":
 		return tool.Block{Heading: "Display (display)", Rows: describeMessage((&svcv2.WidgetDisplay{}).ProtoReflect().Descriptor(), 0)}
 	case "raw_sql":
 		return tool.Block{Heading: "Raw SQL", Rows: []string{
 			"- kind raw_sql; sql is one SELECT as in run_sql: $__orgFilter is needed, $__timeFilter(col), $__timeGroup(col), $__startTime, $__endTime, $__interval_s and variables as $name.",
-			"- line, area, bar over time: a time column, then numeric columns, or time, series, value.", "- stat, gauge: the first numeric column. pie, bar, hbar: name and value. table, list: any.",
+			"- line, area, bar over time: a time column, then numeric columns, or time, series, value.",
+			"- stat, gauge: the first numeric column. pie, bar, hbar: name and value. table, list: any.",
 		}}
 	default:
 		return tool.Block{Heading: "Units", Rows: []string{
@@ -119,7 +131,9 @@ func describeMessage(d protoreflect.MessageDescriptor, depth int, skip ...string
 			row += ": " + strings.Join(in, ", ")
 		}
 		rows = append(rows, row)
-		if m := f.Message(); m != nil && depth < 3 && !slices.Contains(skip, f.TextName()) && m.ParentFile().Package() == d.ParentFile().Package() && m != d {
+		if m := f.Message(); m != nil && depth < 3 && !slices.Contains(skip, f.TextName()) &&
+			m.ParentFile().Package() == d.ParentFile().Package() &&
+			m != d {
 			rows = append(rows, describeMessage(m, depth+1)...)
 		}
 	}

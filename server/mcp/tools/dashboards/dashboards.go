@@ -37,7 +37,14 @@ type dashboardOf interface {
 }
 
 func toDashboardRow(d dashboardOf, created, updated string) dashboardRow {
-	row := dashboardRow{ID: d.GetId(), Name: d.GetName(), Tags: d.GetTags(), WidgetCount: len(d.GetWidgets()), CreatedAt: created, UpdatedAt: updated}
+	row := dashboardRow{
+		ID:          d.GetId(),
+		Name:        d.GetName(),
+		Tags:        d.GetTags(),
+		WidgetCount: len(d.GetWidgets()),
+		CreatedAt:   created,
+		UpdatedAt:   updated,
+	}
 	if text := d.GetDescription(); text != "" {
 		row.Description = &text
 	}
@@ -68,10 +75,16 @@ func newListDashboards(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[dashboardsResult](&tool.Tool{
 		Name: "list_dashboards", Title: "Dashboards", Description: "List dashboards, the last changed first.",
 		Run: tool.With(func(ctx context.Context, a *listDashboardsArgs) (*tool.Answer, error) {
-			rows, _, err := tool.Collect(ctx, nil, 0, 1000, func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.Dashboard, *string, error) {
-				res, err := s.Dashboards.ListDashboards(ctx, &svcv2.ListDashboardsRequest{Limit: &limit, Cursor: cursor})
-				return res.GetData(), tool.NextCursor(res), err
-			})
+			rows, _, err := tool.Collect(
+				ctx,
+				nil,
+				0,
+				1000,
+				func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.Dashboard, *string, error) {
+					res, err := s.Dashboards.ListDashboards(ctx, &svcv2.ListDashboardsRequest{Limit: &limit, Cursor: cursor})
+					return res.GetData(), tool.NextCursor(res), err
+				},
+			)
 			if err != nil {
 				return nil, err
 			}
@@ -85,7 +98,10 @@ func newListDashboards(s *tool.Clients) (*tool.Tool, error) {
 				}
 				row := toDashboardRow(d, wording.Clock(d.GetCreatedAt().AsTime()), wording.Clock(d.GetUpdatedAt().AsTime()))
 				res.Dashboards = append(res.Dashboards, row)
-				cells = append(cells, []string{row.ID, wording.Clip(row.Name, 120), fmt.Sprint(row.WidgetCount), strings.Join(row.Tags, ", "), row.UpdatedAt})
+				cells = append(
+					cells,
+					[]string{row.ID, wording.Clip(row.Name, 120), fmt.Sprint(row.WidgetCount), strings.Join(row.Tags, ", "), row.UpdatedAt},
+				)
 			}
 			res.Total = len(res.Dashboards)
 			var text tool.Page
@@ -95,7 +111,10 @@ func newListDashboards(s *tool.Clients) (*tool.Tool, error) {
 			text.Blocks = []tool.Block{tool.Table("", "No dashboard matches.", []string{"Dashboard", "Name", "Widgets", "Tags", "Changed"}, cells)}
 			text.Shown = tool.ShownOf(res.Total, false, "dashboards")
 			if res.Total > 0 {
-				text.Next = append(text.Next, tool.Next("get_dashboard", map[string]any{"dashboard_id": res.Dashboards[0].ID}, "the dashboard that changed last"))
+				text.Next = append(
+					text.Next,
+					tool.Next("get_dashboard", map[string]any{"dashboard_id": res.Dashboards[0].ID}, "the dashboard that changed last"),
+				)
 			}
 			return &tool.Answer{Data: res, Text: text}, nil
 		}),
@@ -123,7 +142,14 @@ func newGetDashboard(s *tool.Clients) (*tool.Tool, error) {
 			if err != nil {
 				return nil, err
 			}
-			text := tool.Page{Scope: []tool.Pair{tool.Labeled("Dashboard", d.GetId()), tool.Labeled("Name", d.GetName()), tool.Labeled("Changed", wording.Clock(d.GetUpdatedAt().AsTime()))}, Shown: tool.ShownOf(len(d.GetWidgets()), false, "widgets")}
+			text := tool.Page{
+				Scope: []tool.Pair{
+					tool.Labeled("Dashboard", d.GetId()),
+					tool.Labeled("Name", d.GetName()),
+					tool.Labeled("Changed", wording.Clock(d.GetUpdatedAt().AsTime())),
+				},
+				Shown: tool.ShownOf(len(d.GetWidgets()), false, "widgets"),
+			}
 			var cells [][]string
 			for _, x := range d.GetWidgets() {
 				raw, err := wirejson.Marshal(x.GetDataSource())
@@ -132,8 +158,12 @@ func newGetDashboard(s *tool.Clients) (*tool.Tool, error) {
 				}
 				cells = append(cells, []string{x.GetId(), x.GetVisualization(), wording.Clip(titleOf(x), 120), wording.Clip(string(raw), 500)})
 			}
-			text.Blocks = []tool.Block{tool.Table("Widgets", "The dashboard has no widgets.", []string{"Widget", "Panel", "Title", "Data source"}, cells)}
-			text.Next = []tool.Suggestion{tool.Next("describe_dashboard_schema", map[string]any{"section": "queries"}, "the fields of widgets, before you change one")}
+			text.Blocks = []tool.Block{
+				tool.Table("Widgets", "The dashboard has no widgets.", []string{"Widget", "Panel", "Title", "Data source"}, cells),
+			}
+			text.Next = []tool.Suggestion{
+				tool.Next("describe_dashboard_schema", map[string]any{"section": "queries"}, "the fields of widgets, before you change one"),
+			}
 			return &tool.Answer{Data: dashboardResult{m}, Text: text}, nil
 		}),
 	})
@@ -207,12 +237,26 @@ func changeAnswer(res dashboardChange, done string) *tool.Answer {
 	if res.RenderWarnings == nil {
 		res.RenderWarnings = []string{}
 	}
-	text := tool.Page{Notes: res.RenderWarnings, Scope: []tool.Pair{tool.Labeled("Dashboard", res.Dashboard.ID), tool.Labeled("Name", res.Dashboard.Name), tool.Labeled("Widgets", fmt.Sprint(res.Dashboard.WidgetCount))}, Blocks: []tool.Block{{Empty: done}}}
+	text := tool.Page{
+		Notes: res.RenderWarnings,
+		Scope: []tool.Pair{
+			tool.Labeled("Dashboard", res.Dashboard.ID),
+			tool.Labeled("Name", res.Dashboard.Name),
+			tool.Labeled("Widgets", fmt.Sprint(res.Dashboard.WidgetCount)),
+		},
+		Blocks: []tool.Block{{Empty: done}},
+	}
 	if v := res.Validation; v != nil && v.Ran && len(v.Inspected) > 0 {
 		text.Blocks = append(text.Blocks, v.block())
 		for _, it := range v.Inspected {
 			if it.Verdict == "broken" || it.Verdict == "error" {
-				text.Next = []tool.Suggestion{tool.Next("inspect_chart_data", map[string]any{"dashboard_id": res.Dashboard.ID, "widget_id": it.WidgetID}, "why this widget is broken")}
+				text.Next = []tool.Suggestion{
+					tool.Next(
+						"inspect_chart_data",
+						map[string]any{"dashboard_id": res.Dashboard.ID, "widget_id": it.WidgetID},
+						"why this widget is broken",
+					),
+				}
 				break
 			}
 		}
@@ -232,7 +276,11 @@ type updateDashboardArgs struct {
 
 func newUpdateDashboard(s *tool.Clients) (*tool.Tool, error) {
 	return defineChange(&tool.Tool{
-		Name: "update_dashboard", Title: "Change a dashboard", Writes: true, Destroys: true, Repeatable: true,
+		Name:        "update_dashboard",
+		Title:       "Change a dashboard",
+		Writes:      true,
+		Destroys:    true,
+		Repeatable:  true,
 		Description: "Change the name, description or time range of a dashboard, or replace the whole dashboard with dashboard_json. The previous version is kept.",
 		Run: tool.With(func(ctx context.Context, a *updateDashboardArgs) (*tool.Answer, error) {
 			req := &svcv2.UpdateDashboardRequest{}
@@ -269,7 +317,10 @@ func newUpdateDashboard(s *tool.Clients) (*tool.Tool, error) {
 			if err != nil {
 				return nil, err
 			}
-			return changeAnswer(dashboardChange{Dashboard: changedRow(out), Replaced: &replaced, RenderWarnings: renderWarnings(out.GetWidgets()...)}, "The dashboard was changed. The previous version can be restored."), nil
+			return changeAnswer(
+				dashboardChange{Dashboard: changedRow(out), Replaced: &replaced, RenderWarnings: renderWarnings(out.GetWidgets()...)},
+				"The dashboard was changed. The previous version can be restored.",
+			), nil
 		}),
 	}, "replaced", "renderWarnings")
 }

@@ -66,7 +66,9 @@ type inspectChartDataArgs struct {
 
 func newInspectChartData(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[chartResult](&tool.Tool{
-		Name: "inspect_chart_data", Title: "Data of a widget", Description: "Read the data of a widget, query by query, and report problems: no data, a missing metric, a unit or scale that does not fit, gaps, too many series.",
+		Name:        "inspect_chart_data",
+		Title:       "Data of a widget",
+		Description: "Read the data of a widget, query by query, and report problems: no data, a missing metric, a unit or scale that does not fit, gaps, too many series.",
 		Run: tool.With(func(ctx context.Context, a *inspectChartDataArgs) (*tool.Answer, error) {
 			if (a.StartTime == nil) != (a.EndTime == nil) {
 				return nil, a.Bad(&a.StartTime, "and end_time belong together: give both or neither.", "now-6h")
@@ -105,9 +107,18 @@ func newInspectChartData(s *tool.Clients) (*tool.Tool, error) {
 
 func chartAnswer(out *svcv2.WidgetInspection, x *svcv2.Widget, sql *chartSQL) (*tool.Answer, error) {
 	res := chartResult{
-		Outcome: out.GetOutcome(), DashboardID: out.GetDashboardId(), DashboardName: out.GetDashboardName(),
-		TimeRange: chartRange{wording.Clock(out.GetStartTime().AsTime()), wording.Clock(out.GetEndTime().AsTime()), out.GetRangeSource()}, Verdict: out.GetVerdict(), Flags: tool.NonNil(out.GetFlags()), Notes: tool.NonNil(out.GetNotes()),
-		RawSQL: sql,
+		Outcome:       out.GetOutcome(),
+		DashboardID:   out.GetDashboardId(),
+		DashboardName: out.GetDashboardName(),
+		TimeRange: chartRange{
+			wording.Clock(out.GetStartTime().AsTime()),
+			wording.Clock(out.GetEndTime().AsTime()),
+			out.GetRangeSource(),
+		},
+		Verdict: out.GetVerdict(),
+		Flags:   tool.NonNil(out.GetFlags()),
+		Notes:   tool.NonNil(out.GetNotes()),
+		RawSQL:  sql,
 	}
 	var err error
 	if res.DataSource, err = toMap(x.GetDataSource()); err != nil {
@@ -118,8 +129,13 @@ func chartAnswer(out *svcv2.WidgetInspection, x *svcv2.Widget, sql *chartSQL) (*
 		return nil, err
 	}
 	res.Widget = chartWidget{
-		ID: out.GetWidgetId(), Title: out.Title, Visualization: out.GetVisualization(), Endpoint: endpointOf(x.GetDataSource()), DisplayUnit: out.Unit,
-		HasFormulaWarning: withoutValue, HasUnsupportedTransform: out.GetReshaped(),
+		ID:                      out.GetWidgetId(),
+		Title:                   out.Title,
+		Visualization:           out.GetVisualization(),
+		Endpoint:                endpointOf(x.GetDataSource()),
+		DisplayUnit:             out.Unit,
+		HasFormulaWarning:       withoutValue,
+		HasUnsupportedTransform: out.GetReshaped(),
 	}
 	var cells, queries [][]string
 	figure := func(v *float64) string {
@@ -149,7 +165,10 @@ func chartAnswer(out *svcv2.WidgetInspection, x *svcv2.Widget, sql *chartSQL) (*
 		if q.Stats != nil {
 			rows, series = fmt.Sprint(q.Stats.RowCount), fmt.Sprint(q.Stats.SeriesCount)
 		}
-		queries = append(queries, []string{q.QueryName, strings.TrimSpace(q.Status + " " + q.Error), rows, series, figure(q.ReducedValue), strings.Join(q.Flags, ", ")})
+		queries = append(
+			queries,
+			[]string{q.QueryName, strings.TrimSpace(q.Status + " " + q.Error), rows, series, figure(q.ReducedValue), strings.Join(q.Flags, ", ")},
+		)
 	}
 	if len(queries) > 0 {
 		text.Blocks = append(text.Blocks, tool.Table("Queries", "", []string{"Query", "Status", "Rows", "Series", "Value", "Flags"}, queries))
@@ -160,12 +179,22 @@ func chartAnswer(out *svcv2.WidgetInspection, x *svcv2.Widget, sql *chartSQL) (*
 	}
 	text.Blocks = append(text.Blocks, tool.Table("Series", empty, []string{"Series", "Points", "min", "avg", "max"}, cells))
 	if q := res.RawSQL; q != nil {
-		text.Blocks = append(text.Blocks, tool.Block{Heading: "SQL", Rows: []string{"```sql", strings.ReplaceAll(wording.Clip(q.SQL, 4000), "```", "'''"), "```"}}, q.block())
+		text.Blocks = append(
+			text.Blocks,
+			tool.Block{Heading: "SQL", Rows: []string{"```sql", strings.ReplaceAll(wording.Clip(q.SQL, 4000), "```", "'''"), "```"}},
+			q.block(),
+		)
 	}
 	if res.Verdict != "looks_healthy" && out.GetOutcome() != "unsupported" {
-		text.Next = append(text.Next, tool.Next("describe_dashboard_schema", map[string]any{"section": "queries"}, "the fields of its query, for update_dashboard_widget"))
+		text.Next = append(
+			text.Next,
+			tool.Next("describe_dashboard_schema", map[string]any{"section": "queries"}, "the fields of its query, for update_dashboard_widget"),
+		)
 	}
-	text.Next = append(text.Next, tool.Next("get_dashboard", map[string]any{"dashboard_id": out.GetDashboardId()}, "the definition of the widget"))
+	text.Next = append(
+		text.Next,
+		tool.Next("get_dashboard", map[string]any{"dashboard_id": out.GetDashboardId()}, "the definition of the widget"),
+	)
 	return &tool.Answer{Data: res, Text: text}, nil
 }
 
@@ -254,7 +283,10 @@ func sameRange(items []inspectedItem) *tool.TimeRange {
 
 func inspected(ctx context.Context, s *tool.Clients, dashboard string, x *svcv2.Widget) inspectedItem {
 	it := inspectedItem{WidgetID: x.GetId(), Title: titleOf(x), Visualization: x.GetVisualization(), Flags: []string{}}
-	out, err := s.DashboardData.SearchDashboardWidgetInspection(ctx, &svcv2.SearchDashboardWidgetInspectionRequest{Id: dashboard, WidgetId: x.GetId()})
+	out, err := s.DashboardData.SearchDashboardWidgetInspection(
+		ctx,
+		&svcv2.SearchDashboardWidgetInspectionRequest{Id: dashboard, WidgetId: x.GetId()},
+	)
 	switch {
 	case err != nil:
 		it.Verdict, it.Note = "error", wording.Clip(tool.FailureOf(&tool.Tool{}, err).Message, 300)
@@ -289,7 +321,13 @@ func toChartSeries(f *svcv2.WidgetSeriesFigures) chartSeries {
 }
 
 // validateIf checks widgets unless the call asked not to.
-func validateIf(ctx context.Context, s *tool.Clients, wanted bool, d *svcv2.DashboardMutationResponse, widgets []*svcv2.Widget) *validation {
+func validateIf(
+	ctx context.Context,
+	s *tool.Clients,
+	wanted bool,
+	d *svcv2.DashboardMutationResponse,
+	widgets []*svcv2.Widget,
+) *validation {
 	if !wanted {
 		return nil
 	}

@@ -62,11 +62,17 @@ type errorDetailArgs struct {
 
 func newErrorDetail(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[errorDetailResult](&tool.Tool{
-		Name: "error_detail", Title: "Error",
+		Name:        "error_detail",
+		Title:       "Error",
 		Description: "Read one error by its fingerprint: when and where it occurs, versions, stack trace, traces with their logs, and other errors in these traces. Without times it reads the 24 hours before the last occurrence.",
 		Run: tool.With(func(ctx context.Context, a *errorDetailArgs) (*tool.Answer, error) {
 			most := int32(a.Limit)
-			req := &svcv2.GetErrorEventRequest{Fingerprint: a.Fingerprint, ServiceName: a.Service, DeploymentEnvironment: a.Environment, SampleLimit: &most}
+			req := &svcv2.GetErrorEventRequest{
+				Fingerprint:           a.Fingerprint,
+				ServiceName:           a.Service,
+				DeploymentEnvironment: a.Environment,
+				SampleLimit:           &most,
+			}
 			anchored := a.StartTime == nil && a.EndTime == nil // without a window the API takes one that ends with the last occurrence
 			if !anchored {
 				w, err := a.Range(limits.ErrorWindow)
@@ -94,14 +100,29 @@ func newErrorDetail(s *tool.Clients) (*tool.Tool, error) {
 func toErrorDetail(a *errorDetailArgs, out *svcv2.ErrorEventDetail) errorDetailResult {
 	w := tool.Period(out.GetStartTime().AsTime(), out.GetEndTime().AsTime())
 	res := errorDetailResult{
-		TimeRange: w, FingerprintHash: out.GetFingerprintHash(), Service: a.Service,
-		Error: errorIdentity{Label: wording.Clip(out.GetErrorLabel(), 300), ExceptionType: wording.Clip(out.GetExceptionType(), 300), Message: wording.Clip(out.GetSampleMessage(), 2000), TopFrame: wording.Clip(out.GetTopFrame(), 500)},
-		Summary: errorSummary{
-			TimeRange: w, Occurrences: out.GetCount(), AffectedTraces: out.GetAffectedTracesCount(), FirstSeen: wording.Clock(out.GetFirstSeen().AsTime()), LastSeen: wording.Clock(out.GetLastSeen().AsTime()),
-			Services: tool.NonNil(out.GetServices()), ServiceCount: int(out.GetAffectedServicesCount()), NoExceptionCount: out.GetNoExceptionCount(),
+		TimeRange:       w,
+		FingerprintHash: out.GetFingerprintHash(),
+		Service:         a.Service,
+		Error: errorIdentity{
+			Label:         wording.Clip(out.GetErrorLabel(), 300),
+			ExceptionType: wording.Clip(out.GetExceptionType(), 300),
+			Message:       wording.Clip(out.GetSampleMessage(), 2000),
+			TopFrame:      wording.Clip(out.GetTopFrame(), 500),
 		},
-		Related:  toRelated(out.GetRelatedErrors()),
-		Versions: []tool.NameCount{}, Environments: []tool.NameCount{}, Traces: []errorTrace{},
+		Summary: errorSummary{
+			TimeRange:        w,
+			Occurrences:      out.GetCount(),
+			AffectedTraces:   out.GetAffectedTracesCount(),
+			FirstSeen:        wording.Clock(out.GetFirstSeen().AsTime()),
+			LastSeen:         wording.Clock(out.GetLastSeen().AsTime()),
+			Services:         tool.NonNil(out.GetServices()),
+			ServiceCount:     int(out.GetAffectedServicesCount()),
+			NoExceptionCount: out.GetNoExceptionCount(),
+		},
+		Related:      toRelated(out.GetRelatedErrors()),
+		Versions:     []tool.NameCount{},
+		Environments: []tool.NameCount{},
+		Traces:       []errorTrace{},
 	}
 	// The latest occurrence represents the others, also in messages.
 	if samples := out.GetSampleTraces(); len(samples) > 0 {
@@ -130,14 +151,28 @@ func toErrorDetail(a *errorDetailArgs, out *svcv2.ErrorEventDetail) errorDetailR
 func errorText(a *errorDetailArgs, out *svcv2.ErrorEventDetail, res *errorDetailResult, text *tool.Page) {
 	text.Scope = append(a.Labels(res.TimeRange, &a.Service, &a.Environment), tool.Labeled("Error", res.Error.Label))
 	facts := tool.Block{Heading: "Summary", Rows: []string{
-		"- Type: " + wording.OneLine(res.Error.ExceptionType), "- Message: " + wording.Clip(wording.OneLine(res.Error.Message), 600), "- Top frame: " + wording.OneLine(res.Error.TopFrame),
-		fmt.Sprintf("- Occurrences: %s in %s traces, %s of them without an exception", wording.Number(res.Summary.Occurrences), wording.Number(res.Summary.AffectedTraces), wording.Number(res.Summary.NoExceptionCount)),
-		"- First seen: " + res.Summary.FirstSeen + ", last seen: " + res.Summary.LastSeen, "- Services: " + wording.Clip(strings.Join(res.Summary.Services, ", "), 500),
-		"- Versions: " + counts(res.Versions), "- Environments: " + counts(res.Environments),
+		"- Type: " + wording.OneLine(
+			res.Error.ExceptionType,
+		),
+		"- Message: " + wording.Clip(wording.OneLine(res.Error.Message), 600),
+		"- Top frame: " + wording.OneLine(res.Error.TopFrame),
+		fmt.Sprintf(
+			"- Occurrences: %s in %s traces, %s of them without an exception",
+			wording.Number(res.Summary.Occurrences),
+			wording.Number(res.Summary.AffectedTraces),
+			wording.Number(res.Summary.NoExceptionCount),
+		),
+		"- First seen: " + res.Summary.FirstSeen + ", last seen: " + res.Summary.LastSeen,
+		"- Services: " + wording.Clip(strings.Join(res.Summary.Services, ", "), 500),
+		"- Versions: " + counts(res.Versions),
+		"- Environments: " + counts(res.Environments),
 	}}
 	text.Blocks = []tool.Block{facts}
 	if st := out.GetStacktrace(); st != "" {
-		text.Blocks = append(text.Blocks, tool.Block{Heading: "Stack trace", Rows: []string{"```\n" + strings.ReplaceAll(wording.Clip(st, 3000), "```", "'''") + "\n```"}})
+		text.Blocks = append(
+			text.Blocks,
+			tool.Block{Heading: "Stack trace", Rows: []string{"```\n" + strings.ReplaceAll(wording.Clip(st, 3000), "```", "'''") + "\n```"}},
+		)
 	}
 	text.Blocks = append(text.Blocks, errorTraceTable(res.Traces))
 	if len(res.Related) > 0 {
@@ -145,7 +180,10 @@ func errorText(a *errorDetailArgs, out *svcv2.ErrorEventDetail, res *errorDetail
 		for _, r := range res.Related[:min(5, len(res.Related))] {
 			cells = append(cells, []string{r.FingerprintHash, wording.Clip(r.Label, 120), r.ServiceName, fmt.Sprint(r.Traces)})
 		}
-		text.Blocks = append(text.Blocks, tool.Table("Other errors in these traces", "", []string{"Fingerprint", "Error", "Service", "Traces"}, cells))
+		text.Blocks = append(
+			text.Blocks,
+			tool.Table("Other errors in these traces", "", []string{"Fingerprint", "Error", "Service", "Traces"}, cells),
+		)
 	}
 	for _, t := range res.Traces {
 		if len(t.Logs) > 0 {
@@ -159,15 +197,39 @@ func errorText(a *errorDetailArgs, out *svcv2.ErrorEventDetail, res *errorDetail
 				points = append(points, []string{p.Bucket, wording.Number(p.Count)})
 			}
 		}
-		text.Blocks = append(text.Blocks, tool.Table(fmt.Sprintf("Over time, by %d s", out.GetBucketSeconds()), "The error did not occur.", []string{"Bucket", "Count"}, points))
+		text.Blocks = append(
+			text.Blocks,
+			tool.Table(fmt.Sprintf("Over time, by %d s", out.GetBucketSeconds()), "The error did not occur.", []string{"Bucket", "Count"}, points),
+		)
 	}
 	if len(res.Traces) > 0 {
-		text.Next = append(text.Next, tool.Next("inspect_trace", map[string]any{"trace_id": res.Traces[0].TraceID, "errors_only": true}, "the failed spans of its latest trace"))
+		text.Next = append(
+			text.Next,
+			tool.Next(
+				"inspect_trace",
+				map[string]any{"trace_id": res.Traces[0].TraceID, "errors_only": true},
+				"the failed spans of its latest trace",
+			),
+		)
 	}
 	// The period starts at the minute in which the error began, so the period before has no occurrence.
-	text.Next = append(text.Next, tool.Next("compare_periods", map[string]any{"around_time": wording.Clock(out.GetFirstSeen().AsTime().Truncate(time.Minute))}, "changes at the time when it was first seen: release, dependency, other services"))
+	text.Next = append(
+		text.Next,
+		tool.Next(
+			"compare_periods",
+			map[string]any{"around_time": wording.Clock(out.GetFirstSeen().AsTime().Truncate(time.Minute))},
+			"changes at the time when it was first seen: release, dependency, other services",
+		),
+	)
 	if len(res.Related) > 0 {
-		text.Next = append(text.Next, tool.Next("error_detail", a.Again(res.TimeRange, map[string]any{"fingerprint": res.Related[0].FingerprintHash}, &a.Environment), "the error that occurs with it most often: a cause or a consequence"))
+		text.Next = append(
+			text.Next,
+			tool.Next(
+				"error_detail",
+				a.Again(res.TimeRange, map[string]any{"fingerprint": res.Related[0].FingerprintHash}, &a.Environment),
+				"the error that occurs with it most often: a cause or a consequence",
+			),
+		)
 	}
 }
 

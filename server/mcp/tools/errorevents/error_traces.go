@@ -63,8 +63,17 @@ func completeError(ctx context.Context, s *tool.Clients, out *svcv2.ErrorEventDe
 	res.Traces = make([]errorTrace, len(samples))
 	for i, t := range samples {
 		res.Traces[i] = errorTrace{
-			TraceID: t.GetTraceId(), Services: []string{t.GetServiceName()}, StartTime: wording.Clock(t.GetTimestamp().AsTime()), ErrorMessage: wording.Clip(t.GetExceptionMessage(), 1000), Logs: []errorLog{},
-			ErrorSpan: &errorSpan{SpanID: t.GetSpanId(), Name: wording.Clip(t.GetSpanName(), 300), ServiceName: t.GetServiceName(), Attributes: map[string]string{}},
+			TraceID:      t.GetTraceId(),
+			Services:     []string{t.GetServiceName()},
+			StartTime:    wording.Clock(t.GetTimestamp().AsTime()),
+			ErrorMessage: wording.Clip(t.GetExceptionMessage(), 1000),
+			Logs:         []errorLog{},
+			ErrorSpan: &errorSpan{
+				SpanID:      t.GetSpanId(),
+				Name:        wording.Clip(t.GetSpanName(), 300),
+				ServiceName: t.GetServiceName(),
+				Attributes:  map[string]string{},
+			},
 		}
 	}
 	p, ok := principal.From(ctx)
@@ -162,7 +171,12 @@ func together(traces []*svcv2.TraceSummary) int {
 func rootOf(ctx context.Context, s *tool.Clients, t *svcv2.ErrorEventSample) (*svcv2.TraceSummary, error) {
 	one, id := int32(1), t.GetTraceId()
 	out, err := s.Traces.SearchTraces(ctx, &svcv2.SearchTracesRequest{
-		StartTime: timestamppb.New(began(t).Add(-telemetry.TraceReach)), EndTime: timestamppb.New(t.GetTimestamp().AsTime().Add(telemetry.TraceReach)), Limit: &one, Filters: &svcv2.TraceFilters{TraceId: &id},
+		StartTime: timestamppb.New(
+			began(t).Add(-telemetry.TraceReach),
+		),
+		EndTime: timestamppb.New(t.GetTimestamp().AsTime().Add(telemetry.TraceReach)),
+		Limit:   &one,
+		Filters: &svcv2.TraceFilters{TraceId: &id},
 	})
 	if err != nil || len(out.GetData()) == 0 {
 		return nil, err
@@ -171,7 +185,10 @@ func rootOf(ctx context.Context, s *tool.Clients, t *svcv2.ErrorEventSample) (*s
 }
 
 func addErrorSpan(ctx context.Context, s *tool.Clients, t *svcv2.ErrorEventSample, to *errorSpan) error {
-	sp, err := s.Traces.GetSpan(ctx, &svcv2.GetSpanRequest{TraceId: t.GetTraceId(), SpanId: t.GetSpanId(), Timestamp: timestamppb.New(began(t))})
+	sp, err := s.Traces.GetSpan(
+		ctx,
+		&svcv2.GetSpanRequest{TraceId: t.GetTraceId(), SpanId: t.GetSpanId(), Timestamp: timestamppb.New(began(t))},
+	)
 	if err != nil {
 		if tool.IsNotFound(err) {
 			return nil // the error outlives its span
@@ -191,9 +208,18 @@ func addErrorLogs(ctx context.Context, s *tool.Clients, samples []*svcv2.ErrorEv
 	for i, t := range samples[:min(tracesWithLogs, len(samples))] {
 		reads = append(reads, func() error {
 			at, id := t.GetTimestamp().AsTime(), t.GetTraceId()
-			rows, _, err := tool.Collect(ctx, nil, 0, logsOfTrace, telemetry.FetchLogs(s, tool.Period(at.Add(-time.Hour), at.Add(time.Hour)), &svcv2.LogFilters{TraceId: &id}))
+			rows, _, err := tool.Collect(
+				ctx,
+				nil,
+				0,
+				logsOfTrace,
+				telemetry.FetchLogs(s, tool.Period(at.Add(-time.Hour), at.Add(time.Hour)), &svcv2.LogFilters{TraceId: &id}),
+			)
 			for _, r := range rows {
-				traces[i].Logs = append(traces[i].Logs, errorLog{wording.Clock(r.GetTimestamp().AsTime()), r.GetSeverityText(), wording.Clip(r.GetBody(), telemetry.MaxBodyText)})
+				traces[i].Logs = append(
+					traces[i].Logs,
+					errorLog{wording.Clock(r.GetTimestamp().AsTime()), r.GetSeverityText(), wording.Clip(r.GetBody(), telemetry.MaxBodyText)},
+				)
 			}
 			return err
 		})
@@ -205,7 +231,10 @@ func addErrorLogs(ctx context.Context, s *tool.Clients, samples []*svcv2.ErrorEv
 func toRelated(list []*svcv2.RelatedError) []relatedError {
 	var rows []relatedError
 	for _, r := range list {
-		rows = append(rows, relatedError{r.GetFingerprintHash(), wording.Clip(r.GetErrorLabel(), 300), r.GetServiceName(), int(r.GetTracesCount())})
+		rows = append(
+			rows,
+			relatedError{r.GetFingerprintHash(), wording.Clip(r.GetErrorLabel(), 300), r.GetServiceName(), int(r.GetTracesCount())},
+		)
 	}
 	return rows
 }
@@ -218,9 +247,26 @@ func errorTraceTable(traces []errorTrace) tool.Block {
 			lasted, spans = wording.Number(*t.DurationMs), fmt.Sprint(*t.SpanCount)
 		}
 		e := t.ErrorSpan
-		cells = append(cells, []string{t.TraceID, t.StartTime, wording.Clip(t.RootSpanName, 120), lasted, spans, e.ServiceName + ": " + wording.Clip(e.Name, 120), e.SpanID, wording.Clip(t.ErrorMessage, 200)})
+		cells = append(
+			cells,
+			[]string{
+				t.TraceID,
+				t.StartTime,
+				wording.Clip(t.RootSpanName, 120),
+				lasted,
+				spans,
+				e.ServiceName + ": " + wording.Clip(e.Name, 120),
+				e.SpanID,
+				wording.Clip(t.ErrorMessage, 200),
+			},
+		)
 	}
-	return tool.Table("Traces", "No trace of this error is stored.", []string{"Trace", "Start", "Root span", "ms", "Spans", "Failed span", "Span", "Message"}, cells)
+	return tool.Table(
+		"Traces",
+		"No trace of this error is stored.",
+		[]string{"Trace", "Start", "Root span", "ms", "Spans", "Failed span", "Span", "Message"},
+		cells,
+	)
 }
 
 func errorLogTable(t errorTrace) tool.Block {

@@ -42,23 +42,58 @@ type errorTotals struct {
 
 func toErrorRow(e *svcv2.ErrorEvent) errorRow {
 	return errorRow{
-		FingerprintHash: e.GetFingerprintHash(), Label: wording.Clip(e.GetErrorLabel(), 300), SampleMessage: wording.Clip(e.GetSampleMessage(), 1000), Count: e.GetCount(), Services: append([]string{}, e.GetServices()...),
-		AffectedServicesCount: int(e.GetAffectedServicesCount()), FirstSeen: wording.Clock(e.GetFirstSeen().AsTime()), LastSeen: wording.Clock(e.GetLastSeen().AsTime()), typed: e.GetExceptionType() != "",
+		FingerprintHash: e.GetFingerprintHash(),
+		Label:           wording.Clip(e.GetErrorLabel(), 300),
+		SampleMessage:   wording.Clip(e.GetSampleMessage(), 1000),
+		Count:           e.GetCount(),
+		Services:        append([]string{}, e.GetServices()...),
+		AffectedServicesCount: int(
+			e.GetAffectedServicesCount(),
+		),
+		FirstSeen: wording.Clock(e.GetFirstSeen().AsTime()),
+		LastSeen:  wording.Clock(e.GetLastSeen().AsTime()),
+		typed:     e.GetExceptionType() != "",
 	}
 }
 
-func searchErrors(ctx context.Context, s *tool.Clients, w tool.TimeRange, service, environment *string, most int32) (*svcv2.SearchErrorEventsResponse, error) {
+func searchErrors(
+	ctx context.Context,
+	s *tool.Clients,
+	w tool.TimeRange,
+	service, environment *string,
+	most int32,
+) (*svcv2.SearchErrorEventsResponse, error) {
 	return s.Errors.SearchErrorEvents(ctx, &svcv2.SearchErrorEventsRequest{
-		StartTime: w.StartProto(), EndTime: w.EndProto(), Limit: &most, Filters: &svcv2.ErrorEventFilters{ServiceName: service, DeploymentEnvironment: environment},
+		StartTime: w.StartProto(),
+		EndTime:   w.EndProto(),
+		Limit:     &most,
+		Filters:   &svcv2.ErrorEventFilters{ServiceName: service, DeploymentEnvironment: environment},
 	})
 }
 
 func errorTable(heading, empty string, rows []errorRow) tool.Block {
 	var cells [][]string
 	for _, e := range rows {
-		cells = append(cells, []string{e.FingerprintHash, wording.Clip(e.Label, 120), wording.Number(e.Count), wording.Number(e.PreviousCount), wording.Clip(strings.Join(e.Services, ", "), 120), e.FirstSeen, e.LastSeen, wording.Clip(e.SampleMessage, 200)})
+		cells = append(
+			cells,
+			[]string{
+				e.FingerprintHash,
+				wording.Clip(e.Label, 120),
+				wording.Number(e.Count),
+				wording.Number(e.PreviousCount),
+				wording.Clip(strings.Join(e.Services, ", "), 120),
+				e.FirstSeen,
+				e.LastSeen,
+				wording.Clip(e.SampleMessage, 200),
+			},
+		)
 	}
-	return tool.Table(heading, empty, []string{"Fingerprint", "Error", "Count", "Before", "Services", "First seen", "Last seen", "Message"}, cells)
+	return tool.Table(
+		heading,
+		empty,
+		[]string{"Fingerprint", "Error", "Count", "Before", "Services", "First seen", "Last seen", "Message"},
+		cells,
+	)
 }
 
 type findErrorsArgs struct {
@@ -70,8 +105,11 @@ type findErrorsArgs struct {
 
 func newFindErrors(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[errorsResult](&tool.Tool{
-		Name: "find_errors", Title: "Errors",
-		Description: "List the errors of spans in at most " + limits.Lasts(limits.SearchWindow) + ", grouped by fingerprint, the most frequent first, with their counts in the equally long time before.",
+		Name:  "find_errors",
+		Title: "Errors",
+		Description: "List the errors of spans in at most " + limits.Lasts(
+			limits.SearchWindow,
+		) + ", grouped by fingerprint, the most frequent first, with their counts in the equally long time before.",
 		Run: tool.With(func(ctx context.Context, a *findErrorsArgs) (*tool.Answer, error) {
 			w, err := a.Range(limits.SearchWindow)
 			if err != nil {
@@ -94,18 +132,46 @@ func newFindErrors(s *tool.Clients) (*tool.Tool, error) {
 			}
 			text := tool.Page{Scope: a.Labels(w, &a.Service, &a.Environment)}
 			if len(res.Errors) == 0 {
-				res.EmptyHints = []string{"Try a longer time range, for example start_time=now-24h.", "Leave out service and environment, or look up their exact names with list_services.", "Find errors that are only in logs with search_logs and severity=ERROR."}
-				text.Next = append(text.Next, tool.Next("compare_periods", tool.Compared(w, a.Service, a.Environment), "changes other than failed spans"), tool.Next("search_logs", a.Again(w, map[string]any{"severity": "ERROR"}, &a.Service, &a.Environment), "errors in logs"))
+				res.EmptyHints = []string{
+					"Try a longer time range, for example start_time=now-24h.",
+					"Leave out service and environment, or look up their exact names with list_services.",
+					"Find errors that are only in logs with search_logs and severity=ERROR.",
+				}
+				text.Next = append(
+					text.Next,
+					tool.Next("compare_periods", tool.Compared(w, a.Service, a.Environment), "changes other than failed spans"),
+					tool.Next("search_logs", a.Again(w, map[string]any{"severity": "ERROR"}, &a.Service, &a.Environment), "errors in logs"),
+				)
 			} else {
-				text.Shown = fmt.Sprintf("Shown: %d of %d errors; %s occurrences in all.", len(res.Errors), res.Totals.Fingerprints, wording.Number(res.Totals.Occurrences))
+				text.Shown = fmt.Sprintf(
+					"Shown: %d of %d errors; %s occurrences in all.",
+					len(res.Errors),
+					res.Totals.Fingerprints,
+					wording.Number(res.Totals.Occurrences),
+				)
 				pick, rose := telling(res.Errors)
-				detail := tool.Next("error_detail", a.Again(w, map[string]any{"fingerprint": res.Errors[pick].FingerprintHash}, &a.Service, &a.Environment), "the error that rose most and has a message, with traces, versions and its stack trace")
+				detail := tool.Next(
+					"error_detail",
+					a.Again(w, map[string]any{"fingerprint": res.Errors[pick].FingerprintHash}, &a.Service, &a.Environment),
+					"the error that rose most and has a message, with traces, versions and its stack trace",
+				)
 				if rose {
 					text.Next = append(text.Next, detail)
 				} else {
-					text.Notes = append(text.Notes, "No error is clearly more frequent than in the equally long time before. The change may not show in failed spans.")
+					text.Notes = append(
+						text.Notes,
+						"No error is clearly more frequent than in the equally long time before. The change may not show in failed spans.",
+					)
 					detail.Reason = "the most frequent error that has a message"
-					text.Next = append(text.Next, tool.Next("compare_periods", tool.Compared(w, a.Service, a.Environment), "other changes: latency, releases, dependencies, log patterns"), detail)
+					text.Next = append(
+						text.Next,
+						tool.Next(
+							"compare_periods",
+							tool.Compared(w, a.Service, a.Environment),
+							"other changes: latency, releases, dependencies, log patterns",
+						),
+						detail,
+					)
 				}
 			}
 			text.Blocks = []tool.Block{errorTable("", "No span failed. "+strings.Join(res.EmptyHints, " "), res.Errors)}
@@ -126,7 +192,10 @@ func countBefore(ctx context.Context, s *tool.Clients, a *findErrorsArgs, w tool
 		filters.FingerprintHashes = append(filters.FingerprintHashes, e.FingerprintHash)
 	}
 	prev := w.Before()
-	out, err := s.Errors.SearchErrorEvents(ctx, &svcv2.SearchErrorEventsRequest{StartTime: prev.StartProto(), EndTime: prev.EndProto(), Limit: &most, Filters: filters})
+	out, err := s.Errors.SearchErrorEvents(
+		ctx,
+		&svcv2.SearchErrorEventsRequest{StartTime: prev.StartProto(), EndTime: prev.EndProto(), Limit: &most, Filters: filters},
+	)
 	for _, e := range out.GetData() {
 		if i, ok := at[e.GetFingerprintHash()]; ok {
 			rows[i].PreviousCount = e.GetCount()

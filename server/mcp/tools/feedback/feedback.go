@@ -27,7 +27,9 @@ type sendFeedbackArgs struct {
 
 func newSendFeedback(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[feedbackResult](&tool.Tool{
-		Name: "send_svc_feedback", Title: "Feedback", Writes: true,
+		Name:        "send_svc_feedback",
+		Title:       "Feedback",
+		Writes:      true,
 		Description: "Tell the operators of this server about its faults, missing features or good parts. It is not for errors in your own telemetry.",
 		Run: tool.With(func(ctx context.Context, a *sendFeedbackArgs) (*tool.Answer, error) {
 			out, err := s.Feedback.CreateAgentFeedback(ctx, &svcv2.CreateAgentFeedbackRequest{
@@ -37,7 +39,13 @@ func newSendFeedback(s *tool.Clients) (*tool.Tool, error) {
 			if err != nil {
 				return nil, err
 			}
-			return &tool.Answer{Data: feedbackResult{out.GetId()}, Text: tool.Page{Scope: []tool.Pair{tool.Labeled("Feedback", out.GetId())}, Blocks: []tool.Block{{Empty: "The feedback was saved for the operators."}}}}, nil
+			return &tool.Answer{
+				Data: feedbackResult{out.GetId()},
+				Text: tool.Page{
+					Scope:  []tool.Pair{tool.Labeled("Feedback", out.GetId())},
+					Blocks: []tool.Block{{Empty: "The feedback was saved for the operators."}},
+				},
+			}, nil
 		}),
 	})
 }

@@ -26,7 +26,10 @@ func toCauses(list []*svcv2.Cause) []cause {
 }
 
 func causeBlock(list []cause) tool.Block {
-	b := tool.Block{Heading: "Likely causes, the likeliest first", Empty: "No cause was found: no release, dependency, error or log pattern changed much since the time before."}
+	b := tool.Block{
+		Heading: "Likely causes, the likeliest first",
+		Empty:   "No cause was found: no release, dependency, error or log pattern changed much since the time before.",
+	}
 	for i, c := range list {
 		b.Rows = append(b.Rows, fmt.Sprintf("%d. (%s) %s", i+1, c.Kind, c.Statement))
 	}

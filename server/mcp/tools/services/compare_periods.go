@@ -57,8 +57,11 @@ type comparePeriodsArgs struct {
 
 func newComparePeriods(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[comparison](&tool.Tool{
-		Name: "compare_periods", Title: "Comparison of periods",
-		Description: "Compare two periods of at most " + limits.Lasts(limits.SearchWindow) + ": the services that changed, and the likely causes with figures. around_time compares the 30 minutes after a time with the 30 minutes before it.",
+		Name:  "compare_periods",
+		Title: "Comparison of periods",
+		Description: "Compare two periods of at most " + limits.Lasts(
+			limits.SearchWindow,
+		) + ": the services that changed, and the likely causes with figures. around_time compares the 30 minutes after a time with the 30 minutes before it.",
 		Run: tool.With(func(ctx context.Context, a *comparePeriodsArgs) (*tool.Answer, error) {
 			current, prev, err := periods(a)
 			if err != nil {
@@ -86,7 +89,15 @@ func periods(a *comparePeriodsArgs) (current, prev tool.TimeRange, err error) {
 		case length <= 0:
 			return a.Bad(field, "must be before the end of its period ("+wording.Clock(w.To)+").", "now-1h")
 		case length > limits.SearchWindow:
-			return a.Bad(field, "is more than "+limits.Lasts(limits.SearchWindow)+" before the end of its period. This tool reads at most "+limits.Lasts(limits.SearchWindow)+".", "now-"+tool.Short(limits.SearchWindow))
+			return a.Bad(
+				field,
+				"is more than "+limits.Lasts(
+					limits.SearchWindow,
+				)+" before the end of its period. This tool reads at most "+limits.Lasts(
+					limits.SearchWindow,
+				)+".",
+				"now-"+tool.Short(limits.SearchWindow),
+			)
 		}
 		return nil
 	}
@@ -102,7 +113,12 @@ func periods(a *comparePeriodsArgs) (current, prev tool.TimeRange, err error) {
 
 func comparePeriods(ctx context.Context, s *tool.Clients, a *comparePeriodsArgs, current, prev tool.TimeRange) (*tool.Answer, error) {
 	out, err := s.Diagnosis.ComparePeriods(ctx, &svcv2.ComparePeriodsRequest{
-		StartTime: current.StartProto(), EndTime: current.EndProto(), PreviousStartTime: prev.StartProto(), PreviousEndTime: prev.EndProto(), ServiceName: a.Service, DeploymentEnvironment: a.Environment,
+		StartTime:             current.StartProto(),
+		EndTime:               current.EndProto(),
+		PreviousStartTime:     prev.StartProto(),
+		PreviousEndTime:       prev.EndProto(),
+		ServiceName:           a.Service,
+		DeploymentEnvironment: a.Environment,
 	})
 	if err != nil {
 		return nil, err
@@ -112,11 +128,17 @@ func comparePeriods(ctx context.Context, s *tool.Clients, a *comparePeriodsArgs,
 		Overall: overallPair{toOverall(out.GetCurrent()), toOverall(out.GetPrevious())},
 	}
 	for _, c := range out.GetServices() {
-		res.Services = append(res.Services, comparedService{c.GetName(), toPeriodStats(c.GetCurrent()), toPeriodStats(c.GetPrevious()), c.GetFlags()})
+		res.Services = append(
+			res.Services,
+			comparedService{c.GetName(), toPeriodStats(c.GetCurrent()), toPeriodStats(c.GetPrevious()), c.GetFlags()},
+		)
 	}
 	text := comparisonText(a, res)
 	if out.GetIncomplete() {
-		text.Notes = append(text.Notes, "The time ran out before all suspected services were searched for causes. Name a service, or shorten the periods.")
+		text.Notes = append(
+			text.Notes,
+			"The time ran out before all suspected services were searched for causes. Name a service, or shorten the periods.",
+		)
 	}
 	return &tool.Answer{Data: res, Text: text}, nil
 }
@@ -131,34 +153,79 @@ func toPeriodStats(f *svcv2.PeriodFigures) periodStats {
 
 func comparisonText(a *comparePeriodsArgs, res comparison) tool.Page {
 	text := tool.Page{Scope: []tool.Pair{
-		tool.Labeled("Current", res.CurrentPeriod.Start+" to "+res.CurrentPeriod.End), tool.Labeled("Previous", res.PreviousPeriod.Start+" to "+res.PreviousPeriod.End),
+		tool.Labeled(
+			"Current",
+			res.CurrentPeriod.Start+" to "+res.CurrentPeriod.End,
+		),
+		tool.Labeled("Previous", res.PreviousPeriod.Start+" to "+res.PreviousPeriod.End),
 	}}
 	text.Scope = append(text.Scope, a.Labels(res.CurrentPeriod, &a.Service, &a.Environment)[1:]...)
 	if res.Overall.Previous.TotalSpans == 0 && res.Overall.Current.TotalSpans > 0 {
-		text.Notes = append(text.Notes, "No service sent spans in the previous period, so every finding counts as new. Give previous_start and previous_end, or around_time, so that both periods have data.")
+		text.Notes = append(
+			text.Notes,
+			"No service sent spans in the previous period, so every finding counts as new. Give previous_start and previous_end, or around_time, so that both periods have data.",
+		)
 	}
 	var cells [][]string
 	for _, c := range res.Services {
 		cells = append(cells, []string{
-			c.Name, strings.Join(c.Flags, ", "), wording.Number(c.Current.Throughput), wording.Number(c.Previous.Throughput), wording.Percent(c.Current.ErrorRate), wording.Percent(c.Previous.ErrorRate),
-			wording.Number(c.Current.P95Ms), wording.Number(c.Previous.P95Ms),
+			c.Name,
+			strings.Join(c.Flags, ", "),
+			wording.Number(c.Current.Throughput),
+			wording.Number(c.Previous.Throughput),
+			wording.Percent(c.Current.ErrorRate),
+			wording.Percent(c.Previous.ErrorRate),
+			wording.Number(c.Current.P95Ms),
+			wording.Number(c.Previous.P95Ms),
 		})
 	}
 	o := res.Overall
 	text.Blocks = []tool.Block{
-		{Heading: "Overall", Rows: []string{fmt.Sprintf("- %s spans, %s failed (%s); before %s spans, %s failed (%s)", wording.Number(o.Current.TotalSpans), wording.Number(o.Current.TotalErrors), wording.Percent(o.Current.ErrorRate), wording.Number(o.Previous.TotalSpans), wording.Number(o.Previous.TotalErrors), wording.Percent(o.Previous.ErrorRate))}},
+		{
+			Heading: "Overall",
+			Rows: []string{
+				fmt.Sprintf(
+					"- %s spans, %s failed (%s); before %s spans, %s failed (%s)",
+					wording.Number(o.Current.TotalSpans),
+					wording.Number(o.Current.TotalErrors),
+					wording.Percent(o.Current.ErrorRate),
+					wording.Number(o.Previous.TotalSpans),
+					wording.Number(o.Previous.TotalErrors),
+					wording.Percent(o.Previous.ErrorRate),
+				),
+			},
+		},
 		causeBlock(res.LikelyCauses),
-		tool.Table("Services", "No service sent spans in either period.", []string{"Service", "Changed", "Spans/s", "before", "Errors", "before", "p95 ms", "before"}, cells),
+		tool.Table(
+			"Services",
+			"No service sent spans in either period.",
+			[]string{"Service", "Changed", "Spans/s", "before", "Errors", "before", "p95 ms", "before"},
+			cells,
+		),
 	}
 	if len(res.LikelyCauses) > 0 {
 		c, w := res.LikelyCauses[0], res.CurrentPeriod
-		next := tool.Next("diagnose_service", a.Again(w, map[string]any{"service": c.Service}, &a.Environment), "the service of the likeliest cause")
+		next := tool.Next(
+			"diagnose_service",
+			a.Again(w, map[string]any{"service": c.Service}, &a.Environment),
+			"the service of the likeliest cause",
+		)
 		text.Next = append(text.Next, next)
 		if c.Kind == "logs" {
-			text.Next = append(text.Next, tool.Next("mine_log_patterns", tool.ClampWindow(a.Again(w, map[string]any{"service": c.Service}, &a.Environment), w, limits.PatternWindow), "its log patterns"))
+			text.Next = append(
+				text.Next,
+				tool.Next(
+					"mine_log_patterns",
+					tool.ClampWindow(a.Again(w, map[string]any{"service": c.Service}, &a.Environment), w, limits.PatternWindow),
+					"its log patterns",
+				),
+			)
 		} else {
-			text.Next = append(text.Next, tool.Next("find_slow_traces", a.Again(w, map[string]any{"service": c.Service}, &a.Environment), "its slowest traces"),
-				tool.Next("find_errors", a.Again(w, map[string]any{"service": c.Service}, &a.Environment), "its errors"))
+			text.Next = append(
+				text.Next,
+				tool.Next("find_slow_traces", a.Again(w, map[string]any{"service": c.Service}, &a.Environment), "its slowest traces"),
+				tool.Next("find_errors", a.Again(w, map[string]any{"service": c.Service}, &a.Environment), "its errors"),
+			)
 		}
 	}
 	return text

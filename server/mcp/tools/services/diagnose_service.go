@@ -53,8 +53,11 @@ type diagnoseServiceArgs struct {
 
 func newDiagnoseService(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[diagnosis](&tool.Tool{
-		Name: "diagnose_service", Title: "Diagnosis",
-		Description: "Find the problem of one service in at most " + limits.Lasts(limits.SearchWindow) + ": health beside the equally long time before, likely causes with figures (release, dependency, error, log pattern), top errors, latest traces and logs.",
+		Name:  "diagnose_service",
+		Title: "Diagnosis",
+		Description: "Find the problem of one service in at most " + limits.Lasts(
+			limits.SearchWindow,
+		) + ": health beside the equally long time before, likely causes with figures (release, dependency, error, log pattern), top errors, latest traces and logs.",
 		Run: tool.With(func(ctx context.Context, a *diagnoseServiceArgs) (*tool.Answer, error) {
 			w, err := a.Range(limits.SearchWindow)
 			if err != nil {
@@ -71,18 +74,30 @@ func diagnose(ctx context.Context, s *tool.Clients, a *diagnoseServiceArgs, w to
 	var logs []*svcv2.Log
 	err := tool.Parallel(
 		func() (err error) {
-			d, err = s.Diagnosis.DiagnoseService(ctx, &svcv2.DiagnoseServiceRequest{Name: a.Service, StartTime: w.StartProto(), EndTime: w.EndProto(), DeploymentEnvironment: a.Environment})
+			d, err = s.Diagnosis.DiagnoseService(
+				ctx,
+				&svcv2.DiagnoseServiceRequest{Name: a.Service, StartTime: w.StartProto(), EndTime: w.EndProto(), DeploymentEnvironment: a.Environment},
+			)
 			return err
 		},
 		func() (err error) {
 			res, err := s.Traces.SearchTraces(ctx, &svcv2.SearchTracesRequest{
-				StartTime: w.StartProto(), EndTime: w.EndProto(), Limit: new(int32(diagnosedTraces)), Filters: &svcv2.TraceFilters{ServiceName: &a.Service, DeploymentEnvironment: a.Environment},
+				StartTime: w.StartProto(),
+				EndTime:   w.EndProto(),
+				Limit:     new(int32(diagnosedTraces)),
+				Filters:   &svcv2.TraceFilters{ServiceName: &a.Service, DeploymentEnvironment: a.Environment},
 			})
 			traces = res.GetData()
 			return err
 		},
 		func() (err error) {
-			logs, _, err = tool.Collect(ctx, nil, 0, diagnosedLogs, telemetry.FetchLogs(s, w, &svcv2.LogFilters{ServiceName: &a.Service, DeploymentEnvironment: a.Environment}))
+			logs, _, err = tool.Collect(
+				ctx,
+				nil,
+				0,
+				diagnosedLogs,
+				telemetry.FetchLogs(s, w, &svcv2.LogFilters{ServiceName: &a.Service, DeploymentEnvironment: a.Environment}),
+			)
 			return err
 		},
 	)
@@ -91,12 +106,36 @@ func diagnose(ctx context.Context, s *tool.Clients, a *diagnoseServiceArgs, w to
 	}
 	h, service := d.GetHealth(), a.Service
 	res := diagnosis{
-		ServiceName: service, TimeRange: w, Environment: a.Environment, LikelyCauses: toCauses(d.GetCauses()), TopErrors: []topError{}, RecentTraces: []telemetry.TraceRow{}, RecentLogs: []telemetry.LogRow{},
-		Health: health{h.GetThroughput(), h.GetErrorRate(), h.GetErrorCount(), h.GetP50LatencyMs(), h.GetP95LatencyMs(), h.GetP99LatencyMs(), h.GetApdexScore()},
+		ServiceName:  service,
+		TimeRange:    w,
+		Environment:  a.Environment,
+		LikelyCauses: toCauses(d.GetCauses()),
+		TopErrors:    []topError{},
+		RecentTraces: []telemetry.TraceRow{},
+		RecentLogs:   []telemetry.LogRow{},
+		Health: health{
+			h.GetThroughput(),
+			h.GetErrorRate(),
+			h.GetErrorCount(),
+			h.GetP50LatencyMs(),
+			h.GetP95LatencyMs(),
+			h.GetP99LatencyMs(),
+			h.GetApdexScore(),
+		},
 	}
 	lines := tool.Block{Heading: "Health", Rows: []string{
-		fmt.Sprintf("- Throughput: %s spans/s", wording.Number(res.Health.Throughput)), fmt.Sprintf("- Errors: %s (%s spans)", wording.Percent(res.Health.ErrorRate), wording.Number(res.Health.ErrorCount)),
-		fmt.Sprintf("- Latency: p50 %s ms, p95 %s ms, p99 %s ms; apdex %s", wording.Number(res.Health.P50Ms), wording.Number(res.Health.P95Ms), wording.Number(res.Health.P99Ms), wording.Number(res.Health.Apdex)),
+		fmt.Sprintf(
+			"- Throughput: %s spans/s",
+			wording.Number(res.Health.Throughput),
+		),
+		fmt.Sprintf("- Errors: %s (%s spans)", wording.Percent(res.Health.ErrorRate), wording.Number(res.Health.ErrorCount)),
+		fmt.Sprintf(
+			"- Latency: p50 %s ms, p95 %s ms, p99 %s ms; apdex %s",
+			wording.Number(res.Health.P50Ms),
+			wording.Number(res.Health.P95Ms),
+			wording.Number(res.Health.P99Ms),
+			wording.Number(res.Health.Apdex),
+		),
 	}}
 	if was := d.GetPrevious(); was == nil {
 		lines.Rows = append(lines.Rows, "- Equally long time before: no spans, so every finding counts as new")
@@ -118,23 +157,55 @@ func diagnose(ctx context.Context, s *tool.Clients, a *diagnoseServiceArgs, w to
 	for _, l := range logs {
 		res.RecentLogs = append(res.RecentLogs, telemetry.ToLogRow(l))
 	}
-	text.Blocks = append(text.Blocks, tool.Table("Top errors", "No span failed.", []string{"Fingerprint", "Error", "Count"}, cells),
-		telemetry.TraceTable("Latest traces", "No trace was found.", res.RecentTraces), telemetry.LogTable("Latest logs", "No log record was found.", res.RecentLogs))
+	text.Blocks = append(
+		text.Blocks,
+		tool.Table("Top errors", "No span failed.", []string{"Fingerprint", "Error", "Count"}, cells),
+		telemetry.TraceTable(
+			"Latest traces",
+			"No trace was found.",
+			res.RecentTraces,
+		),
+		telemetry.LogTable("Latest logs", "No log record was found.", res.RecentLogs),
+	)
 	if len(res.LikelyCauses) > 0 {
 		c := res.LikelyCauses[0]
 		if c.Kind == "logs" {
-			text.Next = append(text.Next, tool.Next("mine_log_patterns", tool.ClampWindow(a.Again(w, nil, &a.Service, &a.Environment), w, limits.PatternWindow), "its log patterns"))
+			text.Next = append(
+				text.Next,
+				tool.Next(
+					"mine_log_patterns",
+					tool.ClampWindow(a.Again(w, nil, &a.Service, &a.Environment), w, limits.PatternWindow),
+					"its log patterns",
+				),
+			)
 		}
 		// The diagnosis of the called service explains failures in that service.
 		if c.Kind == "dependency" && c.target != service && !strings.Contains(c.target, ":") {
-			text.Next = append(text.Next, tool.Next("diagnose_service", a.Again(w, map[string]any{"service": c.target}, &a.Environment), "the called service, which is the likeliest cause"))
+			text.Next = append(
+				text.Next,
+				tool.Next(
+					"diagnose_service",
+					a.Again(w, map[string]any{"service": c.target}, &a.Environment),
+					"the called service, which is the likeliest cause",
+				),
+			)
 		}
 	}
 	if len(res.TopErrors) > 0 {
-		text.Next = append(text.Next, tool.Next("error_detail", a.Again(w, map[string]any{"fingerprint": res.TopErrors[0].FingerprintHash}, &a.Service, &a.Environment), "the most frequent error"))
+		text.Next = append(
+			text.Next,
+			tool.Next(
+				"error_detail",
+				a.Again(w, map[string]any{"fingerprint": res.TopErrors[0].FingerprintHash}, &a.Service, &a.Environment),
+				"the most frequent error",
+			),
+		)
 	}
-	text.Next = append(text.Next, tool.Next("find_slow_traces", a.Again(w, nil, &a.Service, &a.Environment), "the spans on which slow traces spend their time"),
-		tool.Next("service_map", a.Again(w, nil, &a.Service, &a.Environment), "the service's callers and the services that it calls"))
+	text.Next = append(
+		text.Next,
+		tool.Next("find_slow_traces", a.Again(w, nil, &a.Service, &a.Environment), "the spans on which slow traces spend their time"),
+		tool.Next("service_map", a.Again(w, nil, &a.Service, &a.Environment), "the service's callers and the services that it calls"),
+	)
 	return &tool.Answer{Data: res, Text: text}, nil
 }
 

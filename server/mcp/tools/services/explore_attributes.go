@@ -47,8 +47,11 @@ type exploreAttributesArgs struct {
 
 func newExploreAttributes(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[attributesResult](&tool.Tool{
-		Name: "explore_attributes", Title: "Attributes",
-		Description: "List attribute keys, or the values of one key, in at most " + limits.Lasts(limits.AttributeWindow) + ". source=services lists environments and commit SHAs.",
+		Name:  "explore_attributes",
+		Title: "Attributes",
+		Description: "List attribute keys, or the values of one key, in at most " + limits.Lasts(
+			limits.AttributeWindow,
+		) + ". source=services lists environments and commit SHAs.",
 		Run: tool.With(func(ctx context.Context, a *exploreAttributesArgs) (*tool.Answer, error) {
 			w, err := a.Range(limits.AttributeWindow)
 			if err != nil {
@@ -72,13 +75,32 @@ func newExploreAttributes(s *tool.Clients) (*tool.Tool, error) {
 	})
 }
 
-func exploreKeys(ctx context.Context, s *tool.Clients, a *exploreAttributesArgs, w tool.TimeRange, res *attributesResult, text *tool.Page) error {
-	rows, more, err := tool.Collect(ctx, nil, 0, a.Limit, func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.AttributeKey, *string, error) {
-		list, err := s.Attributes.ListAttributeKeys(ctx, &svcv2.ListAttributeKeysRequest{
-			StartTime: w.StartProto(), EndTime: w.EndProto(), Signal: res.Source, Scope: res.Scope, ServiceName: res.Service, Limit: &limit, Cursor: cursor,
-		})
-		return list.GetData(), tool.NextCursor(list), err
-	})
+func exploreKeys(
+	ctx context.Context,
+	s *tool.Clients,
+	a *exploreAttributesArgs,
+	w tool.TimeRange,
+	res *attributesResult,
+	text *tool.Page,
+) error {
+	rows, more, err := tool.Collect(
+		ctx,
+		nil,
+		0,
+		a.Limit,
+		func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.AttributeKey, *string, error) {
+			list, err := s.Attributes.ListAttributeKeys(ctx, &svcv2.ListAttributeKeysRequest{
+				StartTime:   w.StartProto(),
+				EndTime:     w.EndProto(),
+				Signal:      res.Source,
+				Scope:       res.Scope,
+				ServiceName: res.Service,
+				Limit:       &limit,
+				Cursor:      cursor,
+			})
+			return list.GetData(), tool.NextCursor(list), err
+		},
+	)
 	if err != nil {
 		return err
 	}
@@ -91,12 +113,27 @@ func exploreKeys(ctx context.Context, s *tool.Clients, a *exploreAttributesArgs,
 	text.Blocks = []tool.Block{tool.Table("Keys", "No attribute was seen in this time range.", []string{"Key", "Scope", "Count"}, cells)}
 	text.Shown = tool.ShownOf(len(rows), more, "keys")
 	if len(rows) > 0 {
-		text.Next = append(text.Next, tool.Next("explore_attributes", a.Again(w, map[string]any{"source": res.Source, "key": rows[0].GetKey(), "scope": rows[0].GetScope()}, &a.Service), "the values of the most frequent key"))
+		text.Next = append(
+			text.Next,
+			tool.Next(
+				"explore_attributes",
+				a.Again(w, map[string]any{"source": res.Source, "key": rows[0].GetKey(), "scope": rows[0].GetScope()}, &a.Service),
+				"the values of the most frequent key",
+			),
+		)
 	}
 	return nil
 }
 
-func attributeValues(ctx context.Context, s *tool.Clients, a *exploreAttributesArgs, w tool.TimeRange, signal, key string, scope *string, most int) ([]*svcv2.AttributeValue, bool, error) {
+func attributeValues(
+	ctx context.Context,
+	s *tool.Clients,
+	a *exploreAttributesArgs,
+	w tool.TimeRange,
+	signal, key string,
+	scope *string,
+	most int,
+) ([]*svcv2.AttributeValue, bool, error) {
 	return tool.Collect(ctx, nil, 0, most, func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.AttributeValue, *string, error) {
 		list, err := s.Attributes.ListAttributeValues(ctx, &svcv2.ListAttributeValuesRequest{
 			StartTime: w.StartProto(), EndTime: w.EndProto(), Signal: signal, Key: key, Scope: scope, ServiceName: a.Service,
@@ -106,7 +143,14 @@ func attributeValues(ctx context.Context, s *tool.Clients, a *exploreAttributesA
 	})
 }
 
-func exploreValues(ctx context.Context, s *tool.Clients, a *exploreAttributesArgs, w tool.TimeRange, res *attributesResult, text *tool.Page) error {
+func exploreValues(
+	ctx context.Context,
+	s *tool.Clients,
+	a *exploreAttributesArgs,
+	w tool.TimeRange,
+	res *attributesResult,
+	text *tool.Page,
+) error {
 	rows, more, err := attributeValues(ctx, s, a, w, res.Source, *res.Key, res.Scope, a.Limit)
 	if err != nil {
 		return err
@@ -117,16 +161,33 @@ func exploreValues(ctx context.Context, s *tool.Clients, a *exploreAttributesArg
 		res.Values = append(res.Values, valCount{wording.Clip(r.GetValue(), tool.MaxValueText), r.GetCount()})
 		cells = append(cells, []string{wording.Clip(r.GetValue(), 200), wording.Number(r.GetCount())})
 	}
-	text.Blocks = []tool.Block{tool.Table("Values", "No value of this key was seen in this time range. Without the argument key, the tool lists the keys.", []string{"Value", "Count"}, cells)}
+	text.Blocks = []tool.Block{
+		tool.Table(
+			"Values",
+			"No value of this key was seen in this time range. Without the argument key, the tool lists the keys.",
+			[]string{"Value", "Count"},
+			cells,
+		),
+	}
 	text.Shown = tool.ShownOf(len(rows), more, "values")
 	if len(rows) > 0 && res.Source == "traces" && (res.Scope == nil || *res.Scope == "span") {
 		args := a.Again(w, map[string]any{"attribute_key": *res.Key, "attribute_value": rows[0].GetValue()}, &a.Service)
-		text.Next = append(text.Next, tool.Next("search_traces", tool.ClampWindow(args, w, limits.SearchWindow), "traces with the most frequent value"))
+		text.Next = append(
+			text.Next,
+			tool.Next("search_traces", tool.ClampWindow(args, w, limits.SearchWindow), "traces with the most frequent value"),
+		)
 	}
 	return nil
 }
 
-func exploreServices(ctx context.Context, s *tool.Clients, a *exploreAttributesArgs, w tool.TimeRange, res *attributesResult, text *tool.Page) error {
+func exploreServices(
+	ctx context.Context,
+	s *tool.Clients,
+	a *exploreAttributesArgs,
+	w tool.TimeRange,
+	res *attributesResult,
+	text *tool.Page,
+) error {
 	list, err := s.Environments.ListEnvironments(ctx, &svcv2.ListEnvironmentsRequest{StartTime: w.StartProto(), EndTime: w.EndProto()})
 	if err != nil {
 		return err

@@ -53,8 +53,11 @@ type listMetricsArgs struct {
 
 func newListMetrics(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[metricsResult](&tool.Tool{
-		Name: "list_metrics", Title: "Metrics",
-		Description: "List the metrics that received data points in at most " + limits.Lasts(limits.MetricWindow) + ": name, type, service, unit. Use it to find the exact names of metrics.",
+		Name:  "list_metrics",
+		Title: "Metrics",
+		Description: "List the metrics that received data points in at most " + limits.Lasts(
+			limits.MetricWindow,
+		) + ": name, type, service, unit. Use it to find the exact names of metrics.",
 		Run: tool.With(func(ctx context.Context, a *listMetricsArgs) (*tool.Answer, error) {
 			w, err := a.Range(limits.MetricWindow)
 			if err != nil {
@@ -71,17 +74,26 @@ func newListMetrics(s *tool.Clients) (*tool.Tool, error) {
 			var types *svcv2.SummarizeMetricsResponse
 			err = tool.Parallel(
 				func() (err error) {
-					rows, more, err = tool.Collect(ctx, first, 0, limit, func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.Metric, *string, error) {
-						res, err := s.Metrics.ListMetrics(ctx, &svcv2.ListMetricsRequest{
-							StartTime: w.StartProto(), EndTime: w.EndProto(), Limit: &limit, Cursor: cursor,
-							ServiceName: a.Service, MetricType: a.MetricType, Search: a.Search,
-						})
-						return res.GetData(), tool.NextCursor(res), err
-					})
+					rows, more, err = tool.Collect(
+						ctx,
+						first,
+						0,
+						limit,
+						func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.Metric, *string, error) {
+							res, err := s.Metrics.ListMetrics(ctx, &svcv2.ListMetricsRequest{
+								StartTime: w.StartProto(), EndTime: w.EndProto(), Limit: &limit, Cursor: cursor,
+								ServiceName: a.Service, MetricType: a.MetricType, Search: a.Search,
+							})
+							return res.GetData(), tool.NextCursor(res), err
+						},
+					)
 					return err
 				},
 				func() (err error) {
-					types, err = s.Metrics.SummarizeMetrics(ctx, &svcv2.SummarizeMetricsRequest{StartTime: w.StartProto(), EndTime: w.EndProto(), ServiceName: a.Service})
+					types, err = s.Metrics.SummarizeMetrics(
+						ctx,
+						&svcv2.SummarizeMetricsRequest{StartTime: w.StartProto(), EndTime: w.EndProto(), ServiceName: a.Service},
+					)
 					return err
 				},
 			)
@@ -93,14 +105,23 @@ func newListMetrics(s *tool.Clients) (*tool.Tool, error) {
 	})
 }
 
-func metricsAnswer(a *listMetricsArgs, w tool.TimeRange, rows []*svcv2.Metric, types *svcv2.SummarizeMetricsResponse, p tool.Pagination) *tool.Answer {
+func metricsAnswer(
+	a *listMetricsArgs,
+	w tool.TimeRange,
+	rows []*svcv2.Metric,
+	types *svcv2.SummarizeMetricsResponse,
+	p tool.Pagination,
+) *tool.Answer {
 	res := metricsResult{
 		TimeRange: w, Summary: []metricTypeRow{}, Metrics: []metricRow{}, Pagination: p,
 		Filters: metricsFilters{Service: a.Service, Search: a.Search, MetricType: a.MetricType},
 	}
 	var cells [][]string
 	for _, r := range rows {
-		res.Metrics = append(res.Metrics, metricRow{r.GetName(), r.GetType(), r.GetServiceName(), r.GetUnit(), r.GetIsMonotonic(), r.GetDataPointCount()})
+		res.Metrics = append(
+			res.Metrics,
+			metricRow{r.GetName(), r.GetType(), r.GetServiceName(), r.GetUnit(), r.GetIsMonotonic(), r.GetDataPointCount()},
+		)
 		cells = append(cells, []string{r.GetName(), r.GetType(), r.GetServiceName(), r.GetUnit(), wording.Number(r.GetDataPointCount())})
 	}
 	var counted []string
@@ -112,14 +133,43 @@ func metricsAnswer(a *listMetricsArgs, w tool.TimeRange, rows []*svcv2.Metric, t
 	if len(counted) > 0 {
 		text.Scope = append(text.Scope, tool.Labeled("In all", strings.Join(counted, ", ")))
 	}
-	text.Blocks = []tool.Block{tool.Table("", "No metric matches. Try a longer time range or fewer filters.", []string{"Metric", "Type", "Service", "Unit", "Data points"}, cells)}
+	text.Blocks = []tool.Block{
+		tool.Table(
+			"",
+			"No metric matches. Try a longer time range or fewer filters.",
+			[]string{"Metric", "Type", "Service", "Unit", "Data points"},
+			cells,
+		),
+	}
 	if len(rows) > 0 {
 		first := rows[0]
-		text.Next = append(text.Next, tool.Next("query_data", a.Again(w, map[string]any{"source": "metrics", "kind": "timeseries", "metric_name": first.GetName(), "metric_type": first.GetType()}, &a.Service), "the first of these over time"),
-			tool.Next("explore_attributes", a.Again(w, map[string]any{"source": "metrics"}, &a.Service), "the attributes by which metrics can be grouped"))
+		text.Next = append(
+			text.Next,
+			tool.Next(
+				"query_data",
+				a.Again(
+					w,
+					map[string]any{"source": "metrics", "kind": "timeseries", "metric_name": first.GetName(), "metric_type": first.GetType()},
+					&a.Service,
+				),
+				"the first of these over time",
+			),
+			tool.Next(
+				"explore_attributes",
+				a.Again(w, map[string]any{"source": "metrics"}, &a.Service),
+				"the attributes by which metrics can be grouped",
+			),
+		)
 	}
 	if p.NextOffset != nil {
-		text.Next = append(text.Next, tool.Next("list_metrics", a.Again(w, map[string]any{"offset": *p.NextOffset}, &a.Service, &a.Search, &a.MetricType, &a.Limit), "the next page"))
+		text.Next = append(
+			text.Next,
+			tool.Next(
+				"list_metrics",
+				a.Again(w, map[string]any{"offset": *p.NextOffset}, &a.Service, &a.Search, &a.MetricType, &a.Limit),
+				"the next page",
+			),
+		)
 	}
 	if len(rows) == 0 {
 		text.Next = append(text.Next, tool.Next("list_services", a.Again(w, nil), "the services that send data"))

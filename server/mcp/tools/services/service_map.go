@@ -38,8 +38,11 @@ type serviceMapArgs struct {
 
 func newServiceMap(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[mapResult](&tool.Tool{
-		Name: "service_map", Title: "Service map",
-		Description: "List the calls between services, and to databases, queues and external hosts, in at most " + limits.Lasts(limits.SearchWindow) + ", with errors and durations.",
+		Name:  "service_map",
+		Title: "Service map",
+		Description: "List the calls between services, and to databases, queues and external hosts, in at most " + limits.Lasts(
+			limits.SearchWindow,
+		) + ", with errors and durations.",
 		Run: tool.With(func(ctx context.Context, a *serviceMapArgs) (*tool.Answer, error) {
 			w, err := a.Range(limits.SearchWindow)
 			if err != nil {
@@ -73,8 +76,11 @@ func newServiceMap(s *tool.Clients) (*tool.Tool, error) {
 			text.Shown = fmt.Sprintf("Shown: %d edges between services, %d to others.", len(res.Edges), len(res.PeerEdges))
 			if worst := worstEdge(append(append([]edgeRow{}, res.Edges...), res.PeerEdges...)); worst != nil {
 				text.Next = append(text.Next, tool.Next(
-					"diagnose_service", a.Again(w, map[string]any{"service": worst.SourceService}, &a.Environment),
-					"the edge with the most errors begins there: "+wording.Percent(worst.ErrorCount/worst.CallCount)+" of its calls to "+worst.TargetService+" fail",
+					"diagnose_service",
+					a.Again(w, map[string]any{"service": worst.SourceService}, &a.Environment),
+					"the edge with the most errors begins there: "+wording.Percent(
+						worst.ErrorCount/worst.CallCount,
+					)+" of its calls to "+worst.TargetService+" fail",
 				))
 			}
 			return &tool.Answer{Data: res, Text: text}, nil
@@ -91,7 +97,17 @@ func readMap(ctx context.Context, s *tool.Clients, w tool.TimeRange, service, en
 func serviceEdges(m *svcv2.ServiceMap) []edgeRow {
 	var edges []edgeRow
 	for _, e := range m.GetEdges() {
-		edges = append(edges, edgeRow{e.GetSourceService(), e.GetTargetService(), e.GetEstimatedCallCount(), e.GetErrorRate() * e.GetEstimatedCallCount(), e.GetAvgDurationMs(), e.GetMaxDurationMs()})
+		edges = append(
+			edges,
+			edgeRow{
+				e.GetSourceService(),
+				e.GetTargetService(),
+				e.GetEstimatedCallCount(),
+				e.GetErrorRate() * e.GetEstimatedCallCount(),
+				e.GetAvgDurationMs(),
+				e.GetMaxDurationMs(),
+			},
+		)
 	}
 	sort.SliceStable(edges, func(i, j int) bool { return edges[i].CallCount > edges[j].CallCount })
 	return edges
@@ -114,7 +130,17 @@ func peerEdges(m *svcv2.ServiceMap) []edgeRow {
 func edgeTable(heading, empty string, edges []edgeRow) tool.Block {
 	var cells [][]string
 	for _, e := range edges {
-		cells = append(cells, []string{e.SourceService, e.TargetService, wording.Number(e.CallCount), wording.Percent(e.ErrorCount / max(e.CallCount, 1)), wording.Number(e.AvgDurationMs), wording.Number(e.MaxDurationMs)})
+		cells = append(
+			cells,
+			[]string{
+				e.SourceService,
+				e.TargetService,
+				wording.Number(e.CallCount),
+				wording.Percent(e.ErrorCount / max(e.CallCount, 1)),
+				wording.Number(e.AvgDurationMs),
+				wording.Number(e.MaxDurationMs),
+			},
+		)
 	}
 	return tool.Table(heading, empty, []string{"From", "To", "Calls", "Errors", "avg ms", "max ms"}, cells)
 }

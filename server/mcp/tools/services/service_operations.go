@@ -36,8 +36,11 @@ type getServiceTopOperationsArgs struct {
 
 func newGetServiceTopOperations(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[operationsResult](&tool.Tool{
-		Name: "get_service_top_operations", Title: "Top operations",
-		Description: "List the operations (span names) of one service in at most " + limits.Lasts(limits.SearchWindow) + ", ranked by a metric: the busiest, slowest or most failing ones first.",
+		Name:  "get_service_top_operations",
+		Title: "Top operations",
+		Description: "List the operations (span names) of one service in at most " + limits.Lasts(
+			limits.SearchWindow,
+		) + ", ranked by a metric: the busiest, slowest or most failing ones first.",
 		Run: tool.With(func(ctx context.Context, a *getServiceTopOperationsArgs) (*tool.Answer, error) {
 			w, err := a.Range(limits.SearchWindow)
 			if err != nil {
@@ -56,16 +59,34 @@ func newGetServiceTopOperations(s *tool.Clients) (*tool.Tool, error) {
 			for _, r := range rows {
 				o := operationRow{r.GetName(), operationValue(r, metric), r.GetEstimatedSpanCount(), r.GetErrorRate(), r.GetP95LatencyMs()}
 				res.Operations = append(res.Operations, o)
-				cells = append(cells, []string{wording.Clip(o.Name, 120), wording.Number(o.Value), wording.Number(o.Spans), wording.Percent(o.ErrorRate), wording.Number(o.P95Ms)})
+				cells = append(
+					cells,
+					[]string{
+						wording.Clip(o.Name, 120),
+						wording.Number(o.Value),
+						wording.Number(o.Spans),
+						wording.Percent(o.ErrorRate),
+						wording.Number(o.P95Ms),
+					},
+				)
 			}
 			text := tool.Page{Scope: a.Labels(w, &a.Service, &a.Environment, &a.Metric)}
-			text.Blocks = []tool.Block{tool.Table("", "The service has no spans in this time range.", []string{"Operation", metric, "Spans", "Errors", "p95 ms"}, cells)}
+			text.Blocks = []tool.Block{
+				tool.Table("", "The service has no spans in this time range.", []string{"Operation", metric, "Spans", "Errors", "p95 ms"}, cells),
+			}
 			if len(rows) > 0 {
 				text.Shown = fmt.Sprintf("Shown: %d operations, which are all.", len(rows))
 				if more {
 					text.Shown = fmt.Sprintf("Shown: the first %d operations; there are more. Raise limit to see them.", len(rows))
 				}
-				text.Next = append(text.Next, tool.Next("search_traces", a.Again(w, map[string]any{"span_name": rows[0].GetName()}, &a.Service, &a.Environment), "traces of the first operation"))
+				text.Next = append(
+					text.Next,
+					tool.Next(
+						"search_traces",
+						a.Again(w, map[string]any{"span_name": rows[0].GetName()}, &a.Service, &a.Environment),
+						"traces of the first operation",
+					),
+				)
 			}
 			text.Next = append(text.Next, tool.Next("diagnose_service", a.Again(w, nil, &a.Service, &a.Environment), "changes in this service"))
 			return &tool.Answer{Data: res, Text: text}, nil
@@ -73,7 +94,13 @@ func newGetServiceTopOperations(s *tool.Clients) (*tool.Tool, error) {
 	})
 }
 
-func fetchOperations(s *tool.Clients, w tool.TimeRange, service string, environment *string, order string) tool.Fetch[*svcv2.ServiceOperationDetail] {
+func fetchOperations(
+	s *tool.Clients,
+	w tool.TimeRange,
+	service string,
+	environment *string,
+	order string,
+) tool.Fetch[*svcv2.ServiceOperationDetail] {
 	return func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.ServiceOperationDetail, *string, error) {
 		res, err := s.Services.ListServiceOperations(ctx, &svcv2.ListServiceOperationsRequest{
 			Name: service, StartTime: w.StartProto(), EndTime: w.EndProto(), Limit: &limit, Cursor: cursor,

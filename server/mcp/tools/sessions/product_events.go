@@ -67,20 +67,40 @@ type listProductEventsArgs struct {
 
 func newListProductEvents(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[productEventsResult](&tool.Tool{
-		Name: "list_product_events", Title: "Product events",
-		Description: "List the names of product events in at most " + limits.Lasts(limits.ActivityWindow) + ", with the numbers of events, sessions and persons.",
+		Name:  "list_product_events",
+		Title: "Product events",
+		Description: "List the names of product events in at most " + limits.Lasts(
+			limits.ActivityWindow,
+		) + ", with the numbers of events, sessions and persons.",
 		Run: tool.With(func(ctx context.Context, a *listProductEventsArgs) (*tool.Answer, error) {
 			w, err := a.Range(limits.ActivityWindow)
 			if err != nil {
 				return nil, err
 			}
-			rows, more, err := tool.Collect(ctx, nil, 0, a.Limit, func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.ProductEventName, *string, error) {
-				res, err := s.ProductEvents.ListProductEvents(ctx, &svcv2.ListProductEventsRequest{
-					StartTime: w.StartProto(), EndTime: w.EndProto(), Limit: &limit, Cursor: cursor, Kind: a.Kind, Search: a.Search, Host: a.Host, PagePath: a.PagePath,
-					ReferrerHost: a.ReferrerHost, Country: a.Country, UtmSource: a.UTMSource, UtmMedium: a.UTMMedium, UtmCampaign: a.UTMCampaign,
-				})
-				return res.GetData(), tool.NextCursor(res), err
-			})
+			rows, more, err := tool.Collect(
+				ctx,
+				nil,
+				0,
+				a.Limit,
+				func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.ProductEventName, *string, error) {
+					res, err := s.ProductEvents.ListProductEvents(ctx, &svcv2.ListProductEventsRequest{
+						StartTime:    w.StartProto(),
+						EndTime:      w.EndProto(),
+						Limit:        &limit,
+						Cursor:       cursor,
+						Kind:         a.Kind,
+						Search:       a.Search,
+						Host:         a.Host,
+						PagePath:     a.PagePath,
+						ReferrerHost: a.ReferrerHost,
+						Country:      a.Country,
+						UtmSource:    a.UTMSource,
+						UtmMedium:    a.UTMMedium,
+						UtmCampaign:  a.UTMCampaign,
+					})
+					return res.GetData(), tool.NextCursor(res), err
+				},
+			)
 			if err != nil {
 				return nil, err
 			}
@@ -93,20 +113,49 @@ func newListProductEvents(s *tool.Clients) (*tool.Tool, error) {
 			var steps []map[string]any
 			for _, r := range rows {
 				res.Events = append(res.Events, productEventRow{r.GetName(), r.GetKind(), r.GetCount(), r.GetSessions(), r.GetPersons()})
-				cells = append(cells, []string{wording.Clip(r.GetName(), 120), r.GetKind(), wording.Number(r.GetCount()), wording.Number(r.GetSessions()), wording.Number(r.GetPersons())})
+				cells = append(
+					cells,
+					[]string{
+						wording.Clip(r.GetName(), 120),
+						r.GetKind(),
+						wording.Number(r.GetCount()),
+						wording.Number(r.GetSessions()),
+						wording.Number(r.GetPersons()),
+					},
+				)
 				if r.GetKind() == "custom" && len(steps) < 2 {
 					steps = append(steps, map[string]any{"event_name": r.GetName()})
 				}
 			}
 			text := tool.Page{Scope: a.Labels(w, append(filters, &a.Kind)...), Shown: tool.ShownOf(len(rows), more, "names")}
-			text.Blocks = []tool.Block{tool.Table("", "No product event matches. Try a longer time range or fewer filters.", []string{"Event", "Kind", "Count", "Sessions", "Persons"}, cells)}
+			text.Blocks = []tool.Block{
+				tool.Table(
+					"",
+					"No product event matches. Try a longer time range or fewer filters.",
+					[]string{"Event", "Kind", "Count", "Sessions", "Persons"},
+					cells,
+				),
+			}
 			if len(cells) == 0 {
-				text.Next = append(text.Next, tool.Next("search_sessions", tool.ClampWindow(a.Again(w, nil), w, limits.SearchWindow), "the sessions of browsers, if there are any"))
+				text.Next = append(
+					text.Next,
+					tool.Next("search_sessions", tool.ClampWindow(a.Again(w, nil), w, limits.SearchWindow), "the sessions of browsers, if there are any"),
+				)
 			} else {
-				text.Next = append(text.Next, tool.Next("query_data", a.Again(w, map[string]any{"source": "product_events", "kind": "timeseries", "event_name": []string{res.Events[0].EventName}}), "the most frequent event over time"))
+				text.Next = append(
+					text.Next,
+					tool.Next(
+						"query_data",
+						a.Again(w, map[string]any{"source": "product_events", "kind": "timeseries", "event_name": []string{res.Events[0].EventName}}),
+						"the most frequent event over time",
+					),
+				)
 			}
 			if len(steps) == 2 {
-				text.Next = append(text.Next, tool.Next("query_funnel", a.Again(w, map[string]any{"steps_json": steps}), "the conversion from one to the other"))
+				text.Next = append(
+					text.Next,
+					tool.Next("query_funnel", a.Again(w, map[string]any{"steps_json": steps}), "the conversion from one to the other"),
+				)
 			}
 			return &tool.Answer{Data: res, Text: text}, nil
 		}),
@@ -157,17 +206,34 @@ type queryFunnelArgs struct {
 
 func newQueryFunnel(s *tool.Clients) (*tool.Tool, error) {
 	t, err := tool.Define[funnelResult](&tool.Tool{
-		Name: "query_funnel", Title: "Funnel",
-		Description: `Count the persons who complete 1 to ` + limits.Number(limits.FunnelSteps) + ` steps in order. A step: {"event_name":"order placed","attribute_equals":{"plan":"pro"}}, {"kind":"page","page_path":"/cart"} or {"kind":"session","dimension":"country","value":"DE"}.`,
+		Name:  "query_funnel",
+		Title: "Funnel",
+		Description: `Count the persons who complete 1 to ` + limits.Number(
+			limits.FunnelSteps,
+		) + ` steps in order. A step: {"event_name":"order placed","attribute_equals":{"plan":"pro"}}, {"kind":"page","page_path":"/cart"} or {"kind":"session","dimension":"country","value":"DE"}.`,
 		Run: tool.With(func(ctx context.Context, a *queryFunnelArgs) (*tool.Answer, error) {
 			w, err := a.Range(limits.ActivityWindow)
 			if err != nil {
 				return nil, err
 			}
-			req := &svcv2.SearchProductEventFunnelRequest{StartTime: w.StartProto(), EndTime: w.EndProto(), KeyBy: a.KeyBy, WindowSeconds: &a.WindowSeconds, BreakdownBy: a.BreakdownBy, Filters: &svcv2.ProductFilters{
-				Host: a.Host, PagePath: a.PagePath, ReferrerHost: a.ReferrerHost, Country: a.Country, UtmSource: a.UTMSource, UtmMedium: a.UTMMedium, UtmCampaign: a.UTMCampaign,
-				DeviceType: a.DeviceType, BrowserName: a.Browser,
-			}}
+			req := &svcv2.SearchProductEventFunnelRequest{
+				StartTime:     w.StartProto(),
+				EndTime:       w.EndProto(),
+				KeyBy:         a.KeyBy,
+				WindowSeconds: &a.WindowSeconds,
+				BreakdownBy:   a.BreakdownBy,
+				Filters: &svcv2.ProductFilters{
+					Host:         a.Host,
+					PagePath:     a.PagePath,
+					ReferrerHost: a.ReferrerHost,
+					Country:      a.Country,
+					UtmSource:    a.UTMSource,
+					UtmMedium:    a.UTMMedium,
+					UtmCampaign:  a.UTMCampaign,
+					DeviceType:   a.DeviceType,
+					BrowserName:  a.Browser,
+				},
+			}
 			if req.BreakdownBy != nil {
 				n := int32(a.BreakdownLimit)
 				req.BreakdownLimit = &n
@@ -222,7 +288,14 @@ func funnelSteps(a *queryFunnelArgs) (steps []*svcv2.ProductEventStep, echo []an
 }
 
 func funnelAnswer(a *queryFunnelArgs, w tool.TimeRange, out *svcv2.ProductEventFunnel, steps []any) *tool.Answer {
-	res := funnelResult{TimeRange: w, KeyBy: out.GetKeyBy(), WindowSeconds: out.GetWindowSeconds(), Steps: []funnelStep{}, Conversion: out.ConversionRate, Definition: steps}
+	res := funnelResult{
+		TimeRange:     w,
+		KeyBy:         out.GetKeyBy(),
+		WindowSeconds: out.GetWindowSeconds(),
+		Steps:         []funnelStep{},
+		Conversion:    out.ConversionRate,
+		Definition:    steps,
+	}
 	var cells [][]string
 	for _, st := range out.GetSteps() {
 		res.Steps = append(res.Steps, funnelStep{int(st.GetStep()), st.GetName(), st.GetCount(), st.GetOfFirst(), st.OfPrevious, st.GetDropOff()})
@@ -230,13 +303,30 @@ func funnelAnswer(a *queryFunnelArgs, w tool.TimeRange, out *svcv2.ProductEventF
 		if st.OfPrevious != nil {
 			previous = wording.Percent(st.GetOfPrevious())
 		}
-		cells = append(cells, []string{fmt.Sprint(st.GetStep()), wording.Clip(st.GetName(), 120), wording.Number(st.GetCount()), wording.Percent(st.GetOfFirst()), previous, wording.Number(st.GetDropOff())})
+		cells = append(
+			cells,
+			[]string{
+				fmt.Sprint(st.GetStep()),
+				wording.Clip(st.GetName(), 120),
+				wording.Number(st.GetCount()),
+				wording.Percent(st.GetOfFirst()),
+				previous,
+				wording.Number(st.GetDropOff()),
+			},
+		)
 	}
-	text := tool.Page{Scope: append(a.Labels(w, append([]any{&a.BreakdownBy}, append(a.fields(), &a.DeviceType, &a.Browser)...)...), tool.Labeled("counted", res.KeyBy))}
+	text := tool.Page{
+		Scope: append(
+			a.Labels(w, append([]any{&a.BreakdownBy}, append(a.fields(), &a.DeviceType, &a.Browser)...)...),
+			tool.Labeled("counted", res.KeyBy),
+		),
+	}
 	if res.Conversion != nil {
 		text.Scope = append(text.Scope, tool.Labeled("conversion", wording.Percent(*res.Conversion)))
 	}
-	text.Blocks = []tool.Block{tool.Table("Steps", "No one took a step.", []string{"Step", "Name", "Count", "Of first", "Of previous", "Lost"}, cells)}
+	text.Blocks = []tool.Block{
+		tool.Table("Steps", "No one took a step.", []string{"Step", "Name", "Count", "Of first", "Of previous", "Lost"}, cells),
+	}
 	if out.BreakdownBy != nil {
 		res.Breakdown = &funnelBreakdown{By: out.GetBreakdownBy(), Groups: []funnelGroup{}}
 		var groups [][]string
@@ -266,12 +356,25 @@ func funnelAnswer(a *queryFunnelArgs, w tool.TimeRange, out *svcv2.ProductEventF
 	case len(res.Steps) == 0 || res.Steps[0].Count == 0:
 		text.Next = append(text.Next, tool.Next("list_product_events", a.Again(w, nil), "the events that exist, with their exact names"))
 	case out.BreakdownBy == nil:
-		text.Next = append(text.Next, tool.Next("query_funnel", a.Again(w, map[string]any{"steps_json": steps, "breakdown_by": "country"}, filters...), "the same by country"))
+		text.Next = append(
+			text.Next,
+			tool.Next("query_funnel", a.Again(w, map[string]any{"steps_json": steps, "breakdown_by": "country"}, filters...), "the same by country"),
+		)
 	default:
-		text.Next = append(text.Next, tool.Next("query_funnel", a.Again(w, map[string]any{"steps_json": steps}, filters...), "the same without groups"))
+		text.Next = append(
+			text.Next,
+			tool.Next("query_funnel", a.Again(w, map[string]any{"steps_json": steps}, filters...), "the same without groups"),
+		)
 	}
 	if lost := worstStep(res.Steps); lost != nil && w.To.Sub(w.From) <= limits.SearchWindow {
-		text.Next = append(text.Next, tool.Next("search_sessions", a.Again(w, map[string]any{"has_errors": true}, &a.Country), fmt.Sprintf("sessions with errors, which can explain the %s lost at step %d", wording.Number(lost.DropOff), lost.Step)))
+		text.Next = append(
+			text.Next,
+			tool.Next(
+				"search_sessions",
+				a.Again(w, map[string]any{"has_errors": true}, &a.Country),
+				fmt.Sprintf("sessions with errors, which can explain the %s lost at step %d", wording.Number(lost.DropOff), lost.Step),
+			),
+		)
 	}
 	return &tool.Answer{Data: res, Text: text}
 }

@@ -68,8 +68,24 @@ type searchSessionsArgs struct {
 
 func (a *searchSessionsArgs) filters() []any {
 	return []any{
-		&a.UserID, &a.UserSearch, &a.GroupName, &a.Service, &a.Browser, &a.Country, &a.DeviceType, &a.HasErrors, &a.DurationMinMs, &a.DurationMaxMs, &a.ActiveMinMs,
-		&a.ActiveMaxMs, &a.EventType, &a.Level, &a.HTTPStatusMin, &a.URLContains, &a.MessageContains, &a.TraceID,
+		&a.UserID,
+		&a.UserSearch,
+		&a.GroupName,
+		&a.Service,
+		&a.Browser,
+		&a.Country,
+		&a.DeviceType,
+		&a.HasErrors,
+		&a.DurationMinMs,
+		&a.DurationMaxMs,
+		&a.ActiveMinMs,
+		&a.ActiveMaxMs,
+		&a.EventType,
+		&a.Level,
+		&a.HTTPStatusMin,
+		&a.URLContains,
+		&a.MessageContains,
+		&a.TraceID,
 	}
 }
 
@@ -85,7 +101,13 @@ func newSearchSessions(s *tool.Clients) (*tool.Tool, error) {
 			var events *svcv2.SessionEventFilters
 			for _, field := range []any{&a.EventType, &a.Level, &a.HTTPStatusMin, &a.URLContains, &a.MessageContains, &a.TraceID} {
 				if a.Given(field) {
-					events = &svcv2.SessionEventFilters{Type: a.EventType, Level: a.Level, UrlSearch: a.URLContains, MessageSearch: a.MessageContains, TraceId: a.TraceID}
+					events = &svcv2.SessionEventFilters{
+						Type:          a.EventType,
+						Level:         a.Level,
+						UrlSearch:     a.URLContains,
+						MessageSearch: a.MessageContains,
+						TraceId:       a.TraceID,
+					}
 				}
 			}
 			if n := a.HTTPStatusMin; n != nil {
@@ -93,25 +115,69 @@ func newSearchSessions(s *tool.Clients) (*tool.Tool, error) {
 				events.MinStatus = &status
 			}
 			offset, limit := a.Offset, a.Limit
-			rows, more, err := tool.Collect(ctx, nil, offset, limit, func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.SessionReplaySummary, *string, error) {
-				res, err := s.Replays.SearchSessionReplays(ctx, &svcv2.SearchSessionReplaysRequest{
-					StartTime: w.StartProto(), EndTime: w.EndProto(), Limit: &limit, Cursor: cursor, ServiceName: a.Service, Browser: a.Browser, Country: a.Country,
-					DeviceType: a.DeviceType, UserId: a.UserID, UserSearch: a.UserSearch, GroupName: a.GroupName, HasErrors: a.HasErrors,
-					DurationMinMs: a.DurationMinMs, DurationMaxMs: a.DurationMaxMs, ActiveTimeMinMs: a.ActiveMinMs, ActiveTimeMaxMs: a.ActiveMaxMs, Events: events,
-				})
-				return res.GetData(), tool.NextCursor(res), err
-			})
+			rows, more, err := tool.Collect(
+				ctx,
+				nil,
+				offset,
+				limit,
+				func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.SessionReplaySummary, *string, error) {
+					res, err := s.Replays.SearchSessionReplays(ctx, &svcv2.SearchSessionReplaysRequest{
+						StartTime:       w.StartProto(),
+						EndTime:         w.EndProto(),
+						Limit:           &limit,
+						Cursor:          cursor,
+						ServiceName:     a.Service,
+						Browser:         a.Browser,
+						Country:         a.Country,
+						DeviceType:      a.DeviceType,
+						UserId:          a.UserID,
+						UserSearch:      a.UserSearch,
+						GroupName:       a.GroupName,
+						HasErrors:       a.HasErrors,
+						DurationMinMs:   a.DurationMinMs,
+						DurationMaxMs:   a.DurationMaxMs,
+						ActiveTimeMinMs: a.ActiveMinMs,
+						ActiveTimeMaxMs: a.ActiveMaxMs,
+						Events:          events,
+					})
+					return res.GetData(), tool.NextCursor(res), err
+				},
+			)
 			if err != nil {
 				return nil, err
 			}
 			p := tool.NewPagination(offset, limit, len(rows), more)
-			res := sessionsResult{TimeRange: w, Sessions: []sessionRow{}, Pagination: p, Filters: a.Echo(a.filters()...), EventFiltered: events != nil}
+			res := sessionsResult{
+				TimeRange:     w,
+				Sessions:      []sessionRow{},
+				Pagination:    p,
+				Filters:       a.Echo(a.filters()...),
+				EventFiltered: events != nil,
+			}
 			var cells [][]string
 			pick := ""
 			for _, r := range rows {
 				row := sessionRow{
-					r.GetId(), r.GetUserId(), r.GetUserName(), r.GetUserEmail(), r.GetGroupId(), r.GetGroupName(), wording.Clock(r.GetStartTime().AsTime()), r.DurationMs, r.GetStatus(), r.GetBrowserName(), r.GetOsName(), r.GetDeviceType(),
-					r.GetCountry(), r.GetServiceName(), int(r.GetPageViews()), int(r.GetClickCount()), int(r.GetErrorCount()), int(r.GetTraceCount()), wording.Clip(r.GetUrlInitial(), 1000), r.MatchCount,
+					r.GetId(),
+					r.GetUserId(),
+					r.GetUserName(),
+					r.GetUserEmail(),
+					r.GetGroupId(),
+					r.GetGroupName(),
+					wording.Clock(r.GetStartTime().AsTime()),
+					r.DurationMs,
+					r.GetStatus(),
+					r.GetBrowserName(),
+					r.GetOsName(),
+					r.GetDeviceType(),
+					r.GetCountry(),
+					r.GetServiceName(),
+					int(r.GetPageViews()),
+					int(r.GetClickCount()),
+					int(r.GetErrorCount()),
+					int(r.GetTraceCount()),
+					wording.Clip(r.GetUrlInitial(), 1000),
+					r.MatchCount,
 				}
 				res.Sessions = append(res.Sessions, row)
 				if pick == "" || row.ErrorCount > 0 && rows[0].GetErrorCount() == 0 {
@@ -121,15 +187,42 @@ func newSearchSessions(s *tool.Clients) (*tool.Tool, error) {
 				if who == "" {
 					who = row.UserID
 				}
-				cells = append(cells, []string{row.SessionID, row.StartTime, who, row.BrowserName, row.Country, wording.Number(r.GetDurationMs() / 1000), wording.Number(float64(row.PageViews)), wording.Number(float64(row.ErrorCount)), wording.Clip(row.URLInitial, 100)})
+				cells = append(
+					cells,
+					[]string{
+						row.SessionID,
+						row.StartTime,
+						who,
+						row.BrowserName,
+						row.Country,
+						wording.Number(r.GetDurationMs() / 1000),
+						wording.Number(float64(row.PageViews)),
+						wording.Number(float64(row.ErrorCount)),
+						wording.Clip(row.URLInitial, 100),
+					},
+				)
 			}
 			text := tool.Page{Scope: a.Labels(w, a.filters()...), Shown: p.Shown(len(rows), "sessions")}
-			text.Blocks = []tool.Block{tool.Table("", "No session matches. Try a longer time range or fewer filters.", []string{"Session", "Start", "User", "Browser", "Country", "s", "Pages", "Errors", "First page"}, cells)}
+			text.Blocks = []tool.Block{
+				tool.Table(
+					"",
+					"No session matches. Try a longer time range or fewer filters.",
+					[]string{"Session", "Start", "User", "Browser", "Country", "s", "Pages", "Errors", "First page"},
+					cells,
+				),
+			}
 			if pick != "" {
-				text.Next = append(text.Next, tool.Next("get_session_transcript", map[string]any{"session_id": pick}, "the events of one of them"), tool.Next("get_session_traces", map[string]any{"session_id": pick}, "its traces"))
+				text.Next = append(
+					text.Next,
+					tool.Next("get_session_transcript", map[string]any{"session_id": pick}, "the events of one of them"),
+					tool.Next("get_session_traces", map[string]any{"session_id": pick}, "its traces"),
+				)
 			}
 			if p.NextOffset != nil {
-				text.Next = append(text.Next, tool.Next("search_sessions", a.Again(w, map[string]any{"offset": *p.NextOffset}, append(a.filters(), &a.Limit)...), "the next page"))
+				text.Next = append(
+					text.Next,
+					tool.Next("search_sessions", a.Again(w, map[string]any{"offset": *p.NextOffset}, append(a.filters(), &a.Limit)...), "the next page"),
+				)
 			}
 			return &tool.Answer{Data: res, Text: text}, nil
 		}),
@@ -196,23 +289,46 @@ func newGetSessionTranscript(s *tool.Clients) (*tool.Tool, error) {
 		Description: "Read the events of one session in order: pages, clicks, inputs, console, network, errors.",
 		Run: tool.With(func(ctx context.Context, a *getSessionTranscriptArgs) (*tool.Answer, error) {
 			offset, limit := a.Offset, a.Limit
-			rows, more, err := tool.Collect(ctx, nil, offset, limit, func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.SessionReplayTranscriptEvent, *string, error) {
-				res, err := s.Replays.GetSessionReplayTranscript(ctx, &svcv2.GetSessionReplayTranscriptRequest{
-					Id: a.SessionID, Limit: &limit, Cursor: cursor, Types: a.EventTypes, ErrorsOnly: a.OnlyErrors, TraceId: a.AroundTraceID,
-				})
-				return res.GetData(), tool.NextCursor(res), err
-			})
+			rows, more, err := tool.Collect(
+				ctx,
+				nil,
+				offset,
+				limit,
+				func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.SessionReplayTranscriptEvent, *string, error) {
+					res, err := s.Replays.GetSessionReplayTranscript(ctx, &svcv2.GetSessionReplayTranscriptRequest{
+						Id: a.SessionID, Limit: &limit, Cursor: cursor, Types: a.EventTypes, ErrorsOnly: a.OnlyErrors, TraceId: a.AroundTraceID,
+					})
+					return res.GetData(), tool.NextCursor(res), err
+				},
+			)
 			if err != nil {
 				return nil, err
 			}
 			p := tool.NewPagination(offset, limit, len(rows), more)
-			res := transcriptResult{SessionID: a.SessionID, Events: []transcriptEvent{}, Pagination: p, Filters: transcriptFilters{tool.NonNil(a.EventTypes), tool.Or(a.OnlyErrors, false), a.AroundTraceID}}
+			res := transcriptResult{
+				SessionID:  a.SessionID,
+				Events:     []transcriptEvent{},
+				Pagination: p,
+				Filters:    transcriptFilters{tool.NonNil(a.EventTypes), tool.Or(a.OnlyErrors, false), a.AroundTraceID},
+			}
 			var cells [][]string
 			trace := ""
 			for _, r := range rows {
 				e := transcriptEvent{
-					wording.Clock(r.GetTimestamp().AsTime()), r.GetType(), wording.Clip(r.GetUrl(), 1000), r.GetTraceId(), r.GetLevel(), wording.Clip(r.GetMessage(), 2000), wording.Clip(r.GetTargetSelector(), 500), wording.Clip(r.GetTargetText(), 500),
-					r.GetNetMethod(), wording.Clip(r.GetNetUrl(), 1000), r.NetStatus, r.NetDurationMs,
+					wording.Clock(
+						r.GetTimestamp().AsTime(),
+					),
+					r.GetType(),
+					wording.Clip(r.GetUrl(), 1000),
+					r.GetTraceId(),
+					r.GetLevel(),
+					wording.Clip(r.GetMessage(), 2000),
+					wording.Clip(r.GetTargetSelector(), 500),
+					wording.Clip(r.GetTargetText(), 500),
+					r.GetNetMethod(),
+					wording.Clip(r.GetNetUrl(), 1000),
+					r.NetStatus,
+					r.NetDurationMs,
 				}
 				res.Events = append(res.Events, e)
 				if e.TraceID != "" && (trace == "" || e.Type == "error") {
@@ -293,9 +409,22 @@ func newGetSessionTraces(s *tool.Clients) (*tool.Tool, error) {
 				return nil, err
 			}
 			res := sessionTracesResult{TotalTraceCount: len(r.GetTraceIds()), Traces: []sessionTrace{}, Session: sessionDetail{
-				SessionID: id, StartTime: wording.Clock(r.GetStartTime().AsTime()), DurationMs: r.DurationMs, Status: r.GetStatus(), UserID: r.GetUserId(), URLInitial: wording.Clip(r.GetUrlInitial(), 1000), BrowserName: r.GetBrowserName(),
-				OSName: r.GetOsName(), DeviceType: r.GetDeviceType(), Country: r.GetCountry(), ServiceName: r.GetServiceName(), PageViews: int(r.GetPageViews()), ClickCount: int(r.GetClickCount()),
-				ErrorCount: int(r.GetErrorCount()), ActiveTimeMs: r.ActiveTimeMs, IdleTimeMs: r.IdleTimeMs,
+				SessionID:    id,
+				StartTime:    wording.Clock(r.GetStartTime().AsTime()),
+				DurationMs:   r.DurationMs,
+				Status:       r.GetStatus(),
+				UserID:       r.GetUserId(),
+				URLInitial:   wording.Clip(r.GetUrlInitial(), 1000),
+				BrowserName:  r.GetBrowserName(),
+				OSName:       r.GetOsName(),
+				DeviceType:   r.GetDeviceType(),
+				Country:      r.GetCountry(),
+				ServiceName:  r.GetServiceName(),
+				PageViews:    int(r.GetPageViews()),
+				ClickCount:   int(r.GetClickCount()),
+				ErrorCount:   int(r.GetErrorCount()),
+				ActiveTimeMs: r.ActiveTimeMs,
+				IdleTimeMs:   r.IdleTimeMs,
 			}}
 			if r.GetEndTime() != nil {
 				end := wording.Clock(r.GetEndTime().AsTime())
@@ -304,7 +433,15 @@ func newGetSessionTraces(s *tool.Clients) (*tool.Tool, error) {
 			var cells [][]string
 			pick := ""
 			for _, t := range list.GetData() {
-				row := sessionTrace{t.GetTraceId(), wording.Clock(t.GetStartTime().AsTime()), t.GetDurationMs(), wording.Clip(t.GetRootSpanName(), 300), t.GetRootServiceName(), int(t.GetSpanCount()), t.GetHasError()}
+				row := sessionTrace{
+					t.GetTraceId(),
+					wording.Clock(t.GetStartTime().AsTime()),
+					t.GetDurationMs(),
+					wording.Clip(t.GetRootSpanName(), 300),
+					t.GetRootServiceName(),
+					int(t.GetSpanCount()),
+					t.GetHasError(),
+				}
 				res.Traces = append(res.Traces, row)
 				failed := ""
 				if row.HasError {
@@ -313,10 +450,36 @@ func newGetSessionTraces(s *tool.Clients) (*tool.Tool, error) {
 				if pick == "" || row.HasError {
 					pick = row.TraceID
 				}
-				cells = append(cells, []string{row.TraceID, row.StartTime, row.RootServiceName, wording.Clip(row.RootSpanName, 120), wording.Number(row.DurationMs), wording.Number(float64(row.SpanCount)), failed})
+				cells = append(
+					cells,
+					[]string{
+						row.TraceID,
+						row.StartTime,
+						row.RootServiceName,
+						wording.Clip(row.RootSpanName, 120),
+						wording.Number(row.DurationMs),
+						wording.Number(float64(row.SpanCount)),
+						failed,
+					},
+				)
 			}
-			text := tool.Page{Scope: []tool.Pair{tool.Labeled("Session", id), tool.Labeled("Start", res.Session.StartTime), tool.Labeled("User", res.Session.UserID), tool.Labeled("Browser", res.Session.BrowserName), tool.Labeled("First page", res.Session.URLInitial)}}
-			text.Blocks = []tool.Block{tool.Table("Traces", "No span of this session was found.", []string{"Trace", "Start", "Service", "Root span", "ms", "Spans", ""}, cells)}
+			text := tool.Page{
+				Scope: []tool.Pair{
+					tool.Labeled("Session", id),
+					tool.Labeled("Start", res.Session.StartTime),
+					tool.Labeled("User", res.Session.UserID),
+					tool.Labeled("Browser", res.Session.BrowserName),
+					tool.Labeled("First page", res.Session.URLInitial),
+				},
+			}
+			text.Blocks = []tool.Block{
+				tool.Table(
+					"Traces",
+					"No span of this session was found.",
+					[]string{"Trace", "Start", "Service", "Root span", "ms", "Spans", ""},
+					cells,
+				),
+			}
 			text.Shown = tool.ShownOf(len(cells), list.GetHasMore(), "traces")
 			if pick != "" {
 				text.Next = append(text.Next, tool.Next("inspect_trace", map[string]any{"trace_id": pick}, "one of them in full"))

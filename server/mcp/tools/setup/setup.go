@@ -50,7 +50,8 @@ func newAuditSetup(s *tool.Clients) (*tool.Tool, error) {
 		return nil, err
 	}
 	return tool.Define[setupResult](&tool.Tool{
-		Name: "audit_setup", Title: "Audit of the setup",
+		Name:        "audit_setup",
+		Title:       "Audit of the setup",
 		Description: "Check ingest, resource and span attributes, trace links, logs, clocks, personal data and cardinality of the last 24 hours. Each problem comes with figures and a fix.",
 		Run: tool.With(func(ctx context.Context, a *auditSetupArgs) (*tool.Answer, error) {
 			out, err := s.Instrumentation.GetSetupAudit(ctx, &svcv2.GetSetupAuditRequest{})
@@ -63,7 +64,17 @@ func newAuditSetup(s *tool.Clients) (*tool.Tool, error) {
 }
 
 func toSetupCheck(c *svcv2.SetupAuditCheck) setupCheck {
-	row := setupCheck{c.GetId(), c.GetCategory(), c.GetTitle(), c.GetSeverity(), c.GetStatus(), c.GetDetail(), []setupAffected{}, c.GetAffectedCount(), c.GetFixHint()}
+	row := setupCheck{
+		c.GetId(),
+		c.GetCategory(),
+		c.GetTitle(),
+		c.GetSeverity(),
+		c.GetStatus(),
+		c.GetDetail(),
+		[]setupAffected{},
+		c.GetAffectedCount(),
+		c.GetFixHint(),
+	}
 	for _, x := range c.GetAffected() {
 		row.Affected = append(row.Affected, setupAffected{x.GetKind(), x.GetName(), x.GetNote()})
 	}
@@ -74,9 +85,21 @@ func toSetupCheck(c *svcv2.SetupAuditCheck) setupCheck {
 func setupAnswer(a *auditSetupArgs, out *svcv2.SetupAudit, severities []string) *tool.Answer {
 	sum := out.GetSummary()
 	res := setupResult{
-		GeneratedAt: wording.Clock(out.GetGeneratedAt().AsTime()), DataStatus: out.GetDataStatus(), TelemetryChecksAvailable: out.GetTelemetryChecksAvailable(), IncludePassing: a.IncludePassing,
-		Summary: map[string]int32{"critical": sum.GetCritical(), "warn": sum.GetWarn(), "info": sum.GetInfo(), "pass": sum.GetPass(), "skip": sum.GetSkip()},
-		Checks:  []setupCheck{}, OpenRecommendationCount: out.GetOpenRecommendationCount(),
+		GeneratedAt: wording.Clock(
+			out.GetGeneratedAt().AsTime(),
+		),
+		DataStatus:               out.GetDataStatus(),
+		TelemetryChecksAvailable: out.GetTelemetryChecksAvailable(),
+		IncludePassing:           a.IncludePassing,
+		Summary: map[string]int32{
+			"critical": sum.GetCritical(),
+			"warn":     sum.GetWarn(),
+			"info":     sum.GetInfo(),
+			"pass":     sum.GetPass(),
+			"skip":     sum.GetSkip(),
+		},
+		Checks:                  []setupCheck{},
+		OpenRecommendationCount: out.GetOpenRecommendationCount(),
 	}
 	text := tool.Page{Scope: []tool.Pair{
 		tool.Labeled("Made at", res.GeneratedAt),
@@ -100,7 +123,18 @@ func setupAnswer(a *auditSetupArgs, out *svcv2.SetupAudit, severities []string) 
 			b := tool.Block{Heading: fmt.Sprintf("%s %s failed: %s", strings.ToUpper(severity), row.ID, row.Title)}
 			b.Rows = append(b.Rows, row.Detail)
 			for _, x := range row.Affected {
-				b.Rows = append(b.Rows, strings.TrimSuffix(fmt.Sprintf("- %s %s: %s", strings.ReplaceAll(x.Kind, "_", " "), wording.Clip(wording.OneLine(x.Name), 120), wording.Clip(wording.OneLine(x.Note), 400)), ": "))
+				b.Rows = append(
+					b.Rows,
+					strings.TrimSuffix(
+						fmt.Sprintf(
+							"- %s %s: %s",
+							strings.ReplaceAll(x.Kind, "_", " "),
+							wording.Clip(wording.OneLine(x.Name), 120),
+							wording.Clip(wording.OneLine(x.Note), 400),
+						),
+						": ",
+					),
+				)
 			}
 			if more := int(row.AffectedCount) - len(row.Affected); more > 0 {
 				b.Rows = append(b.Rows, fmt.Sprintf("- and %d more", more))
@@ -125,7 +159,14 @@ func setupAnswer(a *auditSetupArgs, out *svcv2.SetupAudit, severities []string) 
 		text.Blocks = append(text.Blocks, tool.Block{Heading: "Passed and skipped", Rows: passed})
 	}
 	if res.OpenRecommendationCount > 0 {
-		text.Next = append(text.Next, tool.Next("get_instrumentation_recommendations", map[string]any{}, fmt.Sprintf("%d attribute names to fix, with figures", res.OpenRecommendationCount)))
+		text.Next = append(
+			text.Next,
+			tool.Next(
+				"get_instrumentation_recommendations",
+				map[string]any{},
+				fmt.Sprintf("%d attribute names to fix, with figures", res.OpenRecommendationCount),
+			),
+		)
 	}
 	if !res.IncludePassing {
 		text.Next = append(text.Next, tool.Next("audit_setup", map[string]any{"include_passing": true}, "the passed checks, with figures"))
@@ -188,13 +229,23 @@ type getInstrumentationRecommendationsArgs struct {
 
 func newGetInstrumentationRecommendations(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[recommendationsResult](&tool.Tool{
-		Name: "get_instrumentation_recommendations", Title: "Recommendations",
+		Name:        "get_instrumentation_recommendations",
+		Title:       "Recommendations",
 		Description: "List attribute names to fix (deprecated, sent under two names, not dotted lower case) with the spans that carry them and the fix. include_coverage adds resource attributes that services lack.",
 		Run: tool.With(func(ctx context.Context, a *getInstrumentationRecommendationsArgs) (*tool.Answer, error) {
-			rows, _, err := tool.Collect(ctx, nil, 0, 1000, func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.Recommendation, *string, error) {
-				res, err := s.Instrumentation.ListInstrumentationRecommendations(ctx, &svcv2.ListInstrumentationRecommendationsRequest{Limit: &limit, Cursor: cursor})
-				return res.GetData(), tool.NextCursor(res), err
-			})
+			rows, _, err := tool.Collect(
+				ctx,
+				nil,
+				0,
+				1000,
+				func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.Recommendation, *string, error) {
+					res, err := s.Instrumentation.ListInstrumentationRecommendations(
+						ctx,
+						&svcv2.ListInstrumentationRecommendationsRequest{Limit: &limit, Cursor: cursor},
+					)
+					return res.GetData(), tool.NextCursor(res), err
+				},
+			)
 			if err != nil {
 				return nil, err
 			}
@@ -213,16 +264,31 @@ func newGetInstrumentationRecommendations(s *tool.Clients) (*tool.Tool, error) {
 func fixOf(r *svcv2.Recommendation) string {
 	switch r.GetKind() {
 	case "rename":
-		return fmt.Sprintf("Update the instrumentation so that it sends %s, or create an attribute mapping: source_context span, source_key %s, target_key %s, operation move.", r.GetCanonicalKey(), r.GetSourceKey(), r.GetCanonicalKey())
+		return fmt.Sprintf(
+			"Update the instrumentation so that it sends %s, or create an attribute mapping: source_context span, source_key %s, target_key %s, operation move.",
+			r.GetCanonicalKey(),
+			r.GetSourceKey(),
+			r.GetCanonicalKey(),
+		)
 	case "double-emission":
 		both := 0.0
 		for _, s := range r.GetServices() {
 			both += s.GetBoth()
 		}
 		if both == 0 && len(r.GetServices()) > 0 {
-			return fmt.Sprintf("Update the library that sends %s: another one in the same service sends %s already, on other spans. Until then a mapping helps: source_context span, source_key %s, target_key %s, operation move.", r.GetSourceKey(), r.GetCanonicalKey(), r.GetSourceKey(), r.GetCanonicalKey())
+			return fmt.Sprintf(
+				"Update the library that sends %s: another one in the same service sends %s already, on other spans. Until then a mapping helps: source_context span, source_key %s, target_key %s, operation move.",
+				r.GetSourceKey(),
+				r.GetCanonicalKey(),
+				r.GetSourceKey(),
+				r.GetCanonicalKey(),
+			)
 		}
-		return fmt.Sprintf("Stop sending %s in the SDK (OTEL_SEMCONV_STABILITY_OPT_IN without /dup): %s is on the same spans. On spans that have both, a mapping changes nothing.", r.GetSourceKey(), r.GetCanonicalKey())
+		return fmt.Sprintf(
+			"Stop sending %s in the SDK (OTEL_SEMCONV_STABILITY_OPT_IN without /dup): %s is on the same spans. On spans that have both, a mapping changes nothing.",
+			r.GetSourceKey(),
+			r.GetCanonicalKey(),
+		)
 	default:
 		return fmt.Sprintf("Rename %s in the code to a dotted lower-case name with a prefix of your own, as in shop.order_id.", r.GetSourceKey())
 	}
@@ -230,15 +296,31 @@ func fixOf(r *svcv2.Recommendation) string {
 
 func recommendationsAnswer(a *getInstrumentationRecommendationsArgs, rows []*svcv2.Recommendation, audit *svcv2.SetupAudit) *tool.Answer {
 	status := a.Status
-	res := recommendationsResult{Issues: []recommendationIssue{}, StatusFilter: status, Coverage: coverage{Included: audit != nil, Available: audit.GetTelemetryChecksAvailable(), Gaps: []coverageGap{}}}
+	res := recommendationsResult{
+		Issues:       []recommendationIssue{},
+		StatusFilter: status,
+		Coverage:     coverage{Included: audit != nil, Available: audit.GetTelemetryChecksAvailable(), Gaps: []coverageGap{}},
+	}
 	var cells [][]string
 	for _, r := range rows {
 		if status != "all" && r.GetStatus() != status {
 			continue
 		}
 		issue := recommendationIssue{
-			ID: r.GetId(), Number: r.GetNumber(), RecommendationKey: r.GetRecommendationKey(), Kind: r.GetKind(), Severity: "warn", SourceKey: r.GetSourceKey(), CanonicalKey: r.GetCanonicalKey(),
-			Status: r.GetStatus(), UsageCount: r.GetUsageCount(), ApplyableAsMapping: r.GetKind() == "rename", OpenedAt: wording.Clock(r.GetOpenedAt().AsTime()), UpdatedAt: wording.Clock(r.GetUpdatedAt().AsTime()), Fix: fixOf(r), Services: []sendingService{},
+			ID:                 r.GetId(),
+			Number:             r.GetNumber(),
+			RecommendationKey:  r.GetRecommendationKey(),
+			Kind:               r.GetKind(),
+			Severity:           "warn",
+			SourceKey:          r.GetSourceKey(),
+			CanonicalKey:       r.GetCanonicalKey(),
+			Status:             r.GetStatus(),
+			UsageCount:         r.GetUsageCount(),
+			ApplyableAsMapping: r.GetKind() == "rename",
+			OpenedAt:           wording.Clock(r.GetOpenedAt().AsTime()),
+			UpdatedAt:          wording.Clock(r.GetUpdatedAt().AsTime()),
+			Fix:                fixOf(r),
+			Services:           []sendingService{},
 		}
 		var who []string
 		for _, s := range r.GetServices() {
@@ -258,11 +340,33 @@ func recommendationsAnswer(a *getInstrumentationRecommendationsArgs, rows []*svc
 			issue.Severity = "info"
 		}
 		res.Issues = append(res.Issues, issue)
-		cells = append(cells, []string{fmt.Sprint(issue.Number), issue.Severity, issue.Kind, issue.SourceKey, wording.Number(issue.UsageCount), strings.Join(who, ", "), issue.Status, issue.Fix})
+		cells = append(
+			cells,
+			[]string{
+				fmt.Sprint(issue.Number),
+				issue.Severity,
+				issue.Kind,
+				issue.SourceKey,
+				wording.Number(issue.UsageCount),
+				strings.Join(who, ", "),
+				issue.Status,
+				issue.Fix,
+			},
+		)
 	}
 	res.Total = len(res.Issues)
-	text := tool.Page{Scope: []tool.Pair{tool.Labeled("status", status), tool.Labeled("Spans", "of the last 24 hours")}, Shown: tool.ShownOf(res.Total, false, "recommendations")}
-	text.Blocks = []tool.Block{tool.Table("Attribute names", "There are no recommendations.", []string{"No.", "Severity", "Kind", "Key", "Spans", "Sent by", "Status", "Fix"}, cells)}
+	text := tool.Page{
+		Scope: []tool.Pair{tool.Labeled("status", status), tool.Labeled("Spans", "of the last 24 hours")},
+		Shown: tool.ShownOf(res.Total, false, "recommendations"),
+	}
+	text.Blocks = []tool.Block{
+		tool.Table(
+			"Attribute names",
+			"There are no recommendations.",
+			[]string{"No.", "Severity", "Kind", "Key", "Spans", "Sent by", "Status", "Fix"},
+			cells,
+		),
+	}
 	if audit != nil {
 		at := audit.GetGeneratedAt().AsTime()
 		day := tool.Period(at.Add(-24*time.Hour), at)
@@ -280,16 +384,35 @@ func recommendationsAnswer(a *getInstrumentationRecommendationsArgs, rows []*svc
 			for _, x := range c.GetAffected() {
 				who = append(who, x.GetName()+" ("+x.GetNote()+")")
 			}
-			gap := coverageGap{c.GetId(), attribute, c.GetSeverity(), c.GetDetail() + " " + wording.Clip(strings.Join(who, "; "), 1500), c.GetFixHint()}
+			gap := coverageGap{
+				c.GetId(),
+				attribute,
+				c.GetSeverity(),
+				c.GetDetail() + " " + wording.Clip(strings.Join(who, "; "), 1500),
+				c.GetFixHint(),
+			}
 			res.Coverage.Gaps = append(res.Coverage.Gaps, gap)
 			gaps = append(gaps, fmt.Sprintf("- %s %s: %s Fix: %s", gap.CheckID, gap.Attribute, gap.Reason, gap.Fix))
 		}
-		text.Blocks = append(text.Blocks, tool.Block{Heading: "Resource attributes that are missing", Rows: gaps, Empty: "Every service has them."})
+		text.Blocks = append(
+			text.Blocks,
+			tool.Block{Heading: "Resource attributes that are missing", Rows: gaps, Empty: "Every service has them."},
+		)
 	} else {
-		text.Next = append(text.Next, tool.Next("get_instrumentation_recommendations", map[string]any{"status": status, "include_coverage": true}, "also resource attributes that services lack"))
+		text.Next = append(
+			text.Next,
+			tool.Next(
+				"get_instrumentation_recommendations",
+				map[string]any{"status": status, "include_coverage": true},
+				"also resource attributes that services lack",
+			),
+		)
 	}
 	if len(res.Issues) > 0 {
-		text.Next = append(text.Next, tool.Next("explore_attributes", map[string]any{"source": "traces", "key": res.Issues[0].SourceKey}, "the values of the first of these"))
+		text.Next = append(
+			text.Next,
+			tool.Next("explore_attributes", map[string]any{"source": "traces", "key": res.Issues[0].SourceKey}, "the values of the first of these"),
+		)
 	}
 	text.Next = append(text.Next, tool.Next("audit_setup", map[string]any{}, "the other checks of the setup"))
 	return &tool.Answer{Data: res, Text: text}

@@ -61,8 +61,11 @@ type findSlowTracesArgs struct {
 
 func newFindSlowTraces(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[slowResult](&tool.Tool{
-		Name: "find_slow_traces", Title: "Slow traces",
-		Description: "Find the slowest traces in at most " + limits.Lasts(limits.SearchWindow) + ", the operations that got slower, and the spans on which the slowest trace spent its time (critical path, repeated calls).",
+		Name:  "find_slow_traces",
+		Title: "Slow traces",
+		Description: "Find the slowest traces in at most " + limits.Lasts(
+			limits.SearchWindow,
+		) + ", the operations that got slower, and the spans on which the slowest trace spent its time (critical path, repeated calls).",
 		Run: tool.With(func(ctx context.Context, a *findSlowTracesArgs) (*tool.Answer, error) {
 			w, err := a.Range(limits.SearchWindow)
 			if err != nil {
@@ -73,7 +76,15 @@ func newFindSlowTraces(s *tool.Clients) (*tool.Tool, error) {
 			err = tool.Parallel(
 				func() (err error) { stats, err = readStats(ctx, s, a, w); return err },
 				func() error {
-					list, err := s.Diagnosis.SearchSlowerOperations(ctx, &svcv2.SearchSlowerOperationsRequest{StartTime: w.StartProto(), EndTime: w.EndProto(), ServiceName: a.Service, DeploymentEnvironment: a.Environment})
+					list, err := s.Diagnosis.SearchSlowerOperations(
+						ctx,
+						&svcv2.SearchSlowerOperationsRequest{
+							StartTime:             w.StartProto(),
+							EndTime:               w.EndProto(),
+							ServiceName:           a.Service,
+							DeploymentEnvironment: a.Environment,
+						},
+					)
 					slower = toSlower(list)
 					return err
 				},
@@ -96,11 +107,30 @@ func newFindSlowTraces(s *tool.Clients) (*tool.Tool, error) {
 				return nil, err
 			}
 			text.Blocks = []tool.Block{
-				{Heading: "Durations of root spans", Rows: []string{fmt.Sprintf("- p50 %s ms, p95 %s ms, shortest %s ms, longest %s ms", wording.Number(stats.P50Ms), wording.Number(stats.P95Ms), wording.Number(stats.MinMs), wording.Number(stats.MaxMs))}},
-				slowerBlock(slower), TraceTable("Slowest", "No trace was found.", res.Traces),
+				{
+					Heading: "Durations of root spans",
+					Rows: []string{
+						fmt.Sprintf(
+							"- p50 %s ms, p95 %s ms, shortest %s ms, longest %s ms",
+							wording.Number(stats.P50Ms),
+							wording.Number(stats.P95Ms),
+							wording.Number(stats.MinMs),
+							wording.Number(stats.MaxMs),
+						),
+					},
+				},
+				slowerBlock(slower),
+				TraceTable("Slowest", "No trace was found.", res.Traces),
 			}
 			if len(slower) > 0 {
-				text.Next = append(text.Next, tool.Next("compare_periods", tool.Compared(w, a.Service, a.Environment), "causes of slower operations: release, dependency, error or log pattern"))
+				text.Next = append(
+					text.Next,
+					tool.Next(
+						"compare_periods",
+						tool.Compared(w, a.Service, a.Environment),
+						"causes of slower operations: release, dependency, error or log pattern",
+					),
+				)
 			}
 			if len(rows) > 0 {
 				if err := explainSlow(ctx, s, a, w, rows[0], &res, &text); err != nil {
@@ -114,7 +144,15 @@ func newFindSlowTraces(s *tool.Clients) (*tool.Tool, error) {
 
 // explainSlow says where one trace spent its time. It takes the slowest trace of the operation that got slower the most, because
 // people seldom ask about an operation that is always slow, such as a nightly job. Otherwise it takes the slowest trace of all.
-func explainSlow(ctx context.Context, s *tool.Clients, a *findSlowTracesArgs, w tool.TimeRange, slowest *svcv2.TraceSummary, res *slowResult, text *tool.Page) error {
+func explainSlow(
+	ctx context.Context,
+	s *tool.Clients,
+	a *findSlowTracesArgs,
+	w tool.TimeRange,
+	slowest *svcv2.TraceSummary,
+	res *slowResult,
+	text *tool.Page,
+) error {
 	pick, of := slowest, "slowest"
 	if len(res.Slower) > 0 {
 		op := res.Slower[0]
@@ -126,7 +164,10 @@ func explainSlow(ctx context.Context, s *tool.Clients, a *findSlowTracesArgs, w 
 			pick, of = found, "slowest "+wording.Clip(wording.OneLine(op.SpanName), 120)
 		}
 	}
-	path, err := s.Diagnosis.GetTraceCriticalPath(ctx, &svcv2.GetTraceCriticalPathRequest{TraceId: pick.GetId(), Timestamp: pick.GetStartTime()})
+	path, err := s.Diagnosis.GetTraceCriticalPath(
+		ctx,
+		&svcv2.GetTraceCriticalPathRequest{TraceId: pick.GetId(), Timestamp: pick.GetStartTime()},
+	)
 	if err != nil {
 		return err
 	}
@@ -137,16 +178,29 @@ func explainSlow(ctx context.Context, s *tool.Clients, a *findSlowTracesArgs, w 
 	for _, o := range path.GetRepeatedOperations() {
 		res.Repeated = append(res.Repeated, repeatedOp{o.GetServiceName(), o.GetSpanName(), int(o.GetCount()), o.GetTotalMs()})
 	}
-	text.Blocks = append(text.Blocks, pathBlock("Critical path of the "+of+" ("+pick.GetId()+", "+wording.Number(path.GetDurationMs())+" ms), by own time", res.CriticalPath, path.GetDurationMs()))
+	text.Blocks = append(
+		text.Blocks,
+		pathBlock(
+			"Critical path of the "+of+" ("+pick.GetId()+", "+wording.Number(path.GetDurationMs())+" ms), by own time",
+			res.CriticalPath,
+			path.GetDurationMs(),
+		),
+	)
 	if len(res.Repeated) > 0 {
 		text.Blocks = append(text.Blocks, repeatedBlock(res.Repeated))
 	}
 	text.Next = append(text.Next, tool.Next("inspect_trace", map[string]any{"trace_id": pick.GetId()}, "the "+of+" in full"))
 	if len(res.CriticalPath) > 0 {
 		service := res.CriticalPath[0].ServiceName
-		text.Next = append(text.Next,
-			tool.Next("get_service_top_operations", a.Again(w, map[string]any{"service": service, "metric": "p95_duration"}, &a.Environment), "slow operations of the service in which that trace spent most of its time"),
-			tool.Next("diagnose_service", a.Again(w, map[string]any{"service": service}, &a.Environment), "changes in that service"))
+		text.Next = append(
+			text.Next,
+			tool.Next(
+				"get_service_top_operations",
+				a.Again(w, map[string]any{"service": service, "metric": "p95_duration"}, &a.Environment),
+				"slow operations of the service in which that trace spent most of its time",
+			),
+			tool.Next("diagnose_service", a.Again(w, map[string]any{"service": service}, &a.Environment), "changes in that service"),
+		)
 	}
 	return nil
 }
@@ -155,9 +209,12 @@ func explainSlow(ctx context.Context, s *tool.Clients, a *findSlowTracesArgs, w 
 // trace is kept.
 func slowestOf(ctx context.Context, s *tool.Clients, a *findSlowTracesArgs, w tool.TimeRange, op slowerOp) (*svcv2.TraceSummary, error) {
 	most := int32(100)
-	out, err := s.Traces.SearchTraces(ctx, &svcv2.SearchTracesRequest{StartTime: w.StartProto(), EndTime: w.EndProto(), Limit: &most, Filters: &svcv2.TraceFilters{
-		ServiceName: &op.ServiceName, SpanName: &op.SpanName, DeploymentEnvironment: a.Environment, MinDurationMs: &op.P95Ms,
-	}})
+	out, err := s.Traces.SearchTraces(
+		ctx,
+		&svcv2.SearchTracesRequest{StartTime: w.StartProto(), EndTime: w.EndProto(), Limit: &most, Filters: &svcv2.TraceFilters{
+			ServiceName: &op.ServiceName, SpanName: &op.SpanName, DeploymentEnvironment: a.Environment, MinDurationMs: &op.P95Ms,
+		}},
+	)
 	if err != nil || len(out.GetData()) == 0 {
 		return nil, err
 	}
@@ -167,7 +224,15 @@ func slowestOf(ctx context.Context, s *tool.Clients, a *findSlowTracesArgs, w to
 func readStats(ctx context.Context, s *tool.Clients, a *findSlowTracesArgs, w tool.TimeRange) (*slowStats, error) {
 	req := &svcv2.QueryBreakdownRequest{StartTime: w.StartProto(), EndTime: w.EndProto()}
 	for _, q := range [][2]string{{"p50", "p50_duration"}, {"p95", "p95_duration"}, {"low", "min_duration"}, {"high", "max_duration"}, {"n", "count"}} {
-		req.Queries = append(req.Queries, &svcv2.QuerySpec{Name: q[0], Source: "traces", Aggregation: q[1], Filter: diagnose.Scope{Service: a.Service, Environment: a.Environment}.Filter()})
+		req.Queries = append(
+			req.Queries,
+			&svcv2.QuerySpec{
+				Name:        q[0],
+				Source:      "traces",
+				Aggregation: q[1],
+				Filter:      diagnose.Scope{Service: a.Service, Environment: a.Environment}.Filter(),
+			},
+		)
 	}
 	out, err := s.Query.QueryBreakdown(ctx, req)
 	if err != nil {
@@ -184,7 +249,13 @@ func readStats(ctx context.Context, s *tool.Clients, a *findSlowTracesArgs, w to
 }
 
 // slowest searches traces that are very slow. While it finds too few, it lowers the least duration.
-func slowest(ctx context.Context, s *tool.Clients, a *findSlowTracesArgs, w tool.TimeRange, stats *slowStats) ([]*svcv2.TraceSummary, error) {
+func slowest(
+	ctx context.Context,
+	s *tool.Clients,
+	a *findSlowTracesArgs,
+	w tool.TimeRange,
+	stats *slowStats,
+) ([]*svcv2.TraceSummary, error) {
 	limit := a.Limit
 	var rows []*svcv2.TraceSummary
 	for _, least := range []float64{stats.P95Ms + (stats.MaxMs-stats.P95Ms)/2, stats.P95Ms, stats.P50Ms, 0} {
@@ -194,10 +265,19 @@ func slowest(ctx context.Context, s *tool.Clients, a *findSlowTracesArgs, w tool
 			filters.SpanScope = &root
 		}
 		var err error
-		rows, _, err = tool.Collect(ctx, nil, 0, slowCandidates, func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.TraceSummary, *string, error) {
-			res, err := s.Traces.SearchTraces(ctx, &svcv2.SearchTracesRequest{StartTime: w.StartProto(), EndTime: w.EndProto(), Limit: &limit, Cursor: cursor, Filters: filters})
-			return res.GetData(), tool.NextCursor(res), err
-		})
+		rows, _, err = tool.Collect(
+			ctx,
+			nil,
+			0,
+			slowCandidates,
+			func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.TraceSummary, *string, error) {
+				res, err := s.Traces.SearchTraces(
+					ctx,
+					&svcv2.SearchTracesRequest{StartTime: w.StartProto(), EndTime: w.EndProto(), Limit: &limit, Cursor: cursor, Filters: filters},
+				)
+				return res.GetData(), tool.NextCursor(res), err
+			},
+		)
 		if err != nil {
 			return nil, err
 		}
@@ -212,7 +292,16 @@ func slowest(ctx context.Context, s *tool.Clients, a *findSlowTracesArgs, w tool
 func pathBlock(heading string, path []pathStep, whole float64) tool.Block {
 	var cells [][]string
 	for _, p := range path {
-		cells = append(cells, []string{p.ServiceName, wording.Clip(p.SpanName, 120), wording.Number(p.SelfMs), wording.Percent(p.SelfMs / max(whole, 0.001)), p.SpanID})
+		cells = append(
+			cells,
+			[]string{
+				p.ServiceName,
+				wording.Clip(p.SpanName, 120),
+				wording.Number(p.SelfMs),
+				wording.Percent(p.SelfMs / max(whole, 0.001)),
+				p.SpanID,
+			},
+		)
 	}
 	return tool.Table(heading, "The slowest trace has no spans.", []string{"Service", "Span", "Own ms", "Share", "Span id"}, cells)
 }
@@ -220,7 +309,16 @@ func pathBlock(heading string, path []pathStep, whole float64) tool.Block {
 func repeatedBlock(list []repeatedOp) tool.Block {
 	b := tool.Block{Heading: "Repeated under one span"}
 	for _, r := range list {
-		b.Rows = append(b.Rows, fmt.Sprintf("- %s: %s, %d times, %s ms together", r.ServiceName, wording.Clip(wording.OneLine(r.SpanName), 200), r.Count, wording.Number(r.TotalMs)))
+		b.Rows = append(
+			b.Rows,
+			fmt.Sprintf(
+				"- %s: %s, %d times, %s ms together",
+				r.ServiceName,
+				wording.Clip(wording.OneLine(r.SpanName), 200),
+				r.Count,
+				wording.Number(r.TotalMs),
+			),
+		)
 	}
 	return b
 }

@@ -60,12 +60,28 @@ func newInspectSpan(s *tool.Clients) (*tool.Tool, error) {
 				return out
 			}
 			res := spanResult{
-				TraceID: sp.GetTraceId(), SpanID: sp.GetId(), Found: true, Timestamp: wording.Clock(sp.GetStartTime().AsTime()), SpanName: wording.Clip(sp.GetName(), most), ServiceName: sp.GetServiceName(),
-				DurationMs: sp.GetDurationMs(), StatusCode: sp.GetStatusCode(), StatusMessage: wording.Clip(sp.GetStatusMessage(), most), Attributes: cut(sp.GetAttributes()),
-				ResourceAttributes: cut(sp.GetResourceAttributes()), Events: []spanEvent{},
+				TraceID:            sp.GetTraceId(),
+				SpanID:             sp.GetId(),
+				Found:              true,
+				Timestamp:          wording.Clock(sp.GetStartTime().AsTime()),
+				SpanName:           wording.Clip(sp.GetName(), most),
+				ServiceName:        sp.GetServiceName(),
+				DurationMs:         sp.GetDurationMs(),
+				StatusCode:         sp.GetStatusCode(),
+				StatusMessage:      wording.Clip(sp.GetStatusMessage(), most),
+				Attributes:         cut(sp.GetAttributes()),
+				ResourceAttributes: cut(sp.GetResourceAttributes()),
+				Events:             []spanEvent{},
 			}
 			text := tool.Page{Scope: []tool.Pair{
-				tool.Labeled("Span", res.SpanName), tool.Labeled("Service", res.ServiceName), tool.Labeled("Start", res.Timestamp), tool.Labeled("Duration", wording.Number(res.DurationMs)+" ms"), tool.Labeled("Status", strings.TrimSpace(res.StatusCode+" "+wording.Clip(res.StatusMessage, 300))),
+				tool.Labeled(
+					"Span",
+					res.SpanName,
+				),
+				tool.Labeled("Service", res.ServiceName),
+				tool.Labeled("Start", res.Timestamp),
+				tool.Labeled("Duration", wording.Number(res.DurationMs)+" ms"),
+				tool.Labeled("Status", strings.TrimSpace(res.StatusCode+" "+wording.Clip(res.StatusMessage, 300))),
 			}}
 			if res.AI = aiOf(sp, most); res.AI != nil {
 				text.Blocks = append(text.Blocks, res.AI.block())
@@ -74,12 +90,24 @@ func newInspectSpan(s *tool.Clients) (*tool.Tool, error) {
 			for _, e := range sp.GetEvents() {
 				event := spanEvent{wording.Clock(e.GetTimestamp().AsTime()), wording.Clip(e.GetName(), most), cut(e.GetAttributes())}
 				res.Events = append(res.Events, event)
-				text.Blocks = append(text.Blocks, fields("Event "+wording.OneLine(event.Name)+" at "+event.Timestamp, "The event has no attributes.", event.Attributes))
+				text.Blocks = append(
+					text.Blocks,
+					fields("Event "+wording.OneLine(event.Name)+" at "+event.Timestamp, "The event has no attributes.", event.Attributes),
+				)
 			}
 			text.Blocks = append(text.Blocks, fields("Resource", "The resource has no attributes.", res.ResourceAttributes))
 			text.Next = []tool.Suggestion{
 				tool.Next("inspect_trace", map[string]any{"trace_id": res.TraceID}, "the trace around it"),
-				tool.Next("search_logs", map[string]any{"trace_id": res.TraceID, "span_id": res.SpanID, "start_time": wording.Clock(sp.GetStartTime().AsTime().Add(-3600e9)), "end_time": wording.Clock(sp.GetStartTime().AsTime().Add(3600e9))}, "its log records"),
+				tool.Next(
+					"search_logs",
+					map[string]any{
+						"trace_id":   res.TraceID,
+						"span_id":    res.SpanID,
+						"start_time": wording.Clock(sp.GetStartTime().AsTime().Add(-3600e9)),
+						"end_time":   wording.Clock(sp.GetStartTime().AsTime().Add(3600e9)),
+					},
+					"its log records",
+				),
 			}
 			return &tool.Answer{Data: res, Text: text}, nil
 		}),

@@ -108,7 +108,8 @@ func newInspectTrace(s *tool.Clients) (*tool.Tool, error) {
 		return nil, err
 	}
 	return tool.Define[traceResult](&tool.Tool{
-		Name: "inspect_trace", Title: "Trace",
+		Name:        "inspect_trace",
+		Title:       "Trace",
 		Description: "Read one trace: its spans as a tree with attributes, events and links, and its log records. Of a large trace it returns the slowest, busiest and failed spans, and sums up the others. Raise max_spans or set errors_only to see other spans.",
 		Output:      output,
 		Run: tool.With(func(ctx context.Context, a *inspectTraceArgs) (*tool.Answer, error) {
@@ -148,7 +149,10 @@ func addLogs(ctx context.Context, s *tool.Clients, trace *svcv2.Trace, res *trac
 	w := tool.TimeRange{From: trace.GetStartTime().AsTime().Add(-time.Hour), To: trace.GetEndTime().AsTime().Add(time.Hour)}
 	if w.To.Sub(w.From) > limits.SearchWindow {
 		w.To = w.From.Add(limits.SearchWindow)
-		text.Notes = append(text.Notes, "The trace is longer than "+limits.Lasts(limits.SearchWindow)+", so only its first days were searched for logs.")
+		text.Notes = append(
+			text.Notes,
+			"The trace is longer than "+limits.Lasts(limits.SearchWindow)+", so only its first days were searched for logs.",
+		)
 	}
 	id := trace.GetId()
 	rows, more, err := tool.Collect(ctx, nil, 0, logsFetched, FetchLogs(s, w, &svcv2.LogFilters{TraceId: &id}))
@@ -179,16 +183,37 @@ func traceNext(trace *svcv2.Trace, res *traceResult) []tool.Suggestion {
 	service := ""
 	if failed != nil {
 		service = failed.GetServiceName()
-		next = append(next, tool.Next("inspect_span", map[string]any{"trace_id": res.TraceID, "span_id": failed.GetId(), "timestamp": wording.Clock(failed.GetStartTime().AsTime())}, "the last failed span: exception, stack trace, attributes"))
+		next = append(
+			next,
+			tool.Next(
+				"inspect_span",
+				map[string]any{"trace_id": res.TraceID, "span_id": failed.GetId(), "timestamp": wording.Clock(failed.GetStartTime().AsTime())},
+				"the last failed span: exception, stack trace, attributes",
+			),
+		)
 	} else if path := diagnose.NewSpanTree(trace.GetSpans()).CriticalPath(1); len(path) > 0 {
 		service = path[0].GetServiceName()
-		next = append(next, tool.Next("inspect_span", map[string]any{"trace_id": res.TraceID, "span_id": path[0].GetSpanId()}, fmt.Sprintf("the span with the most own time on the critical path (%s ms)", wording.Number(path[0].GetSelfMs()))))
+		next = append(
+			next,
+			tool.Next(
+				"inspect_span",
+				map[string]any{"trace_id": res.TraceID, "span_id": path[0].GetSpanId()},
+				fmt.Sprintf("the span with the most own time on the critical path (%s ms)", wording.Number(path[0].GetSelfMs())),
+			),
+		)
 	}
 	if service != "" {
 		// The trace may be one of many, long after the change. So look at a period around it and do not compare the times before
 		// and after it.
 		w := tool.Period(at.Add(-30*time.Minute), at.Add(30*time.Minute))
-		next = append(next, tool.Next("diagnose_service", map[string]any{"service": service, "start_time": w.Start, "end_time": w.End}, "problems of "+service+" around the time of this trace"))
+		next = append(
+			next,
+			tool.Next(
+				"diagnose_service",
+				map[string]any{"service": service, "start_time": w.Start, "end_time": w.End},
+				"problems of "+service+" around the time of this trace",
+			),
+		)
 	}
 	return next
 }
@@ -211,13 +236,24 @@ func traceText(res *traceResult, text *tool.Page, logs string) {
 	}
 	leftOut := func(parent string, depth int) {
 		if o, ok := below[parent]; ok {
-			spans.Rows = append(spans.Rows, fmt.Sprintf("%s- … %d spans left out, %s ms together", strings.Repeat("  ", depth), o.Count, wording.Number(o.TotalDurationMs)))
+			spans.Rows = append(
+				spans.Rows,
+				fmt.Sprintf("%s- … %d spans left out, %s ms together", strings.Repeat("  ", depth), o.Count, wording.Number(o.TotalDurationMs)),
+			)
 		}
 	}
 	var walk func(nodes spanNodes, depth int)
 	walk = func(nodes spanNodes, depth int) {
 		for _, n := range nodes {
-			row := fmt.Sprintf("%s- %s: %s (%s, %s ms) `%s`", strings.Repeat("  ", min(depth, 40)), n.ServiceName, wording.Clip(wording.OneLine(n.SpanName), 120), n.SpanKind, wording.Number(n.DurationMs), n.SpanID)
+			row := fmt.Sprintf(
+				"%s- %s: %s (%s, %s ms) `%s`",
+				strings.Repeat("  ", min(depth, 40)),
+				n.ServiceName,
+				wording.Clip(wording.OneLine(n.SpanName), 120),
+				n.SpanKind,
+				wording.Number(n.DurationMs),
+				n.SpanID,
+			)
 			if n.StatusCode == "Error" {
 				row += " ERROR " + wording.Clip(wording.OneLine(n.StatusMessage), 200)
 			}
@@ -234,6 +270,9 @@ func traceText(res *traceResult, text *tool.Page, logs string) {
 	}
 	text.Shown = fmt.Sprintf("Shown: %d of %d spans.", res.RenderedSpanCount, res.TotalSpanCount)
 	if res.Truncated && res.RenderedSpanCount < 300 && !res.ErrorsOnly {
-		text.Next = append(text.Next, tool.Next("inspect_trace", map[string]any{"trace_id": res.TraceID, "max_spans": 300}, "more spans of this trace"))
+		text.Next = append(
+			text.Next,
+			tool.Next("inspect_trace", map[string]any{"trace_id": res.TraceID, "max_spans": 300}, "more spans of this trace"),
+		)
 	}
 }

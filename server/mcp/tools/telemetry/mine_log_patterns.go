@@ -46,8 +46,11 @@ type mineLogPatternsArgs struct {
 
 func newMineLogPatterns(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[patternsResult](&tool.Tool{
-		Name: "mine_log_patterns", Title: "Log patterns",
-		Description: "Group the log records of at most " + limits.Lasts(limits.PatternWindow) + " by the pattern of their messages, and compare them with the equally long time before. New patterns come first.",
+		Name:  "mine_log_patterns",
+		Title: "Log patterns",
+		Description: "Group the log records of at most " + limits.Lasts(
+			limits.PatternWindow,
+		) + " by the pattern of their messages, and compare them with the equally long time before. New patterns come first.",
 		Run: tool.With(func(ctx context.Context, a *mineLogPatternsArgs) (*tool.Answer, error) {
 			w, err := a.Range(limits.PatternWindow)
 			if err != nil {
@@ -62,9 +65,16 @@ func newMineLogPatterns(s *tool.Clients) (*tool.Tool, error) {
 			if err != nil {
 				return nil, err
 			}
-			res := patternsResult{TimeRange: w, TotalCount: out.GetTotalCount(), TotalSampled: int(out.GetSampledCount()), SampleSize: int(size), Patterns: []patternRow{}, Filters: logsFilters{
-				Service: a.Service, Environment: a.Environment, Severity: a.Severity, Search: a.Search, TraceID: a.TraceID,
-			}}
+			res := patternsResult{
+				TimeRange:    w,
+				TotalCount:   out.GetTotalCount(),
+				TotalSampled: int(out.GetSampledCount()),
+				SampleSize:   int(size),
+				Patterns:     []patternRow{},
+				Filters: logsFilters{
+					Service: a.Service, Environment: a.Environment, Severity: a.Severity, Search: a.Search, TraceID: a.TraceID,
+				},
+			}
 			for _, p := range out.GetData() {
 				res.Patterns = append(res.Patterns, toPatternRow(p))
 			}
@@ -88,15 +98,41 @@ func newMineLogPatterns(s *tool.Clients) (*tool.Tool, error) {
 				if p.IsNew {
 					mark = "new"
 				}
-				cells = append(cells, []string{mark, wording.Number(p.Count), wording.Number(p.PreviousCount), strings.Join(slices.Sorted(maps.Keys(p.SeverityCounts)), ", "), strings.Join(slices.Sorted(maps.Keys(p.ServiceCounts)), ", "), wording.Clip(p.Template, 240), wording.Clip(p.Sample, 160)})
+				cells = append(
+					cells,
+					[]string{
+						mark,
+						wording.Number(p.Count),
+						wording.Number(p.PreviousCount),
+						strings.Join(slices.Sorted(maps.Keys(p.SeverityCounts)), ", "),
+						strings.Join(slices.Sorted(maps.Keys(p.ServiceCounts)), ", "),
+						wording.Clip(p.Template, 240),
+						wording.Clip(p.Sample, 160),
+					},
+				)
 			}
 			text := tool.Page{Scope: a.Labels(w, &a.Service, &a.Environment, &a.Severity, &a.Search, &a.TraceID)}
-			text.Blocks = []tool.Block{tool.Table("", "No record matches. Try a longer time range or fewer filters.", []string{"", "Records", "Before", "Severity", "Service", "Pattern", "Sample"}, cells)}
+			text.Blocks = []tool.Block{
+				tool.Table(
+					"",
+					"No record matches. Try a longer time range or fewer filters.",
+					[]string{"", "Records", "Before", "Severity", "Service", "Pattern", "Sample"},
+					cells,
+				),
+			}
 			if len(cells) > 0 && !slices.ContainsFunc(res.Patterns, func(p patternRow) bool { return p.PreviousCount > 0 }) {
-				text.Notes = append(text.Notes, "No record matched in the time before, so every pattern counts as new. To see changes, choose a time range that begins after the first record.")
+				text.Notes = append(
+					text.Notes,
+					"No record matched in the time before, so every pattern counts as new. To see changes, choose a time range that begins after the first record.",
+				)
 			}
 			if len(cells) > 0 {
-				text.Shown = fmt.Sprintf("Shown: %d patterns of %s records, found in a sample of %d.", len(cells), wording.Number(res.TotalCount), res.TotalSampled)
+				text.Shown = fmt.Sprintf(
+					"Shown: %d patterns of %s records, found in a sample of %d.",
+					len(cells),
+					wording.Number(res.TotalCount),
+					res.TotalSampled,
+				)
 				first := res.Patterns[0]
 				args := a.Again(w, map[string]any{}, &a.Environment)
 				if len(first.ServiceCounts) > 0 {
@@ -121,8 +157,17 @@ func toPatternRow(p *svcv2.LogPattern) patternRow {
 		return out
 	}
 	return patternRow{
-		wording.Clip(p.GetTemplate(), 1000), p.GetEstimatedCount(), p.GetBaselineEstimatedCount(), p.GetIsNew(), wording.Clip(p.GetSample(), 1000), count(p.GetSeverityCounts()),
-		count(p.GetServiceCounts()), wording.Clock(p.GetFirstSeen().AsTime()),
+		wording.Clip(
+			p.GetTemplate(),
+			1000,
+		),
+		p.GetEstimatedCount(),
+		p.GetBaselineEstimatedCount(),
+		p.GetIsNew(),
+		wording.Clip(p.GetSample(), 1000),
+		count(p.GetSeverityCounts()),
+		count(p.GetServiceCounts()),
+		wording.Clock(p.GetFirstSeen().AsTime()),
 	}
 }
 

@@ -146,8 +146,11 @@ func groupField(group, key string) string {
 
 func newQueryData(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[dataResult](&tool.Tool{
-		Name: "query_data", Title: "Query",
-		Description: "Compute a time series, or the groups with the highest values (breakdown), of spans, logs, one metric or product events, in at most " + limits.Lasts(limits.TimeseriesWindow) + ".",
+		Name:  "query_data",
+		Title: "Query",
+		Description: "Compute a time series, or the groups with the highest values (breakdown), of spans, logs, one metric or product events, in at most " + limits.Lasts(
+			limits.TimeseriesWindow,
+		) + ".",
 		Run: tool.With(func(ctx context.Context, a *queryDataArgs) (*tool.Answer, error) {
 			w, err := a.Range(limits.TimeseriesWindow)
 			if err != nil {
@@ -290,8 +293,18 @@ func spec(a *queryDataArgs, w tool.TimeRange) (*svcv2.QuerySpec, *dataResult, er
 	return spec, res, nil
 }
 
-func queryBreakdown(ctx context.Context, s *tool.Clients, a *queryDataArgs, w tool.TimeRange, spec *svcv2.QuerySpec, res *dataResult) (*tool.Answer, error) {
-	out, err := s.Query.QueryBreakdown(ctx, &svcv2.QueryBreakdownRequest{StartTime: w.StartProto(), EndTime: w.EndProto(), Queries: []*svcv2.QuerySpec{spec}})
+func queryBreakdown(
+	ctx context.Context,
+	s *tool.Clients,
+	a *queryDataArgs,
+	w tool.TimeRange,
+	spec *svcv2.QuerySpec,
+	res *dataResult,
+) (*tool.Answer, error) {
+	out, err := s.Query.QueryBreakdown(
+		ctx,
+		&svcv2.QueryBreakdownRequest{StartTime: w.StartProto(), EndTime: w.EndProto(), Queries: []*svcv2.QuerySpec{spec}},
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -316,7 +329,14 @@ func queryBreakdown(ctx context.Context, s *tool.Clients, a *queryDataArgs, w to
 		group = *res.GroupBy
 	}
 	text := dataText(a, w, res, out.GetWarnings())
-	text.Blocks = []tool.Block{tool.Table("", "Nothing matches. Look up names with explore_attributes or list_metrics, or try a longer time range.", []string{group, res.Metric + " (" + res.Unit + ")"}, cells)}
+	text.Blocks = []tool.Block{
+		tool.Table(
+			"",
+			"Nothing matches. Look up names with explore_attributes or list_metrics, or try a longer time range.",
+			[]string{group, res.Metric + " (" + res.Unit + ")"},
+			cells,
+		),
+	}
 	text.Shown = tool.ShownOf(len(cells), out.GetTruncated(), "groups")
 	text.Next = dataNext(a, w, res)
 	return &tool.Answer{Data: res, Text: text}, nil
@@ -338,7 +358,14 @@ func unitOf(source, metric string) string {
 	}
 }
 
-func queryTimeseries(ctx context.Context, s *tool.Clients, a *queryDataArgs, w tool.TimeRange, spec *svcv2.QuerySpec, res *dataResult) (*tool.Answer, error) {
+func queryTimeseries(
+	ctx context.Context,
+	s *tool.Clients,
+	a *queryDataArgs,
+	w tool.TimeRange,
+	spec *svcv2.QuerySpec,
+	res *dataResult,
+) (*tool.Answer, error) {
 	req := &svcv2.QueryTimeseriesRequest{StartTime: w.StartProto(), EndTime: w.EndProto(), Queries: []*svcv2.QuerySpec{spec}}
 	if b := a.BucketSeconds; b != nil {
 		n := int32(*b)
@@ -392,7 +419,14 @@ func queryTimeseries(ctx context.Context, s *tool.Clients, a *queryDataArgs, w t
 	for _, name := range names {
 		heads = append(heads, wording.Clip(wording.OneLine(name), 60))
 	}
-	text.Blocks = []tool.Block{tool.Table(res.Metric+" ("+res.Unit+")", "Nothing matches. Look up names with explore_attributes or list_metrics, or try a longer time range.", heads, cells)}
+	text.Blocks = []tool.Block{
+		tool.Table(
+			res.Metric+" ("+res.Unit+")",
+			"Nothing matches. Look up names with explore_attributes or list_metrics, or try a longer time range.",
+			heads,
+			cells,
+		),
+	}
 	if len(cells) > 0 {
 		text.Shown = fmt.Sprintf("Shown: %d buckets of %d series.", len(cells), len(names))
 	}

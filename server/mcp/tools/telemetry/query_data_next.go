@@ -17,13 +17,25 @@ func dataNext(a *queryDataArgs, w tool.TimeRange, res *dataResult) []tool.Sugges
 	if len(res.Result.Data) == 0 {
 		switch source {
 		case "metrics":
-			return []tool.Suggestion{tool.Next("list_metrics", tool.ClampWindow(a.Again(w, nil, &a.Service), w, limits.MetricWindow), "the metrics that exist, with their types")}
+			return []tool.Suggestion{
+				tool.Next(
+					"list_metrics",
+					tool.ClampWindow(a.Again(w, nil, &a.Service), w, limits.MetricWindow),
+					"the metrics that exist, with their types",
+				),
+			}
 		case "product_events":
-			return []tool.Suggestion{tool.Next("list_product_events", tool.ClampWindow(a.Again(w, nil), w, limits.ActivityWindow), "the events that exist")}
+			return []tool.Suggestion{
+				tool.Next("list_product_events", tool.ClampWindow(a.Again(w, nil), w, limits.ActivityWindow), "the events that exist"),
+			}
 		}
 		return []tool.Suggestion{
 			tool.Next("list_services", a.Again(w, nil), "the services that send data"),
-			tool.Next("explore_attributes", tool.ClampWindow(a.Again(w, map[string]any{"source": source}, &a.Service), w, limits.AttributeWindow), "the attributes that exist"),
+			tool.Next(
+				"explore_attributes",
+				tool.ClampWindow(a.Again(w, map[string]any{"source": source}, &a.Service), w, limits.AttributeWindow),
+				"the attributes that exist",
+			),
 		}
 	}
 	var next []tool.Suggestion
@@ -31,19 +43,53 @@ func dataNext(a *queryDataArgs, w tool.TimeRange, res *dataResult) []tool.Sugges
 	case res.Kind == "breakdown":
 		next = groupNext(a, w, res)
 	case !rise.IsZero() && source != "product_events":
-		next = []tool.Suggestion{tool.Next("compare_periods", a.Again(w, map[string]any{"around_time": wording.Clock(rise)}, &a.Service), "changes at the steepest rise of the values")}
+		next = []tool.Suggestion{
+			tool.Next(
+				"compare_periods",
+				a.Again(w, map[string]any{"around_time": wording.Clock(rise)}, &a.Service),
+				"changes at the steepest rise of the values",
+			),
+		}
 		delete(next[0].Args, "start_time")
 		delete(next[0].Args, "end_time")
 	}
 	fields := []any{
-		&a.Source, &a.Metric, &a.Service, &a.Environments, &a.CommitShas, &a.SpanName, &a.RootSpansOnly, &a.ApdexThresholdMs, &a.Severity, &a.MetricName, &a.MetricType, &a.EventName,
-		&a.EventKind, &a.Host, &a.PagePath, &a.Where,
+		&a.Source,
+		&a.Metric,
+		&a.Service,
+		&a.Environments,
+		&a.CommitShas,
+		&a.SpanName,
+		&a.RootSpansOnly,
+		&a.ApdexThresholdMs,
+		&a.Severity,
+		&a.MetricName,
+		&a.MetricType,
+		&a.EventName,
+		&a.EventKind,
+		&a.Host,
+		&a.PagePath,
+		&a.Where,
 	}
 	switch {
 	case res.Kind == "breakdown":
-		next = append(next, tool.Next("query_data", a.Again(w, map[string]any{"kind": "timeseries"}, append(fields, &a.GroupBy, &a.AttributeKey, &a.AttributeValue, &a.AttributeScope)...), "the same over time"))
+		next = append(
+			next,
+			tool.Next(
+				"query_data",
+				a.Again(w, map[string]any{"kind": "timeseries"}, append(fields, &a.GroupBy, &a.AttributeKey, &a.AttributeValue, &a.AttributeScope)...),
+				"the same over time",
+			),
+		)
 	case res.GroupBy == nil && w.To.Sub(w.From) <= limits.BreakdownWindow:
-		next = append(next, tool.Next("query_data", a.Again(w, map[string]any{"kind": "breakdown"}, append(fields, &a.AttributeKey, &a.AttributeValue, &a.AttributeScope)...), "the groups with the highest values"))
+		next = append(
+			next,
+			tool.Next(
+				"query_data",
+				a.Again(w, map[string]any{"kind": "breakdown"}, append(fields, &a.AttributeKey, &a.AttributeValue, &a.AttributeScope)...),
+				"the groups with the highest values",
+			),
+		)
 	}
 	return next
 }
@@ -65,16 +111,32 @@ func groupNext(a *queryDataArgs, w tool.TimeRange, res *dataResult) []tool.Sugge
 	}
 	switch source, group := res.Context.Source, *res.GroupBy; {
 	case group == "service" && source != "product_events":
-		return []tool.Suggestion{tool.Next("diagnose_service", within(map[string]any{"service": first}), "changes in the first group, and their causes")}
+		return []tool.Suggestion{
+			tool.Next("diagnose_service", within(map[string]any{"service": first}), "changes in the first group, and their causes"),
+		}
 	case source == "traces" && group == "span_name":
 		return []tool.Suggestion{tool.Next("search_traces", within(map[string]any{"span_name": first}), "traces of the first group")}
 	case source == "traces" && group == "attribute":
-		return []tool.Suggestion{tool.Next("search_traces", within(map[string]any{"attribute_key": tool.Or(a.AttributeKey, ""), "attribute_value": first}), "traces of the first group")}
+		return []tool.Suggestion{
+			tool.Next(
+				"search_traces",
+				within(map[string]any{"attribute_key": tool.Or(a.AttributeKey, ""), "attribute_value": first}),
+				"traces of the first group",
+			),
+		}
 	case source == "logs" && group == "severity" && slices.Contains(tool.Severities(), strings.ToUpper(first)):
-		return []tool.Suggestion{tool.Next("search_logs", within(map[string]any{"severity": strings.ToUpper(first)}), "records of the first group")}
+		return []tool.Suggestion{
+			tool.Next("search_logs", within(map[string]any{"severity": strings.ToUpper(first)}), "records of the first group"),
+		}
 	case source == "product_events" && group == "event_name" && len(res.Result.Data) > 1:
 		second := res.Result.Data[1].Name
-		return []tool.Suggestion{tool.Next("query_funnel", a.Again(w, map[string]any{"steps_json": []any{map[string]any{"event_name": first}, map[string]any{"event_name": *second}}}), "the conversion from the first to the second")}
+		return []tool.Suggestion{
+			tool.Next(
+				"query_funnel",
+				a.Again(w, map[string]any{"steps_json": []any{map[string]any{"event_name": first}, map[string]any{"event_name": *second}}}),
+				"the conversion from the first to the second",
+			),
+		}
 	}
 	return nil
 }

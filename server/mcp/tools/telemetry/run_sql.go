@@ -39,8 +39,11 @@ type runSQLArgs struct {
 
 func newRunSQL(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[sqlResult](&tool.Tool{
-		Name: "run_sql", Title: "SQL",
-		Description: "Run one read-only SELECT (ClickHouse) on telemetry of at most " + limits.Lasts(limits.SQLWindow) + ". It must filter by the macro $__orgFilter. $__timeFilter(Timestamp) and $__timeGroup(Timestamp) apply the time range. See describe_warehouse_tables.",
+		Name:  "run_sql",
+		Title: "SQL",
+		Description: "Run one read-only SELECT (ClickHouse) on telemetry of at most " + limits.Lasts(
+			limits.SQLWindow,
+		) + ". It must filter by the macro $__orgFilter. $__timeFilter(Timestamp) and $__timeGroup(Timestamp) apply the time range. See describe_warehouse_tables.",
 		Run: tool.With(func(ctx context.Context, a *runSQLArgs) (*tool.Answer, error) {
 			w, err := a.Range(limits.SQLWindow)
 			if err != nil {
@@ -104,18 +107,33 @@ func sqlNext(w tool.TimeRange, res *sqlResult, sql string) []tool.Suggestion {
 	if res.RowCount == 0 {
 		next := []tool.Suggestion{tool.Next("describe_warehouse_tables", map[string]any{}, "the tables and their columns")}
 		if longer := w.From.Add(-limits.SearchWindow); w.To.Sub(longer) <= limits.SQLWindow && strings.Contains(sql, "$__timeFilter") {
-			next = append(next, tool.Next("run_sql", map[string]any{"sql": sql, "start_time": wording.Clock(longer), "end_time": w.End}, "the same in a time range that begins "+limits.Lasts(limits.SearchWindow)+" earlier"))
+			next = append(
+				next,
+				tool.Next(
+					"run_sql",
+					map[string]any{"sql": sql, "start_time": wording.Clock(longer), "end_time": w.End},
+					"the same in a time range that begins "+limits.Lasts(limits.SearchWindow)+" earlier",
+				),
+			)
 		}
 		return next
 	}
 	for i, name := range res.Columns {
-		if id, ok := res.Rows[0][i].(string); ok && (strings.EqualFold(name, "TraceId") || strings.EqualFold(name, "trace_id")) && traceIDForm.MatchString(id) {
+		if id, ok := res.Rows[0][i].(string); ok && (strings.EqualFold(name, "TraceId") || strings.EqualFold(name, "trace_id")) &&
+			traceIDForm.MatchString(id) {
 			return []tool.Suggestion{tool.Next("inspect_trace", map[string]any{"trace_id": id}, "the trace of the first row")}
 		}
 	}
 	for i, name := range res.Columns {
-		if service, ok := res.Rows[0][i].(string); ok && strings.EqualFold(name, "ServiceName") && service != "" && w.To.Sub(w.From) <= limits.SearchWindow {
-			return []tool.Suggestion{tool.Next("diagnose_service", map[string]any{"service": service, "start_time": w.Start, "end_time": w.End}, "changes in the service of the first row")}
+		if service, ok := res.Rows[0][i].(string); ok && strings.EqualFold(name, "ServiceName") && service != "" &&
+			w.To.Sub(w.From) <= limits.SearchWindow {
+			return []tool.Suggestion{
+				tool.Next(
+					"diagnose_service",
+					map[string]any{"service": service, "start_time": w.Start, "end_time": w.End},
+					"changes in the service of the first row",
+				),
+			}
 		}
 	}
 	return []tool.Suggestion{tool.Next("describe_warehouse_tables", map[string]any{}, "other tables to query")}
@@ -216,12 +234,21 @@ func newDescribeWarehouseTables(s *tool.Clients) (*tool.Tool, error) {
 				}
 				text.Blocks = []tool.Block{tool.Table("", "There are no tables.", []string{"Table", "Columns", "Content"}, cells)}
 				if len(res.Tables) > 0 {
-					text.Next = append(text.Next, tool.Next("describe_warehouse_tables", map[string]any{"table": res.Tables[0].Name}, "the columns of a table"))
+					text.Next = append(
+						text.Next,
+						tool.Next("describe_warehouse_tables", map[string]any{"table": res.Tables[0].Name}, "the columns of a table"),
+					)
 				}
 				return &tool.Answer{Data: res, Text: text}, nil
 			}
 			t := list.GetData()[0]
-			info := tableInfo{Name: t.GetName(), Description: t.GetDescription(), Columns: []tableColumn{}, SortingKey: append([]string{}, t.GetSortKey()...), Notes: append([]string{}, t.GetNotes()...)}
+			info := tableInfo{
+				Name:        t.GetName(),
+				Description: t.GetDescription(),
+				Columns:     []tableColumn{},
+				SortingKey:  append([]string{}, t.GetSortKey()...),
+				Notes:       append([]string{}, t.GetNotes()...),
+			}
 			var cells [][]string
 			for _, c := range t.GetColumns() {
 				info.Columns = append(info.Columns, tableColumn{c.GetName(), c.GetType()})

@@ -58,8 +58,11 @@ func (a *searchLogsArgs) filters() []any {
 
 func newSearchLogs(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[logsResult](&tool.Tool{
-		Name: "search_logs", Title: "Logs",
-		Description: "Search log records in at most " + limits.Lasts(limits.SearchWindow) + " by service, severity, text of the body, or trace. The latest records come first.",
+		Name:  "search_logs",
+		Title: "Logs",
+		Description: "Search log records in at most " + limits.Lasts(
+			limits.SearchWindow,
+		) + " by service, severity, text of the body, or trace. The latest records come first.",
 		Run: tool.With(func(ctx context.Context, a *searchLogsArgs) (*tool.Answer, error) {
 			w, err := a.Range(limits.SearchWindow)
 			if err != nil {
@@ -80,7 +83,17 @@ func newSearchLogs(s *tool.Clients) (*tool.Tool, error) {
 				},
 				func() (err error) {
 					most := int32(100)
-					counts, err = s.Logs.QueryLogBreakdown(ctx, &svcv2.QueryLogBreakdownRequest{StartTime: w.StartProto(), EndTime: w.EndProto(), Aggregation: "count", GroupBy: "severity", Limit: &most, Filters: filters})
+					counts, err = s.Logs.QueryLogBreakdown(
+						ctx,
+						&svcv2.QueryLogBreakdownRequest{
+							StartTime:   w.StartProto(),
+							EndTime:     w.EndProto(),
+							Aggregation: "count",
+							GroupBy:     "severity",
+							Limit:       &most,
+							Filters:     filters,
+						},
+					)
 					return err
 				},
 			)
@@ -102,7 +115,14 @@ func FetchLogs(s *tool.Clients, w tool.TimeRange, filters *svcv2.LogFilters) too
 }
 
 func ToLogRow(l *svcv2.Log) LogRow {
-	return LogRow{wording.Clock(l.GetTimestamp().AsTime()), l.GetSeverityText(), l.GetServiceName(), wording.Clip(l.GetBody(), MaxBodyText), l.TraceId, l.SpanId}
+	return LogRow{
+		wording.Clock(l.GetTimestamp().AsTime()),
+		l.GetSeverityText(),
+		l.GetServiceName(),
+		wording.Clip(l.GetBody(), MaxBodyText),
+		l.TraceId,
+		l.SpanId,
+	}
 }
 
 // LogTable shows the start of each body. The structured content has more.
@@ -147,10 +167,16 @@ func logsAnswer(a *searchLogsArgs, w tool.TimeRange, rows []*svcv2.Log, counts *
 	}
 	text.Blocks = []tool.Block{LogTable("", "No record matches. Try a longer time range, a shorter search text or fewer filters.", res.Logs)}
 	if trace != "" {
-		text.Next = append(text.Next, tool.Next("inspect_trace", map[string]any{"trace_id": trace}, "the trace of the latest record that has one"))
+		text.Next = append(
+			text.Next,
+			tool.Next("inspect_trace", map[string]any{"trace_id": trace}, "the trace of the latest record that has one"),
+		)
 	}
 	if p.NextOffset != nil {
-		text.Next = append(text.Next, tool.Next("search_logs", a.Again(w, map[string]any{"offset": *p.NextOffset}, append(a.filters(), &a.Limit)...), "the next page"))
+		text.Next = append(
+			text.Next,
+			tool.Next("search_logs", a.Again(w, map[string]any{"offset": *p.NextOffset}, append(a.filters(), &a.Limit)...), "the next page"),
+		)
 	}
 	if len(rows) == 0 {
 		text.Next = append(text.Next, tool.Next("list_services", a.Again(w, nil, &a.Environment), "the services that send data"))

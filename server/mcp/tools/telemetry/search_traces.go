@@ -67,14 +67,27 @@ type searchTracesArgs struct {
 
 func (a *searchTracesArgs) filters() []any {
 	return []any{
-		&a.Service, &a.Environment, &a.SpanName, &a.RootOnly, &a.HasError, &a.MinDurationMs, &a.MaxDurationMs, &a.HTTPMethod, &a.TraceID, &a.AttributeKey, &a.AttributeValue,
+		&a.Service,
+		&a.Environment,
+		&a.SpanName,
+		&a.RootOnly,
+		&a.HasError,
+		&a.MinDurationMs,
+		&a.MaxDurationMs,
+		&a.HTTPMethod,
+		&a.TraceID,
+		&a.AttributeKey,
+		&a.AttributeValue,
 	}
 }
 
 func newSearchTraces(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[tracesResult](&tool.Tool{
-		Name: "search_traces", Title: "Traces",
-		Description: "Search traces in at most " + limits.Lasts(limits.SearchWindow) + ", the latest first. One span of the trace must match all filters: any span, or the root span if root_only is true. inspect_trace reads one trace.",
+		Name:  "search_traces",
+		Title: "Traces",
+		Description: "Search traces in at most " + limits.Lasts(
+			limits.SearchWindow,
+		) + ", the latest first. One span of the trace must match all filters: any span, or the root span if root_only is true. inspect_trace reads one trace.",
 		Run: tool.With(func(ctx context.Context, a *searchTracesArgs) (*tool.Answer, error) {
 			fallback := limits.DefaultToolWindow
 			if a.TraceID != nil {
@@ -89,12 +102,18 @@ func newSearchTraces(s *tool.Clients) (*tool.Tool, error) {
 				return nil, err
 			}
 			offset, limit := a.Offset, a.Limit
-			rows, more, err := tool.Collect(ctx, nil, offset, limit, func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.TraceSummary, *string, error) {
-				res, err := s.Traces.SearchTraces(ctx, &svcv2.SearchTracesRequest{
-					StartTime: w.StartProto(), EndTime: w.EndProto(), Limit: &limit, Cursor: cursor, Filters: filters,
-				})
-				return res.GetData(), tool.NextCursor(res), err
-			})
+			rows, more, err := tool.Collect(
+				ctx,
+				nil,
+				offset,
+				limit,
+				func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.TraceSummary, *string, error) {
+					res, err := s.Traces.SearchTraces(ctx, &svcv2.SearchTracesRequest{
+						StartTime: w.StartProto(), EndTime: w.EndProto(), Limit: &limit, Cursor: cursor, Filters: filters,
+					})
+					return res.GetData(), tool.NextCursor(res), err
+				},
+			)
 			if err != nil {
 				return nil, err
 			}
@@ -141,7 +160,13 @@ func tracesAnswer(a *searchTracesArgs, w tool.TimeRange, rows []TraceRow, p tool
 		AttributeKey: a.AttributeKey, AttributeValue: a.AttributeValue, RootOnly: a.RootOnly,
 	}}
 	text := tool.Page{Scope: a.Labels(w, a.filters()...), Shown: p.Shown(len(rows), "traces")}
-	text.Blocks = []tool.Block{TraceTable("", "No trace matches. Names of services and environments must be exact: list_services and explore_attributes with source=services have them. Or try a longer time range or fewer filters.", rows)}
+	text.Blocks = []tool.Block{
+		TraceTable(
+			"",
+			"No trace matches. Names of services and environments must be exact: list_services and explore_attributes with source=services have them. Or try a longer time range or fewer filters.",
+			rows,
+		),
+	}
 	if len(rows) > 0 {
 		pick, reason := rows[0], "the latest of these traces in full"
 		for _, r := range rows {
@@ -155,7 +180,10 @@ func tracesAnswer(a *searchTracesArgs, w tool.TimeRange, rows []TraceRow, p tool
 		text.Next = append(text.Next, tool.Next("list_services", a.Again(w, nil, &a.Environment), "the services that sent spans"))
 	}
 	if p.NextOffset != nil {
-		text.Next = append(text.Next, tool.Next("search_traces", a.Again(w, map[string]any{"offset": *p.NextOffset}, append(a.filters(), &a.Limit)...), "the next page"))
+		text.Next = append(
+			text.Next,
+			tool.Next("search_traces", a.Again(w, map[string]any{"offset": *p.NextOffset}, append(a.filters(), &a.Limit)...), "the next page"),
+		)
 	}
 	return &tool.Answer{Data: res, Text: text}
 }

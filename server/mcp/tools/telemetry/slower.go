@@ -26,7 +26,21 @@ func toSlower(list *svcv2.SlowerOperationList) []slowerOp {
 func slowerBlock(list []slowerOp) tool.Block {
 	var cells [][]string
 	for _, o := range list {
-		cells = append(cells, []string{o.ServiceName, wording.Clip(o.SpanName, 120), wording.Number(o.P95Ms), wording.Number(o.PreviousP95Ms), wording.Number(o.Count)})
+		cells = append(
+			cells,
+			[]string{
+				o.ServiceName,
+				wording.Clip(o.SpanName, 120),
+				wording.Number(o.P95Ms),
+				wording.Number(o.PreviousP95Ms),
+				wording.Number(o.Count),
+			},
+		)
 	}
-	return tool.Table("Slower than in the time before", "No operation takes much longer than in the equally long time before. Operations that are slow now were slow then, too.", []string{"Service", "Operation", "p95 ms", "before", "Spans"}, cells)
+	return tool.Table(
+		"Slower than in the time before",
+		"No operation takes much longer than in the equally long time before. Operations that are slow now were slow then, too.",
+		[]string{"Service", "Operation", "p95 ms", "before", "Spans"},
+		cells,
+	)
 }

@@ -27,7 +27,10 @@ func aiOf(sp *svcv2.Span, most int) *spanAI {
 	if operation == "" {
 		return nil
 	}
-	out := &spanAI{Kind: "decoded", SessionID: cmp.Or(attributes["svc_ai.session.id"], attributes["gen_ai.conversation.id"], attributes["session.id"])}
+	out := &spanAI{
+		Kind:      "decoded",
+		SessionID: cmp.Or(attributes["svc_ai.session.id"], attributes["gen_ai.conversation.id"], attributes["session.id"]),
+	}
 	var parts []string
 	add := func(name, text string) {
 		if text = strings.TrimSpace(text); text != "" {
@@ -47,7 +50,10 @@ func aiOf(sp *svcv2.Span, most int) *spanAI {
 	said(attributes["gen_ai.input.messages"])
 	for _, e := range sp.GetEvents() { // older conventions send messages as events
 		if strings.HasPrefix(e.GetName(), "gen_ai.") {
-			add(strings.TrimSuffix(strings.TrimPrefix(e.GetName(), "gen_ai."), ".message"), cmp.Or(e.GetAttributes()["content"], e.GetAttributes()["gen_ai.event.content"], e.GetAttributes()["message"]))
+			add(
+				strings.TrimSuffix(strings.TrimPrefix(e.GetName(), "gen_ai."), ".message"),
+				cmp.Or(e.GetAttributes()["content"], e.GetAttributes()["gen_ai.event.content"], e.GetAttributes()["message"]),
+			)
 		}
 	}
 	said(attributes["gen_ai.output.messages"])

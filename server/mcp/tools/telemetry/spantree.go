@@ -14,8 +14,15 @@ func inspect(trace *svcv2.Trace, most int, errorsOnly bool) traceResult {
 	t := diagnose.NewSpanTree(trace.GetSpans())
 	kept := t.Choose(most, errorsOnly)
 	res := traceResult{
-		TraceID: trace.GetId(), StartTime: wording.Clock(trace.GetStartTime().AsTime()), DurationMs: trace.GetDurationMs(), ServiceCount: int(trace.GetServiceCount()),
-		SpanCount: int(trace.GetSpanCount()), TotalSpanCount: len(t.Spans), Omitted: []omitted{}, ErrorsOnly: errorsOnly, Spans: spanNodes{},
+		TraceID:        trace.GetId(),
+		StartTime:      wording.Clock(trace.GetStartTime().AsTime()),
+		DurationMs:     trace.GetDurationMs(),
+		ServiceCount:   int(trace.GetServiceCount()),
+		SpanCount:      int(trace.GetSpanCount()),
+		TotalSpanCount: len(t.Spans),
+		Omitted:        []omitted{},
+		ErrorsOnly:     errorsOnly,
+		Spans:          spanNodes{},
 	}
 	root := slices.IndexFunc(t.Spans, func(s *svcv2.Span) bool { return s.ParentSpanId == nil })
 	if root = max(root, 0); root < len(t.Spans) {
@@ -63,13 +70,28 @@ func inspect(trace *svcv2.Trace, most int, errorsOnly bool) traceResult {
 
 func toNode(s *svcv2.Span) *spanNode {
 	n := &spanNode{
-		SpanID: s.GetId(), ParentSpanID: s.GetParentSpanId(), SpanName: wording.Clip(s.GetName(), tool.MaxValueText), ServiceName: s.GetServiceName(), SpanKind: s.GetKind(),
-		StartTime: wording.Clock(s.GetStartTime().AsTime()), DurationMs: s.GetDurationMs(), StatusCode: s.GetStatusCode(), StatusMessage: wording.Clip(s.GetStatusMessage(), tool.MaxValueText),
-		Attributes: values(s.GetAttributes()), ResourceAttributes: values(s.GetResourceAttributes()),
-		Events: []spanEvent{}, Links: []spanLink{}, Children: spanNodes{},
+		SpanID:       s.GetId(),
+		ParentSpanID: s.GetParentSpanId(),
+		SpanName:     wording.Clip(s.GetName(), tool.MaxValueText),
+		ServiceName:  s.GetServiceName(),
+		SpanKind:     s.GetKind(),
+		StartTime: wording.Clock(
+			s.GetStartTime().AsTime(),
+		),
+		DurationMs:         s.GetDurationMs(),
+		StatusCode:         s.GetStatusCode(),
+		StatusMessage:      wording.Clip(s.GetStatusMessage(), tool.MaxValueText),
+		Attributes:         values(s.GetAttributes()),
+		ResourceAttributes: values(s.GetResourceAttributes()),
+		Events:             []spanEvent{},
+		Links:              []spanLink{},
+		Children:           spanNodes{},
 	}
 	for _, e := range s.GetEvents() {
-		n.Events = append(n.Events, spanEvent{wording.Clock(e.GetTimestamp().AsTime()), wording.Clip(e.GetName(), tool.MaxValueText), values(e.GetAttributes())})
+		n.Events = append(
+			n.Events,
+			spanEvent{wording.Clock(e.GetTimestamp().AsTime()), wording.Clip(e.GetName(), tool.MaxValueText), values(e.GetAttributes())},
+		)
 	}
 	for _, l := range s.GetLinks() {
 		n.Links = append(n.Links, spanLink{l.GetTraceId(), l.GetSpanId(), values(l.GetAttributes())})

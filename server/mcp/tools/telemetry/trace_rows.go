@@ -29,8 +29,14 @@ func TraceRows(ctx context.Context, s *tool.Clients, traces []*svcv2.TraceSummar
 	for i, t := range traces {
 		start := t.GetStartTime().AsTime()
 		rows[i] = TraceRow{
-			TraceID: t.GetId(), RootSpanName: wording.Clip(strings.TrimSpace(t.GetRootSpanName()), 300), RootServiceName: t.GetRootServiceName(), DurationMs: t.GetDurationMs(), HasError: t.GetRootHasError(), StatusCode: t.GetRootStatusCode(),
-			StartTime: wording.Clock(start), Services: []string{},
+			TraceID:         t.GetId(),
+			RootSpanName:    wording.Clip(strings.TrimSpace(t.GetRootSpanName()), 300),
+			RootServiceName: t.GetRootServiceName(),
+			DurationMs:      t.GetDurationMs(),
+			HasError:        t.GetRootHasError(),
+			StatusCode:      t.GetRootStatusCode(),
+			StartTime:       wording.Clock(start),
+			Services:        []string{},
 		}
 		at[t.GetId()] = i
 		req.TraceIds = append(req.TraceIds, t.GetId())
@@ -52,7 +58,9 @@ func TraceRows(ctx context.Context, s *tool.Clients, traces []*svcv2.TraceSummar
 	}
 	for _, f := range out.GetData() {
 		if i, ok := at[f.GetId()]; ok {
-			rows[i].SpanCount, rows[i].ErrorCount, rows[i].Services, rows[i].ErrorMessage = f.GetSpanCount(), f.GetErrorCount(), tool.NonNil(f.GetServices()), f.GetErrorMessage()
+			rows[i].SpanCount, rows[i].ErrorCount, rows[i].Services, rows[i].ErrorMessage = f.GetSpanCount(), f.GetErrorCount(), tool.NonNil(
+				f.GetServices(),
+			), f.GetErrorMessage()
 		}
 	}
 	return rows, nil
@@ -75,7 +83,19 @@ func TraceTable(heading, empty string, rows []TraceRow) tool.Block {
 		case r.HasError:
 			failed = "failed"
 		}
-		cells = append(cells, []string{r.TraceID, r.StartTime, r.RootServiceName, wording.Clip(r.RootSpanName, 120), wording.Number(r.DurationMs), fmt.Sprint(r.SpanCount), fmt.Sprint(len(r.Services)), failed})
+		cells = append(
+			cells,
+			[]string{
+				r.TraceID,
+				r.StartTime,
+				r.RootServiceName,
+				wording.Clip(r.RootSpanName, 120),
+				wording.Number(r.DurationMs),
+				fmt.Sprint(r.SpanCount),
+				fmt.Sprint(len(r.Services)),
+				failed,
+			},
+		)
 	}
 	return tool.Table(heading, empty, []string{"Trace", "Start", "Service", "Root span", "ms", "Spans", "Services", "Errors"}, cells)
 }

@@ -51,7 +51,12 @@ func Normalize(def *svcv2.DashboardDefinition) {
 
 // renameDimensions writes the dimensions of sessions in snake_case. Earlier releases stored them in camelCase.
 func renameDimensions(def *svcv2.DashboardDefinition) {
-	former := map[string]string{"referrerHost": "referrer_host", "utmSource": "utm_source", "utmMedium": "utm_medium", "utmCampaign": "utm_campaign"}
+	former := map[string]string{
+		"referrerHost": "referrer_host",
+		"utmSource":    "utm_source",
+		"utmMedium":    "utm_medium",
+		"utmCampaign":  "utm_campaign",
+	}
 	rename := func(name *string) *string {
 		if name != nil && former[*name] != "" {
 			return new(former[*name])

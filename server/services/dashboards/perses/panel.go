@@ -98,8 +98,10 @@ func note(display *svcv2.WidgetDisplay, text string) *svcv2.Widget {
 }
 
 var (
-	orgPredicate = regexp.MustCompile("(?i)(?:\\b[a-z_][a-z0-9_]*\\.)?[\"`]?\\bOrgId\\b[\"`]?\\s*=\\s*(?:'(?:[^'\\\\]|\\\\.|'')*'|\\$\\{?[A-Za-z0-9_.:]+\\}?|\\{[^}]*\\}|\\?)")
-	timeMacro    = regexp.MustCompile(`\$__(timeFilter|startTime|endTime)\b`)
+	orgPredicate = regexp.MustCompile(
+		"(?i)(?:\\b[a-z_][a-z0-9_]*\\.)?[\"`]?\\bOrgId\\b[\"`]?\\s*=\\s*(?:'(?:[^'\\\\]|\\\\.|'')*'|\\$\\{?[A-Za-z0-9_.:]+\\}?|\\{[^}]*\\}|\\?)",
+	)
+	timeMacro = regexp.MustCompile(`\$__(timeFilter|startTime|endTime)\b`)
 )
 
 // query returns the statement of a panel and whether it reads logs. If no statement can run, it returns the reason.

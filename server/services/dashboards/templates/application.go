@@ -60,9 +60,11 @@ func application() []*Template {
 				b.number(place{3, 0, 3, 2}, "Total Errors", "number", "sum", spans("count", hasError))
 				b.number(place{6, 0, 3, 2}, "Error Rate", "percent", "avg", spans("error_rate", ""))
 				b.affectedServices(place{9, 0, 3, 2})
-				b.table(place{0, 2, 12, 5}, "Service Overview", sql("table",
+				b.table(place{0, 2, 12, 5}, "Service Overview", sql(
+					"table",
 					"SELECT ServiceName AS service, round(sum(SampleRate)) AS throughput, "+weightedP95+" AS p95, round(sumIf(SampleRate, HasError)) AS errors"+
-						" FROM spans WHERE $__orgFilter AND $__timeFilter(Timestamp) AND IsEntry GROUP BY service ORDER BY throughput DESC, service LIMIT 50"),
+						" FROM spans WHERE $__orgFilter AND $__timeFilter(Timestamp) AND IsEntry GROUP BY service ORDER BY throughput DESC, service LIMIT 50",
+				),
 					column("service", "Service", ""), column("throughput", "Throughput", "number"), column("p95", "P95",
 						"duration_ms"), column("errors", "Errors", "number"))
 				b.area(place{0, 7, 6, 4}, "Throughput by Service", "number", spans("count", "", "service.name"))
