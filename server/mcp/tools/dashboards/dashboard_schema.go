@@ -88,7 +88,8 @@ func schemaSection(name string) tool.Block {
 		return tool.Block{Heading: "Display (display)", Rows: describeMessage((&svcv2.WidgetDisplay{}).ProtoReflect().Descriptor(), 0)}
 	case "raw_sql":
 		return tool.Block{Heading: "Raw SQL", Rows: []string{
-			"- kind raw_sql; sql is one SELECT as in run_sql: $__orgFilter is needed, $__timeFilter(col), $__timeGroup(col), $__startTime, $__endTime, $__interval_s and variables as $name.",
+			"- kind raw_sql; sql is one SELECT as in run_sql, but must contain $__orgFilter, which is always true. " +
+				"It may contain $__timeFilter(col), $__timeGroup(col), $__startTime, $__endTime, $__interval_s and variables as $name.",
 			"- line, area, bar over time: a time column, then numeric columns, or time, series, value.",
 			"- stat, gauge: the first numeric column. pie, bar, hbar: name and value. table, list: any.",
 		}}
