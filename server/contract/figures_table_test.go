@@ -33,8 +33,8 @@ var boundFigures = []struct{ figure, paths string }{
 	{limits.Lasts(limits.SessionLifetime), "SessionsService.SignIn"},
 	{limits.Lasts(limits.AttributeWindow), "AttributesService.ListAttributeKeys ListAttributeKeysRequest.end_time " +
 		"ListAttributeValuesRequest.end_time"},
-	{limits.Lasts(limits.AgentSessionWindow), "DiagnosisService.GetAgentSessionVerdict GetAgentSessionRequest.end_time " +
-		"GetAgentSessionVerdictRequest.end_time"},
+	{limits.Lasts(limits.AgentSessionWindow), "DiagnosisService.GetAgentSessionFigures DiagnosisService.GetAgentSessionVerdict " +
+		"GetAgentSessionFiguresRequest.end_time GetAgentSessionRequest.end_time GetAgentSessionVerdictRequest.end_time"},
 	{limits.Lasts(limits.ErrorWindow), "ErrorEventsService.SearchErrorEvents GetErrorEventRequest.end_time " +
 		"SearchErrorEventsRequest.end_time"},
 	{limits.Lasts(limits.MetricWindow), "GetMetricRequest.end_time ListMetricsRequest.end_time MetricsService.GetMetric " +
