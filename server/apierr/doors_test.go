@@ -59,7 +59,7 @@ func doors(t *testing.T) *httptest.Server {
 	}
 	mux := http.NewServeMux()
 	mux.Handle(svcv2connect.NewApiKeysServiceHandler(failing{}, chain.Options()...))
-	v2, err := rest.New(rest.Config{Conn: loopback.Conn(mux), Contract: c, Admit: chain.Admit, Logger: logger})
+	v2, err := rest.New(rest.Config{Conn: loopback.SharingConn(mux), Contract: c, Admit: chain.Admit, Logger: logger})
 	if err != nil {
 		t.Fatal(err)
 	}
