@@ -27,6 +27,7 @@ var boundFigures = []struct{ figure, paths string }{
 		"QueryBreakdownRequest.end_time QueryLogBreakdownRequest.end_time QueryMetricBreakdownRequest.end_time " +
 		"QueryProductEventBreakdownRequest.end_time QueryService.QueryBreakdown QueryTraceBreakdownRequest.end_time " +
 		"TracesService.QueryTraceBreakdown"},
+	{limits.Lasts(limits.AgentIdleGap), "AgentSessionFigures.idle_gap_count"},
 	{limits.Lasts(limits.ErrorLookBack), "ErrorEventsService.GetErrorEvent"},
 	{limits.Lasts(limits.SignalWindow), "InstrumentationService.GetTelemetrySignals TelemetrySignals.window_start"},
 	{limits.Lasts(limits.TraceRetention), "ServiceMapService.GetServiceMap ServiceOverview.operations"},

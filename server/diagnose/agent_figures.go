@@ -8,10 +8,8 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/genai"
+	"github.com/svc-observability/svc/server/limits"
 )
-
-// longestIdle is the pause above which a person or a queue was idle, not the agent.
-const longestIdle = 5 * time.Second
 
 // AgentSessionFigures measures an agent's session.
 func (e *Engine) AgentSessionFigures(ctx context.Context, id string, p Period) (*svcv2.AgentSessionFigures, error) {
@@ -114,7 +112,7 @@ func measureTimes(f *svcv2.AgentSessionFigures) {
 			continue
 		case start.After(until):
 			f.IdleMs += ms(start.Sub(until))
-			if start.Sub(until) > longestIdle {
+			if start.Sub(until) > limits.AgentIdleGap {
 				f.IdleGapCount++
 			}
 			f.ActiveMs += t.GetDurationMs()

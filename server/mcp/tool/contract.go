@@ -31,18 +31,20 @@ func fieldOf(name string) (protoreflect.FieldDescriptor, error) {
 	return f, nil
 }
 
-// choicesOf returns the possible values of a field: those that a request may have, or those that an answer can have. It returns nil
-// if the contract does not list them.
+// choicesOf returns the values of a field: those that a request may have, those that an answer can have, or those that are usual. It
+// returns nil if the contract does not list them.
 func choicesOf(f protoreflect.FieldDescriptor) []string {
 	rules := RulesOf(f)
 	values := slices.Concat(rules.GetString().GetIn(), rules.GetRepeated().GetItems().GetString().GetIn())
 	if spec, ok := proto.GetExtension(f.Options(), optionsv1.E_Field).(*optionsv1.FieldSpec); ok && len(values) == 0 {
-		values = slices.Clone(spec.GetValues())
+		if values = slices.Clone(spec.GetValues()); len(values) == 0 {
+			values = slices.Clone(spec.GetUsualValues())
+		}
 	}
 	return slices.DeleteFunc(values, func(v string) bool { return v == "" }) // an empty text means that the request leaves the field out
 }
 
-// Choices returns the possible values of a field of the contract, such as QueryMetric.type.
+// Choices returns the possible or usual values of a field of the contract, such as QueryMetric.type.
 func Choices(name string) ([]string, error) {
 	f, err := fieldOf(name)
 	if err != nil {
