@@ -103,7 +103,7 @@ func (a *App) mountAPI(ctx context.Context) error {
 		return err
 	}
 	restDoor, err := rest.New(rest.Config{
-		Conn: loopback.Conn(calls), Contract: c, Admit: chain.Admit, Logger: a.log, MaxBodyBytes: int64(a.cfg.Limits.RESTMaxBodyBytes),
+		Conn: loopback.SharingConn(calls), Contract: c, Admit: chain.Admit, Logger: a.log, MaxBodyBytes: int64(a.cfg.Limits.RESTMaxBodyBytes),
 	})
 	if err != nil {
 		return err

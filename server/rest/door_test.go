@@ -101,7 +101,7 @@ func newDoor(t testing.TB, limit int) http.Handler {
 	mux.Handle(svcv2connect.NewApiKeysServiceHandler(keys{}, chain.Options()...))
 	mux.Handle(svcv2connect.NewTracesServiceHandler(spans{}, chain.Options()...))
 	mux.Handle(svcv2connect.NewServicesServiceHandler(listing{}, chain.Options()...))
-	door, err := rest.New(rest.Config{Conn: loopback.Conn(mux), Contract: c, Admit: chain.Admit, Logger: logger})
+	door, err := rest.New(rest.Config{Conn: loopback.SharingConn(mux), Contract: c, Admit: chain.Admit, Logger: logger})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -73,14 +73,14 @@ func (c *Chain) once(
 	return res, nil
 }
 
-// replayed is an answer whose type is known only at run time.
-type replayed struct {
+// answered is a response with another message. It serves answers whose type is known only at run time.
+type answered struct {
 	connect.AnyResponse
 	message proto.Message
 }
 
 // Any returns the message.
-func (r replayed) Any() any { return r.message }
+func (r answered) Any() any { return r.message }
 
 func replay(m *contract.Method, answer []byte) (connect.AnyResponse, error) {
 	t, err := protoregistry.GlobalTypes.FindMessageByName(m.Descriptor.Output().FullName())
@@ -91,7 +91,7 @@ func replay(m *contract.Method, answer []byte) (connect.AnyResponse, error) {
 	if err := proto.Unmarshal(answer, message); err != nil {
 		return nil, fmt.Errorf("read the stored answer of %s: %w", m.FullName, err)
 	}
-	res := replayed{connect.NewResponse(&emptypb.Empty{}), message}
+	res := answered{connect.NewResponse(&emptypb.Empty{}), message}
 	res.Header().Set(idempotency.ReplayedHeader, "true")
 	return res, nil
 }

@@ -17,6 +17,7 @@ import (
 	"connectrpc.com/connect"
 	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/contract"
@@ -24,6 +25,7 @@ import (
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/ratelimit"
 	"github.com/svc-observability/svc/server/requestid"
+	"github.com/svc-observability/svc/server/rpc/loopback"
 )
 
 // Defaults of Config.
@@ -160,8 +162,20 @@ func (c *Chain) unary(next connect.UnaryFunc) connect.UnaryFunc {
 			}
 			c.observe(ctx, procedure, req.Peer(), start, err)
 		}()
-		return c.call(ctx, procedure, req, next)
+		res, err = c.call(ctx, procedure, req, next)
+		if err == nil {
+			res = shared(ctx, res)
+		}
+		return res, err
 	}
+}
+
+// shared gives the answer to a door of this process that reads it in memory. The handler then sends an empty body.
+func shared(ctx context.Context, res connect.AnyResponse) connect.AnyResponse {
+	if answer, ok := res.Any().(proto.Message); ok && loopback.Share(ctx, answer) {
+		return answered{res, &emptypb.Empty{}}
+	}
+	return res
 }
 
 func (c *Chain) call(ctx context.Context, procedure string, req connect.AnyRequest, next connect.UnaryFunc) (connect.AnyResponse, error) {
