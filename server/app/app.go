@@ -55,6 +55,8 @@ type Options struct {
 	// MCPFixtures add the tools and resources to the MCP server that the conformance suite of the protocol calls. Only tests set
 	// it; no setting leads here.
 	MCPFixtures mcp.Fixtures
+	// adopt takes over the warehouse and the queue of a lost database, see Adopt.
+	adopt bool
 }
 
 func (o *Options) reads(w read.ConfinedWarehouse) read.ConfinedWarehouse {
@@ -73,6 +75,7 @@ type App struct {
 
 	store      *store.Store
 	hasher     *auth.Hasher
+	identity   store.Identity
 	supervisor *chdb.Supervisor // nil with an external ClickHouse server
 	warehouse  *warehouse.Warehouse
 	queue      *queue.Log
@@ -99,13 +102,7 @@ type closer struct {
 // New opens everything that the configuration names: data folder, database, warehouse, queue, listeners. If it fails, it closes
 // what it has opened.
 func New(ctx context.Context, cfg config.Config, opts Options) (*App, error) {
-	if opts.Logger == nil {
-		opts.Logger = slog.Default()
-	}
-	if opts.Progress == nil {
-		opts.Progress = func(string) {}
-	}
-	a := &App{cfg: cfg, opts: opts, log: opts.Logger, registry: prometheus.NewRegistry()}
+	a := newApp(cfg, opts)
 	a.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	for _, step := range []struct {
 		name string
@@ -115,18 +112,29 @@ func New(ctx context.Context, cfg config.Config, opts Options) (*App, error) {
 		{"Opening the ports", a.listen},
 		{"Opening the database", a.openStore},
 		{"Starting the warehouse", a.openWarehouse},
-		{"Opening the ingest queue", a.openIngest},
+		{"Opening the ingest queue", a.openQueue},
+		{"Opening the ports of ingest", a.openIngest},
 		{"Opening the API", a.mountAPI},
 		{"Watching for deleted organizations", a.openPurge},
 		{"Looking for telemetry of older versions", a.openBackfill},
 		{"Checking for a first start", a.createFirst},
 	} {
-		opts.Progress(step.name)
+		a.opts.Progress(step.name)
 		if err := step.open(ctx); err != nil {
 			return nil, errors.Join(err, a.Close(context.WithoutCancel(ctx)))
 		}
 	}
 	return a, nil
+}
+
+func newApp(cfg config.Config, opts Options) *App {
+	if opts.Logger == nil {
+		opts.Logger = slog.Default()
+	}
+	if opts.Progress == nil {
+		opts.Progress = func(string) {}
+	}
+	return &App{cfg: cfg, opts: opts, log: opts.Logger, registry: prometheus.NewRegistry()}
 }
 
 // onClose registers a function for Close. The last one registered runs first.
@@ -184,15 +192,25 @@ func (a *App) openDataDir(context.Context) error {
 }
 
 func (a *App) openStore(ctx context.Context) error {
-	s, hasher, err := OpenStore(ctx, a.cfg)
+	open := OpenDatabase
+	if a.opts.adopt {
+		open = openDatabase // which creates the database anew
+	}
+	s, err := open(ctx, a.cfg)
 	if err != nil {
 		return err
 	}
-	a.store, a.hasher = s, hasher
-	// Nodes with different fingerprints do not recognize each other's keys.
-	a.log.Info("database opened", "dialect", s.Dialect(), "secret_key_fingerprint", hasher.Fingerprint())
-	s.Subscribe(a.logFeed())
+	a.store = s
 	a.onClose("database", func(context.Context) error { return s.Close() })
+	hasher, identity, err := claimIdentity(ctx, s, a.cfg)
+	if err != nil {
+		return err
+	}
+	a.hasher, a.identity = hasher, identity
+	// Nodes with different fingerprints do not recognize each other's keys.
+	a.log.Info("database opened", "dialect", s.Dialect(), "secret_key_fingerprint", hasher.Fingerprint(),
+		"installation", identity.Installation)
+	s.Subscribe(a.logFeed())
 	if err := s.ClaimRegion(ctx, a.cfg.Region); errors.Is(err, store.ErrOtherRegion) {
 		// Otherwise this server would accept the keys of the other region. If it refused them, exporters would drop what they
 		// send.
@@ -223,37 +241,21 @@ func (a *App) logFeed() func(store.Change) {
 	}
 }
 
-// OpenStore opens and migrates the relational database that the configuration names. It also returns the hasher of its secrets.
-// It works beside a running server.
-func OpenStore(ctx context.Context, cfg config.Config) (*store.Store, *auth.Hasher, error) {
-	hasher, err := OpenHasher(cfg)
-	if err != nil {
-		return nil, nil, err
-	}
-	sc := store.Config{URL: cfg.DatabaseURL.Reveal()}
-	if sc.URL == "" {
-		sc.Path = filepath.Join(cfg.DataDir, "svc.db")
-	}
-	s, err := store.Open(ctx, sc)
-	if err != nil {
-		if sc.URL != "" {
-			return nil, nil, fmt.Errorf("database-url: %w", err)
-		}
-		return nil, nil, err
-	}
-	return s, hasher, nil
-}
-
 // PepperFile is the file with the key of the hashes. It is used unless the configuration gives the key itself.
 func PepperFile(cfg config.Config) string { return filepath.Join(cfg.DataDir, "secrets", "pepper") }
 
 // OpenHasher returns the hasher of secrets that the configuration names. It creates the pepper file if that is missing.
-func OpenHasher(cfg config.Config) (*auth.Hasher, error) {
+func OpenHasher(cfg config.Config) (*auth.Hasher, error) { return newHasher(cfg, auth.LoadPepper) }
+
+// readHasher is OpenHasher, except that a missing pepper file is an error, fs.ErrNotExist.
+func readHasher(cfg config.Config) (*auth.Hasher, error) { return newHasher(cfg, auth.ReadPepper) }
+
+func newHasher(cfg config.Config, load func(path string) ([]byte, error)) (*auth.Hasher, error) {
 	if text := cfg.SecretKey.Reveal(); text != "" {
 		sum := sha256.Sum256([]byte(text))
 		return auth.NewHasher(sum[:])
 	}
-	pepper, err := auth.LoadPepper(PepperFile(cfg))
+	pepper, err := load(PepperFile(cfg))
 	if err != nil {
 		return nil, err
 	}

@@ -13,9 +13,8 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
 
-// openIngest opens the queue, resumes the batches that an earlier run acknowledged but did not store, and makes the two ingest
-// doors.
-func (a *App) openIngest(context.Context) error {
+// openQueue opens the queue of this node.
+func (a *App) openQueue(ctx context.Context) error {
 	if !a.cfg.Roles.Has(config.RoleIngest) {
 		return nil
 	}
@@ -35,6 +34,15 @@ func (a *App) openIngest(context.Context) error {
 	}
 	a.queue = log
 	a.onClose("ingest queue", log.Close)
+	return a.claimQueue(ctx, log)
+}
+
+// openIngest resumes the batches that an earlier run acknowledged but did not store, and makes the two ingest doors.
+func (a *App) openIngest(context.Context) error {
+	if !a.cfg.Roles.Has(config.RoleIngest) {
+		return nil
+	}
+	log := a.queue
 	if err := a.openUsage(log.ID()); err != nil {
 		return err
 	}

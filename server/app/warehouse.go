@@ -41,7 +41,7 @@ func (a *App) openWarehouse(ctx context.Context) error {
 	for {
 		err := wh.Migrate(ctx)
 		if err == nil {
-			return nil
+			return a.claimWarehouse(ctx)
 		}
 		if !errors.Is(err, warehouse.ErrUnavailable) || time.Now().After(deadline) {
 			if a.cfg.WarehouseURL.Reveal() != "" {

@@ -3,17 +3,14 @@ package otlp
 import (
 	"testing"
 
-	"google.golang.org/protobuf/proto"
-
-	optionsv1 "github.com/svc-observability/svc/gen/svc/options/v1"
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/contract"
 )
 
 // TestSeverityNames compares the names that records get with those that the contract calls usual.
 func TestSeverityNames(t *testing.T) {
 	f := (&svcv2.LogFilters{}).ProtoReflect().Descriptor().Fields().ByName("severity")
-	spec, _ := proto.GetExtension(f.Options(), optionsv1.E_Field).(*optionsv1.FieldSpec)
-	usual := spec.GetUsualValues()
+	usual := contract.UsualValues(f)
 	if len(usual)*4 != maxSeverity {
 		t.Fatalf("%d names for %d numbers", len(usual), maxSeverity)
 	}

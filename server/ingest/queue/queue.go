@@ -13,6 +13,8 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -169,6 +171,26 @@ func (l *Log) Subscribe(sink func([]Committed)) {
 // ID returns the random id of this log. Together with a range of sequence numbers, it identifies records uniquely across all
 // logs.
 func (l *Log) ID() string { return l.id.String() }
+
+// installationFile holds the id of the installation that the records belong to.
+const installationFile = "installation"
+
+// Installation returns the id of the installation that the records belong to. It is empty if none has claimed the queue.
+func (l *Log) Installation() (string, error) {
+	text, err := os.ReadFile(filepath.Join(l.cfg.Dir, installationFile))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return "", fmt.Errorf("read the installation of the ingest queue: %w", err)
+	}
+	return strings.TrimSpace(string(text)), nil
+}
+
+// ClaimInstallation records that the records belong to an installation.
+func (l *Log) ClaimInstallation(id string) error {
+	if err := writeLine(l.fs, l.cfg.Dir, installationFile, id); err != nil {
+		return fmt.Errorf("write the installation of the ingest queue: %w", err)
+	}
+	return nil
+}
 
 // Dir returns the folder.
 func (l *Log) Dir() string { return l.cfg.Dir }

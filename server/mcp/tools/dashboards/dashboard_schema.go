@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/contract"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/widget"
@@ -22,7 +23,7 @@ type schemaResult struct {
 // panelTypes lists the visualizations that the API accepts for a widget.
 func panelTypes() []string {
 	f := (&svcv2.Widget{}).ProtoReflect().Descriptor().Fields().ByName("visualization")
-	return slices.Clone(tool.RulesOf(f).GetString().GetIn())
+	return slices.Clone(contract.Rules(f).GetString().GetIn())
 }
 
 // section is the name of a part of the explanation.
@@ -119,7 +120,7 @@ func describeMessage(d protoreflect.MessageDescriptor, depth int, skip ...string
 	fields := d.Fields()
 	for i := range fields.Len() {
 		f := fields.Get(i)
-		rules := tool.RulesOf(f)
+		rules := contract.Rules(f)
 		typ := f.Kind().String()
 		if f.Message() != nil {
 			typ = "object"
