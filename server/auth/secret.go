@@ -31,6 +31,9 @@ const (
 	// PrefixInvitation begins the token in the link of an invitation. It is not a credential for calls.
 	PrefixInvitation = "svc_iv_"
 
+	// IngestKeyPrefixes names the prefixes of ingest keys in messages.
+	IngestKeyPrefixes = PrefixPublicKey + ", " + PrefixPrivateKey + " or " + PrefixCustomKey
+
 	prefixLength = 7
 	// secretLength is 32 bytes as base64url text.
 	secretLength = 43

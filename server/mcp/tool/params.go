@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/svc-observability/svc/server/contract"
 	"github.com/svc-observability/svc/server/limits"
 )
 
@@ -205,7 +206,7 @@ func (p *param) contract(tag reflect.StructTag) error {
 		return nil
 	}
 	values := choicesOf(f)
-	if longest := RulesOf(f).GetString().GetMaxLen(); len(values) == 0 && longest > 0 {
+	if longest := contract.Rules(f).GetString().GetMaxLen(); len(values) == 0 && longest > 0 {
 		p.description = strings.TrimSpace(p.description + " At most " + limits.Number(int64(longest)) + " characters.")
 		return nil
 	}

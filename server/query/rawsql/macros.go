@@ -37,7 +37,7 @@ func intervals() []time.Duration {
 func AutoInterval(w query.Window) time.Duration {
 	all := intervals()
 	for _, d := range all {
-		if w.End.Sub(w.Start) <= 30*d {
+		if w.Length() <= 30*d {
 			return d
 		}
 	}

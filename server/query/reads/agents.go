@@ -125,7 +125,7 @@ func AgentSessions(s AgentSessionSearch) sqlbuild.Statement {
 		columns += `,
                 concat(SpanAttributes['gen_ai.input.messages'], SpanAttributes['gen_ai.output.messages']) AS Said`
 		text := b.Bind("search", "String", s.Search)
-		having.Add("(positionCaseInsensitiveUTF8(Session, %s) > 0 OR countIf(positionCaseInsensitiveUTF8(Said, %s) > 0) > 0)", text, text)
+		having.Add("(%s OR countIf(%s) > 0)", sqlbuild.Contains("Session", text, s.Search), sqlbuild.Contains("Said", text, s.Search))
 	}
 	for _, f := range []struct {
 		name, column string

@@ -103,7 +103,7 @@ func listColumns(s query.Source) []column {
 // latest reads the end of the window first, because that fills most lists.
 func (j *job) latest(ctx context.Context, l reads.RowList) ([][]any, error) {
 	whole := l.Window
-	if whole.End.Sub(whole.Start) > listSlice {
+	if whole.Length() > listSlice {
 		l.Window.Start = whole.End.Add(-listSlice)
 	}
 	rows, err := j.listed(ctx, l)

@@ -104,7 +104,7 @@ func (r *Resolver) Data(ctx context.Context, org principal.OrgID, req Request) (
 
 // narrow shortens the window to the longest that may be read for the data. It keeps the end.
 func (j *job) narrow(longest time.Duration) {
-	if j.window.End.Sub(j.window.Start) <= longest {
+	if j.window.Length() <= longest {
 		return
 	}
 	j.window.Start = j.window.End.Add(-longest)

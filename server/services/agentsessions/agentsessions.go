@@ -116,7 +116,7 @@ func (s *Service) GetAgentToolsOverview(ctx context.Context, req *svcv2.GetAgent
 		return nil, err
 	}
 	f, tool := filters(req.GetFilters()), req.GetTool()
-	before := query.Window{Start: window.Start.Add(-window.End.Sub(window.Start)), End: window.Start.Add(-time.Nanosecond)}
+	before := window.Before()
 	res := &svcv2.AgentToolsOverview{Current: &svcv2.AgentTool{}, Previous: &svcv2.AgentTool{}}
 	rows, err := read.All[reads.AgentToolRow](ctx, s.warehouse, org, reads.AgentTools(window, f, req.GetToolContains()))
 	if err != nil {
@@ -216,14 +216,14 @@ func (s *Service) GetAgentToolError(ctx context.Context, req *svcv2.GetAgentTool
 
 // trendBucket is a whole number of minutes that divides the window into about trendBuckets.
 func trendBucket(w query.Window) time.Duration {
-	return max((w.End.Sub(w.Start) / trendBuckets).Round(time.Minute), time.Minute)
+	return max((w.Length() / trendBuckets).Round(time.Minute), time.Minute)
 }
 
 func toFailure(r reads.AgentFailureRow, w query.Window, bucket time.Duration) *svcv2.AgentToolFailure {
 	out := &svcv2.AgentToolFailure{
 		Fingerprint: strconv.FormatUint(r.Fingerprint, 10), ErrorType: r.ErrorType, Message: r.Message, Count: float64(r.Count),
 		Sessions: float64(r.Sessions), LastSeen: timestamppb.New(r.Last),
-		Trend: make([]float64, w.End.Sub(w.Start)/bucket+1),
+		Trend: make([]float64, w.Length()/bucket+1),
 	}
 	for _, at := range r.Times {
 		if i := int(at.Sub(w.Start) / bucket); i >= 0 && i < len(out.Trend) {

@@ -43,7 +43,7 @@ func (s *Service) ComparePeriods(ctx context.Context, req *svcv2.ComparePeriodsR
 	}
 	start := req.GetPreviousStartTime()
 	if start == nil {
-		start = timestamppb.New(end.AsTime().Add(-current.End.Sub(current.Start)))
+		start = timestamppb.New(current.Until(end.AsTime()).Start)
 	}
 	prev, err := period(start, end, limits.SearchWindow)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/contract"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/widget"
@@ -21,7 +22,7 @@ type schemaResult struct {
 // panelTypes lists the visualizations that the API accepts for a widget.
 func panelTypes() []string {
 	f := (&svcv2.Widget{}).ProtoReflect().Descriptor().Fields().ByName("visualization")
-	return slices.Clone(tool.RulesOf(f).GetString().GetIn())
+	return slices.Clone(contract.Rules(f).GetString().GetIn())
 }
 
 // sections are the parts of the explanation.
@@ -114,7 +115,7 @@ func describeMessage(d protoreflect.MessageDescriptor, depth int, skip ...string
 	fields := d.Fields()
 	for i := range fields.Len() {
 		f := fields.Get(i)
-		rules := tool.RulesOf(f)
+		rules := contract.Rules(f)
 		typ := f.Kind().String()
 		if f.Message() != nil {
 			typ = "object"

@@ -81,7 +81,7 @@ func dataNext(a *queryDataArgs, w tool.TimeRange, res *dataResult) []tool.Sugges
 				"the same over time",
 			),
 		)
-	case res.GroupBy == nil && w.To.Sub(w.From) <= limits.BreakdownWindow:
+	case res.GroupBy == nil && w.Length() <= limits.BreakdownWindow:
 		next = append(
 			next,
 			tool.Next(

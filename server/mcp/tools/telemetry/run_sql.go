@@ -126,7 +126,7 @@ func sqlNext(w tool.TimeRange, res *sqlResult, sql string) []tool.Suggestion {
 	}
 	for i, name := range res.Columns {
 		if service, ok := res.Rows[0][i].(string); ok && strings.EqualFold(name, "ServiceName") && service != "" &&
-			w.To.Sub(w.From) <= limits.SearchWindow {
+			w.Length() <= limits.SearchWindow {
 			return []tool.Suggestion{
 				tool.Next(
 					"diagnose_service",

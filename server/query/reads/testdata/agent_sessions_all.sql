@@ -34,7 +34,7 @@ FROM
 )
 GROUP BY Session
 HAVING Spans > 0
-    AND (positionCaseInsensitiveUTF8(Session, {search:String}) > 0 OR countIf(positionCaseInsensitiveUTF8(Said, {search:String}) > 0) > 0)
+    AND (position(lowerUTF8(Session), lowerUTF8({search:String})) > 0 OR countIf(position(lowerUTF8(Said), lowerUTF8({search:String})) > 0) > 0)
     AND countIf(has({services:Array(String)}, ServiceName)) > 0
     AND countIf(has({environments:Array(String)}, Environment)) > 0
     AND countIf(has({agents:Array(String)}, Agent)) > 0
