@@ -107,7 +107,7 @@ func (a *App) httpServer(name string, h http.Handler) *http.Server {
 	s := &http.Server{
 		Handler: h, Protocols: protocols, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 	}
-	a.onClose(name+" server", a.shutdown(s, name))
+	a.onCloseDoor(name+" server", a.shutdown(s, name))
 	return s
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/svc-observability/svc/server/config"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
 	"github.com/svc-observability/svc/server/warehouse"
@@ -35,7 +36,7 @@ func (a *App) openWarehouse(ctx context.Context) error {
 		return err
 	}
 	a.warehouse = wh
-	a.onClose("warehouse", func(context.Context) error { return wh.Close() })
+	a.onCloseUntil("warehouse", limits.StopEngine, func(context.Context) error { return wh.Close() })
 	a.opts.Progress("Migrating the warehouse")
 	deadline := time.Now().Add(migrateFor)
 	for {
@@ -95,7 +96,7 @@ func (a *App) startEngine(ctx context.Context) error {
 	a.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 		Name: "svc_warehouse_restarts_total", Help: "Restarts of the process of the embedded engine.",
 	}, func() float64 { return float64(s.Restarts()) }))
-	a.onClose("embedded engine", s.Stop)
+	a.onCloseUntil("embedded engine", limits.StopEngine, a.stopEngine)
 	return nil
 }
 

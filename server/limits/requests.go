@@ -20,6 +20,13 @@ const (
 	// ReadTime and ReadMemory are for one read of the warehouse.
 	ReadTime   = 30 * time.Second
 	ReadMemory = 1 << 30
+	// ReadsOfOrganization bounds the reads of telemetry of one organization, SQL included. With the embedded engine, a read counts until
+	// the engine has ended it, even if its caller has left.
+	ReadsOfOrganization = 6
+	// ReadEnd is how long a cancelled read may go on in the embedded engine. After that, the engine restarts, and the organization begins
+	// no reads for ReadPause, or no SQL for SQLPause.
+	ReadEnd   = 8 * time.Second
+	ReadPause = time.Minute
 )
 
 func requests() []Limit {
@@ -32,5 +39,8 @@ func requests() []Limit {
 		count("LargestPage", LargestPage, "A page of a list has at most %s items."),
 		lasts("ReadTime", ReadTime, "A read of telemetry takes at most %s."),
 		size("ReadMemory", ReadMemory, "A read of telemetry takes at most %s of the engine's memory."),
+		count("ReadsOfOrganization", ReadsOfOrganization, "An organization has at most %s reads of telemetry at once, SQL included."),
+		lasts("ReadEnd", ReadEnd, "A cancelled read that goes on for %s makes the embedded engine restart."),
+		lasts("ReadPause", ReadPause, "After such a read, the organization begins no reads for %s."),
 	}
 }

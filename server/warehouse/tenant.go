@@ -250,12 +250,15 @@ func (w *Warehouse) runTenant(ctx context.Context, org principal.OrgID, sql stri
 	params.Set("database", chdb.TenantPrefix+string(org))
 	params.Set("param_"+orgParam, string(org))
 	res, err := w.postAs(bounded, w.tenantCredentials(), params, strings.NewReader(sql))
+	if restarts(err) {
+		res, err = w.postAs(bounded, w.tenantCredentials(), params, strings.NewReader(sql))
+	}
 	if err != nil {
 		var e *Error
 		if errors.As(err, &e) && e.Code == 81 { // somebody dropped the database
 			w.tenantDatabases.Delete(org)
 		}
-		if errors.As(err, &e) && e.Code == 202 { // earlier statements still run although they were cancelled
+		if errors.As(err, &e) && (e.Code == 202 || errors.Is(err, ErrBusy)) { // earlier statements still run although they were cancelled
 			return nil, ErrTenantBusy
 		}
 		return nil, err

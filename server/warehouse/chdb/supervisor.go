@@ -270,7 +270,8 @@ func (s *Supervisor) Kill() {
 	}
 }
 
-// Stop ends the process gracefully, or by force when ctx ends first. The process is not started again.
+// Stop ends the process gracefully, or by force when ctx ends first. The process is not started again. The error is the cause of
+// ctx's end, or ErrStuck, if statements did not end.
 func (s *Supervisor) Stop(ctx context.Context) error {
 	s.once.Do(func() { close(s.stop) })
 	<-s.done
@@ -293,8 +294,12 @@ func (s *Supervisor) Stop(ctx context.Context) error {
 		c.kill()
 		return fmt.Errorf("the warehouse process did not stop in time and was killed: %w", context.Cause(ctx))
 	}
-	if c.err != nil {
-		return fmt.Errorf("the warehouse process stopped with an error: %w: %s", c.err, strings.TrimSpace(c.stderr.tail()))
+	if c.err == nil {
+		return nil
 	}
-	return nil
+	said := strings.TrimSpace(c.stderr.tail())
+	if strings.Contains(said, ErrStuck.Error()) {
+		return fmt.Errorf("the warehouse process stopped: %w", ErrStuck)
+	}
+	return fmt.Errorf("the warehouse process stopped with an error: %w: %s", c.err, said)
 }

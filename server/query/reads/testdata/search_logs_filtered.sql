@@ -25,7 +25,7 @@ FROM
             AND SpanId = {value_5:String}
             AND hasAllTokens(Body, {tokens_6:Array(String)})
             AND Body != ''
-            AND positionCaseInsensitiveUTF8(Body, {value_7:String}) > 0
+            AND position(lowerUTF8(Body), lowerUTF8({value_7:String})) > 0
             AND Environment = {value_8:String}
             AND ServiceNamespace = {value_9:String}
             AND mapContains(LogAttributes, {key_10:String})
@@ -35,8 +35,8 @@ FROM
             AND has(arrayMap((k, v) -> cityHash64(k, v), mapKeys(LogAttributes), mapValues(LogAttributes)), cityHash64({key_12:String}, {value_13:String}))
             AND NOT ((mapContains(LogAttributes, {key_14:String}) AND LogAttributes[{key_14:String}] = {value_15:String}))
             AND mapContains(LogAttributes, {key_16:String})
-            AND positionCaseInsensitiveUTF8(LogAttributes[{key_16:String}], {value_17:String}) > 0
-            AND NOT ((mapContains(LogAttributes, {key_18:String}) AND positionCaseInsensitiveUTF8(LogAttributes[{key_18:String}], {value_19:String}) > 0))
+            AND position(lowerUTF8(LogAttributes[{key_16:String}]), lowerUTF8({value_17:String})) > 0
+            AND NOT ((mapContains(LogAttributes, {key_18:String}) AND position(lowerUTF8(LogAttributes[{key_18:String}]), lowerUTF8({value_19:String})) > 0))
             AND ifNull(toFloat64OrNull(LogAttributes[{key_20:String}]) > {number_21:Float64}, 0)
             AND NOT (ifNull(toFloat64OrNull(LogAttributes[{key_22:String}]) > {number_23:Float64}, 0))
             AND ifNull(toFloat64OrNull(LogAttributes[{key_24:String}]) >= {number_25:Float64}, 0)
@@ -46,7 +46,7 @@ FROM
             AND ifNull(toFloat64OrNull(LogAttributes[{key_32:String}]) <= {number_33:Float64}, 0)
             AND NOT (ifNull(toFloat64OrNull(LogAttributes[{key_34:String}]) <= {number_35:Float64}, 0))
             AND mapContains(ResourceAttributes, {key_36:String})
-            AND positionCaseInsensitiveUTF8(ResourceAttributes[{key_36:String}], {value_37:String}) > 0
+            AND position(lowerUTF8(ResourceAttributes[{key_36:String}]), lowerUTF8({value_37:String})) > 0
             AND (Timestamp, ServiceName, TraceId, SpanId) >= (
                 SELECT min(Key) FROM (
                     SELECT (Timestamp, ServiceName, TraceId, SpanId) AS Key FROM logs
@@ -61,7 +61,7 @@ FROM
                       AND SpanId = {value_5:String}
                       AND hasAllTokens(Body, {tokens_6:Array(String)})
                       AND Body != ''
-                      AND positionCaseInsensitiveUTF8(Body, {value_7:String}) > 0
+                      AND position(lowerUTF8(Body), lowerUTF8({value_7:String})) > 0
                       AND Environment = {value_8:String}
                       AND ServiceNamespace = {value_9:String}
                       AND mapContains(LogAttributes, {key_10:String})
@@ -71,8 +71,8 @@ FROM
                       AND has(arrayMap((k, v) -> cityHash64(k, v), mapKeys(LogAttributes), mapValues(LogAttributes)), cityHash64({key_12:String}, {value_13:String}))
                       AND NOT ((mapContains(LogAttributes, {key_14:String}) AND LogAttributes[{key_14:String}] = {value_15:String}))
                       AND mapContains(LogAttributes, {key_16:String})
-                      AND positionCaseInsensitiveUTF8(LogAttributes[{key_16:String}], {value_17:String}) > 0
-                      AND NOT ((mapContains(LogAttributes, {key_18:String}) AND positionCaseInsensitiveUTF8(LogAttributes[{key_18:String}], {value_19:String}) > 0))
+                      AND position(lowerUTF8(LogAttributes[{key_16:String}]), lowerUTF8({value_17:String})) > 0
+                      AND NOT ((mapContains(LogAttributes, {key_18:String}) AND position(lowerUTF8(LogAttributes[{key_18:String}]), lowerUTF8({value_19:String})) > 0))
                       AND ifNull(toFloat64OrNull(LogAttributes[{key_20:String}]) > {number_21:Float64}, 0)
                       AND NOT (ifNull(toFloat64OrNull(LogAttributes[{key_22:String}]) > {number_23:Float64}, 0))
                       AND ifNull(toFloat64OrNull(LogAttributes[{key_24:String}]) >= {number_25:Float64}, 0)
@@ -82,7 +82,7 @@ FROM
                       AND ifNull(toFloat64OrNull(LogAttributes[{key_32:String}]) <= {number_33:Float64}, 0)
                       AND NOT (ifNull(toFloat64OrNull(LogAttributes[{key_34:String}]) <= {number_35:Float64}, 0))
                       AND mapContains(ResourceAttributes, {key_36:String})
-                      AND positionCaseInsensitiveUTF8(ResourceAttributes[{key_36:String}], {value_37:String}) > 0
+                      AND position(lowerUTF8(ResourceAttributes[{key_36:String}]), lowerUTF8({value_37:String})) > 0
                     ORDER BY Key DESC
                     LIMIT {limit:UInt32}))
     )
