@@ -37,8 +37,8 @@ func TestRepeatedCallsAreFound(t *testing.T) {
 func TestAFailureIsListedOnce(t *testing.T) {
 	var spans []*svcv2.AgentSpan
 	for turn := range int32(4) {
-		agent := agentStep("t", string(rune('a'+turn)), "invoke_agent", float64(10*turn), 5)
-		call := agentStep("t", string(rune('k'+turn)), "chat", float64(10*turn), 2)
+		agent := agentStep("t", string('a'+turn), "invoke_agent", float64(10*turn), 5)
+		call := agentStep("t", string('k'+turn), "chat", float64(10*turn), 2)
 		agent.Model, call.Model, agent.Turn, call.Turn = "m-1", "m-1", turn+1, turn+1
 		if turn == 0 || turn == 3 {
 			for _, sp := range []*svcv2.AgentSpan{agent, call} {

@@ -65,7 +65,7 @@ type described interface{ Describe() string }
 
 // shape sets the form of a text that several tools take.
 func (p *param) shape(name string) error {
-	example := ""
+	var example string
 	switch name {
 	case "trace":
 		p.pattern, p.form, example = "^[0-9a-fA-F]{32}$", "32 hexadecimal digits", "4bf92f3577b34da6a3ce929d0e0e4736"
