@@ -112,7 +112,7 @@ func (a *App) httpServer(name string, h http.Handler) *http.Server {
 		// A caller over HTTP/2 that takes nothing loses its connection too.
 		HTTP2: &http.HTTP2Config{WriteByteTimeout: limits.APIAnswerTime, MaxConcurrentStreams: 100},
 	}
-	a.onClose(name+" server", a.shutdown(s, name))
+	a.onCloseDoor(name+" server", a.shutdown(s, name))
 	return s
 }
 
