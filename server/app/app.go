@@ -24,6 +24,7 @@ import (
 	"github.com/svc-observability/svc/server/ingest/pipeline"
 	"github.com/svc-observability/svc/server/ingest/queue"
 	"github.com/svc-observability/svc/server/ingest/usage"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp"
 	"github.com/svc-observability/svc/server/outage"
 	"github.com/svc-observability/svc/server/query/read"
@@ -94,11 +95,6 @@ type App struct {
 	closed  sync.Once
 }
 
-type closer struct {
-	name  string
-	close func(context.Context) error
-}
-
 // New opens everything that the configuration names: data folder, database, warehouse, queue, listeners. If it fails, it closes
 // what it has opened.
 func New(ctx context.Context, cfg config.Config, opts Options) (*App, error) {
@@ -137,13 +133,9 @@ func newApp(cfg config.Config, opts Options) *App {
 	return &App{cfg: cfg, opts: opts, log: opts.Logger, registry: prometheus.NewRegistry()}
 }
 
-// onClose registers a function for Close. The last one registered runs first.
-func (a *App) onClose(name string, fn func(context.Context) error) {
-	a.closers = append(a.closers, closer{name, fn})
-}
-
 // Run serves until ctx ends or a listener fails, and then stops gracefully: it takes no more connections, lets running requests
-// end, stores what is queued and closes everything. All of this happens within the shutdown timeout.
+// end, stores what is queued and closes everything. All of this happens within the shutdown timeout: telemetry that cannot be stored
+// in time stays in the queue.
 func (a *App) Run(ctx context.Context) error {
 	failed := make(chan error, 3)
 	a.serve(failed)
@@ -153,22 +145,7 @@ func (a *App) Run(ctx context.Context) error {
 	case err = <-failed:
 	}
 	a.log.Info("stopping")
-	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.cfg.ShutdownTimeout)
-	defer cancel()
-	return errors.Join(err, a.Close(stop))
-}
-
-// Close closes everything that New opened, in reverse order. A second call does nothing.
-func (a *App) Close(ctx context.Context) error {
-	var errs []error
-	a.closed.Do(func() {
-		for i := len(a.closers) - 1; i >= 0; i-- {
-			if err := a.closers[i].close(ctx); err != nil {
-				errs = append(errs, fmt.Errorf("closing %s: %w", a.closers[i].name, err))
-			}
-		}
-	})
-	return errors.Join(errs...)
+	return errors.Join(err, a.Close(context.WithoutCancel(ctx)))
 }
 
 // Abandon ends at once what would outlive this process. It is for a program that exits without Close. Acknowledged telemetry is
@@ -187,7 +164,7 @@ func (a *App) openDataDir(context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.onClose("data folder", func(context.Context) error { return release() })
+	a.onCloseUntil("data folder", limits.StopEngine, func(context.Context) error { return release() })
 	return nil
 }
 
@@ -201,7 +178,7 @@ func (a *App) openStore(ctx context.Context) error {
 		return err
 	}
 	a.store = s
-	a.onClose("database", func(context.Context) error { return s.Close() })
+	a.onCloseUntil("database", limits.StopEngine, func(context.Context) error { return s.Close() })
 	hasher, identity, err := claimIdentity(ctx, s, a.cfg)
 	if err != nil {
 		return err

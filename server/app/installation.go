@@ -12,6 +12,7 @@ import (
 	"github.com/svc-observability/svc/server/auth"
 	"github.com/svc-observability/svc/server/config"
 	"github.com/svc-observability/svc/server/ingest/queue"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/store"
 )
 
@@ -231,7 +232,7 @@ func Adopt(ctx context.Context, cfg config.Config, opts Options, lost Lost) (id 
 		if a.store, err = OpenDatabase(ctx, cfg); err != nil {
 			return id, err
 		}
-		a.onClose("database", func(context.Context) error { return a.store.Close() })
+		a.onCloseUntil("database", limits.StopEngine, func(context.Context) error { return a.store.Close() })
 		if a.hasher, err = OpenHasher(cfg); err != nil {
 			return id, err
 		}

@@ -24,3 +24,9 @@ func Choices(f protoreflect.FieldDescriptor) (allowed, shown []string) {
 	spec, _ := proto.GetExtension(f.Options(), optionsv1.E_Field).(*optionsv1.FieldSpec)
 	return rules.GetString().GetIn(), spec.GetValues()
 }
+
+// UsualValues returns the usual values of a field that takes any text. It is empty if the contract does not list them.
+func UsualValues(f protoreflect.FieldDescriptor) []string {
+	spec, _ := proto.GetExtension(f.Options(), optionsv1.E_Field).(*optionsv1.FieldSpec)
+	return spec.GetUsualValues()
+}

@@ -69,6 +69,9 @@ var orgPattern = regexp.MustCompile(`^[A-Za-z0-9_]{1,128}$`)
 // trusted. Package confine checks and wraps it, and the engine runs it under row policies as a user without rights. Errors of the
 // engine are *Error and must not be shown, because their text can contain stored values.
 func (w *Warehouse) SelectConfined(ctx context.Context, org principal.OrgID, sql string, limits TenantLimits) (*TenantResult, error) {
+	if err := w.usable(); err != nil {
+		return nil, err
+	}
 	t, err := w.confined(ctx, org, sql)
 	if err != nil {
 		return nil, err

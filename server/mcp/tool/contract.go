@@ -23,17 +23,21 @@ func fieldOf(name string) (protoreflect.FieldDescriptor, error) {
 	return f, nil
 }
 
-// choicesOf returns the possible values of a field: those that a request may have, or those that an answer can have. It returns nil
-// if the contract does not list them.
+// choicesOf returns the values of a field: those that a request may have, those that an answer can have, or those that are usual. It
+// returns nil if the contract does not list them.
 func choicesOf(f protoreflect.FieldDescriptor) []string {
 	values, shown := contract.Choices(f)
 	if len(values) == 0 {
 		values = shown
 	}
-	return slices.DeleteFunc(slices.Clone(values), func(v string) bool { return v == "" }) // an empty text means that the request leaves the field out
+	if len(values) == 0 {
+		values = contract.UsualValues(f)
+	}
+	// An empty text means that the request leaves the field out.
+	return slices.DeleteFunc(slices.Clone(values), func(v string) bool { return v == "" })
 }
 
-// Choices returns the possible values of a field of the contract, such as QueryMetric.type.
+// Choices returns the possible or usual values of a field of the contract, such as QueryMetric.type.
 func Choices(name string) ([]string, error) {
 	f, err := fieldOf(name)
 	if err != nil {

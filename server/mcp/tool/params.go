@@ -63,13 +63,9 @@ type shorthand interface {
 // described is implemented by types whose description is too long for a tag.
 type described interface{ Describe() string }
 
-// Severities are the short names of severities in OpenTelemetry. The contract takes any text, but search finds records by these
-// names: ingest gives one to each record that has only a number.
-func Severities() []string { return []string{"TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"} }
-
 // shape sets the form of a text that several tools take.
 func (p *param) shape(name string) error {
-	example := ""
+	var example string
 	switch name {
 	case "trace":
 		p.pattern, p.form, example = "^[0-9a-fA-F]{32}$", "32 hexadecimal digits", "4bf92f3577b34da6a3ce929d0e0e4736"
@@ -77,8 +73,6 @@ func (p *param) shape(name string) error {
 		p.pattern, p.form, example = "^[0-9a-fA-F]{16}$", "16 hexadecimal digits", "00f067aa0ba902b7"
 	case "fingerprint":
 		p.pattern, p.form, example = "^[0-9]{1,20}$", "a whole number as text", "9223372036854775808"
-	case "severity":
-		p.enum = Severities()
 	default:
 		return fmt.Errorf("there is no shape %s", name)
 	}

@@ -140,7 +140,7 @@ func (j *job) run(ctx context.Context) error {
 		j.out.Kind = "none"
 		return nil
 	}
-	if j.visual == "list" || j.source.GetResultShape() == "list" {
+	if showsList(j.visual, j.source) {
 		return j.list(ctx)
 	}
 	return j.query(ctx)

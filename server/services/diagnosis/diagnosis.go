@@ -80,7 +80,18 @@ func (s *Service) GetAgentSessionVerdict(
 	if err != nil {
 		return nil, err
 	}
-	return s.engine.AgentSession(ctx, req.GetSessionId(), p)
+	return s.engine.AgentSessionVerdict(ctx, req.GetSessionId(), p)
+}
+
+// GetAgentSessionFigures measures a session of an agent.
+func (s *Service) GetAgentSessionFigures(
+	ctx context.Context, req *svcv2.GetAgentSessionFiguresRequest,
+) (*svcv2.AgentSessionFigures, error) {
+	p, err := period(req.GetStartTime(), req.GetEndTime(), limits.AgentSessionWindow)
+	if err != nil {
+		return nil, err
+	}
+	return s.engine.AgentSessionFigures(ctx, req.GetSessionId(), p)
 }
 
 // ofPrevious changes an error about a window so that it names the fields of the previous period.

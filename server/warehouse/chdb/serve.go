@@ -43,6 +43,9 @@ const drainTime = 10 * time.Second
 // that; the engine's work can wait in the queue (docs/performance.md).
 const engineNice = 5
 
+// ErrStuck says that the process stopped while statements were running that cannot be cancelled.
+var ErrStuck = errors.New("statements did not end in time")
+
 // ErrParentGone says that the process that started this one has died.
 var ErrParentGone = errors.New("the parent process has ended")
 
@@ -122,7 +125,7 @@ func serve(ctx context.Context, cfg Config, engine *Engine, listener net.Listene
 				cfg.Logger.Warn("reads did not end in time; the warehouse process ends without them")
 				return serveErr
 			}
-			return errors.Join(serveErr, errors.New("statements did not end in time"))
+			return errors.Join(serveErr, ErrStuck)
 		}
 	}
 	if serveErr == nil {
