@@ -35,6 +35,9 @@ func (e *Engine) unknownNames(ctx context.Context, org principal.OrgID, r *query
 				continue // a warning less; the values themselves are right
 			}
 			for _, name := range asked.values {
+				if asked.part && slices.ContainsFunc(known, func(k string) bool { return strings.Contains(strings.ToLower(k), strings.ToLower(name)) }) {
+					continue
+				}
 				if w := Unknown(asked.kind, name, known); w != "" && !slices.Contains(out, w) {
 					out = append(out, w)
 				}
@@ -48,6 +51,8 @@ func (e *Engine) unknownNames(ctx context.Context, org principal.OrgID, r *query
 type asked struct {
 	kind   reads.Named
 	values []string
+	// part says that the name must contain the value.
+	part bool
 }
 
 // asksFor lists the names that rows must have to pass a filter.
@@ -64,8 +69,9 @@ func asksFor(s query.Source, f query.Filter) []asked {
 	var out []asked
 	for m := range f.Matches {
 		kind, ok := kinds[m.Field.Key]
-		if ok && m.Field.Scope == query.Builtin && (m.Op == query.OpEqual || m.Op == query.OpIn) && !slices.Contains(m.Values, "") {
-			out = append(out, asked{kind, m.Values})
+		exact := m.Op == query.OpEqual || m.Op == query.OpIn
+		if ok && m.Field.Scope == query.Builtin && (exact || m.Op == query.OpContains) && !slices.Contains(m.Values, "") {
+			out = append(out, asked{kind, m.Values, !exact})
 		}
 	}
 	return out
