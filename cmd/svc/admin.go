@@ -32,6 +32,7 @@ func (c *cli) admin() *cobra.Command {
 		c.adminUsage(),
 		c.adminOutcomes(),
 		c.adminRegion(),
+		c.adminInstallation(),
 		c.adminSQL(),
 	)
 	return cmd

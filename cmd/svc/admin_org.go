@@ -40,7 +40,7 @@ Deleting an organization deletes its audit log. This list keeps who deleted the 
 			if err != nil {
 				return err
 			}
-			s, _, err := app.OpenStore(cmd.Context(), cfg)
+			s, err := app.OpenDatabase(cmd.Context(), cfg)
 			if err != nil {
 				return err
 			}

@@ -54,7 +54,7 @@ Use it for a lost password. It works beside a running server. The API keys and t
 			if err != nil {
 				return err
 			}
-			s, _, err := app.OpenStore(cmd.Context(), cfg)
+			s, err := app.OpenDatabase(cmd.Context(), cfg)
 			if err != nil {
 				return err
 			}

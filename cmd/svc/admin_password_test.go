@@ -79,7 +79,7 @@ func TestAdminOrgList(t *testing.T) {
 	o := newOperator(t)
 	var second bootstrap.File
 	o.decode(&second, "org", "create", "Second")
-	s, _, err := app.OpenStore(t.Context(), config.Config{DataDir: o.dir})
+	s, err := app.OpenDatabase(t.Context(), config.Config{DataDir: o.dir})
 	if err != nil {
 		t.Fatal(err)
 	}

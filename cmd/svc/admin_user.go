@@ -99,7 +99,7 @@ func (c *cli) createUser(
 	role principal.Role,
 	email, name, password string,
 ) (_ createdUser, err error) {
-	s, _, err := app.OpenStore(ctx, cfg)
+	s, err := app.OpenDatabase(ctx, cfg)
 	if err != nil {
 		return createdUser{}, err
 	}

@@ -69,7 +69,7 @@ this by itself. With a ClickHouse server, run the command once after an upgrade,
 }
 
 func (c *cli) migrateUp(ctx context.Context, cfg config.Config) error {
-	s, _, err := app.OpenStore(ctx, cfg) // migrates
+	s, err := app.OpenDatabase(ctx, cfg) // migrates
 	if err != nil {
 		return err
 	}

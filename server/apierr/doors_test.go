@@ -23,12 +23,11 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/gen/svc/v2/svcv2connect"
 	"github.com/svc-observability/svc/server/apierr"
-	"github.com/svc-observability/svc/server/contract"
 	"github.com/svc-observability/svc/server/golden"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/rest"
-	"github.com/svc-observability/svc/server/rpc"
 	"github.com/svc-observability/svc/server/rpc/loopback"
+	"github.com/svc-observability/svc/server/rpc/rpctest"
 	"github.com/svc-observability/svc/server/wirejson"
 )
 
@@ -48,18 +47,10 @@ func (failing) GetApiKey(_ context.Context, req *svcv2.GetApiKeyRequest) (*svcv2
 // doors serves the failing service by Connect, gRPC and REST on a real listener, for a caller with full access.
 func doors(t *testing.T) *httptest.Server {
 	t.Helper()
-	c, err := contract.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	logger := slog.New(slog.DiscardHandler)
-	chain, err := rpc.New(rpc.Config{Contract: c, Logger: logger})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c, chain := rpctest.New(t)
 	mux := http.NewServeMux()
 	mux.Handle(svcv2connect.NewApiKeysServiceHandler(failing{}, chain.Options()...))
-	v2, err := rest.New(rest.Config{Conn: loopback.SharingConn(mux), Contract: c, Admit: chain.Admit, Logger: logger})
+	v2, err := rest.New(rest.Config{Conn: loopback.SharingConn(mux), Contract: c, Admit: chain.Admit, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

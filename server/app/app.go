@@ -24,6 +24,7 @@ import (
 	"github.com/svc-observability/svc/server/ingest/pipeline"
 	"github.com/svc-observability/svc/server/ingest/queue"
 	"github.com/svc-observability/svc/server/ingest/usage"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp"
 	"github.com/svc-observability/svc/server/outage"
 	"github.com/svc-observability/svc/server/query/read"
@@ -55,6 +56,8 @@ type Options struct {
 	// MCPFixtures add the tools and resources to the MCP server that the conformance suite of the protocol calls. Only tests set
 	// it; no setting leads here.
 	MCPFixtures mcp.Fixtures
+	// adopt takes over the warehouse and the queue of a lost database, see Adopt.
+	adopt bool
 }
 
 func (o *Options) reads(w read.ConfinedWarehouse) read.ConfinedWarehouse {
@@ -73,6 +76,7 @@ type App struct {
 
 	store      *store.Store
 	hasher     *auth.Hasher
+	identity   store.Identity
 	supervisor *chdb.Supervisor // nil with an external ClickHouse server
 	warehouse  *warehouse.Warehouse
 	queue      *queue.Log
@@ -91,21 +95,10 @@ type App struct {
 	closed  sync.Once
 }
 
-type closer struct {
-	name  string
-	close func(context.Context) error
-}
-
 // New opens everything that the configuration names: data folder, database, warehouse, queue, listeners. If it fails, it closes
 // what it has opened.
 func New(ctx context.Context, cfg config.Config, opts Options) (*App, error) {
-	if opts.Logger == nil {
-		opts.Logger = slog.Default()
-	}
-	if opts.Progress == nil {
-		opts.Progress = func(string) {}
-	}
-	a := &App{cfg: cfg, opts: opts, log: opts.Logger, registry: prometheus.NewRegistry()}
+	a := newApp(cfg, opts)
 	a.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	for _, step := range []struct {
 		name string
@@ -115,13 +108,14 @@ func New(ctx context.Context, cfg config.Config, opts Options) (*App, error) {
 		{"Opening the ports", a.listen},
 		{"Opening the database", a.openStore},
 		{"Starting the warehouse", a.openWarehouse},
-		{"Opening the ingest queue", a.openIngest},
+		{"Opening the ingest queue", a.openQueue},
+		{"Opening the ports of ingest", a.openIngest},
 		{"Opening the API", a.mountAPI},
 		{"Watching for deleted organizations", a.openPurge},
 		{"Looking for telemetry of older versions", a.openBackfill},
 		{"Checking for a first start", a.createFirst},
 	} {
-		opts.Progress(step.name)
+		a.opts.Progress(step.name)
 		if err := step.open(ctx); err != nil {
 			return nil, errors.Join(err, a.Close(context.WithoutCancel(ctx)))
 		}
@@ -129,13 +123,19 @@ func New(ctx context.Context, cfg config.Config, opts Options) (*App, error) {
 	return a, nil
 }
 
-// onClose registers a function for Close. The last one registered runs first.
-func (a *App) onClose(name string, fn func(context.Context) error) {
-	a.closers = append(a.closers, closer{name, fn})
+func newApp(cfg config.Config, opts Options) *App {
+	if opts.Logger == nil {
+		opts.Logger = slog.Default()
+	}
+	if opts.Progress == nil {
+		opts.Progress = func(string) {}
+	}
+	return &App{cfg: cfg, opts: opts, log: opts.Logger, registry: prometheus.NewRegistry()}
 }
 
 // Run serves until ctx ends or a listener fails, and then stops gracefully: it takes no more connections, lets running requests
-// end, stores what is queued and closes everything. All of this happens within the shutdown timeout.
+// end, stores what is queued and closes everything. All of this happens within the shutdown timeout: telemetry that cannot be stored
+// in time stays in the queue.
 func (a *App) Run(ctx context.Context) error {
 	failed := make(chan error, 3)
 	a.serve(failed)
@@ -145,22 +145,7 @@ func (a *App) Run(ctx context.Context) error {
 	case err = <-failed:
 	}
 	a.log.Info("stopping")
-	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.cfg.ShutdownTimeout)
-	defer cancel()
-	return errors.Join(err, a.Close(stop))
-}
-
-// Close closes everything that New opened, in reverse order. A second call does nothing.
-func (a *App) Close(ctx context.Context) error {
-	var errs []error
-	a.closed.Do(func() {
-		for i := len(a.closers) - 1; i >= 0; i-- {
-			if err := a.closers[i].close(ctx); err != nil {
-				errs = append(errs, fmt.Errorf("closing %s: %w", a.closers[i].name, err))
-			}
-		}
-	})
-	return errors.Join(errs...)
+	return errors.Join(err, a.Close(context.WithoutCancel(ctx)))
 }
 
 // Abandon ends at once what would outlive this process. It is for a program that exits without Close. Acknowledged telemetry is
@@ -179,20 +164,30 @@ func (a *App) openDataDir(context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.onClose("data folder", func(context.Context) error { return release() })
+	a.onCloseUntil("data folder", limits.StopEngine, func(context.Context) error { return release() })
 	return nil
 }
 
 func (a *App) openStore(ctx context.Context) error {
-	s, hasher, err := OpenStore(ctx, a.cfg)
+	open := OpenDatabase
+	if a.opts.adopt {
+		open = openDatabase // which creates the database anew
+	}
+	s, err := open(ctx, a.cfg)
 	if err != nil {
 		return err
 	}
-	a.store, a.hasher = s, hasher
+	a.store = s
+	a.onCloseUntil("database", limits.StopEngine, func(context.Context) error { return s.Close() })
+	hasher, identity, err := claimIdentity(ctx, s, a.cfg)
+	if err != nil {
+		return err
+	}
+	a.hasher, a.identity = hasher, identity
 	// Nodes with different fingerprints do not recognize each other's keys.
-	a.log.Info("database opened", "dialect", s.Dialect(), "secret_key_fingerprint", hasher.Fingerprint())
+	a.log.Info("database opened", "dialect", s.Dialect(), "secret_key_fingerprint", hasher.Fingerprint(),
+		"installation", identity.Installation)
 	s.Subscribe(a.logFeed())
-	a.onClose("database", func(context.Context) error { return s.Close() })
 	if err := s.ClaimRegion(ctx, a.cfg.Region); errors.Is(err, store.ErrOtherRegion) {
 		// Otherwise this server would accept the keys of the other region. If it refused them, exporters would drop what they
 		// send.
@@ -223,37 +218,21 @@ func (a *App) logFeed() func(store.Change) {
 	}
 }
 
-// OpenStore opens and migrates the relational database that the configuration names. It also returns the hasher of its secrets.
-// It works beside a running server.
-func OpenStore(ctx context.Context, cfg config.Config) (*store.Store, *auth.Hasher, error) {
-	hasher, err := OpenHasher(cfg)
-	if err != nil {
-		return nil, nil, err
-	}
-	sc := store.Config{URL: cfg.DatabaseURL.Reveal()}
-	if sc.URL == "" {
-		sc.Path = filepath.Join(cfg.DataDir, "svc.db")
-	}
-	s, err := store.Open(ctx, sc)
-	if err != nil {
-		if sc.URL != "" {
-			return nil, nil, fmt.Errorf("database-url: %w", err)
-		}
-		return nil, nil, err
-	}
-	return s, hasher, nil
-}
-
 // PepperFile is the file with the key of the hashes. It is used unless the configuration gives the key itself.
 func PepperFile(cfg config.Config) string { return filepath.Join(cfg.DataDir, "secrets", "pepper") }
 
 // OpenHasher returns the hasher of secrets that the configuration names. It creates the pepper file if that is missing.
-func OpenHasher(cfg config.Config) (*auth.Hasher, error) {
+func OpenHasher(cfg config.Config) (*auth.Hasher, error) { return newHasher(cfg, auth.LoadPepper) }
+
+// readHasher is OpenHasher, except that a missing pepper file is an error, fs.ErrNotExist.
+func readHasher(cfg config.Config) (*auth.Hasher, error) { return newHasher(cfg, auth.ReadPepper) }
+
+func newHasher(cfg config.Config, load func(path string) ([]byte, error)) (*auth.Hasher, error) {
 	if text := cfg.SecretKey.Reveal(); text != "" {
 		sum := sha256.Sum256([]byte(text))
 		return auth.NewHasher(sum[:])
 	}
-	pepper, err := auth.LoadPepper(PepperFile(cfg))
+	pepper, err := load(PepperFile(cfg))
 	if err != nil {
 		return nil, err
 	}

@@ -10,12 +10,12 @@ import (
 	"github.com/svc-observability/svc/server/ingest/credentials"
 	"github.com/svc-observability/svc/server/ingest/pipeline"
 	"github.com/svc-observability/svc/server/ingest/queue"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
 
-// openIngest opens the queue, resumes the batches that an earlier run acknowledged but did not store, and makes the two ingest
-// doors.
-func (a *App) openIngest(context.Context) error {
+// openQueue opens the queue of this node.
+func (a *App) openQueue(ctx context.Context) error {
 	if !a.cfg.Roles.Has(config.RoleIngest) {
 		return nil
 	}
@@ -35,6 +35,15 @@ func (a *App) openIngest(context.Context) error {
 	}
 	a.queue = log
 	a.onClose("ingest queue", log.Close)
+	return a.claimQueue(ctx, log)
+}
+
+// openIngest resumes the batches that an earlier run acknowledged but did not store, and makes the two ingest doors.
+func (a *App) openIngest(context.Context) error {
+	if !a.cfg.Roles.Has(config.RoleIngest) {
+		return nil
+	}
+	log := a.queue
 	if err := a.openUsage(log.ID()); err != nil {
 		return err
 	}
@@ -51,7 +60,7 @@ func (a *App) openIngest(context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.onClose("ingest pipeline", a.pipeline.Close)
+	a.onCloseUntil("ingest pipeline", limits.StopBacklog, a.stopPipeline)
 	a.registry.MustRegister(ingest.QueueCollector{Log: log, Pipeline: a.pipeline})
 	keys := auth.NewIngest(auth.IngestConfig{Store: a.store, Hasher: a.hasher, Logger: a.log})
 	a.onClose("ingest keys", func(context.Context) error { keys.Close(); return nil })
@@ -82,9 +91,12 @@ func (a *App) openIngest(context.Context) error {
 		return err
 	}
 	a.ingest = gateway.HTTPServer()
-	a.onClose("ingest server", a.shutdown(a.ingest, "ingest"))
+	a.onCloseDoor("ingest server", a.shutdown(a.ingest, "ingest"))
 	a.otlp = gateway.GRPCServer()
-	a.onClose("otlp grpc server", a.shutdown(a.otlp, "otlp grpc"))
-	a.onClose("ingest health", func(context.Context) error { gateway.Drain(); return nil })
+	stop := a.shutdown(a.otlp, "otlp grpc")
+	a.onCloseDoor("otlp grpc server", func(ctx context.Context) error {
+		gateway.Drain()
+		return stop(ctx)
+	})
 	return nil
 }

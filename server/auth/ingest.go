@@ -145,7 +145,7 @@ func (a *IngestAuthenticator) Lookup(ctx context.Context, secret string) (Ingest
 		)
 	case kindUnknown, kindOAuth:
 		return IngestKey{}, fmt.Errorf(
-			"%w: this is not an ingest key; an ingest key begins with svc_pk_, svc_sk_ or svc_ik_ and has %d characters",
+			"%w: this is not an ingest key; an ingest key begins with "+IngestKeyPrefixes+" and has %d characters",
 			ErrMalformedKey,
 			prefixLength+secretLength,
 		)

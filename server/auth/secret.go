@@ -31,6 +31,9 @@ const (
 	// PrefixInvitation begins the token in the link of an invitation. It is not a credential for calls.
 	PrefixInvitation = "svc_iv_"
 
+	// IngestKeyPrefixes names the prefixes of ingest keys in messages.
+	IngestKeyPrefixes = PrefixPublicKey + ", " + PrefixPrivateKey + " or " + PrefixCustomKey
+
 	prefixLength = 7
 	// secretLength is 32 bytes as base64url text.
 	secretLength = 43
@@ -92,17 +95,18 @@ func equalHash(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), 
 // LoadPepper reads the pepper file. If the file is missing, it creates it and its folder. Processes that start together get the
 // same pepper. A file that other users can read is refused.
 func LoadPepper(path string) ([]byte, error) {
-	pepper, err := readPepper(path)
+	pepper, err := ReadPepper(path)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return pepper, err
 	}
 	if err := createPepper(path); err != nil {
 		return nil, fmt.Errorf("auth: create the pepper: %w", err)
 	}
-	return readPepper(path)
+	return ReadPepper(path)
 }
 
-func readPepper(path string) ([]byte, error) {
+// ReadPepper reads the pepper file. The error is fs.ErrNotExist if the file is missing.
+func ReadPepper(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, fmt.Errorf("auth: read the pepper: %w", err)

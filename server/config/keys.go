@@ -193,7 +193,7 @@ func Keys() []Key {
 		},
 		{
 			Name: "shutdown-timeout", Kind: KindDuration, Default: "30s",
-			Help:   "how long a shutdown waits for open requests",
+			Help:   "how long a stop may take; telemetry that cannot be stored in this time stays in the queue for the next start",
 			assign: duration(func(c *Config) *time.Duration { return &c.ShutdownTimeout }),
 		},
 		{

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	"google.golang.org/genproto/googleapis/api/annotations"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -162,10 +161,4 @@ func bind(d protoreflect.MethodDescriptor, m *Method) (Binding, []string) {
 		}
 	}
 	return b, faults
-}
-
-// required reports whether a field must be given.
-func required(f protoreflect.FieldDescriptor) bool {
-	rules, ok := proto.GetExtension(f.Options(), validate.E_Field).(*validate.FieldRules)
-	return ok && rules.GetRequired()
 }

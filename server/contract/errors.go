@@ -87,7 +87,7 @@ func (m *Method) readErrors(list []string) []string {
 		expect(apierr.ParameterInvalid, "ParameterInvalidError", "it takes query parameters")
 	}
 	for _, q := range m.HTTP.QueryParams {
-		if required(m.Descriptor.Input().Fields().ByName(protoreflect.Name(q))) {
+		if Rules(m.Descriptor.Input().Fields().ByName(protoreflect.Name(q))).GetRequired() {
 			expect(apierr.ParameterMissing, "ParameterMissingError", "query parameter "+q+" is required")
 		}
 	}

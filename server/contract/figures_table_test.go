@@ -27,14 +27,15 @@ var boundFigures = []struct{ figure, paths string }{
 		"QueryBreakdownRequest.end_time QueryLogBreakdownRequest.end_time QueryMetricBreakdownRequest.end_time " +
 		"QueryProductEventBreakdownRequest.end_time QueryService.QueryBreakdown QueryTraceBreakdownRequest.end_time " +
 		"TracesService.QueryTraceBreakdown"},
+	{limits.Lasts(limits.AgentIdleGap), "AgentSessionFigures.idle_gap_count"},
 	{limits.Lasts(limits.ErrorLookBack), "ErrorEventsService.GetErrorEvent"},
 	{limits.Lasts(limits.SignalWindow), "InstrumentationService.GetTelemetrySignals TelemetrySignals.window_start"},
 	{limits.Lasts(limits.TraceRetention), "ServiceMapService.GetServiceMap ServiceOverview.operations"},
 	{limits.Lasts(limits.SessionLifetime), "SessionsService.SignIn"},
 	{limits.Lasts(limits.AttributeWindow), "AttributesService.ListAttributeKeys ListAttributeKeysRequest.end_time " +
 		"ListAttributeValuesRequest.end_time"},
-	{limits.Lasts(limits.AgentSessionWindow), "DiagnosisService.GetAgentSessionVerdict GetAgentSessionRequest.end_time " +
-		"GetAgentSessionVerdictRequest.end_time"},
+	{limits.Lasts(limits.AgentSessionWindow), "DiagnosisService.GetAgentSessionFigures DiagnosisService.GetAgentSessionVerdict " +
+		"GetAgentSessionFiguresRequest.end_time GetAgentSessionRequest.end_time GetAgentSessionVerdictRequest.end_time"},
 	{limits.Lasts(limits.ErrorWindow), "ErrorEventsService.SearchErrorEvents GetErrorEventRequest.end_time " +
 		"SearchErrorEventsRequest.end_time"},
 	{limits.Lasts(limits.MetricWindow), "GetMetricRequest.end_time ListMetricsRequest.end_time MetricsService.GetMetric " +

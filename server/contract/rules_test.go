@@ -5,18 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	optionsv1 "github.com/svc-observability/svc/gen/svc/options/v1"
+	"github.com/svc-observability/svc/server/contract"
 	"github.com/svc-observability/svc/server/limits"
 )
-
-func rules(f protoreflect.FieldDescriptor) *validate.FieldRules {
-	r, _ := proto.GetExtension(f.Options(), validate.E_Field).(*validate.FieldRules)
-	return r
-}
 
 // TestPageLimits holds the limit of every list to one bound. Package paging relies on it.
 func TestPageLimits(t *testing.T) {
@@ -25,7 +18,7 @@ func TestPageLimits(t *testing.T) {
 		if f == nil || f.Kind() != protoreflect.Int32Kind {
 			continue
 		}
-		if r := rules(f).GetInt32(); r.GetGte() != 1 || r.GetLte() < 1 || r.GetLte() > limits.LargestPage {
+		if r := contract.Rules(f).GetInt32(); r.GetGte() != 1 || r.GetLte() < 1 || r.GetLte() > limits.LargestPage {
 			t.Errorf("%s needs (buf.validate.field).int32 = {gte: 1, lte: %d}", f.FullName(), limits.LargestPage)
 		}
 	}
@@ -45,8 +38,8 @@ func TestChoicesAgree(t *testing.T) {
 			if shown == nil {
 				continue
 			}
-			options, _ := proto.GetExtension(shown.Options(), optionsv1.E_Field).(*optionsv1.FieldSpec)
-			got, want := choices(f), options.GetValues()
+			got, _ := contract.Choices(f)
+			_, want := contract.Choices(shown)
 			if len(got) == 0 && len(want) == 0 {
 				continue
 			}
@@ -59,12 +52,4 @@ func TestChoicesAgree(t *testing.T) {
 	if compared < 5 {
 		t.Errorf("compared %d fields only", compared)
 	}
-}
-
-func choices(f protoreflect.FieldDescriptor) []string {
-	r := rules(f)
-	if f.IsList() {
-		r = r.GetRepeated().GetItems()
-	}
-	return r.GetString().GetIn()
 }

@@ -2,132 +2,125 @@ package diagnose
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"time"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/genai"
+	"github.com/svc-observability/svc/server/limits"
 )
 
-// longestIdle is the pause above which a person or a queue was idle, not the agent.
-const longestIdle = 5 * time.Second
-
-// AgentFigures are the figures of an agent's session. Durations are in milliseconds.
-type AgentFigures struct {
-	// ModelCalls, ToolCalls and Traces are numbers of what the session has.
-	ModelCalls, ToolCalls, Traces int
-	// Vendors, Agents and Services are sorted names.
-	Vendors, Agents, Services []string
-	// TokenReporting is per-call, roll-up or none (see TokenReporting).
-	TokenReporting string
-	Tokens         AgentTokens
-	// Cost is nil if no span reports a cost.
-	Cost *float64
-	// Models and Tools come in the order of their calls, Failures in the order of their counts, the most frequent first.
-	Models   []AgentModel
-	Tools    []AgentToolUse
-	Failures []AgentFailures
-	// FirstTokenMs is the time of model calls until their first token, InferenceMs the rest of these calls, ToolMs the time of tools.
-	FirstTokenMs, InferenceMs, ToolMs float64
-	// WallClockMs lasts from the first to the last span. ActiveMs is the part of it in turns, IdleMs the pauses between turns.
-	WallClockMs, ActiveMs, IdleMs float64
-	// IdleGaps is the number of pauses of more than 5 seconds.
-	IdleGaps int
+// AgentSessionFigures measures an agent's session.
+func (e *Engine) AgentSessionFigures(ctx context.Context, id string, p Period) (*svcv2.AgentSessionFigures, error) {
+	s, err := e.agentSession(ctx, id, p)
+	if err != nil {
+		return nil, err
+	}
+	return measureAgentSession(s), nil
 }
 
-// AgentTokens are the tokens of a session.
-type AgentTokens struct{ Input, CacheRead, CacheWrite, Output, Reasoning, Total float64 }
-
-// AgentModel is a model with its calls. Cost is nil if no call reports one.
-type AgentModel struct {
-	Model       string
-	LLMCalls    int
-	TotalTokens float64
-	Cost        *float64
+// agentSession reads a session with the beginnings of its messages.
+func (e *Engine) agentSession(ctx context.Context, id string, p Period) (*svcv2.AgentSession, error) {
+	return e.read.Agents.GetAgentSession(ctx, &svcv2.GetAgentSessionRequest{
+		SessionId: id, StartTime: p.start(), EndTime: p.end(), PayloadChars: 400,
+	})
 }
 
-// AgentToolUse is a tool with its calls.
-type AgentToolUse struct {
-	Name               string
-	Calls, Failed      int
-	TotalMs, SlowestMs float64
-}
-
-// AgentFailures counts failures of one kind and label.
-type AgentFailures struct {
-	Kind, Label string
-	Count       int
-}
-
-// MeasureAgentSession computes the figures of a session from its spans.
-func MeasureAgentSession(s *svcv2.AgentSession) AgentFigures {
-	var f AgentFigures
+// measureAgentSession computes the figures of a session from its spans and turns.
+func measureAgentSession(s *svcv2.AgentSession) *svcv2.AgentSessionFigures {
+	spans := s.GetSpans()
+	f := &svcv2.AgentSessionFigures{
+		Object: "agent_session_figures", SessionId: s.GetId(), StartTime: spans[0].GetStartTime(), Truncated: s.GetTruncated(),
+		SpanCount: int32(len(spans)), TokenReporting: tokenReporting(spans), Turns: s.GetTurns(),
+	}
+	if s.GetTruncated() {
+		f.ResumeStartTime = spans[len(spans)-1].GetStartTime()
+	}
 	vendors, agents, services, traces := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
-	models, tools, failures := map[string]*AgentModel{}, map[string]*AgentToolUse{}, map[string]*AgentFailures{}
-	var calls, rolled AgentTokens
+	models, tools := map[string]*svcv2.AgentModelUse{}, map[string]*svcv2.AgentToolUse{}
+	failures := map[string]*svcv2.AgentFailureCount{}
+	calls, rolled := &svcv2.AgentTokens{}, &svcv2.AgentTokens{}
 	var callCost, rolledCost float64
 	var costs bool
-	for _, sp := range s.GetSpans() {
+	for _, sp := range spans {
 		vendors[sp.GetVendor()], agents[sp.GetAgent()], services[sp.GetServiceName()], traces[sp.GetTraceId()] = true, true, true, true
 		costs = costs || sp.GetHasCost()
 		switch op := sp.GetOperation(); {
-		case ModelCall(op):
-			f.ModelCalls++
-			calls.add(sp)
+		case genai.ModelCall(op):
+			f.ModelCallCount++
+			addTokens(calls, sp)
 			callCost += sp.GetCost()
 			f.FirstTokenMs += sp.GetFirstTokenMs()
 			f.InferenceMs += max(sp.GetDurationMs()-sp.GetFirstTokenMs(), 0)
-			entry(models, sp.GetModel(), AgentModel{Model: sp.GetModel()}).add(sp)
-		case op == OperationTool:
-			f.ToolCalls++
+			m := entry(models, sp.GetModel(), &svcv2.AgentModelUse{Model: sp.GetModel()})
+			m.CallCount++
+			m.TotalTokens += sp.GetInputTokens() + sp.GetOutputTokens()
+			if sp.GetHasCost() {
+				m.Cost = new(m.GetCost() + sp.GetCost())
+			}
+		case op == genai.OperationTool:
+			f.ToolCallCount++
 			f.ToolMs += sp.GetDurationMs()
-			entry(tools, sp.GetTool(), AgentToolUse{Name: sp.GetTool()}).add(sp)
-		case op == OperationTurn: // it repeats the tokens and the cost of its calls
-			rolled.add(sp)
+			t := entry(tools, sp.GetTool(), &svcv2.AgentToolUse{Name: sp.GetTool()})
+			t.CallCount++
+			if sp.GetFailed() {
+				t.FailedCount++
+			}
+			t.TotalMs += sp.GetDurationMs()
+			t.SlowestMs = max(t.GetSlowestMs(), sp.GetDurationMs())
+		case op == genai.OperationTurn: // it repeats the tokens and the cost of its calls
+			addTokens(rolled, sp)
 			rolledCost += sp.GetCost()
 		}
 		if sp.GetFailed() {
-			label := AgentFailureLabel(sp)
-			entry(failures, sp.GetOperation()+label, AgentFailures{Kind: AgentFailureKind(sp), Label: label}).Count++
+			kind, label := failureKind(sp), failureLabel(sp)
+			entry(failures, kind+"\x00"+label, &svcv2.AgentFailureCount{Kind: kind, Label: label}).Count++
 		}
 	}
-	f.Tokens, f.TokenReporting = calls, TokenReporting(s.GetSpans())
-	if f.TokenReporting == "roll-up" {
+	f.Tokens = calls
+	if f.GetTokenReporting() == "roll-up" {
 		f.Tokens = rolled
 	}
 	if costs {
-		if callCost == 0 {
-			callCost = rolledCost
-		}
-		f.Cost = &callCost
+		f.Cost = new(cmp.Or(callCost, rolledCost))
 	}
-	f.Vendors, f.Agents, f.Services, f.Traces = names(vendors), names(agents), names(services), len(traces)
-	f.Models = sorted(models, func(x, y AgentModel) int { return cmp.Or(y.LLMCalls-x.LLMCalls, cmp.Compare(x.Model, y.Model)) })
-	f.Tools = sorted(tools, func(x, y AgentToolUse) int { return cmp.Or(y.Calls-x.Calls, cmp.Compare(x.Name, y.Name)) })
-	f.Failures = sorted(failures, func(x, y AgentFailures) int { return cmp.Or(y.Count-x.Count, cmp.Compare(x.Label, y.Label)) })
-	f.times(AgentTurns(s.GetSpans()))
+	f.Vendors, f.Agents, f.Services, f.TraceCount = names(vendors), names(agents), names(services), int32(len(traces))
+	f.Models = sorted(models, func(x, y *svcv2.AgentModelUse) int {
+		return cmp.Or(cmp.Compare(y.GetCallCount(), x.GetCallCount()), cmp.Compare(x.GetModel(), y.GetModel()))
+	})
+	f.Tools = sorted(tools, func(x, y *svcv2.AgentToolUse) int {
+		return cmp.Or(cmp.Compare(y.GetCallCount(), x.GetCallCount()), cmp.Compare(x.GetName(), y.GetName()))
+	})
+	f.Failures = sorted(failures, func(x, y *svcv2.AgentFailureCount) int {
+		return cmp.Or(cmp.Compare(y.GetCount(), x.GetCount()), cmp.Compare(x.GetLabel(), y.GetLabel()), cmp.Compare(x.GetKind(), y.GetKind()))
+	})
+	measureTimes(f)
 	return f
 }
 
-// times fills in how much of the time the agent worked.
-func (f *AgentFigures) times(turns []*AgentTurn) {
+// measureTimes fills in how much of the time the agent worked.
+func measureTimes(f *svcv2.AgentSessionFigures) {
 	var until, began time.Time
-	for _, t := range turns {
-		switch start := t.Start(); {
+	for _, t := range f.GetTurns() {
+		start := t.GetStartTime().AsTime()
+		end := start.Add(time.Duration(t.GetDurationMs() * float64(time.Millisecond)))
+		switch {
 		case until.IsZero():
-			began, until = start, t.End()
-			f.ActiveMs = ms(until.Sub(start))
+			began, until = start, end
+			f.ActiveMs = t.GetDurationMs()
 			continue
 		case start.After(until):
 			f.IdleMs += ms(start.Sub(until))
-			if start.Sub(until) > longestIdle {
-				f.IdleGaps++
+			if start.Sub(until) > limits.AgentIdleGap {
+				f.IdleGapCount++
 			}
-			f.ActiveMs += ms(t.End().Sub(start))
-		case t.End().After(until):
-			f.ActiveMs += ms(t.End().Sub(until))
+			f.ActiveMs += t.GetDurationMs()
+		case end.After(until):
+			f.ActiveMs += ms(end.Sub(until))
 		}
-		if t.End().After(until) {
-			until = t.End()
+		if end.After(until) {
+			until = end
 		}
 	}
 	f.WallClockMs = ms(until.Sub(began))
@@ -135,7 +128,7 @@ func (f *AgentFigures) times(turns []*AgentTurn) {
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-func (t *AgentTokens) add(sp *svcv2.AgentSpan) {
+func addTokens(t *svcv2.AgentTokens, sp *svcv2.AgentSpan) {
 	t.Input += sp.GetInputTokens()
 	t.Output += sp.GetOutputTokens()
 	t.CacheRead += sp.GetCacheReadTokens()
@@ -144,31 +137,10 @@ func (t *AgentTokens) add(sp *svcv2.AgentSpan) {
 	t.Total += sp.GetInputTokens() + sp.GetOutputTokens()
 }
 
-func (m *AgentModel) add(sp *svcv2.AgentSpan) {
-	m.LLMCalls++
-	m.TotalTokens += sp.GetInputTokens() + sp.GetOutputTokens()
-	if sp.GetHasCost() {
-		sum := sp.GetCost()
-		if m.Cost != nil {
-			sum += *m.Cost
-		}
-		m.Cost = &sum
-	}
-}
-
-func (t *AgentToolUse) add(sp *svcv2.AgentSpan) {
-	t.Calls++
-	if sp.GetFailed() {
-		t.Failed++
-	}
-	t.TotalMs += sp.GetDurationMs()
-	t.SlowestMs = max(t.SlowestMs, sp.GetDurationMs())
-}
-
-// entry returns the value of a key, and makes it from first if the map does not have it.
-func entry[T any](m map[string]*T, key string, first T) *T {
+// entry returns the value of a key. If the map does not have the key, first becomes its value.
+func entry[T any](m map[string]*T, key string, first *T) *T {
 	if m[key] == nil {
-		m[key] = &first
+		m[key] = first
 	}
 	return m[key]
 }
@@ -185,10 +157,10 @@ func names(set map[string]bool) []string {
 	return list
 }
 
-func sorted[T any](m map[string]*T, compare func(x, y T) int) []T {
-	var list []T
+func sorted[T any](m map[string]*T, compare func(x, y *T) int) []*T {
+	var list []*T
 	for _, v := range m {
-		list = append(list, *v)
+		list = append(list, v)
 	}
 	slices.SortFunc(list, compare)
 	return list

@@ -4,53 +4,55 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/genai"
 	"github.com/svc-observability/svc/server/wording"
 )
 
 // repeatedCalls is the number of calls of a tool with the same arguments in one trace from which they are a finding.
 const repeatedCalls = 3
 
-// AgentSession judges an agent's session.
-func (e *Engine) AgentSession(ctx context.Context, id string, p Period) (*svcv2.AgentSessionVerdict, error) {
-	s, err := e.read.Agents.GetAgentSession(
-		ctx,
-		&svcv2.GetAgentSessionRequest{SessionId: id, StartTime: p.start(), EndTime: p.end(), PayloadChars: 400},
-	)
+// AgentSessionVerdict judges an agent's session.
+func (e *Engine) AgentSessionVerdict(ctx context.Context, id string, p Period) (*svcv2.AgentSessionVerdict, error) {
+	s, err := e.agentSession(ctx, id, p)
 	if err != nil {
 		return nil, err
 	}
 	return judgeAgentSession(s), nil
 }
 
-// AgentFailureKind is the kind of operation that failed.
-func AgentFailureKind(sp *svcv2.AgentSpan) string {
+// failureKind is the kind of operation that failed.
+func failureKind(sp *svcv2.AgentSpan) string {
 	switch op := sp.GetOperation(); {
-	case op == OperationTool:
+	case op == genai.OperationTool:
 		return "tool"
-	case ModelCall(op):
+	case genai.ModelCall(op):
 		return "model"
-	case op == OperationTurn:
+	case op == genai.OperationTurn:
 		return "turn"
 	default:
 		return op
 	}
 }
 
-// AgentFailureLabel names the subject and the type of a failure.
-func AgentFailureLabel(sp *svcv2.AgentSpan) string {
+// failureLabel names the subject and the type of a failure.
+func failureLabel(sp *svcv2.AgentSpan) string {
 	subject := cmp.Or(sp.GetTool(), sp.GetModel(), sp.GetAgent(), sp.GetName())
+	if sp.GetOperation() == genai.OperationTurn { // an agent names its model too
+		subject = cmp.Or(sp.GetAgent(), sp.GetName())
+	}
 	return strings.TrimSuffix(subject+": "+cmp.Or(sp.GetErrorType(), wording.Clip(wording.OneLine(sp.GetMessage()), 80)), ": ")
 }
 
-// TokenReporting says where a session reports tokens: `per-call` on model calls, `roll-up` only on other spans, or `none`.
-func TokenReporting(spans []*svcv2.AgentSpan) string {
+// tokenReporting says where a session reports tokens: `per-call` on model calls, `roll-up` only on other spans, or `none`.
+func tokenReporting(spans []*svcv2.AgentSpan) string {
 	reporting := "none"
 	for _, sp := range spans {
 		switch {
-		case sp.GetHasTokens() && ModelCall(sp.GetOperation()):
+		case sp.GetHasTokens() && genai.ModelCall(sp.GetOperation()):
 			return "per-call"
 		case sp.GetHasTokens():
 			reporting = "roll-up"
@@ -61,58 +63,79 @@ func TokenReporting(spans []*svcv2.AgentSpan) string {
 
 // judgeAgentSession finds the failures and faults of a session.
 func judgeAgentSession(s *svcv2.AgentSession) *svcv2.AgentSessionVerdict {
-	v := &svcv2.AgentSessionVerdict{Object: "agent_session_verdict", SessionId: s.GetId(), Truncated: s.GetTruncated()}
-	turns := AgentTurns(s.GetSpans())
-	turnOf := map[string]int32{}
-	for i, t := range turns {
-		for _, sp := range t.Spans {
-			turnOf[sp.GetSpanId()] = int32(i + 1)
-		}
+	spans := s.GetSpans()
+	v := &svcv2.AgentSessionVerdict{
+		Object: "agent_session_verdict", SessionId: s.GetId(), Truncated: s.GetTruncated(), TurnCount: int32(len(s.GetTurns())),
 	}
-	v.TurnCount = int32(len(turns))
+	steps := failedSteps(spans)
 	failed := map[string]int{}
 	byLabel := map[string]*svcv2.AgentFinding{}
 	evidence := ""
-	for _, sp := range s.GetSpans() {
+	for _, sp := range spans {
 		switch op := sp.GetOperation(); {
-		case ModelCall(op):
+		case genai.ModelCall(op):
 			v.ModelCallCount++
-		case op == OperationTool:
+		case op == genai.OperationTool:
 			v.ToolCallCount++
 		}
 		if !sp.GetFailed() {
 			continue
 		}
-		kind, label := AgentFailureKind(sp), AgentFailureLabel(sp)
+		kind, label := failureKind(sp), failureLabel(sp)
 		failed[kind]++
-		if f := byLabel[kind+label]; f != nil {
-			f.Count++
-			continue
-		}
-		f := &svcv2.AgentFinding{
-			Kind:     kind,
-			Severity: "failure",
-			Label:    label,
-			Count:    1,
-			Turn:     turnOf[sp.GetSpanId()],
-			Detail:   wording.Clip(wording.OneLine(sp.GetMessage()), 300),
-			SpanId:   sp.GetSpanId(),
-		}
-		byLabel[kind+label] = f
-		v.Findings = append(v.Findings, f)
 		if evidence == "" || kind != "turn" && evidence == "turn" { // a turn fails because of another span in it
 			evidence = kind
 			v.TraceId, v.SpanId, v.FailedAt = new(sp.GetTraceId()), new(sp.GetSpanId()), sp.GetStartTime()
 		}
+		if kind == "turn" && steps[failureIn(sp)] { // the failure of the step is listed
+			continue
+		}
+		f := byLabel[kind+label]
+		if f == nil {
+			f = &svcv2.AgentFinding{
+				Kind: kind, Severity: "failure", Label: label, Turn: sp.GetTurn(), SpanId: sp.GetSpanId(),
+				Detail: wording.Clip(wording.OneLine(sp.GetMessage()), 300),
+			}
+			byLabel[kind+label] = f
+			v.Findings = append(v.Findings, f)
+		}
+		occurred(f, sp)
 	}
-	loops := repeatedToolCalls(s.GetSpans())
-	for _, l := range loops {
-		l.Turn = turnOf[l.GetSpanId()]
-		v.Findings = append(v.Findings, l)
-	}
-	v.Checks = checks(v, failed, len(loops), TokenReporting(s.GetSpans()))
+	loops := repeatedToolCalls(spans)
+	v.Findings = append(v.Findings, loops...)
+	v.Checks = checks(v, failed, len(loops), tokenReporting(spans))
 	v.Status, v.Headline = conclude(v, failed)
 	return v
+}
+
+// failure is an error in a turn.
+type failure struct {
+	turn            int32
+	errType, detail string
+}
+
+func failureIn(sp *svcv2.AgentSpan) failure {
+	return failure{sp.GetTurn(), sp.GetErrorType(), sp.GetMessage()}
+}
+
+// failedSteps are the failures of steps within turns. The span of a turn that failed because of a step repeats its failure.
+func failedSteps(spans []*svcv2.AgentSpan) map[failure]bool {
+	steps := map[failure]bool{}
+	for _, sp := range spans {
+		if sp.GetFailed() && sp.GetOperation() != genai.OperationTurn {
+			steps[failureIn(sp)] = true
+		}
+	}
+	return steps
+}
+
+// occurred counts an occurrence of a finding.
+func occurred(f *svcv2.AgentFinding, sp *svcv2.AgentSpan) {
+	f.Count++
+	if sp.GetTurn() > 0 && !slices.Contains(f.GetTurns(), sp.GetTurn()) {
+		f.Turns = append(f.Turns, sp.GetTurn())
+		slices.Sort(f.Turns)
+	}
 }
 
 func checks(v *svcv2.AgentSessionVerdict, failed map[string]int, loops int, reporting string) []*svcv2.AgentCheck {
@@ -189,33 +212,37 @@ func conclude(v *svcv2.AgentSessionVerdict, failed map[string]int) (status, head
 	if f.GetSeverity() != "failure" {
 		return status, f.GetLabel()
 	}
-	return status, strings.TrimSpace(fmt.Sprintf("%s failed in turn %d. %s", f.GetLabel(), f.GetTurn(), f.GetDetail()))
+	where := "outside of the turns"
+	if len(f.GetTurns()) > 0 {
+		where = "in " + wording.Turns(f.GetTurns())
+	}
+	return status, strings.TrimSpace(fmt.Sprintf("%s failed %s. %s", f.GetLabel(), where, f.GetDetail()))
 }
 
 // repeatedToolCalls finds tool calls with the same arguments as earlier calls in the same trace.
 func repeatedToolCalls(spans []*svcv2.AgentSpan) []*svcv2.AgentFinding {
-	seen := map[string]int32{}
+	seen := map[string][]*svcv2.AgentSpan{}
 	found := map[string]*svcv2.AgentFinding{}
 	var out []*svcv2.AgentFinding
 	for _, sp := range spans {
-		if sp.GetOperation() != OperationTool || sp.GetInput() == "" {
+		if sp.GetOperation() != genai.OperationTool || sp.GetInput() == "" {
 			continue
 		}
 		key := sp.GetTraceId() + "\x00" + sp.GetTool() + "\x00" + sp.GetInput()
-		if seen[key]++; seen[key] < repeatedCalls {
+		seen[key] = append(seen[key], sp)
+		if f := found[key]; f != nil {
+			occurred(f, sp)
 			continue
 		}
-		if f := found[key]; f != nil {
-			f.Count = seen[key]
+		if len(seen[key]) < repeatedCalls {
 			continue
 		}
 		f := &svcv2.AgentFinding{
-			Kind:     "loop",
-			Severity: "anomaly",
-			Label:    sp.GetTool() + " was called again with the same arguments",
-			Count:    seen[key],
-			Detail:   wording.Clip(wording.OneLine(sp.GetInput()), 200),
-			SpanId:   sp.GetSpanId(),
+			Kind: "loop", Severity: "anomaly", Label: sp.GetTool() + " was called again with the same arguments", Turn: sp.GetTurn(),
+			Detail: wording.Clip(wording.OneLine(sp.GetInput()), 200), SpanId: sp.GetSpanId(),
+		}
+		for _, call := range seen[key] {
+			occurred(f, call)
 		}
 		found[key] = f
 		out = append(out, f)

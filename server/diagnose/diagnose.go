@@ -72,8 +72,11 @@ func New(r Readers) *Engine { return &Engine{r} }
 // Period is a time range.
 type Period struct{ Start, End time.Time }
 
+// Until is the period of equal length that ends at a time.
+func (p Period) Until(end time.Time) Period { return Period{end.Add(-p.length()), end} }
+
 // Before is the period of equal length before this one.
-func (p Period) Before() Period { return Period{p.Start.Add(-p.length()), p.Start} }
+func (p Period) Before() Period { return p.Until(p.Start) }
 
 func (p Period) length() time.Duration { return p.End.Sub(p.Start) }
 

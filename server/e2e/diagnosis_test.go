@@ -34,7 +34,17 @@ func TestDiagnosis(t *testing.T) {
 		t.Errorf("verdict: %v", got)
 	}
 
-	for _, path := range []string{verdict, "/v2/traces/" + seedTrace + "/critical_path", "/v2/services/checkout/diagnosis?" + window} {
+	figures := "/v2/traces/agent_sessions/" + session + "/figures?" + window
+	got = us.call("GET", figures, "", 200)
+	turns := list(got, "turns")
+	if len(turns) != 1 || got["span_count"] != 2.0 || got["model_call_count"] != 1.0 || got["wall_clock_ms"] != 2000.0 || got["cost"] != nil {
+		t.Fatalf("figures: %v", got)
+	}
+	if turn, _ := turns[0].(map[string]any); turn["kind"] != "agent" || turn["span_count"] != 2.0 || turn["error_span_count"] != 1.0 || turn["failed"] != false {
+		t.Errorf("turn: %v", turn)
+	}
+
+	for _, path := range []string{verdict, figures, "/v2/traces/" + seedTrace + "/critical_path", "/v2/services/checkout/diagnosis?" + window} {
 		us.call("GET", path, "", 200)
 		them.call("GET", path, "", 404)
 	}

@@ -92,21 +92,25 @@ var oldestUnflushed = regexp.MustCompile(`(?m)^svc_ingest_oldest_unflushed_secon
 // waitFlushed waits until everything that was acknowledged is in the warehouse.
 func waitFlushed(t testing.TB, p *testkit.Process) {
 	t.Helper()
-	eventually(t, "the queue to be stored", func() bool {
-		res, err := http.Get(p.BaseURL + "/metrics")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer res.Body.Close()
-		text, err := io.ReadAll(res.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m := oldestUnflushed.FindSubmatch(text)
-		if m == nil {
-			t.Fatal("/metrics lacks svc_ingest_oldest_unflushed_seconds")
-		}
-		age, err := strconv.ParseFloat(string(m[1]), 64)
-		return err == nil && age == 0
-	})
+	eventually(t, "the queue to be stored", func() bool { return flushed(t, p) })
+}
+
+// flushed reports whether everything that was acknowledged is in the warehouse.
+func flushed(t testing.TB, p *testkit.Process) bool {
+	t.Helper()
+	res, err := http.Get(p.BaseURL + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := oldestUnflushed.FindSubmatch(text)
+	if m == nil {
+		t.Fatal("/metrics lacks svc_ingest_oldest_unflushed_seconds")
+	}
+	age, err := strconv.ParseFloat(string(m[1]), 64)
+	return err == nil && age == 0
 }

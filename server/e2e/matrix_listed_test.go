@@ -70,7 +70,7 @@ var exemptions = []exemption{
 	{`inspectDashboardWidget`, `WarehouseQueryError`, "", "a widget whose query is refused is a verdict, inside a success: failTelemetry"},
 	{`queryMetricBreakdown`, `TelemetryBreakdownFilterRequiredError`, "", "listed in the contract, but the metric's name narrows it"},
 	{
-		`listEnvironments|getMetric|getService|getServiceMap|getTrace|getSpan|diagnoseService|getTraceCriticalPath|getAgentSessionVerdict`, `ParameterInvalidError`, "connect",
+		`listEnvironments|getMetric|getService|getServiceMap|getTrace|getSpan|diagnoseService|getTraceCriticalPath|getAgentSession(Verdict|Figures)`, `ParameterInvalidError`, "connect",
 		"only their times can be invalid, and Connect cannot read a message with such a one: InvalidRequestError",
 	},
 	{`getSessionReplayEvents`, `SessionReplayRangeTooLargeError`, "", "takes a recording of more than 8 MB: TestEventsTooLarge in server/services/sessionreplays"},

@@ -94,6 +94,7 @@ func telemetryID(m *contract.Method) bool {
 // noSuccess lists operations whose valid request cannot be made from examples, with the reason.
 var noSuccess = map[string]string{
 	"getAgentSessionVerdict":  "takes spans of an agent; TestDiagnosis has it",
+	"getAgentSessionFigures":  "as getAgentSessionVerdict",
 	"signIn":                  "takes the password of a person; TestSessionLife has it",
 	"importExternalDashboard": "takes a document of Perses; TestDashboardImport has it",
 	"resolveShare":            "takes the token of a share link; TestPublicShare has it",

@@ -100,7 +100,7 @@ func TestDeletionIsKept(t *testing.T) {
 		t.Errorf("the creation: %v", began)
 	}
 	c.call("DELETE", "/v2/organization?confirm="+s.OrgID, "", 200)
-	st, _, err := app.OpenStore(t.Context(), config.Config{DataDir: s.DataDir})
+	st, err := app.OpenDatabase(t.Context(), config.Config{DataDir: s.DataDir})
 	if err != nil {
 		t.Fatal(err)
 	}

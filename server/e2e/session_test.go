@@ -72,7 +72,7 @@ func openStore(t *testing.T, s *testkit.Server) *store.Store {
 	t.Helper()
 	cfg := config.Default()
 	cfg.DataDir = s.DataDir
-	st, _, err := app.OpenStore(t.Context(), cfg)
+	st, err := app.OpenDatabase(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ func (g *Gateway) decode(
 	}
 	raw := e.body
 	if e.gzip {
-		inflated := g.buffers.get(e.key.Org)
+		inflated := g.buffers.get(e.key.share())
 		defer g.release(inflated)
 		if fail := g.gunzip(ctx, inflated, e.body, permit); fail != nil {
 			return nil, fail

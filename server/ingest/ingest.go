@@ -209,7 +209,7 @@ func New(cfg Config) (*Gateway, error) {
 		keys: cfg.Keys, connectors: cfg.Connectors, queue: cfg.Queue, sets: cfg.Sets, limits: limits, metrics: m, packer: packer,
 		logger: cfg.Logger, now: cfg.Now, region: cfg.Region,
 		usage: cfg.Usage, outcomes: cfg.Outcomes, rates: ratelimit.NewPerSecond(cfg.Nodes),
-		inFlight: inFlight{limit: limits.InFlight, open: map[principal.OrgID]int{}},
+		inFlight: inFlight{limit: limits.InFlight, of: map[share]*atWork{}},
 		decoders: newDecoderSlots(limits.Decoders), large: newLargeQueue(), budget: newBudget(limits.Buffered),
 		health: newHealth(),
 	}

@@ -9,15 +9,11 @@ import (
 	"strings"
 
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/auth"
 	"github.com/svc-observability/svc/server/principal"
 )
 
 const (
-	keyPrefixPublic  = "svc_pk_"
-	keyPrefixPrivate = "svc_sk_"
-	keyPrefixCustom  = "svc_ik_"
-	keyPrefixAPI     = "svc_ak_"
-
 	// maxKeyLength bounds the text that is hashed and looked up.
 	maxKeyLength = 256
 
@@ -92,11 +88,12 @@ func malformedKey(secret string) string {
 		return "No ingest key was sent. Send one as `Authorization: Bearer <INGEST_KEY>` or in the header `x-svc-ingest-key`."
 	case len(secret) > len(bearer) && strings.EqualFold(secret[:len(bearer)], bearer):
 		return "The word Bearer is too many: the header `x-svc-ingest-key` takes the key alone, and in `Authorization: Bearer <INGEST_KEY>` the word stands once."
-	case strings.HasPrefix(secret, keyPrefixAPI):
-		return "This is an API key, which cannot send telemetry. Use an ingest key: it begins with svc_pk_, svc_sk_ or svc_ik_."
+	case strings.HasPrefix(secret, auth.PrefixAPIKey):
+		return "This is an API key, which cannot send telemetry. Use an ingest key: it begins with " + auth.IngestKeyPrefixes + "."
 	case len(secret) > maxKeyLength,
-		!strings.HasPrefix(secret, keyPrefixPublic) && !strings.HasPrefix(secret, keyPrefixPrivate) && !strings.HasPrefix(secret, keyPrefixCustom):
-		return "This is not an ingest key: one begins with svc_pk_, svc_sk_ or svc_ik_."
+		!strings.HasPrefix(secret, auth.PrefixPublicKey) && !strings.HasPrefix(secret, auth.PrefixPrivateKey) &&
+			!strings.HasPrefix(secret, auth.PrefixCustomKey):
+		return "This is not an ingest key: one begins with " + auth.IngestKeyPrefixes + "."
 	default:
 		return ""
 	}

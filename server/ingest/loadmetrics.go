@@ -1,11 +1,15 @@
 package ingest
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/svc-observability/svc/server/ingest/metricname"
+)
 
 // loadSeries report the gateway's current load against its bounds.
 func (g *Gateway) loadSeries() []prometheus.Collector {
 	gauge := func(name, help string, value func() float64) prometheus.Collector {
-		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "svc_ingest_" + name, Help: help}, value)
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: metricname.Prefix + name, Help: help}, value)
 	}
 	return []prometheus.Collector{
 		gauge("buffered_bytes", "Bytes of bodies in memory, as they came and decompressed.", func() float64 { return float64(g.budget.inUse()) }),

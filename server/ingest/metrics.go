@@ -9,6 +9,7 @@ import (
 
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/ingest/activity"
+	"github.com/svc-observability/svc/server/ingest/metricname"
 	"github.com/svc-observability/svc/server/ingest/otlp"
 )
 
@@ -70,34 +71,34 @@ func (m *metrics) of(e *export) *series {
 
 func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 	requests := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "svc_ingest_requests_total", Help: "Ingest requests by signal, door and error tag; the tag of a success is ok.",
+		Name: metricname.Prefix + "requests_total", Help: "Ingest requests by signal, door and error tag; the tag of a success is ok.",
 	}, []string{"signal", "door", "tag"})
 	items := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "svc_ingest_items_total",
+		Name: metricname.Prefix + "items_total",
 		Help: "Spans, log records, data points, sessions, chunks and events by outcome. Accepted ones are in the durable queue; sampled ones were dropped by the organization's sampling policy; rejected ones could not be stored, as their senders were told; discarded ones came with the test key, whatever was wrong with them; of undecided ones the disk did not say in time whether it has them.",
 	}, []string{"signal", "outcome"})
 	cut := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "svc_ingest_cut_total",
+		Name: metricname.Prefix + "cut_total",
 		Help: "Texts that were shortened, and attributes, events, links and exemplars that were left out, of accepted items because they are beyond a limit.",
 	}, []string{"signal"})
 	bytes := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "svc_ingest_bytes_total", Help: "Body bytes as received and after decompression.",
+		Name: metricname.Prefix + "bytes_total", Help: "Body bytes as received and after decompression.",
 	}, []string{"signal", "form"})
-	open := prometheus.NewGauge(prometheus.GaugeOpts{Name: "svc_ingest_in_flight_requests", Help: "Requests being served."})
+	open := prometheus.NewGauge(prometheus.GaugeOpts{Name: metricname.Prefix + "in_flight_requests", Help: "Requests being served."})
 	latency := prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "svc_ingest_request_seconds", Help: "Time from the request's header to its answer.",
+		Name: metricname.Prefix + "request_seconds", Help: "Time from the request's header to its answer.",
 		Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
 	}, []string{"signal", "door"})
 	queueAppend := prometheus.NewHistogram(prometheus.HistogramOpts{
-		Name: "svc_ingest_queue_append_seconds", Help: "Time until the durable queue had a record on disk, or refused it.",
+		Name: metricname.Prefix + "queue_append_seconds", Help: "Time until the durable queue had a record on disk, or refused it.",
 		Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5},
 	})
 	early := prometheus.NewCounter(prometheus.CounterOpts{
-		Name: "svc_ingest_early_refusals_total",
+		Name: metricname.Prefix + "early_refusals_total",
 		Help: "Requests of organizations that did not wait as told, refused before their body was decoded.",
 	})
 	limited := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "svc_ingest_rate_limited_total",
+		Name: metricname.Prefix + "rate_limited_total",
 		Help: "Requests refused for the rate limit of their key, for the organization's requests in flight, or for large ones that wait.",
 	}, []string{"limit"})
 	if reg != nil {

@@ -3,6 +3,7 @@ package ingest
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/svc-observability/svc/server/ingest/metricname"
 	"github.com/svc-observability/svc/server/ingest/pipeline"
 	"github.com/svc-observability/svc/server/ingest/queue"
 )
@@ -13,49 +14,45 @@ type QueueCollector struct {
 	Pipeline *pipeline.Pipeline
 }
 
-func queueDesc(name, help string, labels ...string) *prometheus.Desc {
-	return prometheus.NewDesc("svc_ingest_"+name, help, labels, nil)
-}
-
 var (
-	queueBytes    = queueDesc("queue_bytes", "Bytes of the durable queue that are not yet released.")
-	queueMaxBytes = queueDesc("queue_max_bytes", "Bytes above which the durable queue refuses.")
-	queueHeld     = queueDesc("queue_held_bytes", "Bytes of requests in the durable queue that are not yet in the warehouse.")
-	queueLargest  = queueDesc(
+	queueBytes    = metricname.Desc("queue_bytes", "Bytes of the durable queue that are not yet released.")
+	queueMaxBytes = metricname.Desc("queue_max_bytes", "Bytes above which the durable queue refuses.")
+	queueHeld     = metricname.Desc("queue_held_bytes", "Bytes of requests in the durable queue that are not yet in the warehouse.")
+	queueLargest  = metricname.Desc(
 		"queue_largest_organization_bytes",
 		"Bytes in the durable queue, not yet in the warehouse, of the organization that has most of them.",
 	)
-	queueMaxPerOrg  = queueDesc("queue_max_bytes_per_organization", "Bytes above which the durable queue refuses one organization.")
-	queueWaiting    = queueDesc("queue_waiting_requests", "Requests that wait for the disk.")
-	waitingBytes    = queueDesc("queue_waiting_bytes", "Bytes of requests that wait for the disk, with their decoded columns.")
-	queueRecords    = queueDesc("queue_records", "Requests in unreleased segments of the durable queue.")
-	queueAppended   = queueDesc("queue_appended_total", "Requests appended to the durable queue.")
-	queueRefused    = queueDesc("queue_refused_total", "Requests that the durable queue refused.")
-	queueSyncs      = queueDesc("queue_syncs_total", "Calls of fdatasync.")
-	queueDamaged    = queueDesc("queue_damaged_ranges", "Damaged ranges found in the durable queue.")
-	oldestUnflushed = queueDesc("oldest_unflushed_seconds", "Age of the oldest acknowledged request that is not yet in the warehouse.")
-	storedRows      = queueDesc("stored_rows_total", "Rows inserted into the warehouse.", "table")
-	storedItems     = queueDesc(
+	queueMaxPerOrg  = metricname.Desc("queue_max_bytes_per_organization", "Bytes above which the durable queue refuses one organization.")
+	queueWaiting    = metricname.Desc("queue_waiting_requests", "Requests that wait for the disk.")
+	waitingBytes    = metricname.Desc("queue_waiting_bytes", "Bytes of requests that wait for the disk, with their decoded columns.")
+	queueRecords    = metricname.Desc("queue_records", "Requests in unreleased segments of the durable queue.")
+	queueAppended   = metricname.Desc("queue_appended_total", "Requests appended to the durable queue.")
+	queueRefused    = metricname.Desc("queue_refused_total", "Requests that the durable queue refused.")
+	queueSyncs      = metricname.Desc("queue_syncs_total", "Calls of fdatasync.")
+	queueDamaged    = metricname.Desc("queue_damaged_ranges", "Damaged ranges found in the durable queue.")
+	oldestUnflushed = metricname.Desc("oldest_unflushed_seconds", "Age of the oldest acknowledged request that is not yet in the warehouse.")
+	storedRows      = metricname.Desc("stored_rows_total", "Rows inserted into the warehouse.", "table")
+	storedItems     = metricname.Desc(
 		"stored_items_total",
 		"Items in the warehouse that this run accepted. With those refused it is the accepted ones of svc_ingest_items_total, once nothing is unflushed.",
 		"signal",
 	)
-	resumedItems = queueDesc("resumed_items_total", "Items in the warehouse that an earlier run accepted.", "signal")
-	refusedItems = queueDesc(
+	resumedItems = metricname.Desc("resumed_items_total", "Items in the warehouse that an earlier run accepted.", "signal")
+	refusedItems = metricname.Desc(
 		"refused_items_total",
 		"Items that this run accepted and the warehouse refused, kept in the quarantine folder.",
 		"signal",
 	)
-	batches         = queueDesc("batches_total", "Batches inserted into the warehouse.")
-	insertRetries   = queueDesc("insert_retries_total", "Inserts that were tried again.")
-	insertsSalvaged = queueDesc(
+	batches         = metricname.Desc("batches_total", "Batches inserted into the warehouse.")
+	insertRetries   = metricname.Desc("insert_retries_total", "Inserts that were tried again.")
+	insertsSalvaged = metricname.Desc(
 		"inserts_salvaged_total",
 		"Inserts that were stored without a view that refuses their rows: its rollup lacks them.",
 	)
-	replayed     = queueDesc("replayed_records_total", "Requests read back from the durable queue.")
-	spilled      = queueDesc("spilled_records_total", "Requests whose decoded columns were given up for memory.")
-	quarantined  = queueDesc("quarantined_records_total", "Requests that the warehouse refuses, kept in the quarantine folder.")
-	pendingBytes = queueDesc("pending_bytes", "Memory of decoded columns that wait for their batch.")
+	replayed     = metricname.Desc("replayed_records_total", "Requests read back from the durable queue.")
+	spilled      = metricname.Desc("spilled_records_total", "Requests whose decoded columns were given up for memory.")
+	quarantined  = metricname.Desc("quarantined_records_total", "Requests that the warehouse refuses, kept in the quarantine folder.")
+	pendingBytes = metricname.Desc("pending_bytes", "Memory of decoded columns that wait for their batch.")
 )
 
 // Describe sends nothing: the set of tables is not known before they are used.

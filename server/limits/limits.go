@@ -89,6 +89,7 @@ func Table() []Group {
 		{"Dashboards", dashboards()},
 		{"SQL", sql()},
 		{"Settings of an organization", settings()},
+		{"Start and stop of a server", startStop()},
 	}
 }
 

@@ -11,6 +11,15 @@ const (
 	DefaultSQLRows = 1000
 	SQLRows        = 10_000
 	SQLResult      = 8 << 20
+	// SQLStatementsOfOrganization and SQLStatements bound the statements that run at once, of one organization and of all.
+	SQLStatementsOfOrganization = 3
+	SQLStatements               = 12
+	// SQLPause is how long an organization may not use SQL after a cancelled statement that did not end.
+	SQLPause = 5 * time.Minute
+	// SQLSearch and SQLSearchAnyCase bound the text that a function searches for, with and without regard to case. The work of such a
+	// function grows with this length times that of the text in which it searches.
+	SQLSearch        = 1000
+	SQLSearchAnyCase = 64
 	// DefaultSQLWindow is the window when a request has none.
 	DefaultSQLWindow = 6 * time.Hour
 )
@@ -24,6 +33,11 @@ func sql() []Limit {
 		count("DefaultSQLRows", DefaultSQLRows, "A SQL statement gives %s rows when a request does not say how many."),
 		count("SQLRows", SQLRows, "A SQL statement gives at most %s rows."),
 		size("SQLResult", SQLResult, "The result of a SQL statement has at most %s as JSON."),
+		count("SQLStatementsOfOrganization", SQLStatementsOfOrganization, "An organization has at most %s SQL statements at once."),
+		count("SQLStatements", SQLStatements, "All organizations together have at most %s SQL statements at once."),
+		size("SQLSearch", SQLSearch, "A function of SQL searches for a literal of at most %s."),
+		size("SQLSearchAnyCase", SQLSearchAnyCase, "A function of SQL that ignores case searches for a literal of at most %s."),
+		lasts("SQLPause", SQLPause, "After a SQL statement that does not end when it is cancelled, the organization uses no SQL for %s."),
 		lasts("DefaultSQLWindow", DefaultSQLWindow, "A SQL statement without a window reads the last %s."),
 	}
 }

@@ -36,6 +36,8 @@ const (
 	// tools about product events.
 	DefaultToolWindow        = 6 * time.Hour
 	DefaultProductToolWindow = 7 * Day
+	// AgentIdleGap is the pause between turns of an agent above which a person or a queue was idle, not the agent.
+	AgentIdleGap = 5 * time.Second
 )
 
 func windows() []Limit {
@@ -65,5 +67,6 @@ func windows() []Limit {
 			DefaultProductToolWindow,
 			"An MCP tool about product events reads %s when a call does not say when the window starts.",
 		),
+		lasts("AgentIdleGap", AgentIdleGap, "A pause of more than %s between turns of an agent is a gap."),
 	}
 }

@@ -17,13 +17,12 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/gen/svc/v2/svcv2connect"
 	"github.com/svc-observability/svc/server/apierr"
-	"github.com/svc-observability/svc/server/contract"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/paging"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/ratelimit"
-	"github.com/svc-observability/svc/server/rpc"
 	"github.com/svc-observability/svc/server/rpc/loopback"
+	"github.com/svc-observability/svc/server/rpc/rpctest"
 )
 
 // unasked answers the methods that no tool calls.
@@ -156,14 +155,7 @@ func (b *backend) GetTrace(_ context.Context, req *svcv2.GetTraceRequest) (*svcv
 // authenticates it.
 func server(t *testing.T, b *backend, callers map[string]principal.Principal, limiter ratelimit.Limiter) *httptest.Server {
 	t.Helper()
-	c, err := contract.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	chain, err := rpc.New(rpc.Config{Contract: c})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c, chain := rpctest.New(t)
 	api := http.NewServeMux()
 	api.Handle(svcv2connect.NewServicesServiceHandler(b, chain.Options()...))
 	api.Handle(svcv2connect.NewMetricsServiceHandler(b, chain.Options()...))

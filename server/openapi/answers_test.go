@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
+	"google.golang.org/protobuf/types/dynamicpb"
 
 	optionsv1 "github.com/svc-observability/svc/gen/svc/options/v1"
 	"github.com/svc-observability/svc/server/publicid"
@@ -148,6 +149,9 @@ func scalarValue(f protoreflect.FieldDescriptor, rules *validate.FieldRules, r *
 		return protoreflect.ValueOfString("some text")
 	}
 	v := f.Default() // zero, of the right kind
+	if f.IsList() {  // which a list does not have
+		v = dynamicpb.NewMessage(f.ContainingMessage()).NewField(f).List().NewElement()
+	}
 	if spec.GetExample() != "" {
 		if read, err := wirejson.ParseScalar(f, spec.GetExample()); err == nil {
 			v = read

@@ -38,7 +38,7 @@ func (b *builder) field(f protoreflect.FieldDescriptor, to direction) (*schema, 
 // nullable reports whether null may stand for the value: an answer writes it for "not set", or a request may send it.
 func nullable(f protoreflect.FieldDescriptor, to direction) bool {
 	switch {
-	case rulesOf(f).GetRequired() || to == answer && omitted(f):
+	case contract.Rules(f).GetRequired() || to == answer && omitted(f):
 		return false
 	case f.IsList():
 		return specOf(f).GetNullWhenEmpty()
@@ -56,7 +56,7 @@ func (b *builder) listOf(f protoreflect.FieldDescriptor, to direction) (*schema,
 	if specOf(f).GetNullWhenEmpty() {
 		s.MinItems = "1"
 	}
-	return s, s.constrain(rulesOf(f))
+	return s, s.constrain(contract.Rules(f))
 }
 
 func (b *builder) mapOf(f protoreflect.FieldDescriptor, to direction) (*schema, error) {
@@ -65,7 +65,7 @@ func (b *builder) mapOf(f protoreflect.FieldDescriptor, to direction) (*schema, 
 		return nil, err
 	}
 	s := &schema{Type: types{"object"}, AdditionalProperties: values}
-	return s, s.constrain(rulesOf(f))
+	return s, s.constrain(contract.Rules(f))
 }
 
 // value returns the schema of one value: of a singular field, or of an element of a list or map. own says that the field's rules
@@ -78,7 +78,7 @@ func (b *builder) value(f protoreflect.FieldDescriptor, to direction, own bool) 
 	if err != nil {
 		return nil, err
 	}
-	spec, rules := specOf(f), rulesOf(f)
+	spec, rules := specOf(f), contract.Rules(f)
 	if !own {
 		rules = rules.GetRepeated().GetItems()
 	}

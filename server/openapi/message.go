@@ -144,7 +144,7 @@ func omitted(f protoreflect.FieldDescriptor) bool {
 
 // mustBeGiven asks the validator: a field must be given if the validator refuses a message without it, and names the field.
 func (b *builder) mustBeGiven(f protoreflect.FieldDescriptor) bool {
-	if rulesOf(f).GetRequired() {
+	if contract.Rules(f).GetRequired() {
 		return true
 	}
 	if f.HasPresence() || !proto.HasExtension(f.Options(), validate.E_Field) {
@@ -156,11 +156,6 @@ func (b *builder) mustBeGiven(f protoreflect.FieldDescriptor) bool {
 	// An error of another kind is a defect of the rules. It stops the start in package rpc.
 	var broken *protovalidate.ValidationError
 	return errors.As(err, &broken)
-}
-
-func rulesOf(f protoreflect.FieldDescriptor) *validate.FieldRules {
-	rules, _ := proto.GetExtension(f.Options(), validate.E_Field).(*validate.FieldRules)
-	return rules
 }
 
 func specOf(f protoreflect.FieldDescriptor) *optionsv1.FieldSpec {

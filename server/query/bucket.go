@@ -19,7 +19,7 @@ func bucketLadder() []time.Duration {
 // AutoBucket is the step of the ladder that gives about the wanted number of buckets, and at least 6 if the ladder allows that.
 func AutoBucket(w Window, about int) time.Duration {
 	const fewest = 6
-	length := w.End.Sub(w.Start)
+	length := w.Length()
 	ladder := bucketLadder()
 	best := ladder[0]
 	distance := func(step time.Duration) float64 {

@@ -4,23 +4,21 @@ import (
 	"slices"
 	"testing"
 
-	"buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	optionsv1 "github.com/svc-observability/svc/gen/svc/options/v1"
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/contract"
 	"github.com/svc-observability/svc/server/query"
 )
 
 // choices lists the values that the contract gives a field: those of its rule, or else those of its description.
 func choices(f protoreflect.FieldDescriptor) []string {
-	rules, _ := proto.GetExtension(f.Options(), validate.E_Field).(*validate.FieldRules)
-	if in := rules.GetString().GetIn(); len(in) > 0 {
-		return in
+	allowed, shown := contract.Choices(f)
+	if len(allowed) > 0 {
+		return allowed
 	}
-	options, _ := proto.GetExtension(f.Options(), optionsv1.E_Field).(*optionsv1.FieldSpec)
-	return options.GetValues()
+	return shown
 }
 
 func field(m proto.Message, name protoreflect.Name) protoreflect.FieldDescriptor {

@@ -69,7 +69,16 @@ type builtin struct {
 	identity bool
 }
 
-const commitSHA = `coalesce(nullIf(ResourceAttributes['deployment.commit_sha'], ''), nullIf(ResourceAttributes['vcs.ref.head.revision'], ''), '')`
+// CommitKeys are the resource attributes that name a commit, the current name first. Where both are present, the older one counts.
+func CommitKeys() []string { return []string{"vcs.ref.head.revision", "deployment.commit_sha"} }
+
+func commitSHA() string {
+	var b strings.Builder
+	for _, key := range slices.Backward(CommitKeys()) {
+		fmt.Fprintf(&b, "nullIf(ResourceAttributes['%s'], ''), ", key)
+	}
+	return "coalesce(" + b.String() + "'')"
+}
 
 func resourceBuiltins() []builtin {
 	return []builtin{
@@ -80,7 +89,7 @@ func resourceBuiltins() []builtin {
 			aliases: []string{"env", "environment", "deployment.environment.name", "deployment_environment"},
 			sql:     "Environment",
 		},
-		{key: "deployment.commit_sha", aliases: []string{"commit_sha", "vcs.ref.head.revision"}, sql: commitSHA},
+		{key: "deployment.commit_sha", aliases: []string{"commit_sha", "vcs.ref.head.revision"}, sql: commitSHA()},
 	}
 }
 
@@ -245,6 +254,17 @@ func BuiltinFields(s Source) []string {
 		out = append(out, f.key)
 	}
 	return out
+}
+
+// CanonicalField returns the name of a built-in field of a source by one of its names. If the source does not have it, the field of
+// another source counts.
+func CanonicalField(s Source, name string) (string, bool) {
+	for _, one := range append([]Source{s}, Sources()...) {
+		if f, ok := findBuiltin(one, name); ok {
+			return f.key, true
+		}
+	}
+	return "", false
 }
 
 // renamed lists attributes that OpenTelemetry renamed, old name first. A read of either name finds both.

@@ -208,7 +208,7 @@ func (b planner) compare(s Source, m *Match, f fieldSQL, op Op, indexed bool) []
 		return append(
 			out,
 			f.present,
-			fmt.Sprintf("positionCaseInsensitiveUTF8(%s, %s) > 0", f.value, b.BindNumbered("value", "String", m.Values[0])),
+			sqlbuild.Contains(f.value, b.BindNumbered("value", "String", m.Values[0]), m.Values[0]),
 		)
 	}
 	n, _ := fieldNumber(f.kind, m.Values[0])

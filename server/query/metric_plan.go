@@ -144,7 +144,7 @@ func numbered(name string, n int) []string {
 // seconds is the length of a bucket.
 func (r *metricRead) seconds() float64 {
 	if r.bucket == 0 {
-		return r.w.End.Sub(r.w.Start).Seconds()
+		return r.w.Length().Seconds()
 	}
 	return r.bucket.Seconds()
 }

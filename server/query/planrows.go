@@ -247,7 +247,7 @@ func seconds(t time.Time) float64 { return float64(t.UnixNano()) / 1e9 }
 
 // rows is the highest number of rows in a timeseries with this many groups.
 func (w Window) rows(bucket time.Duration, groups int) int {
-	return (int(w.End.Sub(w.Start)/bucket) + 2) * (groups + 1)
+	return (int(w.Length()/bucket) + 2) * (groups + 1)
 }
 
 // quickSQL groups without ranking the groups first. The engine stops it if there are too many.
@@ -300,7 +300,7 @@ func (b planner) breakdownSQL(q *Spec, w Window, table string, c sqlbuild.Condit
 	if len(q.Having) > 0 {
 		of := "Value"
 		if q.Aggregation.Func == Rate {
-			of = "Value / " + b.Bind("having_seconds", "Float64", w.End.Sub(w.Start).Seconds())
+			of = "Value / " + b.Bind("having_seconds", "Float64", w.Length().Seconds())
 		}
 		having = "\nWHERE " + b.having(q, of)
 	}

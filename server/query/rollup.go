@@ -79,7 +79,7 @@ func (b planner) planRollup(q *Spec, w Window, bucket time.Duration) (Plan, bool
 func (b planner) chooseRollup(q *Spec, w Window, bucket time.Duration) (RollupRead, bool) {
 	minutes := w.Whole(time.Minute)
 	whole := minutes.Start.Equal(w.Start) && !minutes.End.Before(w.End)
-	if bucket%time.Minute != 0 || !whole && w.End.Sub(w.Start) < ShortestRolledUp {
+	if bucket%time.Minute != 0 || !whole && w.Length() < ShortestRolledUp {
 		return RollupRead{}, false
 	}
 	coarse := q.Rollups.Coarse.Holds(w)

@@ -18,6 +18,9 @@ const (
 	ProductEvents Source = "product_events"
 )
 
+// Sources lists the sources.
+func Sources() []Source { return []Source{Traces, Logs, Metrics, ProductEvents} }
+
 // OwnScope is the scope of a row's own attributes in lists of attribute keys.
 func (s Source) OwnScope() string {
 	switch s {

@@ -321,7 +321,7 @@ func (r *Request) Validate(breakdown bool) error {
 }
 
 func (r *Request) validateBreakdown() error {
-	if r.Window.End.Sub(r.Window.Start) <= limits.UnfilteredBreakdownWindow {
+	if r.Window.Length() <= limits.UnfilteredBreakdownWindow {
 		return nil
 	}
 	for i := range r.Queries {

@@ -15,6 +15,21 @@ type Window struct {
 	Start, End time.Time
 }
 
+// Length is the time from the start to the end.
+func (w Window) Length() time.Duration { return w.End.Sub(w.Start) }
+
+// Before is the window of equal length before this one.
+func (w Window) Before() Window { return w.Earlier(w.Length()) }
+
+// Earlier is the window that is shift earlier. A window includes both of its ends, so the earlier one ends before this one starts.
+func (w Window) Earlier(shift time.Duration) Window {
+	end := w.End.Add(-shift)
+	if last := w.Start.Add(-time.Nanosecond); end.After(last) {
+		end = last
+	}
+	return Window{Start: w.Start.Add(-shift), End: end}
+}
+
 // NewWindow checks the start_time and end_time of a request.
 func NewWindow(start, end *timestamppb.Timestamp, longest time.Duration) (Window, error) {
 	w := Window{}
@@ -39,7 +54,7 @@ func NewWindow(start, end *timestamppb.Timestamp, longest time.Duration) (Window
 	if !w.End.After(w.Start) {
 		return Window{}, apierr.New(apierr.TimeRangeInvalid, "end_time must be after start_time.", apierr.Param("end_time"))
 	}
-	if w.End.Sub(w.Start) > longest {
+	if w.Length() > longest {
 		return Window{}, apierr.New(
 			apierr.TelemetryRangeTooLarge,
 			fmt.Sprintf(

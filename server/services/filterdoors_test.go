@@ -17,15 +17,14 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/gen/svc/v2/svcv2connect"
-	"github.com/svc-observability/svc/server/contract"
 	"github.com/svc-observability/svc/server/diagnose"
 	"github.com/svc-observability/svc/server/mcp"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/engine"
 	"github.com/svc-observability/svc/server/query/widget"
-	"github.com/svc-observability/svc/server/rpc"
 	"github.com/svc-observability/svc/server/rpc/loopback"
+	"github.com/svc-observability/svc/server/rpc/rpctest"
 	"github.com/svc-observability/svc/server/services/agentsessions"
 	"github.com/svc-observability/svc/server/services/catalog"
 	"github.com/svc-observability/svc/server/services/diagnosis"
@@ -69,14 +68,7 @@ func newFiltered(t testing.TB, seed uint64, org principal.OrgID) *filtered {
 
 // open makes the services and the doors.
 func (f *filtered) open(t testing.TB, w *warehouse.Warehouse) {
-	c, err := contract.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	chain, err := rpc.New(rpc.Config{Contract: c})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c, chain := rpctest.New(t)
 	rollups := query.AllRollups()
 	e := engine.New(engine.Config{Warehouse: w, Rollups: rollups})
 	f.widgets = widget.New(e, w, time.Now)
@@ -93,9 +85,7 @@ func (f *filtered) open(t testing.TB, w *warehouse.Warehouse) {
 	conn := loopback.Conn(mux)
 	f.traces, f.logs = svcv2.NewTracesServiceClient(conn), svcv2.NewLogsServiceClient(conn)
 	f.query, f.sql = svcv2.NewQueryServiceClient(conn), svcv2.NewSqlServiceClient(conn)
-	if f.assistants, err = mcp.New(mcp.Config{Conn: conn, Contract: c, BaseURL: "https://api.example.com"}); err != nil {
-		t.Fatal(err)
-	}
+	f.assistants = must[*mcp.Server](t, "the MCP server")(mcp.New(mcp.Config{Conn: conn, Contract: c, BaseURL: "https://api.example.com"}))
 }
 
 // fill inserts random spans and records.
@@ -392,6 +382,16 @@ func (f *filtered) checkTree(t testing.TB, r *rand.Rand, source string, filter t
 	return len(want)
 }
 
+// allPages reads a list in pages of nine items.
+func allPages[T any](read func(limit *int32, cursor *string) (page []T, next *string, more bool)) (all []T) {
+	for cursor, more := (*string)(nil), true; more; {
+		var page []T
+		page, cursor, more = read(new(int32(9)), cursor)
+		all = append(all, page...)
+	}
+	return all
+}
+
 // checkTraces compares the doors of the filters on spans and returns the number of matching items.
 func (f *filtered) checkTraces(t testing.TB, filters *svcv2.TraceFilters) int {
 	t.Helper()
@@ -400,16 +400,14 @@ func (f *filtered) checkTraces(t testing.TB, filters *svcv2.TraceFilters) int {
 		StartTime: f.start, EndTime: f.end, Limit: new(int32(100)), Filters: filters,
 	}))
 	agree(t, "the search", filters, ids(want), idsOf(found.GetData(), (*svcv2.TraceSummary).GetId))
-	// The horizon of spans only bounds the cost of a page: without its filter, these pages would stay right. The snapshot span_horizon.sql
-	// of query/reads holds its filter.
-	var pages []*svcv2.TraceSummary
-	for cursor, more := (*string)(nil), true; more; {
+	// The horizon of spans only bounds the cost of a page: without its filter, these pages would stay right. TestHorizonsOfSpans holds its
+	// filter.
+	pages := allPages(func(limit *int32, cursor *string) ([]*svcv2.TraceSummary, *string, bool) {
 		page := must[*svcv2.SearchTracesResponse](t, filters)(f.traces.SearchTraces(f.ctx, &svcv2.SearchTracesRequest{
-			StartTime: f.start, EndTime: f.end, Limit: new(int32(9)), Cursor: cursor, Filters: filters,
+			StartTime: f.start, EndTime: f.end, Limit: limit, Cursor: cursor, Filters: filters,
 		}))
-		pages = append(pages, page.GetData()...)
-		cursor, more = page.NextCursor, page.GetHasMore()
-	}
+		return page.GetData(), page.NextCursor, page.GetHasMore()
+	})
 	agree(t, "the pages of the search", filters, ids(want), idsOf(pages, (*svcv2.TraceSummary).GetId))
 	facets := must[*svcv2.FacetList](t, filters)(f.traces.SearchTraceFacets(f.ctx, &svcv2.SearchTraceFacetsRequest{StartTime: f.start, EndTime: f.end, Filters: filters}))
 	agree(t, "facets", filters, counts(want), ofFacets(facets.GetData()))
@@ -447,14 +445,12 @@ func (f *filtered) checkLogs(t testing.TB, filters *svcv2.LogFilters) int {
 	}))
 	agree(t, "the search", filters, ids(want), idsOf(found.GetData(), (*svcv2.Log).GetTraceId))
 	// A full page of log records ends at a horizon. If the horizon had another filter, records would be missing here.
-	var pages []*svcv2.Log
-	for cursor, more := (*string)(nil), true; more; {
+	pages := allPages(func(limit *int32, cursor *string) ([]*svcv2.Log, *string, bool) {
 		page := must[*svcv2.SearchLogsResponse](t, filters)(f.logs.SearchLogs(f.ctx, &svcv2.SearchLogsRequest{
-			StartTime: f.start, EndTime: f.end, Limit: new(int32(9)), Cursor: cursor, Filters: filters,
+			StartTime: f.start, EndTime: f.end, Limit: limit, Cursor: cursor, Filters: filters,
 		}))
-		pages = append(pages, page.GetData()...)
-		cursor, more = page.NextCursor, page.GetHasMore()
-	}
+		return page.GetData(), page.NextCursor, page.GetHasMore()
+	})
 	agree(t, "the pages of the search", filters, ids(want), idsOf(pages, (*svcv2.Log).GetTraceId))
 	facets := must[*svcv2.FacetList](t, filters)(f.logs.SearchLogFacets(f.ctx, &svcv2.SearchLogFacetsRequest{StartTime: f.start, EndTime: f.end, Filters: filters}))
 	agree(t, "facets", filters, counts(want), ofFacets(facets.GetData()))

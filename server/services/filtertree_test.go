@@ -89,32 +89,17 @@ func (i item) value(name string) stored {
 	if key, ok := strings.CutPrefix(name, "resource."); ok {
 		return attribute(i.resource, key)
 	}
-	text := func(v string) stored { return stored{text: v, present: v != ""} }
-	switch canonical(name) {
-	case "service.name":
-		return text(i.service)
-	case "service.namespace":
-		return text(i.namespace)
-	case "deployment.environment":
-		return text(i.environment)
-	case "deployment.commit_sha":
-		return text(cmp.Or(i.resource["deployment.commit_sha"], i.resource["vcs.ref.head.revision"]))
-	case "trace.id":
-		return text(i.id)
-	case "span.id":
-		return text(i.spanID)
-	case "span.name":
-		return text(i.name)
-	case "status.code":
-		return text(i.status)
-	case "http.method":
-		return text(i.method)
-	case "http.route":
-		return text(i.route)
-	case "severity":
-		return text(i.severity)
-	case "body":
-		return text(i.body)
+	texts := map[string]string{
+		"service.name": i.service, "service.namespace": i.namespace, "deployment.environment": i.environment,
+		"deployment.commit_sha": cmp.Or(i.resource["deployment.commit_sha"], i.resource["vcs.ref.head.revision"]),
+		"trace.id":              i.id, "span.id": i.spanID, "span.name": i.name, "status.code": i.status,
+		"http.method": i.method, "http.route": i.route, "severity": i.severity, "body": i.body,
+	}
+	name = canonical(name)
+	if v, ok := texts[name]; ok {
+		return stored{text: v, present: v != ""}
+	}
+	switch name {
 	case "http.status_code":
 		return stored{kind: numberKind, number: float64(i.code), present: i.code != 0}
 	case "severity_number":

@@ -4,12 +4,11 @@ import (
 	"slices"
 	"testing"
 
-	"buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	optionsv1 "github.com/svc-observability/svc/gen/svc/options/v1"
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/contract"
 	"github.com/svc-observability/svc/server/principal"
 )
 
@@ -31,12 +30,7 @@ func TestChoicesAreThoseOfTheContract(t *testing.T) {
 		}},
 	} {
 		f := tc.message.ProtoReflect().Descriptor().Fields().ByName(tc.field)
-		options, _ := proto.GetExtension(f.Options(), optionsv1.E_Field).(*optionsv1.FieldSpec)
-		rules, _ := proto.GetExtension(f.Options(), validate.E_Field).(*validate.FieldRules)
-		if f.IsList() {
-			rules = rules.GetRepeated().GetItems()
-		}
-		allowed, shown := rules.GetString().GetIn(), options.GetValues()
+		allowed, shown := contract.Choices(f)
 		if len(allowed)+len(shown) == 0 || len(allowed) > 0 && !slices.Equal(allowed, tc.want) || len(shown) > 0 && !slices.Equal(shown, tc.want) {
 			t.Errorf("%s allows %q and shows %q, the store has %q", f.FullName(), allowed, shown, tc.want)
 		}

@@ -45,6 +45,9 @@ const (
 // first, and adds only missing rows. An interrupted backfill starts again, and a finished one costs next to nothing. Two
 // concurrent calls could add rows twice. It returns the number of hours that it went through, summed over all tables.
 func (w *Warehouse) Backfill(ctx context.Context) (hours int, err error) {
+	if err := w.usable(); err != nil {
+		return 0, err
+	}
 	if w.endpoint.cluster != "" {
 		return 0, fmt.Errorf("the tables of a cluster cannot be filled, because the view of a shard sees only the rows of that shard")
 	}

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/svc-observability/svc/server/warehouse/chdb"
 )
 
 // Kinds of failure, for errors.Is. Every error of ClickHouse, or of the connection to it, is an *Error of one of these kinds.
@@ -19,6 +21,9 @@ import (
 var (
 	// ErrUnavailable: ClickHouse does not answer, or accepts no more statements now. Try again after RetryAfter.
 	ErrUnavailable = errors.New("warehouse unavailable")
+	// ErrBusy: the organization has as many reads in the engine as it may have, also of callers who have left. Try again after
+	// RetryAfter.
+	ErrBusy = errors.New("too many reads of the organization run at once")
 	// ErrTimeout: the statement took longer than its limit.
 	ErrTimeout = errors.New("warehouse query timed out")
 	// ErrMemory: the statement needs more memory than its limit.
@@ -111,12 +116,18 @@ func outsideCode(code int) bool {
 	return false
 }
 
-const unavailableRetryAfter = time.Second
+const (
+	unavailableRetryAfter = time.Second
+	busyRetryAfter        = 5 * time.Second
+)
 
 func codeError(code int, message string, cause error) *Error {
 	e := &Error{Kind: kindOf(code), Code: code, Message: message, refused: refusedCode(code), cause: cause}
-	if errors.Is(e.Kind, ErrUnavailable) {
+	switch e.Kind {
+	case ErrUnavailable:
 		e.RetryAfter = unavailableRetryAfter
+	case ErrBusy:
+		e.RetryAfter = busyRetryAfter
 	}
 	return e
 }
@@ -138,8 +149,11 @@ func kindOf(code int) error {
 		242,
 		252,
 		279,
+		chdb.CodeRestarting,
 		999: // TOO_MANY_SIMULTANEOUS_QUERIES, NO_FREE_CONNECTION, NETWORK_ERROR, NO_ZOOKEEPER, TABLE_IS_READ_ONLY, TOO_MANY_PARTS, ALL_CONNECTION_TRIES_FAILED, KEEPER_EXCEPTION
 		return ErrUnavailable
+	case chdb.CodeOrganizationBusy:
+		return ErrBusy
 	case 192, 193, 194, 195, 516: // UNKNOWN_USER, WRONG_PASSWORD, REQUIRED_PASSWORD, IP_ADDRESS_NOT_ALLOWED, AUTHENTICATION_FAILED
 		return ErrAuth
 	case 115,

@@ -2,6 +2,7 @@ package warehouse
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -11,6 +12,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/warehouse/chdb"
 )
 
 // orgPlace is the placeholder of the organization whose rows are read. Every statement of Query must contain it.
@@ -25,6 +27,9 @@ func (w *Warehouse) Query(ctx context.Context, org principal.OrgID, sql string, 
 
 // QueryLimited is Query within the given limits. Fields that are zero take the value of DefaultLimits.
 func (w *Warehouse) QueryLimited(ctx context.Context, org principal.OrgID, limits Limits, sql string, args ...Arg) (*Rows, error) {
+	if err := w.usable(); err != nil {
+		return nil, err
+	}
 	if org == "" {
 		return nil, scopeError("the statement has no organization")
 	}
@@ -37,10 +42,20 @@ func (w *Warehouse) QueryLimited(ctx context.Context, org principal.OrgID, limit
 	}
 	qctx := clickhouse.Context(ctx, clickhouse.WithSettings(limits.withDefaults().settings()), clickhouse.WithParameters(params))
 	rows, err := w.conn.Query(qctx, sql)
+	if restarts(mapError(ctx, err)) {
+		rows, err = w.conn.Query(qctx, sql)
+	}
 	if err != nil {
 		return nil, mapError(ctx, err)
 	}
 	return &Rows{ctx: ctx, rows: rows}, nil
+}
+
+// restarts reports whether the embedded engine stopped a statement because it restarts. The same statement may be sent again: dial
+// waits for the next process.
+func restarts(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Code == chdb.CodeRestarting
 }
 
 // QueryRow runs a SELECT of one row and scans it. It returns sql.ErrNoRows when there is no row.

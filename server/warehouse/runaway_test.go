@@ -6,44 +6,87 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svc-observability/svc/server/limits"
+	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/warehouse"
+	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
 
-// TestStatementsThatDoNotEnd: a function that works on one block does not notice that its statement was cancelled. Such
-// statements keep their slots until they end. So a tenant cannot have more of them than its number of slots, and others can
-// continue.
-func TestStatementsThatDoNotEnd(t *testing.T) {
+// endless does not notice that it was cancelled. The statement guard does not allow its function; it stands for calls that the guard
+// cannot recognize.
+const endless = "SELECT arrayLevenshteinDistance(range(100000), range(1, 100001))"
+
+// reads runs a read of the API in which the engine does nothing but one value.
+func reads(ctx context.Context, w *warehousetest.Engine, org principal.OrgID, value string) error {
+	rows, err := w.Query(ctx, org, "SELECT toString("+value+") WHERE {org:String} != ''")
+	if err != nil {
+		return err
+	}
+	for rows.Next() {
+	}
+	return errors.Join(rows.Err(), rows.Close())
+}
+
+// TestReadsThatDoNotEnd: an organization's reads keep their places after their callers have left, so it cannot have more of them in
+// the engine than its share. When they do not end, the engine restarts. Others go on meanwhile, and nothing that was stored is lost.
+func TestReadsThatDoNotEnd(t *testing.T) {
 	e := tenantEngine(t)
-	// The statement guard does not allow this function. It stands for slow calls that the guard cannot recognize, such as some
-	// regular expressions.
-	const slow = "SELECT arrayLevenshteinDistance(range(50000), range(1, 50001))"
+	before := e.Supervisor.Restarts()
 	left := make(chan error)
-	for range 3 {
+	for range limits.SQLStatementsOfOrganization {
 		go func() {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
-			_, err := e.RunUnguarded(ctx, orgMine, slow, warehouse.DefaultTenantLimits())
+			_, err := e.RunUnguarded(ctx, orgMine, endless, warehouse.DefaultTenantLimits())
 			left <- err
 		}()
 	}
-	for range 3 {
+	for range limits.SQLStatementsOfOrganization {
 		if err := <-left; !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, warehouse.ErrTimeout) {
 			t.Errorf("a caller that leaves: %v", err)
 		}
 	}
-	if _, err := e.RunUnguarded(t.Context(), orgMine, slow, warehouse.DefaultTenantLimits()); !errors.Is(err, warehouse.ErrTenantBusy) {
+	cancelled := time.Now()
+	if _, err := e.RunUnguarded(t.Context(), orgMine, endless, warehouse.DefaultTenantLimits()); !errors.Is(err, warehouse.ErrTenantBusy) {
 		t.Errorf("the fourth: %v", err)
 	}
-	if _, err := e.SelectConfined(t.Context(), orgTheirs, "SELECT count() FROM logs", warehouse.DefaultTenantLimits()); err != nil {
-		t.Errorf("another organization meanwhile: %v", err)
+	for range limits.ReadsOfOrganization - limits.SQLStatementsOfOrganization {
+		go func() {
+			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+			defer cancel()
+			left <- reads(ctx, e, orgMine, "arrayLevenshteinDistance(range(100000), range(1, 100001))")
+		}()
 	}
-	for begun := time.Now(); ; time.Sleep(100 * time.Millisecond) {
-		_, err := e.SelectConfined(t.Context(), orgMine, "SELECT count() FROM logs", warehouse.DefaultTenantLimits())
-		if err == nil {
-			return
+	for range limits.ReadsOfOrganization - limits.SQLStatementsOfOrganization {
+		if err := <-left; err == nil {
+			t.Error("an endless read ended")
 		}
-		if !errors.Is(err, warehouse.ErrTenantBusy) || time.Since(begun) > 3*time.Minute {
-			t.Fatalf("when they have ended: %v", err)
+	}
+	if err := reads(t.Context(), e, orgMine, "1"); !errors.Is(err, warehouse.ErrBusy) {
+		t.Errorf("a read beyond the share: %v", err)
+	}
+
+	// The other organization reads all the time, over the restart.
+	for e.Supervisor.Restarts() == before {
+		if err := reads(t.Context(), e, orgTheirs, "sleepEachRow(0.01)"); err != nil {
+			t.Fatalf("another organization %s after the cancellation: %v", time.Since(cancelled), err)
 		}
+		if time.Since(cancelled) > 30*time.Second {
+			t.Fatal("the engine does not restart")
+		}
+	}
+	if since := time.Since(cancelled); since < limits.ReadEnd-2*time.Second {
+		t.Errorf("the engine restarts %s after the cancellation", since)
+	}
+	for _, table := range []string{"logs", "spans"} {
+		if _, err := e.SelectConfined(t.Context(), orgTheirs, "SELECT count() FROM "+table, warehouse.DefaultTenantLimits()); err != nil {
+			t.Errorf("SQL of another organization after the restart: %v", err)
+		}
+	}
+	if _, err := e.SelectConfined(t.Context(), orgMine, "SELECT count() FROM logs", warehouse.DefaultTenantLimits()); !errors.Is(err, warehouse.ErrTenantBusy) {
+		t.Errorf("SQL of the organization after the restart: %v", err)
+	}
+	if n := e.Supervisor.Restarts(); n != before+1 {
+		t.Errorf("%d restarts", n-before)
 	}
 }

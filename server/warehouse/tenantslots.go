@@ -5,8 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
-	"github.com/svc-observability/svc/server/warehouse/chdb"
 )
 
 // TenantPatience is how long a statement of an organization waits for other statements. Then it fails with ErrTenantBusy.
@@ -15,8 +15,8 @@ const TenantPatience = 5 * time.Second
 // Bounds on the concurrent statements of tenants: for one organization, and for all together. Here a statement counts until its
 // caller has an answer. The embedded engine counts statements again, until they have ended.
 const (
-	tenantAtOnce  = chdb.ConfinedOfTenant
-	tenantsAtOnce = chdb.ConfinedAtOnce
+	tenantAtOnce  = limits.SQLStatementsOfOrganization
+	tenantsAtOnce = limits.SQLStatements
 )
 
 // tenantSlots bounds the statements of each organization, so that one organization cannot block the engine for all.

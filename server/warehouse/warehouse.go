@@ -9,11 +9,14 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -42,6 +45,8 @@ type Warehouse struct {
 	http     *http.Client
 	limits   Limits
 	log      *slog.Logger
+	// held is the error of Hold.
+	held atomic.Pointer[Error]
 
 	// State for the SQL of tenants, see SelectConfined.
 	schemas         tenantSchemas
@@ -93,6 +98,9 @@ func (w *Warehouse) Close() error {
 
 // Ping reports whether ClickHouse answers statements.
 func (w *Warehouse) Ping(ctx context.Context) error {
+	if err := w.usable(); err != nil {
+		return err
+	}
 	return mapError(ctx, w.conn.Ping(ctx))
 }
 
@@ -118,13 +126,35 @@ func (p endpoint) transport(connections int) *http.Transport {
 		ReadBufferSize:      64 << 10,
 	}
 	if p.socket != "" {
-		t.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) { return chdb.DialUnix(ctx, p.socket) }
+		t.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) { return p.dialEngine(ctx) }
 		t.IdleConnTimeout = time.Minute
 	}
 	if p.base.Scheme == "https" {
 		t.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}
 	}
 	return t
+}
+
+// A dial waits restartPatience for an engine that does not listen: a restart takes a few tenths of a second.
+const (
+	restartPatience = 3 * time.Second
+	redialInterval  = 20 * time.Millisecond
+)
+
+func (p endpoint) dialEngine(ctx context.Context) (net.Conn, error) {
+	deadline := time.Now().Add(restartPatience)
+	for {
+		conn, err := chdb.DialUnix(ctx, p.socket)
+		gone := errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED)
+		if !gone || time.Now().After(deadline) {
+			return conn, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(redialInterval):
+		}
+	}
 }
 
 func (p endpoint) options(transport *http.Transport, connections int) *clickhouse.Options {

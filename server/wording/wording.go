@@ -40,3 +40,25 @@ func Percent(rate float64) string { return Number(100*rate) + " %" }
 
 // Clock writes a time as RFC 3339 in UTC.
 func Clock(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+
+// namedTurns is the number of turns that a text names.
+const namedTurns = 5
+
+// Turns names turns of a conversation: "turn 1", "turns 1 and 4".
+func Turns(numbers []int32) string {
+	var names []string
+	for _, n := range numbers[:min(len(numbers), namedTurns)] {
+		names = append(names, fmt.Sprint(n))
+	}
+	if more := len(numbers) - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	switch last := len(names) - 1; last {
+	case -1:
+		return "no turn"
+	case 0:
+		return "turn " + names[0]
+	default:
+		return "turns " + strings.Join(names[:last], ", ") + " and " + names[last]
+	}
+}

@@ -321,7 +321,11 @@ type SearchAgentSessionsResponse struct {
 	// The sessions.
 	Sessions []*AgentSessionSummary `protobuf:"bytes,1,rep,name=sessions" json:"sessions,omitempty"`
 	// True when further sessions exist.
-	HasMore       bool `protobuf:"varint,2,opt,name=has_more,json=hasMore" json:"has_more,omitempty"`
+	HasMore bool `protobuf:"varint,2,opt,name=has_more,json=hasMore" json:"has_more,omitempty"`
+	// Number of sessions that match, on all pages.
+	TotalCount int32 `protobuf:"varint,3,opt,name=total_count,json=totalCount" json:"total_count,omitempty"`
+	// Number of sessions that match and have a failed span, on all pages.
+	ErrorCount    int32 `protobuf:"varint,4,opt,name=error_count,json=errorCount" json:"error_count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -368,6 +372,20 @@ func (x *SearchAgentSessionsResponse) GetHasMore() bool {
 		return x.HasMore
 	}
 	return false
+}
+
+func (x *SearchAgentSessionsResponse) GetTotalCount() int32 {
+	if x != nil {
+		return x.TotalCount
+	}
+	return 0
+}
+
+func (x *SearchAgentSessionsResponse) GetErrorCount() int32 {
+	if x != nil {
+		return x.ErrorCount
+	}
+	return 0
 }
 
 // The figures of a session within the window.
@@ -641,7 +659,9 @@ type AgentSession struct {
 	// The spans of the session in order of start time.
 	Spans []*AgentSpan `protobuf:"bytes,2,rep,name=spans" json:"spans,omitempty"`
 	// True when the session has more than 10,000 spans.
-	Truncated     bool `protobuf:"varint,3,opt,name=truncated" json:"truncated,omitempty"`
+	Truncated bool `protobuf:"varint,3,opt,name=truncated" json:"truncated,omitempty"`
+	// The turns in order of start time.
+	Turns         []*AgentTurn `protobuf:"bytes,4,rep,name=turns" json:"turns,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -695,6 +715,149 @@ func (x *AgentSession) GetTruncated() bool {
 		return x.Truncated
 	}
 	return false
+}
+
+func (x *AgentSession) GetTurns() []*AgentTurn {
+	if x != nil {
+		return x.Turns
+	}
+	return nil
+}
+
+// A turn of an agent.
+type AgentTurn struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Number of the turn, counted from 1.
+	Number int32 `protobuf:"varint,1,opt,name=number" json:"number,omitempty"`
+	// `agent`: an `invoke_agent` span with the spans below it. `trace`: spans of a trace that no `invoke_agent` span is above.
+	Kind string `protobuf:"bytes,2,opt,name=kind" json:"kind,omitempty"`
+	// Name of the agent; empty when the turn has no `invoke_agent` span.
+	Agent string `protobuf:"bytes,3,opt,name=agent" json:"agent,omitempty"`
+	// Trace of the turn.
+	TraceId string `protobuf:"bytes,4,opt,name=trace_id,json=traceId" json:"trace_id,omitempty"`
+	// The `invoke_agent` span, or else the first span.
+	SpanId string `protobuf:"bytes,5,opt,name=span_id,json=spanId" json:"span_id,omitempty"`
+	// Start of the earliest span.
+	StartTime *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
+	// Milliseconds from there to the end of the latest span.
+	DurationMs float64 `protobuf:"fixed64,7,opt,name=duration_ms,json=durationMs" json:"duration_ms,omitempty"`
+	// Number of spans.
+	SpanCount int32 `protobuf:"varint,8,opt,name=span_count,json=spanCount" json:"span_count,omitempty"`
+	// Number of spans that failed.
+	ErrorSpanCount int32 `protobuf:"varint,9,opt,name=error_span_count,json=errorSpanCount" json:"error_span_count,omitempty"`
+	// True when the `invoke_agent` span failed. Without one, true when a span failed.
+	Failed bool `protobuf:"varint,10,opt,name=failed" json:"failed,omitempty"`
+	// First message of the user, as far as `payload_chars` characters hold it.
+	Asked         string `protobuf:"bytes,11,opt,name=asked" json:"asked,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AgentTurn) Reset() {
+	*x = AgentTurn{}
+	mi := &file_svc_v2_agent_sessions_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AgentTurn) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AgentTurn) ProtoMessage() {}
+
+func (x *AgentTurn) ProtoReflect() protoreflect.Message {
+	mi := &file_svc_v2_agent_sessions_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AgentTurn.ProtoReflect.Descriptor instead.
+func (*AgentTurn) Descriptor() ([]byte, []int) {
+	return file_svc_v2_agent_sessions_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *AgentTurn) GetNumber() int32 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+func (x *AgentTurn) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *AgentTurn) GetAgent() string {
+	if x != nil {
+		return x.Agent
+	}
+	return ""
+}
+
+func (x *AgentTurn) GetTraceId() string {
+	if x != nil {
+		return x.TraceId
+	}
+	return ""
+}
+
+func (x *AgentTurn) GetSpanId() string {
+	if x != nil {
+		return x.SpanId
+	}
+	return ""
+}
+
+func (x *AgentTurn) GetStartTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.StartTime
+	}
+	return nil
+}
+
+func (x *AgentTurn) GetDurationMs() float64 {
+	if x != nil {
+		return x.DurationMs
+	}
+	return 0
+}
+
+func (x *AgentTurn) GetSpanCount() int32 {
+	if x != nil {
+		return x.SpanCount
+	}
+	return 0
+}
+
+func (x *AgentTurn) GetErrorSpanCount() int32 {
+	if x != nil {
+		return x.ErrorSpanCount
+	}
+	return 0
+}
+
+func (x *AgentTurn) GetFailed() bool {
+	if x != nil {
+		return x.Failed
+	}
+	return false
+}
+
+func (x *AgentTurn) GetAsked() string {
+	if x != nil {
+		return x.Asked
+	}
+	return ""
 }
 
 // One step of an agent.
@@ -753,14 +916,16 @@ type AgentSpan struct {
 	// Messages to the model, or arguments of the tool: JSON as the sender sent it.
 	Input string `protobuf:"bytes,26,opt,name=input" json:"input,omitempty"`
 	// Messages of the model, or the result of the tool: JSON as the sender sent it.
-	Output        string `protobuf:"bytes,27,opt,name=output" json:"output,omitempty"`
+	Output string `protobuf:"bytes,27,opt,name=output" json:"output,omitempty"`
+	// Number of the turn that the span belongs to; 0 when it belongs to no turn.
+	Turn          int32 `protobuf:"varint,28,opt,name=turn" json:"turn,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *AgentSpan) Reset() {
 	*x = AgentSpan{}
-	mi := &file_svc_v2_agent_sessions_proto_msgTypes[7]
+	mi := &file_svc_v2_agent_sessions_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -772,7 +937,7 @@ func (x *AgentSpan) String() string {
 func (*AgentSpan) ProtoMessage() {}
 
 func (x *AgentSpan) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_agent_sessions_proto_msgTypes[7]
+	mi := &file_svc_v2_agent_sessions_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -785,7 +950,7 @@ func (x *AgentSpan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentSpan.ProtoReflect.Descriptor instead.
 func (*AgentSpan) Descriptor() ([]byte, []int) {
-	return file_svc_v2_agent_sessions_proto_rawDescGZIP(), []int{7}
+	return file_svc_v2_agent_sessions_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *AgentSpan) GetTraceId() string {
@@ -977,6 +1142,13 @@ func (x *AgentSpan) GetOutput() string {
 	return ""
 }
 
+func (x *AgentSpan) GetTurn() int32 {
+	if x != nil {
+		return x.Turn
+	}
+	return 0
+}
+
 // Selects the tools to read.
 type GetAgentToolsOverviewRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -996,7 +1168,7 @@ type GetAgentToolsOverviewRequest struct {
 
 func (x *GetAgentToolsOverviewRequest) Reset() {
 	*x = GetAgentToolsOverviewRequest{}
-	mi := &file_svc_v2_agent_sessions_proto_msgTypes[8]
+	mi := &file_svc_v2_agent_sessions_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1008,7 +1180,7 @@ func (x *GetAgentToolsOverviewRequest) String() string {
 func (*GetAgentToolsOverviewRequest) ProtoMessage() {}
 
 func (x *GetAgentToolsOverviewRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_agent_sessions_proto_msgTypes[8]
+	mi := &file_svc_v2_agent_sessions_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1021,7 +1193,7 @@ func (x *GetAgentToolsOverviewRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetAgentToolsOverviewRequest.ProtoReflect.Descriptor instead.
 func (*GetAgentToolsOverviewRequest) Descriptor() ([]byte, []int) {
-	return file_svc_v2_agent_sessions_proto_rawDescGZIP(), []int{8}
+	return file_svc_v2_agent_sessions_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *GetAgentToolsOverviewRequest) GetStartTime() *timestamppb.Timestamp {
@@ -1078,7 +1250,7 @@ type AgentToolsOverview struct {
 
 func (x *AgentToolsOverview) Reset() {
 	*x = AgentToolsOverview{}
-	mi := &file_svc_v2_agent_sessions_proto_msgTypes[9]
+	mi := &file_svc_v2_agent_sessions_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1090,7 +1262,7 @@ func (x *AgentToolsOverview) String() string {
 func (*AgentToolsOverview) ProtoMessage() {}
 
 func (x *AgentToolsOverview) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_agent_sessions_proto_msgTypes[9]
+	mi := &file_svc_v2_agent_sessions_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1103,7 +1275,7 @@ func (x *AgentToolsOverview) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentToolsOverview.ProtoReflect.Descriptor instead.
 func (*AgentToolsOverview) Descriptor() ([]byte, []int) {
-	return file_svc_v2_agent_sessions_proto_rawDescGZIP(), []int{9}
+	return file_svc_v2_agent_sessions_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *AgentToolsOverview) GetTools() []*AgentTool {
@@ -1146,7 +1318,7 @@ type AgentTool struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name of the tool; empty for all tools together.
 	Name string `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
-	// The latest description of the tool that was sent.
+	// The latest description of the tool that was sent; empty for all tools together.
 	Description string `protobuf:"bytes,2,opt,name=description" json:"description,omitempty"`
 	// Number of calls.
 	Calls float64 `protobuf:"fixed64,3,opt,name=calls" json:"calls,omitempty"`
@@ -1168,7 +1340,7 @@ type AgentTool struct {
 
 func (x *AgentTool) Reset() {
 	*x = AgentTool{}
-	mi := &file_svc_v2_agent_sessions_proto_msgTypes[10]
+	mi := &file_svc_v2_agent_sessions_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1180,7 +1352,7 @@ func (x *AgentTool) String() string {
 func (*AgentTool) ProtoMessage() {}
 
 func (x *AgentTool) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_agent_sessions_proto_msgTypes[10]
+	mi := &file_svc_v2_agent_sessions_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1193,7 +1365,7 @@ func (x *AgentTool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentTool.ProtoReflect.Descriptor instead.
 func (*AgentTool) Descriptor() ([]byte, []int) {
-	return file_svc_v2_agent_sessions_proto_rawDescGZIP(), []int{10}
+	return file_svc_v2_agent_sessions_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *AgentTool) GetName() string {
@@ -1282,7 +1454,7 @@ type AgentToolFailure struct {
 
 func (x *AgentToolFailure) Reset() {
 	*x = AgentToolFailure{}
-	mi := &file_svc_v2_agent_sessions_proto_msgTypes[11]
+	mi := &file_svc_v2_agent_sessions_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1294,7 +1466,7 @@ func (x *AgentToolFailure) String() string {
 func (*AgentToolFailure) ProtoMessage() {}
 
 func (x *AgentToolFailure) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_agent_sessions_proto_msgTypes[11]
+	mi := &file_svc_v2_agent_sessions_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1307,7 +1479,7 @@ func (x *AgentToolFailure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentToolFailure.ProtoReflect.Descriptor instead.
 func (*AgentToolFailure) Descriptor() ([]byte, []int) {
-	return file_svc_v2_agent_sessions_proto_rawDescGZIP(), []int{11}
+	return file_svc_v2_agent_sessions_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *AgentToolFailure) GetFingerprint() string {
@@ -1384,7 +1556,7 @@ type GetAgentToolErrorRequest struct {
 
 func (x *GetAgentToolErrorRequest) Reset() {
 	*x = GetAgentToolErrorRequest{}
-	mi := &file_svc_v2_agent_sessions_proto_msgTypes[12]
+	mi := &file_svc_v2_agent_sessions_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1396,7 +1568,7 @@ func (x *GetAgentToolErrorRequest) String() string {
 func (*GetAgentToolErrorRequest) ProtoMessage() {}
 
 func (x *GetAgentToolErrorRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_agent_sessions_proto_msgTypes[12]
+	mi := &file_svc_v2_agent_sessions_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1409,7 +1581,7 @@ func (x *GetAgentToolErrorRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetAgentToolErrorRequest.ProtoReflect.Descriptor instead.
 func (*GetAgentToolErrorRequest) Descriptor() ([]byte, []int) {
-	return file_svc_v2_agent_sessions_proto_rawDescGZIP(), []int{12}
+	return file_svc_v2_agent_sessions_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *GetAgentToolErrorRequest) GetStartTime() *timestamppb.Timestamp {
@@ -1489,7 +1661,7 @@ type AgentToolError struct {
 
 func (x *AgentToolError) Reset() {
 	*x = AgentToolError{}
-	mi := &file_svc_v2_agent_sessions_proto_msgTypes[13]
+	mi := &file_svc_v2_agent_sessions_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1501,7 +1673,7 @@ func (x *AgentToolError) String() string {
 func (*AgentToolError) ProtoMessage() {}
 
 func (x *AgentToolError) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_agent_sessions_proto_msgTypes[13]
+	mi := &file_svc_v2_agent_sessions_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1514,7 +1686,7 @@ func (x *AgentToolError) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentToolError.ProtoReflect.Descriptor instead.
 func (*AgentToolError) Descriptor() ([]byte, []int) {
-	return file_svc_v2_agent_sessions_proto_rawDescGZIP(), []int{13}
+	return file_svc_v2_agent_sessions_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *AgentToolError) GetFailure() *AgentToolFailure {
@@ -1574,7 +1746,7 @@ type AgentCount struct {
 
 func (x *AgentCount) Reset() {
 	*x = AgentCount{}
-	mi := &file_svc_v2_agent_sessions_proto_msgTypes[14]
+	mi := &file_svc_v2_agent_sessions_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1586,7 +1758,7 @@ func (x *AgentCount) String() string {
 func (*AgentCount) ProtoMessage() {}
 
 func (x *AgentCount) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_agent_sessions_proto_msgTypes[14]
+	mi := &file_svc_v2_agent_sessions_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1599,7 +1771,7 @@ func (x *AgentCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentCount.ProtoReflect.Descriptor instead.
 func (*AgentCount) Descriptor() ([]byte, []int) {
-	return file_svc_v2_agent_sessions_proto_rawDescGZIP(), []int{14}
+	return file_svc_v2_agent_sessions_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *AgentCount) GetKind() string {
@@ -1636,7 +1808,7 @@ type AgentToolSample struct {
 
 func (x *AgentToolSample) Reset() {
 	*x = AgentToolSample{}
-	mi := &file_svc_v2_agent_sessions_proto_msgTypes[15]
+	mi := &file_svc_v2_agent_sessions_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1648,7 +1820,7 @@ func (x *AgentToolSample) String() string {
 func (*AgentToolSample) ProtoMessage() {}
 
 func (x *AgentToolSample) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_agent_sessions_proto_msgTypes[15]
+	mi := &file_svc_v2_agent_sessions_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1661,7 +1833,7 @@ func (x *AgentToolSample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentToolSample.ProtoReflect.Descriptor instead.
 func (*AgentToolSample) Descriptor() ([]byte, []int) {
-	return file_svc_v2_agent_sessions_proto_rawDescGZIP(), []int{15}
+	return file_svc_v2_agent_sessions_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *AgentToolSample) GetSessionId() string {
@@ -1714,10 +1886,14 @@ const file_svc_v2_agent_sessions_proto_rawDesc = "" +
 	"\x06offset\x18\n" +
 	" \x01(\x05B\n" +
 	"\xbaH\a\x1a\x05\x18\x90N(\x00R\x06offset\x12$\n" +
-	"\x05limit\x18\v \x01(\x05B\x0e\xbaH\x06\x1a\x04\x18d(\x01\xaa\x01\x02\b\x01R\x05limit\"q\n" +
+	"\x05limit\x18\v \x01(\x05B\x0e\xbaH\x06\x1a\x04\x18d(\x01\xaa\x01\x02\b\x01R\x05limit\"\xb3\x01\n" +
 	"\x1bSearchAgentSessionsResponse\x127\n" +
 	"\bsessions\x18\x01 \x03(\v2\x1b.svc.v2.AgentSessionSummaryR\bsessions\x12\x19\n" +
-	"\bhas_more\x18\x02 \x01(\bR\ahasMore\"\xd4\x04\n" +
+	"\bhas_more\x18\x02 \x01(\bR\ahasMore\x12\x1f\n" +
+	"\vtotal_count\x18\x03 \x01(\x05R\n" +
+	"totalCount\x12\x1f\n" +
+	"\verror_count\x18\x04 \x01(\x05R\n" +
+	"errorCount\"\xd4\x04\n" +
 	"\x13AgentSessionSummary\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
 	"\avendors\x18\x02 \x03(\tR\avendors\x12\x1f\n" +
@@ -1748,11 +1924,28 @@ const file_svc_v2_agent_sessions_proto_rawDesc = "" +
 	"\n" +
 	"start_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12=\n" +
 	"\bend_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\aendTime\x120\n" +
-	"\rpayload_chars\x18\x04 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xa0\x9c\x01(\x00R\fpayloadChars\"e\n" +
+	"\rpayload_chars\x18\x04 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xa0\x9c\x01(\x00R\fpayloadChars\"\x8e\x01\n" +
 	"\fAgentSession\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12'\n" +
 	"\x05spans\x18\x02 \x03(\v2\x11.svc.v2.AgentSpanR\x05spans\x12\x1c\n" +
-	"\ttruncated\x18\x03 \x01(\bR\ttruncated\"\xce\x06\n" +
+	"\ttruncated\x18\x03 \x01(\bR\ttruncated\x12'\n" +
+	"\x05turns\x18\x04 \x03(\v2\x11.svc.v2.AgentTurnR\x05turns\"\xb0\x03\n" +
+	"\tAgentTurn\x12\x16\n" +
+	"\x06number\x18\x01 \x01(\x05R\x06number\x12&\n" +
+	"\x04kind\x18\x02 \x01(\tB\x12\xfa\xf9\x18\x0e\x1a\x05agent\x1a\x05traceR\x04kind\x12\x14\n" +
+	"\x05agent\x18\x03 \x01(\tR\x05agent\x12A\n" +
+	"\btrace_id\x18\x04 \x01(\tB&\xfa\xf9\x18\"\" 5b8efff798038103d269b633813fc60cR\atraceId\x12/\n" +
+	"\aspan_id\x18\x05 \x01(\tB\x16\xfa\xf9\x18\x12\"\x10eee19b7ec3c1b174R\x06spanId\x12A\n" +
+	"\n" +
+	"start_time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12\x1f\n" +
+	"\vduration_ms\x18\a \x01(\x01R\n" +
+	"durationMs\x12\x1d\n" +
+	"\n" +
+	"span_count\x18\b \x01(\x05R\tspanCount\x12(\n" +
+	"\x10error_span_count\x18\t \x01(\x05R\x0eerrorSpanCount\x12\x16\n" +
+	"\x06failed\x18\n" +
+	" \x01(\bR\x06failed\x12\x14\n" +
+	"\x05asked\x18\v \x01(\tR\x05asked\"\xe2\x06\n" +
 	"\tAgentSpan\x12\x19\n" +
 	"\btrace_id\x18\x01 \x01(\tR\atraceId\x12\x17\n" +
 	"\aspan_id\x18\x02 \x01(\tR\x06spanId\x12$\n" +
@@ -1785,7 +1978,8 @@ const file_svc_v2_agent_sessions_proto_rawDesc = "" +
 	"\x0efirst_token_ms\x18\x18 \x01(\x01R\ffirstTokenMs\x12\x16\n" +
 	"\x06system\x18\x19 \x01(\tR\x06system\x12\x14\n" +
 	"\x05input\x18\x1a \x01(\tR\x05input\x12\x16\n" +
-	"\x06output\x18\x1b \x01(\tR\x06output\"\x9d\x02\n" +
+	"\x06output\x18\x1b \x01(\tR\x06output\x12\x12\n" +
+	"\x04turn\x18\x1c \x01(\x05R\x04turn\"\x9d\x02\n" +
 	"\x1cGetAgentToolsOverviewRequest\x12A\n" +
 	"\n" +
 	"start_time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12=\n" +
@@ -1872,7 +2066,7 @@ func file_svc_v2_agent_sessions_proto_rawDescGZIP() []byte {
 	return file_svc_v2_agent_sessions_proto_rawDescData
 }
 
-var file_svc_v2_agent_sessions_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
+var file_svc_v2_agent_sessions_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
 var file_svc_v2_agent_sessions_proto_goTypes = []any{
 	(*AgentFilters)(nil),                 // 0: svc.v2.AgentFilters
 	(*AgentRange)(nil),                   // 1: svc.v2.AgentRange
@@ -1881,61 +2075,64 @@ var file_svc_v2_agent_sessions_proto_goTypes = []any{
 	(*AgentSessionSummary)(nil),          // 4: svc.v2.AgentSessionSummary
 	(*GetAgentSessionRequest)(nil),       // 5: svc.v2.GetAgentSessionRequest
 	(*AgentSession)(nil),                 // 6: svc.v2.AgentSession
-	(*AgentSpan)(nil),                    // 7: svc.v2.AgentSpan
-	(*GetAgentToolsOverviewRequest)(nil), // 8: svc.v2.GetAgentToolsOverviewRequest
-	(*AgentToolsOverview)(nil),           // 9: svc.v2.AgentToolsOverview
-	(*AgentTool)(nil),                    // 10: svc.v2.AgentTool
-	(*AgentToolFailure)(nil),             // 11: svc.v2.AgentToolFailure
-	(*GetAgentToolErrorRequest)(nil),     // 12: svc.v2.GetAgentToolErrorRequest
-	(*AgentToolError)(nil),               // 13: svc.v2.AgentToolError
-	(*AgentCount)(nil),                   // 14: svc.v2.AgentCount
-	(*AgentToolSample)(nil),              // 15: svc.v2.AgentToolSample
-	(*timestamppb.Timestamp)(nil),        // 16: google.protobuf.Timestamp
+	(*AgentTurn)(nil),                    // 7: svc.v2.AgentTurn
+	(*AgentSpan)(nil),                    // 8: svc.v2.AgentSpan
+	(*GetAgentToolsOverviewRequest)(nil), // 9: svc.v2.GetAgentToolsOverviewRequest
+	(*AgentToolsOverview)(nil),           // 10: svc.v2.AgentToolsOverview
+	(*AgentTool)(nil),                    // 11: svc.v2.AgentTool
+	(*AgentToolFailure)(nil),             // 12: svc.v2.AgentToolFailure
+	(*GetAgentToolErrorRequest)(nil),     // 13: svc.v2.GetAgentToolErrorRequest
+	(*AgentToolError)(nil),               // 14: svc.v2.AgentToolError
+	(*AgentCount)(nil),                   // 15: svc.v2.AgentCount
+	(*AgentToolSample)(nil),              // 16: svc.v2.AgentToolSample
+	(*timestamppb.Timestamp)(nil),        // 17: google.protobuf.Timestamp
 }
 var file_svc_v2_agent_sessions_proto_depIdxs = []int32{
-	16, // 0: svc.v2.SearchAgentSessionsRequest.start_time:type_name -> google.protobuf.Timestamp
-	16, // 1: svc.v2.SearchAgentSessionsRequest.end_time:type_name -> google.protobuf.Timestamp
+	17, // 0: svc.v2.SearchAgentSessionsRequest.start_time:type_name -> google.protobuf.Timestamp
+	17, // 1: svc.v2.SearchAgentSessionsRequest.end_time:type_name -> google.protobuf.Timestamp
 	0,  // 2: svc.v2.SearchAgentSessionsRequest.filters:type_name -> svc.v2.AgentFilters
 	1,  // 3: svc.v2.SearchAgentSessionsRequest.ranges:type_name -> svc.v2.AgentRange
 	4,  // 4: svc.v2.SearchAgentSessionsResponse.sessions:type_name -> svc.v2.AgentSessionSummary
-	16, // 5: svc.v2.AgentSessionSummary.start_time:type_name -> google.protobuf.Timestamp
-	16, // 6: svc.v2.AgentSessionSummary.end_time:type_name -> google.protobuf.Timestamp
-	16, // 7: svc.v2.GetAgentSessionRequest.start_time:type_name -> google.protobuf.Timestamp
-	16, // 8: svc.v2.GetAgentSessionRequest.end_time:type_name -> google.protobuf.Timestamp
-	7,  // 9: svc.v2.AgentSession.spans:type_name -> svc.v2.AgentSpan
-	16, // 10: svc.v2.AgentSpan.start_time:type_name -> google.protobuf.Timestamp
-	16, // 11: svc.v2.GetAgentToolsOverviewRequest.start_time:type_name -> google.protobuf.Timestamp
-	16, // 12: svc.v2.GetAgentToolsOverviewRequest.end_time:type_name -> google.protobuf.Timestamp
-	0,  // 13: svc.v2.GetAgentToolsOverviewRequest.filters:type_name -> svc.v2.AgentFilters
-	10, // 14: svc.v2.AgentToolsOverview.tools:type_name -> svc.v2.AgentTool
-	10, // 15: svc.v2.AgentToolsOverview.current:type_name -> svc.v2.AgentTool
-	10, // 16: svc.v2.AgentToolsOverview.previous:type_name -> svc.v2.AgentTool
-	11, // 17: svc.v2.AgentToolsOverview.failures:type_name -> svc.v2.AgentToolFailure
-	16, // 18: svc.v2.AgentTool.first_seen:type_name -> google.protobuf.Timestamp
-	16, // 19: svc.v2.AgentTool.last_seen:type_name -> google.protobuf.Timestamp
-	16, // 20: svc.v2.AgentToolFailure.last_seen:type_name -> google.protobuf.Timestamp
-	16, // 21: svc.v2.GetAgentToolErrorRequest.start_time:type_name -> google.protobuf.Timestamp
-	16, // 22: svc.v2.GetAgentToolErrorRequest.end_time:type_name -> google.protobuf.Timestamp
-	0,  // 23: svc.v2.GetAgentToolErrorRequest.filters:type_name -> svc.v2.AgentFilters
-	11, // 24: svc.v2.AgentToolError.failure:type_name -> svc.v2.AgentToolFailure
-	14, // 25: svc.v2.AgentToolError.variants:type_name -> svc.v2.AgentCount
-	14, // 26: svc.v2.AgentToolError.breakdown:type_name -> svc.v2.AgentCount
-	14, // 27: svc.v2.AgentToolError.sessions:type_name -> svc.v2.AgentCount
-	15, // 28: svc.v2.AgentToolError.samples:type_name -> svc.v2.AgentToolSample
-	7,  // 29: svc.v2.AgentToolSample.span:type_name -> svc.v2.AgentSpan
-	2,  // 30: svc.v2.AgentSessionsService.SearchAgentSessions:input_type -> svc.v2.SearchAgentSessionsRequest
-	5,  // 31: svc.v2.AgentSessionsService.GetAgentSession:input_type -> svc.v2.GetAgentSessionRequest
-	8,  // 32: svc.v2.AgentSessionsService.GetAgentToolsOverview:input_type -> svc.v2.GetAgentToolsOverviewRequest
-	12, // 33: svc.v2.AgentSessionsService.GetAgentToolError:input_type -> svc.v2.GetAgentToolErrorRequest
-	3,  // 34: svc.v2.AgentSessionsService.SearchAgentSessions:output_type -> svc.v2.SearchAgentSessionsResponse
-	6,  // 35: svc.v2.AgentSessionsService.GetAgentSession:output_type -> svc.v2.AgentSession
-	9,  // 36: svc.v2.AgentSessionsService.GetAgentToolsOverview:output_type -> svc.v2.AgentToolsOverview
-	13, // 37: svc.v2.AgentSessionsService.GetAgentToolError:output_type -> svc.v2.AgentToolError
-	34, // [34:38] is the sub-list for method output_type
-	30, // [30:34] is the sub-list for method input_type
-	30, // [30:30] is the sub-list for extension type_name
-	30, // [30:30] is the sub-list for extension extendee
-	0,  // [0:30] is the sub-list for field type_name
+	17, // 5: svc.v2.AgentSessionSummary.start_time:type_name -> google.protobuf.Timestamp
+	17, // 6: svc.v2.AgentSessionSummary.end_time:type_name -> google.protobuf.Timestamp
+	17, // 7: svc.v2.GetAgentSessionRequest.start_time:type_name -> google.protobuf.Timestamp
+	17, // 8: svc.v2.GetAgentSessionRequest.end_time:type_name -> google.protobuf.Timestamp
+	8,  // 9: svc.v2.AgentSession.spans:type_name -> svc.v2.AgentSpan
+	7,  // 10: svc.v2.AgentSession.turns:type_name -> svc.v2.AgentTurn
+	17, // 11: svc.v2.AgentTurn.start_time:type_name -> google.protobuf.Timestamp
+	17, // 12: svc.v2.AgentSpan.start_time:type_name -> google.protobuf.Timestamp
+	17, // 13: svc.v2.GetAgentToolsOverviewRequest.start_time:type_name -> google.protobuf.Timestamp
+	17, // 14: svc.v2.GetAgentToolsOverviewRequest.end_time:type_name -> google.protobuf.Timestamp
+	0,  // 15: svc.v2.GetAgentToolsOverviewRequest.filters:type_name -> svc.v2.AgentFilters
+	11, // 16: svc.v2.AgentToolsOverview.tools:type_name -> svc.v2.AgentTool
+	11, // 17: svc.v2.AgentToolsOverview.current:type_name -> svc.v2.AgentTool
+	11, // 18: svc.v2.AgentToolsOverview.previous:type_name -> svc.v2.AgentTool
+	12, // 19: svc.v2.AgentToolsOverview.failures:type_name -> svc.v2.AgentToolFailure
+	17, // 20: svc.v2.AgentTool.first_seen:type_name -> google.protobuf.Timestamp
+	17, // 21: svc.v2.AgentTool.last_seen:type_name -> google.protobuf.Timestamp
+	17, // 22: svc.v2.AgentToolFailure.last_seen:type_name -> google.protobuf.Timestamp
+	17, // 23: svc.v2.GetAgentToolErrorRequest.start_time:type_name -> google.protobuf.Timestamp
+	17, // 24: svc.v2.GetAgentToolErrorRequest.end_time:type_name -> google.protobuf.Timestamp
+	0,  // 25: svc.v2.GetAgentToolErrorRequest.filters:type_name -> svc.v2.AgentFilters
+	12, // 26: svc.v2.AgentToolError.failure:type_name -> svc.v2.AgentToolFailure
+	15, // 27: svc.v2.AgentToolError.variants:type_name -> svc.v2.AgentCount
+	15, // 28: svc.v2.AgentToolError.breakdown:type_name -> svc.v2.AgentCount
+	15, // 29: svc.v2.AgentToolError.sessions:type_name -> svc.v2.AgentCount
+	16, // 30: svc.v2.AgentToolError.samples:type_name -> svc.v2.AgentToolSample
+	8,  // 31: svc.v2.AgentToolSample.span:type_name -> svc.v2.AgentSpan
+	2,  // 32: svc.v2.AgentSessionsService.SearchAgentSessions:input_type -> svc.v2.SearchAgentSessionsRequest
+	5,  // 33: svc.v2.AgentSessionsService.GetAgentSession:input_type -> svc.v2.GetAgentSessionRequest
+	9,  // 34: svc.v2.AgentSessionsService.GetAgentToolsOverview:input_type -> svc.v2.GetAgentToolsOverviewRequest
+	13, // 35: svc.v2.AgentSessionsService.GetAgentToolError:input_type -> svc.v2.GetAgentToolErrorRequest
+	3,  // 36: svc.v2.AgentSessionsService.SearchAgentSessions:output_type -> svc.v2.SearchAgentSessionsResponse
+	6,  // 37: svc.v2.AgentSessionsService.GetAgentSession:output_type -> svc.v2.AgentSession
+	10, // 38: svc.v2.AgentSessionsService.GetAgentToolsOverview:output_type -> svc.v2.AgentToolsOverview
+	14, // 39: svc.v2.AgentSessionsService.GetAgentToolError:output_type -> svc.v2.AgentToolError
+	36, // [36:40] is the sub-list for method output_type
+	32, // [32:36] is the sub-list for method input_type
+	32, // [32:32] is the sub-list for extension type_name
+	32, // [32:32] is the sub-list for extension extendee
+	0,  // [0:32] is the sub-list for field type_name
 }
 
 func init() { file_svc_v2_agent_sessions_proto_init() }
@@ -1949,7 +2146,7 @@ func file_svc_v2_agent_sessions_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_svc_v2_agent_sessions_proto_rawDesc), len(file_svc_v2_agent_sessions_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   16,
+			NumMessages:   17,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

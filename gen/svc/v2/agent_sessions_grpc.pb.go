@@ -40,8 +40,11 @@ type AgentSessionsServiceClient interface {
 	SearchAgentSessions(ctx context.Context, in *SearchAgentSessionsRequest, opts ...grpc.CallOption) (*SearchAgentSessionsResponse, error)
 	// Get the spans of an agent session.
 	//
-	// Returns the spans in order of start time, at most 10,000. Attributes that hold messages and payloads are cut to `payload_chars`
-	// characters.
+	// Returns the spans in order of start time, at most 10,000, and the turns that they belong to. Attributes that hold messages and
+	// payloads are cut to `payload_chars` characters.
+	//
+	// Each outermost `invoke_agent` span is a turn, with the spans below it. The other spans of a trace that calls a model or a tool
+	// outside of every `invoke_agent` span are one further turn, and so are the spans of a trace without any `invoke_agent` span.
 	GetAgentSession(ctx context.Context, in *GetAgentSessionRequest, opts ...grpc.CallOption) (*AgentSession, error)
 	// Get the tools of agents.
 	//
@@ -117,8 +120,11 @@ type AgentSessionsServiceServer interface {
 	SearchAgentSessions(context.Context, *SearchAgentSessionsRequest) (*SearchAgentSessionsResponse, error)
 	// Get the spans of an agent session.
 	//
-	// Returns the spans in order of start time, at most 10,000. Attributes that hold messages and payloads are cut to `payload_chars`
-	// characters.
+	// Returns the spans in order of start time, at most 10,000, and the turns that they belong to. Attributes that hold messages and
+	// payloads are cut to `payload_chars` characters.
+	//
+	// Each outermost `invoke_agent` span is a turn, with the spans below it. The other spans of a trace that calls a model or a tool
+	// outside of every `invoke_agent` span are one further turn, and so are the spans of a trace without any `invoke_agent` span.
 	GetAgentSession(context.Context, *GetAgentSessionRequest) (*AgentSession, error)
 	// Get the tools of agents.
 	//

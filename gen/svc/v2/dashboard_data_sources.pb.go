@@ -43,7 +43,7 @@ type WidgetDataSource struct {
 	Limit *float64 `protobuf:"fixed64,7,opt,name=limit" json:"limit,omitempty"`
 	// Attributes to show. Applies to `query` with the shape `list` only.
 	Columns []string `protobuf:"bytes,8,rep,name=columns" json:"columns,omitempty"`
-	// One SELECT, which names the organization by `$__orgFilter`. Applies to `raw_sql` only.
+	// One SELECT as in runSql. It must contain `$__orgFilter`, which is always true. Applies to `raw_sql` only.
 	Sql *string `protobuf:"bytes,9,opt,name=sql" json:"sql,omitempty"`
 	// The interpretation of the columns. Applies to `raw_sql` only.
 	DisplayType *string `protobuf:"bytes,10,opt,name=display_type,json=displayType" json:"display_type,omitempty"`

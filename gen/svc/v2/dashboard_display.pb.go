@@ -1158,11 +1158,11 @@ var File_svc_v2_dashboard_display_proto protoreflect.FileDescriptor
 
 const file_svc_v2_dashboard_display_proto_rawDesc = "" +
 	"\n" +
-	"\x1esvc/v2/dashboard_display.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1bsvc/options/v1/method.proto\x1a#svc/v2/dashboard_data_sources.proto\x1a\x1fsvc/v2/dashboard_journeys.proto\"\x81\r\n" +
+	"\x1esvc/v2/dashboard_display.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1bsvc/options/v1/method.proto\x1a#svc/v2/dashboard_data_sources.proto\x1a\x1fsvc/v2/dashboard_journeys.proto\"\xbc\r\n" +
 	"\rWidgetDisplay\x12*\n" +
 	"\x05title\x18\x01 \x01(\tB\x14\xfa\xf9\x18\v\"\aLatency(\x01\xaa\x01\x02\b\x01R\x05title\x12-\n" +
-	"\vdescription\x18\x02 \x01(\tB\v\xfa\xf9\x18\x02(\x01\xaa\x01\x02\b\x01R\vdescription\x12:\n" +
-	"\bchart_id\x18\x03 \x01(\tB\x1f\xfa\xf9\x18\x16\"\x12query-builder-line(\x01\xaa\x01\x02\b\x01R\achartId\x12#\n" +
+	"\vdescription\x18\x02 \x01(\tB\v\xfa\xf9\x18\x02(\x01\xaa\x01\x02\b\x01R\vdescription\x12u\n" +
+	"\bchart_id\x18\x03 \x01(\tBZ\xfa\xf9\x18Q\"\x12query-builder-line(\x01b\x12query-builder-lineb\x12query-builder-areab\x11query-builder-bar\xaa\x01\x02\b\x01R\achartId\x12#\n" +
 	"\x06prefix\x18\x04 \x01(\tB\v\xfa\xf9\x18\x02(\x01\xaa\x01\x02\b\x01R\x06prefix\x12#\n" +
 	"\x06suffix\x18\x05 \x01(\tB\v\xfa\xf9\x18\x02(\x01\xaa\x01\x02\b\x01R\x06suffix\x12,\n" +
 	"\x04unit\x18\x06 \x01(\tB\x18\xfa\xf9\x18\x0f\"\vduration_ms(\x01\xaa\x01\x02\b\x01R\x04unit\x12P\n" +

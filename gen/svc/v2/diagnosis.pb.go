@@ -381,6 +381,70 @@ func (x *GetAgentSessionVerdictRequest) GetEndTime() *timestamppb.Timestamp {
 	return nil
 }
 
+// Selects the agent session to measure.
+type GetAgentSessionFiguresRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the session: the conversation id that the agent recorded, or the trace id of a trace without one.
+	SessionId string `protobuf:"bytes,1,opt,name=session_id,json=sessionId" json:"session_id,omitempty"`
+	// Start of the window, inclusive. RFC 3339, UTC.
+	StartTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
+	// End of the window, inclusive, after `start_time` and at most 31 days later.
+	EndTime       *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetAgentSessionFiguresRequest) Reset() {
+	*x = GetAgentSessionFiguresRequest{}
+	mi := &file_svc_v2_diagnosis_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetAgentSessionFiguresRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetAgentSessionFiguresRequest) ProtoMessage() {}
+
+func (x *GetAgentSessionFiguresRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_svc_v2_diagnosis_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetAgentSessionFiguresRequest.ProtoReflect.Descriptor instead.
+func (*GetAgentSessionFiguresRequest) Descriptor() ([]byte, []int) {
+	return file_svc_v2_diagnosis_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *GetAgentSessionFiguresRequest) GetSessionId() string {
+	if x != nil {
+		return x.SessionId
+	}
+	return ""
+}
+
+func (x *GetAgentSessionFiguresRequest) GetStartTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.StartTime
+	}
+	return nil
+}
+
+func (x *GetAgentSessionFiguresRequest) GetEndTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.EndTime
+	}
+	return nil
+}
+
 var File_svc_v2_diagnosis_proto protoreflect.FileDescriptor
 
 const file_svc_v2_diagnosis_proto_rawDesc = "" +
@@ -415,7 +479,13 @@ const file_svc_v2_diagnosis_proto_rawDesc = "" +
 	"session_id\x18\x01 \x01(\tB\x15\xbaH\x03\xc8\x01\x01\xfa\xf9\x18\v\"\tconv_5f2bR\tsessionId\x12A\n" +
 	"\n" +
 	"start_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12=\n" +
-	"\bend_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\aendTime2\x80\v\n" +
+	"\bend_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\aendTime\"\xd7\x01\n" +
+	"\x1dGetAgentSessionFiguresRequest\x124\n" +
+	"\n" +
+	"session_id\x18\x01 \x01(\tB\x15\xbaH\x03\xc8\x01\x01\xfa\xf9\x18\v\"\tconv_5f2bR\tsessionId\x12A\n" +
+	"\n" +
+	"start_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12=\n" +
+	"\bend_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\aendTime2\xd1\r\n" +
 	"\x10DiagnosisService\x12\xc2\x02\n" +
 	"\x0fDiagnoseService\x12\x1e.svc.v2.DiagnoseServiceRequest\x1a\x18.svc.v2.ServiceDiagnosis\"\xf4\x01\xf2\xf9\x18\xca\x01\n" +
 	"\x0fdiagnoseService\x12\bservices\x18\x012\x14ServiceNotFoundError2\x15ParameterInvalidError2\x15ParameterMissingError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeErrorJ\x10diagnose_serviceP\x01Z\ferror_eventsZ\x04logsZ\vservice_map\x82\xd3\xe4\x93\x02\x1f\x12\x1d/v2/services/{name}/diagnosis\x12\xf4\x01\n" +
@@ -426,7 +496,9 @@ const file_svc_v2_diagnosis_proto_rawDesc = "" +
 	"\x14GetTraceCriticalPath\x12#.svc.v2.GetTraceCriticalPathRequest\x1a\x19.svc.v2.TraceCriticalPath\"\x8e\x01\xf2\xf9\x18_\n" +
 	"\x14getTraceCriticalPath\x12\x06traces\x18\x012\x12TraceNotFoundError2\x15ParameterInvalidErrorJ\x10find_slow_tracesP\x01\x82\xd3\xe4\x93\x02%\x12#/v2/traces/{trace_id}/critical_path\x12\xce\x02\n" +
 	"\x16GetAgentSessionVerdict\x12%.svc.v2.GetAgentSessionVerdictRequest\x1a\x1b.svc.v2.AgentSessionVerdict\"\xef\x01\xf2\xf9\x18\xb4\x01\n" +
-	"\x16getAgentSessionVerdict\x12\x06traces\x18\x012\x19AgentSessionNotFoundError2\x15ParameterInvalidError2\x15ParameterMissingError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeErrorJ\x11get_agent_sessionP\x01\x82\xd3\xe4\x93\x020\x12./v2/traces/agent_sessions/{session_id}/verdictB\x8d\x01\n" +
+	"\x16getAgentSessionVerdict\x12\x06traces\x18\x012\x19AgentSessionNotFoundError2\x15ParameterInvalidError2\x15ParameterMissingError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeErrorJ\x11get_agent_sessionP\x01\x82\xd3\xe4\x93\x020\x12./v2/traces/agent_sessions/{session_id}/verdict\x12\xce\x02\n" +
+	"\x16GetAgentSessionFigures\x12%.svc.v2.GetAgentSessionFiguresRequest\x1a\x1b.svc.v2.AgentSessionFigures\"\xef\x01\xf2\xf9\x18\xb4\x01\n" +
+	"\x16getAgentSessionFigures\x12\x06traces\x18\x012\x19AgentSessionNotFoundError2\x15ParameterInvalidError2\x15ParameterMissingError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeErrorJ\x11get_agent_sessionP\x01\x82\xd3\xe4\x93\x020\x12./v2/traces/agent_sessions/{session_id}/figuresB\x8d\x01\n" +
 	"\n" +
 	"com.svc.v2B\x0eDiagnosisProtoP\x01Z1github.com/svc-observability/svc/gen/svc/v2;svcv2\xa2\x02\x03SXX\xaa\x02\x06Svc.V2\xca\x02\x06Svc\\V2\xe2\x02\x12Svc\\V2\\GPBMetadata\xea\x02\aSvc::V2\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
@@ -442,47 +514,53 @@ func file_svc_v2_diagnosis_proto_rawDescGZIP() []byte {
 	return file_svc_v2_diagnosis_proto_rawDescData
 }
 
-var file_svc_v2_diagnosis_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
+var file_svc_v2_diagnosis_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
 var file_svc_v2_diagnosis_proto_goTypes = []any{
 	(*DiagnoseServiceRequest)(nil),        // 0: svc.v2.DiagnoseServiceRequest
 	(*ComparePeriodsRequest)(nil),         // 1: svc.v2.ComparePeriodsRequest
 	(*SearchSlowerOperationsRequest)(nil), // 2: svc.v2.SearchSlowerOperationsRequest
 	(*GetTraceCriticalPathRequest)(nil),   // 3: svc.v2.GetTraceCriticalPathRequest
 	(*GetAgentSessionVerdictRequest)(nil), // 4: svc.v2.GetAgentSessionVerdictRequest
-	(*timestamppb.Timestamp)(nil),         // 5: google.protobuf.Timestamp
-	(*ServiceDiagnosis)(nil),              // 6: svc.v2.ServiceDiagnosis
-	(*PeriodComparison)(nil),              // 7: svc.v2.PeriodComparison
-	(*SlowerOperationList)(nil),           // 8: svc.v2.SlowerOperationList
-	(*TraceCriticalPath)(nil),             // 9: svc.v2.TraceCriticalPath
-	(*AgentSessionVerdict)(nil),           // 10: svc.v2.AgentSessionVerdict
+	(*GetAgentSessionFiguresRequest)(nil), // 5: svc.v2.GetAgentSessionFiguresRequest
+	(*timestamppb.Timestamp)(nil),         // 6: google.protobuf.Timestamp
+	(*ServiceDiagnosis)(nil),              // 7: svc.v2.ServiceDiagnosis
+	(*PeriodComparison)(nil),              // 8: svc.v2.PeriodComparison
+	(*SlowerOperationList)(nil),           // 9: svc.v2.SlowerOperationList
+	(*TraceCriticalPath)(nil),             // 10: svc.v2.TraceCriticalPath
+	(*AgentSessionVerdict)(nil),           // 11: svc.v2.AgentSessionVerdict
+	(*AgentSessionFigures)(nil),           // 12: svc.v2.AgentSessionFigures
 }
 var file_svc_v2_diagnosis_proto_depIdxs = []int32{
-	5,  // 0: svc.v2.DiagnoseServiceRequest.start_time:type_name -> google.protobuf.Timestamp
-	5,  // 1: svc.v2.DiagnoseServiceRequest.end_time:type_name -> google.protobuf.Timestamp
-	5,  // 2: svc.v2.ComparePeriodsRequest.start_time:type_name -> google.protobuf.Timestamp
-	5,  // 3: svc.v2.ComparePeriodsRequest.end_time:type_name -> google.protobuf.Timestamp
-	5,  // 4: svc.v2.ComparePeriodsRequest.previous_start_time:type_name -> google.protobuf.Timestamp
-	5,  // 5: svc.v2.ComparePeriodsRequest.previous_end_time:type_name -> google.protobuf.Timestamp
-	5,  // 6: svc.v2.SearchSlowerOperationsRequest.start_time:type_name -> google.protobuf.Timestamp
-	5,  // 7: svc.v2.SearchSlowerOperationsRequest.end_time:type_name -> google.protobuf.Timestamp
-	5,  // 8: svc.v2.GetTraceCriticalPathRequest.timestamp:type_name -> google.protobuf.Timestamp
-	5,  // 9: svc.v2.GetAgentSessionVerdictRequest.start_time:type_name -> google.protobuf.Timestamp
-	5,  // 10: svc.v2.GetAgentSessionVerdictRequest.end_time:type_name -> google.protobuf.Timestamp
-	0,  // 11: svc.v2.DiagnosisService.DiagnoseService:input_type -> svc.v2.DiagnoseServiceRequest
-	1,  // 12: svc.v2.DiagnosisService.ComparePeriods:input_type -> svc.v2.ComparePeriodsRequest
-	2,  // 13: svc.v2.DiagnosisService.SearchSlowerOperations:input_type -> svc.v2.SearchSlowerOperationsRequest
-	3,  // 14: svc.v2.DiagnosisService.GetTraceCriticalPath:input_type -> svc.v2.GetTraceCriticalPathRequest
-	4,  // 15: svc.v2.DiagnosisService.GetAgentSessionVerdict:input_type -> svc.v2.GetAgentSessionVerdictRequest
-	6,  // 16: svc.v2.DiagnosisService.DiagnoseService:output_type -> svc.v2.ServiceDiagnosis
-	7,  // 17: svc.v2.DiagnosisService.ComparePeriods:output_type -> svc.v2.PeriodComparison
-	8,  // 18: svc.v2.DiagnosisService.SearchSlowerOperations:output_type -> svc.v2.SlowerOperationList
-	9,  // 19: svc.v2.DiagnosisService.GetTraceCriticalPath:output_type -> svc.v2.TraceCriticalPath
-	10, // 20: svc.v2.DiagnosisService.GetAgentSessionVerdict:output_type -> svc.v2.AgentSessionVerdict
-	16, // [16:21] is the sub-list for method output_type
-	11, // [11:16] is the sub-list for method input_type
-	11, // [11:11] is the sub-list for extension type_name
-	11, // [11:11] is the sub-list for extension extendee
-	0,  // [0:11] is the sub-list for field type_name
+	6,  // 0: svc.v2.DiagnoseServiceRequest.start_time:type_name -> google.protobuf.Timestamp
+	6,  // 1: svc.v2.DiagnoseServiceRequest.end_time:type_name -> google.protobuf.Timestamp
+	6,  // 2: svc.v2.ComparePeriodsRequest.start_time:type_name -> google.protobuf.Timestamp
+	6,  // 3: svc.v2.ComparePeriodsRequest.end_time:type_name -> google.protobuf.Timestamp
+	6,  // 4: svc.v2.ComparePeriodsRequest.previous_start_time:type_name -> google.protobuf.Timestamp
+	6,  // 5: svc.v2.ComparePeriodsRequest.previous_end_time:type_name -> google.protobuf.Timestamp
+	6,  // 6: svc.v2.SearchSlowerOperationsRequest.start_time:type_name -> google.protobuf.Timestamp
+	6,  // 7: svc.v2.SearchSlowerOperationsRequest.end_time:type_name -> google.protobuf.Timestamp
+	6,  // 8: svc.v2.GetTraceCriticalPathRequest.timestamp:type_name -> google.protobuf.Timestamp
+	6,  // 9: svc.v2.GetAgentSessionVerdictRequest.start_time:type_name -> google.protobuf.Timestamp
+	6,  // 10: svc.v2.GetAgentSessionVerdictRequest.end_time:type_name -> google.protobuf.Timestamp
+	6,  // 11: svc.v2.GetAgentSessionFiguresRequest.start_time:type_name -> google.protobuf.Timestamp
+	6,  // 12: svc.v2.GetAgentSessionFiguresRequest.end_time:type_name -> google.protobuf.Timestamp
+	0,  // 13: svc.v2.DiagnosisService.DiagnoseService:input_type -> svc.v2.DiagnoseServiceRequest
+	1,  // 14: svc.v2.DiagnosisService.ComparePeriods:input_type -> svc.v2.ComparePeriodsRequest
+	2,  // 15: svc.v2.DiagnosisService.SearchSlowerOperations:input_type -> svc.v2.SearchSlowerOperationsRequest
+	3,  // 16: svc.v2.DiagnosisService.GetTraceCriticalPath:input_type -> svc.v2.GetTraceCriticalPathRequest
+	4,  // 17: svc.v2.DiagnosisService.GetAgentSessionVerdict:input_type -> svc.v2.GetAgentSessionVerdictRequest
+	5,  // 18: svc.v2.DiagnosisService.GetAgentSessionFigures:input_type -> svc.v2.GetAgentSessionFiguresRequest
+	7,  // 19: svc.v2.DiagnosisService.DiagnoseService:output_type -> svc.v2.ServiceDiagnosis
+	8,  // 20: svc.v2.DiagnosisService.ComparePeriods:output_type -> svc.v2.PeriodComparison
+	9,  // 21: svc.v2.DiagnosisService.SearchSlowerOperations:output_type -> svc.v2.SlowerOperationList
+	10, // 22: svc.v2.DiagnosisService.GetTraceCriticalPath:output_type -> svc.v2.TraceCriticalPath
+	11, // 23: svc.v2.DiagnosisService.GetAgentSessionVerdict:output_type -> svc.v2.AgentSessionVerdict
+	12, // 24: svc.v2.DiagnosisService.GetAgentSessionFigures:output_type -> svc.v2.AgentSessionFigures
+	19, // [19:25] is the sub-list for method output_type
+	13, // [13:19] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_svc_v2_diagnosis_proto_init() }
@@ -497,7 +575,7 @@ func file_svc_v2_diagnosis_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_svc_v2_diagnosis_proto_rawDesc), len(file_svc_v2_diagnosis_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   5,
+			NumMessages:   6,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -248,6 +248,59 @@ func local_request_DiagnosisService_GetAgentSessionVerdict_0(ctx context.Context
 	return msg, metadata, err
 }
 
+var filter_DiagnosisService_GetAgentSessionFigures_0 = &utilities.DoubleArray{Encoding: map[string]int{"session_id": 0}, Base: []int{1, 1, 0}, Check: []int{0, 1, 2}}
+
+func request_DiagnosisService_GetAgentSessionFigures_0(ctx context.Context, marshaler runtime.Marshaler, client DiagnosisServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq GetAgentSessionFiguresRequest
+		metadata runtime.ServerMetadata
+		err      error
+	)
+	val, ok := pathParams["session_id"]
+	if !ok {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "missing parameter %s", "session_id")
+	}
+	protoReq.SessionId, err = runtime.String(val)
+	if err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "type mismatch, parameter: %s, error: %v", "session_id", err)
+	}
+	if err := req.ParseForm(); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if err := runtime.PopulateQueryParameters(&protoReq, req.Form, filter_DiagnosisService_GetAgentSessionFigures_0); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	msg, err := client.GetAgentSessionFigures(ctx, &protoReq, grpc.Header(&metadata.HeaderMD), grpc.Trailer(&metadata.TrailerMD))
+	return msg, metadata, err
+}
+
+func local_request_DiagnosisService_GetAgentSessionFigures_0(ctx context.Context, marshaler runtime.Marshaler, server DiagnosisServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq GetAgentSessionFiguresRequest
+		metadata runtime.ServerMetadata
+		err      error
+	)
+	val, ok := pathParams["session_id"]
+	if !ok {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "missing parameter %s", "session_id")
+	}
+	protoReq.SessionId, err = runtime.String(val)
+	if err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "type mismatch, parameter: %s, error: %v", "session_id", err)
+	}
+	if err := req.ParseForm(); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if err := runtime.PopulateQueryParameters(&protoReq, req.Form, filter_DiagnosisService_GetAgentSessionFigures_0); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	msg, err := server.GetAgentSessionFigures(ctx, &protoReq)
+	return msg, metadata, err
+}
+
 // RegisterDiagnosisServiceHandlerServer registers the http handlers for service DiagnosisService to "mux".
 // UnaryRPC     :call DiagnosisServiceServer directly.
 // StreamingRPC :currently unsupported pending https://github.com/grpc/grpc-go/issues/906.
@@ -353,6 +406,26 @@ func RegisterDiagnosisServiceHandlerServer(ctx context.Context, mux *runtime.Ser
 			return
 		}
 		forward_DiagnosisService_GetAgentSessionVerdict_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
+	mux.Handle(http.MethodGet, pattern_DiagnosisService_GetAgentSessionFigures_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		var stream runtime.ServerTransportStream
+		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/svc.v2.DiagnosisService/GetAgentSessionFigures", runtime.WithHTTPPathPattern("/v2/traces/agent_sessions/{session_id}/figures"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := local_request_DiagnosisService_GetAgentSessionFigures_0(annotatedContext, inboundMarshaler, server, req, pathParams)
+		md.HeaderMD, md.TrailerMD = metadata.Join(md.HeaderMD, stream.Header()), metadata.Join(md.TrailerMD, stream.Trailer())
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_DiagnosisService_GetAgentSessionFigures_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
 
 	return nil
@@ -479,6 +552,23 @@ func RegisterDiagnosisServiceHandlerClient(ctx context.Context, mux *runtime.Ser
 		}
 		forward_DiagnosisService_GetAgentSessionVerdict_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodGet, pattern_DiagnosisService_GetAgentSessionFigures_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/svc.v2.DiagnosisService/GetAgentSessionFigures", runtime.WithHTTPPathPattern("/v2/traces/agent_sessions/{session_id}/figures"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_DiagnosisService_GetAgentSessionFigures_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_DiagnosisService_GetAgentSessionFigures_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 	return nil
 }
 
@@ -488,6 +578,7 @@ var (
 	pattern_DiagnosisService_SearchSlowerOperations_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v2", "traces", "slower_operations"}, ""))
 	pattern_DiagnosisService_GetTraceCriticalPath_0   = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 1, 0, 4, 1, 5, 2, 2, 3}, []string{"v2", "traces", "trace_id", "critical_path"}, ""))
 	pattern_DiagnosisService_GetAgentSessionVerdict_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 1, 0, 4, 1, 5, 3, 2, 4}, []string{"v2", "traces", "agent_sessions", "session_id", "verdict"}, ""))
+	pattern_DiagnosisService_GetAgentSessionFigures_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 1, 0, 4, 1, 5, 3, 2, 4}, []string{"v2", "traces", "agent_sessions", "session_id", "figures"}, ""))
 )
 
 var (
@@ -496,4 +587,5 @@ var (
 	forward_DiagnosisService_SearchSlowerOperations_0 = runtime.ForwardResponseMessage
 	forward_DiagnosisService_GetTraceCriticalPath_0   = runtime.ForwardResponseMessage
 	forward_DiagnosisService_GetAgentSessionVerdict_0 = runtime.ForwardResponseMessage
+	forward_DiagnosisService_GetAgentSessionFigures_0 = runtime.ForwardResponseMessage
 )

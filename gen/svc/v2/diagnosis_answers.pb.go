@@ -1344,7 +1344,9 @@ type AgentFinding struct {
 	// Message or arguments of the first occurrence.
 	Detail string `protobuf:"bytes,6,opt,name=detail" json:"detail,omitempty"`
 	// Span of the first occurrence.
-	SpanId        string `protobuf:"bytes,7,opt,name=span_id,json=spanId" json:"span_id,omitempty"`
+	SpanId string `protobuf:"bytes,7,opt,name=span_id,json=spanId" json:"span_id,omitempty"`
+	// The turns in which it occurred, in order.
+	Turns         []int32 `protobuf:"varint,8,rep,packed,name=turns" json:"turns,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1428,11 +1430,599 @@ func (x *AgentFinding) GetSpanId() string {
 	return ""
 }
 
+func (x *AgentFinding) GetTurns() []int32 {
+	if x != nil {
+		return x.Turns
+	}
+	return nil
+}
+
+// The figures of a session of an agent.
+type AgentSessionFigures struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Always `agent_session_figures`.
+	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
+	// Id of the session.
+	SessionId string `protobuf:"bytes,2,opt,name=session_id,json=sessionId" json:"session_id,omitempty"`
+	// Start of the earliest span.
+	StartTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
+	// True when only the earliest spans of the session were read.
+	Truncated bool `protobuf:"varint,4,opt,name=truncated" json:"truncated,omitempty"`
+	// Start of the last span that was read, from which a further read can go on; null when all spans were read.
+	ResumeStartTime *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=resume_start_time,json=resumeStartTime" json:"resume_start_time,omitempty"`
+	// Number of spans of agents, models and tools.
+	SpanCount int32 `protobuf:"varint,6,opt,name=span_count,json=spanCount" json:"span_count,omitempty"`
+	// Number of traces.
+	TraceCount int32 `protobuf:"varint,7,opt,name=trace_count,json=traceCount" json:"trace_count,omitempty"`
+	// Number of model calls.
+	ModelCallCount int32 `protobuf:"varint,8,opt,name=model_call_count,json=modelCallCount" json:"model_call_count,omitempty"`
+	// Number of tool calls.
+	ToolCallCount int32 `protobuf:"varint,9,opt,name=tool_call_count,json=toolCallCount" json:"tool_call_count,omitempty"`
+	// Providers of the models, sorted.
+	Vendors []string `protobuf:"bytes,10,rep,name=vendors" json:"vendors,omitempty"`
+	// Agents that took part, sorted.
+	Agents []string `protobuf:"bytes,11,rep,name=agents" json:"agents,omitempty"`
+	// Services that sent the spans, sorted.
+	Services []string `protobuf:"bytes,12,rep,name=services" json:"services,omitempty"`
+	// Spans that report tokens. `per-call`: the model calls. `roll-up`: other spans only. `none`: no span.
+	TokenReporting string `protobuf:"bytes,13,opt,name=token_reporting,json=tokenReporting" json:"token_reporting,omitempty"`
+	// Tokens of the model calls; those of the turns when the model calls report no tokens.
+	Tokens *AgentTokens `protobuf:"bytes,14,opt,name=tokens" json:"tokens,omitempty"`
+	// Reported cost in USD; null when no span reports a cost.
+	Cost *float64 `protobuf:"fixed64,15,opt,name=cost" json:"cost,omitempty"`
+	// The models; the model with the most calls comes first.
+	Models []*AgentModelUse `protobuf:"bytes,16,rep,name=models" json:"models,omitempty"`
+	// The tools; the tool with the most calls comes first.
+	Tools []*AgentToolUse `protobuf:"bytes,17,rep,name=tools" json:"tools,omitempty"`
+	// The failures by kind and label; the most frequent failure comes first.
+	Failures []*AgentFailureCount `protobuf:"bytes,18,rep,name=failures" json:"failures,omitempty"`
+	// Milliseconds of model calls until their first token.
+	FirstTokenMs float64 `protobuf:"fixed64,19,opt,name=first_token_ms,json=firstTokenMs" json:"first_token_ms,omitempty"`
+	// Milliseconds of model calls after their first token.
+	InferenceMs float64 `protobuf:"fixed64,20,opt,name=inference_ms,json=inferenceMs" json:"inference_ms,omitempty"`
+	// Milliseconds of tool calls.
+	ToolMs float64 `protobuf:"fixed64,21,opt,name=tool_ms,json=toolMs" json:"tool_ms,omitempty"`
+	// Milliseconds from the start of the first turn to the end of the last one.
+	WallClockMs float64 `protobuf:"fixed64,22,opt,name=wall_clock_ms,json=wallClockMs" json:"wall_clock_ms,omitempty"`
+	// Milliseconds of it in turns.
+	ActiveMs float64 `protobuf:"fixed64,23,opt,name=active_ms,json=activeMs" json:"active_ms,omitempty"`
+	// Milliseconds of it between turns.
+	IdleMs float64 `protobuf:"fixed64,24,opt,name=idle_ms,json=idleMs" json:"idle_ms,omitempty"`
+	// Number of pauses between turns of more than 5 seconds.
+	IdleGapCount int32 `protobuf:"varint,25,opt,name=idle_gap_count,json=idleGapCount" json:"idle_gap_count,omitempty"`
+	// The turns in order of start time.
+	Turns         []*AgentTurn `protobuf:"bytes,26,rep,name=turns" json:"turns,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AgentSessionFigures) Reset() {
+	*x = AgentSessionFigures{}
+	mi := &file_svc_v2_diagnosis_answers_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AgentSessionFigures) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AgentSessionFigures) ProtoMessage() {}
+
+func (x *AgentSessionFigures) ProtoReflect() protoreflect.Message {
+	mi := &file_svc_v2_diagnosis_answers_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AgentSessionFigures.ProtoReflect.Descriptor instead.
+func (*AgentSessionFigures) Descriptor() ([]byte, []int) {
+	return file_svc_v2_diagnosis_answers_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *AgentSessionFigures) GetObject() string {
+	if x != nil {
+		return x.Object
+	}
+	return ""
+}
+
+func (x *AgentSessionFigures) GetSessionId() string {
+	if x != nil {
+		return x.SessionId
+	}
+	return ""
+}
+
+func (x *AgentSessionFigures) GetStartTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.StartTime
+	}
+	return nil
+}
+
+func (x *AgentSessionFigures) GetTruncated() bool {
+	if x != nil {
+		return x.Truncated
+	}
+	return false
+}
+
+func (x *AgentSessionFigures) GetResumeStartTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ResumeStartTime
+	}
+	return nil
+}
+
+func (x *AgentSessionFigures) GetSpanCount() int32 {
+	if x != nil {
+		return x.SpanCount
+	}
+	return 0
+}
+
+func (x *AgentSessionFigures) GetTraceCount() int32 {
+	if x != nil {
+		return x.TraceCount
+	}
+	return 0
+}
+
+func (x *AgentSessionFigures) GetModelCallCount() int32 {
+	if x != nil {
+		return x.ModelCallCount
+	}
+	return 0
+}
+
+func (x *AgentSessionFigures) GetToolCallCount() int32 {
+	if x != nil {
+		return x.ToolCallCount
+	}
+	return 0
+}
+
+func (x *AgentSessionFigures) GetVendors() []string {
+	if x != nil {
+		return x.Vendors
+	}
+	return nil
+}
+
+func (x *AgentSessionFigures) GetAgents() []string {
+	if x != nil {
+		return x.Agents
+	}
+	return nil
+}
+
+func (x *AgentSessionFigures) GetServices() []string {
+	if x != nil {
+		return x.Services
+	}
+	return nil
+}
+
+func (x *AgentSessionFigures) GetTokenReporting() string {
+	if x != nil {
+		return x.TokenReporting
+	}
+	return ""
+}
+
+func (x *AgentSessionFigures) GetTokens() *AgentTokens {
+	if x != nil {
+		return x.Tokens
+	}
+	return nil
+}
+
+func (x *AgentSessionFigures) GetCost() float64 {
+	if x != nil && x.Cost != nil {
+		return *x.Cost
+	}
+	return 0
+}
+
+func (x *AgentSessionFigures) GetModels() []*AgentModelUse {
+	if x != nil {
+		return x.Models
+	}
+	return nil
+}
+
+func (x *AgentSessionFigures) GetTools() []*AgentToolUse {
+	if x != nil {
+		return x.Tools
+	}
+	return nil
+}
+
+func (x *AgentSessionFigures) GetFailures() []*AgentFailureCount {
+	if x != nil {
+		return x.Failures
+	}
+	return nil
+}
+
+func (x *AgentSessionFigures) GetFirstTokenMs() float64 {
+	if x != nil {
+		return x.FirstTokenMs
+	}
+	return 0
+}
+
+func (x *AgentSessionFigures) GetInferenceMs() float64 {
+	if x != nil {
+		return x.InferenceMs
+	}
+	return 0
+}
+
+func (x *AgentSessionFigures) GetToolMs() float64 {
+	if x != nil {
+		return x.ToolMs
+	}
+	return 0
+}
+
+func (x *AgentSessionFigures) GetWallClockMs() float64 {
+	if x != nil {
+		return x.WallClockMs
+	}
+	return 0
+}
+
+func (x *AgentSessionFigures) GetActiveMs() float64 {
+	if x != nil {
+		return x.ActiveMs
+	}
+	return 0
+}
+
+func (x *AgentSessionFigures) GetIdleMs() float64 {
+	if x != nil {
+		return x.IdleMs
+	}
+	return 0
+}
+
+func (x *AgentSessionFigures) GetIdleGapCount() int32 {
+	if x != nil {
+		return x.IdleGapCount
+	}
+	return 0
+}
+
+func (x *AgentSessionFigures) GetTurns() []*AgentTurn {
+	if x != nil {
+		return x.Turns
+	}
+	return nil
+}
+
+// Numbers of tokens.
+type AgentTokens struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Input tokens.
+	Input float64 `protobuf:"fixed64,1,opt,name=input" json:"input,omitempty"`
+	// Input tokens that were read from a cache.
+	CacheRead float64 `protobuf:"fixed64,2,opt,name=cache_read,json=cacheRead" json:"cache_read,omitempty"`
+	// Input tokens that were written to a cache.
+	CacheWrite float64 `protobuf:"fixed64,3,opt,name=cache_write,json=cacheWrite" json:"cache_write,omitempty"`
+	// Output tokens.
+	Output float64 `protobuf:"fixed64,4,opt,name=output" json:"output,omitempty"`
+	// Reasoning tokens.
+	Reasoning float64 `protobuf:"fixed64,5,opt,name=reasoning" json:"reasoning,omitempty"`
+	// Input and output tokens.
+	Total         float64 `protobuf:"fixed64,6,opt,name=total" json:"total,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AgentTokens) Reset() {
+	*x = AgentTokens{}
+	mi := &file_svc_v2_diagnosis_answers_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AgentTokens) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AgentTokens) ProtoMessage() {}
+
+func (x *AgentTokens) ProtoReflect() protoreflect.Message {
+	mi := &file_svc_v2_diagnosis_answers_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AgentTokens.ProtoReflect.Descriptor instead.
+func (*AgentTokens) Descriptor() ([]byte, []int) {
+	return file_svc_v2_diagnosis_answers_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *AgentTokens) GetInput() float64 {
+	if x != nil {
+		return x.Input
+	}
+	return 0
+}
+
+func (x *AgentTokens) GetCacheRead() float64 {
+	if x != nil {
+		return x.CacheRead
+	}
+	return 0
+}
+
+func (x *AgentTokens) GetCacheWrite() float64 {
+	if x != nil {
+		return x.CacheWrite
+	}
+	return 0
+}
+
+func (x *AgentTokens) GetOutput() float64 {
+	if x != nil {
+		return x.Output
+	}
+	return 0
+}
+
+func (x *AgentTokens) GetReasoning() float64 {
+	if x != nil {
+		return x.Reasoning
+	}
+	return 0
+}
+
+func (x *AgentTokens) GetTotal() float64 {
+	if x != nil {
+		return x.Total
+	}
+	return 0
+}
+
+// The calls of a model in a session.
+type AgentModelUse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The model.
+	Model string `protobuf:"bytes,1,opt,name=model" json:"model,omitempty"`
+	// Number of calls.
+	CallCount int32 `protobuf:"varint,2,opt,name=call_count,json=callCount" json:"call_count,omitempty"`
+	// Input and output tokens of the calls.
+	TotalTokens float64 `protobuf:"fixed64,3,opt,name=total_tokens,json=totalTokens" json:"total_tokens,omitempty"`
+	// Reported cost in USD; null when no call reports a cost.
+	Cost          *float64 `protobuf:"fixed64,4,opt,name=cost" json:"cost,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AgentModelUse) Reset() {
+	*x = AgentModelUse{}
+	mi := &file_svc_v2_diagnosis_answers_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AgentModelUse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AgentModelUse) ProtoMessage() {}
+
+func (x *AgentModelUse) ProtoReflect() protoreflect.Message {
+	mi := &file_svc_v2_diagnosis_answers_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AgentModelUse.ProtoReflect.Descriptor instead.
+func (*AgentModelUse) Descriptor() ([]byte, []int) {
+	return file_svc_v2_diagnosis_answers_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *AgentModelUse) GetModel() string {
+	if x != nil {
+		return x.Model
+	}
+	return ""
+}
+
+func (x *AgentModelUse) GetCallCount() int32 {
+	if x != nil {
+		return x.CallCount
+	}
+	return 0
+}
+
+func (x *AgentModelUse) GetTotalTokens() float64 {
+	if x != nil {
+		return x.TotalTokens
+	}
+	return 0
+}
+
+func (x *AgentModelUse) GetCost() float64 {
+	if x != nil && x.Cost != nil {
+		return *x.Cost
+	}
+	return 0
+}
+
+// The calls of a tool in a session.
+type AgentToolUse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the tool.
+	Name string `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
+	// Number of calls.
+	CallCount int32 `protobuf:"varint,2,opt,name=call_count,json=callCount" json:"call_count,omitempty"`
+	// Number of failed calls.
+	FailedCount int32 `protobuf:"varint,3,opt,name=failed_count,json=failedCount" json:"failed_count,omitempty"`
+	// Milliseconds of all calls together.
+	TotalMs float64 `protobuf:"fixed64,4,opt,name=total_ms,json=totalMs" json:"total_ms,omitempty"`
+	// Milliseconds of the slowest call.
+	SlowestMs     float64 `protobuf:"fixed64,5,opt,name=slowest_ms,json=slowestMs" json:"slowest_ms,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AgentToolUse) Reset() {
+	*x = AgentToolUse{}
+	mi := &file_svc_v2_diagnosis_answers_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AgentToolUse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AgentToolUse) ProtoMessage() {}
+
+func (x *AgentToolUse) ProtoReflect() protoreflect.Message {
+	mi := &file_svc_v2_diagnosis_answers_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AgentToolUse.ProtoReflect.Descriptor instead.
+func (*AgentToolUse) Descriptor() ([]byte, []int) {
+	return file_svc_v2_diagnosis_answers_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *AgentToolUse) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *AgentToolUse) GetCallCount() int32 {
+	if x != nil {
+		return x.CallCount
+	}
+	return 0
+}
+
+func (x *AgentToolUse) GetFailedCount() int32 {
+	if x != nil {
+		return x.FailedCount
+	}
+	return 0
+}
+
+func (x *AgentToolUse) GetTotalMs() float64 {
+	if x != nil {
+		return x.TotalMs
+	}
+	return 0
+}
+
+func (x *AgentToolUse) GetSlowestMs() float64 {
+	if x != nil {
+		return x.SlowestMs
+	}
+	return 0
+}
+
+// Number of failures of one kind and label in a session.
+type AgentFailureCount struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Kind of the operation that failed: `turn`, `model`, `tool` or another one.
+	Kind string `protobuf:"bytes,1,opt,name=kind" json:"kind,omitempty"`
+	// Subject and type of the failure.
+	Label string `protobuf:"bytes,2,opt,name=label" json:"label,omitempty"`
+	// Number of failures.
+	Count         int32 `protobuf:"varint,3,opt,name=count" json:"count,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AgentFailureCount) Reset() {
+	*x = AgentFailureCount{}
+	mi := &file_svc_v2_diagnosis_answers_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AgentFailureCount) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AgentFailureCount) ProtoMessage() {}
+
+func (x *AgentFailureCount) ProtoReflect() protoreflect.Message {
+	mi := &file_svc_v2_diagnosis_answers_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AgentFailureCount.ProtoReflect.Descriptor instead.
+func (*AgentFailureCount) Descriptor() ([]byte, []int) {
+	return file_svc_v2_diagnosis_answers_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *AgentFailureCount) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *AgentFailureCount) GetLabel() string {
+	if x != nil {
+		return x.Label
+	}
+	return ""
+}
+
+func (x *AgentFailureCount) GetCount() int32 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
 var File_svc_v2_diagnosis_answers_proto protoreflect.FileDescriptor
 
 const file_svc_v2_diagnosis_answers_proto_rawDesc = "" +
 	"\n" +
-	"\x1esvc/v2/diagnosis_answers.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\"\xb1\x03\n" +
+	"\x1esvc/v2/diagnosis_answers.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\x1a\x1bsvc/v2/agent_sessions.proto\"\xb1\x03\n" +
 	"\x10ServiceDiagnosis\x12/\n" +
 	"\x06object\x18\x01 \x01(\tB\x17\xfa\xf9\x18\x13\x1a\x11service_diagnosisR\x06object\x12\"\n" +
 	"\x04name\x18\x02 \x01(\tB\x0e\xfa\xf9\x18\n" +
@@ -1562,7 +2152,7 @@ const file_svc_v2_diagnosis_answers_proto_rawDesc = "" +
 	"\x06status\x18\x03 \x01(\tB&\xfa\xf9\x18\"\x1a\x06passed\x1a\awarning\x1a\x06failed\x1a\askippedR\x06status\x12\x1a\n" +
 	"\bheadline\x18\x04 \x01(\tR\bheadline\x12\x16\n" +
 	"\x06action\x18\x05 \x01(\tR\x06action\x12D\n" +
-	"\bfix_area\x18\x06 \x01(\tB)\xfa\xf9\x18%\x1a\x05agent\x1a\x05model\x1a\x04tool\x1a\x0finstrumentationR\afixArea\"\xdf\x01\n" +
+	"\bfix_area\x18\x06 \x01(\tB)\xfa\xf9\x18%\x1a\x05agent\x1a\x05model\x1a\x04tool\x1a\x0finstrumentationR\afixArea\"\xf5\x01\n" +
 	"\fAgentFinding\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x122\n" +
 	"\bseverity\x18\x02 \x01(\tB\x16\xfa\xf9\x18\x12\x1a\afailure\x1a\aanomalyR\bseverity\x12\x14\n" +
@@ -1570,7 +2160,67 @@ const file_svc_v2_diagnosis_answers_proto_rawDesc = "" +
 	"\x05count\x18\x04 \x01(\x05R\x05count\x12\x12\n" +
 	"\x04turn\x18\x05 \x01(\x05R\x04turn\x12\x16\n" +
 	"\x06detail\x18\x06 \x01(\tR\x06detail\x12/\n" +
-	"\aspan_id\x18\a \x01(\tB\x16\xfa\xf9\x18\x12\"\x10eee19b7ec3c1b174R\x06spanIdB\x94\x01\n" +
+	"\aspan_id\x18\a \x01(\tB\x16\xfa\xf9\x18\x12\"\x10eee19b7ec3c1b174R\x06spanId\x12\x14\n" +
+	"\x05turns\x18\b \x03(\x05R\x05turns\"\xb8\b\n" +
+	"\x13AgentSessionFigures\x123\n" +
+	"\x06object\x18\x01 \x01(\tB\x1b\xfa\xf9\x18\x17\x1a\x15agent_session_figuresR\x06object\x12.\n" +
+	"\n" +
+	"session_id\x18\x02 \x01(\tB\x0f\xfa\xf9\x18\v\"\tconv_5f2bR\tsessionId\x12A\n" +
+	"\n" +
+	"start_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12\x1c\n" +
+	"\ttruncated\x18\x04 \x01(\bR\ttruncated\x12F\n" +
+	"\x11resume_start_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x0fresumeStartTime\x12\x1d\n" +
+	"\n" +
+	"span_count\x18\x06 \x01(\x05R\tspanCount\x12\x1f\n" +
+	"\vtrace_count\x18\a \x01(\x05R\n" +
+	"traceCount\x12(\n" +
+	"\x10model_call_count\x18\b \x01(\x05R\x0emodelCallCount\x12&\n" +
+	"\x0ftool_call_count\x18\t \x01(\x05R\rtoolCallCount\x12\x18\n" +
+	"\avendors\x18\n" +
+	" \x03(\tR\avendors\x12\x16\n" +
+	"\x06agents\x18\v \x03(\tR\x06agents\x12\x1a\n" +
+	"\bservices\x18\f \x03(\tR\bservices\x12F\n" +
+	"\x0ftoken_reporting\x18\r \x01(\tB\x1d\xfa\xf9\x18\x19\x1a\bper-call\x1a\aroll-up\x1a\x04noneR\x0etokenReporting\x123\n" +
+	"\x06tokens\x18\x0e \x01(\v2\x13.svc.v2.AgentTokensB\x06\xbaH\x03\xc8\x01\x01R\x06tokens\x12\x19\n" +
+	"\x04cost\x18\x0f \x01(\x01B\x05\xaa\x01\x02\b\x01R\x04cost\x12-\n" +
+	"\x06models\x18\x10 \x03(\v2\x15.svc.v2.AgentModelUseR\x06models\x12*\n" +
+	"\x05tools\x18\x11 \x03(\v2\x14.svc.v2.AgentToolUseR\x05tools\x125\n" +
+	"\bfailures\x18\x12 \x03(\v2\x19.svc.v2.AgentFailureCountR\bfailures\x12$\n" +
+	"\x0efirst_token_ms\x18\x13 \x01(\x01R\ffirstTokenMs\x12!\n" +
+	"\finference_ms\x18\x14 \x01(\x01R\vinferenceMs\x12\x17\n" +
+	"\atool_ms\x18\x15 \x01(\x01R\x06toolMs\x12\"\n" +
+	"\rwall_clock_ms\x18\x16 \x01(\x01R\vwallClockMs\x12\x1b\n" +
+	"\tactive_ms\x18\x17 \x01(\x01R\bactiveMs\x12\x17\n" +
+	"\aidle_ms\x18\x18 \x01(\x01R\x06idleMs\x12$\n" +
+	"\x0eidle_gap_count\x18\x19 \x01(\x05R\fidleGapCount\x12'\n" +
+	"\x05turns\x18\x1a \x03(\v2\x11.svc.v2.AgentTurnR\x05turns\"\xaf\x01\n" +
+	"\vAgentTokens\x12\x14\n" +
+	"\x05input\x18\x01 \x01(\x01R\x05input\x12\x1d\n" +
+	"\n" +
+	"cache_read\x18\x02 \x01(\x01R\tcacheRead\x12\x1f\n" +
+	"\vcache_write\x18\x03 \x01(\x01R\n" +
+	"cacheWrite\x12\x16\n" +
+	"\x06output\x18\x04 \x01(\x01R\x06output\x12\x1c\n" +
+	"\treasoning\x18\x05 \x01(\x01R\treasoning\x12\x14\n" +
+	"\x05total\x18\x06 \x01(\x01R\x05total\"\x91\x01\n" +
+	"\rAgentModelUse\x12#\n" +
+	"\x05model\x18\x01 \x01(\tB\r\xfa\xf9\x18\t\"\amodel-xR\x05model\x12\x1d\n" +
+	"\n" +
+	"call_count\x18\x02 \x01(\x05R\tcallCount\x12!\n" +
+	"\ftotal_tokens\x18\x03 \x01(\x01R\vtotalTokens\x12\x19\n" +
+	"\x04cost\x18\x04 \x01(\x01B\x05\xaa\x01\x02\b\x01R\x04cost\"\x9e\x01\n" +
+	"\fAgentToolUse\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1d\n" +
+	"\n" +
+	"call_count\x18\x02 \x01(\x05R\tcallCount\x12!\n" +
+	"\ffailed_count\x18\x03 \x01(\x05R\vfailedCount\x12\x19\n" +
+	"\btotal_ms\x18\x04 \x01(\x01R\atotalMs\x12\x1d\n" +
+	"\n" +
+	"slowest_ms\x18\x05 \x01(\x01R\tslowestMs\"S\n" +
+	"\x11AgentFailureCount\x12\x12\n" +
+	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x14\n" +
+	"\x05label\x18\x02 \x01(\tR\x05label\x12\x14\n" +
+	"\x05count\x18\x03 \x01(\x05R\x05countB\x94\x01\n" +
 	"\n" +
 	"com.svc.v2B\x15DiagnosisAnswersProtoP\x01Z1github.com/svc-observability/svc/gen/svc/v2;svcv2\xa2\x02\x03SXX\xaa\x02\x06Svc.V2\xca\x02\x06Svc\\V2\xe2\x02\x12Svc\\V2\\GPBMetadata\xea\x02\aSvc::V2\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
@@ -1586,7 +2236,7 @@ func file_svc_v2_diagnosis_answers_proto_rawDescGZIP() []byte {
 	return file_svc_v2_diagnosis_answers_proto_rawDescData
 }
 
-var file_svc_v2_diagnosis_answers_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
+var file_svc_v2_diagnosis_answers_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
 var file_svc_v2_diagnosis_answers_proto_goTypes = []any{
 	(*ServiceDiagnosis)(nil),      // 0: svc.v2.ServiceDiagnosis
 	(*ServiceHealth)(nil),         // 1: svc.v2.ServiceHealth
@@ -1604,19 +2254,25 @@ var file_svc_v2_diagnosis_answers_proto_goTypes = []any{
 	(*AgentSessionVerdict)(nil),   // 13: svc.v2.AgentSessionVerdict
 	(*AgentCheck)(nil),            // 14: svc.v2.AgentCheck
 	(*AgentFinding)(nil),          // 15: svc.v2.AgentFinding
-	(*timestamppb.Timestamp)(nil), // 16: google.protobuf.Timestamp
+	(*AgentSessionFigures)(nil),   // 16: svc.v2.AgentSessionFigures
+	(*AgentTokens)(nil),           // 17: svc.v2.AgentTokens
+	(*AgentModelUse)(nil),         // 18: svc.v2.AgentModelUse
+	(*AgentToolUse)(nil),          // 19: svc.v2.AgentToolUse
+	(*AgentFailureCount)(nil),     // 20: svc.v2.AgentFailureCount
+	(*timestamppb.Timestamp)(nil), // 21: google.protobuf.Timestamp
+	(*AgentTurn)(nil),             // 22: svc.v2.AgentTurn
 }
 var file_svc_v2_diagnosis_answers_proto_depIdxs = []int32{
-	16, // 0: svc.v2.ServiceDiagnosis.start_time:type_name -> google.protobuf.Timestamp
-	16, // 1: svc.v2.ServiceDiagnosis.end_time:type_name -> google.protobuf.Timestamp
+	21, // 0: svc.v2.ServiceDiagnosis.start_time:type_name -> google.protobuf.Timestamp
+	21, // 1: svc.v2.ServiceDiagnosis.end_time:type_name -> google.protobuf.Timestamp
 	1,  // 2: svc.v2.ServiceDiagnosis.health:type_name -> svc.v2.ServiceHealth
 	2,  // 3: svc.v2.ServiceDiagnosis.previous:type_name -> svc.v2.PeriodFigures
 	3,  // 4: svc.v2.ServiceDiagnosis.causes:type_name -> svc.v2.Cause
 	4,  // 5: svc.v2.ServiceDiagnosis.top_errors:type_name -> svc.v2.DiagnosedError
-	16, // 6: svc.v2.PeriodComparison.start_time:type_name -> google.protobuf.Timestamp
-	16, // 7: svc.v2.PeriodComparison.end_time:type_name -> google.protobuf.Timestamp
-	16, // 8: svc.v2.PeriodComparison.previous_start_time:type_name -> google.protobuf.Timestamp
-	16, // 9: svc.v2.PeriodComparison.previous_end_time:type_name -> google.protobuf.Timestamp
+	21, // 6: svc.v2.PeriodComparison.start_time:type_name -> google.protobuf.Timestamp
+	21, // 7: svc.v2.PeriodComparison.end_time:type_name -> google.protobuf.Timestamp
+	21, // 8: svc.v2.PeriodComparison.previous_start_time:type_name -> google.protobuf.Timestamp
+	21, // 9: svc.v2.PeriodComparison.previous_end_time:type_name -> google.protobuf.Timestamp
 	6,  // 10: svc.v2.PeriodComparison.current:type_name -> svc.v2.PeriodTotals
 	6,  // 11: svc.v2.PeriodComparison.previous:type_name -> svc.v2.PeriodTotals
 	7,  // 12: svc.v2.PeriodComparison.services:type_name -> svc.v2.ComparedService
@@ -1626,14 +2282,21 @@ var file_svc_v2_diagnosis_answers_proto_depIdxs = []int32{
 	9,  // 16: svc.v2.SlowerOperationList.data:type_name -> svc.v2.SlowerOperation
 	11, // 17: svc.v2.TraceCriticalPath.steps:type_name -> svc.v2.CriticalStep
 	12, // 18: svc.v2.TraceCriticalPath.repeated_operations:type_name -> svc.v2.RepeatedOperation
-	16, // 19: svc.v2.AgentSessionVerdict.failed_at:type_name -> google.protobuf.Timestamp
+	21, // 19: svc.v2.AgentSessionVerdict.failed_at:type_name -> google.protobuf.Timestamp
 	14, // 20: svc.v2.AgentSessionVerdict.checks:type_name -> svc.v2.AgentCheck
 	15, // 21: svc.v2.AgentSessionVerdict.findings:type_name -> svc.v2.AgentFinding
-	22, // [22:22] is the sub-list for method output_type
-	22, // [22:22] is the sub-list for method input_type
-	22, // [22:22] is the sub-list for extension type_name
-	22, // [22:22] is the sub-list for extension extendee
-	0,  // [0:22] is the sub-list for field type_name
+	21, // 22: svc.v2.AgentSessionFigures.start_time:type_name -> google.protobuf.Timestamp
+	21, // 23: svc.v2.AgentSessionFigures.resume_start_time:type_name -> google.protobuf.Timestamp
+	17, // 24: svc.v2.AgentSessionFigures.tokens:type_name -> svc.v2.AgentTokens
+	18, // 25: svc.v2.AgentSessionFigures.models:type_name -> svc.v2.AgentModelUse
+	19, // 26: svc.v2.AgentSessionFigures.tools:type_name -> svc.v2.AgentToolUse
+	20, // 27: svc.v2.AgentSessionFigures.failures:type_name -> svc.v2.AgentFailureCount
+	22, // 28: svc.v2.AgentSessionFigures.turns:type_name -> svc.v2.AgentTurn
+	29, // [29:29] is the sub-list for method output_type
+	29, // [29:29] is the sub-list for method input_type
+	29, // [29:29] is the sub-list for extension type_name
+	29, // [29:29] is the sub-list for extension extendee
+	0,  // [0:29] is the sub-list for field type_name
 }
 
 func init() { file_svc_v2_diagnosis_answers_proto_init() }
@@ -1641,13 +2304,14 @@ func file_svc_v2_diagnosis_answers_proto_init() {
 	if File_svc_v2_diagnosis_answers_proto != nil {
 		return
 	}
+	file_svc_v2_agent_sessions_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_svc_v2_diagnosis_answers_proto_rawDesc), len(file_svc_v2_diagnosis_answers_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   16,
+			NumMessages:   21,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -24,6 +24,7 @@ const (
 	DiagnosisService_SearchSlowerOperations_FullMethodName = "/svc.v2.DiagnosisService/SearchSlowerOperations"
 	DiagnosisService_GetTraceCriticalPath_FullMethodName   = "/svc.v2.DiagnosisService/GetTraceCriticalPath"
 	DiagnosisService_GetAgentSessionVerdict_FullMethodName = "/svc.v2.DiagnosisService/GetAgentSessionVerdict"
+	DiagnosisService_GetAgentSessionFigures_FullMethodName = "/svc.v2.DiagnosisService/GetAgentSessionFigures"
 )
 
 // DiagnosisServiceClient is the client API for DiagnosisService service.
@@ -61,6 +62,11 @@ type DiagnosisServiceClient interface {
 	// Judges whether a session of an AI agent went well, in a window of at most 31 days. The verdict rests on checks of its turns,
 	// model calls, tool calls, repeated calls and token reports, and on the failures that were found.
 	GetAgentSessionVerdict(ctx context.Context, in *GetAgentSessionVerdictRequest, opts ...grpc.CallOption) (*AgentSessionVerdict, error)
+	// Get the figures of an agent session.
+	//
+	// Measures a session of an AI agent in a window of at most 31 days: its turns, times, tokens and cost, its models and tools, and its
+	// failures by kind.
+	GetAgentSessionFigures(ctx context.Context, in *GetAgentSessionFiguresRequest, opts ...grpc.CallOption) (*AgentSessionFigures, error)
 }
 
 type diagnosisServiceClient struct {
@@ -121,6 +127,16 @@ func (c *diagnosisServiceClient) GetAgentSessionVerdict(ctx context.Context, in 
 	return out, nil
 }
 
+func (c *diagnosisServiceClient) GetAgentSessionFigures(ctx context.Context, in *GetAgentSessionFiguresRequest, opts ...grpc.CallOption) (*AgentSessionFigures, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(AgentSessionFigures)
+	err := c.cc.Invoke(ctx, DiagnosisService_GetAgentSessionFigures_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // DiagnosisServiceServer is the server API for DiagnosisService service.
 // All implementations must embed UnimplementedDiagnosisServiceServer
 // for forward compatibility.
@@ -156,6 +172,11 @@ type DiagnosisServiceServer interface {
 	// Judges whether a session of an AI agent went well, in a window of at most 31 days. The verdict rests on checks of its turns,
 	// model calls, tool calls, repeated calls and token reports, and on the failures that were found.
 	GetAgentSessionVerdict(context.Context, *GetAgentSessionVerdictRequest) (*AgentSessionVerdict, error)
+	// Get the figures of an agent session.
+	//
+	// Measures a session of an AI agent in a window of at most 31 days: its turns, times, tokens and cost, its models and tools, and its
+	// failures by kind.
+	GetAgentSessionFigures(context.Context, *GetAgentSessionFiguresRequest) (*AgentSessionFigures, error)
 	mustEmbedUnimplementedDiagnosisServiceServer()
 }
 
@@ -180,6 +201,9 @@ func (UnimplementedDiagnosisServiceServer) GetTraceCriticalPath(context.Context,
 }
 func (UnimplementedDiagnosisServiceServer) GetAgentSessionVerdict(context.Context, *GetAgentSessionVerdictRequest) (*AgentSessionVerdict, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetAgentSessionVerdict not implemented")
+}
+func (UnimplementedDiagnosisServiceServer) GetAgentSessionFigures(context.Context, *GetAgentSessionFiguresRequest) (*AgentSessionFigures, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetAgentSessionFigures not implemented")
 }
 func (UnimplementedDiagnosisServiceServer) mustEmbedUnimplementedDiagnosisServiceServer() {}
 func (UnimplementedDiagnosisServiceServer) testEmbeddedByValue()                          {}
@@ -292,6 +316,24 @@ func _DiagnosisService_GetAgentSessionVerdict_Handler(srv interface{}, ctx conte
 	return interceptor(ctx, in, info, handler)
 }
 
+func _DiagnosisService_GetAgentSessionFigures_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetAgentSessionFiguresRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(DiagnosisServiceServer).GetAgentSessionFigures(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: DiagnosisService_GetAgentSessionFigures_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(DiagnosisServiceServer).GetAgentSessionFigures(ctx, req.(*GetAgentSessionFiguresRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // DiagnosisService_ServiceDesc is the grpc.ServiceDesc for DiagnosisService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -318,6 +360,10 @@ var DiagnosisService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GetAgentSessionVerdict",
 			Handler:    _DiagnosisService_GetAgentSessionVerdict_Handler,
+		},
+		{
+			MethodName: "GetAgentSessionFigures",
+			Handler:    _DiagnosisService_GetAgentSessionFigures_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

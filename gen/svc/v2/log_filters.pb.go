@@ -154,11 +154,11 @@ var File_svc_v2_log_filters_proto protoreflect.FileDescriptor
 
 const file_svc_v2_log_filters_proto_rawDesc = "" +
 	"\n" +
-	"\x18svc/v2/log_filters.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1bsvc/options/v1/method.proto\x1a\x16svc/v2/telemetry.proto\"\xfe\x04\n" +
+	"\x18svc/v2/log_filters.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1bsvc/options/v1/method.proto\x1a\x16svc/v2/telemetry.proto\"\xaa\x05\n" +
 	"\n" +
 	"LogFilters\x12(\n" +
-	"\fservice_name\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x01R\vserviceName\x12!\n" +
-	"\bseverity\x18\x02 \x01(\tB\x05\xaa\x01\x02\b\x01R\bseverity\x12:\n" +
+	"\fservice_name\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x01R\vserviceName\x12M\n" +
+	"\bseverity\x18\x02 \x01(\tB1\xfa\xf9\x18(b\x05TRACEb\x05DEBUGb\x04INFOb\x04WARNb\x05ERRORb\x05FATAL\xaa\x01\x02\b\x01R\bseverity\x12:\n" +
 	"\x10minimum_severity\x18\x03 \x01(\x05B\x0f\xbaH\a\x1a\x05\x18\xff\x01(\x00\xaa\x01\x02\b\x01R\x0fminimumSeverity\x12^\n" +
 	"\btrace_id\x18\x04 \x01(\tBC\xbaH\x15r\x132\x11^[0-9a-fA-F]{32}$\xfa\xf9\x18\"\" 4bf92f3577b34da6a3ce929d0e0e4736\xaa\x01\x02\b\x01R\atraceId\x12L\n" +
 	"\aspan_id\x18\x05 \x01(\tB3\xbaH\x15r\x132\x11^[0-9a-fA-F]{16}$\xfa\xf9\x18\x12\"\x1000f067aa0ba902b7\xaa\x01\x02\b\x01R\x06spanId\x120\n" +

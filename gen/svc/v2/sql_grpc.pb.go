@@ -36,8 +36,8 @@ type SqlServiceClient interface {
 	// statement that changes data or settings, reads files or networks, or shows the server itself is refused with
 	// `warehouse_invalid_sql`. Macros: `$__timeFilter(column)` restricts a column to the window. `$__timeGroup(column)` is the start of
 	// the interval in which a time lies. `$__startTime` and `$__endTime` are the ends of the window. `$__interval_s` is the length of
-	// an interval in seconds. `$__orgFilter` is accepted and always true. A statement may take 10 seconds and 1 GiB of memory, read 500
-	// million rows and return 8 MiB.
+	// an interval in seconds. `$__orgFilter` is always true: it is optional here, and only statements of widgets must contain it. A
+	// statement may take 10 seconds and 1 GiB of memory, read 500 million rows and return 8 MiB.
 	RunSql(ctx context.Context, in *RunSqlRequest, opts ...grpc.CallOption) (*SqlResult, error)
 	// List tables for SQL.
 	//
@@ -86,8 +86,8 @@ type SqlServiceServer interface {
 	// statement that changes data or settings, reads files or networks, or shows the server itself is refused with
 	// `warehouse_invalid_sql`. Macros: `$__timeFilter(column)` restricts a column to the window. `$__timeGroup(column)` is the start of
 	// the interval in which a time lies. `$__startTime` and `$__endTime` are the ends of the window. `$__interval_s` is the length of
-	// an interval in seconds. `$__orgFilter` is accepted and always true. A statement may take 10 seconds and 1 GiB of memory, read 500
-	// million rows and return 8 MiB.
+	// an interval in seconds. `$__orgFilter` is always true: it is optional here, and only statements of widgets must contain it. A
+	// statement may take 10 seconds and 1 GiB of memory, read 500 million rows and return 8 MiB.
 	RunSql(context.Context, *RunSqlRequest) (*SqlResult, error)
 	// List tables for SQL.
 	//

@@ -1,17 +1,17 @@
 package outcome
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"github.com/prometheus/client_golang/prometheus"
 
-func desc(name, help string, labels ...string) *prometheus.Desc {
-	return prometheus.NewDesc("svc_ingest_"+name, help, labels, nil)
-}
+	"github.com/svc-observability/svc/server/ingest/metricname"
+)
 
 var (
-	outcomesUnsaved = desc("outcomes_unsaved_seconds", "Age of the oldest answer that is remembered in memory alone.")
-	outcomesKeys    = desc("outcomes_keys", "Keys whose last answers are in memory.")
-	outcomesSaved   = desc("outcomes_saved_total", "Histories of keys saved to the database.")
-	outcomesFailed  = desc("outcomes_save_failures_total", "Times that histories could not be saved.")
-	outcomesEvicted = desc(
+	outcomesUnsaved = metricname.Desc("outcomes_unsaved_seconds", "Age of the oldest answer that is remembered in memory alone.")
+	outcomesKeys    = metricname.Desc("outcomes_keys", "Keys whose last answers are in memory.")
+	outcomesSaved   = metricname.Desc("outcomes_saved_total", "Histories of keys saved to the database.")
+	outcomesFailed  = metricname.Desc("outcomes_save_failures_total", "Times that histories could not be saved.")
+	outcomesEvicted = metricname.Desc(
 		"outcomes_evicted_keys_total",
 		"Keys whose answers made room in memory for those of others; of unsaved ones the latest answers are lost.",
 		"state",

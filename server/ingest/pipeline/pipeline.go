@@ -201,8 +201,11 @@ func start(cfg Config, save func(string, checkpoint) error) (*Pipeline, error) {
 	return p, nil
 }
 
-// Close inserts the records committed so far, writes the checkpoint and stops. If ctx ends first, Close gives up at once, and the
-// next start reads the rest from the log. Stop appending before Close, and close the log after it.
+// ErrBacklog means that Close left records in the log, which the next Start stores. They are as safe as before.
+var ErrBacklog = errors.New("telemetry waits in the ingest queue for the next start")
+
+// Close inserts the records committed so far, writes the checkpoint and stops. If ctx ends first, Close gives up at once with
+// ErrBacklog, and the next start reads the rest from the log. Stop appending before Close, and close the log after it.
 func (p *Pipeline) Close(ctx context.Context) error {
 	p.once.Do(func() { close(p.stop) })
 	finished := make(chan struct{})
@@ -211,7 +214,7 @@ func (p *Pipeline) Close(ctx context.Context) error {
 	select {
 	case <-finished:
 	case <-ctx.Done():
-		err = fmt.Errorf("close the ingest pipeline: telemetry waits in the queue for the next start: %w", ctx.Err())
+		err = fmt.Errorf("close the ingest pipeline: %w: %w", ErrBacklog, ctx.Err())
 		p.cancel()
 		<-finished
 	}
@@ -267,6 +270,9 @@ type Stats struct {
 	Quarantined int64
 	// MemoryBytes is the memory of waiting attachments.
 	MemoryBytes int64
+	// Failing is the error of the inserts that are being repeated, since FailingSince. It is nil while inserts succeed.
+	Failing      error
+	FailingSince time.Time
 	// OldestUnflushed is the age of the oldest record that is not yet inserted, or 0 if all are inserted. For records that must
 	// still be read from the log, it is a lower bound: the time since Start.
 	OldestUnflushed time.Duration

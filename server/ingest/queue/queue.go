@@ -13,6 +13,8 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -154,7 +156,39 @@ type Log struct {
 	committed  []Committed
 	lastRefuse time.Time
 
+	// failing is the last failure to write a group, nil after a success.
+	failing atomic.Pointer[failure]
+
 	appended, refused, syncs, commits atomic.Int64
+}
+
+// failure is a group that could not be written.
+type failure struct {
+	err error
+	at  time.Time
+}
+
+// failureCounts is how long Writable remembers a failure. After it, only another append can tell whether the disk writes again.
+const failureCounts = 10 * time.Second
+
+// Writable returns an error if Append fails, or will fail soon, as far as that can be known without writing: the disk has no room
+// for the next segment, or the last group could not be written.
+func (l *Log) Writable() error {
+	if f := l.failing.Load(); f != nil && time.Since(f.at) < failureCounts {
+		return f.err
+	}
+	if l.cfg.MinFreeBytes <= 0 {
+		return nil
+	}
+	free, err := l.fs.Free(l.cfg.Dir)
+	switch {
+	case err != nil:
+		return unavailable(err)
+	case free < uint64(l.cfg.SegmentBytes+l.cfg.MinFreeBytes):
+		return fmt.Errorf("%w: %w: the disk has %d bytes free; the next segment needs %d, and %d stay in reserve", ErrUnavailable, ErrFull, free,
+			l.cfg.SegmentBytes, l.cfg.MinFreeBytes)
+	}
+	return nil
 }
 
 // Subscribe sets the sink. The sink gets every committed record in log order, after the disk has the record and before Append
@@ -169,6 +203,26 @@ func (l *Log) Subscribe(sink func([]Committed)) {
 // ID returns the random id of this log. Together with a range of sequence numbers, it identifies records uniquely across all
 // logs.
 func (l *Log) ID() string { return l.id.String() }
+
+// installationFile holds the id of the installation that the records belong to.
+const installationFile = "installation"
+
+// Installation returns the id of the installation that the records belong to. It is empty if none has claimed the queue.
+func (l *Log) Installation() (string, error) {
+	text, err := os.ReadFile(filepath.Join(l.cfg.Dir, installationFile))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return "", fmt.Errorf("read the installation of the ingest queue: %w", err)
+	}
+	return strings.TrimSpace(string(text)), nil
+}
+
+// ClaimInstallation records that the records belong to an installation.
+func (l *Log) ClaimInstallation(id string) error {
+	if err := writeLine(l.fs, l.cfg.Dir, installationFile, id); err != nil {
+		return fmt.Errorf("write the installation of the ingest queue: %w", err)
+	}
+	return nil
+}
 
 // Dir returns the folder.
 func (l *Log) Dir() string { return l.cfg.Dir }

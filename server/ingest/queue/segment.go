@@ -140,7 +140,12 @@ func newLogID() logID {
 
 // writeLogID stores the id before the first record that depends on it.
 func writeLogID(fs Filesystem, dir string, id logID) error {
-	tmp := filepath.Join(dir, "id.new")
+	return writeLine(fs, dir, "id", id.String())
+}
+
+// writeLine replaces a file of one line durably.
+func writeLine(fs Filesystem, dir, name, text string) error {
+	tmp := filepath.Join(dir, name+".new")
 	if err := os.Remove(tmp); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
@@ -148,13 +153,13 @@ func writeLogID(fs Filesystem, dir string, id logID) error {
 	if err != nil {
 		return err
 	}
-	if _, err := f.WriteBuffers([][]byte{[]byte(id.String() + "\n")}, 0); err != nil {
+	if _, err := f.WriteBuffers([][]byte{[]byte(text + "\n")}, 0); err != nil {
 		return errors.Join(err, f.Close())
 	}
 	if err := errors.Join(f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	if err := os.Rename(tmp, filepath.Join(dir, "id")); err != nil {
+	if err := os.Rename(tmp, filepath.Join(dir, name)); err != nil {
 		return err
 	}
 	return fs.SyncDir(dir)

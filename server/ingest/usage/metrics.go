@@ -1,25 +1,25 @@
 package usage
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"github.com/prometheus/client_golang/prometheus"
 
-func desc(name, help string, labels ...string) *prometheus.Desc {
-	return prometheus.NewDesc("svc_ingest_"+name, help, labels, nil)
-}
+	"github.com/svc-observability/svc/server/ingest/metricname"
+)
 
 var (
-	usageUnflushed = desc("usage_unflushed_seconds", "Age of the oldest usage count that the database does not have.")
-	usageSums      = desc("usage_pending_sums", "Sums of usage that wait to be added to the database.")
-	usageFlushes   = desc(
+	usageUnflushed = metricname.Desc("usage_unflushed_seconds", "Age of the oldest usage count that the database does not have.")
+	usageSums      = metricname.Desc("usage_pending_sums", "Sums of usage that wait to be added to the database.")
+	usageFlushes   = metricname.Desc(
 		"usage_flushes_total",
 		"Times that usage was added to the database. An uncertain one failed or has an unknown outcome, and is repeated.",
 		"result",
 	)
-	usageMerged = desc(
+	usageMerged = metricname.Desc(
 		"usage_merged_requests_total",
 		"Requests whose usage was counted without their key, because too many sums waited for the database.",
 	)
-	planReads         = desc("plan_reads_total", "Times that plans and the month's usage were read.", "result")
-	planOrganizations = desc("plan_organizations", "Organizations whose plan and usage are in memory.")
+	planReads         = metricname.Desc("plan_reads_total", "Times that plans and the month's usage were read.", "result")
+	planOrganizations = metricname.Desc("plan_organizations", "Organizations whose plan and usage are in memory.")
 )
 
 // Describe sends nothing. The checks of metrics that it would bring are those of a registry with fixed sets.

@@ -4,19 +4,11 @@ import (
 	"fmt"
 	"slices"
 
-	"buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
 
-	optionsv1 "github.com/svc-observability/svc/gen/svc/options/v1"
+	"github.com/svc-observability/svc/server/contract"
 )
-
-// RulesOf returns the rules by which the API checks a field.
-func RulesOf(f protoreflect.FieldDescriptor) *validate.FieldRules {
-	rules, _ := proto.GetExtension(f.Options(), validate.E_Field).(*validate.FieldRules)
-	return rules
-}
 
 // fieldOf returns a field of the contract by its name, such as QueryMetric.type.
 func fieldOf(name string) (protoreflect.FieldDescriptor, error) {
@@ -31,18 +23,21 @@ func fieldOf(name string) (protoreflect.FieldDescriptor, error) {
 	return f, nil
 }
 
-// choicesOf returns the possible values of a field: those that a request may have, or those that an answer can have. It returns nil
-// if the contract does not list them.
+// choicesOf returns the values of a field: those that a request may have, those that an answer can have, or those that are usual. It
+// returns nil if the contract does not list them.
 func choicesOf(f protoreflect.FieldDescriptor) []string {
-	rules := RulesOf(f)
-	values := slices.Concat(rules.GetString().GetIn(), rules.GetRepeated().GetItems().GetString().GetIn())
-	if spec, ok := proto.GetExtension(f.Options(), optionsv1.E_Field).(*optionsv1.FieldSpec); ok && len(values) == 0 {
-		values = slices.Clone(spec.GetValues())
+	values, shown := contract.Choices(f)
+	if len(values) == 0 {
+		values = shown
 	}
-	return slices.DeleteFunc(values, func(v string) bool { return v == "" }) // an empty text means that the request leaves the field out
+	if len(values) == 0 {
+		values = contract.UsualValues(f)
+	}
+	// An empty text means that the request leaves the field out.
+	return slices.DeleteFunc(slices.Clone(values), func(v string) bool { return v == "" })
 }
 
-// Choices returns the possible values of a field of the contract, such as QueryMetric.type.
+// Choices returns the possible or usual values of a field of the contract, such as QueryMetric.type.
 func Choices(name string) ([]string, error) {
 	f, err := fieldOf(name)
 	if err != nil {
@@ -57,7 +52,7 @@ func Choices(name string) ([]string, error) {
 
 // boundsOf returns the inclusive bounds of a number. A bound that the contract excludes, or does not have, is nil.
 func boundsOf(f protoreflect.FieldDescriptor) (low, high *float64) {
-	rules := RulesOf(f)
+	rules := contract.Rules(f)
 	if r := rules.GetInt32(); r != nil {
 		if r.HasGte() {
 			low = new(float64(r.GetGte()))

@@ -29,7 +29,7 @@ func ShownOf(n int, more bool, noun string) string {
 
 // ClampWindow moves the start of a suggested call so that the other tool accepts the time range.
 func ClampWindow(args map[string]any, w TimeRange, longest time.Duration) map[string]any {
-	if w.To.Sub(w.From) > longest {
+	if w.Length() > longest {
 		args["start_time"] = wording.Clock(w.To.Add(-longest))
 	}
 	return args

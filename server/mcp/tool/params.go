@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/svc-observability/svc/server/contract"
 	"github.com/svc-observability/svc/server/limits"
 )
 
@@ -62,13 +63,9 @@ type shorthand interface {
 // described is implemented by types whose description is too long for a tag.
 type described interface{ Describe() string }
 
-// Severities are the short names of severities in OpenTelemetry. The contract takes any text, but search finds records by these
-// names: ingest gives one to each record that has only a number.
-func Severities() []string { return []string{"TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"} }
-
 // shape sets the form of a text that several tools take.
 func (p *param) shape(name string) error {
-	example := ""
+	var example string
 	switch name {
 	case "trace":
 		p.pattern, p.form, example = "^[0-9a-fA-F]{32}$", "32 hexadecimal digits", "4bf92f3577b34da6a3ce929d0e0e4736"
@@ -76,8 +73,6 @@ func (p *param) shape(name string) error {
 		p.pattern, p.form, example = "^[0-9a-fA-F]{16}$", "16 hexadecimal digits", "00f067aa0ba902b7"
 	case "fingerprint":
 		p.pattern, p.form, example = "^[0-9]{1,20}$", "a whole number as text", "9223372036854775808"
-	case "severity":
-		p.enum = Severities()
 	default:
 		return fmt.Errorf("there is no shape %s", name)
 	}
@@ -205,7 +200,7 @@ func (p *param) contract(tag reflect.StructTag) error {
 		return nil
 	}
 	values := choicesOf(f)
-	if longest := RulesOf(f).GetString().GetMaxLen(); len(values) == 0 && longest > 0 {
+	if longest := contract.Rules(f).GetString().GetMaxLen(); len(values) == 0 && longest > 0 {
 		p.description = strings.TrimSpace(p.description + " At most " + limits.Number(int64(longest)) + " characters.")
 		return nil
 	}

@@ -18,8 +18,14 @@ func Period(start, end time.Time) TimeRange {
 	return TimeRange{Start: wording.Clock(start), End: wording.Clock(end), From: start, To: end}
 }
 
+// Length is the time from the start to the end.
+func (w TimeRange) Length() time.Duration { return w.To.Sub(w.From) }
+
+// Until is the period of equal length that ends at a time.
+func (w TimeRange) Until(end time.Time) TimeRange { return Period(end.Add(-w.Length()), end) }
+
 // Before is the period of equal length before this one.
-func (w TimeRange) Before() TimeRange { return Period(w.From.Add(-w.To.Sub(w.From)), w.From) }
+func (w TimeRange) Before() TimeRange { return w.Until(w.From) }
 
 var relative = regexp.MustCompile(`^(?:now)?\s*([+-])\s*(\d{1,6})\s*(s|m|h|d|w)$`)
 
@@ -99,7 +105,7 @@ func (c *Call) Between(start, end *time.Time, fallback, longest time.Duration) (
 	if !w.To.After(w.From) {
 		return w, BadInput("start_time", "must be before end_time ("+w.End+").", "now-1h")
 	}
-	if w.To.Sub(w.From) > longest {
+	if w.Length() > longest {
 		return w, BadInput(
 			"start_time",
 			"is more than "+limits.Lasts(longest)+" before end_time. This tool reads at most "+limits.Lasts(longest)+".",

@@ -139,7 +139,7 @@ func (e *Engine) groups(ctx context.Context, org principal.OrgID, r *query.Reque
 		ctx,
 		org,
 		r,
-		r.Window.End.Sub(r.Window.Start),
+		r.Window.Length(),
 		func(q *query.Spec, w query.Window) (query.Plan, error) {
 			if joined {
 				// Columns are joined by group. The first groups of one column may rank low in another column, or in the period
@@ -201,7 +201,7 @@ func (e *Engine) others(
 		}
 		one(r.Window, &c.others)
 		if r.Comparison.Previous {
-			one(periodBefore(r.Window, r.Window.End.Sub(r.Window.Start)), &c.othersBefore)
+			one(r.Window.Before(), &c.othersBefore)
 		}
 	}
 	return g.Wait()
@@ -215,7 +215,7 @@ func (e *Engine) run(
 	defer cancel()
 	windows := []query.Window{r.Window}
 	if r.Comparison.Previous {
-		windows = append(windows, periodBefore(r.Window, shift))
+		windows = append(windows, r.Window.Earlier(shift))
 	}
 	answers := make([]answer, len(windows)*len(r.Queries))
 	for i := range answers {
@@ -256,16 +256,6 @@ func (e *Engine) run(
 		answers[i].unit = r.Queries[i].Unit(units[i])
 	}
 	return answers[:n], answers[n:], append(append(warnings, ofMetrics...), unknown...), nil
-}
-
-// periodBefore is the window that is shift earlier. A window includes both of its ends, so the earlier one ends just before the
-// later one starts.
-func periodBefore(w query.Window, shift time.Duration) query.Window {
-	end := w.End.Add(-shift)
-	if last := w.Start.Add(-time.Nanosecond); end.After(last) {
-		end = last
-	}
-	return query.Window{Start: w.Start.Add(-shift), End: end}
 }
 
 // fetched holds the rows that a query read. Several requests may share it through the cache, so nobody may change it.

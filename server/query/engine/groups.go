@@ -59,7 +59,7 @@ func assembleGroups(
 	r *query.Request,
 	now, before []answer,
 ) (t *breakdownTable, keys []string, groups map[string][]string) {
-	seconds := out.Window.End.Sub(out.Window.Start).Seconds()
+	seconds := out.Window.Length().Seconds()
 	columns := make([]*column, len(r.Queries))
 	groups = map[string][]string{}
 	for i := range r.Queries {

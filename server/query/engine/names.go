@@ -35,7 +35,8 @@ func (e *Engine) unknownNames(ctx context.Context, org principal.OrgID, r *query
 				continue // a warning less; the values themselves are right
 			}
 			for _, name := range asked.values {
-				if asked.part && slices.ContainsFunc(known, func(k string) bool { return strings.Contains(strings.ToLower(k), strings.ToLower(name)) }) {
+				lower := strings.ToLower(name)
+				if asked.part && slices.ContainsFunc(known, func(k string) bool { return strings.Contains(strings.ToLower(k), lower) }) {
 					continue
 				}
 				if w := Unknown(asked.kind, name, known); w != "" && !slices.Contains(out, w) {

@@ -131,7 +131,7 @@ func assembleSeries(out *query.Timeseries, r *query.Request, now, before []answe
 // periodShift is how much earlier the compared window is. It is a whole number of buckets, so each bucket has one to compare
 // with.
 func periodShift(w query.Window, bucket time.Duration) time.Duration {
-	buckets := (w.End.Sub(w.Start) + bucket - 1) / bucket
+	buckets := (w.Length() + bucket - 1) / bucket
 	return time.Duration(int64(buckets) * int64(bucket))
 }
 

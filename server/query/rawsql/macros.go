@@ -2,12 +2,14 @@ package rawsql
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/warehouse/confine"
 )
@@ -37,7 +39,7 @@ func intervals() []time.Duration {
 func AutoInterval(w query.Window) time.Duration {
 	all := intervals()
 	for _, d := range all {
-		if w.End.Sub(w.Start) <= 30*d {
+		if w.Length() <= 30*d {
 			return d
 		}
 	}
@@ -55,6 +57,7 @@ func expand(req Request) (string, error) {
 		return "", refusal
 	}
 	var out strings.Builder
+	written := map[string]int{} // bytes of the values of each variable
 	for i := 0; i < len(tokens); i++ {
 		t := tokens[i]
 		if t.Kind != confine.Dollar {
@@ -73,7 +76,9 @@ func expand(req Request) (string, error) {
 			if !ok {
 				return "", refuse(unresolvedMacro, "The variable %s has no value here.", name)
 			}
-			out.WriteString(list(values))
+			text := list(values)
+			written[name] += len(text)
+			out.WriteString(text)
 			i += used - 1
 			continue
 		}
@@ -84,7 +89,28 @@ func expand(req Request) (string, error) {
 		out.WriteString(text)
 		i += more + used - 1
 	}
+	if refusal := tooLong(out.Len(), written); refusal != nil {
+		return "", refusal
+	}
 	return out.String(), nil
+}
+
+// tooLong refuses a statement that only the values of its variables make too long. It names the variable with the longest values.
+func tooLong(length int, written map[string]int) *confine.Refusal {
+	var longest string
+	own := length
+	for _, name := range slices.Sorted(maps.Keys(written)) {
+		own -= written[name]
+		if longest == "" || written[name] > written[longest] {
+			longest = name
+		}
+	}
+	if longest == "" || length <= limits.SQLText || own > limits.SQLText {
+		return nil // the check of the whole statement bounds its length
+	}
+	return refuse(confine.ResourceLimit,
+		"The statement has %s bytes with the values of its variables; at most %s are allowed. Choose fewer values of %s, which have %s bytes.",
+		limits.Number(length), limits.Number(limits.SQLText), longest, limits.Number(written[longest]))
 }
 
 // ExpandedBytes is the length of a statement with its longest macros. Variables count with an empty value, because a caller chooses

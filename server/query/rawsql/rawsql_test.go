@@ -2,6 +2,7 @@ package rawsql
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -39,6 +40,23 @@ func TestExpand(t *testing.T) {
 		if !errors.As(err, &r) || r.Code != code {
 			t.Errorf("%.40s: %v, want %s", sql, err, code)
 		}
+	}
+}
+
+// TestLongVariables expands a statement that only the values of its variables make too long.
+func TestLongVariables(t *testing.T) {
+	many := slices.Repeat([]string{"shop"}, 5000)
+	req := Request{SQL: "SELECT 1 WHERE a IN ($svc) AND b = $one", Interval: time.Minute, Variables: map[string][]string{"svc": many, "one": {"1"}}}
+	_, err := expand(req)
+	var r *confine.Refusal
+	const want = "The statement has 40,032 bytes with the values of its variables; at most 32,768 are allowed. " +
+		"Choose fewer values of $svc, which have 39,998 bytes."
+	if !errors.As(err, &r) || r.Code != confine.ResourceLimit || r.Message != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	req.Variables["svc"] = many[:4000]
+	if _, err := expand(req); err != nil {
+		t.Errorf("values that fit: %v", err)
 	}
 }
 

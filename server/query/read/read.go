@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"time"
 
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/principal"
@@ -135,6 +136,15 @@ type refusal struct {
 	message string
 }
 
+// retryAfter is when the warehouse allows another attempt.
+func retryAfter(err error) time.Duration {
+	var e *warehouse.Error
+	if errors.As(err, &e) {
+		return e.RetryAfter
+	}
+	return time.Second
+}
+
 // Failure gives an error of the warehouse its tag. The text of the warehouse can hold stored values, so it stays private.
 func Failure(ctx context.Context, err error) error {
 	var e *warehouse.Error
@@ -148,6 +158,13 @@ func Failure(ctx context.Context, err error) error {
 		return apierr.New(
 			apierr.WarehouseQuotaExceeded,
 			"The query needs too much memory or reads too many rows. Narrow the time range or add a filter.",
+			apierr.Cause(err),
+		)
+	case errors.Is(err, warehouse.ErrBusy):
+		return apierr.New(
+			apierr.RateLimit,
+			"Earlier reads of this organization still run. Try again when they have ended, with a shorter time range or fewer at once.",
+			apierr.RetryAfter(retryAfter(err)),
 			apierr.Cause(err),
 		)
 	case errors.Is(err, warehouse.ErrUnavailable):

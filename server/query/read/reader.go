@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/warehouse"
 )
@@ -28,7 +29,7 @@ type ConfinedWarehouse interface {
 // Defaults of Config. The engine of the query language takes 4 of the 6 and SQL of users 3, so that a full dashboard leaves room for lists
 // and single items.
 const (
-	defaultPerOrganization = 6
+	defaultPerOrganization = limits.ReadsOfOrganization
 	defaultCacheBytes      = 48 << 20
 )
 

@@ -9,8 +9,12 @@ import (
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
-// MaxAgentSpans is the highest number of spans that is read for a session.
-const MaxAgentSpans = 10_000
+const (
+	// MaxAgentSpans is the highest number of spans that is read for a session.
+	MaxAgentSpans = 10_000
+	// maxAgentLinks is the highest number of spans whose parents are read for a session. A service may trace far more than its agents.
+	maxAgentLinks = 100_000
+)
 
 // AgentFilters are conditions on the spans of agents. A list matches any one of its values.
 type AgentFilters struct{ Services, Environments, Models, Agents, Tools, Vendors []string }
@@ -112,6 +116,9 @@ type AgentSessionRow struct {
 	ToolCalls  uint64    `ch:"ToolCalls"`
 	Tokens     float64   `ch:"Tokens"`
 	Cost       float64   `ch:"Cost"`
+	// Total and Failing count the sessions of all pages, and those of them that have a failed span.
+	Total   uint64 `ch:"Total"`
+	Failing uint64 `ch:"Failing"`
 }
 
 // AgentSessions gives AgentSessionRow rows. If a session extends beyond the window, only its part within the window counts.
@@ -125,7 +132,7 @@ func AgentSessions(s AgentSessionSearch) sqlbuild.Statement {
 		columns += `,
                 concat(SpanAttributes['gen_ai.input.messages'], SpanAttributes['gen_ai.output.messages']) AS Said`
 		text := b.Bind("search", "String", s.Search)
-		having.Add("(positionCaseInsensitiveUTF8(Session, %s) > 0 OR countIf(positionCaseInsensitiveUTF8(Said, %s) > 0) > 0)", text, text)
+		having.Add("(%s OR countIf(%s) > 0)", sqlbuild.Contains("Session", text, s.Search), sqlbuild.Contains("Said", text, s.Search))
 	}
 	for _, f := range []struct {
 		name, column string
@@ -192,7 +199,9 @@ func AgentSessions(s AgentSessionSearch) sqlbuild.Statement {
     countIf(%[1]s) AS ModelCalls,
     countIf(Operation = 'execute_tool') AS ToolCalls,
     if(sumIf(Used, %[1]s) > 0, sumIf(Used, %[1]s), sumIf(Used, Operation = 'invoke_agent')) AS Tokens,
-    if(sumIf(Paid, %[1]s) > 0, sumIf(Paid, %[1]s), sumIf(Paid, Operation = 'invoke_agent')) AS Cost
+    if(sumIf(Paid, %[1]s) > 0, sumIf(Paid, %[1]s), sumIf(Paid, Operation = 'invoke_agent')) AS Cost,
+    count() OVER () AS Total,
+    countIf(Errors > 0) OVER () AS Failing
 FROM
 (
         %[2]s
@@ -320,7 +329,7 @@ func AgentSessionSpans(w query.Window, session string, payload int) sqlbuild.Sta
                     WHERE %s
                 )`, traces.Join(24))
 	}
-	return b.Statement(fmt.Sprintf(`SELECT * EXCEPT (Own)
+	statement := b.Statement(fmt.Sprintf(`SELECT * EXCEPT (Own)
 FROM
 (
         %s
@@ -328,4 +337,25 @@ FROM
 WHERE Session = %s
 ORDER BY Timestamp, SpanId
 LIMIT %s`, withSession(agentColumns(b.Bind("payload", "UInt32", int64(payload))), c), id, b.Bind("limit", "UInt32", int64(MaxAgentSpans+1))))
+	return statement.Colocated()
+}
+
+// AgentLinkRow is a row of AgentLinks.
+type AgentLinkRow struct {
+	TraceID string `ch:"TraceId"`
+	SpanID  string `ch:"SpanId"`
+	Parent  string `ch:"ParentSpanId"`
+}
+
+// AgentLinks gives an AgentLinkRow for each span of some traces that has a parent. The parent of an agent's span need not be an
+// agent's span: other steps of the program lie between them.
+func AgentLinks(w query.Window, traces []string) sqlbuild.Statement {
+	b := &sqlbuild.Builder{}
+	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", w.Start), "Timestamp <= "+b.Time("end", w.End))
+	c.Add("TraceId IN %s", b.Bind("traces", "Array(String)", traces))
+	c.Add("ParentSpanId != ''")
+	return b.Statement(fmt.Sprintf(`SELECT TraceId, SpanId, ParentSpanId
+FROM spans
+WHERE %s
+LIMIT %s`, c.Join(4), b.Bind("limit", "UInt32", int64(maxAgentLinks))))
 }

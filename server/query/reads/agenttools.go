@@ -51,7 +51,7 @@ func AgentTools(w query.Window, f AgentFilters, contains string) sqlbuild.Statem
 	b := &sqlbuild.Builder{}
 	c := toolConditions(b, w, f)
 	if contains != "" {
-		c.Add("positionCaseInsensitiveUTF8(SpanAttributes['gen_ai.tool.name'], %s) > 0", b.Bind("contains", "String", contains))
+		c.Add("%s", sqlbuild.Contains("SpanAttributes['gen_ai.tool.name']", b.Bind("contains", "String", contains), contains))
 	}
 	return b.Statement(fmt.Sprintf(`SELECT
     Tool,

@@ -40,7 +40,7 @@ func ListAttributeKeys(l AttributeKeyList) sqlbuild.Statement {
 	c.Add(shownKeys, "Key")
 	c.Optional(b, "Scope", "scope", l.Scope)
 	if l.Search != nil {
-		c.Add("positionCaseInsensitiveUTF8(Key, %s) > 0", b.Bind("search", "String", *l.Search))
+		c.Add("%s", sqlbuild.Contains("Key", b.Bind("search", "String", *l.Search), *l.Search))
 	}
 	return b.Statement(fmt.Sprintf(`SELECT
     Scope,

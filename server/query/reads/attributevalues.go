@@ -72,7 +72,7 @@ func AttributeValues(l AttributeValueList) sqlbuild.Statement {
 		wanted += " AND " + fmt.Sprintf(shownKeys, "Value")
 	}
 	if l.Search != "" {
-		wanted += " AND positionCaseInsensitiveUTF8(Value, " + b.Bind("search", "String", l.Search) + ") > 0"
+		wanted += " AND " + sqlbuild.Contains("Value", b.Bind("search", "String", l.Search), l.Search)
 	}
 	return b.Statement(fmt.Sprintf(`SELECT Value, Uses, Rows
 FROM
@@ -120,7 +120,7 @@ func RolledUpValues(l AttributeValueList) sqlbuild.Statement {
 	column := query.RollupColumn(l.Source, *l.Field)
 	c.Add("%s != ''", column)
 	if l.Search != "" {
-		c.Add("positionCaseInsensitiveUTF8(%s, %s) > 0", column, b.Bind("search", "String", l.Search))
+		c.Add("%s", sqlbuild.Contains(column, b.Bind("search", "String", l.Search), l.Search))
 	}
 	return b.Statement(fmt.Sprintf(`SELECT toString(%s) AS Value, sum(SpanCount) AS Uses, toUInt64(0) AS Rows
 FROM service_minutes

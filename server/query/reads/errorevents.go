@@ -27,7 +27,7 @@ func (f ErrorFilters) add(b *sqlbuild.Builder, c *sqlbuild.Conditions) {
 	c.Optional(b, "ExceptionType", "exception_type", f.ExceptionType)
 	if f.Search != nil {
 		text := b.Bind("search", "String", *f.Search)
-		c.Add("(positionCaseInsensitiveUTF8(ErrorLabel, %s) > 0 OR positionCaseInsensitiveUTF8(ExceptionMessage, %s) > 0)", text, text)
+		c.Add("(%s OR %s)", sqlbuild.Contains("ErrorLabel", text, *f.Search), sqlbuild.Contains("ExceptionMessage", text, *f.Search))
 	}
 	if f.RootOnly {
 		c.Add("IsRoot")

@@ -110,7 +110,7 @@ func LogFacets(w query.Window, f query.Filter, r query.Rollups) sqlbuild.Stateme
 	b := &sqlbuild.Builder{}
 	c := query.FilterSQL(b, query.Logs, f)
 	count, table := "toFloat64(count())", "logs"
-	if r.Coarse.Holds(w) && query.InLogMinutes(f) && w.End.Sub(w.Start) >= query.ShortestRolledUp {
+	if r.Coarse.Holds(w) && query.InLogMinutes(f) && w.Length() >= query.ShortestRolledUp {
 		count = "toFloat64(sum(LogCount))"
 		table = query.Layered(b, w, query.LogRollup(), c)
 		c = nil

@@ -9,6 +9,9 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query"
@@ -43,6 +46,40 @@ func CheckStepAttributes(equals map[string]string) string {
 		}
 	}
 	return ""
+}
+
+// Kinds of steps.
+const (
+	StepEvent   = "event"
+	StepPage    = "page"
+	StepSession = "session"
+)
+
+// StepField is a field of a step, with the kind of step that it belongs to. Steps of this kind need it, if Needed is set.
+type StepField struct {
+	Name, Kind    string
+	Given, Needed bool
+	// Blank is a given text without a visible character.
+	Blank bool
+}
+
+// StepFields returns the fields of a step that depend on its kind.
+func StepFields(s proto.Message) []StepField {
+	fields := []StepField{
+		{Name: "event_name", Kind: StepEvent, Needed: true},
+		{Name: "attribute_equals", Kind: StepEvent},
+		{Name: "page_path", Kind: StepPage, Needed: true},
+		{Name: "host", Kind: StepPage},
+		{Name: "dimension", Kind: StepSession, Needed: true},
+		{Name: "value", Kind: StepSession, Needed: true},
+	}
+	m := s.ProtoReflect()
+	for i := range fields {
+		f := m.Descriptor().Fields().ByName(protoreflect.Name(fields[i].Name))
+		fields[i].Given = m.Has(f)
+		fields[i].Blank = fields[i].Given && f.Kind() == protoreflect.StringKind && strings.TrimSpace(m.Get(f).String()) == ""
+	}
+	return fields
 }
 
 // stepMessage is a step of a funnel or the anchor of paths in a request or in a dashboard.

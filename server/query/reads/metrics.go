@@ -39,7 +39,7 @@ func ListMetrics(l MetricList) sqlbuild.Statement {
 	c.Optional(b, "ServiceName", "service_name", l.ServiceName)
 	c.Optional(b, "MetricType", "metric_type", l.MetricType)
 	if l.Search != nil && *l.Search != "" {
-		c.Add("positionCaseInsensitiveUTF8(MetricName, %s) > 0", b.Bind("search", "String", *l.Search))
+		c.Add("%s", sqlbuild.Contains("MetricName", b.Bind("search", "String", *l.Search), *l.Search))
 	}
 	sql := fmt.Sprintf(`SELECT
     MetricName,

@@ -69,7 +69,7 @@ func (f *ProductEventFilters) add(b *sqlbuild.Builder, c *sqlbuild.Conditions) {
 	c.Optional(b, "Host", "host", f.Host)
 	c.Optional(b, "PagePath", "page_path", f.PagePath)
 	if f.NameSearch != nil && *f.NameSearch != "" {
-		c.Add("positionCaseInsensitiveUTF8(Name, %s) > 0", b.Bind("name_search", "String", *f.NameSearch))
+		c.Add("%s", sqlbuild.Contains("Name", b.Bind("name_search", "String", *f.NameSearch), *f.NameSearch))
 	}
 	*c = c.With(query.FilterSQL(b, query.ProductEvents, f.Attributes)...)
 }

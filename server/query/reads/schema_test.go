@@ -25,6 +25,7 @@ func rows() map[any]string {
 	return map[any]string{
 		new(AgentSessionRow):     "agent_sessions agent_sessions_all",
 		new(AgentSpanRow):        "agent_session agent_session_trace agent_samples",
+		new(AgentLinkRow):        "agent_links",
 		new(AgentToolRow):        "agent_tools",
 		new(AgentFailureRow):     "agent_tool_failures",
 		new(AgentCountRow):       "agent_failure_counts",

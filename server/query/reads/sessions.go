@@ -170,10 +170,11 @@ func (f *SessionFilters) conditions(b *sqlbuild.Builder, within func(...string) 
 	c.Optional(b, "VisitorId", "visitor_id", f.VisitorID)
 	if f.UserSearch != nil {
 		s := b.Bind("user_search", "String", *f.UserSearch)
-		c.Add("(positionCaseInsensitiveUTF8(UserId, %[1]s) > 0 OR positionCaseInsensitiveUTF8(UserName, %[1]s) > 0 OR positionCaseInsensitiveUTF8(UserEmail, %[1]s) > 0)", s)
+		c.Add("(%s OR %s OR %s)", sqlbuild.Contains("UserId", s, *f.UserSearch), sqlbuild.Contains("UserName", s, *f.UserSearch),
+			sqlbuild.Contains("UserEmail", s, *f.UserSearch))
 	}
 	if f.URLSearch != nil {
-		c.Add("positionCaseInsensitiveUTF8(UrlInitial, %s) > 0", b.Bind("url_search", "String", *f.URLSearch))
+		c.Add("%s", sqlbuild.Contains("UrlInitial", b.Bind("url_search", "String", *f.URLSearch), *f.URLSearch))
 	}
 	if f.HasErrors != nil {
 		c.Add("(ErrorCount > 0) = %s", b.Bind("has_errors", "Bool", *f.HasErrors))
@@ -210,10 +211,10 @@ func (e *SessionEventFilters) add(b *sqlbuild.Builder, c *sqlbuild.Conditions) {
 	}
 	if e.URLSearch != nil {
 		s := b.Bind("event_url", "String", *e.URLSearch)
-		c.Add("(positionCaseInsensitiveUTF8(Url, %[1]s) > 0 OR positionCaseInsensitiveUTF8(NetUrl, %[1]s) > 0)", s)
+		c.Add("(%s OR %s)", sqlbuild.Contains("Url", s, *e.URLSearch), sqlbuild.Contains("NetUrl", s, *e.URLSearch))
 	}
 	if e.MessageSearch != nil {
-		c.Add("positionCaseInsensitiveUTF8(Message, %s) > 0", b.Bind("event_message", "String", *e.MessageSearch))
+		c.Add("%s", sqlbuild.Contains("Message", b.Bind("event_message", "String", *e.MessageSearch), *e.MessageSearch))
 	}
 }
 

@@ -56,6 +56,7 @@ func cases() map[string]sqlbuild.Statement {
 		"agent_sessions_all":   AgentSessions(AgentSessionSearch{Window: w, Filters: agents, Search: marker, HasErrors: ptr(true), NoTraces: true, Ranges: []AgentRange{{"cost", ptr(1.5), ptr(2.5)}}, SortBy: "duration_ms", Ascending: true, Offset: 20, Limit: 21}),
 		"agent_session":        AgentSessionSpans(w, marker, 300),
 		"agent_session_trace":  AgentSessionSpans(w, "trace:"+marker, 0),
+		"agent_links":          AgentLinks(w, []string{marker}),
 		"agent_tools":          AgentTools(w, agents, marker),
 		"agent_tool_failures":  AgentToolFailures(w, agents, &fingerprint),
 		"agent_failure_counts": AgentFailureCounts(w, AgentFilters{Tools: []string{marker}}, fingerprint),

@@ -5,7 +5,7 @@ WITH (arrayMap(event -> event[{key_3:String}], arrayFilter(event -> mapContains(
     WHERE OrgId = {org:String}
         AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
         AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
-        AND arrayExists(event -> (mapContains(event, {key_1:String}) AND positionCaseInsensitiveUTF8(event[{key_1:String}], {value_2:String}) > 0), EventsAttributes)
+        AND arrayExists(event -> (mapContains(event, {key_1:String}) AND position(lowerUTF8(event[{key_1:String}]), lowerUTF8({value_2:String})) > 0), EventsAttributes)
         AND NOT (arrayExists(item -> item != '', EventsName))
     GROUP BY Top1
     ORDER BY toFloat64(sum(SampleRate)) DESC, Top1
@@ -27,7 +27,7 @@ FROM
     WHERE OrgId = {org:String}
         AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
         AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
-        AND arrayExists(event -> (mapContains(event, {key_1:String}) AND positionCaseInsensitiveUTF8(event[{key_1:String}], {value_2:String}) > 0), EventsAttributes)
+        AND arrayExists(event -> (mapContains(event, {key_1:String}) AND position(lowerUTF8(event[{key_1:String}]), lowerUTF8({value_2:String})) > 0), EventsAttributes)
         AND NOT (arrayExists(item -> item != '', EventsName))
     GROUP BY Bucket, Key1, Other
 )

@@ -8,7 +8,7 @@ WITH (SeverityText, LogAttributes[{key_4:String}]) GLOBAL IN (
         AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
         AND hasAllTokens(Body, {tokens_1:Array(String)})
         AND Body != ''
-        AND positionCaseInsensitiveUTF8(Body, {value_2:String}) > 0
+        AND position(lowerUTF8(Body), lowerUTF8({value_2:String})) > 0
         AND SeverityText = {value_3:String}
     GROUP BY Top1, Top2
     ORDER BY toFloat64(count()) DESC, Top1, Top2
@@ -33,7 +33,7 @@ FROM
         AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
         AND hasAllTokens(Body, {tokens_1:Array(String)})
         AND Body != ''
-        AND positionCaseInsensitiveUTF8(Body, {value_2:String}) > 0
+        AND position(lowerUTF8(Body), lowerUTF8({value_2:String})) > 0
         AND SeverityText = {value_3:String}
     GROUP BY Bucket, Key1, Key2, Other
 )

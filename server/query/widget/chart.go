@@ -101,7 +101,7 @@ func empty(t *query.Timeseries) bool {
 func (j *job) widen(ctx context.Context, without *query.Timeseries) (*query.Timeseries, error) {
 	asked, warnings := j.window, len(j.out.Warnings)
 	for _, length := range fallbacks() {
-		if length <= asked.End.Sub(asked.Start) {
+		if length <= asked.Length() {
 			continue
 		}
 		j.window = query.Window{Start: asked.End.Add(-length), End: asked.End}

@@ -184,7 +184,7 @@ func (j *job) bucket() time.Duration {
 			continue
 		}
 		step, ok := interval(text)
-		if ok && j.window.End.Sub(j.window.Start)/step < limits.Buckets-1 {
+		if ok && j.window.Length()/step < limits.Buckets-1 {
 			return step
 		}
 		j.warn(fmt.Sprintf("The step_interval %q does not fit the window; the length of the buckets follows from it.", text))

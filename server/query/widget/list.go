@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query"
@@ -20,13 +22,9 @@ const listSlice = time.Hour
 func (j *job) list(ctx context.Context) error {
 	j.narrow(limits.SearchWindow)
 	display := j.req.Widget.GetDisplay()
-	l := reads.RowList{Source: query.Traces, Window: j.window, Limit: limits.DefaultListRows}
+	l := reads.RowList{Source: listSource(j.source, display), Window: j.window, Limit: limits.DefaultListRows}
 	var filters []query.Filter
-	if display.ListDataSource != nil {
-		l.Source = query.Source(display.GetListDataSource())
-	}
 	if queries := j.source.GetQueries(); len(queries) > 0 {
-		l.Source = query.Source(queries[0].GetDataSource())
 		f, err := j.filter("queries[0].where_clause", l.Source, queries[0].GetWhereClause())
 		if err != nil {
 			return err
@@ -66,9 +64,9 @@ func (j *job) list(ctx context.Context) error {
 		if f.index(name) >= 0 {
 			continue
 		}
-		field, err := query.ParseField(l.Source, name)
+		field, err := listField(l.Source, name)
 		if err != nil {
-			return &query.Invalid{Field: fmt.Sprintf("columns[%d]", i), Message: "cannot be read: " + err.Error()}
+			return &query.Invalid{Field: fmt.Sprintf("columns[%d]", i), Message: err.Error()}
 		}
 		l.Columns, f.columns = append(l.Columns, field), append(f.columns, column{name, text})
 	}
@@ -82,6 +80,42 @@ func (j *job) list(ctx context.Context) error {
 	f.hide(j.source.GetTransform())
 	j.table(f, j.source.GetTransform())
 	return nil
+}
+
+func listField(s query.Source, name string) (query.Field, error) {
+	f, err := query.ParseField(s, name)
+	if err != nil {
+		return f, fmt.Errorf("cannot be read: %w", err)
+	}
+	return f, nil
+}
+
+// CheckColumn returns the error of an additional column that no read of the widget accepts. Only lists have additional columns.
+func CheckColumn(w *svcv2.Widget, name string) error {
+	if !showsList(w.GetVisualization(), w.GetDataSource()) {
+		return nil
+	}
+	source := listSource(w.GetDataSource(), w.GetDisplay())
+	if slices.ContainsFunc(listColumns(source), func(c column) bool { return c.name == name }) {
+		return nil
+	}
+	_, err := listField(source, name)
+	return err
+}
+
+func showsList(visual string, d *svcv2.WidgetDataSource) bool {
+	return visual == "list" || d.GetResultShape() == "list"
+}
+
+// listSource is the source of the first query, or else the source that the display names.
+func listSource(d *svcv2.WidgetDataSource, display *svcv2.WidgetDisplay) query.Source {
+	switch queries := d.GetQueries(); {
+	case len(queries) > 0:
+		return query.Source(queries[0].GetDataSource())
+	case display != nil && display.ListDataSource != nil:
+		return query.Source(display.GetListDataSource())
+	}
+	return query.Traces
 }
 
 func listColumns(s query.Source) []column {
@@ -103,7 +137,7 @@ func listColumns(s query.Source) []column {
 // latest reads the end of the window first, because that fills most lists.
 func (j *job) latest(ctx context.Context, l reads.RowList) ([][]any, error) {
 	whole := l.Window
-	if whole.End.Sub(whole.Start) > listSlice {
+	if whole.Length() > listSlice {
 		l.Window.Start = whole.End.Add(-listSlice)
 	}
 	rows, err := j.listed(ctx, l)

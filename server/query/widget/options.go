@@ -73,7 +73,7 @@ func (r *Resolver) Options(
 	statement := reads.AttributeValues
 	if query.RollupColumn(source, f) != "" {
 		statement = reads.RolledUpValues
-	} else if w.End.Sub(w.Start) > optionSlice {
+	} else if w.Length() > optionSlice {
 		// Read the latest values first. Read the whole window only if its end has no values.
 		list.Slice.Start = w.End.Add(-optionSlice)
 	}

@@ -104,7 +104,7 @@ func (r *Resolver) Data(ctx context.Context, org principal.OrgID, req Request) (
 
 // narrow shortens the window to the longest that may be read for the data. It keeps the end.
 func (j *job) narrow(longest time.Duration) {
-	if j.window.End.Sub(j.window.Start) <= longest {
+	if j.window.Length() <= longest {
 		return
 	}
 	j.window.Start = j.window.End.Add(-longest)
@@ -140,7 +140,7 @@ func (j *job) run(ctx context.Context) error {
 		j.out.Kind = "none"
 		return nil
 	}
-	if j.visual == "list" || j.source.GetResultShape() == "list" {
+	if showsList(j.visual, j.source) {
 		return j.list(ctx)
 	}
 	return j.query(ctx)

@@ -4,6 +4,7 @@ package agentsessions
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"time"
 
@@ -24,6 +25,8 @@ const (
 	// trendBuckets is the approximate number of buckets of a trend.
 	trendBuckets = 24
 	maxVariants  = 10
+	// tracesAtOnce is the number of traces of which one statement reads the parents of spans.
+	tracesAtOnce = 500
 )
 
 // Service implements svcv2connect.AgentSessionsServiceHandler. It is safe for concurrent use.
@@ -68,6 +71,17 @@ func (s *Service) SearchAgentSessions(
 		return nil, err
 	}
 	res := &svcv2.SearchAgentSessionsResponse{HasMore: len(rows) == search.Limit}
+	counted := rows
+	if len(rows) == 0 && search.Offset > 0 { // a page beyond the end has no row that tells the totals
+		first := search
+		first.Offset, first.Limit = 0, 1
+		if counted, err = read.All[reads.AgentSessionRow](ctx, s.warehouse, org, reads.AgentSessions(first)); err != nil {
+			return nil, err
+		}
+	}
+	if len(counted) > 0 {
+		res.TotalCount, res.ErrorCount = int32(counted[0].Total), int32(counted[0].Failing)
+	}
 	for _, r := range rows[:min(len(rows), search.Limit-1)] {
 		res.Sessions = append(res.Sessions, &svcv2.AgentSessionSummary{
 			Id: r.Session, Vendors: r.Vendors, TraceCount: int32(r.Traces), SpanCount: int32(r.Spans), ErrorSpanCount: int32(r.Errors),
@@ -102,6 +116,17 @@ func (s *Service) GetAgentSession(ctx context.Context, req *svcv2.GetAgentSessio
 	for _, r := range rows[:min(len(rows), reads.MaxAgentSpans)] {
 		res.Spans = append(res.Spans, toSpan(r))
 	}
+	parents := parentsOf(res.GetSpans())
+	for traces := range slices.Chunk(severed(res.GetSpans(), parents), tracesAtOnce) {
+		links, err := read.All[reads.AgentLinkRow](ctx, s.warehouse, org, reads.AgentLinks(window, traces))
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range links {
+			parents[spanKey{l.TraceID, l.SpanID}] = l.Parent
+		}
+	}
+	takeTurns(res, parents)
 	return res, nil
 }
 
@@ -116,7 +141,7 @@ func (s *Service) GetAgentToolsOverview(ctx context.Context, req *svcv2.GetAgent
 		return nil, err
 	}
 	f, tool := filters(req.GetFilters()), req.GetTool()
-	before := query.Window{Start: window.Start.Add(-window.End.Sub(window.Start)), End: window.Start.Add(-time.Nanosecond)}
+	before := window.Before()
 	res := &svcv2.AgentToolsOverview{Current: &svcv2.AgentTool{}, Previous: &svcv2.AgentTool{}}
 	rows, err := read.All[reads.AgentToolRow](ctx, s.warehouse, org, reads.AgentTools(window, f, req.GetToolContains()))
 	if err != nil {
@@ -216,14 +241,14 @@ func (s *Service) GetAgentToolError(ctx context.Context, req *svcv2.GetAgentTool
 
 // trendBucket is a whole number of minutes that divides the window into about trendBuckets.
 func trendBucket(w query.Window) time.Duration {
-	return max((w.End.Sub(w.Start) / trendBuckets).Round(time.Minute), time.Minute)
+	return max((w.Length() / trendBuckets).Round(time.Minute), time.Minute)
 }
 
 func toFailure(r reads.AgentFailureRow, w query.Window, bucket time.Duration) *svcv2.AgentToolFailure {
 	out := &svcv2.AgentToolFailure{
 		Fingerprint: strconv.FormatUint(r.Fingerprint, 10), ErrorType: r.ErrorType, Message: r.Message, Count: float64(r.Count),
 		Sessions: float64(r.Sessions), LastSeen: timestamppb.New(r.Last),
-		Trend: make([]float64, w.End.Sub(w.Start)/bucket+1),
+		Trend: make([]float64, w.Length()/bucket+1),
 	}
 	for _, at := range r.Times {
 		if i := int(at.Sub(w.Start) / bucket); i >= 0 && i < len(out.Trend) {
@@ -235,8 +260,11 @@ func toFailure(r reads.AgentFailureRow, w query.Window, bucket time.Duration) *s
 
 func toTool(r reads.AgentToolRow) *svcv2.AgentTool {
 	out := &svcv2.AgentTool{
-		Name: r.Tool, Description: r.Description, Calls: float64(r.Calls), Failed: float64(r.Failed), AvgMs: r.AvgMs, P95Ms: r.P95Ms,
+		Name: r.Tool, Calls: float64(r.Calls), Failed: float64(r.Failed), AvgMs: r.AvgMs, P95Ms: r.P95Ms,
 		Sessions: float64(r.Sessions),
+	}
+	if r.Tool != "" { // the row of all tools together holds the description of any of them
+		out.Description = r.Description
 	}
 	if r.Calls > 0 {
 		out.FirstSeen, out.LastSeen = timestamppb.New(r.First), timestamppb.New(r.Last)

@@ -199,7 +199,7 @@ func (s *Service) latest(
 	ctx context.Context, org principal.OrgID, w query.Window, list reads.AttributeValueList,
 ) (values []reads.AttributeValueRow, sampled bool, err error) {
 	uses := map[string]uint64{}
-	length := max(w.End.Sub(w.Start)/firstSlice, shortestSlice)
+	length := max(w.Length()/firstSlice, shortestSlice)
 	left := maxRows
 	for end := w.End; !end.Before(w.Start); length *= sliceGrowth {
 		start := end.Add(-length)

@@ -44,7 +44,7 @@ func (s *Service) ListServices(ctx context.Context, req *svcv2.ListServicesReque
 	}
 	rows, next := paging.Cut(page, rows)
 	res := &svcv2.ListServicesResponse{Object: "list", HasMore: next != nil, NextCursor: next}
-	seconds := window.End.Sub(window.Start).Seconds()
+	seconds := window.Length().Seconds()
 	for _, row := range rows {
 		res.Data = append(res.Data, toProto(row, seconds))
 	}

@@ -97,7 +97,7 @@ func (s *Service) ListServiceOperations(
 	}
 	rows, next := paging.Cut(page, rows)
 	res := &svcv2.ListServiceOperationsResponse{Object: "list", HasMore: next != nil, NextCursor: next}
-	seconds := r.Window.End.Sub(r.Window.Start).Seconds()
+	seconds := r.Window.Length().Seconds()
 	for _, row := range rows {
 		res.Data = append(res.Data, &svcv2.ServiceOperationDetail{
 			Object: "service_operation", Name: row.Name, SpanCount: float64(row.SpanCount), EstimatedSpanCount: row.EstimatedSpanCount,

@@ -39,7 +39,7 @@ func (s *Service) GetService(ctx context.Context, req *svcv2.GetServiceRequest) 
 	if len(rows) == 0 {
 		return nil, notFound()
 	}
-	return toProto(rows[0], window.End.Sub(window.Start).Seconds()), nil
+	return toProto(rows[0], window.Length().Seconds()), nil
 }
 
 func notFound() error {
@@ -91,7 +91,7 @@ const wantedBuckets = 40
 
 // bucketLength is the length that the caller wants. Without one it is the step of the ladder that comes nearest to wantedBuckets.
 func bucketLength(w query.Window, seconds *int32) (time.Duration, error) {
-	length := w.End.Sub(w.Start)
+	length := w.Length()
 	if seconds != nil {
 		bucket := time.Duration(*seconds) * time.Second
 		if *seconds < 60 || *seconds%60 != 0 {

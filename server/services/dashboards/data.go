@@ -86,17 +86,8 @@ func (s *Data) PreviewDashboardWidget(ctx context.Context, req *svcv2.PreviewDas
 	if err != nil {
 		return nil, err
 	}
-	// The widget gets a dashboard of its own, without the section that it may be in.
-	alone := &svcv2.Widget{
-		Id: req.GetWidget().GetId(), Visualization: req.GetWidget().GetVisualization(), DataSource: req.GetWidget().GetDataSource(),
-		Display: req.GetWidget().GetDisplay(), Layout: req.GetWidget().GetLayout(), TimeRange: req.GetWidget().GetTimeRange(),
-	}
-	def := &svcv2.DashboardDefinition{Name: "Preview", Widgets: []*svcv2.Widget{alone}, Variables: req.GetVariables()}
-	definition.Normalize(def)
-	if _, err := definition.Check(def); err != nil {
-		return nil, ofPreview(err)
-	}
-	if err := definition.CheckRange(req.GetTimeRange()); err != nil {
+	def, err := previewed(req)
+	if err != nil {
 		return nil, err
 	}
 	data, err := s.resolver.Data(ctx, caller.Org, widget.Request{
@@ -105,6 +96,25 @@ func (s *Data) PreviewDashboardWidget(ctx context.Context, req *svcv2.PreviewDas
 		Fallback: req.EmptyRangeFallback == nil || req.GetEmptyRangeFallback(),
 	})
 	return data, explained(err)
+}
+
+// previewed returns a dashboard with the widget of a preview alone, without the section that it may be in. A time range of the request
+// takes the place of the widget's own range, which may then be longer than a read accepts.
+func previewed(req *svcv2.PreviewDashboardWidgetRequest) (*svcv2.DashboardDefinition, error) {
+	alone := &svcv2.Widget{
+		Id: req.GetWidget().GetId(), Visualization: req.GetWidget().GetVisualization(), DataSource: req.GetWidget().GetDataSource(),
+		Display: req.GetWidget().GetDisplay(), Layout: req.GetWidget().GetLayout(), TimeRange: req.GetWidget().GetTimeRange(),
+	}
+	def := &svcv2.DashboardDefinition{Name: "Preview", Widgets: []*svcv2.Widget{alone}, Variables: req.GetVariables()}
+	definition.Normalize(def)
+	var unread []*svcv2.DashboardDefinition
+	if req.GetTimeRange() != nil {
+		unread = append(unread, &svcv2.DashboardDefinition{TimeRange: alone.GetTimeRange()})
+	}
+	if _, err := definition.Check(def, unread...); err != nil {
+		return nil, ofPreview(err)
+	}
+	return def, definition.CheckRange(req.GetTimeRange())
 }
 
 // ofPreview gives fields the names that they have in the request of a preview.

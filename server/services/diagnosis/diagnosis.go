@@ -43,7 +43,7 @@ func (s *Service) ComparePeriods(ctx context.Context, req *svcv2.ComparePeriodsR
 	}
 	start := req.GetPreviousStartTime()
 	if start == nil {
-		start = timestamppb.New(end.AsTime().Add(-current.End.Sub(current.Start)))
+		start = timestamppb.New(current.Until(end.AsTime()).Start)
 	}
 	prev, err := period(start, end, limits.SearchWindow)
 	if err != nil {
@@ -80,7 +80,18 @@ func (s *Service) GetAgentSessionVerdict(
 	if err != nil {
 		return nil, err
 	}
-	return s.engine.AgentSession(ctx, req.GetSessionId(), p)
+	return s.engine.AgentSessionVerdict(ctx, req.GetSessionId(), p)
+}
+
+// GetAgentSessionFigures measures a session of an agent.
+func (s *Service) GetAgentSessionFigures(
+	ctx context.Context, req *svcv2.GetAgentSessionFiguresRequest,
+) (*svcv2.AgentSessionFigures, error) {
+	p, err := period(req.GetStartTime(), req.GetEndTime(), limits.AgentSessionWindow)
+	if err != nil {
+		return nil, err
+	}
+	return s.engine.AgentSessionFigures(ctx, req.GetSessionId(), p)
 }
 
 // ofPrevious changes an error about a window so that it names the fields of the previous period.

@@ -46,6 +46,10 @@ func TestWindowsAreChecked(t *testing.T) {
 			_, err := s.GetAgentSessionVerdict(ctx, &svcv2.GetAgentSessionVerdictRequest{SessionId: "c", StartTime: at(-800), EndTime: at(0)})
 			return err
 		}, apierr.TelemetryRangeTooLarge, "start_time"},
+		"figures of over a month": {func(ctx context.Context) error {
+			_, err := s.GetAgentSessionFigures(ctx, &svcv2.GetAgentSessionFiguresRequest{SessionId: "c", StartTime: at(-800), EndTime: at(0)})
+			return err
+		}, apierr.TelemetryRangeTooLarge, "start_time"},
 	} {
 		var e *apierr.Error
 		if err := tc.call(t.Context()); !errors.As(err, &e) || e.Tag != tc.tag || e.Param != tc.param {

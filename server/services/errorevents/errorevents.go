@@ -187,7 +187,7 @@ func notFound() error {
 
 // bucketLength is the length that the caller wants. Without one it is the shortest step that gives at most 48 buckets.
 func bucketLength(w query.Window, seconds *int32) (time.Duration, error) {
-	length := w.End.Sub(w.Start)
+	length := w.Length()
 	if seconds != nil {
 		if *seconds < 60 || *seconds > 86400 {
 			return 0, apierr.New(apierr.ParameterInvalid, "bucket_seconds must be a whole number from 60 to 86400.", apierr.Param("bucket_seconds"))

@@ -42,7 +42,7 @@ func (s *Service) SearchLogPatterns(ctx context.Context, req *svcv2.SearchLogPat
 	if err != nil {
 		return nil, err
 	}
-	if window.End.Sub(window.Start) > maxPatternWindow {
+	if window.Length() > maxPatternWindow {
 		return nil, apierr.New(
 			apierr.TelemetryRangeTooLarge,
 			"The window is longer than "+limits.Lasts(
@@ -70,7 +70,7 @@ func (s *Service) SearchLogPatterns(ctx context.Context, req *svcv2.SearchLogPat
 	res.TotalCount, res.SampledCount = float64(now.total), int32(len(now.rows))
 	var before sample
 	if req.GetBaseline() != noBaseline {
-		earlier := query.Window{Start: window.Start.Add(-window.End.Sub(window.Start)), End: window.Start.Add(-1)}
+		earlier := window.Before()
 		if earlier.Start.Year() < 1970 {
 			earlier.Start = time.Unix(0, 0).UTC()
 		}
@@ -133,7 +133,7 @@ func (s *Service) sample(ctx context.Context, org principal.OrgID, w query.Windo
 // which matches no rhythm of the records.
 func spread(w query.Window, share float64) []query.Window {
 	var out []query.Window
-	length := float64(w.End.Sub(w.Start)+1) / sampleParts
+	length := float64(w.Length()+1) / sampleParts
 	for part := range sampleParts {
 		at := func(fraction float64) time.Time {
 			return w.Start.Add(time.Duration((float64(part) + fraction) * length))

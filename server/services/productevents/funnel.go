@@ -74,7 +74,7 @@ func toFunnel(req *svcv2.SearchProductEventFunnelRequest) (f reads.Funnel, err e
 	}
 	for i, s := range req.GetSteps() {
 		at := fmt.Sprintf("steps[%d]", i)
-		if s.GetKind() == kindSession && i > 0 {
+		if s.GetKind() == reads.StepSession && i > 0 {
 			return f, invalid(at+".kind", "can be session only in the first step.")
 		}
 		step, err := toStep(at, s)

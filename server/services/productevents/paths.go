@@ -59,7 +59,7 @@ func toPaths(req *svcv2.SearchProductEventPathsRequest) (p reads.Paths, err erro
 	if p.Window, err = query.NewWindow(req.GetStartTime(), req.GetEndTime(), limits.ActivityWindow); err != nil {
 		return p, err
 	}
-	if req.GetAnchor().GetKind() == kindSession {
+	if req.GetAnchor().GetKind() == reads.StepSession {
 		return p, invalid("anchor.kind", "must be event or page.")
 	}
 	if p.Anchor, err = toStep("anchor", req.GetAnchor()); err != nil {

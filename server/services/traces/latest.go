@@ -40,7 +40,7 @@ func (s *finder) latest(ctx context.Context, w query.Window, want int) ([]reads.
 	if s.before != nil && s.before.Start.Before(w.End) {
 		w.End = s.before.Start
 	}
-	length := max(w.End.Sub(w.Start)/firstSlice, shortestSlice)
+	length := max(w.Length()/firstSlice, shortestSlice)
 	look := want * spansOfTrace
 	var rows []reads.TraceRow
 	var slice query.Window

@@ -19,6 +19,7 @@ func Run(t *testing.T, open Open) {
 	for name, test := range map[string]func(*testing.T, *fixture){
 		"schema":                  testSchema,
 		"region":                  testRegion,
+		"identity":                testIdentity,
 		"organizations":           testOrganizations,
 		"bootstrap once":          testBootstrapOnce,
 		"users":                   testUsers,

@@ -34,11 +34,12 @@ func (e *Engine) RunConfined(ctx context.Context, st Statement) ([]byte, Summary
 	}
 	settings["readonly"] = "1"
 	st.Settings = settings
-	done, err := e.confined.take(ctx, tenant, confinedPatience)
+	before, done, err := e.places.take(ctx, tenant, true, placePatience)
 	if err != nil {
 		return nil, Summary{}, err
 	}
 	defer done()
+	st = ranked(st, before)
 	select {
 	case e.slots <- struct{}{}:
 	case <-ctx.Done():
@@ -62,7 +63,7 @@ func (e *Engine) RunConfined(ctx context.Context, st Statement) ([]byte, Summary
 	if err := c.refuseReach(st); err != nil {
 		return nil, Summary{}, err
 	}
-	guard := e.guard(ctx, c)
+	guard := e.guard(ctx, c, read{tenant, true})
 	// Not as a stream: each part of a stream repeats the names and types of the columns. The connection is closed afterwards, so
 	// leftovers of a failed statement do no harm.
 	summary, out, err := c.exec(st.SQL, st.Format, st.params())

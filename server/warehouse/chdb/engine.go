@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // Engine is the one ClickHouse engine of this process. Open it once; after Close the library cannot be used again.
@@ -25,11 +26,17 @@ type Engine struct {
 	args     []string
 	repaired int // number of tokens without a part, removed at boot
 
-	slots    chan struct{}
-	confined *confinedSlots
-	tags     atomic.Uint64
-	mu       sync.Mutex
-	idle     []*connection // oldest first
+	slots   chan struct{}
+	places  *places
+	writing atomic.Int64 // statements that are no reads of an organization
+	// stuck is called once, with the first read that did not end when it was cancelled. It is nil for an engine without a process
+	// of its own.
+	stuck func(read)
+	// ending says that the process ends, because of a signal or of a stuck read.
+	ending atomic.Bool
+	tags   atomic.Uint64
+	mu     sync.Mutex
+	idle   []*connection // oldest first
 }
 
 const maxIdleConnections = 32
@@ -86,7 +93,7 @@ func OpenEngine(cfg EngineConfig) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{lib: lib, cfg: cfg, repaired: repaired, slots: make(chan struct{}, cfg.MaxConnections), confined: newConfinedSlots()}
+	e := &Engine{lib: lib, cfg: cfg, repaired: repaired, slots: make(chan struct{}, cfg.MaxConnections), places: newPlaces(time.Now, readPauses(dir))}
 	e.args = []string{
 		"svc",
 		"--path=" + dir,
@@ -173,9 +180,26 @@ func (st Statement) params() params {
 	return p
 }
 
+// writes counts a statement that must end before the engine may. The returned function ends it.
+func (e *Engine) writes() func() {
+	e.writing.Add(1)
+	return func() { e.writing.Add(-1) }
+}
+
 // Run executes a statement without data and passes its output to write as it arrives. When write fails or ctx ends, Run kills the
 // statement.
 func (e *Engine) Run(ctx context.Context, st Statement, write func([]byte) error) (Summary, error) {
+	of := read{organization: st.organization()}
+	if of.organization != "" {
+		before, done, err := e.places.take(ctx, of.organization, false, placePatience)
+		if err != nil {
+			return Summary{}, err
+		}
+		defer done()
+		st = ranked(st, before)
+	} else {
+		defer e.writes()()
+	}
 	c, err := e.acquire(ctx, st)
 	if err != nil {
 		return Summary{}, err
@@ -192,7 +216,7 @@ func (e *Engine) Run(ctx context.Context, st Statement, write func([]byte) error
 	if class == ClassControl && isSelect(st.SQL) {
 		return Summary{}, exceptionf(codeNotImplemented, "INTO OUTFILE is not allowed: the output goes to the client. (NOT_IMPLEMENTED)")
 	}
-	guard := e.guard(ctx, c)
+	guard := e.guard(ctx, c, of)
 	var s Summary
 	if class == ClassReadOnly && streamable(st.SQL) {
 		s, err = c.copyStream(st, write)
@@ -247,6 +271,7 @@ func (c *connection) copyStream(st Statement, write func([]byte) error) (Summary
 
 // Insert runs an INSERT statement (without FORMAT and data) whose rows are body, in the statement's format.
 func (e *Engine) Insert(ctx context.Context, st Statement, body io.Reader, buf []byte) (Summary, error) {
+	defer e.writes()()
 	c, err := e.acquire(ctx, st)
 	if err != nil {
 		return Summary{}, err
@@ -254,7 +279,7 @@ func (e *Engine) Insert(ctx context.Context, st Statement, body io.Reader, buf [
 	// A connection with an insert's deduplication token serves that one insert.
 	reusable := st.Settings["insert_deduplication_token"] == ""
 	defer func() { e.release(c, reusable) }()
-	guard := e.guard(ctx, c)
+	guard := e.guard(ctx, c, read{})
 	s, err := c.insert(st.SQL, st.Format, body, buf)
 	if guard() && err != nil {
 		return s, errors.Join(context.Cause(ctx), err)

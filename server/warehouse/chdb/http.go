@@ -65,6 +65,10 @@ func (h *handler) serveQuery(w http.ResponseWriter, r *http.Request) {
 		out.finish(summary)
 		return
 	}
+	if errors.Is(context.Cause(r.Context()), errRestarting) {
+		out.fail(exceptionf(CodeRestarting, "The engine restarts. Send the statement again."))
+		return
+	}
 	if r.Context().Err() != nil {
 		// The client no longer reads. Abort, so that a partial answer cannot pass for a complete one.
 		panic(http.ErrAbortHandler)
@@ -288,7 +292,7 @@ func exceptionStatus(code int) int {
 		return http.StatusRequestTimeout
 	case codeNotImplemented:
 		return http.StatusNotImplemented
-	case codeTooManyConnections, 241:
+	case codeTooManyConnections, CodeOrganizationBusy, CodeRestarting, 241:
 		return http.StatusServiceUnavailable
 	default:
 		return http.StatusInternalServerError

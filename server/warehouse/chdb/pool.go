@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // acquire returns a connection to the statement's database with the statement's settings. It waits while too many statements run.
@@ -108,19 +110,24 @@ func (e *Engine) release(c *connection, reusable bool) {
 }
 
 // guard kills the connection's statement when ctx ends. The caller must call the returned function when the statement is over,
-// before it releases the connection. The function reports whether guard killed the statement.
-func (e *Engine) guard(ctx context.Context, c *connection) func() bool {
+// before it releases the connection. The function reports whether guard killed the statement. A read that does not end in time
+// although it was killed is stuck.
+func (e *Engine) guard(ctx context.Context, c *connection, of read) func() bool {
 	over, finished := make(chan struct{}), make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(finished)
 		// The statement may not be registered yet, or may have just ended: try again until the caller says that it is over. Some
 		// statements take long to end, and each try costs a connection, so the delay grows.
-		for delay := time.Millisecond; ; delay = min(2*delay, 5*time.Second) {
+		begun := time.Now()
+		for delay := time.Millisecond; ; delay = min(2*delay, 2*time.Second) {
 			e.kill(c.tag)
 			select {
 			case <-over:
 				return
 			case <-time.After(delay):
+			}
+			if e.stuck != nil && of.organization != "" && time.Since(begun) > limits.ReadEnd {
+				e.stuck(of)
 			}
 		}
 	})

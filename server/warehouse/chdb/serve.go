@@ -43,6 +43,9 @@ const drainTime = 10 * time.Second
 // that; the engine's work can wait in the queue (docs/performance.md).
 const engineNice = 5
 
+// ErrStuck says that the process stopped while statements were running that cannot be cancelled.
+var ErrStuck = errors.New("statements did not end in time")
+
 // ErrParentGone says that the process that started this one has died.
 var ErrParentGone = errors.New("the parent process has ended")
 
@@ -87,8 +90,8 @@ func Serve(ctx context.Context, cfg Config) error {
 }
 
 func serve(ctx context.Context, cfg Config, engine *Engine, listener net.Listener) error {
-	statements, kill := context.WithCancel(context.WithoutCancel(ctx))
-	defer kill()
+	statements, kill := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer kill(nil)
 	server := &http.Server{
 		Handler:           newHandler(engine, cfg.Logger),
 		ReadHeaderTimeout: 10 * time.Second,
@@ -96,23 +99,33 @@ func serve(ctx context.Context, cfg Config, engine *Engine, listener net.Listene
 		BaseContext:       func(net.Listener) context.Context { return statements },
 		ErrorLog:          slog.NewLogLogger(cfg.Logger.Handler(), slog.LevelWarn),
 	}
+	engine.stuck = endStuck(engine, server, kill, cfg.Logger)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	var serveErr error
 	select {
 	case serveErr = <-served:
+		if engine.ending.Load() { // a stuck read ends the process
+			select {}
+		}
 	case <-ctx.Done():
+		engine.ending.Store(true)
 	}
 	_ = os.Remove(cfg.Socket)
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 	defer cancel()
 	if err := server.Shutdown(drain); err != nil {
-		kill()
+		kill(nil)
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 		defer cancel()
 		if err := server.Shutdown(last); err != nil {
-			// A statement that does not end keeps its connection, so the engine cannot be closed.
-			return errors.Join(serveErr, errors.New("statements did not end in time"))
+			// A statement that does not end keeps its connection, so the engine cannot be closed. That does no harm if only reads are
+			// left: the rows of all inserts are on disk.
+			if engine.writing.Load() == 0 {
+				cfg.Logger.Warn("reads did not end in time; the warehouse process ends without them")
+				return serveErr
+			}
+			return errors.Join(serveErr, ErrStuck)
 		}
 	}
 	if serveErr == nil {

@@ -154,15 +154,18 @@ func (g *Guard) function(n *Node, above []*Node) *Refusal {
 	if isSetFunction(name) {
 		return checkSet(n)
 	}
+	if r := checkSearch(n); r != nil {
+		return r
+	}
 	if isOperator(name) {
 		return nil
 	}
 	for _, list := range n.Nodes {
 		for _, arg := range list.Nodes {
-			if arg.Kind == "Identifier" && g.banned[strings.ToLower(arg.Text)] {
+			if _, searches := searchBound(arg.Text); arg.Kind == "Identifier" && (searches || g.banned[strings.ToLower(arg.Text)]) {
 				return refuse(
 					DisallowedFunction,
-					"%s as an argument of %s names a function that is not allowed. If it is a column, give it another name.",
+					"%s as an argument of %s names a function that is not allowed there. If it is a column, give it another name.",
 					quote(arg.Text),
 					quote(name),
 				)

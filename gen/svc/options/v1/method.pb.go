@@ -286,7 +286,9 @@ type FieldSpec struct {
 	// neither names nor clears it.
 	Precondition bool `protobuf:"varint,10,opt,name=precondition" json:"precondition,omitempty"`
 	// An earlier name in JSON. The server still reads it but never writes it.
-	FormerName    string `protobuf:"bytes,11,opt,name=former_name,json=formerName" json:"former_name,omitempty"`
+	FormerName string `protobuf:"bytes,11,opt,name=former_name,json=formerName" json:"former_name,omitempty"`
+	// Values that are usual in requests and answers. Others are possible.
+	UsualValues   []string `protobuf:"bytes,12,rep,name=usual_values,json=usualValues" json:"usual_values,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -396,6 +398,13 @@ func (x *FieldSpec) GetFormerName() string {
 		return x.FormerName
 	}
 	return ""
+}
+
+func (x *FieldSpec) GetUsualValues() []string {
+	if x != nil {
+		return x.UsualValues
+	}
+	return nil
 }
 
 // The name of a message outside of protobuf.
@@ -516,7 +525,7 @@ const file_svc_options_v1_method_proto_rawDesc = "" +
 	"\x0freads_telemetry\x18\n" +
 	" \x01(\bR\x0ereadsTelemetry\x12\x1d\n" +
 	"\n" +
-	"also_reads\x18\v \x03(\tR\talsoReads\"\xce\x02\n" +
+	"also_reads\x18\v \x03(\tR\talsoReads\"\xf1\x02\n" +
 	"\tFieldSpec\x12\x1b\n" +
 	"\tid_prefix\x18\x01 \x01(\tR\bidPrefix\x12\x16\n" +
 	"\x06secret\x18\x02 \x01(\bR\x06secret\x12\x16\n" +
@@ -531,7 +540,8 @@ const file_svc_options_v1_method_proto_rawDesc = "" +
 	"\fprecondition\x18\n" +
 	" \x01(\bR\fprecondition\x12\x1f\n" +
 	"\vformer_name\x18\v \x01(\tR\n" +
-	"formerName\"%\n" +
+	"formerName\x12!\n" +
+	"\fusual_values\x18\f \x03(\tR\vusualValues\"%\n" +
 	"\vMessageSpec\x12\x16\n" +
 	"\x06schema\x18\x01 \x01(\tR\x06schema*C\n" +
 	"\x06Access\x12\x16\n" +

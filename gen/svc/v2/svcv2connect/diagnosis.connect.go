@@ -48,6 +48,9 @@ const (
 	// DiagnosisServiceGetAgentSessionVerdictProcedure is the fully-qualified name of the
 	// DiagnosisService's GetAgentSessionVerdict RPC.
 	DiagnosisServiceGetAgentSessionVerdictProcedure = "/svc.v2.DiagnosisService/GetAgentSessionVerdict"
+	// DiagnosisServiceGetAgentSessionFiguresProcedure is the fully-qualified name of the
+	// DiagnosisService's GetAgentSessionFigures RPC.
+	DiagnosisServiceGetAgentSessionFiguresProcedure = "/svc.v2.DiagnosisService/GetAgentSessionFigures"
 )
 
 // DiagnosisServiceClient is a client for the svc.v2.DiagnosisService service.
@@ -81,6 +84,11 @@ type DiagnosisServiceClient interface {
 	// Judges whether a session of an AI agent went well, in a window of at most 31 days. The verdict rests on checks of its turns,
 	// model calls, tool calls, repeated calls and token reports, and on the failures that were found.
 	GetAgentSessionVerdict(context.Context, *v2.GetAgentSessionVerdictRequest) (*v2.AgentSessionVerdict, error)
+	// Get the figures of an agent session.
+	//
+	// Measures a session of an AI agent in a window of at most 31 days: its turns, times, tokens and cost, its models and tools, and its
+	// failures by kind.
+	GetAgentSessionFigures(context.Context, *v2.GetAgentSessionFiguresRequest) (*v2.AgentSessionFigures, error)
 }
 
 // NewDiagnosisServiceClient constructs a client for the svc.v2.DiagnosisService service. By
@@ -124,6 +132,12 @@ func NewDiagnosisServiceClient(httpClient connect.HTTPClient, baseURL string, op
 			connect.WithSchema(diagnosisServiceMethods.ByName("GetAgentSessionVerdict")),
 			connect.WithClientOptions(opts...),
 		),
+		getAgentSessionFigures: connect.NewClient[v2.GetAgentSessionFiguresRequest, v2.AgentSessionFigures](
+			httpClient,
+			baseURL+DiagnosisServiceGetAgentSessionFiguresProcedure,
+			connect.WithSchema(diagnosisServiceMethods.ByName("GetAgentSessionFigures")),
+			connect.WithClientOptions(opts...),
+		),
 	}
 }
 
@@ -134,6 +148,7 @@ type diagnosisServiceClient struct {
 	searchSlowerOperations *connect.Client[v2.SearchSlowerOperationsRequest, v2.SlowerOperationList]
 	getTraceCriticalPath   *connect.Client[v2.GetTraceCriticalPathRequest, v2.TraceCriticalPath]
 	getAgentSessionVerdict *connect.Client[v2.GetAgentSessionVerdictRequest, v2.AgentSessionVerdict]
+	getAgentSessionFigures *connect.Client[v2.GetAgentSessionFiguresRequest, v2.AgentSessionFigures]
 }
 
 // DiagnoseService calls svc.v2.DiagnosisService.DiagnoseService.
@@ -181,6 +196,15 @@ func (c *diagnosisServiceClient) GetAgentSessionVerdict(ctx context.Context, req
 	return nil, err
 }
 
+// GetAgentSessionFigures calls svc.v2.DiagnosisService.GetAgentSessionFigures.
+func (c *diagnosisServiceClient) GetAgentSessionFigures(ctx context.Context, req *v2.GetAgentSessionFiguresRequest) (*v2.AgentSessionFigures, error) {
+	response, err := c.getAgentSessionFigures.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // DiagnosisServiceHandler is an implementation of the svc.v2.DiagnosisService service.
 type DiagnosisServiceHandler interface {
 	// Diagnose a service.
@@ -212,6 +236,11 @@ type DiagnosisServiceHandler interface {
 	// Judges whether a session of an AI agent went well, in a window of at most 31 days. The verdict rests on checks of its turns,
 	// model calls, tool calls, repeated calls and token reports, and on the failures that were found.
 	GetAgentSessionVerdict(context.Context, *v2.GetAgentSessionVerdictRequest) (*v2.AgentSessionVerdict, error)
+	// Get the figures of an agent session.
+	//
+	// Measures a session of an AI agent in a window of at most 31 days: its turns, times, tokens and cost, its models and tools, and its
+	// failures by kind.
+	GetAgentSessionFigures(context.Context, *v2.GetAgentSessionFiguresRequest) (*v2.AgentSessionFigures, error)
 }
 
 // NewDiagnosisServiceHandler builds an HTTP handler from the service implementation. It returns the
@@ -251,6 +280,12 @@ func NewDiagnosisServiceHandler(svc DiagnosisServiceHandler, opts ...connect.Han
 		connect.WithSchema(diagnosisServiceMethods.ByName("GetAgentSessionVerdict")),
 		connect.WithHandlerOptions(opts...),
 	)
+	diagnosisServiceGetAgentSessionFiguresHandler := connect.NewUnaryHandlerSimple(
+		DiagnosisServiceGetAgentSessionFiguresProcedure,
+		svc.GetAgentSessionFigures,
+		connect.WithSchema(diagnosisServiceMethods.ByName("GetAgentSessionFigures")),
+		connect.WithHandlerOptions(opts...),
+	)
 	return "/svc.v2.DiagnosisService/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case DiagnosisServiceDiagnoseServiceProcedure:
@@ -263,6 +298,8 @@ func NewDiagnosisServiceHandler(svc DiagnosisServiceHandler, opts ...connect.Han
 			diagnosisServiceGetTraceCriticalPathHandler.ServeHTTP(w, r)
 		case DiagnosisServiceGetAgentSessionVerdictProcedure:
 			diagnosisServiceGetAgentSessionVerdictHandler.ServeHTTP(w, r)
+		case DiagnosisServiceGetAgentSessionFiguresProcedure:
+			diagnosisServiceGetAgentSessionFiguresHandler.ServeHTTP(w, r)
 		default:
 			http.NotFound(w, r)
 		}
@@ -290,4 +327,8 @@ func (UnimplementedDiagnosisServiceHandler) GetTraceCriticalPath(context.Context
 
 func (UnimplementedDiagnosisServiceHandler) GetAgentSessionVerdict(context.Context, *v2.GetAgentSessionVerdictRequest) (*v2.AgentSessionVerdict, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.DiagnosisService.GetAgentSessionVerdict is not implemented"))
+}
+
+func (UnimplementedDiagnosisServiceHandler) GetAgentSessionFigures(context.Context, *v2.GetAgentSessionFiguresRequest) (*v2.AgentSessionFigures, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.DiagnosisService.GetAgentSessionFigures is not implemented"))
 }

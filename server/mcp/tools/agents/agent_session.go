@@ -7,7 +7,6 @@ import (
 	"time"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
-	"github.com/svc-observability/svc/server/diagnose"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/wording"
@@ -28,12 +27,12 @@ func newGetAgentSession(s *tool.Clients) (*tool.Tool, error) {
 			if err != nil {
 				return nil, err
 			}
-			var out *svcv2.AgentSession
+			var figures *svcv2.AgentSessionFigures
 			var verdict *svcv2.AgentSessionVerdict
 			err = tool.Parallel(
 				func() (err error) {
-					out, err = s.Agents.GetAgentSession(ctx, &svcv2.GetAgentSessionRequest{
-						SessionId: a.SessionID, StartTime: w.StartProto(), EndTime: w.EndProto(), PayloadChars: 400,
+					figures, err = s.Diagnosis.GetAgentSessionFigures(ctx, &svcv2.GetAgentSessionFiguresRequest{
+						SessionId: a.SessionID, StartTime: w.StartProto(), EndTime: w.EndProto(),
 					})
 					return err
 				},
@@ -47,30 +46,14 @@ func newGetAgentSession(s *tool.Clients) (*tool.Tool, error) {
 			if err != nil {
 				return nil, err
 			}
-			return agentSessionAnswer(w, out, verdict), nil
+			return agentSessionAnswer(w, figures, verdict), nil
 		}),
 	})
 }
 
-func agentSessionAnswer(w tool.TimeRange, s *svcv2.AgentSession, verdict *svcv2.AgentSessionVerdict) *tool.Answer {
-	res := toAgentSession(s, diagnose.MeasureAgentSession(s))
+func agentSessionAnswer(w tool.TimeRange, figures *svcv2.AgentSessionFigures, verdict *svcv2.AgentSessionVerdict) *tool.Answer {
+	res := toAgentSession(figures)
 	res.TimeRange = w
-	turns := diagnose.AgentTurns(s.GetSpans())
-	first := s.GetSpans()[0].GetStartTime().AsTime()
-	for i, t := range turns {
-		row := agentTurn{
-			Ordinal: i + 1, AnchorKind: "trace", OffsetMs: ms(t.Start().Sub(first)), DurationMs: ms(t.End().Sub(t.Start())), SpanCount: len(t.Spans),
-			Failed: t.Failed(), Label: wording.Clip(wording.OneLine(asked(t)), 120),
-		}
-		if t.Anchor != nil {
-			row.AnchorKind, row.AgentName = "agent-root", t.Anchor.GetAgent()
-		}
-		res.Turns = append(res.Turns, row)
-	}
-	res.TurnCount, res.Work.Turns = len(turns), len(turns)
-	if len(res.Turns) > 0 {
-		res.Title = res.Turns[0].Label
-	}
 	res.judge(verdict)
 	return &tool.Answer{Data: res, Text: agentSessionText(w, &res)}
 }

@@ -2,10 +2,8 @@ package agents
 
 import (
 	"cmp"
-	"fmt"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
-	"github.com/svc-observability/svc/server/diagnose"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/wording"
 )
@@ -139,48 +137,83 @@ type agentEvidence struct {
 }
 
 // toAgentSession writes the figures of a session.
-func toAgentSession(s *svcv2.AgentSession, f diagnose.AgentFigures) agentSessionResult {
-	spans := s.GetSpans()
+func toAgentSession(f *svcv2.AgentSessionFigures) agentSessionResult {
+	t := f.GetTokens()
 	res := agentSessionResult{
-		SessionID:      s.GetId(),
-		Load:           agentLoad{Spans: len(spans), Truncated: "none"},
-		VendorIDs:      f.Vendors,
-		AgentNames:     f.Agents,
-		ServiceNames:   f.Services,
-		Checks:         []agentCheck{},
-		CheckCounts:    map[string]int{"failed": 0, "warning": 0, "passed": 0, "skipped": 0},
-		Findings:       []agentFinding{},
-		Work:           agentWork{LLMCalls: f.ModelCalls, ToolCalls: f.ToolCalls, Spans: len(spans), Traces: f.Traces},
-		Tokens:         agentTokens(f.Tokens),
-		TokenReporting: f.TokenReporting,
+		SessionID:    f.GetSessionId(),
+		Load:         agentLoad{Spans: int(f.GetSpanCount()), Truncated: "none"},
+		VendorIDs:    tool.NonNil(f.GetVendors()),
+		AgentNames:   tool.NonNil(f.GetAgents()),
+		ServiceNames: tool.NonNil(f.GetServices()),
+		Checks:       []agentCheck{},
+		CheckCounts:  map[string]int{"failed": 0, "warning": 0, "passed": 0, "skipped": 0},
+		Findings:     []agentFinding{},
+		Work: agentWork{
+			Turns:     len(f.GetTurns()),
+			LLMCalls:  int(f.GetModelCallCount()),
+			ToolCalls: int(f.GetToolCallCount()),
+			Spans:     int(f.GetSpanCount()),
+			Traces:    int(f.GetTraceCount()),
+		},
+		Tokens: agentTokens{
+			t.GetInput(), t.GetCacheRead(), t.GetCacheWrite(), t.GetOutput(), t.GetReasoning(), t.GetTotal(),
+		},
+		TokenReporting: f.GetTokenReporting(),
 		Cost:           f.Cost,
-		ToolCount:      len(f.Tools),
+		ToolCount:      len(f.GetTools()),
 		Models:         []agentModel{},
 		Tools:          []agentToolUse{},
 		FailureGroups:  []agentFailGroup{},
+		TurnCount:      len(f.GetTurns()),
 		Turns:          []agentTurn{},
 		Vitals: agentVitals{
-			WallClockMs:       f.WallClockMs,
-			ActiveMs:          f.ActiveMs,
-			IdleMs:            f.IdleMs,
-			IdleGapCount:      f.IdleGaps,
-			AgentTimeMs:       f.FirstTokenMs + f.InferenceMs + f.ToolMs,
-			AgentTimeSegments: []agentSegment{{"ttft", f.FirstTokenMs}, {"inference", f.InferenceMs}, {"tool", f.ToolMs}},
+			WallClockMs:       f.GetWallClockMs(),
+			ActiveMs:          f.GetActiveMs(),
+			IdleMs:            f.GetIdleMs(),
+			IdleGapCount:      int(f.GetIdleGapCount()),
+			AgentTimeMs:       f.GetFirstTokenMs() + f.GetInferenceMs() + f.GetToolMs(),
+			AgentTimeSegments: []agentSegment{{"ttft", f.GetFirstTokenMs()}, {"inference", f.GetInferenceMs()}, {"tool", f.GetToolMs()}},
 		},
 	}
-	if s.GetTruncated() {
-		res.Load.Truncated, res.Load.ResumeStartTime = "cap", wording.Clock(spans[len(spans)-1].GetStartTime().AsTime())
+	if f.GetTruncated() {
+		res.Load.Truncated, res.Load.ResumeStartTime = "cap", wording.Clock(f.GetResumeStartTime().AsTime())
 	}
-	for _, m := range f.Models {
-		res.Models = append(res.Models, agentModel(m))
+	for _, m := range f.GetModels() {
+		res.Models = append(res.Models, agentModel{m.GetModel(), int(m.GetCallCount()), m.GetTotalTokens(), m.Cost})
 	}
-	for _, t := range f.Tools {
-		res.Tools = append(res.Tools, agentToolUse(t))
+	for _, t := range f.GetTools() {
+		res.Tools = append(
+			res.Tools,
+			agentToolUse{t.GetName(), int(t.GetCallCount()), int(t.GetFailedCount()), t.GetTotalMs(), t.GetSlowestMs()},
+		)
 	}
-	for _, g := range f.Failures {
-		res.FailureGroups = append(res.FailureGroups, agentFailGroup(g))
+	for _, g := range f.GetFailures() {
+		res.FailureGroups = append(res.FailureGroups, agentFailGroup{g.GetKind(), g.GetLabel(), int(g.GetCount())})
+	}
+	for _, t := range f.GetTurns() {
+		res.Turns = append(res.Turns, agentTurn{
+			Ordinal:    int(t.GetNumber()),
+			AnchorKind: anchorKind(t),
+			AgentName:  t.GetAgent(),
+			OffsetMs:   ms(t.GetStartTime().AsTime().Sub(f.GetStartTime().AsTime())),
+			DurationMs: t.GetDurationMs(),
+			SpanCount:  int(t.GetSpanCount()),
+			Failed:     t.GetFailed(),
+			Label:      wording.Clip(wording.OneLine(t.GetAsked()), 120),
+		})
+	}
+	if len(res.Turns) > 0 {
+		res.Title = res.Turns[0].Label
 	}
 	return res
+}
+
+// anchorKind is the name of a turn's kind in answers of tools.
+func anchorKind(t *svcv2.AgentTurn) string {
+	if t.GetKind() == "agent" {
+		return "agent-root"
+	}
+	return t.GetKind()
 }
 
 // judge adopts a verdict. If a tool says what to do next, the action names that tool.
@@ -208,7 +241,7 @@ func (r *agentSessionResult) judge(v *svcv2.AgentSessionVerdict) {
 				f.GetSeverity(),
 				f.GetLabel(),
 				int(f.GetCount()),
-				fmt.Sprintf("turn %d", f.GetTurn()),
+				wording.Turns(f.GetTurns()),
 				f.GetDetail(),
 				f.GetSpanId(),
 			},

@@ -33,7 +33,19 @@ func agentSession() *svcv2.AgentSession {
 	called.Tool, called.Input, called.Failed, called.ErrorType, called.Message = "find", `{"id":7}`, true, "Timeout", "no answer"
 	second := agentStep("t2", "d", "chat", 60, 3)
 	second.Model, second.Output = "m-1", "gen_ai.choice: It is on its way.\nReally."
-	return &svcv2.AgentSession{Id: "s", Spans: []*svcv2.AgentSpan{turn, call, called, second}}
+	for i, sp := range []*svcv2.AgentSpan{turn, call, called, second} {
+		sp.Turn = int32(1 + i/3)
+	}
+	return &svcv2.AgentSession{
+		Id: "s", Spans: []*svcv2.AgentSpan{turn, call, called, second},
+		Turns: []*svcv2.AgentTurn{
+			{
+				Number: 1, Kind: "agent", Agent: "bot", TraceId: "t1", SpanId: "a", StartTime: turn.GetStartTime(), DurationMs: 10_000,
+				SpanCount: 3, ErrorSpanCount: 1, Asked: "Where is it?",
+			},
+			{Number: 2, Kind: "trace", TraceId: "t2", SpanId: "d", StartTime: second.GetStartTime(), DurationMs: 3000, SpanCount: 1},
+		},
+	}
 }
 
 // reader gives the session to the diagnosis.
@@ -44,11 +56,16 @@ func (reader) GetAgentSession(context.Context, *svcv2.GetAgentSessionRequest) (*
 }
 
 func TestAgentSession(t *testing.T) {
-	verdict, err := diagnose.New(diagnose.Readers{Agents: reader{}}).AgentSession(t.Context(), "s", diagnose.Period{})
+	engine := diagnose.New(diagnose.Readers{Agents: reader{}})
+	verdict, err := engine.AgentSessionVerdict(t.Context(), "s", diagnose.Period{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := agentSessionAnswer(tool.Period(now(), now().Add(time.Hour)), agentSession(), verdict).Data.(agentSessionResult)
+	figures, err := engine.AgentSessionFigures(t.Context(), "s", diagnose.Period{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := agentSessionAnswer(tool.Period(now(), now().Add(time.Hour)), figures, verdict).Data.(agentSessionResult)
 	if got.TurnCount != 2 || got.Title != "Where is it?" || got.Verdict.Status != "attention" || got.Verdict.SpanID != "c" || !strings.Contains(got.Verdict.Headline, "find: Timeout failed in turn 1") {
 		t.Errorf("%+v", got)
 	}
@@ -65,12 +82,13 @@ func TestAgentSession(t *testing.T) {
 }
 
 func TestTranscriptSaysEachMessageOnce(t *testing.T) {
-	turns := diagnose.AgentTurns(agentSession().GetSpans())
+	answer, err := transcriptAnswer(&getAgentSessionTranscriptArgs{PayloadChars: 300, Limit: 100}, tool.Period(now(), now().Add(time.Hour)), agentSession())
+	if err != nil {
+		t.Fatal(err)
+	}
 	var lines []string
-	for i, turn := range turns {
-		for _, l := range turnLines(turn, i+1, 300) {
-			lines = append(lines, l.Kind+" "+l.Text)
-		}
+	for _, l := range answer.Data.(agentTranscriptResult).Rows {
+		lines = append(lines, l.Kind+" "+l.Text)
 	}
 	want := []string{
 		"turn ", "user Where is it?", `assistant → find {"id":7}`, `tool {"id":7} → Timeout: no answer`,

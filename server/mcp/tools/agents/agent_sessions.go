@@ -16,7 +16,9 @@ type agentSessionsResult struct {
 	TimeRange  tool.TimeRange    `json:"timeRange"`
 	Sessions   []agentSessionRow `json:"sessions"`
 	Pagination tool.Pagination   `json:"pagination"`
-	Filters    map[string]any    `json:"filters"`
+	// WithErrors is the number of matching sessions that have a failed span, on all pages.
+	WithErrors int            `json:"withErrors"`
+	Filters    map[string]any `json:"filters"`
 }
 
 type agentSessionRow struct {
@@ -105,7 +107,7 @@ func newListAgentSessions(s *tool.Clients) (*tool.Tool, error) {
 		Title: "Agent sessions",
 		Description: "List sessions of AI agents (spans with gen_ai attributes, grouped by conversation) in at most " + limits.Lasts(
 			limits.SearchWindow,
-		) + ", with calls, errors, tokens and the reported cost in USD. Durations are in ms.",
+		) + ", with calls, errors, tokens and the reported cost in USD, and the number of all that match. Durations are in ms.",
 		Run: tool.With(func(ctx context.Context, a *listAgentSessionsArgs) (*tool.Answer, error) {
 			w, err := a.Range(limits.SearchWindow)
 			if err != nil {
@@ -177,8 +179,10 @@ func agentSessionsAnswer(a *listAgentSessionsArgs, w tool.TimeRange, out *svcv2.
 		TimeRange:  w,
 		Sessions:   []agentSessionRow{},
 		Pagination: tool.NewPagination(a.Offset, a.Limit, len(out.GetSessions()), out.GetHasMore()),
+		WithErrors: int(out.GetErrorCount()),
 		Filters:    a.Echo(a.filters()...),
 	}
+	res.Pagination.Total = new(int(out.GetTotalCount()))
 	var cells [][]string
 	for _, r := range out.GetSessions() {
 		start, end := r.GetStartTime().AsTime(), r.GetEndTime().AsTime()
@@ -224,6 +228,10 @@ func agentSessionsAnswer(a *listAgentSessionsArgs, w tool.TimeRange, out *svcv2.
 	}
 	filters := a.filters()
 	text := tool.Page{Scope: a.Labels(w, filters...), Shown: res.Pagination.Shown(len(cells), "sessions")}
+	text.Scope = append(
+		text.Scope,
+		tool.Labeled("Sessions that match", fmt.Sprintf("%d, of them %d with errors", out.GetTotalCount(), out.GetErrorCount())),
+	)
 	text.Blocks = []tool.Block{
 		tool.Table(
 			"",

@@ -1,14 +1,12 @@
 package agents
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
-	"github.com/svc-observability/svc/server/diagnose"
+	"github.com/svc-observability/svc/server/genai"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/wording"
@@ -49,80 +47,6 @@ type transcriptLine struct {
 	TraceID    string  `json:"traceId,omitempty"`
 }
 
-// message is one message to or from a model.
-type message struct{ Role, Text string }
-
-// MessagesOf reads the messages of a model call: the JSON of the semantic conventions, the events of older conventions, or any
-// other text unchanged.
-func MessagesOf(raw string) []message {
-	raw = strings.TrimSpace(raw)
-	if raw == "" {
-		return nil
-	}
-	var list []struct {
-		Role    string
-		Content any
-		Parts   []struct {
-			Type      string
-			Content   any
-			Name      string
-			Arguments any
-			Response  any
-			Result    any
-		}
-	}
-	if strings.HasPrefix(raw, "[") && json.Unmarshal([]byte(raw), &list) == nil {
-		var out []message
-		for _, m := range list {
-			parts := []string{plain(m.Content)}
-			for _, p := range m.Parts {
-				switch p.Type {
-				case "tool_call":
-					parts = append(parts, "→ "+p.Name+" "+plain(p.Arguments))
-				case "tool_call_response":
-					parts = append(parts, "← "+cmp.Or(plain(p.Response), plain(p.Result)))
-				default:
-					parts = append(parts, plain(p.Content))
-				}
-			}
-			out = append(out, message{strings.ToLower(m.Role), strings.TrimSpace(strings.Join(parts, "\n"))})
-		}
-		return out
-	}
-	var out []message
-	for _, line := range strings.Split(raw, "\n") {
-		name, text, ok := strings.Cut(line, ": ")
-		role := map[string]string{
-			"gen_ai.system.message": "system", "gen_ai.user.message": "user", "gen_ai.tool.message": "tool", "gen_ai.assistant.message": "assistant", "gen_ai.choice": "assistant",
-		}[name]
-		switch {
-		case ok && role != "":
-			out = append(out, message{role, text})
-		case len(out) > 0:
-			out[len(out)-1].Text += "\n" + line
-		default:
-			out = append(out, message{"", line})
-		}
-	}
-	return out
-}
-
-// plain converts a value in a message to text.
-func plain(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return ""
-	case string:
-		return v
-	default:
-		raw, err := json.Marshal(v)
-		if err != nil {
-			return ""
-		}
-		return string(raw)
-	}
-}
-
 type getAgentSessionTranscriptArgs struct {
 	SessionID string `required:"true" example:"conv_…, from list_agent_sessions"`
 	dayWindow
@@ -157,7 +81,7 @@ func newGetAgentSessionTranscript(s *tool.Clients) (*tool.Tool, error) {
 }
 
 func transcriptAnswer(a *getAgentSessionTranscriptArgs, w tool.TimeRange, s *svcv2.AgentSession) (*tool.Answer, error) {
-	turns := diagnose.AgentTurns(s.GetSpans())
+	turns := s.GetTurns()
 	res := agentTranscriptResult{
 		SessionID: s.GetId(),
 		Turns:     len(turns),
@@ -171,7 +95,7 @@ func transcriptAnswer(a *getAgentSessionTranscriptArgs, w tool.TimeRange, s *svc
 		res.Selection.Turn = a.Turn
 	}
 	for _, sp := range s.GetSpans() {
-		if diagnose.ModelCall(sp.GetOperation()) {
+		if genai.ModelCall(sp.GetOperation()) {
 			res.Capture.LLMCalls++
 			if sp.GetInput()+sp.GetOutput() != "" {
 				res.Capture.CapturedCalls++
@@ -181,19 +105,19 @@ func transcriptAnswer(a *getAgentSessionTranscriptArgs, w tool.TimeRange, s *svc
 	search := strings.ToLower(tool.Or(a.Search, ""))
 	first := s.GetSpans()[0].GetStartTime().AsTime()
 	var all []transcriptLine
-	for i, t := range turns {
-		if res.Selection.Turn != nil && *res.Selection.Turn != i+1 {
+	spans := map[int32][]*svcv2.AgentSpan{} // by turn
+	for _, sp := range s.GetSpans() {
+		spans[sp.GetTurn()] = append(spans[sp.GetTurn()], sp)
+	}
+	for _, t := range turns {
+		if res.Selection.Turn != nil && *res.Selection.Turn != int(t.GetNumber()) {
 			continue
 		}
-		broken := t.Failed()
-		for _, sp := range t.Spans {
-			broken = broken || sp.GetFailed()
-		}
-		if res.Selection.FailedOnly && !broken {
+		if res.Selection.FailedOnly && t.GetErrorSpanCount() == 0 {
 			continue
 		}
-		for _, line := range turnLines(t, i+1, a.PayloadChars) {
-			line.OffsetMs -= ms(first.Sub(t.Start()))
+		for _, line := range turnLines(t, spans[t.GetNumber()], a.PayloadChars) {
+			line.OffsetMs -= ms(first.Sub(t.GetStartTime().AsTime()))
 			line.OffsetMs = max(line.OffsetMs, 0)
 			if line.Failed && res.FirstFailure == nil {
 				res.FirstFailure = &line
@@ -287,11 +211,11 @@ func (l transcriptLine) text() string {
 }
 
 // turnLines returns the lines of a turn. Each message appears once, although model calls repeat the conversation so far.
-func turnLines(t *diagnose.AgentTurn, ordinal, most int) []transcriptLine {
-	start := t.Start()
-	head := transcriptLine{Kind: "turn", Turn: ordinal, DurationMs: ms(t.End().Sub(start)), Failed: t.Failed()}
-	if t.Anchor != nil {
-		head.Name, head.SpanID, head.TraceID = t.Anchor.GetAgent(), t.Anchor.GetSpanId(), t.Anchor.GetTraceId()
+func turnLines(t *svcv2.AgentTurn, spans []*svcv2.AgentSpan, most int) []transcriptLine {
+	start, ordinal := t.GetStartTime().AsTime(), int(t.GetNumber())
+	head := transcriptLine{Kind: "turn", Turn: ordinal, DurationMs: t.GetDurationMs(), Failed: t.GetFailed()}
+	if t.GetKind() == "agent" {
+		head.Name, head.SpanID, head.TraceID = t.GetAgent(), t.GetSpanId(), t.GetTraceId()
 	}
 	lines := []transcriptLine{head}
 	said := map[string]bool{}
@@ -314,9 +238,9 @@ func turnLines(t *diagnose.AgentTurn, ordinal, most int) []transcriptLine {
 			},
 		)
 	}
-	for _, sp := range t.Spans {
+	for _, sp := range spans {
 		switch op := sp.GetOperation(); {
-		case op == diagnose.OperationTool:
+		case op == genai.OperationTool:
 			line := transcriptLine{
 				Kind:       "tool",
 				Turn:       ordinal,
@@ -334,9 +258,9 @@ func turnLines(t *diagnose.AgentTurn, ordinal, most int) []transcriptLine {
 				line.Text += " " + sp.GetErrorType() + ": " + wording.Clip(sp.GetMessage(), most)
 			}
 			lines = append(lines, line)
-		case diagnose.ModelCall(op), op == diagnose.OperationTurn:
+		case genai.ModelCall(op), op == genai.OperationTurn:
 			say(sp, "system", "", sp.GetSystem())
-			for _, m := range MessagesOf(sp.GetInput()) {
+			for _, m := range genai.Messages(sp.GetInput()) {
 				kind := "prompt"
 				if m.Role == "user" || m.Role == "system" || m.Role == "assistant" {
 					kind = m.Role
@@ -345,10 +269,10 @@ func turnLines(t *diagnose.AgentTurn, ordinal, most int) []transcriptLine {
 					say(sp, kind, "", m.Text)
 				}
 			}
-			if op == diagnose.OperationTurn { // its output is the output of its last call
+			if op == genai.OperationTurn { // its output is the output of its last call
 				continue
 			}
-			for _, m := range MessagesOf(sp.GetOutput()) {
+			for _, m := range genai.Messages(sp.GetOutput()) {
 				say(sp, "assistant", sp.GetModel(), m.Text)
 			}
 			if sp.GetFailed() {

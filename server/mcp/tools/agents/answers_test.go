@@ -2,6 +2,7 @@ package agents
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -44,5 +45,17 @@ func TestToolsOfAllSessions(t *testing.T) {
 	}
 	if f.asked != 3 {
 		t.Errorf("%d reads", f.asked)
+	}
+}
+
+func TestSessionsAreCounted(t *testing.T) {
+	out := agentSessionsAnswer(&listAgentSessionsArgs{Limit: 1}, tool.Period(now(), now()), &svcv2.SearchAgentSessionsResponse{
+		Sessions: []*svcv2.AgentSessionSummary{{Id: "s"}}, HasMore: true, TotalCount: 547, ErrorCount: 12,
+	})
+	if res := out.Data.(agentSessionsResult); *res.Pagination.Total != 547 || res.WithErrors != 12 {
+		t.Errorf("%+v", res)
+	}
+	if want := "Sessions that match: 547, of them 12 with errors"; !strings.Contains(out.Text.Render("Agent sessions"), want) {
+		t.Errorf("no %q in\n%s", want, out.Text.Render(""))
 	}
 }

@@ -12,7 +12,16 @@ import (
 )
 
 // drawings are the kinds of a chart over time. The API distinguishes them by the chart's id.
-func drawings() []string { return []string{"line", "area", "bar"} }
+func drawings() []string {
+	ids, err := tool.Choices("WidgetDisplay.chart_id")
+	if err != nil {
+		return nil // cannot happen: the golden files of the tools show the list
+	}
+	for i, id := range ids {
+		ids[i] = strings.TrimPrefix(id, chartPrefix)
+	}
+	return ids
+}
 
 // allPanels are the panel types that agents can name: the visualizations of the API, with the drawings instead of chart.
 func allPanels() []string {

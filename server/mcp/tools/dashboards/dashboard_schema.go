@@ -6,9 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/contract"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/widget"
@@ -21,19 +23,26 @@ type schemaResult struct {
 // panelTypes lists the visualizations that the API accepts for a widget.
 func panelTypes() []string {
 	f := (&svcv2.Widget{}).ProtoReflect().Descriptor().Fields().ByName("visualization")
-	return slices.Clone(tool.RulesOf(f).GetString().GetIn())
-}
-
-// sections are the parts of the explanation.
-func sections() []string {
-	return []string{"panel_types", "data_sources", "units", "queries", "display", "raw_sql"}
+	return slices.Clone(contract.Rules(f).GetString().GetIn())
 }
 
 // section is the name of a part of the explanation.
 type section string
 
 // Choices are the names of all parts.
-func (section) Choices() []string { return sections() }
+func (section) Choices() []string {
+	var names []string
+	for _, p := range schemaParts() {
+		names = append(names, p.name)
+	}
+	return names
+}
+
+// schemaPart is a part of the explanation.
+type schemaPart struct {
+	name, heading string
+	rows          func() []string
+}
 
 type describeDashboardSchemaArgs struct {
 	tool.Call
@@ -46,14 +55,13 @@ func newDescribeDashboardSchema(s *tool.Clients) (*tool.Tool, error) {
 		Title:       "Schema of dashboards",
 		Description: "Explain the parts of dashboards and widgets: all of them, or one section.",
 		Run: tool.With(func(_ context.Context, a *describeDashboardSchemaArgs) (*tool.Answer, error) {
-			wanted := sections()
-			if v := a.Section; v != nil {
-				wanted = []string{string(*v)}
-			}
 			var text tool.Page
 			var all []string
-			for _, name := range wanted {
-				b := schemaSection(name)
+			for _, part := range schemaParts() {
+				if a.Section != nil && string(*a.Section) != part.name {
+					continue
+				}
+				b := tool.Block{Heading: part.heading, Rows: part.rows()}
 				text.Blocks = append(text.Blocks, b)
 				all = append(all, "### "+b.Heading+"\n"+strings.Join(b.Rows, "\n"))
 			}
@@ -63,38 +71,36 @@ func newDescribeDashboardSchema(s *tool.Clients) (*tool.Tool, error) {
 	})
 }
 
-func schemaSection(name string) tool.Block {
-	switch name {
-	case "panel_types":
-		rows := []string{"- visualization is one of: " + strings.Join(panelTypes(), ", ")}
-		return tool.Block{
-			Heading: "Widgets",
-			Rows:    append(rows, describeMessage((&svcv2.Widget{}).ProtoReflect().Descriptor(), 0, "data_source", "display")...),
-		}
-	case "data_sources":
-		return tool.Block{
-			Heading: "Data sources (data_source)",
-			Rows:    describeMessage((&svcv2.WidgetDataSource{}).ProtoReflect().Descriptor(), 0, "queries", "formulas"),
-		}
-	case "queries":
-		return tool.Block{
-			Heading: "Queries of a data source of kind query",
-			Rows: append(describeMessage((&svcv2.QueryDraft{}).ProtoReflect().Descriptor(), 0),
-				"- where_clause: conditions `key op value`, combined with AND, OR, NOT and parentheses; operators "+operators()+". "+
-					"exists and !exists take no value; in and !in take a list: `key in (a, b)`."),
-		}
-	case "display":
-		return tool.Block{Heading: "Display (display)", Rows: describeMessage((&svcv2.WidgetDisplay{}).ProtoReflect().Descriptor(), 0)}
-	case "raw_sql":
-		return tool.Block{Heading: "Raw SQL", Rows: []string{
-			"- kind raw_sql; sql is one SELECT as in run_sql: $__orgFilter is needed, $__timeFilter(col), $__timeGroup(col), $__startTime, $__endTime, $__interval_s and variables as $name.",
-			"- line, area, bar over time: a time column, then numeric columns, or time, series, value.",
-			"- stat, gauge: the first numeric column. pie, bar, hbar: name and value. table, list: any.",
-		}}
-	default:
-		return tool.Block{Heading: "Units", Rows: []string{
-			"- unit is one of: " + strings.Join(widget.Units(), ", ") + ", or free text.", "- " + widget.UnitPercent + " is of a ratio from 0 to 1.",
-		}}
+// schemaParts lists the parts. The fields and choices in them come from the contract.
+func schemaParts() []schemaPart {
+	message := func(m proto.Message, skip ...string) func() []string {
+		return func() []string { return describeMessage(m.ProtoReflect().Descriptor(), 0, skip...) }
+	}
+	return []schemaPart{
+		{"panel_types", "Widgets", func() []string {
+			rows := []string{"- visualization is one of: " + strings.Join(panelTypes(), ", ")}
+			return append(rows, message(&svcv2.Widget{}, "data_source", "display")()...)
+		}},
+		{"data_sources", "Data sources (data_source)", message(&svcv2.WidgetDataSource{}, "queries", "formulas")},
+		{"units", "Units", func() []string {
+			return []string{
+				"- unit is one of: " + strings.Join(widget.Units(), ", ") + ", or free text.",
+				"- " + widget.UnitPercent + " is of a ratio from 0 to 1.",
+			}
+		}},
+		{"queries", "Queries of a data source of kind query", func() []string {
+			return append(message(&svcv2.QueryDraft{})(), "- where_clause: conditions `key op value`, combined with AND, OR, NOT and parentheses; "+
+				"operators "+operators()+". exists and !exists take no value; in and !in take a list: `key in (a, b)`.")
+		}},
+		{"display", "Display (display)", message(&svcv2.WidgetDisplay{})},
+		{"raw_sql", "Raw SQL", func() []string {
+			return []string{
+				"- kind raw_sql; sql is one SELECT as in run_sql, but must contain $__orgFilter, which is always true. " +
+					"It may contain $__timeFilter(col), $__timeGroup(col), $__startTime, $__endTime, $__interval_s and variables as $name.",
+				"- line, area, bar over time: a time column, then numeric columns, or time, series, value.",
+				"- stat, gauge: the first numeric column. pie, bar, hbar: name and value. table, list: any.",
+			}
+		}},
 	}
 }
 
@@ -114,7 +120,7 @@ func describeMessage(d protoreflect.MessageDescriptor, depth int, skip ...string
 	fields := d.Fields()
 	for i := range fields.Len() {
 		f := fields.Get(i)
-		rules := tool.RulesOf(f)
+		rules := contract.Rules(f)
 		typ := f.Kind().String()
 		if f.Message() != nil {
 			typ = "object"

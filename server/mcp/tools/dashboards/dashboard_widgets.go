@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/types/known/fieldmaskpb"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/contract"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/wirejson"
 	"github.com/svc-observability/svc/server/wording"
@@ -159,7 +160,7 @@ func dataSource(a *addDashboardWidgetArgs, panel string) (*svcv2.WidgetDataSourc
 		if display == "chart" {
 			display = "line"
 		}
-		if known := tool.RulesOf(out.ProtoReflect().Descriptor().Fields().ByName("display_type")).GetString().GetIn(); !slices.Contains(known, display) {
+		if known := contract.Rules(out.ProtoReflect().Descriptor().Fields().ByName("display_type")).GetString().GetIn(); !slices.Contains(known, display) {
 			return nil, a.Bad(&a.DisplayType, "must be one of "+strings.Join(known, ", ")+".", "line")
 		}
 		source := &svcv2.WidgetDataSource{Kind: "raw_sql", Sql: sql, DisplayType: &display}

@@ -85,7 +85,7 @@ func periods(a *comparePeriodsArgs) (current, prev tool.TimeRange, err error) {
 		return tool.Period(mid, mid.Add(half)), tool.Period(mid.Add(-half), mid), nil
 	}
 	check := func(field any, w tool.TimeRange) error {
-		switch length := w.To.Sub(w.From); {
+		switch length := w.Length(); {
 		case length <= 0:
 			return a.Bad(field, "must be before the end of its period ("+wording.Clock(w.To)+").", "now-1h")
 		case length > limits.SearchWindow:
@@ -107,7 +107,7 @@ func periods(a *comparePeriodsArgs) (current, prev tool.TimeRange, err error) {
 		return current, prev, err
 	}
 	end = tool.Or(a.PreviousEnd, current.From)
-	prev = tool.Period(tool.Or(a.PreviousStart, end.Add(-current.To.Sub(current.From))), end)
+	prev = tool.Period(tool.Or(a.PreviousStart, current.Until(end).From), end)
 	return current, prev, check(&a.PreviousStart, prev)
 }
 

@@ -8,7 +8,7 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
-	"github.com/svc-observability/svc/server/mcp/tools/telemetry"
+	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/wording"
 )
 
@@ -199,7 +199,7 @@ func exploreServices(
 		cells = append(cells, []string{e.GetName(), wording.Number(e.GetSpanCount())})
 	}
 	scope := "resource"
-	for _, key := range telemetry.CommitKeys() {
+	for _, key := range query.CommitKeys() {
 		rows, _, err := attributeValues(ctx, s, a, w, "traces", key, &scope, a.Limit)
 		if err != nil {
 			return err

@@ -366,7 +366,7 @@ func funnelAnswer(a *queryFunnelArgs, w tool.TimeRange, out *svcv2.ProductEventF
 			tool.Next("query_funnel", a.Again(w, map[string]any{"steps_json": steps}, filters...), "the same without groups"),
 		)
 	}
-	if lost := worstStep(res.Steps); lost != nil && w.To.Sub(w.From) <= limits.SearchWindow {
+	if lost := worstStep(res.Steps); lost != nil && w.Length() <= limits.SearchWindow {
 		text.Next = append(
 			text.Next,
 			tool.Next(

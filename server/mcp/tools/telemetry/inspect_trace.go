@@ -147,7 +147,7 @@ func addLogs(ctx context.Context, s *tool.Clients, trace *svcv2.Trace, res *trac
 		return "", nil
 	}
 	w := tool.TimeRange{From: trace.GetStartTime().AsTime().Add(-time.Hour), To: trace.GetEndTime().AsTime().Add(time.Hour)}
-	if w.To.Sub(w.From) > limits.SearchWindow {
+	if w.Length() > limits.SearchWindow {
 		w.To = w.From.Add(limits.SearchWindow)
 		text.Notes = append(
 			text.Notes,

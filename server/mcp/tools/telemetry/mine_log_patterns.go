@@ -37,7 +37,7 @@ type mineLogPatternsArgs struct {
 	tool.Window
 	Service     *string `doc:"Exact name."`
 	Environment *string
-	Severity    *string `shape:"severity"`
+	Severity    *string `of:"LogFilters.severity"`
 	Search      *string `doc:"Text in the body."`
 	TraceID     *string `shape:"trace"`
 	SampleSize  int     `default:"10000" of:"SearchLogPatternsRequest.sample_size" clamp:""`

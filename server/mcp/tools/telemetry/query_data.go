@@ -48,7 +48,7 @@ type dataPoint struct {
 
 type queryDataArgs struct {
 	Source           string `required:"true" of:"QuerySpec.source" example:"traces"`
-	Kind             string `required:"true" enum:"timeseries,breakdown" example:"timeseries"`
+	Kind             string `required:"true" of:"WidgetDataSource.result_shape" except:"list" example:"timeseries"`
 	Metric           *metric
 	GroupBy          *grouping
 	Service          *string `doc:"Exact name."`
@@ -57,7 +57,7 @@ type queryDataArgs struct {
 	SpanName         *string
 	RootSpansOnly    *bool
 	ApdexThresholdMs *float64 `of:"QuerySpec.apdex_threshold_ms" range:"1.."`
-	Severity         *string  `shape:"severity"`
+	Severity         *string  `of:"LogFilters.severity"`
 	MetricName       *string  `doc:"For source=metrics."`
 	MetricType       *string  `doc:"Needed only for a metric of several types." of:"QueryMetric.type"`
 	EventName        []string
@@ -104,42 +104,46 @@ func metricsOf(source string) []string {
 // grouping is a way to group. The query language takes any field; these are the fields that every organization has.
 type grouping string
 
-// groupings lists the ways to group with their fields in the query language. attribute_key completes a field that ends with a dot.
-func groupings() [][2]string {
-	return [][2]string{
-		{"service", "service.name"},
-		{"span_name", "span.name"},
-		{"status_code", "status_code"},
-		{"http_method", "http.method"},
-		{"severity", "severity"},
-		{"event_name", "event_name"},
-		{"kind", "kind"},
-		{"source", "source"},
-		{"host", "host"},
-		{"page_path", "page.path"},
-		{"group", "group"},
-		{"attribute", "attr."},
-		{"resource_attribute", "resource."},
+// groupings lists the ways to group that the contract has for any source. Those that need attribute_key come last.
+func groupings() []string {
+	var names, keyed []string
+	for _, request := range []string{"Trace", "Log", "Metric", "ProductEvent"} {
+		choices, err := tool.Choices("Query" + request + "BreakdownRequest.group_by")
+		if err != nil {
+			return nil // cannot happen: the golden files of the tools show the list
+		}
+		for _, name := range choices {
+			if slices.Contains(slices.Concat(names, keyed), name) {
+				continue
+			}
+			if ofAttribute(name) {
+				keyed = append(keyed, name)
+			} else {
+				names = append(names, name)
+			}
+		}
 	}
+	return append(names, keyed...)
 }
+
+// ofAttribute reports whether a way to group needs attribute_key.
+func ofAttribute(group string) bool { return strings.HasSuffix(group, "attribute") }
 
 // Describe lists the ways to group.
 func (grouping) Describe() string {
-	var names []string
-	for _, g := range groupings() {
-		names = append(names, g[0])
-	}
-	return strings.Join(names, ", ") + " (both need attribute_key), none."
+	return strings.Join(groupings(), ", ") + " (both need attribute_key), none."
 }
 
-// groupField is the engine's field for a way to group.
-func groupField(group, key string) string {
-	for _, g := range groupings() {
-		if g[0] == group && strings.HasSuffix(g[1], ".") {
-			return g[1] + key
-		} else if g[0] == group {
-			return g[1]
-		}
+// groupField is the field of the query language for a way to group.
+func groupField(source query.Source, group, key string) string {
+	switch {
+	case group == "resource_attribute":
+		return "resource." + key
+	case ofAttribute(group):
+		return "attr." + key
+	}
+	if name, ok := query.CanonicalField(source, group); ok {
+		return name
 	}
 	return group
 }
@@ -223,9 +227,9 @@ func spec(a *queryDataArgs, w tool.TimeRange) (*svcv2.QuerySpec, *dataResult, er
 	}
 	slices.SortFunc(filter.All, func(x, y *svcv2.QueryFilter) int { return strings.Compare(x.GetField(), y.GetField()) })
 	slices.Sort(echo)
-	commit := "deployment.commit_sha" // the field of the language, which reads all of CommitKeys
+	commit := "deployment.commit_sha" // the field of the language, which reads all of query.CommitKeys
 	if source == "product_events" {
-		commit = "resource." + CommitKeys()[0] // they have no such field
+		commit = "resource." + query.CommitKeys()[0] // they have no such field
 	}
 	for _, f := range []struct {
 		field string
@@ -243,7 +247,7 @@ func spec(a *queryDataArgs, w tool.TimeRange) (*svcv2.QuerySpec, *dataResult, er
 		add("root_only", "=", true)
 	}
 	key := tool.Or(a.AttributeKey, "")
-	if (group == "attribute" || group == "resource_attribute") && key == "" {
+	if ofAttribute(group) && key == "" {
 		return nil, nil, a.Bad(&a.AttributeKey, "is required to group by "+group+".", "http.route")
 	}
 	if key != "" {
@@ -262,7 +266,7 @@ func spec(a *queryDataArgs, w tool.TimeRange) (*svcv2.QuerySpec, *dataResult, er
 		switch v := a.AttributeValue; {
 		case v != nil:
 			add(field, "=", *v)
-		case !strings.HasSuffix(group, "attribute"):
+		case !ofAttribute(group):
 			add(field, "exists")
 		}
 	} else if a.AttributeValue != nil {
@@ -276,7 +280,7 @@ func spec(a *queryDataArgs, w tool.TimeRange) (*svcv2.QuerySpec, *dataResult, er
 	res.Context.Where = strings.TrimSuffix(res.Context.Where, " AND ")
 	if group != "" && group != "none" {
 		res.GroupBy = &group
-		spec.GroupBy = []string{groupField(group, key)}
+		spec.GroupBy = []string{groupField(query.Source(source), group, key)}
 	}
 	if source == "metrics" {
 		name := a.MetricName

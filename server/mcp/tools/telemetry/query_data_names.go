@@ -21,7 +21,7 @@ func resolveNames(ctx context.Context, s *tool.Clients, a *queryDataArgs, w tool
 	if !askName && !askKey {
 		return nil
 	}
-	if longest := limits.BreakdownWindow; w.To.Sub(w.From) > longest {
+	if longest := limits.BreakdownWindow; w.Length() > longest {
 		w = tool.Period(w.To.Add(-longest), w.To)
 	}
 	req := &svcv2.QueryBreakdownRequest{StartTime: w.StartProto(), EndTime: w.EndProto()}

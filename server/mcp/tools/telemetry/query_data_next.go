@@ -81,7 +81,7 @@ func dataNext(a *queryDataArgs, w tool.TimeRange, res *dataResult) []tool.Sugges
 				"the same over time",
 			),
 		)
-	case res.GroupBy == nil && w.To.Sub(w.From) <= limits.BreakdownWindow:
+	case res.GroupBy == nil && w.Length() <= limits.BreakdownWindow:
 		next = append(
 			next,
 			tool.Next(
@@ -124,7 +124,7 @@ func groupNext(a *queryDataArgs, w tool.TimeRange, res *dataResult) []tool.Sugge
 				"traces of the first group",
 			),
 		}
-	case source == "logs" && group == "severity" && slices.Contains(tool.Severities(), strings.ToUpper(first)):
+	case source == "logs" && group == "severity" && usualSeverity(first):
 		return []tool.Suggestion{
 			tool.Next("search_logs", within(map[string]any{"severity": strings.ToUpper(first)}), "records of the first group"),
 		}
@@ -156,4 +156,10 @@ func (r *dataResult) steepest() (at time.Time) {
 		}
 	}
 	return at
+}
+
+// usualSeverity reports whether search_logs takes a severity.
+func usualSeverity(text string) bool {
+	known, err := tool.Choices("LogFilters.severity")
+	return err == nil && slices.Contains(known, strings.ToUpper(text))
 }

@@ -26,15 +26,32 @@ func TestMetricOfAnotherSourceIsNamed(t *testing.T) {
 
 // TestGroupsAreFieldsOfTheQueryLanguage parses the field of every way to group for a source that has it.
 func TestGroupsAreFieldsOfTheQueryLanguage(t *testing.T) {
+	if len(groupings()) < 10 {
+		t.Errorf("groupings: %v", groupings())
+	}
 	for _, g := range groupings() {
-		field := groupField(g[0], "http.route")
-		known := strings.HasPrefix(field, "attr.") || strings.HasPrefix(field, "resource.")
-		for _, s := range []query.Source{query.Traces, query.Logs, query.Metrics, query.ProductEvents} {
+		known := false
+		for _, s := range query.Sources() {
+			field := groupField(s, g, "http.route")
 			f, err := query.ParseField(s, field)
-			known = known || err == nil && f.Scope == query.Builtin
+			known = known || err == nil && (f.Scope == query.Builtin || ofAttribute(g))
 		}
 		if !known {
-			t.Errorf("%s is the field %s, which no source has", g[0], field)
+			t.Errorf("no source has a field for %s", g)
+		}
+	}
+	// A field that the source does not have keeps its name in the language, so that it reads the attribute of that name.
+	for _, tc := range []struct {
+		source      query.Source
+		group, want string
+	}{
+		{query.Traces, "kind", "span.kind"},
+		{query.ProductEvents, "kind", "event.kind"},
+		{query.Logs, "http_method", "http.method"},
+		{query.Metrics, "resource_attribute", "resource.k"},
+	} {
+		if got := groupField(tc.source, tc.group, "k"); got != tc.want {
+			t.Errorf("%s by %s: %s", tc.source, tc.group, got)
 		}
 	}
 }

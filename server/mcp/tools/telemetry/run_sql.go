@@ -41,9 +41,9 @@ func newRunSQL(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[sqlResult](&tool.Tool{
 		Name:  "run_sql",
 		Title: "SQL",
-		Description: "Run one read-only SELECT (ClickHouse) on telemetry of at most " + limits.Lasts(
-			limits.SQLWindow,
-		) + ". It must filter by the macro $__orgFilter. $__timeFilter(Timestamp) and $__timeGroup(Timestamp) apply the time range. See describe_warehouse_tables.",
+		Description: "Run one read-only SELECT (ClickHouse) on telemetry of at most " + limits.Lasts(limits.SQLWindow) +
+			". $__timeFilter(Timestamp) and $__timeGroup(Timestamp) apply the time range; $__orgFilter is optional. " +
+			"See describe_warehouse_tables.",
 		Run: tool.With(func(ctx context.Context, a *runSQLArgs) (*tool.Answer, error) {
 			w, err := a.Range(limits.SQLWindow)
 			if err != nil {
@@ -126,7 +126,7 @@ func sqlNext(w tool.TimeRange, res *sqlResult, sql string) []tool.Suggestion {
 	}
 	for i, name := range res.Columns {
 		if service, ok := res.Rows[0][i].(string); ok && strings.EqualFold(name, "ServiceName") && service != "" &&
-			w.To.Sub(w.From) <= limits.SearchWindow {
+			w.Length() <= limits.SearchWindow {
 			return []tool.Suggestion{
 				tool.Next(
 					"diagnose_service",
@@ -218,7 +218,8 @@ type describeWarehouseTablesArgs struct {
 func newDescribeWarehouseTables(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[tablesResult](&tool.Tool{
 		Name: "describe_warehouse_tables", Title: "Warehouse tables",
-		Description: "List the tables that run_sql can read, or the columns of one table with an example.",
+		Description: "List the tables that run_sql can read, or the columns of one table with an example. The tables hold only rows of the " +
+			"organization, so $__orgFilter is always true; only widgets must contain it.",
 		Run: tool.With(func(ctx context.Context, a *describeWarehouseTablesArgs) (*tool.Answer, error) {
 			list, err := s.SQL.ListSqlTables(ctx, &svcv2.ListSqlTablesRequest{Table: a.Table})
 			if err != nil {

@@ -44,7 +44,7 @@ type searchLogsArgs struct {
 	tool.Window
 	Service     *string `doc:"Exact name."`
 	Environment *string
-	Severity    *string `shape:"severity"`
+	Severity    *string `of:"LogFilters.severity"`
 	Search      *string `doc:"Text in the body; letter case is ignored."`
 	TraceID     *string `shape:"trace"`
 	SpanID      *string `shape:"span"`

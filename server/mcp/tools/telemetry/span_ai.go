@@ -5,9 +5,8 @@ import (
 	"strings"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
-	"github.com/svc-observability/svc/server/diagnose"
+	"github.com/svc-observability/svc/server/genai"
 	"github.com/svc-observability/svc/server/mcp/tool"
-	"github.com/svc-observability/svc/server/mcp/tools/agents"
 	"github.com/svc-observability/svc/server/wording"
 )
 
@@ -37,12 +36,12 @@ func aiOf(sp *svcv2.Span, most int) *spanAI {
 			parts = append(parts, "**"+name+"**: "+wording.Clip(text, most))
 		}
 	}
-	if operation == diagnose.OperationTool {
+	if operation == genai.OperationTool {
 		add("arguments of "+cmp.Or(attributes["gen_ai.tool.name"], "the tool"), attributes["gen_ai.tool.call.arguments"])
 		add("result", attributes["gen_ai.tool.call.result"])
 	}
 	said := func(raw string) {
-		for _, m := range agents.MessagesOf(raw) {
+		for _, m := range genai.Messages(raw) {
 			add(cmp.Or(m.Role, "message"), m.Text)
 		}
 	}

@@ -15,7 +15,9 @@ SELECT
     countIf(Operation IN ('chat', 'generate_content', 'text_completion')) AS ModelCalls,
     countIf(Operation = 'execute_tool') AS ToolCalls,
     if(sumIf(Used, Operation IN ('chat', 'generate_content', 'text_completion')) > 0, sumIf(Used, Operation IN ('chat', 'generate_content', 'text_completion')), sumIf(Used, Operation = 'invoke_agent')) AS Tokens,
-    if(sumIf(Paid, Operation IN ('chat', 'generate_content', 'text_completion')) > 0, sumIf(Paid, Operation IN ('chat', 'generate_content', 'text_completion')), sumIf(Paid, Operation = 'invoke_agent')) AS Cost
+    if(sumIf(Paid, Operation IN ('chat', 'generate_content', 'text_completion')) > 0, sumIf(Paid, Operation IN ('chat', 'generate_content', 'text_completion')), sumIf(Paid, Operation = 'invoke_agent')) AS Cost,
+    count() OVER () AS Total,
+    countIf(Errors > 0) OVER () AS Failing
 FROM
 (
         SELECT *, multiIf(Own != '', Own, max(Own) OVER (PARTITION BY TraceId) != '', max(Own) OVER (PARTITION BY TraceId), concat('trace:', TraceId)) AS Session

@@ -25,7 +25,7 @@ FROM
                 AND has({tools:Array(String)}, SpanAttributes['gen_ai.tool.name'])
                 AND has({vendors:Array(String)}, if(SpanAttributes['gen_ai.provider.name'] != '', SpanAttributes['gen_ai.provider.name'], SpanAttributes['gen_ai.system']))
                 AND has({models:Array(String)}, if(SpanAttributes['gen_ai.response.model'] != '', SpanAttributes['gen_ai.response.model'], SpanAttributes['gen_ai.request.model']))
-                AND positionCaseInsensitiveUTF8(SpanAttributes['gen_ai.tool.name'], {contains:String}) > 0
+                AND position(lowerUTF8(SpanAttributes['gen_ai.tool.name']), lowerUTF8({contains:String})) > 0
         )
 )
 GROUP BY ROLLUP(Tool)

@@ -13,7 +13,7 @@ FROM
         AND Signal = {signal:String}
         AND NOT startsWith(Key, 'svc_')
         AND Scope = {scope:String}
-        AND positionCaseInsensitiveUTF8(Key, {search:String}) > 0
+        AND position(lowerUTF8(Key), lowerUTF8({search:String})) > 0
     GROUP BY Scope, Key, ValueType
 )
 GROUP BY Scope, Key

@@ -60,6 +60,6 @@ FROM
     )
     GROUP BY Value
 )
-WHERE Value != '' AND positionCaseInsensitiveUTF8(Value, {search:String}) > 0
+WHERE Value != '' AND position(lowerUTF8(Value), lowerUTF8({search:String})) > 0
 ORDER BY Uses DESC, Value
 LIMIT {max_distinct:UInt32}

@@ -5,7 +5,7 @@ WHERE OrgId = {org:String}
     AND Minute <= toDateTime({end:Int64}, 'UTC')
     AND ServiceName = {service:String}
     AND ServiceVersion != ''
-    AND positionCaseInsensitiveUTF8(ServiceVersion, {search:String}) > 0
+    AND position(lowerUTF8(ServiceVersion), lowerUTF8({search:String})) > 0
 GROUP BY Value
 ORDER BY Uses DESC, Value
 LIMIT {max_distinct:UInt32}

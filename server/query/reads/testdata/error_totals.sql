@@ -14,5 +14,5 @@ WHERE OrgId = {org:String}
     AND Environment = {deployment_environment:String}
     AND ServiceNamespace = {service_namespace:String}
     AND ExceptionType = {exception_type:String}
-    AND (positionCaseInsensitiveUTF8(ErrorLabel, {search:String}) > 0 OR positionCaseInsensitiveUTF8(ExceptionMessage, {search:String}) > 0)
+    AND (position(lowerUTF8(ErrorLabel), lowerUTF8({search:String})) > 0 OR position(lowerUTF8(ExceptionMessage), lowerUTF8({search:String})) > 0)
     AND IsRoot

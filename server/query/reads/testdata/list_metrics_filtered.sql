@@ -27,7 +27,7 @@ FROM
         AND Hour <= toDateTime({end_hour:Int64}, 'UTC')
         AND ServiceName = {service_name:String}
         AND MetricType = {metric_type:String}
-        AND positionCaseInsensitiveUTF8(MetricName, {search:String}) > 0
+        AND position(lowerUTF8(MetricName), lowerUTF8({search:String})) > 0
     GROUP BY MetricName, MetricType, ServiceName, Hour
     HAVING HourLast >= fromUnixTimestamp64Nano({start:Int64}, 'UTC') AND HourFirst <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
 )

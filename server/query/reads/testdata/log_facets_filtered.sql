@@ -12,7 +12,7 @@ FROM
         AND ServiceName = {value_1:String}
         AND hasAllTokens(Body, {tokens_2:Array(String)})
         AND Body != ''
-        AND positionCaseInsensitiveUTF8(Body, {value_3:String}) > 0
+        AND position(lowerUTF8(Body), lowerUTF8({value_3:String})) > 0
     GROUP BY GROUPING SETS ((SeverityText), (ServiceName), (Environment), (ServiceNamespace))
 )
 WHERE FacetName != '' AND Items > 0

@@ -10,7 +10,7 @@ FROM
         OR Timestamp >= fromUnixTimestamp64Nano({from_3:Int64}, 'UTC') AND Timestamp <= fromUnixTimestamp64Nano({to_4:Int64}, 'UTC'))
         AND hasAllTokens(Body, {tokens_5:Array(String)})
         AND Body != ''
-        AND positionCaseInsensitiveUTF8(Body, {value_6:String}) > 0
+        AND position(lowerUTF8(Body), lowerUTF8({value_6:String})) > 0
         AND rand() < {drawn:UInt32}
     ORDER BY rand()
     LIMIT {limit:UInt32}

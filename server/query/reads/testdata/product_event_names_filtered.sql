@@ -29,7 +29,7 @@ FROM
                 AND Kind = {kind:String}
                 AND Host = {host:String}
                 AND PagePath = {page_path:String}
-                AND positionCaseInsensitiveUTF8(Name, {name_search:String}) > 0
+                AND position(lowerUTF8(Name), lowerUTF8({name_search:String})) > 0
         ) AS events
         INNER JOIN (
             SELECT SessionId, StartTime, VisitorId AS SessionVisitor, UserId AS SessionUser, ReferrerHost, UtmSource, UtmMedium, UtmCampaign, Country,

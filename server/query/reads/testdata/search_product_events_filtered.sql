@@ -27,15 +27,15 @@ FROM
             AND ServiceName = {service_name:String}
             AND Host = {host:String}
             AND PagePath = {page_path:String}
-            AND positionCaseInsensitiveUTF8(Name, {name_search:String}) > 0
+            AND position(lowerUTF8(Name), lowerUTF8({name_search:String})) > 0
             AND mapContains(Attributes, {key_1:String})
             AND NOT (mapContains(Attributes, {key_2:String}))
             AND mapContains(Attributes, {key_3:String})
             AND Attributes[{key_3:String}] = {value_4:String}
             AND NOT ((mapContains(Attributes, {key_5:String}) AND Attributes[{key_5:String}] = {value_6:String}))
             AND mapContains(Attributes, {key_7:String})
-            AND positionCaseInsensitiveUTF8(Attributes[{key_7:String}], {value_8:String}) > 0
-            AND NOT ((mapContains(Attributes, {key_9:String}) AND positionCaseInsensitiveUTF8(Attributes[{key_9:String}], {value_10:String}) > 0))
+            AND position(lowerUTF8(Attributes[{key_7:String}]), lowerUTF8({value_8:String})) > 0
+            AND NOT ((mapContains(Attributes, {key_9:String}) AND position(lowerUTF8(Attributes[{key_9:String}]), lowerUTF8({value_10:String})) > 0))
             AND ifNull(toFloat64OrNull(Attributes[{key_11:String}]) > {number_12:Float64}, 0)
             AND NOT (ifNull(toFloat64OrNull(Attributes[{key_13:String}]) > {number_14:Float64}, 0))
             AND ifNull(toFloat64OrNull(Attributes[{key_15:String}]) >= {number_16:Float64}, 0)
@@ -45,7 +45,7 @@ FROM
             AND ifNull(toFloat64OrNull(Attributes[{key_23:String}]) <= {number_24:Float64}, 0)
             AND NOT (ifNull(toFloat64OrNull(Attributes[{key_25:String}]) <= {number_26:Float64}, 0))
             AND mapContains(ResourceAttributes, {key_27:String})
-            AND positionCaseInsensitiveUTF8(ResourceAttributes[{key_27:String}], {value_28:String}) > 0
+            AND position(lowerUTF8(ResourceAttributes[{key_27:String}]), lowerUTF8({value_28:String})) > 0
             AND Timestamp >= (
                 SELECT min(Timestamp) FROM (
                     SELECT Timestamp FROM product_events
@@ -62,15 +62,15 @@ FROM
                       AND ServiceName = {service_name:String}
                       AND Host = {host:String}
                       AND PagePath = {page_path:String}
-                      AND positionCaseInsensitiveUTF8(Name, {name_search:String}) > 0
+                      AND position(lowerUTF8(Name), lowerUTF8({name_search:String})) > 0
                       AND mapContains(Attributes, {key_1:String})
                       AND NOT (mapContains(Attributes, {key_2:String}))
                       AND mapContains(Attributes, {key_3:String})
                       AND Attributes[{key_3:String}] = {value_4:String}
                       AND NOT ((mapContains(Attributes, {key_5:String}) AND Attributes[{key_5:String}] = {value_6:String}))
                       AND mapContains(Attributes, {key_7:String})
-                      AND positionCaseInsensitiveUTF8(Attributes[{key_7:String}], {value_8:String}) > 0
-                      AND NOT ((mapContains(Attributes, {key_9:String}) AND positionCaseInsensitiveUTF8(Attributes[{key_9:String}], {value_10:String}) > 0))
+                      AND position(lowerUTF8(Attributes[{key_7:String}]), lowerUTF8({value_8:String})) > 0
+                      AND NOT ((mapContains(Attributes, {key_9:String}) AND position(lowerUTF8(Attributes[{key_9:String}]), lowerUTF8({value_10:String})) > 0))
                       AND ifNull(toFloat64OrNull(Attributes[{key_11:String}]) > {number_12:Float64}, 0)
                       AND NOT (ifNull(toFloat64OrNull(Attributes[{key_13:String}]) > {number_14:Float64}, 0))
                       AND ifNull(toFloat64OrNull(Attributes[{key_15:String}]) >= {number_16:Float64}, 0)
@@ -80,7 +80,7 @@ FROM
                       AND ifNull(toFloat64OrNull(Attributes[{key_23:String}]) <= {number_24:Float64}, 0)
                       AND NOT (ifNull(toFloat64OrNull(Attributes[{key_25:String}]) <= {number_26:Float64}, 0))
                       AND mapContains(ResourceAttributes, {key_27:String})
-                      AND positionCaseInsensitiveUTF8(ResourceAttributes[{key_27:String}], {value_28:String}) > 0
+                      AND position(lowerUTF8(ResourceAttributes[{key_27:String}]), lowerUTF8({value_28:String})) > 0
                     ORDER BY Timestamp DESC
                     LIMIT {limit:UInt32}))
     )

@@ -53,8 +53,8 @@ FROM
             AND Level = {event_level:String}
             AND TraceId = {event_trace_id:String}
             AND NetStatus >= {event_min_status:Int32}
-            AND (positionCaseInsensitiveUTF8(Url, {event_url:String}) > 0 OR positionCaseInsensitiveUTF8(NetUrl, {event_url:String}) > 0)
-            AND positionCaseInsensitiveUTF8(Message, {event_message:String}) > 0
+            AND (position(lowerUTF8(Url), lowerUTF8({event_url:String})) > 0 OR position(lowerUTF8(NetUrl), lowerUTF8({event_url:String})) > 0)
+            AND position(lowerUTF8(Message), lowerUTF8({event_message:String})) > 0
         GROUP BY SessionId
     ) AS matches USING (SessionId)
     WHERE ServiceName = {service_name:String}
@@ -64,8 +64,8 @@ FROM
         AND UserId = {user_id:String}
         AND GroupName = {group_name:String}
         AND VisitorId = {visitor_id:String}
-        AND (positionCaseInsensitiveUTF8(UserId, {user_search:String}) > 0 OR positionCaseInsensitiveUTF8(UserName, {user_search:String}) > 0 OR positionCaseInsensitiveUTF8(UserEmail, {user_search:String}) > 0)
-        AND positionCaseInsensitiveUTF8(UrlInitial, {url_search:String}) > 0
+        AND (position(lowerUTF8(UserId), lowerUTF8({user_search:String})) > 0 OR position(lowerUTF8(UserName), lowerUTF8({user_search:String})) > 0 OR position(lowerUTF8(UserEmail), lowerUTF8({user_search:String})) > 0)
+        AND position(lowerUTF8(UrlInitial), lowerUTF8({url_search:String})) > 0
         AND (ErrorCount > 0) = {has_errors:Bool}
         AND hasAll(Tags, {tags:Array(String)})
         AND (EntryPath = {page_path:String} OR ExitPath = {page_path:String} OR SessionId IN (SELECT SessionId FROM product_events WHERE OrgId = {org:String}

@@ -29,7 +29,7 @@ FROM
               AND ServiceName = {value_1:String}
               AND SpanName = {value_2:String}
               AND SpanName != ''
-              AND positionCaseInsensitiveUTF8(SpanName, {value_3:String}) > 0
+              AND position(lowerUTF8(SpanName), lowerUTF8({value_3:String})) > 0
               AND TraceId = {value_4:String}
               AND StatusCode = {value_5:String}
               AND HttpRoute = {value_6:String}
@@ -49,8 +49,8 @@ FROM
               AND has(arrayMap((k, v) -> cityHash64(k, v), mapKeys(SpanAttributes), mapValues(SpanAttributes)), cityHash64({key_15:String}, {value_16:String}))
               AND NOT ((mapContains(SpanAttributes, {key_17:String}) AND SpanAttributes[{key_17:String}] = {value_18:String}))
               AND mapContains(SpanAttributes, {key_19:String})
-              AND positionCaseInsensitiveUTF8(SpanAttributes[{key_19:String}], {value_20:String}) > 0
-              AND NOT ((mapContains(SpanAttributes, {key_21:String}) AND positionCaseInsensitiveUTF8(SpanAttributes[{key_21:String}], {value_22:String}) > 0))
+              AND position(lowerUTF8(SpanAttributes[{key_19:String}]), lowerUTF8({value_20:String})) > 0
+              AND NOT ((mapContains(SpanAttributes, {key_21:String}) AND position(lowerUTF8(SpanAttributes[{key_21:String}]), lowerUTF8({value_22:String})) > 0))
               AND ifNull(toFloat64OrNull(SpanAttributes[{key_23:String}]) > {number_24:Float64}, 0)
               AND NOT (ifNull(toFloat64OrNull(SpanAttributes[{key_25:String}]) > {number_26:Float64}, 0))
               AND ifNull(toFloat64OrNull(SpanAttributes[{key_27:String}]) >= {number_28:Float64}, 0)
@@ -89,7 +89,7 @@ FROM
               AND ServiceName = {value_1:String}
               AND SpanName = {value_2:String}
               AND SpanName != ''
-              AND positionCaseInsensitiveUTF8(SpanName, {value_3:String}) > 0
+              AND position(lowerUTF8(SpanName), lowerUTF8({value_3:String})) > 0
               AND TraceId = {value_4:String}
               AND StatusCode = {value_5:String}
               AND HttpRoute = {value_6:String}
@@ -109,8 +109,8 @@ FROM
               AND has(arrayMap((k, v) -> cityHash64(k, v), mapKeys(SpanAttributes), mapValues(SpanAttributes)), cityHash64({key_15:String}, {value_16:String}))
               AND NOT ((mapContains(SpanAttributes, {key_17:String}) AND SpanAttributes[{key_17:String}] = {value_18:String}))
               AND mapContains(SpanAttributes, {key_19:String})
-              AND positionCaseInsensitiveUTF8(SpanAttributes[{key_19:String}], {value_20:String}) > 0
-              AND NOT ((mapContains(SpanAttributes, {key_21:String}) AND positionCaseInsensitiveUTF8(SpanAttributes[{key_21:String}], {value_22:String}) > 0))
+              AND position(lowerUTF8(SpanAttributes[{key_19:String}]), lowerUTF8({value_20:String})) > 0
+              AND NOT ((mapContains(SpanAttributes, {key_21:String}) AND position(lowerUTF8(SpanAttributes[{key_21:String}]), lowerUTF8({value_22:String})) > 0))
               AND ifNull(toFloat64OrNull(SpanAttributes[{key_23:String}]) > {number_24:Float64}, 0)
               AND NOT (ifNull(toFloat64OrNull(SpanAttributes[{key_25:String}]) > {number_26:Float64}, 0))
               AND ifNull(toFloat64OrNull(SpanAttributes[{key_27:String}]) >= {number_28:Float64}, 0)
@@ -128,3 +128,4 @@ FROM
 )
 ORDER BY Start DESC, TraceId DESC
 LIMIT {limit:UInt32}
+SETTINGS distributed_product_mode = 'local'

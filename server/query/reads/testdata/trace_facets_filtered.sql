@@ -17,8 +17,8 @@ FROM
         AND has(arrayMap((k, v) -> cityHash64(k, v), mapKeys(SpanAttributes), mapValues(SpanAttributes)), cityHash64({key_4:String}, {value_5:String}))
         AND NOT ((mapContains(SpanAttributes, {key_6:String}) AND SpanAttributes[{key_6:String}] = {value_7:String}))
         AND mapContains(SpanAttributes, {key_8:String})
-        AND positionCaseInsensitiveUTF8(SpanAttributes[{key_8:String}], {value_9:String}) > 0
-        AND NOT ((mapContains(SpanAttributes, {key_10:String}) AND positionCaseInsensitiveUTF8(SpanAttributes[{key_10:String}], {value_11:String}) > 0))
+        AND position(lowerUTF8(SpanAttributes[{key_8:String}]), lowerUTF8({value_9:String})) > 0
+        AND NOT ((mapContains(SpanAttributes, {key_10:String}) AND position(lowerUTF8(SpanAttributes[{key_10:String}]), lowerUTF8({value_11:String})) > 0))
         AND ifNull(toFloat64OrNull(SpanAttributes[{key_12:String}]) > {number_13:Float64}, 0)
         AND NOT (ifNull(toFloat64OrNull(SpanAttributes[{key_14:String}]) > {number_15:Float64}, 0))
         AND ifNull(toFloat64OrNull(SpanAttributes[{key_16:String}]) >= {number_17:Float64}, 0)

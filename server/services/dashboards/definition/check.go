@@ -234,6 +234,11 @@ func (c *checker) widgets(list []*svcv2.Widget, tabs map[string][]string) {
 			c.storedRange(path+".time_range", w.GetTimeRange())
 		}
 		c.dataSource(path+".data_source", w.GetDataSource())
+		for i, name := range w.GetDataSource().GetColumns() {
+			if err := widget.CheckColumn(w, name); err != nil {
+				c.unreadable(at(path+".data_source.columns", i), "column "+name, "%s", err)
+			}
+		}
 		c.display(path+".display", w.GetDisplay())
 		c.match(path, w)
 	}

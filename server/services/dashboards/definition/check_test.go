@@ -203,6 +203,11 @@ func TestUnreadable(t *testing.T) {
 		q := d.Widgets[0].DataSource.Queries[0]
 		q.Having, q.AddOns.Having = text, true
 	}
+	list := func(d *definition, column string) {
+		d.Widgets[0].Visualization = "list"
+		s := d.Widgets[0].DataSource
+		s.ResultShape, s.Columns = new("list"), []string{"trace_id", column}
+	}
 	where := func(n int) *string { return new("service.name = $service" + strings.Repeat(" ", n-23)) }
 	filter := func(n int) *string { return new(*statement(n - 34) + " AND $__timeFilter(Timestamp)     ") }
 	for name, c := range map[string]struct {
@@ -248,6 +253,11 @@ func TestUnreadable(t *testing.T) {
 			"widgets[0].display.list_where_clause",
 			func(d *definition) { d.Widgets[0].Display.ListWhereClause = where(limits.WhereText) },
 			func(d *definition) { d.Widgets[0].Display.ListWhereClause = where(limits.WhereText + 1) },
+		},
+		"column of a list": {
+			"widgets[0].data_source.columns[1]",
+			func(d *definition) { list(d, "event.name") },
+			func(d *definition) { list(d, strings.Repeat("x", limits.FieldKey+12)) },
 		},
 		"having": {
 			"widgets[0].data_source.queries[0].having",

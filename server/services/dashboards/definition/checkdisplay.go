@@ -76,7 +76,7 @@ func (c *checker) funnel(path string, f *svcv2.FunnelDisplay) {
 	for i, step := range f.GetSteps() {
 		here := at(path+".steps", i)
 		c.step(here, step)
-		if i > 0 && step.GetKind() == "session" {
+		if i > 0 && step.GetKind() == reads.StepSession {
 			c.fail(here+".kind", "can be session only in the first step")
 		}
 	}
@@ -94,29 +94,20 @@ func (c *checker) funnel(path string, f *svcv2.FunnelDisplay) {
 func sessionDimensions() []string { return slices.Sorted(maps.Keys(query.SessionDimensions())) }
 
 func (c *checker) step(path string, s *svcv2.FunnelStep) {
-	const event, page, session = "event", "page", "session"
-	c.only(path, s.GetKind(), []given{
-		{"event_name", event, s.EventName != nil},
-		{"attribute_equals", event, len(s.GetAttributeEquals()) > 0},
-		{"page_path", page, s.PagePath != nil},
-		{"host", page, s.Host != nil},
-		{"dimension", session, s.Dimension != nil},
-		{"value", session, s.Value != nil},
-	})
+	fields := reads.StepFields(s)
+	for _, f := range fields {
+		c.foreign(path+"."+f.Name, f.Given && f.Kind != s.GetKind(), f.Kind)
+	}
 	if problem := reads.CheckStepAttributes(s.GetAttributeEquals()); problem != "" {
 		c.fail(path+".attribute_equals", "%s", problem)
 	}
-	switch s.GetKind() {
-	case event:
-		c.needs(path+".event_name", strings.TrimSpace(s.GetEventName()) != "", event)
-	case page:
-		c.needs(path+".page_path", strings.TrimSpace(s.GetPagePath()) != "", page)
-	case session:
-		c.needs(path+".dimension", s.Dimension != nil, session)
-		if s.Dimension != nil && !slices.Contains(sessionDimensions(), s.GetDimension()) {
-			c.fail(path+".dimension", "must be one of %s", strings.Join(sessionDimensions(), ", "))
+	if s.GetKind() == reads.StepSession && s.Dimension != nil && !slices.Contains(sessionDimensions(), s.GetDimension()) {
+		c.fail(path+".dimension", "must be one of %s", strings.Join(sessionDimensions(), ", "))
+	}
+	for _, f := range fields {
+		if f.Needed && f.Kind == s.GetKind() {
+			c.needs(path+"."+f.Name, f.Given && (!f.Blank || f.Kind == reads.StepSession), f.Kind)
 		}
-		c.needs(path+".value", s.Value != nil, session)
 	}
 }
 

@@ -109,6 +109,6 @@ func (c *checker) sql(path, text string) {
 		}
 	}
 	if !filtered {
-		c.fail(path, "must hold $__orgFilter, which restricts it to the organization")
+		c.fail(path, "must contain $__orgFilter, for example in WHERE $__orgFilter; it is always true here")
 	}
 }
