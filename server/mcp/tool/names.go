@@ -135,8 +135,8 @@ func (c *Call) window() (start, end time.Time) {
 	return start.Truncate(time.Minute), end
 }
 
-// unknown asks for a name in the time range, and if nobody sent it there, in the longest one until now. It returns a note for a name that is only
-// silent, and an *InputError for one that does not exist.
+// unknown asks for a name in the time range, and if nobody sent it there, in the longest one until now. It returns a note for a name
+// that is only silent, and an *InputError for one that does not exist.
 func (t *Tool) unknown(ctx context.Context, l lookup, start, end, now time.Time) (note string, err error) {
 	warning, ok := t.ask(ctx, l, start, end)
 	if !ok || warning == "" {
