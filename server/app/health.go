@@ -9,6 +9,10 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/svc-observability/svc/server/ingest/queue"
+	"github.com/svc-observability/svc/server/limits"
+	"github.com/svc-observability/svc/server/warehouse"
 )
 
 // mountHealth serves the paths of load balancers and monitors, without credentials: /healthz (the process answers), /readyz (the
@@ -21,12 +25,12 @@ func (a *App) mountHealth(mux *http.ServeMux) {
 		ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
 		defer cancel()
 		status, checks := http.StatusOK, map[string]string{}
-		for name, err := range a.checks(ctx) {
+		for name, c := range a.checks(ctx) {
 			checks[name] = "ok"
-			if err != nil {
-				// The reason goes to the log only, because this path asks for no credential.
-				a.log.Warn("not ready", "check", name, "error", err)
-				checks[name] = "unavailable"
+			if c.err != nil {
+				// The error goes to the log only, because this path asks for no credential.
+				a.log.Warn("not ready", "check", name, "error", c.err)
+				checks[name] = c.fault
 				status = http.StatusServiceUnavailable
 			}
 		}
@@ -41,15 +45,49 @@ func (a *App) mountHealth(mux *http.ServeMux) {
 	mux.Handle("GET /metrics", promhttp.HandlerFor(a.registry, promhttp.HandlerOpts{Registry: a.registry}))
 }
 
-func (a *App) checks(ctx context.Context) map[string]error {
-	return map[string]error{"database": a.store.Ping(ctx), "warehouse": a.warehouse.Ping(ctx)}
+// check is the state of a part that requests need. The fault is a constant text, which anybody may see.
+type check struct {
+	err   error
+	fault string
+}
+
+func (a *App) checks(ctx context.Context) map[string]check {
+	all := map[string]check{"database": {a.store.Ping(ctx), "unavailable"}, "warehouse": a.checkWarehouse(ctx)}
+	if a.queue != nil {
+		all["ingest_queue"] = a.checkQueue()
+	}
+	return all
+}
+
+func (a *App) checkWarehouse(ctx context.Context) check {
+	err := a.warehouse.Ping(ctx)
+	if errors.Is(err, warehouse.ErrHeld) {
+		return check{err, "unavailable: it could not be opened or migrated; the log has the reason, and data/queue keeps what is sent"}
+	}
+	if err != nil {
+		return check{err, "unavailable: it does not answer"}
+	}
+	if a.pipeline != nil {
+		if s := a.pipeline.Stats(); s.Failing != nil && time.Since(s.FailingSince) > limits.InsertsFail {
+			return check{s.Failing, "inserts fail: the log has the reason, and the queue keeps what is sent"}
+		}
+	}
+	return check{}
+}
+
+func (a *App) checkQueue() check {
+	err := a.queue.Writable()
+	if errors.Is(err, queue.ErrFull) {
+		return check{err, "full: it has reached its bound, or the disk has no room for it; exporters must retry"}
+	}
+	return check{err, "unavailable: it cannot write; exporters must retry"}
 }
 
 // ready returns the combined result of all checks, for gRPC health.
 func (a *App) ready(ctx context.Context) error {
 	var errs []error
-	for _, err := range a.checks(ctx) {
-		errs = append(errs, err)
+	for _, c := range a.checks(ctx) {
+		errs = append(errs, c.err)
 	}
 	return errors.Join(errs...)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/svc-observability/svc/server/bootstrap"
 	"github.com/svc-observability/svc/server/config"
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // listeners are the ports of this process. The ingest ports are nil without that role.
@@ -26,11 +27,12 @@ func (a *App) listen(ctx context.Context) error {
 		key  string
 		addr string
 		on   bool
+		each int // connections of one address
 	}{
 		// Every role serves health and metrics.
-		{&a.listeners.api, "api-addr", a.cfg.APIAddr, true},
-		{&a.listeners.ingest, "ingest-addr", a.cfg.IngestAddr, a.cfg.Roles.Has(config.RoleIngest)},
-		{&a.listeners.otlp, "otlp-grpc-addr", a.cfg.OTLPGRPCAddr, a.cfg.Roles.Has(config.RoleIngest)},
+		{&a.listeners.api, "api-addr", a.cfg.APIAddr, true, limits.ConnectionsOfAddress},
+		{&a.listeners.ingest, "ingest-addr", a.cfg.IngestAddr, a.cfg.Roles.Has(config.RoleIngest), 0},
+		{&a.listeners.otlp, "otlp-grpc-addr", a.cfg.OTLPGRPCAddr, a.cfg.Roles.Has(config.RoleIngest), 0},
 	} {
 		if !l.on {
 			continue
@@ -42,7 +44,7 @@ func (a *App) listen(ctx context.Context) error {
 			}
 			return fmt.Errorf("--%s: %w", l.key, err)
 		}
-		*l.to = ln
+		*l.to = newCrowd(ln, l.each, connectionsOfPort())
 		// Serving closes the listener too. A second close is harmless.
 		a.onClose(l.key, func(context.Context) error {
 			if err := ln.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
@@ -105,10 +107,21 @@ func (a *App) httpServer(name string, h http.Handler) *http.Server {
 	protocols.SetHTTP1(true)
 	protocols.SetUnencryptedHTTP2(true)
 	s := &http.Server{
-		Handler: h, Protocols: protocols, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		Handler: patient(noSniff(h), limits.APIBodyTime, limits.APIAnswerTime), Protocols: protocols, ReadHeaderTimeout: limits.HeaderTime,
+		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		// A caller over HTTP/2 that takes nothing loses its connection too.
+		HTTP2: &http.HTTP2Config{WriteByteTimeout: limits.APIAnswerTime, MaxConcurrentStreams: 100},
 	}
 	a.onCloseDoor(name+" server", a.shutdown(s, name))
 	return s
+}
+
+// noSniff keeps browsers from guessing the type of an answer from its content.
+func noSniff(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		next.ServeHTTP(w, r)
+	})
 }
 
 // shutdown lets running requests end, and cuts them off when the time for that is over.

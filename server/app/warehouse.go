@@ -26,8 +26,10 @@ const migrateFor = time.Minute
 func Socket(cfg config.Config) string { return filepath.Join(cfg.DataDir, "warehouse.sock") }
 
 func (a *App) openWarehouse(ctx context.Context) error {
+	var damaged error
 	if a.cfg.WarehouseURL.Reveal() == "" {
-		if err := a.startEngine(ctx); err != nil {
+		var err error
+		if damaged, err = a.startEngine(ctx); err != nil {
 			return err
 		}
 	}
@@ -37,16 +39,21 @@ func (a *App) openWarehouse(ctx context.Context) error {
 	}
 	a.warehouse = wh
 	a.onCloseUntil("warehouse", limits.StopEngine, func(context.Context) error { return wh.Close() })
+	if damaged != nil {
+		a.repairLater(damaged)
+		return nil
+	}
 	a.opts.Progress("Migrating the warehouse")
 	deadline := time.Now().Add(migrateFor)
 	for {
-		err := wh.Migrate(ctx)
+		err := a.prepareWarehouse(ctx)
 		if err == nil {
-			return a.claimWarehouse(ctx)
+			return nil
 		}
 		if !errors.Is(err, warehouse.ErrUnavailable) || time.Now().After(deadline) {
-			if a.cfg.WarehouseURL.Reveal() != "" {
-				return fmt.Errorf("warehouse-url: %s: %w", wh, err)
+			if a.goesOnWithout(ctx, err) {
+				a.repairLater(err)
+				return nil
 			}
 			return err
 		}
@@ -70,13 +77,14 @@ func OpenWarehouse(ctx context.Context, cfg config.Config, opts Options) (*wareh
 }
 
 // startEngine starts the process of the embedded engine. The process gets its settings as every svc process does: by flags and
-// variables.
-func (a *App) startEngine(ctx context.Context) error {
+// variables. If the engine cannot open the data of an existing installation, the error is damaged, and the process is started again
+// and again.
+func (a *App) startEngine(ctx context.Context) (damaged, err error) {
 	command := a.opts.WarehouseCommand
 	if len(command) == 0 {
 		self, err := os.Executable()
 		if err != nil {
-			return fmt.Errorf("finding this program: %w", err)
+			return nil, fmt.Errorf("finding this program: %w", err)
 		}
 		command = []string{self, "warehouse"}
 	}
@@ -85,19 +93,24 @@ func (a *App) startEngine(ctx context.Context) error {
 	if a.cfg.ChdbLib != "" {
 		env = append(env, chdb.LibraryVariable+"="+a.cfg.ChdbLib)
 	}
-	s, err := chdb.Start(ctx, chdb.SupervisorConfig{
+	process := chdb.SupervisorConfig{
 		Command: append(append([]string{}, command...), "--data-dir", dir, "--socket", socket), Env: env,
 		DataDir: dir, Socket: socket, Logger: a.log,
-	})
+	}
+	s, err := chdb.Start(ctx, process)
+	if errors.Is(err, chdb.ErrCannotOpen) && a.goesOnWithout(ctx, err) {
+		damaged = err
+		s, err = chdb.StartLater(process)
+	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	a.supervisor = s
 	a.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 		Name: "svc_warehouse_restarts_total", Help: "Restarts of the process of the embedded engine.",
 	}, func() float64 { return float64(s.Restarts()) }))
 	a.onCloseUntil("embedded engine", limits.StopEngine, a.stopEngine)
-	return nil
+	return damaged, nil
 }
 
 // rollups returns the time since which the rollups are complete.

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -55,6 +56,9 @@ func TestDiskFull(t *testing.T) {
 	if refused == 0 || len(acknowledged) == 0 {
 		t.Fatalf("%d acknowledged, %d refused: the disk never filled", len(acknowledged), refused)
 	}
+	if status, text := readiness(t, p); status != http.StatusServiceUnavailable || !strings.Contains(text, `"ingest_queue":"full: `) {
+		t.Errorf("/readyz of a full disk: %d %s", status, text)
+	}
 	if err := os.Remove(ballast); err != nil {
 		t.Fatal(err)
 	}
@@ -64,6 +68,9 @@ func TestDiskFull(t *testing.T) {
 	}
 	for _, n := range append(acknowledged, 1000) {
 		eventually(t, "an acknowledged span", func() bool { status, _ := readTrace(t, &p.Server, n); return status == http.StatusOK })
+	}
+	if status, text := readiness(t, p); status != http.StatusOK {
+		t.Errorf("/readyz with room again: %d %s", status, text)
 	}
 	t.Logf("%d acknowledged and readable, %d refused", len(acknowledged), refused)
 	if code := p.Stop(t); code != 0 {

@@ -4,22 +4,21 @@ import (
 	"sync"
 
 	"github.com/svc-observability/svc/server/apierr"
-	"github.com/svc-observability/svc/server/principal"
 )
 
 // budget bounds the memory of bodies. An organization may hold as much as it leaves free: half of the budget if it is alone, a
 // third if two organizations take all they can, and so on. Some memory therefore stays free for others, however many
-// organizations flood.
+// organizations flood. The public keys of an organization count as an organization of their own.
 type budget struct {
 	limit int
 
 	mu    sync.Mutex
 	total int
-	used  map[principal.OrgID]int
+	used  map[share]int
 }
 
 func newBudget(limit int) *budget {
-	return &budget{limit: limit, used: map[principal.OrgID]int{}}
+	return &budget{limit: limit, used: map[share]int{}}
 }
 
 type budgetOutcome int
@@ -32,34 +31,34 @@ const (
 	budgetAll
 )
 
-// take counts n bytes for an organization, or returns the reason for a refusal. It never waits, because a waiting request itself
+// take counts n bytes for a share, or returns the reason for a refusal. It never waits, because a waiting request itself
 // holds memory.
-func (b *budget) take(org principal.OrgID, n int) budgetOutcome {
+func (b *budget) take(s share, n int) budgetOutcome {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	used, total := b.used[org]+n, b.total+n
+	used, total := b.used[s]+n, b.total+n
 	if total > b.limit || used > b.limit-total && used > b.floor() {
 		if used > n {
 			return budgetShare
 		}
 		return budgetAll // other organizations hold the memory
 	}
-	b.used[org], b.total = used, total
+	b.used[s], b.total = used, total
 	return budgetTaken
 }
 
 // floor is the memory that an organization gets as long as any is left. Small requests thus pass while others send large ones.
 func (b *budget) floor() int { return b.limit / 64 }
 
-func (b *budget) give(org principal.OrgID, n int) {
+func (b *budget) give(s share, n int) {
 	if n == 0 {
 		return
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.total -= n
-	if b.used[org] -= n; b.used[org] == 0 {
-		delete(b.used, org)
+	if b.used[s] -= n; b.used[s] == 0 {
+		delete(b.used, s)
 	}
 }
 
@@ -71,7 +70,7 @@ func (b *budget) inUse() int {
 
 // charge counts n more bytes of a buffer against Limits.Buffered.
 func (g *Gateway) charge(buf *buffer, n int) *apierr.Error {
-	switch g.budget.take(buf.org, n) {
+	switch g.budget.take(buf.share, n) {
 	case budgetShare:
 		return apierr.New(
 			apierr.IngestRateLimited,

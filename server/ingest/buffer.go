@@ -14,7 +14,6 @@ import (
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/ingest/inflate"
 	"github.com/svc-observability/svc/server/limits"
-	"github.com/svc-observability/svc/server/principal"
 )
 
 const (
@@ -33,8 +32,8 @@ type buffer struct {
 	b []byte
 	// charged is the part of Limits.Buffered that the buffer holds.
 	charged int
-	// org is the organization that the bytes are charged to.
-	org principal.OrgID
+	// share is what the bytes are charged to.
+	share share
 	// kept is set if another goroutine may still read the memory after the request. The garbage collector then frees it.
 	kept bool
 }
@@ -43,12 +42,12 @@ type bufferPool struct{ pool sync.Pool }
 
 // get returns memory for a request of an organization. The caller that fills it must charge the memory that the buffer already
 // has.
-func (p *bufferPool) get(org principal.OrgID) *buffer {
+func (p *bufferPool) get(s share) *buffer {
 	if buf, ok := p.pool.Get().(*buffer); ok {
-		buf.org = org
+		buf.share = s
 		return buf
 	}
-	return &buffer{org: org}
+	return &buffer{share: s}
 }
 
 func (p *bufferPool) put(buf *buffer) {
@@ -64,7 +63,7 @@ func (g *Gateway) release(buf *buffer) {
 	if buf == nil {
 		return
 	}
-	g.budget.give(buf.org, buf.charged)
+	g.budget.give(buf.share, buf.charged)
 	buf.charged = 0
 	if !buf.kept {
 		g.buffers.put(buf)
@@ -79,13 +78,14 @@ var errTooLong = errors.New("longer than the limit")
 func fill(buf *buffer, src io.Reader, hint, limit int, grow func(n int) *apierr.Error) error {
 	b := buf.b[:0]
 	defer func() { buf.b = b }()
-	// One byte more than expected lets the read that finds the end happen without growing.
-	if err := reserve(&b, min(max(hint+1, firstBuffer), limit+1), grow); err != nil {
+	// The memory for the hint comes with the first bytes, so that a sender of none holds little. One byte more than expected lets the
+	// read that finds the end happen without growing.
+	if err := reserve(&b, min(firstBuffer, limit+1), grow); err != nil {
 		return err
 	}
 	for {
 		if len(b) == cap(b) {
-			if err := reserve(&b, min(2*cap(b), limit+1), grow); err != nil {
+			if err := reserve(&b, min(max(2*cap(b), hint+1), limit+1), grow); err != nil {
 				return err
 			}
 		}
@@ -118,6 +118,9 @@ func reserve(b *[]byte, n int, grow func(n int) *apierr.Error) error {
 
 // gunzip decompresses a whole gzip file, which may have several members, into buf. A body that turns out to be large is promoted first.
 func (g *Gateway) gunzip(ctx context.Context, buf *buffer, compressed []byte, permit *decodePermit) *apierr.Error {
+	if len(compressed) == 0 {
+		return notGzip(compressed, gzip.ErrHeader)
+	}
 	limit := permit.bound(largeFrom, g.limits.Decompressed)
 	err := g.gunzipWithin(ctx, buf, compressed, limit)
 	if errors.Is(err, errTooLong) && limit < g.limits.Decompressed {

@@ -23,7 +23,7 @@ func (g *Gateway) inflatedSize(ctx context.Context, compressed []byte, permit *d
 	if err := zr.reset(compressed); err != nil {
 		return 0, chunkNotGzip(compressed, err)
 	}
-	window := g.buffers.get("") // not charged
+	window := g.buffers.get(share{}) // not charged
 	defer g.release(window)
 	if cap(window.b) < firstBuffer {
 		window.b = make([]byte, 0, firstBuffer)

@@ -19,7 +19,7 @@ func (g *Gateway) enqueue(
 	set *blocks.Set,
 	buffers ...*buffer,
 ) (taken bool, _ *apierr.Error) {
-	head := g.buffers.get(header.Org)
+	head := g.buffers.get(share{org: header.Org})
 	defer g.release(head)
 	head.b = header.Append(head.b[:0])
 	started := time.Now()

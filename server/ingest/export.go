@@ -67,7 +67,7 @@ func (g *Gateway) store(ctx context.Context, e *export) (fail *apierr.Error) {
 		return fail
 	}
 	set = g.sets.Get(e.purpose())
-	work := g.buffers.get(e.key.Org)
+	work := g.buffers.get(e.key.share())
 	defer g.release(work)
 	e.sent = len(e.body)
 	payload, fail := g.decode(ctx, e, &header, work, set, permit)

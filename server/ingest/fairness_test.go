@@ -120,14 +120,14 @@ func TestDecoderSlotTimesOut(t *testing.T) {
 func TestBudget(t *testing.T) {
 	b := newBudget(6400)
 	fill := func(org principal.OrgID) int {
-		for b.take(org, 100) == budgetTaken {
+		for b.take(share{org: org}, 100) == budgetTaken {
 		}
-		return b.used[org]
+		return b.used[share{org: org}]
 	}
 	if n := fill("a"); n != 3200 {
 		t.Errorf("alone it got %d of 6400", n)
 	}
-	if got := b.take("a", 100); got != budgetShare {
+	if got := b.take(share{org: "a"}, 100); got != budgetShare {
 		t.Errorf("over its share: %d", got)
 	}
 	if n := fill("b"); n != 1600 {
@@ -141,10 +141,10 @@ func TestBudget(t *testing.T) {
 	if b.total < 6300 || b.total > b.limit {
 		t.Errorf("%d in use", b.total)
 	}
-	for b.take("last", 1) == budgetTaken && b.used["last"] < b.floor() {
+	for b.take(share{org: "last"}, 1) == budgetTaken && b.used[share{org: "last"}] < b.floor() {
 	}
-	b.give("a", 3200)
-	if got := b.take("last", 100); got != budgetTaken {
+	b.give(share{org: "a"}, 3200)
+	if got := b.take(share{org: "last"}, 100); got != budgetTaken {
 		t.Errorf("with room again: %d", got)
 	}
 	for org, n := range b.used {
@@ -153,16 +153,16 @@ func TestBudget(t *testing.T) {
 	if b.total != 0 || len(b.used) != 0 {
 		t.Errorf("left %d, %v", b.total, b.used)
 	}
-	if got := b.take("large", 5000); got != budgetAll {
+	if got := b.take(share{org: "large"}, 5000); got != budgetAll {
 		t.Errorf("more than may be had at all: %d", got)
 	}
-	if got := b.take("a", 3200); got != budgetTaken {
+	if got := b.take(share{org: "a"}, 3200); got != budgetTaken {
 		t.Fatal(got)
 	}
 	for i := range 64 {
-		b.take(principal.OrgID(fmt.Sprint("small", i)), 50)
+		b.take(share{org: principal.OrgID(fmt.Sprint("small", i))}, 50)
 	}
-	if got := b.take("newcomer", 100); got != budgetAll {
+	if got := b.take(share{org: "newcomer"}, 100); got != budgetAll {
 		t.Errorf("nothing left: %d", got)
 	}
 }

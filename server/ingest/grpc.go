@@ -69,6 +69,7 @@ func (g *Gateway) GRPCServer() *http.Server {
 		PingTimeout:                   20 * time.Second,
 	}
 	server.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header()["X-Content-Type-Options"] = g.noSniff
 		if signal, ok := exports[r.URL.Path]; ok {
 			g.serveCall(w, r, signal)
 			return
@@ -133,14 +134,18 @@ func (g *Gateway) receiveCall(ctx context.Context, r *http.Request, e *export) *
 	if fail := g.paced(&key); fail != nil {
 		return fail
 	}
-	if fail := g.admit(key.Org); fail != nil {
+	place, fail := g.admit(ctx, key.share())
+	if fail != nil {
 		return fail
 	}
-	defer g.inFlight.leave(key.Org)
-	body := g.buffers.get(key.Org)
+	defer place.leave()
+	body := g.buffers.get(key.share())
 	defer g.release(body)
 	gzip, fail := g.readMessage(ctx, body, r)
 	if fail != nil {
+		return fail
+	}
+	if fail := place.enter(); fail != nil {
 		return fail
 	}
 	e.key, e.discard, e.body, e.held, e.gzip = key, discard, body.b, body, gzip

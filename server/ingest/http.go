@@ -44,6 +44,7 @@ func (g *Gateway) HTTPHandler() http.Handler {
 func (g *Gateway) route(endpoints map[string]endpoint) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
+		h["X-Content-Type-Options"] = g.noSniff
 		h.Set(requestid.Header, requestid.Choose(r.Header.Get(requestid.Header)))
 		allowOrigin(h)
 		e, found := endpoints[r.URL.Path]
@@ -186,7 +187,9 @@ func (g *Gateway) begin(w http.ResponseWriter, r *http.Request) (ctx context.Con
 	g.metrics.open.Inc()
 	ctx, cancel := context.WithDeadline(r.Context(), started.Add(g.limits.Request))
 	// A test recorder does not support deadlines, a real connection does. The context is checked in both cases.
-	_ = http.NewResponseController(w).SetReadDeadline(started.Add(g.limits.Request))
+	c := http.NewResponseController(w)
+	_ = c.SetReadDeadline(started.Add(g.limits.Request))
+	ctx = context.WithValue(ctx, bodyEndKey{}, func() { _ = c.SetReadDeadline(time.Now()) })
 	return ctx, started, func() {
 		cancel()
 		g.metrics.open.Dec()
@@ -227,10 +230,11 @@ func (g *Gateway) receiveBody(
 	media func(http.Header) *apierr.Error,
 	store func(key Key, discard bool, body *buffer) *apierr.Error,
 ) *apierr.Error {
-	if fail := g.admit(key.Org); fail != nil {
+	place, fail := g.admit(ctx, key.share())
+	if fail != nil {
 		return fail
 	}
-	defer g.inFlight.leave(key.Org)
+	defer place.leave()
 	if r.ContentLength > int64(g.limits.Body) {
 		return g.bodyTooLarge()
 	}
@@ -241,12 +245,15 @@ func (g *Gateway) receiveBody(
 		}
 		return fail
 	}
-	body := g.buffers.get(key.Org)
+	body := g.buffers.get(key.share())
 	defer g.release(body)
 	if fail := g.readBody(ctx, body, r); fail != nil {
 		return fail
 	}
 	r.Body = http.NoBody // tells refuse that the body was read
+	if fail := place.enter(); fail != nil {
+		return fail
+	}
 	return store(key, discard, body)
 }
 
@@ -322,7 +329,7 @@ func mediaType(h http.Header, e *export) (string, *apierr.Error) {
 		case strings.Contains(strings.ToLower(sent), "json"):
 			e.json, media = true, mediaJSON
 		case base == mediaProtobuf, base == "application/protobuf", base == "application/octet-stream":
-			media = base
+			// Some exporters send one of the other names. OTLP knows only the first, so the answer has that.
 		default:
 			return "", apierr.New(apierr.IngestUnsupportedMediaType,
 				"This Content-Type is not supported. Send application/x-protobuf or application/json.")

@@ -10,7 +10,8 @@ const (
 	IngestColumns = 256 << 20
 	// Recording bounds a chunk of a session's recording after decompression.
 	Recording = 1 << 30
-	// IngestRequests is how many requests of one organization may be in progress.
+	// IngestRequests is how many requests of one organization may be in progress with its public keys, and again with its other keys:
+	// everybody can read a public key. It is for requests whose body is there, and again for those whose body is being read.
 	IngestRequests = 1000
 	IngestTime     = 30 * time.Second
 	// LargeBody is the size after decompression from which bodies are decoded one at a time. At most LargeBodiesWaiting of them
@@ -32,7 +33,7 @@ func ingest() []Limit {
 		size("IngestDecompressed", IngestDecompressed, "An ingest request is at most %s after decompression.").set("ingest-max-decompressed-bytes"),
 		size("IngestColumns", IngestColumns, "The rows of an ingest request take at most %s."),
 		size("Recording", Recording, "A chunk of a session's recording is at most %s after decompression."),
-		count("IngestRequests", IngestRequests, "An organization may have %s ingest requests in progress."),
+		count("IngestRequests", IngestRequests, "An organization may have %s ingest requests in progress with its public keys, and as many with its other keys."),
 		lasts("IngestTime", IngestTime, "An ingest request takes at most %s."),
 		size("LargeBody", LargeBody, "Ingest requests of %s and more after decompression are decoded one at a time."),
 		count("LargeBodiesWaiting", LargeBodiesWaiting, "At most %s such large requests wait for their turn."),

@@ -89,7 +89,7 @@ func Table() []Group {
 		{"Dashboards", dashboards()},
 		{"SQL", sql()},
 		{"Settings of an organization", settings()},
-		{"Stop of a server", stop()},
+		{"Start and stop of a server", startStop()},
 	}
 }
 

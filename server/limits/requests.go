@@ -14,6 +14,20 @@ const (
 	OAuthBody     = 32 << 10
 	OAuthDocument = 5 << 10
 
+	// HeaderTime is for the header of a request. APIBodyTime is for the body of a request to the API; it grows by a second with each 64
+	// KiB that arrive. APIAnswerTime is for each part of an answer that the caller takes.
+	HeaderTime    = 10 * time.Second
+	APIBodyTime   = 20 * time.Second
+	APIAnswerTime = 20 * time.Second
+	// Connections bounds the open connections of a port, ConnectionsOfAddress those of one address to the API port.
+	Connections          = 20_000
+	ConnectionsOfAddress = 1000
+	// AnswerRows is for the records of a page of logs, AnswerTrace for the spans of a trace.
+	AnswerRows  = 4 << 20
+	AnswerTrace = 16 << 20
+	// ReadResult bounds the result of any other read.
+	ReadResult = 64 << 20
+
 	DefaultPage = 20
 	LargestPage = 100
 
@@ -25,7 +39,7 @@ const (
 	ReadsOfOrganization = 6
 	// ReadEnd is how long a cancelled read may go on in the embedded engine. After that, the engine restarts, and the organization begins
 	// no reads for ReadPause, or no SQL for SQLPause.
-	ReadEnd   = 8 * time.Second
+	ReadEnd   = 5 * time.Second
 	ReadPause = time.Minute
 )
 
@@ -35,6 +49,14 @@ func requests() []Limit {
 		size("GRPCMessage", GRPCMessage, "A message over gRPC, of OTLP or of the API, or over Connect is at most %s; of the API also after decompression.").set("grpc-max-message-bytes"),
 		size("OAuthBody", OAuthBody, "A body of an OAuth request is at most %s."),
 		size("OAuthDocument", OAuthDocument, "The metadata of an OAuth client takes at most %s."),
+		lasts("HeaderTime", HeaderTime, "The header of a request arrives within %s."),
+		lasts("APIBodyTime", APIBodyTime, "The body of a request to the API arrives within %s, and 1 second more for each 64 KiB."),
+		lasts("APIAnswerTime", APIAnswerTime, "A caller of the API takes each 256 KiB of an answer within %s."),
+		count("Connections", Connections, "A port has at most %s open connections, or a quarter of the files that the process may open."),
+		count("ConnectionsOfAddress", ConnectionsOfAddress, "One address has at most %s open connections to the API port."),
+		size("AnswerRows", AnswerRows, "A page of log records ends early when its records take %s. A single record may be larger."),
+		size("AnswerTrace", AnswerTrace, "A trace is cut when its spans take %s."),
+		size("ReadResult", ReadResult, "The result of a read of telemetry is at most %s."),
 		count("DefaultPage", DefaultPage, "A page of a list has %s items when a request does not say how many."),
 		count("LargestPage", LargestPage, "A page of a list has at most %s items."),
 		lasts("ReadTime", ReadTime, "A read of telemetry takes at most %s."),

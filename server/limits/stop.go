@@ -1,5 +1,13 @@
 package limits
 
+import "time"
+
+// WarehouseRetry is how often a server that started without its warehouse tries to open it.
+const WarehouseRetry = 5 * time.Second
+
+// InsertsFail is how long inserts into the warehouse must fail without a success until /readyz tells.
+const InsertsFail = 5 * time.Second
+
 // The parts of the shutdown timeout, in percent from its beginning, until which the steps of a stop must have ended. A step that
 // ends earlier leaves its time to the next one. The last percents are left for the end of the process.
 const (
@@ -13,8 +21,10 @@ const (
 	StopEngine = 95
 )
 
-func stop() []Limit {
+func startStop() []Limit {
 	return []Limit{
+		lasts("WarehouseRetry", WarehouseRetry, "A server whose warehouse is damaged or out of reach at the start tries to open it every %s."),
+		lasts("InsertsFail", InsertsFail, "`/readyz` tells when inserts into the warehouse have failed for %s."),
 		count("StopRequests", StopRequests, "A stop waits for open requests until %s percent of `shutdown-timeout` have passed, and then cuts them off."),
 		count("StopBacklog", StopBacklog, "A stop stores the queue's telemetry until %s percent of it have passed. The rest stays in the queue for the next start."),
 		count("StopSaves", StopSaves, "A stop saves usage counts and the last answers to keys until %s percent of it have passed."),

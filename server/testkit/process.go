@@ -162,7 +162,12 @@ func (p *Process) keep(path string) {
 func keysFile(dataDir string) string { return strings.TrimRight(dataDir, "/") + ".keys.json" }
 
 // WaitReady waits for the bootstrap file and for /readyz.
-func (p *Process) WaitReady(limit time.Duration) error {
+func (p *Process) WaitReady(limit time.Duration) error { return p.waitFor("/readyz", limit) }
+
+// WaitUp waits for the bootstrap file and for /healthz: the server answers, but a part of it may be unavailable.
+func (p *Process) WaitUp(limit time.Duration) error { return p.waitFor("/healthz", limit) }
+
+func (p *Process) waitFor(path string, limit time.Duration) error {
 	bootstrap := filepath.Join(p.DataDir, "bootstrap.json")
 	deadline := time.Now().Add(limit)
 	for time.Now().Before(deadline) {
@@ -174,7 +179,7 @@ func (p *Process) WaitReady(limit time.Duration) error {
 		p.keep(bootstrap)
 		if p.BaseURL != "" && fileExists(bootstrap) {
 			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-			req, _ := http.NewRequestWithContext(ctx, http.MethodGet, p.BaseURL+"/readyz", nil)
+			req, _ := http.NewRequestWithContext(ctx, http.MethodGet, p.BaseURL+path, nil)
 			res, err := http.DefaultClient.Do(req)
 			cancel()
 			if err == nil {

@@ -14,6 +14,9 @@ func (w *Warehouse) InsertRows(ctx context.Context, table string, columns []stri
 	if !namePattern.MatchString(table) {
 		return fmt.Errorf("insert: %q is not a table name", table)
 	}
+	if err := w.usable(); err != nil {
+		return err
+	}
 	settings := clickhouse.Settings{}
 	for name, values := range w.insertParams(table, "", token) {
 		if name != "query" && name != "database" {

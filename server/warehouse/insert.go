@@ -31,6 +31,9 @@ func (w *Warehouse) insert(ctx context.Context, table string, params url.Values,
 	if !namePattern.MatchString(table) {
 		return fmt.Errorf("insert: %q is not a table name", table)
 	}
+	if err := w.usable(); err != nil {
+		return err
+	}
 	res, err := w.post(ctx, params, body)
 	if err != nil {
 		return err

@@ -15,11 +15,13 @@ type Limits struct {
 	Memory     uint64 // bytes; aggregation and sorting go to disk before that
 	RowsToRead uint64
 	ResultRows uint64
+	// ResultBytes bounds the size of the result, which the server holds in memory.
+	ResultBytes uint64
 }
 
 // DefaultLimits fit the reads of the API.
 func DefaultLimits() Limits {
-	return Limits{Time: limits.ReadTime, Memory: limits.ReadMemory, RowsToRead: 2_000_000_000, ResultRows: 1_000_000}
+	return Limits{Time: limits.ReadTime, Memory: limits.ReadMemory, RowsToRead: 2_000_000_000, ResultRows: 1_000_000, ResultBytes: limits.ReadResult}
 }
 
 func (l Limits) withDefaults() Limits {
@@ -36,6 +38,9 @@ func (l Limits) withDefaults() Limits {
 	if l.ResultRows == 0 {
 		l.ResultRows = d.ResultRows
 	}
+	if l.ResultBytes == 0 {
+		l.ResultBytes = d.ResultBytes
+	}
 	return l
 }
 
@@ -49,6 +54,7 @@ func (l Limits) settings() clickhouse.Settings {
 		"max_bytes_before_external_sort":               number(l.Memory / 2),
 		"max_rows_to_read":                             number(l.RowsToRead),
 		"max_result_rows":                              number(l.ResultRows),
+		"max_result_bytes":                             number(l.ResultBytes),
 		"result_overflow_mode":                         "throw",
 		"cancel_http_readonly_queries_on_client_close": "1",
 	}

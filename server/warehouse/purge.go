@@ -20,6 +20,9 @@ func (w *Warehouse) Holding(ctx context.Context, orgs []principal.OrgID) ([]prin
 	if len(orgs) == 0 {
 		return nil, nil
 	}
+	if err := w.usable(); err != nil {
+		return nil, err
+	}
 	tables, err := w.organizationTables(ctx)
 	if err != nil {
 		return nil, err

@@ -27,6 +27,9 @@ func (w *Warehouse) Query(ctx context.Context, org principal.OrgID, sql string, 
 
 // QueryLimited is Query within the given limits. Fields that are zero take the value of DefaultLimits.
 func (w *Warehouse) QueryLimited(ctx context.Context, org principal.OrgID, limits Limits, sql string, args ...Arg) (*Rows, error) {
+	if err := w.usable(); err != nil {
+		return nil, err
+	}
 	if org == "" {
 		return nil, scopeError("the statement has no organization")
 	}

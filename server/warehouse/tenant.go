@@ -69,6 +69,9 @@ var orgPattern = regexp.MustCompile(`^[A-Za-z0-9_]{1,128}$`)
 // trusted. Package confine checks and wraps it, and the engine runs it under row policies as a user without rights. Errors of the
 // engine are *Error and must not be shown, because their text can contain stored values.
 func (w *Warehouse) SelectConfined(ctx context.Context, org principal.OrgID, sql string, limits TenantLimits) (*TenantResult, error) {
+	if err := w.usable(); err != nil {
+		return nil, err
+	}
 	t, err := w.confined(ctx, org, sql)
 	if err != nil {
 		return nil, err
@@ -249,6 +252,10 @@ func (w *Warehouse) runTenant(ctx context.Context, org principal.OrgID, sql stri
 	params := limits.params()
 	params.Set("database", chdb.TenantPrefix+string(org))
 	params.Set("param_"+orgParam, string(org))
+	if w.endpoint.cluster != "" {
+		// A subquery of IN or JOIN runs once, and every shard gets its rows. Otherwise ClickHouse refuses it (code 288).
+		params.Set("distributed_product_mode", "global")
+	}
 	res, err := w.postAs(bounded, w.tenantCredentials(), params, strings.NewReader(sql))
 	if restarts(err) {
 		res, err = w.postAs(bounded, w.tenantCredentials(), params, strings.NewReader(sql))

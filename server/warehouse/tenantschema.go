@@ -58,6 +58,9 @@ type tenantSchemas struct {
 
 // SQLSchemas describes the tables for SQL, in the order of SQLTables.
 func (w *Warehouse) SQLSchemas(ctx context.Context) ([]SQLSchema, error) {
+	if err := w.usable(); err != nil {
+		return nil, err
+	}
 	s, err := w.tenantSchema(ctx)
 	if err != nil {
 		return nil, err

@@ -15,6 +15,7 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -44,6 +45,8 @@ type Warehouse struct {
 	http     *http.Client
 	limits   Limits
 	log      *slog.Logger
+	// held is the error of Hold.
+	held atomic.Pointer[Error]
 
 	// State for the SQL of tenants, see SelectConfined.
 	schemas         tenantSchemas
@@ -95,6 +98,9 @@ func (w *Warehouse) Close() error {
 
 // Ping reports whether ClickHouse answers statements.
 func (w *Warehouse) Ping(ctx context.Context) error {
+	if err := w.usable(); err != nil {
+		return err
+	}
 	return mapError(ctx, w.conn.Ping(ctx))
 }
 

@@ -159,6 +159,7 @@ func (p *Pipeline) tryInsert(insert insertFunc, t Table, token string, earlier b
 		err := insert(p.ctx, t, token)
 		if err == nil {
 			p.stored(t, earlier)
+			p.count(func(s *Stats) { s.Failing, s.FailingSince = nil, time.Time{} })
 			return nil, nil
 		}
 		if p.ctx.Err() != nil {
@@ -174,7 +175,13 @@ func (p *Pipeline) tryInsert(insert insertFunc, t Table, token string, earlier b
 			return err, nil
 		}
 		wait := p.backoff(attempt)
-		p.count(func(s *Stats) { s.Retries++ })
+		p.count(func(s *Stats) {
+			s.Retries++
+			if s.Failing == nil {
+				s.FailingSince = time.Now()
+			}
+			s.Failing = err
+		})
 		p.logger.Warn("insert failed, trying again", slog.String("table", t.Name()), slog.Int("rows", t.Rows()),
 			slog.Duration("wait", wait), slog.Any("error", err))
 		if !p.sleep(wait) {

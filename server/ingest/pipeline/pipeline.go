@@ -270,6 +270,9 @@ type Stats struct {
 	Quarantined int64
 	// MemoryBytes is the memory of waiting attachments.
 	MemoryBytes int64
+	// Failing is the error of the inserts that are being repeated, since FailingSince. It is nil while inserts succeed.
+	Failing      error
+	FailingSince time.Time
 	// OldestUnflushed is the age of the oldest record that is not yet inserted, or 0 if all are inserted. For records that must
 	// still be read from the log, it is a lower bound: the time since Start.
 	OldestUnflushed time.Duration

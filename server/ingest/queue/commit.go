@@ -241,6 +241,7 @@ func (l *Log) write(group []*pending) error {
 // publish makes the group visible to readers, hands it to the sink and answers the callers.
 func (l *Log) publish(group []*pending) {
 	last := group[len(group)-1].next
+	l.failing.Store(nil)
 	l.mu.Lock()
 	l.total += int64(last.Offset) - l.activeSeg.size
 	l.activeSeg.size = int64(last.Offset)
@@ -271,6 +272,7 @@ func (l *Log) refuse(group []*pending, cause error) {
 	if errors.Is(cause, errBound) && !errors.Is(err, ErrFull) {
 		err = fmt.Errorf("%w: %w: %w", ErrUnavailable, ErrFull, cause)
 	}
+	l.failing.Store(&failure{err: err, at: time.Now()})
 	if now := time.Now(); now.Sub(l.lastRefuse) > refuseLogEvery {
 		l.lastRefuse = now
 		l.logger.Error("queue refuses data", slog.Any("error", err), slog.Int("records", len(group)))

@@ -156,7 +156,39 @@ type Log struct {
 	committed  []Committed
 	lastRefuse time.Time
 
+	// failing is the last failure to write a group, nil after a success.
+	failing atomic.Pointer[failure]
+
 	appended, refused, syncs, commits atomic.Int64
+}
+
+// failure is a group that could not be written.
+type failure struct {
+	err error
+	at  time.Time
+}
+
+// failureCounts is how long Writable remembers a failure. After it, only another append can tell whether the disk writes again.
+const failureCounts = 10 * time.Second
+
+// Writable returns an error if Append fails, or will fail soon, as far as that can be known without writing: the disk has no room
+// for the next segment, or the last group could not be written.
+func (l *Log) Writable() error {
+	if f := l.failing.Load(); f != nil && time.Since(f.at) < failureCounts {
+		return f.err
+	}
+	if l.cfg.MinFreeBytes <= 0 {
+		return nil
+	}
+	free, err := l.fs.Free(l.cfg.Dir)
+	switch {
+	case err != nil:
+		return unavailable(err)
+	case free < uint64(l.cfg.SegmentBytes+l.cfg.MinFreeBytes):
+		return fmt.Errorf("%w: %w: the disk has %d bytes free; the next segment needs %d, and %d stay in reserve", ErrUnavailable, ErrFull, free,
+			l.cfg.SegmentBytes, l.cfg.MinFreeBytes)
+	}
+	return nil
 }
 
 // Subscribe sets the sink. The sink gets every committed record in log order, after the disk has the record and before Append

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/paging"
 
 	"github.com/svc-observability/svc/server/query"
@@ -35,6 +36,8 @@ type LogRow struct {
 	// Record is the hash of all columns, 32 hexadecimal digits. Copy numbers the records that are equal in all columns.
 	Record string `ch:"Record"`
 	Copy   uint64 `ch:"Copy"`
+	// Matching is how many rows the page had before it was cut at limits.AnswerRows.
+	Matching uint64 `ch:"Matching"`
 }
 
 // recordHash identifies a record. Ids and cursors hold it, so its list of columns must never change.
@@ -71,9 +74,16 @@ type LogHorizonRow struct {
 
 const logRowColumns = `Timestamp, ServiceName, TraceId, SpanId, SeverityText, SeverityNumber, Body, EventName, ScopeName, LogAttributes, ResourceAttributes`
 
+// logOrder is the total order of SearchLogs. logBytes is about the memory that a record takes.
+const (
+	logOrder = "Timestamp DESC, ServiceName DESC, TraceId DESC, SpanId DESC, Record DESC, Copy"
+	logBytes = "byteSize(Body, LogAttributes, ResourceAttributes)"
+)
+
 // SearchLogs gives LogRow rows, latest first, from a window that reaches back to LogHorizon. The order is total: records of equal
 // time are ordered by service, ids and the hash of the record, and equal records by their copy number. The hash needs every
 // column. The query therefore first orders by the cheaper columns, to find the few records that need a hash.
+// The rows end early when they take limits.AnswerRows; there is at least one.
 func SearchLogs(s LogSearch) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	const key = "(Timestamp, ServiceName, TraceId, SpanId)"
@@ -90,33 +100,44 @@ func SearchLogs(s LogSearch) sqlbuild.Statement {
 		matching = matching.With("Timestamp <= "+at, key+" <= "+before)
 		whole := fmt.Sprintf("(%s, %s, %s, %s, %s)", at, service, trace, span, b.Bind("before_record", "String", k.Record))
 		page = fmt.Sprintf(`WHERE (Timestamp, ServiceName, TraceId, SpanId, Record) < %[1]s
-    OR (Timestamp, ServiceName, TraceId, SpanId, Record) = %[1]s AND Copy > %[2]s
-`, whole, b.Bind("before_copy", "UInt64", int64(k.Copy)))
+        OR (Timestamp, ServiceName, TraceId, SpanId, Record) = %[1]s AND Copy > %[2]s
+    `, whole, b.Bind("before_copy", "UInt64", int64(k.Copy)))
 	}
 	sql := fmt.Sprintf(`SELECT
-    %[6]s, Record, Copy
+    %[6]s, Record, Copy, Matching
 FROM
 (
     SELECT
         *,
-        row_number() OVER (PARTITION BY Timestamp, ServiceName, TraceId, SpanId, Record) AS Copy
+        count() OVER () AS Matching,
+        sum(%[9]s) OVER (ORDER BY %[8]s ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS Bytes,
+        row_number() OVER (ORDER BY %[8]s) AS Place
     FROM
     (
         SELECT
-            %[6]s,
-            %[1]s AS Record
-        FROM logs
-        WHERE %[2]s
-            AND %[7]s >= (
-                SELECT min(Key) FROM (
-                    SELECT %[7]s AS Key FROM logs
-                    WHERE %[3]s
-                    ORDER BY Key DESC
-                    LIMIT %[4]s))
+            *,
+            row_number() OVER (PARTITION BY Timestamp, ServiceName, TraceId, SpanId, Record) AS Copy
+        FROM
+        (
+            SELECT
+                %[6]s,
+                %[1]s AS Record
+            FROM logs
+            WHERE %[2]s
+                AND %[7]s >= (
+                    SELECT min(Key) FROM (
+                        SELECT %[7]s AS Key FROM logs
+                        WHERE %[3]s
+                        ORDER BY Key DESC
+                        LIMIT %[4]s))
+        )
     )
+    %[5]sORDER BY %[8]s
+    LIMIT %[4]s
 )
-%[5]sORDER BY Timestamp DESC, ServiceName DESC, TraceId DESC, SpanId DESC, Record DESC, Copy
-LIMIT %[4]s`, recordHash, matching.Join(12), older.Join(22), limit, page, logRowColumns, key)
+WHERE Bytes <= %[10]s OR Place = 1
+ORDER BY %[8]s`, recordHash, matching.Join(16), older.Join(26), limit, page, logRowColumns, key, logOrder, logBytes,
+		b.Bind("bytes", "UInt64", int64(limits.AnswerRows)))
 	return b.Statement(sql)
 }
 
@@ -127,7 +148,8 @@ func LogRecord(at time.Time, record string) sqlbuild.Statement {
 	return b.Statement(fmt.Sprintf(`SELECT
     %s,
     %s AS Record,
-    toUInt64(1) AS Copy
+    toUInt64(1) AS Copy,
+    toUInt64(1) AS Matching
 FROM logs
 WHERE %s
     AND Record = %s

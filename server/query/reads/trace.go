@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
@@ -46,11 +47,27 @@ func TraceSpans(traceID string, at time.Time, limit int) sqlbuild.Statement {
 	c := sqlbuild.OfOrganization().With("TraceId = " + b.Bind("trace_id", "String", traceID))
 	near(b, &c, at)
 	return b.Statement(fmt.Sprintf(`SELECT
-    %s
-FROM spans
-WHERE %s
-ORDER BY Timestamp, SpanId
-LIMIT %s`, spanRowColumns, c.Join(4), b.Bind("limit", "UInt32", int64(limit))))
+    %[1]s, Matching
+FROM
+(
+    SELECT
+        *,
+        count() OVER () AS Matching,
+        sum(byteSize(SpanAttributes, ResourceAttributes, EventsName, EventsAttributes, LinksAttributes)) OVER (ORDER BY Timestamp, SpanId
+            ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS Bytes,
+        row_number() OVER (ORDER BY Timestamp, SpanId) AS Place
+    FROM
+    (
+        SELECT
+            %[1]s
+        FROM spans
+        WHERE %[2]s
+        ORDER BY Timestamp, SpanId
+        LIMIT %[3]s
+    )
+)
+WHERE Bytes <= %[4]s OR Place = 1
+ORDER BY Timestamp, SpanId`, spanRowColumns, c.Join(12), b.Bind("limit", "UInt32", int64(limit)), b.Bind("bytes", "UInt64", int64(limits.AnswerTrace))))
 }
 
 // spanRowColumns are the columns of SpanRow.
@@ -65,7 +82,7 @@ func Span(traceID, spanID string, at time.Time) sqlbuild.Statement {
 	c := sqlbuild.OfOrganization().With("TraceId = "+b.Bind("trace_id", "String", traceID), "SpanId = "+b.Bind("span_id", "String", spanID))
 	near(b, &c, at)
 	return b.Statement(fmt.Sprintf(`SELECT
-    %s
+    %s, toUInt64(1) AS Matching
 FROM spans
 WHERE %s
 ORDER BY Timestamp
@@ -95,4 +112,6 @@ type SpanRow struct {
 	LinksSpanID        []string            `ch:"LinksSpanId"`
 	LinksTraceState    []string            `ch:"LinksTraceState"`
 	LinksAttributes    []map[string]string `ch:"LinksAttributes"`
+	// Matching is how many rows the statement had before they were cut at limits.AnswerTrace.
+	Matching uint64 `ch:"Matching"`
 }

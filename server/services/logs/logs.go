@@ -51,11 +51,17 @@ func (s *Service) SearchLogs(ctx context.Context, req *svcv2.SearchLogsRequest) 
 	if err != nil {
 		return nil, err
 	}
-	rows, next := paging.CutAfter(limit, rows, func(last reads.LogRow) string {
+	cursor := func(last reads.LogRow) string {
 		return paging.FormatLog(paging.LogKey{
 			Timestamp: last.Timestamp, Service: last.ServiceName, TraceID: last.TraceID, SpanID: last.SpanID, Record: last.Record, Copy: last.Copy,
 		})
-	})
+	}
+	short := len(rows) <= limit && cut(rows)
+	rows, next := paging.CutAfter(limit, rows, cursor)
+	if short {
+		place := cursor(rows[len(rows)-1])
+		next = &place
+	}
 	res := &svcv2.SearchLogsResponse{Object: "list", HasMore: next != nil, NextCursor: next}
 	for _, row := range rows {
 		p, err := toProto(row)
@@ -66,6 +72,10 @@ func (s *Service) SearchLogs(ctx context.Context, req *svcv2.SearchLogsRequest) 
 	}
 	return res, nil
 }
+
+// cut reports whether the rows end early because they take limits.AnswerRows. The page is shorter then, and more pages follow. Rows that
+// are as many as the statement may give can have further ones of the same time behind them.
+func cut(rows []reads.LogRow) bool { return len(rows) > 0 && rows[0].Matching > uint64(len(rows)) }
 
 const (
 	// The first slice of a search is this part of the window. Each later slice is longer by sliceGrowth.
@@ -93,7 +103,7 @@ func (s *Service) latest(ctx context.Context, org principal.OrgID, search reads.
 		slice.Window.Start = first
 	}
 	rows, err := read.All[reads.LogRow](ctx, s.warehouse, org, reads.SearchLogs(slice))
-	if err != nil || len(rows) == search.Limit || slice.Window.Start.Equal(first) {
+	if err != nil || len(rows) == search.Limit || cut(rows) || slice.Window.Start.Equal(first) {
 		return rows, err
 	}
 	more := false // whether there may be more than the rows of that slice

@@ -16,6 +16,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
 	"github.com/svc-observability/svc/server/query"
@@ -305,6 +306,67 @@ func TestIndexes(t *testing.T) {
 		}
 		if !strings.Contains(plan.String(), index) {
 			t.Errorf("%s is not used:\n%s", index, plan.String())
+		}
+	}
+}
+
+// TestSearchCutsLargePages: a page ends early when its records are large, and the next one goes on without a gap.
+func TestSearchCutsLargePages(t *testing.T) {
+	w := warehousetest.Shared(t)
+	s := New(w, engine.New(engine.Config{Warehouse: w}))
+	const org = "org_large_pages"
+	// The first is larger than a page may be. Two records have the same time, and two are equal.
+	var records []record
+	for i, size := range []int{1 << 20, 1 << 20, 1 << 20, 1 << 20, 100, 1 << 20, 1 << 20, limits.AnswerRows + 1, 1 << 20, 1 << 20} {
+		records = append(records, record{
+			org: org, at: noon().Add(time.Duration(i/2) * time.Hour), service: "s",
+			body: strings.Repeat(string(rune('a'+i)), size),
+		})
+	}
+	records = append(records, records[1], records[9])
+	insert(t, w, records...)
+	for _, limit := range []int32{2, 100} {
+		got, pages := map[string]int{}, 0
+		var cursor *string
+		for last := ""; ; pages++ {
+			if pages > len(records) {
+				t.Fatal("the pages do not end")
+			}
+			res, err := s.SearchLogs(as(t.Context(), org), &svcv2.SearchLogsRequest{
+				StartTime: timestamppb.New(noon()), EndTime: timestamppb.New(noon().Add(6 * time.Hour)), Limit: &limit, Cursor: cursor,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			size := 0
+			for _, l := range res.GetData() {
+				got[l.GetBody()]++
+				size += len(l.GetBody())
+				last = l.GetBody()
+			}
+			if size > limits.AnswerRows && len(res.GetData()) > 1 || len(res.GetData()) == 0 {
+				t.Errorf("limit %d: a page of %d records has %d bytes", limit, len(res.GetData()), size)
+			}
+			if res.GetHasMore() != (res.NextCursor != nil) {
+				t.Fatal("has_more and next_cursor disagree")
+			}
+			if cursor = res.NextCursor; cursor == nil {
+				if last[0] > 'b' {
+					t.Errorf("limit %d: the last record is %.1s", limit, last)
+				}
+				break
+			}
+		}
+		for _, r := range records {
+			got[r.body]--
+		}
+		for body, n := range got {
+			if n != 0 {
+				t.Errorf("limit %d: %.1s… of %d bytes came %d times too often", limit, body, len(body), n)
+			}
+		}
+		if limit == 100 && pages < 2 {
+			t.Errorf("%d pages", pages+1)
 		}
 	}
 }

@@ -47,11 +47,11 @@ func (s *Service) GetTrace(ctx context.Context, req *svcv2.GetTraceRequest) (*sv
 		return nil, notFound()
 	}
 	extent := extentOf(rows)
-	if len(rows) > maxSpans {
+	if len(rows) > maxSpans || rows[0].Matching > uint64(len(rows)) {
 		if extent, err = read.One[reads.TraceExtentRow](ctx, s.warehouse, org, reads.TraceExtent(id)); err != nil {
 			return nil, err
 		}
-		rows = rows[:maxSpans]
+		rows = rows[:min(len(rows), maxSpans)]
 	}
 	return toTrace(id, extent, rows), nil
 }

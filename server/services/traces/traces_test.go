@@ -17,6 +17,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/engine"
@@ -388,5 +389,27 @@ func TestIndexes(t *testing.T) {
 				t.Errorf("%s does not use %s:\n%s", name, index, plan.String())
 			}
 		}
+	}
+}
+
+// TestGetTraceIsCutBySize: a trace whose spans are large is cut, and says so.
+func TestGetTraceIsCutBySize(t *testing.T) {
+	w := warehousetest.Shared(t)
+	s := New(w, engine.New(engine.Config{Warehouse: w}))
+	const org, trace, count = "org_large_trace", "0af7651916cd43dd8448eb211c80319c", 24
+	if err := w.Exec(t.Context(), fmt.Sprintf(`INSERT INTO spans (OrgId, Timestamp, TraceId, SpanId, ServiceName, SpanName, SpanAttributes)
+		SELECT '%s', toDateTime64('%s', 9, 'UTC') + toIntervalSecond(number), '%s', lower(leftPad(hex(number), 16, '0')), 's', 'op', map('k', repeat('x', 1000000))
+		FROM numbers(%d)`, org, noon().Format(time.DateTime), trace, count)); err != nil {
+		t.Fatal(err)
+	}
+	res, err := s.GetTrace(as(t.Context(), org), &svcv2.GetTraceRequest{TraceId: trace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(res.GetSpans()); n == 0 || n*1_000_000 > limits.AnswerTrace || res.GetSpanCount() != count || !res.GetTruncated() {
+		t.Errorf("%d spans of %d, truncated: %v", n, res.GetSpanCount(), res.GetTruncated())
+	}
+	if end := res.GetEndTime().AsTime(); !end.Equal(noon().Add((count - 1) * time.Second)) {
+		t.Errorf("the trace ends at %s", end)
 	}
 }

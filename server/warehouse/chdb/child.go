@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -32,8 +33,12 @@ func (c *child) failure() error {
 		said = "it wrote nothing"
 	}
 	err := fmt.Errorf("the warehouse process ended before it answered (%v): %s", c.cmd.ProcessState, said)
-	if strings.Contains(said, ErrLocked.Error()) {
+	status, _ := c.cmd.ProcessState.Sys().(syscall.WaitStatus)
+	switch {
+	case strings.Contains(said, ErrLocked.Error()):
 		return fmt.Errorf("%w (%w)", err, ErrLocked)
+	case strings.Contains(said, ErrCannotOpen.Error()) || status.Signaled():
+		return fmt.Errorf("%w (%w)", err, ErrCannotOpen)
 	}
 	return err
 }

@@ -55,8 +55,29 @@ type Supervisor struct {
 }
 
 // Start runs the process and returns when it answers. If the process ends before that, Start fails with the output of the
-// process.
+// process. The error is ErrCannotOpen if the data folder is damaged.
 func Start(ctx context.Context, cfg SupervisorConfig) (*Supervisor, error) {
+	s, err := newSupervisor(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.start(ctx); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// StartLater returns a supervisor that starts the process again and again until it answers. It is for a data folder that Start cannot
+// open: an operator repairs it while the rest of the server runs.
+func StartLater(cfg SupervisorConfig) (*Supervisor, error) {
+	s, err := newSupervisor(cfg)
+	if err == nil {
+		go s.supervise(nil)
+	}
+	return s, err
+}
+
+func newSupervisor(cfg SupervisorConfig) (*Supervisor, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -67,7 +88,7 @@ func Start(ctx context.Context, cfg SupervisorConfig) (*Supervisor, error) {
 		}
 		cfg.Command = []string{exe, "warehouse", "--data-dir", cfg.DataDir, "--socket", cfg.Socket}
 	}
-	s := &Supervisor{
+	return &Supervisor{
 		cfg: cfg, log: cfg.Logger, stop: make(chan struct{}), done: make(chan struct{}), changed: make(chan struct{}),
 		client: &http.Client{Timeout: time.Second, Transport: &http.Transport{
 			DisableKeepAlives: true,
@@ -75,26 +96,29 @@ func Start(ctx context.Context, cfg SupervisorConfig) (*Supervisor, error) {
 				return DialUnix(ctx, cfg.Socket)
 			},
 		}},
-	}
+	}, nil
+}
+
+func (s *Supervisor) start(ctx context.Context) error {
 	deadline := time.Now().Add(lockPatience)
 	for {
 		c, err := s.spawn()
 		if err != nil {
-			return nil, err
+			return err
 		}
 		err = s.await(ctx, c)
 		if err == nil {
 			s.setReady(c, true)
 			go s.supervise(c)
-			return s, nil
+			return nil
 		}
 		c.kill()
 		if !errors.Is(err, ErrLocked) || time.Now().After(deadline) {
-			return nil, err
+			return err
 		}
 		select {
 		case <-ctx.Done():
-			return nil, err
+			return err
 		case <-time.After(firstBackoff):
 		}
 	}

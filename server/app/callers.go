@@ -1,0 +1,165 @@
+package app
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/svc-observability/svc/server/limits"
+)
+
+// Steps in which the time for a body and for an answer grows.
+const (
+	bodyStep   = 64 << 10
+	answerStep = 256 << 10
+)
+
+// patient gives the body of a request and its answer a time that grows only with the bytes that the caller sends and takes. A caller
+// that sends slowly or does not read is dropped. A stream may last: each part of it has its own time.
+func patient(h http.Handler, body, answer time.Duration) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c := http.NewResponseController(w)
+		if r.Body != nil && r.Body != http.NoBody {
+			// Deadlines fail on a test's recorder only.
+			_ = c.SetReadDeadline(time.Now().Add(body))
+			r.Body = &timedBody{ReadCloser: r.Body, controller: c, until: time.Now().Add(body)}
+		}
+		h.ServeHTTP(&timedAnswer{ResponseWriter: w, controller: c, each: answer}, r)
+		// The rest of the answer is written, and the rest of the body read, after the handler.
+		_ = c.SetWriteDeadline(time.Now().Add(answer))
+	})
+}
+
+// timedBody ends with a timeout at until. Each bodyStep that arrives adds a second.
+type timedBody struct {
+	io.ReadCloser
+	controller *http.ResponseController
+	until      time.Time
+	read       int
+}
+
+func (b *timedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	before := b.read / bodyStep
+	b.read += n
+	switch steps := b.read / bodyStep; {
+	case err == io.EOF: // from here on, the server reads only to see that the caller leaves
+		_ = b.controller.SetReadDeadline(time.Time{})
+	case steps > before:
+		_ = b.controller.SetReadDeadline(b.until.Add(time.Duration(steps) * time.Second))
+	}
+	return n, err
+}
+
+// timedAnswer gives each step of an answer its own time.
+type timedAnswer struct {
+	http.ResponseWriter
+	controller *http.ResponseController
+	each       time.Duration
+}
+
+// Unwrap is for http.ResponseController.
+func (a *timedAnswer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+
+func (a *timedAnswer) Write(p []byte) (written int, err error) {
+	defer a.rest()
+	for first := true; first || len(p) > 0; first = false {
+		part := p[:min(len(p), answerStep)]
+		_ = a.controller.SetWriteDeadline(time.Now().Add(a.each))
+		n, err := a.ResponseWriter.Write(part)
+		written += n
+		if err != nil {
+			return written, err
+		}
+		p = p[n:]
+	}
+	return written, nil
+}
+
+// rest takes the time limit away until the next part of the answer. HTTP/2 ends a stream whose time is over even if nothing waits to
+// be written.
+func (a *timedAnswer) rest() { _ = a.controller.SetWriteDeadline(time.Time{}) }
+
+// Flush is for code that asks for an http.Flusher.
+func (a *timedAnswer) Flush() { _ = a.FlushError() }
+
+// FlushError is for http.ResponseController.
+func (a *timedAnswer) FlushError() error {
+	defer a.rest()
+	_ = a.controller.SetWriteDeadline(time.Now().Add(a.each))
+	return a.controller.Flush()
+}
+
+// crowd is a listener with a bound on the open connections, of one address and of all. It closes further connections at once, so that
+// the process keeps descriptors for its files and for callers that are already there.
+type crowd struct {
+	net.Listener
+	each, all int // zero means no bound
+	mu        sync.Mutex
+	open      int
+	of        map[string]int
+}
+
+func newCrowd(l net.Listener, each, all int) *crowd {
+	return &crowd{Listener: l, each: each, all: all, of: map[string]int{}}
+}
+
+// Accept returns the next connection within the bounds.
+func (c *crowd) Accept() (net.Conn, error) {
+	for {
+		conn, err := c.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		address, _, _ := net.SplitHostPort(conn.RemoteAddr().String())
+		if c.enter(address) {
+			return &member{Conn: conn, leave: sync.OnceFunc(func() { c.leave(address) })}, nil
+		}
+		_ = conn.Close()
+	}
+}
+
+func (c *crowd) enter(address string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.all > 0 && c.open >= c.all || c.each > 0 && c.of[address] >= c.each {
+		return false
+	}
+	c.open++
+	c.of[address]++
+	return true
+}
+
+func (c *crowd) leave(address string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.open--
+	if c.of[address]--; c.of[address] == 0 {
+		delete(c.of, address)
+	}
+}
+
+// member is a connection that counts until it is closed.
+type member struct {
+	net.Conn
+	leave func()
+}
+
+// Close closes the connection.
+func (m *member) Close() error {
+	m.leave()
+	return m.Conn.Close()
+}
+
+// connectionsOfPort is the bound on the open connections of one port: limits.Connections, or a quarter of the descriptors that this
+// process may have. There are three ports, so a quarter is left for files.
+func connectionsOfPort() int {
+	var files syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
+		return limits.Connections
+	}
+	return int(min(files.Cur/4, limits.Connections))
+}
