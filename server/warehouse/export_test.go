@@ -17,18 +17,6 @@ func (w *Warehouse) MigrateFiles(ctx context.Context, files fs.FS) error {
 	return w.migrate(ctx, files)
 }
 
-// RenderedSQL is the SQL of all migrations for a database and a cluster.
-func RenderedSQL(database, cluster string) ([]string, error) {
-	steps, err := renderMigrations(migrationFiles, database, cluster)
-	var sql []string
-	for _, s := range steps {
-		if s.sql != "" {
-			sql = append(sql, s.sql)
-		}
-	}
-	return sql, err
-}
-
 // Checksums lists the checksum of each statement of the migrations.
 func Checksums() (string, error) {
 	steps, err := renderMigrations(migrationFiles, "svc", "main")

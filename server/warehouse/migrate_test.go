@@ -29,7 +29,7 @@ func raw(t *testing.T, w *warehouse.Warehouse, sql string) string {
 }
 
 func TestRenderedForCluster(t *testing.T) {
-	sql, err := warehouse.RenderedSQL("svc", "main")
+	sql, err := warehouse.ClusterStatements("svc", "main")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestClusterTables(t *testing.T) {
 	if err := e.Exec(t.Context(), "CREATE DATABASE clustered"); err != nil {
 		t.Fatal(err)
 	}
-	sql, err := warehouse.RenderedSQL("clustered", "main")
+	sql, err := warehouse.ClusterStatements("clustered", "main")
 	if err != nil {
 		t.Fatal(err)
 	}

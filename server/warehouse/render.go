@@ -96,6 +96,18 @@ func renderMigrations(files fs.FS, database, cluster string) ([]step, error) {
 	return steps, nil
 }
 
+// ClusterStatements returns the statements that Migrate applies to a cluster, in order.
+func ClusterStatements(database, cluster string) ([]string, error) {
+	steps, err := renderMigrations(migrationFiles, database, cluster)
+	var sql []string
+	for _, s := range steps {
+		if s.sql != "" {
+			sql = append(sql, s.sql)
+		}
+	}
+	return sql, err
+}
+
 // stripComments removes comment lines and the blanks around a statement, so that editing a comment does not change the checksum.
 func stripComments(sql string) string {
 	var b strings.Builder

@@ -252,6 +252,10 @@ func (w *Warehouse) runTenant(ctx context.Context, org principal.OrgID, sql stri
 	params := limits.params()
 	params.Set("database", chdb.TenantPrefix+string(org))
 	params.Set("param_"+orgParam, string(org))
+	if w.endpoint.cluster != "" {
+		// A subquery of IN or JOIN runs once, and every shard gets its rows. Otherwise ClickHouse refuses it (code 288).
+		params.Set("distributed_product_mode", "global")
+	}
 	res, err := w.postAs(bounded, w.tenantCredentials(), params, strings.NewReader(sql))
 	if restarts(err) {
 		res, err = w.postAs(bounded, w.tenantCredentials(), params, strings.NewReader(sql))

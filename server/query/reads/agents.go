@@ -329,7 +329,7 @@ func AgentSessionSpans(w query.Window, session string, payload int) sqlbuild.Sta
                     WHERE %s
                 )`, traces.Join(24))
 	}
-	return b.Statement(fmt.Sprintf(`SELECT * EXCEPT (Own)
+	statement := b.Statement(fmt.Sprintf(`SELECT * EXCEPT (Own)
 FROM
 (
         %s
@@ -337,6 +337,7 @@ FROM
 WHERE Session = %s
 ORDER BY Timestamp, SpanId
 LIMIT %s`, withSession(agentColumns(b.Bind("payload", "UInt32", int64(payload))), c), id, b.Bind("limit", "UInt32", int64(MaxAgentSpans+1))))
+	return statement.Colocated()
 }
 
 // AgentLinkRow is a row of AgentLinks.

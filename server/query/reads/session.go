@@ -220,12 +220,15 @@ func SessionTraces(sessionID string, w query.Window, offset, limit int) sqlbuild
 		),
 		"SpanAttributes['session.id'] = "+id,
 	)
-	spans := sqlbuild.OfOrganization().With("Timestamp >= "+lo, "Timestamp <= "+hi, fmt.Sprintf(`TraceId IN (
-            SELECT arrayJoin(TraceIds) FROM session_replays WHERE %[1]s
-            UNION ALL
-            SELECT TraceId FROM session_events WHERE %[1]s
-            UNION ALL
-            SELECT TraceId FROM spans WHERE %[2]s)`, of.Join(16), tagged.Join(16)))
+	spans := sqlbuild.OfOrganization().With("Timestamp >= "+lo, "Timestamp <= "+hi, fmt.Sprintf(`TraceId GLOBAL IN (
+            SELECT TraceId FROM
+            (
+                SELECT arrayJoin(TraceIds) AS TraceId FROM session_replays WHERE %[1]s
+                UNION ALL
+                SELECT TraceId FROM session_events WHERE %[1]s
+                UNION ALL
+                SELECT TraceId FROM spans WHERE %[2]s
+            ))`, of.Join(20), tagged.Join(20)))
 	return b.Statement(fmt.Sprintf(`SELECT
     TraceId,
     min(Timestamp) AS Start,

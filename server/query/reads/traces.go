@@ -118,7 +118,7 @@ FROM
 )
 %[7]sORDER BY Start DESC, TraceId DESC
 LIMIT %[8]s`, rootColumns, roots.Join(8), before, hi, rootless.Join(14), lo, page, b.Bind("limit", "UInt32", int64(s.Limit)))
-	return b.Statement(sql)
+	return b.Statement(sql).Colocated()
 }
 
 // TraceHorizon gives a TraceHorizonRow. It takes the latest limit root spans in the slice and gives the start of the earliest

@@ -35,3 +35,4 @@ FROM
 WHERE Session = {session:String}
 ORDER BY Timestamp, SpanId
 LIMIT {limit:UInt32}
+SETTINGS distributed_product_mode = 'local'

@@ -128,3 +128,4 @@ FROM
 )
 ORDER BY Start DESC, TraceId DESC
 LIMIT {limit:UInt32}
+SETTINGS distributed_product_mode = 'local'

@@ -52,3 +52,4 @@ FROM
 WHERE (Start, TraceId) < (fromUnixTimestamp64Nano({before_start:Int64}, 'UTC'), {before_trace:String})
 ORDER BY Start DESC, TraceId DESC
 LIMIT {limit:UInt32}
+SETTINGS distributed_product_mode = 'local'
