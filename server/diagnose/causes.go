@@ -212,7 +212,7 @@ func scaled(n float64, from, to Period) float64 {
 // logCauses finds patterns that are new or far more frequent, if they make up a good part of all records.
 func logCauses(patterns *svcv2.LogPatternList, service string) []cause {
 	almost := ""
-	if patterns.GetSampledCount() < int32(min(patterns.GetTotalCount(), math.MaxInt32)) {
+	if float64(patterns.GetSampledCount()) < patterns.GetTotalCount() {
 		almost = "≈ " // the counts are estimates from a sample
 	}
 	var list []cause
@@ -248,7 +248,7 @@ func logCauses(patterns *svcv2.LogPatternList, service string) []cause {
 					wording.Number(math.Round(now)),
 					wording.Clock(p.GetFirstSeen().AsTime()),
 					wording.Clock(p.GetLastSeen().AsTime()),
-					wording.Number(math.Round(now/max(p.GetLastSeen().AsTime().Sub(p.GetFirstSeen().AsTime()).Minutes(), 1))),
+					wording.Number(math.Round(p.GetRecordsPerMinute())),
 					wording.Percent(p.GetShare()),
 					wording.Number(math.Round(was)),
 					wording.Clip(wording.OneLine(p.GetTemplate()), 200),
