@@ -1,0 +1,56 @@
+package oracle_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/svc-observability/svc/server/contract"
+	"github.com/svc-observability/svc/server/testkit"
+)
+
+// TestOracle compares the figures of every read with those of the evaluation. A seed that found a defect stays in this list.
+func TestOracle(t *testing.T) {
+	for _, seed := range []uint64{1, 2} {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { compare(t, seed) })
+	}
+}
+
+// FuzzOracle is TestOracle with any seed.
+func FuzzOracle(f *testing.F) {
+	if testing.Short() {
+		f.Skip("each input needs an organization of its own on a running server")
+	}
+	f.Add(uint64(3))
+	f.Fuzz(func(t *testing.T, seed uint64) { compare(t, seed) })
+}
+
+func compare(tb testing.TB, seed uint64) {
+	began := time.Now()
+	c, err := contract.Load()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	s := testkit.Shared(tb).NewOrganization(tb, fmt.Sprint("Oracle ", tb.Name()))
+	a := &audit{TB: tb, telemetry: generate(seed, time.Now()), server: s, contract: c, compared: map[string]int{}}
+	a.send(tb, s)
+	a.checkSignals()
+	if a.wrong > 0 {
+		tb.Errorf("seed %d: %d figures are wrong", seed, a.wrong)
+	}
+	a.report(time.Since(began))
+}
+
+// report prints the number of compared figures.
+func (a *audit) report(took time.Duration) {
+	total := 0
+	var lines []string
+	for _, read := range slices.Sorted(maps.Keys(a.compared)) {
+		total += a.compared[read]
+		lines = append(lines, fmt.Sprintf("%-28s %6d", read, a.compared[read]))
+	}
+	a.Logf("%d figures in %.1f s\n%s", total, took.Seconds(), strings.Join(lines, "\n"))
+}
