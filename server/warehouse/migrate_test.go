@@ -88,7 +88,7 @@ func TestClusterTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	qualify := regexp.MustCompile(`(EXISTS |ALTER TABLE |TO |FROM |\nAS )(\w+)`)
+	qualify := regexp.MustCompile(`((?:TABLE|VIEW) IF NOT EXISTS |ALTER TABLE |TO |FROM |\nAS )(\w+)`)
 	altered := regexp.MustCompile(`^ALTER TABLE (\w+_local) ADD COLUMN`)
 	var reads []string // tables that lack a column, so no view is made from them here
 	for _, statement := range sql {
