@@ -80,7 +80,7 @@ func LogShapes(w query.Window, f query.Filter, bodyBytes, limit int) sqlbuild.St
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", w.Start), "Timestamp <= "+b.Time("end", w.End))
 	c = c.With(query.FilterSQL(b, query.Logs, f)...)
-	return b.Statement(fmt.Sprintf(`SELECT ServiceName, SeverityText, argMax(Head, Timestamp) AS Latest, count() AS Records,
+	return b.Statement(fmt.Sprintf(`SELECT ServiceName, SeverityText, argMax(Head, (Timestamp, Head)) AS Latest, count() AS Records,
     min(Timestamp) AS First, max(Timestamp) AS Last
 FROM
 (

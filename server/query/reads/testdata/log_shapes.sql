@@ -1,4 +1,4 @@
-SELECT ServiceName, SeverityText, argMax(Head, Timestamp) AS Latest, count() AS Records,
+SELECT ServiceName, SeverityText, argMax(Head, (Timestamp, Head)) AS Latest, count() AS Records,
     min(Timestamp) AS First, max(Timestamp) AS Last
 FROM
 (
