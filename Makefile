@@ -176,6 +176,12 @@ bench-ingest: build ## measure the cost of ingest: CPU, disk, latency and memory
 	@go run ./server/e2e/benchingest -size '$(SIZE)' -signals '$(SIGNALS)' $(if $(ITEMS),-items $(ITEMS))
 	$(if $(filter long,$(SIZE)),go test -run '^$$' -bench Soak -benchtime 1x ./server/e2e)
 
+# The other organization's p99 is held to its bound only here. Quote its figures only if no other work ran on the machine.
+ATTACK ?= 5m
+.PHONY: attack
+attack: build deps ## play an attacker against a server; ATTACK=5m is how long each flood lasts
+	SVC_TEST_ATTACK=$(ATTACK) go test -run 'TestAttack$$' -count=1 -v -timeout 60m ./server/e2e
+
 .PHONY: clean
 clean: ## remove built files; fetched files and data stay
 	rm -rf bin

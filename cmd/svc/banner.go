@@ -32,7 +32,10 @@ func (c *cli) banner(cfg config.Config, at, first bootstrap.File) {
 	line("OTLP over gRPC", at.OTLPGRPCAddr)
 	line("Data folder", cfg.DataDir)
 	line("Keys and addresses", cfg.BootstrapFile)
-	if first.APIKey != "" {
+	if first.APIKey != "" && cfg.BootstrapFile != "" {
+		// Whoever keeps the output of the server must not keep the secrets too.
+		fmt.Fprintf(&b, "\n%s\n", bold("The credentials of the first organization are in "+cfg.BootstrapFile+"."))
+	} else if first.APIKey != "" {
 		fmt.Fprintf(
 			&b,
 			"\n%s\n\n",
@@ -46,7 +49,7 @@ func (c *cli) banner(cfg config.Config, at, first bootstrap.File) {
 	}
 	if at.IngestURL != "" {
 		key := first.PrivateKey
-		if key == "" {
+		if key == "" || cfg.BootstrapFile != "" {
 			key = "YOUR_INGEST_KEY"
 		}
 		fmt.Fprintf(&b, "\n%s\n\n", bold("Point an OpenTelemetry exporter here:"))

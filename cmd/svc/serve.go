@@ -26,8 +26,8 @@ func (c *cli) serve() *cobra.Command {
 		Short: "Run the server",
 		Long: `Run the server: the API, OTLP ingest and background work.
 
-The first start on an empty data folder creates an organization, an administrator and keys, and prints them once; with
---bootstrap-file it also writes them to a file. SIGINT or SIGTERM stops the server cleanly; a second signal stops it at once.`,
+The first start on an empty data folder creates an organization, an administrator and keys, and prints them once. With
+--bootstrap-file it writes them to the file instead. SIGINT or SIGTERM stops the server cleanly; a second signal stops it at once.`,
 		Example: `  svc serve
   svc serve --data-dir /var/lib/svc --api-addr :8080 --public-url https://svc.example.com
   SVC_DATABASE_URL_FILE=/run/secrets/database svc serve --warehouse-url clickhouse://svc@clickhouse:8123/svc`,

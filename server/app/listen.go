@@ -107,13 +107,21 @@ func (a *App) httpServer(name string, h http.Handler) *http.Server {
 	protocols.SetHTTP1(true)
 	protocols.SetUnencryptedHTTP2(true)
 	s := &http.Server{
-		Handler: patient(h, limits.APIBodyTime, limits.APIAnswerTime), Protocols: protocols, ReadHeaderTimeout: limits.HeaderTime,
+		Handler: patient(noSniff(h), limits.APIBodyTime, limits.APIAnswerTime), Protocols: protocols, ReadHeaderTimeout: limits.HeaderTime,
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		// A caller over HTTP/2 that takes nothing loses its connection too.
 		HTTP2: &http.HTTP2Config{WriteByteTimeout: limits.APIAnswerTime, MaxConcurrentStreams: 100},
 	}
 	a.onCloseDoor(name+" server", a.shutdown(s, name))
 	return s
+}
+
+// noSniff keeps browsers from guessing the type of an answer from its content.
+func noSniff(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		next.ServeHTTP(w, r)
+	})
 }
 
 // shutdown lets running requests end, and cuts them off when the time for that is over.

@@ -64,7 +64,7 @@ func TestDashboardData(t *testing.T) {
 	if got := c.call("POST", board+"/widgets/refused/inspection/search", `{}`, 200); got["outcome"] != "raw_sql" || got["verdict"] != "broken" || !strings.Contains(fmt.Sprint(got["refusal"]), "Nothing") || got["range_source"] != "dashboard" {
 		t.Errorf("inspection of what is refused: %v", got)
 	}
-	if got := c.call("POST", board+"/widgets/count/inspection/search", `{"variable_values":{"service":"nobody"}}`, 200); got["verdict"] != "broken" || fmt.Sprint(got["flags"]) != "[EMPTY]" {
+	if got := c.call("POST", board+"/widgets/count/inspection/search", `{"variable_values":{"service":"nobody"}}`, 200); got["verdict"] != "broken" || fmt.Sprint(got["flags"]) != "[BUILDER_WARNINGS EMPTY]" {
 		t.Errorf("inspection of nothing: %v", got)
 	}
 	for path, tag := range map[string]string{

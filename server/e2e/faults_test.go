@@ -136,9 +136,18 @@ func TestEngineKilled(t *testing.T) {
 // child finds the process that a server started: `svc warehouse`.
 func child(tb testing.TB, parent int) int {
 	tb.Helper()
-	entries, err := os.ReadDir("/proc")
+	pid, err := findChild(parent)
 	if err != nil {
 		tb.Fatal(err)
+	}
+	return pid
+}
+
+// findChild is child for a process that may have none at the moment.
+func findChild(parent int) (int, error) {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return 0, err
 	}
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())
@@ -151,11 +160,10 @@ func child(tb testing.TB, parent int) int {
 		}
 		fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
 		if len(fields) > 1 && fields[0] != "Z" && fields[1] == strconv.Itoa(parent) {
-			return pid
+			return pid, nil
 		}
 	}
-	tb.Fatal("the server has no child process")
-	return 0
+	return 0, errors.New("the server has no child process")
 }
 
 // TestRestartKeepsData stops the server cleanly and starts it again. The data must still be there.

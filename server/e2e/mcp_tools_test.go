@@ -115,6 +115,7 @@ func TestMCPTools(t *testing.T) {
 		}
 		return r
 	}
+	t.Run("unknown names", func(t *testing.T) { unknownNames(t, call) })
 	arguments := toolArguments(t, call)
 	for _, tool := range list.Tools {
 		t.Run(tool.Name, func(t *testing.T) {
@@ -147,6 +148,44 @@ func TestMCPTools(t *testing.T) {
 			}
 			badArguments(t, tool, calls[0], call)
 		})
+	}
+}
+
+// unknownNames asks every kind of tool for names that nobody sends. An answer without rows would read like good news.
+func unknownNames(t *testing.T, call func(string, map[string]any) toolResult) {
+	type args = map[string]any
+	for _, c := range []struct {
+		tool string
+		args args
+		want string
+	}{
+		{"find_errors", args{"service": "payment"}, "payments"},
+		{"compare_periods", args{"service": "payment"}, "payments"},
+		{"search_logs", args{"service": "payment"}, "payments"},
+		{"search_traces", args{"service": "payment"}, "payments"},
+		{"find_slow_traces", args{"service": "payment"}, "payments"},
+		{"mine_log_patterns", args{"service": "payment"}, "payments"},
+		{"diagnose_service", args{"service": "payment"}, "payments"},
+		{"get_service_top_operations", args{"service": "payment"}, "payments"},
+		{"service_map", args{"service": "payment"}, "payments"},
+		{"list_metrics", args{"service": "payment"}, "payments"},
+		{"list_agent_sessions", args{"services": "payment"}, "payments"},
+		{"list_services", args{"environment": "prod"}, "production"},
+		{"find_errors", args{"environment": "prod"}, "production"},
+		{"search_traces", args{"span_name": "GET /cartt"}, "GET /cart"},
+		{"search_traces", args{"attribute_key": "http.routte"}, "http.route"},
+		{"query_data", args{"source": "traces", "kind": "timeseries", "service": "payment"}, "payments"},
+		{"query_data", args{"source": "product_events", "kind": "timeseries", "event_name": "add to cart"}, "added to cart"},
+		{"query_data", args{"source": "metrics", "kind": "timeseries", "metric_name": "http.server.request.duraton"}, "http.server.request.duration"},
+	} {
+		r := call(c.tool, c.args)
+		if tag, _ := r.field(t, "_tag").(string); !r.IsError || tag == "" || !strings.Contains(r.Content[0].Text, `"`+c.want+`"`) {
+			t.Errorf("%s %v does not name %s: %s", c.tool, c.args, c.want, r.Content[0].Text)
+		}
+	}
+	known := call("search_logs", args{"service": "payments", "start_time": "now-29d", "end_time": "now-25d"})
+	if known.IsError || !strings.Contains(known.Content[0].Text, "not that all is well") {
+		t.Errorf("a service that is silent in the time range: %s", known.Content[0].Text)
 	}
 }
 
@@ -247,7 +286,7 @@ func toolArguments(t *testing.T, call func(string, map[string]any) toolResult) m
 		"compare_periods":    {{"around_time": minute}, {}},
 		"explore_attributes": {{"source": "traces"}, {"source": "traces", "key": "http.request.method"}, {"source": "services"}, {"source": "logs"}, {"source": "metrics"}},
 		"list_metrics":       {{}, {"metric_type": "histogram"}},
-		"search_traces":      {{}, {"service": "checkout", "limit": 200}, {"service": "nobody"}}, "find_slow_traces": {{}, {"service": "nobody"}}, "inspect_trace": {{"trace_id": trace}, {"trace_id": trace, "errors_only": true}},
+		"search_traces":      {{}, {"service": "checkout", "limit": 200}, {"service": "checkout", "min_duration_ms": 80_000_000}}, "find_slow_traces": {{}, {"service": "checkout"}}, "inspect_trace": {{"trace_id": trace}, {"trace_id": trace, "errors_only": true}},
 		"inspect_span": {{"trace_id": trace, "span_id": span}}, "search_logs": {{}, {"severity": "error", "limit": 200}, {"search": "nobody says this"}}, "mine_log_patterns": {{}},
 		"query_data": {{"source": "traces", "kind": "timeseries", "metric": "p95_duration", "group_by": "service"}, {"source": "logs", "kind": "breakdown", "group_by": "severity"}, {"source": "product_events", "kind": "breakdown"}},
 		"run_sql":    {{"sql": "SELECT ServiceName, count() AS spans FROM spans WHERE $__orgFilter GROUP BY ServiceName"}}, "describe_warehouse_tables": {{}, {"table": "spans"}},

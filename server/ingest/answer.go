@@ -27,7 +27,6 @@ func writeError(w http.ResponseWriter, fail *apierr.Error) {
 	body := apierr.Envelope(d, true)
 	h := w.Header()
 	h.Set("Content-Type", mediaJSON)
-	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	if retryAfter > 0 {

@@ -118,6 +118,9 @@ func reserve(b *[]byte, n int, grow func(n int) *apierr.Error) error {
 
 // gunzip decompresses a whole gzip file, which may have several members, into buf. A body that turns out to be large is promoted first.
 func (g *Gateway) gunzip(ctx context.Context, buf *buffer, compressed []byte, permit *decodePermit) *apierr.Error {
+	if len(compressed) == 0 {
+		return notGzip(compressed, gzip.ErrHeader)
+	}
 	limit := permit.bound(largeFrom, g.limits.Decompressed)
 	err := g.gunzipWithin(ctx, buf, compressed, limit)
 	if errors.Is(err, errTooLong) && limit < g.limits.Decompressed {

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"strings"
@@ -65,6 +66,9 @@ func (g *Gateway) walk(
 ) (request []byte, fail *apierr.Error) {
 	stamp := header.stamp(columns)
 	var err error
+	if (e.kind != 0 || e.push != nil) && len(bytes.TrimSpace(raw)) == 0 {
+		return nil, apierr.New(apierr.IngestBadRequest, "The body is empty. Send NDJSON: one JSON object to a line.")
+	}
 	if e.kind != 0 {
 		e.lines, err = activity.Walk(ctx, e.kind, raw, &stamp, set)
 		switch {
@@ -75,7 +79,7 @@ func (g *Gateway) walk(
 		}
 		return raw, nil
 	}
-	if e.json && len(raw) > 0 { // an empty body is an empty request, as in protobuf
+	if e.json { // an empty body is an empty request in protobuf, but not in JSON
 		if raw, err = otlp.FromJSON(e.signal, raw); err != nil {
 			return nil, g.invalid(err, "items")
 		}

@@ -69,6 +69,7 @@ func (g *Gateway) GRPCServer() *http.Server {
 		PingTimeout:                   20 * time.Second,
 	}
 	server.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header()["X-Content-Type-Options"] = g.noSniff
 		if signal, ok := exports[r.URL.Path]; ok {
 			g.serveCall(w, r, signal)
 			return

@@ -44,6 +44,7 @@ func (g *Gateway) HTTPHandler() http.Handler {
 func (g *Gateway) route(endpoints map[string]endpoint) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
+		h["X-Content-Type-Options"] = g.noSniff
 		h.Set(requestid.Header, requestid.Choose(r.Header.Get(requestid.Header)))
 		allowOrigin(h)
 		e, found := endpoints[r.URL.Path]
@@ -328,7 +329,7 @@ func mediaType(h http.Header, e *export) (string, *apierr.Error) {
 		case strings.Contains(strings.ToLower(sent), "json"):
 			e.json, media = true, mediaJSON
 		case base == mediaProtobuf, base == "application/protobuf", base == "application/octet-stream":
-			media = base
+			// Some exporters send one of the other names. OTLP knows only the first, so the answer has that.
 		default:
 			return "", apierr.New(apierr.IngestUnsupportedMediaType,
 				"This Content-Type is not supported. Send application/x-protobuf or application/json.")

@@ -42,8 +42,8 @@ func TestExportHTTP(t *testing.T) {
 		{name: "traces", path: "/v1/traces", body: trace, headers: []string{"Content-Type", "application/x-protobuf"}, media: "application/x-protobuf", rows: 3},
 		{name: "logs", path: "/v1/logs", body: wire(t, logRecords()), headers: []string{"Content-Type", "application/x-protobuf"}, media: "application/x-protobuf", rows: 1},
 		{name: "metrics", path: "/v1/metrics", body: wire(t, points()), headers: []string{"Content-Type", "application/x-protobuf"}, media: "application/x-protobuf", rows: 1},
-		{name: "protobuf", path: "/v1/traces", body: trace, headers: []string{"Content-Type", "application/protobuf"}, media: "application/protobuf", rows: 3},
-		{name: "octets", path: "/v1/traces", body: trace, headers: []string{"Content-Type", "Application/Octet-Stream"}, media: "application/octet-stream", rows: 3},
+		{name: "protobuf", path: "/v1/traces", body: trace, headers: []string{"Content-Type", "application/protobuf"}, media: "application/x-protobuf", rows: 3},
+		{name: "octets", path: "/v1/traces", body: trace, headers: []string{"Content-Type", "Application/Octet-Stream"}, media: "application/x-protobuf", rows: 3},
 		{name: "no media type", path: "/v1/traces", body: trace, media: "application/x-protobuf", rows: 3},
 		{name: "gzip", path: "/v1/traces", body: gzipped(t, trace), headers: []string{"Content-Encoding", "gzip"}, media: "application/x-protobuf", rows: 3},
 		{name: "GZIP", path: "/v1/traces", body: gzipped(t, trace), headers: []string{"Content-Encoding", "GZIP"}, media: "application/x-protobuf", rows: 3},
@@ -65,6 +65,9 @@ func TestExportHTTP(t *testing.T) {
 			}
 			if got := res.Header.Get("Content-Type"); got != c.media {
 				t.Errorf("Content-Type %q, want %q", got, c.media)
+			}
+			if res.Header.Get("X-Content-Type-Options") != "nosniff" {
+				t.Errorf("browsers may guess the type: %v", res.Header)
 			}
 			if res.Header.Get("X-Request-Id") == "" || res.Header.Get("Access-Control-Allow-Origin") != "*" {
 				t.Errorf("request id or CORS missing: %v", res.Header)
@@ -162,7 +165,7 @@ func TestTestKey(t *testing.T) {
 	// exporter reads a success in that type.
 	small := newFixture(t, ingest.Limits{Body: 8 << 10}, nil)
 	for sent, want := range map[string]string{
-		"": "application/x-protobuf", "application/x-protobuf": "application/x-protobuf", "application/octet-stream": "application/octet-stream", "text/json; charset=utf-8": "application/json",
+		"": "application/x-protobuf", "application/x-protobuf": "application/x-protobuf", "application/octet-stream": "application/x-protobuf", "text/json; charset=utf-8": "application/json",
 	} {
 		res := small.do("POST", "/v1/traces", make([]byte, 9<<10), append(bearer(ingest.TestKey), "Content-Type", sent)...)
 		if got := res.Header.Get("Content-Type"); res.StatusCode != 200 || got != want || !strings.Contains(text(t, res.Body), "413 ingest_payload_too_large") {

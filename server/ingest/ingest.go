@@ -170,9 +170,11 @@ type Gateway struct {
 	sets       *blocks.Pool
 	limits     Limits
 	logger     *slog.Logger
-	metrics    *metrics
-	now        func() time.Time
-	region     string
+	// noSniff is the value of X-Content-Type-Options in every answer, made once.
+	noSniff []string
+	metrics *metrics
+	now     func() time.Time
+	region  string
 
 	usage    *usage.Meter
 	outcomes *outcome.Recorder
@@ -207,7 +209,7 @@ func New(cfg Config) (*Gateway, error) {
 	limits := cfg.Limits.withDefaults()
 	g := &Gateway{
 		keys: cfg.Keys, connectors: cfg.Connectors, queue: cfg.Queue, sets: cfg.Sets, limits: limits, metrics: m, packer: packer,
-		logger: cfg.Logger, now: cfg.Now, region: cfg.Region,
+		logger: cfg.Logger, noSniff: []string{"nosniff"}, now: cfg.Now, region: cfg.Region,
 		usage: cfg.Usage, outcomes: cfg.Outcomes, rates: ratelimit.NewPerSecond(cfg.Nodes),
 		inFlight: inFlight{limit: limits.InFlight, of: map[share]*atWork{}},
 		decoders: newDecoderSlots(limits.Decoders), large: newLargeQueue(), budget: newBudget(limits.Buffered),

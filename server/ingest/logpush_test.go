@@ -97,7 +97,6 @@ func TestLogpush(t *testing.T) {
 		"the query counts":    {goodConnector, []byte(pushed("/a")), bearer(goodKey), `{"accepted":1}`, 1, []string{"cfp_one: "}},
 		"ping":                {goodConnector, []byte(`{"content":"tests"}`), nil, `{"accepted":0}`, 0, []string{"cfp_one: "}},
 		"ping, gzip":          {goodConnector, gzipped(t, []byte(`{"content":"tests"}`)), []string{"Content-Encoding", "gzip"}, `{"accepted":0}`, 0, []string{"cfp_one: "}},
-		"nothing":             {goodConnector, nil, nil, `{"accepted":0}`, 0, []string{"cfp_one: "}},
 		"test key":            {"cfp_any?secret=SVC_TEST", []byte(pushed("/a") + "{}"), nil, `{"accepted":0,"rejected":1,"reasons":["line 2: has none of the fields of an http_requests record"]}`, 0, nil},
 		"test key as bearer":  {"cfp_any", []byte(pushed("/a")), bearer(ingest.TestKey), `{"accepted":0}`, 0, nil},
 		"other query members": {"cfp_one?a=b;c&secret=svc_cf_one&tags=x", []byte(pushed("/a")), nil, `{"accepted":1}`, 1, []string{"cfp_one: "}},

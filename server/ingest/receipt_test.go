@@ -76,7 +76,6 @@ func TestPlanLimits(t *testing.T) {
 		{spentKey, "/v1/traces", wire(t, spans(3)), spent},
 		{spentKey, "/v1/traces", nil, ""}, // an empty request uses nothing of the plan
 		{spentKey, "/v1/traces", wire(t, spans(0)), ""},
-		{spentKey, pathEvents, []byte("\n"), ""},
 		{spentKey, "/v1/logs", wire(t, logRecords()), ""},
 		{spentKey, pathEvents, []byte(`{"name":"order placed"}`), strings.NewReplacer("items of traces", "bytes of events").Replace(spent)},
 		{inactiveKey, "/v1/traces", wire(t, spans(1)), inactive},

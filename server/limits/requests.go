@@ -39,7 +39,7 @@ const (
 	ReadsOfOrganization = 6
 	// ReadEnd is how long a cancelled read may go on in the embedded engine. After that, the engine restarts, and the organization begins
 	// no reads for ReadPause, or no SQL for SQLPause.
-	ReadEnd   = 8 * time.Second
+	ReadEnd   = 5 * time.Second
 	ReadPause = time.Minute
 )
 

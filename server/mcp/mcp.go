@@ -133,6 +133,7 @@ func New(cfg Config) (*Server, error) {
 				return nil, fmt.Errorf("mcp: no method of the contract names the tool %s, so nothing says which scope it needs", t.Name)
 			}
 			t.Set = set.name
+			t.LookUp(s.clients)
 			s.tools = append(s.tools, t)
 			server.AddTool(t.Declaration(), s.observed(t, s.handler(t)))
 		}

@@ -1,6 +1,12 @@
 // Package nearest finds the name that was probably meant by one that does not exist.
 package nearest
 
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
 // Name is the candidate with the smallest distance, the first of several; empty without candidates.
 func Name(name string, candidates []string) string {
 	best, least := "", -1
@@ -31,4 +37,29 @@ func Distance(a, b string) int {
 		}
 	}
 	return row[len(b)]
+}
+
+// Few lists the candidates that were probably meant, the most similar first: those of few differences, and those that contain the name
+// or are contained in it. Letter case does not matter.
+func Few(name string, candidates []string, most int) []string {
+	type scored struct {
+		name     string
+		distance int
+	}
+	lower := strings.ToLower(name)
+	var found []scored
+	for _, c := range candidates {
+		other := strings.ToLower(c)
+		d := Distance(lower, other)
+		within := len(lower) > 2 && strings.Contains(other, lower) || len(other) > 2 && strings.Contains(lower, other)
+		if within || d < len(name)/3+2 && d < len(name) {
+			found = append(found, scored{c, d})
+		}
+	}
+	slices.SortStableFunc(found, func(a, b scored) int { return cmp.Compare(a.distance, b.distance) })
+	var out []string
+	for _, f := range found[:min(len(found), most)] {
+		out = append(out, f.name)
+	}
+	return out
 }

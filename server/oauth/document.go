@@ -75,18 +75,21 @@ func (d *documents) client(ctx context.Context, id string) (Client, error) {
 	return found.(Client), nil
 }
 
+// unreadable is the one answer for a document that cannot be read, whatever the reason. It must not tell which names lead to addresses
+// of a private network, or which of its ports answer.
+func unreadable(u *url.URL) error {
+	return invalid("invalid_client", fmt.Sprintf("The document at client_id could not be read from %s.", u.Host))
+}
+
 func (d *documents) read(ctx context.Context, id string, u *url.URL) (Client, error) {
 	ctx, cancel := context.WithTimeout(ctx, documentTimeout)
 	defer cancel()
 	body, header, err := egress.Get(ctx, d.http, id, "application/json", limits.OAuthDocument)
-	var refused *egress.RefusedError
 	switch {
-	case errors.As(err, &refused):
-		return Client{}, invalid("invalid_client", "client_id cannot be used: "+refused.Error()+".")
 	case errors.Is(err, egress.ErrTooLarge):
 		return Client{}, invalid("invalid_client", "The document at client_id is larger than "+limits.Size(limits.OAuthDocument)+".")
 	case err != nil:
-		return Client{}, invalid("invalid_client", fmt.Sprintf("The document at client_id could not be read from %s.", u.Host))
+		return Client{}, unreadable(u)
 	}
 	if media, _, err := mime.ParseMediaType(header.Get("Content-Type")); err != nil || media != "application/json" &&
 		!strings.HasSuffix(media, "+json") {

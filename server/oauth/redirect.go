@@ -21,6 +21,8 @@ func checkRedirect(text string) string {
 		return "it has no scheme"
 	case strings.Contains(text, "#"):
 		return "it has a fragment"
+	case strings.Contains(text, "*"):
+		return "it holds *, but redirect addresses have no wildcards"
 	case u.User != nil:
 		return "it holds a user name"
 	}

@@ -8,6 +8,7 @@ func TestCheckRedirect(t *testing.T) {
 		"http://localhost/cb": true, "http://localhost:3000/": true, "http://127.0.0.1:33418": true, "http://[::1]:5/cb": true,
 		"cursor://anysphere.cursor-mcp/oauth/callback": true, "vscode://vscode.github-authentication": true, "com.example.app:/oauth": true, "com.example.app:oauth": true,
 
+		"https://*.app.test/cb": false, "https://app.test/*": false, "http://localhost:*/cb": false, "cursor://*/cb": false,
 		"": false, "/cb": false, "app.test/cb": false, "//app.test/cb": false, "https://": false, "https:///cb": false, "https:app.test/cb": false, "https://:443/cb": false,
 		"http://app.test/cb": false, "http://localhost.evil.test/cb": false, "http://evil.test/localhost": false, "http://127.0.0.2/cb": false, "http://127.1/cb": false,
 		"http://0.0.0.0/cb": false, "http://[::1%25lo]/cb": false, "http:localhost/cb": false, "http://localhost@evil.test/": false, "http://2130706433/cb": false,

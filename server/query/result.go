@@ -59,6 +59,8 @@ type Series struct {
 	Group []string
 	// Other marks the sum of the groups beyond the limit.
 	Other bool
+	// Unit is the unit of the values, as Spec.Unit gives it. It is "" for a formula.
+	Unit string
 	// Values has one value for each bucket, NaN if there is no value.
 	Values []float64
 	// Unseen says that there were no rows in the window and in the window before it. The values are then the zeros of a count.
@@ -95,6 +97,7 @@ type Group struct {
 type Column struct {
 	Query string // its name
 	Name  string // for people
+	Unit  string // of the values, as in Series
 }
 
 // Breakdown is the result of a Request over the whole window.

@@ -56,7 +56,7 @@ func (t *Timeseries) Proto() *svcv2.QueryTimeseriesResponse {
 		Warnings:      t.Warnings,
 	}
 	for _, s := range t.Series {
-		p := &svcv2.QuerySeries{Query: s.Query, Name: s.Name, Group: s.Group, Other: s.Other, Points: t.points(s.Values)}
+		p := &svcv2.QuerySeries{Query: s.Query, Name: s.Name, Group: s.Group, Other: s.Other, Unit: s.Unit, Points: t.points(s.Values)}
 		if s.Previous != nil {
 			p.PreviousPoints = t.points(s.Previous)
 		}
@@ -78,7 +78,7 @@ func (b *Breakdown) Proto() *svcv2.QueryBreakdownResponse {
 		Warnings:  b.Warnings,
 	}
 	for _, c := range b.Columns {
-		out.Columns = append(out.Columns, &svcv2.QueryColumn{Query: c.Query, Name: c.Name})
+		out.Columns = append(out.Columns, &svcv2.QueryColumn{Query: c.Query, Name: c.Name, Unit: c.Unit})
 	}
 	for _, g := range b.Groups {
 		row := &svcv2.QueryRow{Name: g.Name, Group: g.Group, Other: g.Other}

@@ -84,6 +84,9 @@ func (t *transcoder) routingFailed(
 	res.fail(apierr.New(apierr.MethodNotAllowed, fmt.Sprintf("%s is not offered here; this path takes %s.", res.request.Method, methods)))
 }
 
+// escaped is the path for a message. Whoever shows the message must not run what a caller put into the path.
+func escaped(u *url.URL) string { return (&url.URL{Path: u.Path}).EscapedPath() }
+
 func notFound(r *http.Request) error {
-	return apierr.New(apierr.RouteNotFound, fmt.Sprintf("There is no route %s %s.", r.Method, strings.ToValidUTF8(r.URL.Path, "\uFFFD")))
+	return apierr.New(apierr.RouteNotFound, fmt.Sprintf("There is no route %s %s.", r.Method, escaped(r.URL)))
 }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"runtime/debug"
 	"time"
 
@@ -201,5 +202,5 @@ func (c *Chain) call(ctx context.Context, procedure string, req connect.AnyReque
 }
 
 func errNotOffered(procedure string) error {
-	return apierr.New(apierr.RouteNotFound, fmt.Sprintf("This server has no method %s.", procedure))
+	return apierr.New(apierr.RouteNotFound, fmt.Sprintf("This server has no method %s.", (&url.URL{Path: procedure}).EscapedPath()))
 }

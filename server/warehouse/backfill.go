@@ -37,7 +37,7 @@ const (
 	// backfilled is the prefix of the names under which schema_migrations records finished backfills.
 	backfilled = "backfill of "
 	// newWarehouse is the longest time that the migrations of a new warehouse take. A view that was added within this time of the
-	// first migration had no rows before it.
+	// first migration had no rows before it, unless an upgrade is recorded. Older versions recorded none.
 	newWarehouse = 10 * time.Minute
 )
 
@@ -74,7 +74,7 @@ func (w *Warehouse) Backfill(ctx context.Context) (hours int, err error) {
 		if _, done := applied[stepKey{backfilled + f.view, 1}]; done || !ok {
 			continue
 		}
-		if added.at.Sub(first) >= newWarehouse {
+		if isUpgrade(applied, added.at) || added.at.Sub(first) >= newWarehouse {
 			n, err := w.fill(ctx, f, query, added.at)
 			if hours += n; err != nil {
 				return hours, fmt.Errorf("fill %s: %w", f.target, err)

@@ -18,6 +18,8 @@ type endpoint struct {
 	user, password string
 	database       string
 	cluster        string
+	// quorum is how many replicas of a shard must have an insert before it is answered: a number, or auto for most of them.
+	quorum string
 	// tenantUser runs the SQL of organizations on a server. Without it they cannot use SQL.
 	tenantUser, tenantPassword string
 }
@@ -31,8 +33,10 @@ func (p endpoint) String() string {
 
 var namePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
+var quorumPattern = regexp.MustCompile(`^([0-9]{1,2}|auto)$`)
+
 // ParseURL reads a warehouse URL: clickhouse://user:password@host:8123/database?cluster=name, or clickhouses://, http://,
-// https://. The parameters sql_user and sql_password name the user for the SQL of organizations, see TenantGrants. The default
+// https://. quorum is a number of replicas or auto, the default on a cluster. The parameters sql_user and sql_password name the user for the SQL of organizations, see TenantGrants. The default
 // port is 8123, or 8443 with TLS. The default database is `svc`. Errors never repeat the URL, which may hold a password.
 func ParseURL(raw string) (endpoint, error) {
 	u, err := url.Parse(raw)
@@ -76,17 +80,29 @@ func ParseURL(raw string) (endpoint, error) {
 		switch name {
 		case "cluster":
 			p.cluster = value
+		case "quorum":
+			if !quorumPattern.MatchString(value) {
+				return endpoint{}, fmt.Errorf("warehouse URL: quorum %q: use a number of replicas, or auto for most of them", value)
+			}
+			p.quorum = value
+			continue
 		case "sql_user":
 			p.tenantUser = value
 		case "sql_password":
 			p.tenantPassword = value
 			continue
 		default:
-			return endpoint{}, fmt.Errorf("warehouse URL: unknown parameter %q; known are cluster, sql_user and sql_password", name)
+			return endpoint{}, fmt.Errorf("warehouse URL: unknown parameter %q; known are cluster, quorum, sql_user and sql_password", name)
 		}
 		if !namePattern.MatchString(value) {
 			return endpoint{}, fmt.Errorf("warehouse URL: %s %q: use letters, digits and underscores", name, value)
 		}
+	}
+	if p.quorum != "" && p.cluster == "" {
+		return endpoint{}, errors.New("warehouse URL: quorum needs cluster, because only tables of a cluster have replicas")
+	}
+	if p.cluster != "" && p.quorum == "" {
+		p.quorum = "auto"
 	}
 	if p.tenantUser != "" && p.tenantUser == p.user {
 		return endpoint{}, errors.New("warehouse URL: sql_user must differ from the user that svc itself uses")

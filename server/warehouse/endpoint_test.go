@@ -43,6 +43,8 @@ func TestParseURL(t *testing.T) {
 		"clickhouse://u:secret@host/a-b":            "database",
 		"clickhouse://u:secret@host/db?x=1":         "unknown parameter",
 		"clickhouse://u:secret@host/db?cluster=a'b": "cluster",
+		"clickhouse://u:secret@host/db?quorum=2":    "quorum needs cluster",
+		"clickhouse://h/db?cluster=a&quorum=most":   "use a number of replicas",
 		"clickhouse://u:sec%zzret@host":             "not a URL",
 	} {
 		_, err := ParseURL(raw)

@@ -17,6 +17,11 @@ func (w *Warehouse) MigrateFiles(ctx context.Context, files fs.FS) error {
 	return w.migrate(ctx, files)
 }
 
+// LateInsert is the statement of InsertLate with another source of rows.
+func LateInsert(table, columns, source, token string) string {
+	return lateInsert(table, columns, source, token)
+}
+
 // Checksums lists the checksum of each statement of the migrations.
 func Checksums() (string, error) {
 	steps, err := renderMigrations(migrationFiles, "svc", "main")

@@ -19,6 +19,8 @@ type MigrationStatus struct {
 	AppliedAt time.Time
 	// Changed says that the statement differs from the one that was applied.
 	Changed bool
+	// Upgrade says that the warehouse held telemetry when the statement was applied.
+	Upgrade bool
 }
 
 type appliedStep struct {
@@ -64,6 +66,9 @@ func (w *Warehouse) migrate(ctx context.Context, files fs.FS) error {
 	if err != nil {
 		return err
 	}
+	if err := w.markUpgrade(ctx, steps, applied); err != nil {
+		return err
+	}
 	fresh, begun := 0, time.Now()
 	for _, s := range steps {
 		if s.sql == "" {
@@ -93,6 +98,33 @@ func (w *Warehouse) migrate(ctx context.Context, files fs.FS) error {
 		w.log.InfoContext(ctx, "migrated the warehouse", "statements", fresh, "duration", time.Since(begun).String())
 	}
 	return nil
+}
+
+// upgraded is the name under which schema_migrations records the first time that statements were added to a warehouse with telemetry.
+const upgraded = "upgrade"
+
+// markUpgrade records that telemetry was there before the statements that are about to be applied.
+func (w *Warehouse) markUpgrade(ctx context.Context, steps []step, applied map[stepKey]appliedStep) error {
+	if _, marked := applied[stepKey{upgraded, 1}]; marked || len(applied) == 0 {
+		return nil
+	}
+	for _, s := range steps {
+		if _, ok := applied[stepKey{s.file, s.number}]; ok || s.sql == "" {
+			continue
+		}
+		if empty, err := w.Empty(ctx); err != nil || empty {
+			return err
+		}
+		sql := fmt.Sprintf("INSERT INTO schema_migrations (File, Statement, Checksum) VALUES (%s, 1, '')", quoteText(upgraded))
+		return w.exec(ctx, w.endpoint.database, sql, nil)
+	}
+	return nil
+}
+
+// isUpgrade reports whether a statement was applied to a warehouse with telemetry, as far as that was recorded.
+func isUpgrade(applied map[stepKey]appliedStep, at time.Time) bool {
+	mark, marked := applied[stepKey{upgraded, 1}]
+	return marked && !at.Before(mark.at)
 }
 
 func (w *Warehouse) appliedSteps(ctx context.Context) (map[stepKey]appliedStep, error) {
@@ -143,6 +175,7 @@ func (w *Warehouse) MigrationStatuses(ctx context.Context) ([]MigrationStatus, e
 		done, ok := applied[stepKey{s.file, s.number}]
 		statuses = append(statuses, MigrationStatus{
 			File: s.file, Statement: s.number, Title: s.title(), Applied: ok, AppliedAt: done.at, Changed: ok && done.checksum != s.checksum,
+			Upgrade: ok && isUpgrade(applied, done.at),
 		})
 	}
 	return statuses, nil

@@ -88,7 +88,7 @@ func TestClusterTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	qualify := regexp.MustCompile(`(EXISTS |ALTER TABLE |TO |FROM |\nAS )(\w+)`)
+	qualify := regexp.MustCompile(`((?:TABLE|VIEW) IF NOT EXISTS |ALTER TABLE |TO |FROM |\nAS )(\w+)`)
 	altered := regexp.MustCompile(`^ALTER TABLE (\w+_local) ADD COLUMN`)
 	var reads []string // tables that lack a column, so no view is made from them here
 	for _, statement := range sql {
@@ -197,6 +197,42 @@ func TestRetentionSettings(t *testing.T) {
 	}
 	if err := migrate(statement("r_old", "{{retention no_such_table 12}}")); err == nil || !strings.Contains(err.Error(), "no_such_table") {
 		t.Errorf("a table without a retention: got %v", err)
+	}
+}
+
+// TestUpgradeIsRecorded: statements that are added to a warehouse with telemetry are known as an upgrade, however soon they come after the
+// first ones. Those that are added to an empty one, after an interrupted first start, are not.
+func TestUpgradeIsRecorded(t *testing.T) {
+	e := warehousetest.NewEngine(t)
+	upgraded := func() (all []string) {
+		t.Helper()
+		statuses, err := e.MigrationStatuses(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range statuses {
+			if s.Upgrade {
+				all = append(all, s.File)
+			}
+		}
+		return slices.Compact(all)
+	}
+	for i, rows := range []string{"", "INSERT INTO logs (OrgId, Timestamp, Body) VALUES ('org_old', now64(9), 'before')"} {
+		for _, sql := range []string{rows, "ALTER TABLE schema_migrations DELETE WHERE File > '0011' AND File < '1' SETTINGS mutations_sync = 2"} {
+			if sql == "" {
+				continue
+			}
+			if err := e.Exec(t.Context(), sql); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := e.Migrate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		want := [][]string{nil, {"0011_service_series.sql", "0012_product_event_keys.sql"}}[i]
+		if got := upgraded(); !slices.Equal(got, want) {
+			t.Errorf("run %d: %q, want %q", i, got, want)
+		}
 	}
 }
 

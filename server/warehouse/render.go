@@ -119,6 +119,15 @@ func stripComments(sql string) string {
 	return strings.TrimSpace(b.String())
 }
 
+// rangeOfInsert is the value of the column IngestRange: the hash of the token of the insert.
+const rangeOfInsert = "cityHash64(getSetting('insert_deduplication_token'))"
+
+// A Replicated table remembers this many tokens, for this long.
+const (
+	replicatedTokens  = 10_000
+	replicatedSeconds = 7 * 24 * 60 * 60
+)
+
 func renderStatement(raw, database, cluster string) (string, error) {
 	onCluster := func(name string) string {
 		if cluster == "" {
@@ -131,6 +140,10 @@ func renderStatement(raw, database, cluster string) (string, error) {
 			return table
 		}
 		return table + "_local"
+	}
+	onlyCluster := fmt.Sprintf // a statement that a single server does not need
+	if cluster == "" {
+		onlyCluster = func(string, ...any) string { return "" }
 	}
 	t, err := template.New("").Option("missingkey=error").Funcs(template.FuncMap{
 		"create": func(table string) string { return onCluster(local(table)) },
@@ -155,6 +168,19 @@ func renderStatement(raw, database, cluster string) (string, error) {
 			}
 			return fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s\nAS %s\nENGINE = Distributed('%s', '%s', '%s', %s)",
 				onCluster(table), local(table), cluster, database, local(table), key)
+		},
+		"ingest_range": func(table string) string {
+			return onlyCluster("ALTER TABLE %s ADD COLUMN IF NOT EXISTS IngestRange UInt64 MATERIALIZED %s CODEC(ZSTD(1))", onCluster(local(table)), rangeOfInsert)
+		},
+		"ingest_range_index": func(table string) string {
+			return onlyCluster("ALTER TABLE %s ADD INDEX IF NOT EXISTS idx_ingest_range IngestRange TYPE bloom_filter(0.01) GRANULARITY 64", onCluster(local(table)))
+		},
+		"ingest_range_everywhere": func(table string) string {
+			return onlyCluster("ALTER TABLE %s ADD COLUMN IF NOT EXISTS IngestRange UInt64 MATERIALIZED %s", onCluster(table), rangeOfInsert)
+		},
+		"deduplication": func(table string) string {
+			return onlyCluster("ALTER TABLE %s MODIFY SETTING replicated_deduplication_window = %d, replicated_deduplication_window_seconds = %d",
+				onCluster(local(table)), replicatedTokens, replicatedSeconds)
 		},
 	}).Parse(raw)
 	if err != nil {

@@ -21,7 +21,9 @@ func (o SQLTable) source() string {
 }
 
 const (
-	noteWeight     = "Spans may be sampled: count with sum(SampleRate); latencies need no weight."
+	noteWeight = "Spans may be sampled, and each endpoint may have its own rate: count with sum(SampleRate), take " +
+		"avgWeighted(DurationNano, SampleRate) and quantileTDigestWeighted(0.95)(DurationNano, toUInt64(round(SampleRate * 16))), " +
+		"or quantileExactWeighted with the same arguments. avg and quantile have no weight; quantile also reads a sample of the rows."
 	noteAttributes = "Attributes are maps of text: SpanAttributes['http.route'] is '' where the key is missing; mapContains tells a missing key from an empty value."
 	noteTime       = "Give a range of Timestamp, for example $__timeFilter(Timestamp): without one the query reads every stored day."
 	noteQuantiles  = "DurationQuantiles is the state of quantilesTDigest(0.5, 0.95, 0.99): read it with quantilesTDigestMerge(0.5, 0.95, 0.99)(DurationQuantiles)."
@@ -29,7 +31,8 @@ const (
 	noteRollup     = "The engine adds up rows of one key in the background, later: always aggregate."
 )
 
-const spanExample = `SELECT ServiceName, SpanName, sum(SampleRate) AS calls, quantile(0.95)(DurationNano) / 1e6 AS p95_ms
+const spanExample = `SELECT ServiceName, SpanName, sum(SampleRate) AS calls,
+    quantileTDigestWeighted(0.95)(DurationNano, toUInt64(round(SampleRate * 16))) / 1e6 AS p95_ms
 FROM spans WHERE $__timeFilter(Timestamp) AND IsEntry GROUP BY ServiceName, SpanName ORDER BY calls DESC LIMIT 20`
 
 // SQLTables lists the tables for SQL. A table that a migration adds must be listed here or in internalTables; a test checks this.

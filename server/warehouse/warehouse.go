@@ -137,7 +137,7 @@ func (p endpoint) transport(connections int) *http.Transport {
 
 // A dial waits restartPatience for an engine that does not listen: a restart takes a few tenths of a second.
 const (
-	restartPatience = 3 * time.Second
+	restartPatience = 4 * time.Second
 	redialInterval  = 20 * time.Millisecond
 )
 

@@ -62,7 +62,10 @@ type WidgetData struct {
 	// True when the answer leaves data out.
 	Truncated bool `protobuf:"varint,16,opt,name=truncated" json:"truncated,omitempty"`
 	// Warnings for the reader.
-	Warnings      []string `protobuf:"bytes,17,rep,name=warnings" json:"warnings,omitempty"`
+	Warnings []string `protobuf:"bytes,17,rep,name=warnings" json:"warnings,omitempty"`
+	// Unit of the values, as in `QuerySeries`, when the queries of the widget have one unit and no transform divides them. It is the unit
+	// in which the values come, not the unit of the widget's display.
+	Unit          string `protobuf:"bytes,18,opt,name=unit" json:"unit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -214,6 +217,13 @@ func (x *WidgetData) GetWarnings() []string {
 		return x.Warnings
 	}
 	return nil
+}
+
+func (x *WidgetData) GetUnit() string {
+	if x != nil {
+		return x.Unit
+	}
+	return ""
 }
 
 // Values over time.
@@ -1378,7 +1388,7 @@ var File_svc_v2_dashboard_widget_data_proto protoreflect.FileDescriptor
 
 const file_svc_v2_dashboard_widget_data_proto_rawDesc = "" +
 	"\n" +
-	"\"svc/v2/dashboard_widget_data.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\x1a#svc/v2/product_event_journeys.proto\x1a\x12svc/v2/query.proto\x1a\x10svc/v2/sql.proto\"\xd6\a\n" +
+	"\"svc/v2/dashboard_widget_data.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\x1a#svc/v2/product_event_journeys.proto\x1a\x12svc/v2/query.proto\x1a\x10svc/v2/sql.proto\"\xf4\a\n" +
 	"\n" +
 	"WidgetData\x12)\n" +
 	"\x06object\x18\x01 \x01(\tB\x11\xfa\xf9\x18\r\x1a\vwidget_dataR\x06object\x12*\n" +
@@ -1402,7 +1412,8 @@ const file_svc_v2_dashboard_widget_data_proto_rawDesc = "" +
 	"\x06funnel\x18\x0e \x01(\v2\x14.svc.v2.WidgetFunnelB\x06\xfa\xf9\x18\x02(\x01R\x06funnel\x121\n" +
 	"\x05paths\x18\x0f \x01(\v2\x13.svc.v2.WidgetPathsB\x06\xfa\xf9\x18\x02(\x01R\x05paths\x12\x1c\n" +
 	"\ttruncated\x18\x10 \x01(\bR\ttruncated\x12\x1a\n" +
-	"\bwarnings\x18\x11 \x03(\tR\bwarnings\"p\n" +
+	"\bwarnings\x18\x11 \x03(\tR\bwarnings\x12\x1c\n" +
+	"\x04unit\x18\x12 \x01(\tB\b\xfa\xf9\x18\x04\"\x02msR\x04unit\"p\n" +
 	"\x10WidgetTimeseries\x12/\n" +
 	"\x0ebucket_seconds\x18\x01 \x01(\x05B\b\xfa\xf9\x18\x04\"\x0260R\rbucketSeconds\x12+\n" +
 	"\x06series\x18\x02 \x03(\v2\x13.svc.v2.QuerySeriesR\x06series\"f\n" +

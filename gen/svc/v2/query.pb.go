@@ -210,7 +210,7 @@ type QueryMetric struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name of the metric.
 	Name string `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
-	// Type of the metric.
+	// Type of the metric. It can be left out when the metric was received as one type in the window.
 	Type          string `protobuf:"bytes,2,opt,name=type" json:"type,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -754,8 +754,11 @@ type QuerySeries struct {
 	PreviousPoints []*TelemetryPoint `protobuf:"bytes,6,rep,name=previous_points,json=previousPoints" json:"previous_points,omitempty"`
 	// With `include_percent_change`: the change of each value against the period before, in percent.
 	PercentChangePoints []*TelemetryPoint `protobuf:"bytes,7,rep,name=percent_change_points,json=percentChangePoints" json:"percent_change_points,omitempty"`
-	unknownFields       protoimpl.UnknownFields
-	sizeCache           protoimpl.SizeCache
+	// Unit of the values: `ms` for durations, `ratio` (0 to 1) for error rates and apdex, `1/s` for rates of rows, and otherwise the unit
+	// that the senders of the metric give, with `/s` after it for a rate. Empty for counts, attributes and formulas.
+	Unit          string `protobuf:"bytes,8,opt,name=unit" json:"unit,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *QuerySeries) Reset() {
@@ -835,6 +838,13 @@ func (x *QuerySeries) GetPercentChangePoints() []*TelemetryPoint {
 		return x.PercentChangePoints
 	}
 	return nil
+}
+
+func (x *QuerySeries) GetUnit() string {
+	if x != nil {
+		return x.Unit
+	}
+	return ""
 }
 
 // The query: window, conditions, groups and aggregation.
@@ -1025,7 +1035,9 @@ type QueryColumn struct {
 	// Name of the query or formula.
 	Query string `protobuf:"bytes,1,opt,name=query" json:"query,omitempty"`
 	// Display name of the column.
-	Name          string `protobuf:"bytes,2,opt,name=name" json:"name,omitempty"`
+	Name string `protobuf:"bytes,2,opt,name=name" json:"name,omitempty"`
+	// Unit of the values of the column, as in `QuerySeries`.
+	Unit          string `protobuf:"bytes,3,opt,name=unit" json:"unit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1070,6 +1082,13 @@ func (x *QueryColumn) GetQuery() string {
 func (x *QueryColumn) GetName() string {
 	if x != nil {
 		return x.Name
+	}
+	return ""
+}
+
+func (x *QueryColumn) GetUnit() string {
+	if x != nil {
+		return x.Unit
 	}
 	return ""
 }
@@ -1236,7 +1255,7 @@ const file_svc_v2_query_proto_rawDesc = "" +
 	"\x06hidden\x18\x0f \x01(\bR\x06hidden\"\xa5\x01\n" +
 	"\vQueryMetric\x12A\n" +
 	"\x04name\x18\x01 \x01(\tB-\xbaH\b\xc8\x01\x01r\x03\x18\x80\b\xfa\xf9\x18\x1e\"\x1chttp.server.request.durationR\x04name\x12S\n" +
-	"\x04type\x18\x02 \x01(\tB?\xbaH<\xc8\x01\x01r7R\x03sumR\x05gaugeR\thistogramR\x15exponential_histogramR\asummaryR\x04type\"\xcb\x03\n" +
+	"\x04type\x18\x02 \x01(\tB?\xbaH<\xd8\x01\x01r7R\x03sumR\x05gaugeR\thistogramR\x15exponential_histogramR\asummaryR\x04type\"\xcb\x03\n" +
 	"\vQueryFilter\x125\n" +
 	"\x03all\x18\x01 \x03(\v2\x13.svc.v2.QueryFilterB\x0e\xbaH\x05\x92\x01\x02\x102\xfa\xf9\x18\x02(\x01R\x03all\x125\n" +
 	"\x03any\x18\x02 \x03(\v2\x13.svc.v2.QueryFilterB\x0e\xbaH\x05\x92\x01\x02\x102\xfa\xf9\x18\x02(\x01R\x03any\x12-\n" +
@@ -1280,7 +1299,7 @@ const file_svc_v2_query_proto_rawDesc = "" +
 	"\x0ebucket_seconds\x18\x04 \x01(\x05B\b\xfa\xf9\x18\x04\"\x0260R\rbucketSeconds\x12+\n" +
 	"\x06series\x18\x05 \x03(\v2\x13.svc.v2.QuerySeriesR\x06series\x12\x1c\n" +
 	"\ttruncated\x18\x06 \x01(\bR\ttruncated\x12\x1a\n" +
-	"\bwarnings\x18\a \x03(\tR\bwarnings\"\xb1\x02\n" +
+	"\bwarnings\x18\a \x03(\tR\bwarnings\"\xcf\x02\n" +
 	"\vQuerySeries\x12\x1d\n" +
 	"\x05query\x18\x01 \x01(\tB\a\xfa\xf9\x18\x03\"\x01AR\x05query\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1c\n" +
@@ -1288,7 +1307,8 @@ const file_svc_v2_query_proto_rawDesc = "" +
 	"\x05other\x18\x04 \x01(\bR\x05other\x12.\n" +
 	"\x06points\x18\x05 \x03(\v2\x16.svc.v2.TelemetryPointR\x06points\x12?\n" +
 	"\x0fprevious_points\x18\x06 \x03(\v2\x16.svc.v2.TelemetryPointR\x0epreviousPoints\x12J\n" +
-	"\x15percent_change_points\x18\a \x03(\v2\x16.svc.v2.TelemetryPointR\x13percentChangePoints\"\xcb\x02\n" +
+	"\x15percent_change_points\x18\a \x03(\v2\x16.svc.v2.TelemetryPointR\x13percentChangePoints\x12\x1c\n" +
+	"\x04unit\x18\b \x01(\tB\b\xfa\xf9\x18\x04\"\x02msR\x04unit\"\xcb\x02\n" +
 	"\x15QueryBreakdownRequest\x12A\n" +
 	"\n" +
 	"start_time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12=\n" +
@@ -1309,10 +1329,11 @@ const file_svc_v2_query_proto_rawDesc = "" +
 	"\acolumns\x18\x04 \x03(\v2\x13.svc.v2.QueryColumnR\acolumns\x12$\n" +
 	"\x04data\x18\x05 \x03(\v2\x10.svc.v2.QueryRowR\x04data\x12\x1c\n" +
 	"\ttruncated\x18\x06 \x01(\bR\ttruncated\x12\x1a\n" +
-	"\bwarnings\x18\a \x03(\tR\bwarnings\"@\n" +
+	"\bwarnings\x18\a \x03(\tR\bwarnings\"^\n" +
 	"\vQueryColumn\x12\x1d\n" +
 	"\x05query\x18\x01 \x01(\tB\a\xfa\xf9\x18\x03\"\x01AR\x05query\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\"u\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1c\n" +
+	"\x04unit\x18\x03 \x01(\tB\b\xfa\xf9\x18\x04\"\x02msR\x04unit\"u\n" +
 	"\bQueryRow\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05group\x18\x02 \x03(\tR\x05group\x12\x14\n" +

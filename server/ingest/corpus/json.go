@@ -158,11 +158,16 @@ func (m maker) malformedJSON() []Case {
 	return all
 }
 
-// oddJSON returns unusual but valid JSON. It is stored, and unknown fields are ignored.
+// oddJSON returns unusual but valid JSON. It is stored, and unknown fields are ignored. A body without JSON is refused.
 func (m maker) oddJSON() []Case {
 	now := strconv.FormatUint(m.now, 10)
 	ok := func(signal otlp.Signal, name, body string, stored ...string) Case {
 		return Case{Name: signal.String() + " odd JSON: " + name, Signal: signal, Header: jsonHeader(), Body: []byte(body), Want: OK, Stored: stored}
+	}
+	refused := func(signal otlp.Signal, name, body string) Case {
+		c := ok(signal, name, body)
+		c.Want, c.Message = BadRequest, "must be an object"
+		return c
 	}
 	unknownKind := ok(otlp.Traces, "unknown enum number", jsonRequest(otlp.Traces, m.jsonSpan(`,"kind":77,"name":"kind"`)), "kind")
 	unknownKind.Message = "spans[0].kind: is a number that OTLP does not define"
@@ -170,9 +175,9 @@ func (m maker) oddJSON() []Case {
 	noTime.Message = "log_records[0].time_unix_nano: is not set"
 	return []Case{
 		ok(otlp.Traces, "empty object", "{}"),
-		ok(otlp.Traces, "nothing", ""),
-		ok(otlp.Logs, "nothing", ""),
-		ok(otlp.Metrics, "nothing", ""),
+		refused(otlp.Traces, "nothing", ""),
+		refused(otlp.Logs, "nothing", ""),
+		refused(otlp.Metrics, "white space only", " \r\n"),
 		ok(otlp.Traces, "white space around", " \n{ } \t"),
 		ok(otlp.Traces, "null for the list", `{"resourceSpans":null}`),
 		ok(otlp.Traces, "snake_case is another field, ignored", strings.Replace(jsonRequest(otlp.Traces, m.jsonSpan("")), "resourceSpans", "resource_spans", 1)),

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/svc-observability/svc/server/ingest/queue"
 )
@@ -25,6 +26,8 @@ type intent struct {
 	From   queue.Position `json:"from"`
 	To     queue.Position `json:"to"`
 	Splits []split        `json:"splits,omitempty"`
+	// Since is the time before the first attempt to insert the range. It is zero in a checkpoint of an older version.
+	Since time.Time `json:"since,omitzero"`
 }
 
 // split says that the rows of a table's range are inserted as two ranges.

@@ -38,7 +38,7 @@ func (p *Pipeline) insert(c *cut) bool {
 	if !p.checkpoint(func(s *checkpoint) {
 		// After a restart, the recorded range is this one, with its recorded splits.
 		if s.Intent == nil {
-			s.Intent = &intent{From: c.from, To: c.to}
+			s.Intent = &intent{From: c.from, To: c.to, Since: p.cfg.Now()}
 		}
 	}) {
 		return false
@@ -103,7 +103,7 @@ func (p *Pipeline) insertTable(t Table, from, to queue.Position) error {
 	if mid, ok := p.splitAt(t.Name(), from, to); ok {
 		return p.halves(t.Name(), from, mid, to)
 	}
-	cause, err := p.store(t, p.token(t.Name(), from, to), p.earlier(to), suspectAttempts)
+	cause, err := p.store(p.insertOnce, t, p.token(t.Name(), from, to), p.earlier(to), suspectAttempts)
 	if err != nil || cause == nil {
 		return err
 	}
@@ -113,8 +113,8 @@ func (p *Pipeline) insertTable(t Table, from, to queue.Position) error {
 // store inserts a table. If the warehouse refuses the rows, store inserts them again under the same token, without the views that
 // fail on them. Only if that fails too may the range be cut up. An insert that failed in a view has already stored the rows in
 // the table, and other tokens would store them twice.
-func (p *Pipeline) store(t Table, token string, earlier bool, suspect int) (cause, err error) {
-	cause, err = p.tryInsert(p.cfg.Inserter.Insert, t, token, earlier, suspect)
+func (p *Pipeline) store(insert insertFunc, t Table, token string, earlier bool, suspect int) (cause, err error) {
+	cause, err = p.tryInsert(insert, t, token, earlier, suspect)
 	s, ok := p.cfg.Inserter.(ViewIgnorer)
 	if cause == nil || err != nil || !ok {
 		return cause, err
@@ -148,6 +148,30 @@ const (
 	suspectAttempts     = 6
 	loneSuspectAttempts = 11
 )
+
+// insertOnce is one attempt at an insert of the range that is being inserted.
+func (p *Pipeline) insertOnce(ctx context.Context, t Table, token string) error {
+	if p.isLate() {
+		return p.insertLate(ctx, t, token)
+	}
+	return p.cfg.Inserter.Insert(ctx, t, token)
+}
+
+// insertLate is one attempt at an insert whose first attempt was long ago, or at an unknown time.
+func (p *Pipeline) insertLate(ctx context.Context, t Table, token string) error {
+	if l, ok := p.cfg.Inserter.(LateInserter); ok {
+		return l.InsertLate(ctx, t, token)
+	}
+	return p.cfg.Inserter.Insert(ctx, t, token)
+}
+
+// isLate reports whether the first attempt at the range that is being inserted, perhaps by an earlier run, was long ago or at an unknown
+// time.
+func (p *Pipeline) isLate() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.state.Intent != nil && p.cfg.Now().Sub(p.state.Intent.Since) >= late
+}
 
 type insertFunc func(ctx context.Context, table Table, token string) error
 

@@ -33,7 +33,7 @@ func (p *Pipeline) isolate(t Table, from, to queue.Position, cause error) error 
 	}
 	if len(at) == 1 {
 		if isSuspect(cause) {
-			if again, err := p.store(t, p.token(table, from, to), p.earlier(to), loneSuspectAttempts); err != nil || again == nil {
+			if again, err := p.store(p.insertOnce, t, p.token(table, from, to), p.earlier(to), loneSuspectAttempts); err != nil || again == nil {
 				return err
 			}
 		}

@@ -9,6 +9,7 @@ import (
 // Poster is the part of *warehouse.Warehouse that takes a table as a stream in ClickHouse's Native format.
 type Poster interface {
 	Insert(ctx context.Context, table, columns string, body io.Reader, token string) error
+	InsertLate(ctx context.Context, table, columns string, body io.Reader, token string) error
 	InsertIgnoringViews(ctx context.Context, table, columns string, body io.Reader, token string) error
 }
 
@@ -18,6 +19,11 @@ type Posting struct{ To Poster }
 // Insert stores a table. A second call with the same token stores nothing.
 func (p Posting) Insert(ctx context.Context, t Table, token string) error {
 	return post(ctx, p.To.Insert, t, token)
+}
+
+// InsertLate repeats an insert whose token the warehouse may have forgotten.
+func (p Posting) InsertLate(ctx context.Context, t Table, token string) error {
+	return post(ctx, p.To.InsertLate, t, token)
 }
 
 // InsertIgnoringViews stores a table without the views that fail on its rows.

@@ -54,7 +54,7 @@ func With[A any, P interface {
 		if err := t.bind(a, raw, now); err != nil {
 			return nil, err
 		}
-		out, err := run(ctx, a)
+		out, err := t.withNames(ctx, a.call(), func(ctx context.Context) (*Answer, error) { return run(ctx, a) })
 		if err != nil {
 			return nil, err
 		}

@@ -23,7 +23,12 @@ type Tool struct {
 	Writes, Destroys, Repeatable bool
 	// Run is made by With.
 	Run Runner
+	// clients look up names in the arguments; see LookUp.
+	clients *Clients
 }
+
+// LookUp makes the tool look up the services, environments, operations, metrics, events and attributes that its arguments name.
+func (t *Tool) LookUp(s *Clients) { t.clients = s }
 
 // Maker makes a tool from the clients of the services that it calls.
 type Maker func(*Clients) (*Tool, error)

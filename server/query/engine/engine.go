@@ -43,6 +43,7 @@ type Engine struct {
 	now       func() time.Time
 	slots     *read.OrgSlots
 	keys      *cache.Cache[keysOf, []reads.AttributeKeyRow]
+	named     *cache.Cache[keysOf, []string]
 	rollups   query.Rollups
 }
 
@@ -60,12 +61,14 @@ func New(cfg Config) *Engine {
 		slots:     read.NewOrgSlots(cfg.PerOrganization),
 		rollups:   cfg.Rollups,
 		keys:      cache.New[keysOf, []reads.AttributeKeyRow](maxKeyLists, cfg.Now),
+		named:     cache.New[keysOf, []string](maxKeyLists, cfg.Now),
 	}
 }
 
 // answer holds the result of one query.
 type answer struct {
 	plan   query.Plan
+	unit   string
 	series []query.SeriesRow
 	groups []query.GroupRow
 }
@@ -76,6 +79,10 @@ func (e *Engine) Rollups() query.Rollups { return e.rollups }
 // Timeseries runs a request over time. An error is an *apierr.Error, or a *query.Invalid that names a field of the request.
 func (e *Engine) Timeseries(ctx context.Context, org principal.OrgID, r *query.Request) (*query.Timeseries, error) {
 	if err := r.Validate(false); err != nil {
+		return nil, err
+	}
+	r, err := e.typed(ctx, org, r)
+	if err != nil {
 		return nil, err
 	}
 	buckets, err := query.Buckets(r.Window, r.Bucket)
@@ -123,6 +130,10 @@ func (e *Engine) Total(ctx context.Context, org principal.OrgID, r *query.Reques
 }
 
 func (e *Engine) groups(ctx context.Context, org principal.OrgID, r *query.Request) (*query.Breakdown, error) {
+	r, err := e.typed(ctx, org, r)
+	if err != nil {
+		return nil, err
+	}
 	joined := len(r.Queries) > 1 || r.Comparison.Previous
 	now, before, warnings, err := e.run(
 		ctx,
@@ -226,9 +237,9 @@ func (e *Engine) run(
 		closed := windows[i/len(r.Queries)].End
 		g.Go(func() error { return e.read(gctx, org, closed, &answers[i]) })
 	}
-	var unknown, ofMetrics []string
+	var unknown, ofMetrics, units []string
 	g.Go(func() (err error) {
-		ofMetrics, err = e.checkMetrics(gctx, org, r)
+		ofMetrics, units, err = e.checkMetrics(gctx, org, r)
 		return err
 	})
 	g.Go(func() error {
@@ -240,6 +251,10 @@ func (e *Engine) run(
 		return nil, nil, nil, err
 	}
 	n := len(r.Queries)
+	unknown = append(unknown, e.unknownNames(ctx, org, r, answers[:n])...)
+	for i := range n {
+		answers[i].unit = r.Queries[i].Unit(units[i])
+	}
 	return answers[:n], answers[n:], append(append(warnings, ofMetrics...), unknown...), nil
 }
 

@@ -14,6 +14,7 @@ import (
 // column is a query of a breakdown, with its values by group.
 type column struct {
 	values, previous map[string]float64
+	unit             string
 	rest, restBefore float64 // for the groups that were not read
 	missing          float64 // the value of a group that has no rows
 	missingBefore    float64
@@ -24,7 +25,7 @@ type column struct {
 }
 
 func newColumn(a *answer, seconds float64) *column {
-	c := &column{rest: math.NaN(), missing: math.NaN(), additive: a.plan.Additive, others: math.NaN(), othersBefore: math.NaN()}
+	c := &column{unit: a.unit, rest: math.NaN(), missing: math.NaN(), additive: a.plan.Additive, others: math.NaN(), othersBefore: math.NaN()}
 	c.values, c.rest, c.missing = groupValues(a, seconds)
 	return c
 }
@@ -212,9 +213,9 @@ type breakdownTable struct {
 func (t *breakdownTable) fill(out *query.Breakdown, keys []string, groups map[string][]string) {
 	t.zeros = map[string]int{}
 	several := visible(t.request) > 1
-	for _, q := range t.request.Queries {
+	for i, q := range t.request.Queries {
 		if !q.Hidden {
-			out.Columns = append(out.Columns, query.Column{Query: q.Name, Name: title(q.Name, q.Legend, "", several)})
+			out.Columns = append(out.Columns, query.Column{Query: q.Name, Name: title(q.Name, q.Legend, "", several), Unit: t.columns[i].unit})
 		}
 	}
 	for _, f := range t.request.Formulas {

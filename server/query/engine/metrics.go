@@ -6,15 +6,58 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/svc-observability/svc/server/nearest"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
 	"github.com/svc-observability/svc/server/query/reads"
 )
 
+// typed gives each query of a metric without a type the type of that metric. It refuses a metric of several types, and gives a metric
+// that nobody sends a type that fits the aggregation.
+func (e *Engine) typed(ctx context.Context, org principal.OrgID, r *query.Request) (*query.Request, error) {
+	untyped := func(q query.Query) bool { return q.Source == query.Metrics && q.Metric.Type == "" }
+	if !slices.ContainsFunc(r.Queries, untyped) {
+		return r, nil
+	}
+	out := *r
+	out.Queries = slices.Clone(r.Queries)
+	for i := range out.Queries {
+		q := &out.Queries[i]
+		if !untyped(*q) {
+			continue
+		}
+		kinds, err := e.metricKinds(ctx, org, r.Window, &q.Spec)
+		if err != nil {
+			return nil, err
+		}
+		if len(kinds) > 1 {
+			types := make([]string, len(kinds))
+			for j, k := range kinds {
+				types[j] = k.MetricType
+			}
+			return nil, inQuery(r, i, &query.Invalid{
+				Field:   "metric.type",
+				Message: fmt.Sprintf("is required for %q, which was received as %s in this window", q.Metric.Name, strings.Join(types, " and ")),
+			})
+		}
+		f := q.Aggregation.Func
+		switch {
+		case len(kinds) == 1:
+			q.Metric.Type = kinds[0].MetricType
+		case f == query.Rate || f == query.Increase: // nobody sends the metric: the answer has no values, with a warning
+			q.Metric.Type = query.SumMetric
+		default:
+			q.Metric.Type = query.GaugeMetric
+		}
+	}
+	return &out, nil
+}
+
 // checkMetrics refuses the rate of a sum that can fall. It warns about metrics that were not received in the form that the
-// request asks for.
-func (e *Engine) checkMetrics(ctx context.Context, org principal.OrgID, r *query.Request) (warnings []string, err error) {
+// request asks for. units has the unit of the metric of each query.
+func (e *Engine) checkMetrics(ctx context.Context, org principal.OrgID, r *query.Request) (warnings, units []string, err error) {
+	units = make([]string, len(r.Queries))
 	for i := range r.Queries {
 		q := &r.Queries[i].Spec
 		if q.Source != query.Metrics {
@@ -22,12 +65,12 @@ func (e *Engine) checkMetrics(ctx context.Context, org principal.OrgID, r *query
 		}
 		kinds, err := e.metricKinds(ctx, org, r.Window, q)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		at := slices.IndexFunc(kinds, func(k reads.MetricKindRow) bool { return k.MetricType == q.Metric.Type })
 		switch {
 		case len(kinds) == 0:
-			warnings = append(warnings, fmt.Sprintf("No data points of the metric %q were received in this window.", q.Metric.Name))
+			warnings = append(warnings, e.unknownMetric(ctx, org, r.Window, q.Metric.Name))
 			continue
 		case at < 0:
 			warnings = append(
@@ -37,10 +80,11 @@ func (e *Engine) checkMetrics(ctx context.Context, org principal.OrgID, r *query
 			continue
 		}
 		k := kinds[at]
+		units[i] = k.Unit
 		if f := q.Aggregation.Func; q.Metric.Type == "histogram" && (f == query.Max || f == query.Min) {
 			warning, err := e.unsentExtremes(ctx, org, r.Window, q)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			warnings = append(warnings, warning...)
 		}
@@ -54,7 +98,7 @@ func (e *Engine) checkMetrics(ctx context.Context, org principal.OrgID, r *query
 				)
 			}
 		case len(k.Falling) == len(k.Services):
-			return nil, inQuery(r, i, &query.Invalid{
+			return nil, nil, inQuery(r, i, &query.Invalid{
 				Field: "aggregation",
 				Message: fmt.Sprintf(
 					"cannot be %s: the sum %q can fall as well as grow (it is not monotonic); use avg, min, max or sum",
@@ -69,7 +113,20 @@ func (e *Engine) checkMetrics(ctx context.Context, org principal.OrgID, r *query
 			)
 		}
 	}
-	return warnings, nil
+	return warnings, units, nil
+}
+
+// unknownMetric warns about a metric without data points in a window, with the names that were probably meant.
+func (e *Engine) unknownMetric(ctx context.Context, org principal.OrgID, w query.Window, name string) string {
+	text := fmt.Sprintf("No data points of the metric %q were received in this window", name)
+	known, err := e.names(ctx, org, reads.NamedMetric, w)
+	near := nearest.Few(name, known, nearNames)
+	switch {
+	case err != nil || len(near) == 0 || slices.Contains(known, name): // another service or type sent it
+		return text + "."
+	default:
+		return text + meant(near)
+	}
 }
 
 func (e *Engine) metricKinds(ctx context.Context, org principal.OrgID, w query.Window, q *query.Spec) ([]reads.MetricKindRow, error) {

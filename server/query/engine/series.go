@@ -100,7 +100,7 @@ func assembleSeries(out *query.Timeseries, r *query.Request, now, before []answe
 		order(series, &q, now[i].plan.Additive)
 		for j := range series {
 			s := &series[j]
-			s.Query = q.Name
+			s.Query, s.Unit = q.Name, now[i].unit
 			group := ""
 			if len(q.GroupBy) > 0 {
 				group = label(s.Group, s.Other)

@@ -15,7 +15,8 @@ const (
 	weightedMinutes = "0006_weighted_minutes.sql"
 	coarseRollups   = "0007_coarse_rollups.sql"
 	serviceSeries   = "0011_service_series.sql"
-	// firstMigrations is the longest time that the migrations of a new warehouse take.
+	// firstMigrations is the longest time that the migrations of a new warehouse take. It decides only where no upgrade is recorded,
+	// as older versions did not.
 	firstMigrations = 10 * time.Minute
 )
 
@@ -47,6 +48,7 @@ func rollupsOf(statuses []warehouse.MigrationStatus) query.Rollups {
 // rollupOf returns the rollup that a migration added.
 func rollupOf(statuses []warehouse.MigrationStatus, migration string) query.Rollup {
 	var first, added time.Time
+	upgrade := false
 	for _, s := range statuses {
 		if !s.Applied && s.File <= migration {
 			return query.Rollup{}
@@ -55,10 +57,10 @@ func rollupOf(statuses []warehouse.MigrationStatus, migration string) query.Roll
 			first = s.AppliedAt
 		}
 		if s.File == migration && s.AppliedAt.After(added) {
-			added = s.AppliedAt
+			added, upgrade = s.AppliedAt, s.Upgrade
 		}
 	}
-	if added.Sub(first) < firstMigrations {
+	if !upgrade && added.Sub(first) < firstMigrations {
 		return query.Rollup{Complete: !added.IsZero()}
 	}
 	return query.Rollup{Complete: true, Since: added.Truncate(time.Hour).Add(time.Hour)}

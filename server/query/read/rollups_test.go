@@ -27,6 +27,13 @@ func TestRollupsOf(t *testing.T) {
 			[]warehouse.MigrationStatus{step("0001_telemetry.sql", at.Add(-240*time.Hour)), step(weightedMinutes, at)},
 			query.Rollups{Minutes: query.Rollup{Complete: true, Since: later}},
 		},
+		"upgraded soon": { // within the time that a new warehouse may take, but over telemetry
+			[]warehouse.MigrationStatus{
+				step("0001_telemetry.sql", at.Add(-2*time.Minute)), step(weightedMinutes, at.Add(-2*time.Minute)),
+				step(coarseRollups, at.Add(-2*time.Minute)), {File: serviceSeries, Applied: true, AppliedAt: at, Upgrade: true},
+			},
+			query.Rollups{Minutes: query.Rollup{Complete: true}, Coarse: query.Rollup{Complete: true}, Series: query.Rollup{Complete: true, Since: later}},
+		},
 		"upgraded twice": {
 			[]warehouse.MigrationStatus{step("0001_telemetry.sql", at.Add(-240*time.Hour)), step(weightedMinutes, at.Add(-240*time.Hour)), step(coarseRollups, at)},
 			query.Rollups{Minutes: query.Rollup{Complete: true}, Coarse: query.Rollup{Complete: true, Since: later}},

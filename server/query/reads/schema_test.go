@@ -58,6 +58,7 @@ func rows() map[any]string {
 		new(MetricRow):           "list_metrics list_metrics_filtered",
 		new(MetricStateRow):      "metric_state",
 		new(OperationRow):        "service_operations",
+		new(NameRow):             "names_services names_environments names_operations names_metrics names_events",
 		new(PathLinkRow):         "path_links path_links_narrow",
 		new(PathNodeRow):         "path_nodes path_nodes_narrow",
 		new(PeerRow):             "peer_calls",

@@ -42,6 +42,7 @@ func near(b *sqlbuild.Builder, c *sqlbuild.Conditions, at time.Time) {
 }
 
 // TraceSpans gives the earliest spans of a trace as SpanRow rows. Unless near is zero, it gives only spans near that time.
+// The rows end early when they take limits.AnswerTrace; there is at least one.
 func TraceSpans(traceID string, at time.Time, limit int) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("TraceId = " + b.Bind("trace_id", "String", traceID))
@@ -67,7 +68,8 @@ FROM
     )
 )
 WHERE Bytes <= %[4]s OR Place = 1
-ORDER BY Timestamp, SpanId`, spanRowColumns, c.Join(12), b.Bind("limit", "UInt32", int64(limit)), b.Bind("bytes", "UInt64", int64(limits.AnswerTrace))))
+ORDER BY Timestamp, SpanId`, spanRowColumns, c.Join(12), b.Bind("limit", "UInt32", int64(limit)),
+		b.Bind("bytes", "UInt64", int64(limits.AnswerTrace))))
 }
 
 // spanRowColumns are the columns of SpanRow.

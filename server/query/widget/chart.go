@@ -46,6 +46,11 @@ func (j *job) query(ctx context.Context) error {
 	j.out.Warnings = append(j.out.Warnings, t.Warnings...)
 	transform := j.source.GetTransform()
 	t.Series = slices.DeleteFunc(t.Series, func(s query.Series) bool { return s.Unseen || hidden(transform, s.Query, s.Name) })
+	units := make([]string, len(t.Series))
+	for i, s := range t.Series {
+		units[i] = s.Unit
+	}
+	j.unit(units)
 	switch j.visual {
 	case "stat", "gauge":
 		j.number(t)
@@ -67,6 +72,13 @@ func (j *job) query(ctx context.Context) error {
 		j.table(seriesFrame(t, false), transform)
 	}
 	return nil
+}
+
+// unit states the unit of the values, if they all have the same.
+func (j *job) unit(units []string) {
+	if len(slices.Compact(slices.Clone(units))) == 1 && j.source.GetTransform().GetComputeRatio() == nil {
+		j.out.Unit = units[0]
+	}
 }
 
 func (j *job) timeseries(ctx context.Context) (*query.Timeseries, error) {
@@ -155,7 +167,11 @@ func (j *job) total(ctx context.Context) error {
 	transform := j.source.GetTransform()
 	t.Series = slices.DeleteFunc(t.Series, func(s query.Series) bool { return s.Unseen || hidden(transform, s.Query, s.Name) })
 	j.series(t)
-	j.numberOfGroups(without(b, transform))
+	shown := without(b, transform)
+	if len(shown.Columns) > 0 {
+		j.unit([]string{shown.Columns[0].Unit})
+	}
+	j.numberOfGroups(shown)
 	return nil
 }
 
@@ -229,6 +245,11 @@ func (j *job) breakdown(ctx context.Context) error {
 	j.out.Warnings = append(j.out.Warnings, b.Warnings...)
 	transform := j.source.GetTransform()
 	b = without(b, transform)
+	units := make([]string, len(b.Columns))
+	for i, c := range b.Columns {
+		units[i] = c.Unit
+	}
+	j.unit(units)
 	f := groupFrame(b, false)
 	switch j.visual {
 	case "stat", "gauge":

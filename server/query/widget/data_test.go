@@ -317,7 +317,7 @@ func mustWindow(t *testing.T) (w struct{ Start, End time.Time }) {
 func TestUnknownVariable(t *testing.T) {
 	r := newReader(t, "org_widgets_unknown")
 	d := r.data(widgetOf("chart", "breakdown", draftOf("count", "service.name = $nosuch", "service.name")))
-	if len(d.GetWarnings()) != 1 || !strings.Contains(d.GetWarnings()[0], "$nosuch") {
+	if len(d.GetWarnings()) != 2 || !strings.Contains(d.GetWarnings()[0], "$nosuch") || !strings.Contains(d.GetWarnings()[1], "No service") {
 		t.Errorf("warnings: %v", d.GetWarnings())
 	}
 }

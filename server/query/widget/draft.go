@@ -63,9 +63,6 @@ func (j *job) draft(path string, d *svcv2.QueryDraft) (q query.Query, err error)
 	q.Source = query.Source(d.GetDataSource())
 	if q.Source == query.Metrics {
 		q.Metric = query.Metric{Name: d.GetMetricName(), Type: d.GetMetricType()}
-		if q.Metric.Type == "" {
-			q.Metric.Type = "gauge"
-		}
 	}
 	if q.Aggregation, err = query.ParseAggregation(path, q.Source, d.GetAggregation(), d.GetValueField(), 0); err != nil {
 		return q, err

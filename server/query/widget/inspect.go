@@ -164,6 +164,7 @@ func (i *inspection) judge() {
 	}
 	i.judgeGroups()
 	i.judgeUnit(all)
+	i.judgeValues()
 	low, high := slices.Min(all), slices.Max(all)
 	if low == 0 && high == 0 {
 		i.flag(flagZeros, "Every value is 0.")

@@ -33,6 +33,11 @@ func TestInspect(t *testing.T) {
 			Kind: "query", Queries: []*svcv2.QueryDraft{{DataSource: "traces", Aggregation: aggregation, GroupBy: groups}},
 		}}
 	}
+	inUnit := func(unit string, v ...float64) *svcv2.QuerySeries {
+		s := series("A", nil, v...)
+		s.Unit = unit
+		return s
+	}
 	count := widget("number", "count")
 	groups := func(values ...float64) *svcv2.WidgetData {
 		b := &svcv2.WidgetBreakdown{Columns: []*svcv2.QueryColumn{{Name: "A"}}}
@@ -75,6 +80,12 @@ func TestInspect(t *testing.T) {
 		{"large", count, chart(series("A", nil, 7, 1e16)), Suspicious, []string{flagMagnitude}},
 		{"unit", widget("percent", "error_rate"), chart(series("A", nil, 7, 80)), Broken, []string{flagUnit}},
 		{"unit of a count", widget("duration_ms", "count"), chart(series("A", nil, 7, 80)), Broken, []string{flagUnit}},
+		{"a metric in ms drawn in s", widget("duration_s", "p95"), chart(inUnit("ms", 9400, 9427)), Broken, []string{flagUnit}},
+		{"a metric in s drawn in s", widget("duration_s", "p95"), chart(inUnit("s", 9.4, 9.5)), Healthy, nil},
+		{"a metric in bytes drawn in ms", widget("duration_ms", "avg"), chart(inUnit("By", 4096, 4097)), Broken, []string{flagUnit}},
+		{"a metric in MiB drawn in bytes", widget("bytes", "avg"), chart(inUnit("MiBy", 12, 13)), Broken, []string{flagUnit}},
+		{"a metric in percent drawn as a ratio", widget("percent", "avg"), chart(inUnit("%", 0.5, 0.6)), Broken, []string{flagUnit}},
+		{"a metric of an own unit", widget("duration_ms", "avg"), chart(inUnit("{order}", 5, 6)), Healthy, nil},
 		{"unit of a duration", widget("duration_s", "p95_duration"), chart(series("A", nil, 7, 80)), Broken, []string{flagUnit}},
 		{"gap", count, chart(series("A", []int{0, 1, 30}, 1, 2, 3)), Healthy, []string{flagGap}},
 		{"empty groups", widget("number", "count", "attr.k"), chart(series("(none)", nil, 1, 2)), Broken, []string{flagGrouping}},

@@ -93,7 +93,9 @@ func OpenEngine(cfg EngineConfig) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{lib: lib, cfg: cfg, repaired: repaired, slots: make(chan struct{}, cfg.MaxConnections), places: newPlaces(time.Now, readPauses(dir))}
+	e := &Engine{
+		lib: lib, cfg: cfg, repaired: repaired, slots: make(chan struct{}, cfg.MaxConnections), places: newPlaces(time.Now, readPauses(dir)),
+	}
 	e.args = []string{
 		"svc",
 		"--path=" + dir,

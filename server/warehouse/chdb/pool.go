@@ -119,7 +119,7 @@ func (e *Engine) guard(ctx context.Context, c *connection, of read) func() bool 
 		// The statement may not be registered yet, or may have just ended: try again until the caller says that it is over. Some
 		// statements take long to end, and each try costs a connection, so the delay grows.
 		begun := time.Now()
-		for delay := time.Millisecond; ; delay = min(2*delay, 2*time.Second) {
+		for delay := time.Millisecond; ; delay = min(2*delay, time.Second) {
 			e.kill(c.tag)
 			select {
 			case <-over:

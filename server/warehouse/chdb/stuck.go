@@ -22,7 +22,7 @@ const stuckExit = 3
 
 // Before the process ends because of a stuck read, the other statements have settleTime to end. Then the other reads are stopped,
 // and they and the inserts have settleTime again.
-const settleTime = time.Second
+const settleTime = 500 * time.Millisecond
 
 // errRestarting stops the reads that run when the process is about to end.
 var errRestarting = errors.New("the engine restarts")

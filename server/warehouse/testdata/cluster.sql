@@ -1104,3 +1104,150 @@ FROM
 )
 GROUP BY OrgId, Hour, Scope, Key
 ;
+
+ALTER TABLE spans_local ON CLUSTER 'main' ADD COLUMN IF NOT EXISTS IngestRange UInt64 MATERIALIZED cityHash64(getSetting('insert_deduplication_token')) CODEC(ZSTD(1))
+;
+
+ALTER TABLE spans_local ON CLUSTER 'main' ADD INDEX IF NOT EXISTS idx_ingest_range IngestRange TYPE bloom_filter(0.01) GRANULARITY 64
+;
+
+ALTER TABLE spans ON CLUSTER 'main' ADD COLUMN IF NOT EXISTS IngestRange UInt64 MATERIALIZED cityHash64(getSetting('insert_deduplication_token'))
+;
+
+ALTER TABLE logs_local ON CLUSTER 'main' ADD COLUMN IF NOT EXISTS IngestRange UInt64 MATERIALIZED cityHash64(getSetting('insert_deduplication_token')) CODEC(ZSTD(1))
+;
+
+ALTER TABLE logs_local ON CLUSTER 'main' ADD INDEX IF NOT EXISTS idx_ingest_range IngestRange TYPE bloom_filter(0.01) GRANULARITY 64
+;
+
+ALTER TABLE logs ON CLUSTER 'main' ADD COLUMN IF NOT EXISTS IngestRange UInt64 MATERIALIZED cityHash64(getSetting('insert_deduplication_token'))
+;
+
+ALTER TABLE metrics_gauge_local ON CLUSTER 'main' ADD COLUMN IF NOT EXISTS IngestRange UInt64 MATERIALIZED cityHash64(getSetting('insert_deduplication_token')) CODEC(ZSTD(1))
+;
+
+ALTER TABLE metrics_gauge_local ON CLUSTER 'main' ADD INDEX IF NOT EXISTS idx_ingest_range IngestRange TYPE bloom_filter(0.01) GRANULARITY 64
+;
+
+ALTER TABLE metrics_gauge ON CLUSTER 'main' ADD COLUMN IF NOT EXISTS IngestRange UInt64 MATERIALIZED cityHash64(getSetting('insert_deduplication_token'))
+;
+
+ALTER TABLE metrics_sum_local ON CLUSTER 'main' ADD COLUMN IF NOT EXISTS IngestRange UInt64 MATERIALIZED cityHash64(getSetting('insert_deduplication_token')) CODEC(ZSTD(1))
+;
+
+ALTER TABLE metrics_sum_local ON CLUSTER 'main' ADD INDEX IF NOT EXISTS idx_ingest_range IngestRange TYPE bloom_filter(0.01) GRANULARITY 64
+;
+
+ALTER TABLE metrics_sum ON CLUSTER 'main' ADD COLUMN IF NOT EXISTS IngestRange UInt64 MATERIALIZED cityHash64(getSetting('insert_deduplication_token'))
+;
+
+ALTER TABLE metrics_histogram_local ON CLUSTER 'main' ADD COLUMN IF NOT EXISTS IngestRange UInt64 MATERIALIZED cityHash64(getSetting('insert_deduplication_token')) CODEC(ZSTD(1))
+;
+
+ALTER TABLE metrics_histogram_local ON CLUSTER 'main' ADD INDEX IF NOT EXISTS idx_ingest_range IngestRange TYPE bloom_filter(0.01) GRANULARITY 64
+;
+
+ALTER TABLE metrics_histogram ON CLUSTER 'main' ADD COLUMN IF NOT EXISTS IngestRange UInt64 MATERIALIZED cityHash64(getSetting('insert_deduplication_token'))
+;
+
+ALTER TABLE metrics_exponential_histogram_local ON CLUSTER 'main' ADD COLUMN IF NOT EXISTS IngestRange UInt64 MATERIALIZED cityHash64(getSetting('insert_deduplication_token')) CODEC(ZSTD(1))
+;
+
+ALTER TABLE metrics_exponential_histogram_local ON CLUSTER 'main' ADD INDEX IF NOT EXISTS idx_ingest_range IngestRange TYPE bloom_filter(0.01) GRANULARITY 64
+;
+
+ALTER TABLE metrics_exponential_histogram ON CLUSTER 'main' ADD COLUMN IF NOT EXISTS IngestRange UInt64 MATERIALIZED cityHash64(getSetting('insert_deduplication_token'))
+;
+
+ALTER TABLE metrics_summary_local ON CLUSTER 'main' ADD COLUMN IF NOT EXISTS IngestRange UInt64 MATERIALIZED cityHash64(getSetting('insert_deduplication_token')) CODEC(ZSTD(1))
+;
+
+ALTER TABLE metrics_summary_local ON CLUSTER 'main' ADD INDEX IF NOT EXISTS idx_ingest_range IngestRange TYPE bloom_filter(0.01) GRANULARITY 64
+;
+
+ALTER TABLE metrics_summary ON CLUSTER 'main' ADD COLUMN IF NOT EXISTS IngestRange UInt64 MATERIALIZED cityHash64(getSetting('insert_deduplication_token'))
+;
+
+ALTER TABLE session_events_local ON CLUSTER 'main' ADD COLUMN IF NOT EXISTS IngestRange UInt64 MATERIALIZED cityHash64(getSetting('insert_deduplication_token')) CODEC(ZSTD(1))
+;
+
+ALTER TABLE session_events_local ON CLUSTER 'main' ADD INDEX IF NOT EXISTS idx_ingest_range IngestRange TYPE bloom_filter(0.01) GRANULARITY 64
+;
+
+ALTER TABLE session_events ON CLUSTER 'main' ADD COLUMN IF NOT EXISTS IngestRange UInt64 MATERIALIZED cityHash64(getSetting('insert_deduplication_token'))
+;
+
+ALTER TABLE product_events_local ON CLUSTER 'main' ADD COLUMN IF NOT EXISTS IngestRange UInt64 MATERIALIZED cityHash64(getSetting('insert_deduplication_token')) CODEC(ZSTD(1))
+;
+
+ALTER TABLE product_events_local ON CLUSTER 'main' ADD INDEX IF NOT EXISTS idx_ingest_range IngestRange TYPE bloom_filter(0.01) GRANULARITY 64
+;
+
+ALTER TABLE product_events ON CLUSTER 'main' ADD COLUMN IF NOT EXISTS IngestRange UInt64 MATERIALIZED cityHash64(getSetting('insert_deduplication_token'))
+;
+
+ALTER TABLE spans_local ON CLUSTER 'main' MODIFY SETTING replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800
+;
+
+ALTER TABLE logs_local ON CLUSTER 'main' MODIFY SETTING replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800
+;
+
+ALTER TABLE metrics_gauge_local ON CLUSTER 'main' MODIFY SETTING replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800
+;
+
+ALTER TABLE metrics_sum_local ON CLUSTER 'main' MODIFY SETTING replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800
+;
+
+ALTER TABLE metrics_histogram_local ON CLUSTER 'main' MODIFY SETTING replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800
+;
+
+ALTER TABLE metrics_exponential_histogram_local ON CLUSTER 'main' MODIFY SETTING replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800
+;
+
+ALTER TABLE metrics_summary_local ON CLUSTER 'main' MODIFY SETTING replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800
+;
+
+ALTER TABLE metric_catalog_local ON CLUSTER 'main' MODIFY SETTING replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800
+;
+
+ALTER TABLE attribute_keys_local ON CLUSTER 'main' MODIFY SETTING replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800
+;
+
+ALTER TABLE service_minutes_local ON CLUSTER 'main' MODIFY SETTING replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800
+;
+
+ALTER TABLE trace_roots_local ON CLUSTER 'main' MODIFY SETTING replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800
+;
+
+ALTER TABLE session_replays_local ON CLUSTER 'main' MODIFY SETTING replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800
+;
+
+ALTER TABLE session_replay_events_local ON CLUSTER 'main' MODIFY SETTING replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800
+;
+
+ALTER TABLE session_events_local ON CLUSTER 'main' MODIFY SETTING replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800
+;
+
+ALTER TABLE product_events_local ON CLUSTER 'main' MODIFY SETTING replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800
+;
+
+ALTER TABLE service_peers_local ON CLUSTER 'main' MODIFY SETTING replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800
+;
+
+ALTER TABLE error_events_local ON CLUSTER 'main' MODIFY SETTING replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800
+;
+
+ALTER TABLE organization_minutes_local ON CLUSTER 'main' MODIFY SETTING replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800
+;
+
+ALTER TABLE service_hours_local ON CLUSTER 'main' MODIFY SETTING replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800
+;
+
+ALTER TABLE operation_hours_local ON CLUSTER 'main' MODIFY SETTING replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800
+;
+
+ALTER TABLE log_minutes_local ON CLUSTER 'main' MODIFY SETTING replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800
+;
+
+ALTER TABLE service_series_local ON CLUSTER 'main' MODIFY SETTING replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800
+;

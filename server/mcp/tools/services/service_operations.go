@@ -3,6 +3,7 @@ package services
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/limits"
@@ -55,24 +56,23 @@ func newGetServiceTopOperations(s *tool.Clients) (*tool.Tool, error) {
 				return nil, err
 			}
 			res := operationsResult{TimeRange: w, ServiceName: a.Service, Metric: metric, Total: len(rows), Operations: []operationRow{}}
+			heads, further := []string{"Operation", "Spans", "Errors", "p95 ms"}, rankColumn(metric)
+			if further != "" {
+				heads = append(heads, further)
+			}
 			var cells [][]string
 			for _, r := range rows {
 				o := operationRow{r.GetName(), operationValue(r, metric), r.GetEstimatedSpanCount(), r.GetErrorRate(), r.GetP95LatencyMs()}
 				res.Operations = append(res.Operations, o)
-				cells = append(
-					cells,
-					[]string{
-						wording.Clip(o.Name, 120),
-						wording.Number(o.Value),
-						wording.Number(o.Spans),
-						wording.Percent(o.ErrorRate),
-						wording.Number(o.P95Ms),
-					},
-				)
+				line := []string{wording.Clip(o.Name, 120), wording.Number(o.Spans), wording.Percent(o.ErrorRate), wording.Number(o.P95Ms)}
+				if further != "" {
+					line = append(line, wording.Number(o.Value))
+				}
+				cells = append(cells, line)
 			}
 			text := tool.Page{Scope: a.Labels(w, &a.Service, &a.Environment, &a.Metric)}
 			text.Blocks = []tool.Block{
-				tool.Table("", "The service has no spans in this time range.", []string{"Operation", metric, "Spans", "Errors", "p95 ms"}, cells),
+				tool.Table("", "The service has no spans in this time range.", heads, cells),
 			}
 			if len(rows) > 0 {
 				text.Shown = fmt.Sprintf("Shown: %d operations, which are all.", len(rows))
@@ -92,6 +92,19 @@ func newGetServiceTopOperations(s *tool.Clients) (*tool.Tool, error) {
 			return &tool.Answer{Data: res, Text: text}, nil
 		}),
 	})
+}
+
+// rankColumn is the heading of the column for the metric by which operations are ranked. It is empty for a metric that has a column
+// in every answer.
+func rankColumn(metric string) string {
+	switch metric {
+	case "count", "error_rate", "p95_duration":
+		return ""
+	case "apdex":
+		return metric
+	default:
+		return strings.TrimSuffix(metric, "_duration") + " ms"
+	}
 }
 
 func fetchOperations(

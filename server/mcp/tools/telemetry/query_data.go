@@ -11,7 +11,6 @@ import (
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/query"
-	"github.com/svc-observability/svc/server/query/widget"
 	"github.com/svc-observability/svc/server/wording"
 )
 
@@ -24,9 +23,10 @@ type dataResult struct {
 	GroupBy   *string        `json:"groupBy,omitempty"`
 	Decisions []string       `json:"decisions,omitempty"`
 	Context   queryEcho      `json:"queryContext"`
-	Unit      string         `json:"unit"`
-	Result    dataPoints     `json:"result"`
-	Truncated bool           `json:"truncated"`
+	// Unit is that of the values in Result: "ms", "ratio" (0 to 1), and so on. It is empty for counts.
+	Unit      string     `json:"unit,omitempty"`
+	Result    dataPoints `json:"result"`
+	Truncated bool       `json:"truncated"`
 }
 
 type queryEcho struct {
@@ -58,8 +58,8 @@ type queryDataArgs struct {
 	RootSpansOnly    *bool
 	ApdexThresholdMs *float64 `of:"QuerySpec.apdex_threshold_ms" range:"1.."`
 	Severity         *string  `of:"LogFilters.severity"`
-	MetricName       *string  `doc:"For source=metrics, with metric_type."`
-	MetricType       *string  `of:"QueryMetric.type"`
+	MetricName       *string  `doc:"For source=metrics."`
+	MetricType       *string  `doc:"Needed only for a metric of several types." of:"QueryMetric.type"`
 	EventName        []string
 	EventKind        []string
 	Host             *string
@@ -283,14 +283,11 @@ func spec(a *queryDataArgs, w tool.TimeRange) (*svcv2.QuerySpec, *dataResult, er
 		spec.GroupBy = []string{groupField(query.Source(source), group, key)}
 	}
 	if source == "metrics" {
-		name, typ := a.MetricName, a.MetricType
+		name := a.MetricName
 		if name == nil {
 			return nil, nil, a.Bad(&a.MetricName, "is required for source=metrics. list_metrics has the names.", "http.server.request.duration")
 		}
-		if typ == nil {
-			return nil, nil, a.Bad(&a.MetricType, "is required for source=metrics. list_metrics has the types.", "histogram")
-		}
-		spec.Metric = &svcv2.QueryMetric{Name: *name, Type: *typ}
+		spec.Metric = &svcv2.QueryMetric{Name: *name, Type: tool.Or(a.MetricType, "")}
 	}
 	limit := int32(a.Limit)
 	spec.Limit, spec.SeriesLimit = &limit, &limit
@@ -312,7 +309,9 @@ func queryBreakdown(
 	if err != nil {
 		return nil, err
 	}
-	res.Unit = unitOf(res.Context.Source, res.Metric)
+	if c := out.GetColumns(); len(c) > 0 {
+		res.Unit = c[0].GetUnit()
+	}
 	res.Result, res.Truncated = dataPoints{Kind: "breakdown", Data: []dataPoint{}}, out.GetTruncated()
 	var cells [][]string
 	for _, r := range out.GetData() {
@@ -323,7 +322,7 @@ func queryBreakdown(
 		p := dataPoint{Name: &name}
 		shown := ""
 		if v := r.GetValues(); len(v) > 0 && v[0].Value != nil {
-			p.Value, shown = v[0].Value, wording.Number(v[0].GetValue())
+			p.Value, shown = v[0].Value, res.shown(v[0].GetValue())
 		}
 		res.Result.Data = append(res.Result.Data, p)
 		cells = append(cells, []string{wording.Clip(name, 200), shown})
@@ -337,7 +336,7 @@ func queryBreakdown(
 		tool.Table(
 			"",
 			"Nothing matches. Look up names with explore_attributes or list_metrics, or try a longer time range.",
-			[]string{group, res.Metric + " (" + res.Unit + ")"},
+			[]string{group, res.heading()},
 			cells,
 		),
 	}
@@ -346,20 +345,20 @@ func queryBreakdown(
 	return &tool.Answer{Data: res, Text: text}, nil
 }
 
-// unitOf is the unit of a value, as far as the query shows it.
-func unitOf(source, metric string) string {
-	switch {
-	case source == "metrics":
-		return widget.UnitNumber
-	case strings.HasSuffix(metric, "_duration"):
-		return widget.UnitMilliseconds
-	case metric == "error_rate":
-		return widget.UnitPercent
-	case source == "traces" && metric == "rate":
-		return widget.UnitRequestsPerSecond
-	default:
-		return widget.UnitNumber
+// heading names the metric with its unit. A share is printed in percent, so its numbers carry their unit themselves.
+func (r *dataResult) heading() string {
+	if r.Unit == "" || r.Unit == query.UnitRatio {
+		return r.Metric
 	}
+	return r.Metric + " (" + r.Unit + ")"
+}
+
+// shown prints a value. The structured result keeps the error rate as a ratio, which its unit says.
+func (r *dataResult) shown(v float64) string {
+	if r.Metric == string(query.ErrorRate) {
+		return wording.Percent(v)
+	}
+	return wording.Number(v)
 }
 
 func queryTimeseries(
@@ -379,7 +378,9 @@ func queryTimeseries(
 	if err != nil {
 		return nil, err
 	}
-	res.Unit = unitOf(res.Context.Source, res.Metric)
+	if s := out.GetSeries(); len(s) > 0 {
+		res.Unit = s[0].GetUnit()
+	}
 	res.Result, res.Truncated = dataPoints{Kind: "timeseries", Data: []dataPoint{}}, out.GetTruncated()
 	var names []string
 	at := map[time.Time]map[string]float64{}
@@ -412,7 +413,7 @@ func queryTimeseries(
 		for _, name := range names {
 			shown := ""
 			if v, ok := at[t][name]; ok {
-				shown = wording.Number(v)
+				shown = res.shown(v)
 			}
 			line = append(line, shown)
 		}
@@ -425,7 +426,7 @@ func queryTimeseries(
 	}
 	text.Blocks = []tool.Block{
 		tool.Table(
-			res.Metric+" ("+res.Unit+")",
+			res.heading(),
 			"Nothing matches. Look up names with explore_attributes or list_metrics, or try a longer time range.",
 			heads,
 			cells,

@@ -15,7 +15,7 @@ func resolveNames(ctx context.Context, s *tool.Clients, a *queryDataArgs, w tool
 	key := a.AttributeKey
 	askName := source == "traces" && a.SpanName != nil
 	askKey := key != nil && a.AttributeScope == nil && source != "product_events" && tool.Or(a.GroupBy, "") != "resource_attribute"
-	if source == "metrics" && (a.MetricName == nil || a.MetricType == nil) {
+	if source == "metrics" && a.MetricName == nil {
 		return nil // refused later
 	}
 	if !askName && !askKey {
@@ -32,7 +32,7 @@ func resolveNames(ctx context.Context, s *tool.Clients, a *queryDataArgs, w tool
 		}
 		q := &svcv2.QuerySpec{Name: name, Source: source, Aggregation: "count", Filter: &svcv2.QueryFilter{All: []*svcv2.QueryFilter{f}}}
 		if source == "metrics" {
-			q.Metric = &svcv2.QueryMetric{Name: *a.MetricName, Type: *a.MetricType}
+			q.Metric = &svcv2.QueryMetric{Name: *a.MetricName, Type: tool.Or(a.MetricType, "")}
 		}
 		req.Queries = append(req.Queries, q)
 	}

@@ -23,12 +23,13 @@ const (
 )
 
 type sqlResult struct {
-	TimeRange   tool.TimeRange `json:"timeRange"`
-	ExpandedSQL string         `json:"expandedSql"`
-	RowCount    int            `json:"rowCount"`
-	Columns     []string       `json:"columns"`
-	Rows        [][]any        `json:"rows"`
-	Truncated   bool           `json:"truncated"`
+	// TimeRange is that of the macros. It is left out for a statement that has no macro of time.
+	TimeRange   *tool.TimeRange `json:"timeRange,omitempty"`
+	ExpandedSQL string          `json:"expandedSql"`
+	RowCount    int             `json:"rowCount"`
+	Columns     []string        `json:"columns"`
+	Rows        [][]any         `json:"rows"`
+	Truncated   bool            `json:"truncated"`
 }
 
 type runSQLArgs struct {
@@ -60,7 +61,7 @@ func newRunSQL(s *tool.Clients) (*tool.Tool, error) {
 			if err != nil {
 				return nil, withTables(ctx, s, err, req.Sql)
 			}
-			res := sqlResult{TimeRange: w, ExpandedSQL: out.GetExpandedSql(), RowCount: int(out.GetRowCount()), Columns: []string{}, Rows: [][]any{}}
+			res := sqlResult{ExpandedSQL: out.GetExpandedSql(), RowCount: int(out.GetRowCount()), Columns: []string{}, Rows: [][]any{}}
 			for _, c := range out.GetColumns() {
 				res.Columns = append(res.Columns, c.GetName())
 			}
@@ -74,7 +75,12 @@ func newRunSQL(s *tool.Clients) (*tool.Tool, error) {
 				cells = append(cells, line)
 			}
 			res.Truncated = out.GetTruncated() || res.RowCount > len(res.Rows)
-			text := tool.Page{Scope: []tool.Pair{w.Label()}, Blocks: []tool.Block{tool.Table("", "The query returned no rows.", res.Columns, cells)}}
+			text := tool.Page{
+				Notes: sqlNotes(a.SQL), Blocks: []tool.Block{tool.Table("", "The query returned no rows.", res.Columns, cells)},
+			}
+			if ofWindow(a.SQL) {
+				res.TimeRange, text.Scope = &w, []tool.Pair{w.Label()}
+			}
 			if len(cells) > 0 {
 				text.Shown = fmt.Sprintf("Shown: %d of %d rows.", len(res.Rows), res.RowCount)
 				if out.GetTruncated() {
@@ -85,6 +91,33 @@ func newRunSQL(s *tool.Clients) (*tool.Tool, error) {
 			return &tool.Answer{Data: res, Text: text}, nil
 		}),
 	})
+}
+
+var (
+	timeMacro     = regexp.MustCompile(`\$__(timeFilter|startTime|endTime)\b`)
+	timeCondition = regexp.MustCompile("(?i)\\b(Timestamp|Minute|Hour|StartTime|FirstSeen|LastSeen)\\b[`\"]?\\s*\\)?\\s*(=|>|<|between\\b|in\\b)")
+	sampledTable  = regexp.MustCompile("(?i)\\b(from|join)\\s+[`\"]?(spans|traces|error_events)\\b")
+	unweighted    = regexp.MustCompile(`(?i)\b(count|countIf|avg|avgIf|median|quantiles?|quantiles?(Exact|TDigest|Timing|BFloat16)?(If)?)\s*\(`)
+)
+
+// ofWindow reports whether a statement takes the time range of the call.
+func ofWindow(sql string) bool { return timeMacro.MatchString(sql) }
+
+// sqlNotes warns about a statement that reads another time than the call names, and about one that counts the rows of sampled spans.
+func sqlNotes(sql string) []string {
+	var notes []string
+	switch {
+	case ofWindow(sql):
+	case timeCondition.MatchString(sql):
+		notes = append(notes, "The statement has its own condition on time, so start_time and end_time do not apply.")
+	default:
+		notes = append(notes, "The statement has no condition on time: it read all stored rows. Add $__timeFilter(Timestamp) for a time range.")
+	}
+	if sampledTable.MatchString(sql) && unweighted.MatchString(sql) && !strings.Contains(sql, "SampleRate") {
+		notes = append(notes, "Spans may be sampled: count() counts the received rows, and avg and quantile weigh them alike. "+
+			"sum(SampleRate), avgWeighted and quantileTDigestWeighted estimate all spans; see describe_warehouse_tables.")
+	}
+	return notes
 }
 
 // SqlRows returns the first rows of a result, with long texts cut.

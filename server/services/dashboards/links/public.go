@@ -63,7 +63,8 @@ func (p *Public) open(ctx context.Context, hash string) (*link, error) {
 	l, err := p.find(ctx, hash)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return nil, apierr.New(apierr.ShareNotFound, "There is no such share link.", apierr.Cause(err))
+		return nil, apierr.New(apierr.ShareNotFound, "There is no such share link, or it shows a widget of a dashboard that is not shared.",
+			apierr.Cause(err))
 	case err != nil:
 		return nil, shares().Failure(ctx, err)
 	}

@@ -1,0 +1,182 @@
+package tool
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
+)
+
+// lookup is a name in the arguments of a call, and the query that finds out whether anybody sends it.
+type lookup struct {
+	param, source, field, operator, value string
+	metric                                *svcv2.QueryMetric
+}
+
+// lookups lists the names in the arguments. Tools that write may name services before they send anything.
+func (t *Tool) lookups(c *Call) []lookup {
+	var out []lookup
+	if t.Writes || t.clients == nil {
+		return nil
+	}
+	for field, p := range c.fields {
+		v, ok := c.value(field)
+		if !ok {
+			continue
+		}
+		values, isList := v.([]string)
+		if text, isText := v.(string); isText {
+			values = []string{text}
+		} else if !isList {
+			continue
+		}
+		for _, value := range values {
+			l := lookup{param: p.name, source: "traces", operator: "=", value: value}
+			switch p.name {
+			case "service", "services":
+				l.field = "service.name"
+			case "environment", "environments":
+				l.field = "deployment.environment"
+			case "span_name":
+				l.field, l.operator = "span.name", "contains"
+			case "event_name":
+				l.source, l.field = "product_events", "event.name"
+			case "metric_name":
+				l.source, l.metric = "metrics", &svcv2.QueryMetric{Name: value}
+			case "attribute_key":
+				if t.param("source") != nil {
+					continue // the query itself names an attribute that nobody sends
+				}
+				l.field, l.operator = "attr."+value, "exists"
+			default:
+				continue
+			}
+			out = append(out, l)
+		}
+	}
+	slices.SortFunc(out, func(a, b lookup) int { return strings.Compare(a.param+a.value, b.param+b.value) })
+	return out[:min(len(out), mostLookups)]
+}
+
+// mostLookups is the highest number of names that are looked up for one call.
+const mostLookups = 6
+
+// withNames runs a tool and looks up the names in its arguments at the same time. A name that nobody has sent for long is an error that
+// says which names there are: an answer without rows would read like good news. A name that is only silent in the time range of the
+// call gives a note.
+func (t *Tool) withNames(ctx context.Context, c *Call, run func(context.Context) (*Answer, error)) (*Answer, error) {
+	names := t.lookups(c)
+	if len(names) == 0 {
+		return run(ctx)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	start, end := c.window()
+	done := make(chan []string, 1)
+	go func() {
+		notes := make([]string, len(names))
+		checks := make([]func() error, len(names))
+		for i, l := range names {
+			checks[i] = func() (err error) {
+				notes[i], err = t.unknown(ctx, l, start, end, c.Now)
+				return err
+			}
+		}
+		if err := Parallel(checks...); err != nil {
+			cancel(err) // ends the tool, which cannot find anything
+		}
+		done <- notes
+	}()
+	out, err := run(ctx)
+	notes := <-done
+	if bad, ok := context.Cause(ctx).(*InputError); ok {
+		return nil, bad
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, note := range notes {
+		if note != "" {
+			out.Text.Notes = append(out.Text.Notes, note)
+		}
+	}
+	return out, nil
+}
+
+// window is the time that the arguments span, in whole minutes: from the first start to the last end.
+func (c *Call) window() (start, end time.Time) {
+	for field, p := range c.fields {
+		v, ok := c.value(field)
+		at, isTime := v.(time.Time)
+		switch {
+		case !ok || !isTime:
+		case strings.Contains(p.name, "start") && (start.IsZero() || at.Before(start)):
+			start = at
+		case strings.Contains(p.name, "end") && at.After(end):
+			end = at
+		}
+	}
+	if end.IsZero() {
+		end = c.Now
+	}
+	if start.IsZero() {
+		start = end.Add(-limits.DefaultToolWindow)
+	}
+	end = end.Truncate(time.Minute).Add(time.Minute - time.Nanosecond)
+	if longest := end.Add(-limits.BreakdownWindow); start.Before(longest) {
+		start = longest.Add(time.Minute)
+	}
+	return start.Truncate(time.Minute), end
+}
+
+// unknown asks for a name in the time range, and if nobody sent it there, in the longest one until now. It returns a note for a name
+// that is only silent, and an *InputError for one that does not exist.
+func (t *Tool) unknown(ctx context.Context, l lookup, start, end, now time.Time) (note string, err error) {
+	warning, ok := t.ask(ctx, l, start, end)
+	if !ok || warning == "" {
+		return "", nil
+	}
+	longest := limits.BreakdownWindow
+	if warning, ok := t.ask(ctx, l, now.Add(-longest).Truncate(time.Minute).Add(time.Minute), now); ok && warning == "" {
+		return fmt.Sprintf("%s %s was seen in the last %s, but not in this time range: no rows means no data, not that all is well.",
+			l.param, l.value, limits.Lasts(longest)), nil
+	}
+	return "", BadInput(l.param, fmt.Sprintf("is %q, which is not known. %s", l.value, warning), "")
+}
+
+// ask returns the warning of the query language about the name. It is empty for a name that somebody sent. It is not ok if the caller
+// may not query, or the query fails: the call itself then says why.
+func (t *Tool) ask(ctx context.Context, l lookup, start, end time.Time) (warning string, ok bool) {
+	spec := &svcv2.QuerySpec{Name: "A", Source: l.source, Aggregation: "count", Metric: l.metric}
+	if l.field != "" {
+		one := &svcv2.QueryFilter{Field: &l.field, Operator: &l.operator}
+		if l.operator != "exists" {
+			one.Value = StructValue(l.value)
+		}
+		spec.Filter = &svcv2.QueryFilter{All: []*svcv2.QueryFilter{one}}
+		if l.operator != "=" { // the names are known without a read of the rows
+			field, operator := "trace.id", "="
+			spec.Filter.All = append(spec.Filter.All, &svcv2.QueryFilter{
+				Field: &field, Operator: &operator, Value: StructValue(strings.Repeat("0", 32)),
+			})
+		}
+	}
+	out, err := t.clients.Query.QueryBreakdown(ctx, &svcv2.QueryBreakdownRequest{
+		StartTime: timestamppb.New(start), EndTime: timestamppb.New(end), Queries: []*svcv2.QuerySpec{spec},
+	})
+	if err != nil {
+		return "", false
+	}
+	for _, w := range out.GetWarnings() {
+		if strings.HasPrefix(w, "No ") {
+			return w, true
+		}
+	}
+	return "", true
+}

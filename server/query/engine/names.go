@@ -1,0 +1,145 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/svc-observability/svc/server/nearest"
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/query/reads"
+)
+
+const (
+	// nearNames is the number of similar names in a warning, and listedNames the number of names up to which it lists all of them.
+	nearNames, listedNames = 3, 12
+)
+
+// unknownNames names the services, environments, operations and product events of a request that nobody sent in its window. It looks
+// only where a query has no values: a name with values exists.
+func (e *Engine) unknownNames(ctx context.Context, org principal.OrgID, r *query.Request, answers []answer) []string {
+	var out []string
+	for i := range answers {
+		q := &r.Queries[i].Spec
+		for _, asked := range asksFor(q.Source, q.Filter) {
+			if len(asked.values) == 1 && !answers[i].silent() {
+				continue
+			}
+			known, err := e.names(ctx, org, asked.kind, r.Window)
+			if err != nil || len(known) >= maxKnownKeys {
+				continue // a warning less; the values themselves are right
+			}
+			for _, name := range asked.values {
+				lower := strings.ToLower(name)
+				if asked.part && slices.ContainsFunc(known, func(k string) bool { return strings.Contains(strings.ToLower(k), lower) }) {
+					continue
+				}
+				if w := Unknown(asked.kind, name, known); w != "" && !slices.Contains(out, w) {
+					out = append(out, w)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// asked is a condition that a name of some kind must meet.
+type asked struct {
+	kind   reads.Named
+	values []string
+	// part says that the name must contain the value.
+	part bool
+}
+
+// asksFor lists the names that rows must have to pass a filter.
+func asksFor(s query.Source, f query.Filter) []asked {
+	kinds := map[string]reads.Named{"service.name": reads.NamedService}
+	switch s {
+	case query.Traces:
+		kinds["deployment.environment"], kinds["span.name"] = reads.NamedEnvironment, reads.NamedOperation
+	case query.Logs:
+		kinds["deployment.environment"] = reads.NamedEnvironment
+	case query.ProductEvents:
+		kinds["event.name"] = reads.NamedEvent
+	}
+	var out []asked
+	for m := range f.Matches {
+		kind, ok := kinds[m.Field.Key]
+		exact := m.Op == query.OpEqual || m.Op == query.OpIn
+		if ok && m.Field.Scope == query.Builtin && (exact || m.Op == query.OpContains) && !slices.Contains(m.Values, "") {
+			out = append(out, asked{kind, m.Values, !exact})
+		}
+	}
+	return out
+}
+
+// silent reports whether a query has no value other than 0.
+func (a *answer) silent() bool {
+	none := func(v float64) bool { return v == 0 || math.IsNaN(v) }
+	return !slices.ContainsFunc(a.series, func(r query.SeriesRow) bool { return !none(r.Value) }) &&
+		!slices.ContainsFunc(a.groups, func(r query.GroupRow) bool { return !none(r.Value) })
+}
+
+func (e *Engine) names(ctx context.Context, org principal.OrgID, kind reads.Named, w query.Window) ([]string, error) {
+	at := keysOf{org: org, signal: string(kind), start: w.Start.Unix() / 3600, end: w.End.Unix() / 3600}
+	if names, ok := e.named.Get(at); ok {
+		return names, nil
+	}
+	release, err := e.slots.Acquire(ctx, org)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	rows, err := read.All[reads.NameRow](
+		ctx, e.warehouse, org, reads.Names(reads.NameList{Window: w, Kind: kind, Limit: maxKnownKeys, Rollups: e.rollups}),
+	)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(rows))
+	for i, row := range rows {
+		names[i] = row.Name
+	}
+	if len(names) > 0 { // an empty result is not cached: data may arrive at any moment
+		e.named.Put(at, names, 1, keysFor)
+	}
+	return names, nil
+}
+
+// Unknown describes a name that is not among the known names of its kind, with the names that were probably meant. It is empty for a
+// known name.
+func Unknown(kind reads.Named, name string, known []string) string {
+	if slices.Contains(known, name) {
+		return ""
+	}
+	text := fmt.Sprintf("No %s %q was received in this window", kind, name)
+	switch near := nearest.Few(name, known, nearNames); {
+	case len(known) == 0:
+		return fmt.Sprintf("%s, and no other %s either.", text, kind)
+	case len(near) > 0:
+		text += meant(near)
+	default:
+		text += "."
+	}
+	if len(known) <= listedNames {
+		text += " The names in this window are " + strings.Join(known, ", ") + "."
+	}
+	return text
+}
+
+// meant ends a sentence with the names that were probably meant.
+func meant(near []string) string {
+	if len(near) == 1 {
+		return fmt.Sprintf("; the nearest name is %q.", near[0])
+	}
+	quoted := make([]string, len(near))
+	for i, name := range near {
+		quoted[i] = strconv.Quote(name)
+	}
+	return "; the nearest names are " + strings.Join(quoted, ", ") + "."
+}
