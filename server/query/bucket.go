@@ -50,11 +50,8 @@ func Buckets(w Window, bucket time.Duration) ([]time.Time, error) {
 		bucket = AutoBucket(w, AboutBuckets)
 	}
 	seconds := int64(bucket / time.Second)
-	first := time.Unix(w.Start.Unix()/seconds*seconds, 0).UTC()
-	n := int64(w.End.Sub(first)/bucket) + 1
-	if w.End.Equal(first.Add(time.Duration(n-1)*bucket)) && n > 1 {
-		n-- // the end is inclusive, but one instant does not make a bucket
-	}
+	first := firstBucket(w, bucket)
+	n := int64(lastBucket(w, bucket).Sub(first)/bucket) + 1
 	if n > limits.Buckets {
 		return nil, apierr.New(
 			apierr.TelemetryBucketCountTooLarge,
@@ -72,4 +69,19 @@ func Buckets(w Window, bucket time.Duration) ([]time.Time, error) {
 		out[i] = first.Add(time.Duration(i) * bucket)
 	}
 	return out, nil
+}
+
+func firstBucket(w Window, bucket time.Duration) time.Time {
+	seconds := int64(bucket / time.Second)
+	return time.Unix(w.Start.Unix()/seconds*seconds, 0).UTC()
+}
+
+// lastBucket is the start of the last bucket of a window. The end of the window is inclusive, but one instant does not make a bucket.
+func lastBucket(w Window, bucket time.Duration) time.Time {
+	first := firstBucket(w, bucket)
+	last := first.Add(w.End.Sub(first) / bucket * bucket)
+	if w.End.Equal(last) && last.After(first) {
+		last = last.Add(-bucket)
+	}
+	return last
 }

@@ -9,7 +9,7 @@ import (
 func (r *metricRead) increase() metricMeasure {
 	value := "Grown AS Value"
 	if r.q.Aggregation.Func == Rate {
-		value = fmt.Sprintf("Grown / %v AS Value", r.seconds())
+		value = fmt.Sprintf("Grown / %s AS Value", r.covered())
 	}
 	rows := fmt.Sprintf(`SELECT %[2]s AS Bucket, %[1]ssum(Step.2) AS Grown
 FROM

@@ -52,7 +52,7 @@ func planMetricBreakdown(q *Spec, w Window) (Plan, error) { return planMetric(q,
 func planMetric(q *Spec, w Window, bucket time.Duration) (Plan, error) {
 	r := &metricRead{b: newPlanner(), q: q, w: w, bucket: bucket}
 	if bucket > 0 {
-		r.b.Bind("bucket", "UInt32", int64(bucket/time.Second))
+		r.b.bindBucket(w, bucket)
 	}
 	r.keys, r.without = r.b.grouped(q)
 	m, err := r.measure()
@@ -116,7 +116,7 @@ func (r *metricRead) bucketOf(at string) string {
 	if r.bucket == 0 {
 		return "toUInt32(0)"
 	}
-	return fmt.Sprintf("toUInt32(intDiv(toUnixTimestamp(%s), {bucket:UInt32}) * {bucket:UInt32})", at)
+	return fmt.Sprintf("toUInt32(%s)", secondsOfBucket(at))
 }
 
 // selectKeys begins a SELECT: it prints the keys of the group, each in a function and under the name of its column.
@@ -141,12 +141,12 @@ func numbered(name string, n int) []string {
 	return all
 }
 
-// seconds is the length of a bucket.
-func (r *metricRead) seconds() float64 {
+// covered is the expression for the seconds of a bucket that are in the window.
+func (r *metricRead) covered() string {
 	if r.bucket == 0 {
-		return r.w.Length().Seconds()
+		return r.b.Bind("seconds", "Float64", r.w.Length().Seconds())
 	}
-	return r.bucket.Seconds()
+	return coveredSeconds(r.b, r.w, "toFloat64(Bucket)")
 }
 
 // Service is the only service whose rows pass. It is nil unless a condition at the top of the filter names a service.

@@ -47,12 +47,23 @@ func orDefault(n, otherwise int) int {
 }
 
 // bucketSQL is the start of the bucket that contains a time.
-func (b planner) bucketSQL(column string, bucket time.Duration) string {
-	b.Bind("bucket", "UInt32", int64(bucket/time.Second))
+func (b planner) bucketSQL(column string, w Window, bucket time.Duration) string {
+	b.bindBucket(w, bucket)
 	return b.bucketOf(column)
 }
 
 // bucketOf is bucketSQL for further uses: it needs bucketSQL to have bound the bucket.
 func (planner) bucketOf(column string) string {
-	return fmt.Sprintf("toDateTime(intDiv(toUnixTimestamp(%s), {bucket:UInt32}) * {bucket:UInt32}, 'UTC')", column)
+	return fmt.Sprintf("toDateTime(%s, 'UTC')", secondsOfBucket(column))
+}
+
+// bindBucket binds the parameters of secondsOfBucket.
+func (b planner) bindBucket(w Window, bucket time.Duration) {
+	b.Bind("bucket", "UInt32", int64(bucket/time.Second))
+	b.Bind("last_bucket", "UInt32", lastBucket(w, bucket).Unix())
+}
+
+// secondsOfBucket is the expression for the bucket of a time, in seconds since 1970. The last bucket includes the end of the window.
+func secondsOfBucket(column string) string {
+	return fmt.Sprintf("least(intDiv(toUnixTimestamp(%s), {bucket:UInt32}) * {bucket:UInt32}, {last_bucket:UInt32})", column)
 }

@@ -159,7 +159,7 @@ func (b planner) timeseriesSQL(
 	value string,
 	bucket time.Duration,
 ) string {
-	start := b.bucketSQL(at, bucket)
+	start := b.bucketSQL(at, w, bucket)
 	if len(keys) == 0 {
 		return fmt.Sprintf(`SELECT
     %s AS Bucket,
@@ -227,12 +227,8 @@ func (b planner) rank(q *Spec, w Window, bucket time.Duration) string {
 	}
 	value := "TopValue"
 	if q.Aggregation.Func == Rate {
-		// The engine divides by the part of the bucket that is in the window.
-		value = fmt.Sprintf(
-			"TopValue / greatest(least(toFloat64(toUnixTimestamp(TopBucket)) + {bucket:UInt32}, %s) - greatest(toFloat64(toUnixTimestamp(TopBucket)), %s), 1e-9)",
-			b.Bind("having_end", "Float64", seconds(w.End)),
-			b.Bind("having_start", "Float64", seconds(w.Start)),
-		)
+		// The engine divides by the same seconds.
+		value = "TopValue / " + coveredSeconds(b, w, "toFloat64(toUnixTimestamp(TopBucket))")
 	}
 	condition := "isFinite(TopValue) AND " + b.having(q, value)
 	function := "maxIf"
@@ -240,6 +236,16 @@ func (b planner) rank(q *Spec, w Window, bucket time.Duration) string {
 		function = "sumIf"
 	}
 	return fmt.Sprintf("%s DESC, %s(TopValue, %s)", q.passing(w, bucket, condition, q.Aggregation.countLike()), function, condition)
+}
+
+// coveredSeconds is the expression for the seconds of a bucket that are in the window. A rate is over these seconds.
+func coveredSeconds(b planner, w Window, bucket string) string {
+	return fmt.Sprintf(
+		"greatest(least(%[1]s + {bucket:UInt32}, %[2]s) - greatest(%[1]s, %[3]s), 1e-9)",
+		bucket,
+		b.Bind("covered_end", "Float64", seconds(w.End)),
+		b.Bind("covered_start", "Float64", seconds(w.Start)),
+	)
 }
 
 // seconds is a time since 1970.

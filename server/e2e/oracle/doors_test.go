@@ -172,7 +172,7 @@ func in(w window, more object) object {
 	return r
 }
 
-// windows are the shapes of windows: whole hours, whole minutes, any times, and a window that starts and ends with a row.
+// windows are the shapes of windows: whole hours, whole minutes up to a time at which rows are, any times, and a window that starts and ends with a row.
 func (t *telemetry) windows() []window {
 	minute := t.start.Add(time.Duration(1+t.r.IntN(60)) * time.Minute)
 	odd := t.start.Add(time.Duration(t.r.Int64N(int64(time.Hour)))).Truncate(time.Millisecond)
@@ -182,7 +182,7 @@ func (t *telemetry) windows() []window {
 	}
 	return []window{
 		{t.start, t.end},
-		{minute, minute.Add(time.Duration(30+t.r.IntN(60)) * time.Minute)},
+		{minute, t.boundary()},
 		{odd, odd.Add(time.Hour + time.Duration(t.r.IntN(1e6))*time.Millisecond)},
 		{first, last.Add(time.Nanosecond)},
 	}

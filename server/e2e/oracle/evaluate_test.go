@@ -16,6 +16,15 @@ func (w window) holds(at time.Time) bool { return !at.Before(w.start) && !at.Aft
 
 func (w window) seconds() float64 { return w.end.Sub(w.start).Seconds() }
 
+// bucket is the start of the bucket of a time, in seconds since 1970. The end of a window belongs to the bucket before it: one instant
+// does not make a bucket.
+func (w window) bucket(at time.Time, seconds int64) int64 {
+	if at.Equal(w.end) && at.Nanosecond() == 0 && at.Unix()%seconds == 0 {
+		return at.Unix() - seconds
+	}
+	return at.Unix() / seconds * seconds
+}
+
 // rowsIn are the rows of a window that meet a condition.
 func rowsIn(rows []*row, w window, meets func(*row) bool) (out []*row) {
 	for _, r := range rows {
@@ -26,8 +35,8 @@ func rowsIn(rows []*row, w window, meets func(*row) bool) (out []*row) {
 	return out
 }
 
-func by[T any](rows []T, of func(T) string) map[string][]T {
-	out := map[string][]T{}
+func by[T any, K comparable](rows []T, of func(T) K) map[K][]T {
+	out := map[K][]T{}
 	for _, r := range rows {
 		out[of(r)] = append(out[of(r)], r)
 	}
@@ -113,8 +122,8 @@ func quantile(list []observation, level float64) bounds {
 	for high := list[last].value; last < len(list)-1 && list[last].value == high; {
 		last++
 	}
-	// A digest counts nanoseconds as 32-bit floats.
-	return bounds{list[first].value * (1 - 1e-6), list[last].value * (1 + 1e-6)}
+	// A digest holds 32-bit floats.
+	return bounds{list[first].value - 1e-6*math.Abs(list[first].value), list[last].value + 1e-6*math.Abs(list[last].value)}
 }
 
 func latency(rows []*row, level float64) bounds {

@@ -22,7 +22,7 @@ func (t *telemetry) addPoints() {
 		for _, pool := range []string{"a", "ü"} {
 			attributes := map[string]string{"pool": pool}
 			began, total := t.start, 0.0
-			for at := t.start.Add(30 * time.Second); at.Before(t.end); at = at.Add(5 * time.Minute) {
+			for at := t.start.Add(time.Duration(t.r.IntN(2)) * 30 * time.Second); at.Before(t.end); at = at.Add(5 * time.Minute) {
 				t.points = append(t.points, &point{
 					origin: o, name: "queue.length", kind: "gauge", at: at, value: float64(t.r.IntN(1000)) / 8, attributes: attributes,
 				})
@@ -33,6 +33,9 @@ func (t *telemetry) addPoints() {
 					began, total = at.Add(-time.Minute), 0
 				}
 				total += float64(t.r.IntN(50))
+				if !began.Before(at) {
+					began = at.Add(-time.Second)
+				}
 				t.points = append(t.points, &point{
 					origin: o, name: "requests.total", kind: "sum", began: began, at: at, value: total, attributes: attributes,
 				})

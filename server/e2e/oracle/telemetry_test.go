@@ -97,7 +97,13 @@ func generate(seed uint64, now time.Time) *telemetry {
 
 func (t *telemetry) pick(list ...string) string { return list[t.r.IntN(len(list))] }
 
+// boundary is a time at which buckets of all lengths but the odd one begin. Some rows have exactly this time.
+func (t *telemetry) boundary() time.Time { return t.start.Add(2 * time.Hour) }
+
 func (t *telemetry) anyTime() time.Time {
+	if t.r.IntN(20) == 0 {
+		return t.boundary()
+	}
 	return t.start.Add(time.Minute + time.Duration(t.r.Int64N(int64(t.end.Sub(t.start)-2*time.Minute))))
 }
 
@@ -120,6 +126,9 @@ func (t *telemetry) addTrace() {
 		}
 		s := t.span(o, trace)
 		s.at = at.Add(o.skew + time.Duration(t.r.Int64N(int64(3*time.Second))))
+		if at.Equal(t.boundary()) {
+			s.at = at
+		}
 		switch {
 		case n == 0 && !orphan:
 			s.at = at

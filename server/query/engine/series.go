@@ -141,9 +141,6 @@ func rowsToSeries(out *query.Timeseries, a *answer, shift time.Duration) (series
 	window := query.Window{Start: out.Window.Start, End: out.Window.End}
 	for _, row := range a.series {
 		at := int(row.Bucket.Add(shift).Sub(out.Buckets[0]) / out.Bucket)
-		if at == len(out.Buckets) {
-			at-- // the instant at the window's end, which is inclusive
-		}
 		if at < 0 || at >= len(out.Buckets) {
 			continue
 		}

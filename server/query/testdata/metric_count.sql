@@ -7,7 +7,7 @@ FROM
 SELECT *, Observations AS Value
 FROM
 (
-SELECT toUInt32(intDiv(toUnixTimestamp(Step.1), {bucket:UInt32}) * {bucket:UInt32}) AS Bucket, sum(Step.2) AS Observations, sum(Step.3) AS Total, sumIf(Step.2, isNotNull(Step.3)) AS Summed
+SELECT toUInt32(least(intDiv(toUnixTimestamp(Step.1), {bucket:UInt32}) * {bucket:UInt32}, {last_bucket:UInt32})) AS Bucket, sum(Step.2) AS Observations, sum(Step.3) AS Total, sumIf(Step.2, isNotNull(Step.3)) AS Summed
 FROM
 (
 SELECT arrayJoin(arrayMap((p, b) -> if(p.2 >= b.2, (p.1, toFloat64(toUInt64(p.2 - b.2)), p.3 - b.3), (p.1, toFloat64(p.2), p.3 - 0)), Points, Before)) AS Step

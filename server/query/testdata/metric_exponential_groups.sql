@@ -125,7 +125,7 @@ FROM
 SELECT Bucket, Label1, Label2, Label3, (Part.1, Part.2) AS Cell, sum(Part.3) AS Size, min(Least) AS Floor, max(Most) AS Ceiling, max(Width) AS Threshold
 FROM
 (
-SELECT Label1, Label2, Label3, toUInt32(intDiv(toUnixTimestamp(P.1), {bucket:UInt32}) * {bucket:UInt32}) AS Bucket, ifNull(P.10, -inf) AS Least, ifNull(P.11, inf) AS Most, P.5 AS Width,
+SELECT Label1, Label2, Label3, toUInt32(least(intDiv(toUnixTimestamp(P.1), {bucket:UInt32}) * {bucket:UInt32}, {last_bucket:UInt32})) AS Bucket, ifNull(P.10, -inf) AS Least, ifNull(P.11, inf) AS Most, P.5 AS Width,
     arrayConcat(
         arrayMap((c, i) -> (P.3, toInt64(P.6) + i - 1 + 8589934592, toFloat64(c)), P.7, arrayEnumerate(P.7)),
         arrayMap((c, i) -> (P.3, -(toInt64(P.8) + i - 1 + 8589934592), toFloat64(c)), P.9, arrayEnumerate(P.9)),

@@ -7,7 +7,7 @@ FROM
 SELECT *, Sums / Points AS Value
 FROM
 (
-SELECT toUInt32(intDiv(toUnixTimestamp(Timestamp), {bucket:UInt32}) * {bucket:UInt32}) AS Bucket, sum(Value) AS Sums, count() AS Points
+SELECT toUInt32(least(intDiv(toUnixTimestamp(Timestamp), {bucket:UInt32}) * {bucket:UInt32}, {last_bucket:UInt32})) AS Bucket, sum(Value) AS Sums, count() AS Points
 FROM metrics_gauge
 WHERE OrgId = {org:String}
     AND MetricName = {metric_name:String}

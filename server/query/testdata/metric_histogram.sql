@@ -41,7 +41,7 @@ FROM
 SELECT Bucket, sumMap(Cells, Counts) AS Buckets, min(Floor) AS Low, max(Ceiling) AS High
 FROM
 (
-SELECT toUInt32(intDiv(toUnixTimestamp(Step.1), {bucket:UInt32}) * {bucket:UInt32}) AS Bucket, arrayZip(arrayPushFront(ExplicitBounds, -inf), arrayPushBack(ExplicitBounds, inf)) AS Cells, sumForEach(Step.3) AS Counts,
+SELECT toUInt32(least(intDiv(toUnixTimestamp(Step.1), {bucket:UInt32}) * {bucket:UInt32}, {last_bucket:UInt32})) AS Bucket, arrayZip(arrayPushFront(ExplicitBounds, -inf), arrayPushBack(ExplicitBounds, inf)) AS Cells, sumForEach(Step.3) AS Counts,
     min(ifNull(Step.4, -inf)) AS Floor, max(ifNull(Step.5, inf)) AS Ceiling
 FROM
 (

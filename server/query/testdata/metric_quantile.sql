@@ -7,7 +7,7 @@ FROM
 SELECT *, finalizeAggregation(Points) AS Value
 FROM
 (
-SELECT toUInt32(intDiv(toUnixTimestamp(Timestamp), {bucket:UInt32}) * {bucket:UInt32}) AS Bucket, quantileExactInclusiveState(0.95)(Value) AS Points
+SELECT toUInt32(least(intDiv(toUnixTimestamp(Timestamp), {bucket:UInt32}) * {bucket:UInt32}, {last_bucket:UInt32})) AS Bucket, quantileExactInclusiveState(0.95)(Value) AS Points
 FROM metrics_gauge
 WHERE OrgId = {org:String}
     AND MetricName = {metric_name:String}

@@ -4,10 +4,10 @@ FROM
 SELECT *
 FROM
 (
-SELECT *, Grown / 60 AS Value
+SELECT *, Grown / greatest(least(toFloat64(Bucket) + {bucket:UInt32}, {covered_end:Float64}) - greatest(toFloat64(Bucket), {covered_start:Float64}), 1e-9) AS Value
 FROM
 (
-SELECT toUInt32(intDiv(toUnixTimestamp(Step.1), {bucket:UInt32}) * {bucket:UInt32}) AS Bucket, sum(Step.2) AS Grown
+SELECT toUInt32(least(intDiv(toUnixTimestamp(Step.1), {bucket:UInt32}) * {bucket:UInt32}, {last_bucket:UInt32})) AS Bucket, sum(Step.2) AS Grown
 FROM
 (
 SELECT arrayJoin(arrayMap((p, b) -> (p.1, if(p.2 >= b.2, p.2 - b.2, p.2)), Points, Before)) AS Step

@@ -4,7 +4,7 @@ FROM
 SELECT *
 FROM
 (
-SELECT *, Grown / 7200 AS Value
+SELECT *, Grown / {seconds:Float64} AS Value
 FROM
 (
 SELECT toUInt32(0) AS Bucket, Label1, Label2, Label3, sum(Step.2) AS Grown

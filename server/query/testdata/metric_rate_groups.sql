@@ -4,7 +4,7 @@ FROM
 SELECT *
 FROM
 (
-SELECT *, Grown / 60 AS Value
+SELECT *, Grown / greatest(least(toFloat64(Bucket) + {bucket:UInt32}, {covered_end:Float64}) - greatest(toFloat64(Bucket), {covered_start:Float64}), 1e-9) AS Value
 FROM
 (
 SELECT tupleElement(Part, 1) AS Bucket, Other, if(Other, '', toString(Label1)) AS Shown1, if(Other, '', toString(Label2)) AS Shown2, if(Other, '', toString(Label3)) AS Shown3,
@@ -17,10 +17,10 @@ FROM
 SELECT Label1, Label2, Label3, groupArray((Bucket, Grown)) AS Parts, sum(if(isFinite(ifNull(Value, nan)), Value, NULL)) AS Best
 FROM
 (
-SELECT *, Grown / 60 AS Value
+SELECT *, Grown / greatest(least(toFloat64(Bucket) + {bucket:UInt32}, {covered_end:Float64}) - greatest(toFloat64(Bucket), {covered_start:Float64}), 1e-9) AS Value
 FROM
 (
-SELECT toUInt32(intDiv(toUnixTimestamp(Step.1), {bucket:UInt32}) * {bucket:UInt32}) AS Bucket, Label1, Label2, Label3, sum(Step.2) AS Grown
+SELECT toUInt32(least(intDiv(toUnixTimestamp(Step.1), {bucket:UInt32}) * {bucket:UInt32}, {last_bucket:UInt32})) AS Bucket, Label1, Label2, Label3, sum(Step.2) AS Grown
 FROM
 (
 SELECT Label1, Label2, Label3, arrayJoin(arrayMap((p, b) -> (p.1, if(p.2 >= b.2, p.2 - b.2, p.2)), Points, Before)) AS Step

@@ -7,7 +7,7 @@ FROM
 SELECT *, Total / Points AS Value
 FROM
 (
-SELECT toUInt32(intDiv(toUnixTimestamp(Timestamp), {bucket:UInt32}) * {bucket:UInt32}) AS Bucket, sum(QuantilesValue[indexOf(QuantilesQuantile, 0.99)] AS Sent) AS Total, count() AS Points, min(Sent) AS Least, max(Sent) AS Most
+SELECT toUInt32(least(intDiv(toUnixTimestamp(Timestamp), {bucket:UInt32}) * {bucket:UInt32}, {last_bucket:UInt32})) AS Bucket, sum(QuantilesValue[indexOf(QuantilesQuantile, 0.99)] AS Sent) AS Total, count() AS Points, min(Sent) AS Least, max(Sent) AS Most
 FROM metrics_summary
 WHERE OrgId = {org:String}
     AND MetricName = {metric_name:String}

@@ -1,5 +1,5 @@
 SELECT
-    toDateTime(intDiv(toUnixTimestamp(Timestamp), {bucket:UInt32}) * {bucket:UInt32}, 'UTC') AS Bucket,
+    toDateTime(least(intDiv(toUnixTimestamp(Timestamp), {bucket:UInt32}) * {bucket:UInt32}, {last_bucket:UInt32}), 'UTC') AS Bucket,
     CAST([], 'Array(String)') AS GroupKey,
     false AS Other,
     ifNull(sumOrNull(if(isFinite(toFloat64OrZero(SpanAttributes[{key_6:String}])), toFloat64OrNull(SpanAttributes[{key_6:String}]), NULL) * SampleRate) / sumIf(SampleRate, isNotNull(if(isFinite(toFloat64OrZero(SpanAttributes[{key_6:String}])), toFloat64OrNull(SpanAttributes[{key_6:String}]), NULL))), nan) AS Value

@@ -19,7 +19,7 @@ SELECT
 FROM
 (
     SELECT
-        toDateTime(intDiv(toUnixTimestamp(Timestamp), {bucket:UInt32}) * {bucket:UInt32}, 'UTC') AS Bucket,
+        toDateTime(least(intDiv(toUnixTimestamp(Timestamp), {bucket:UInt32}) * {bucket:UInt32}, {last_bucket:UInt32}), 'UTC') AS Bucket,
         if(Ranked, arrayMap(event -> event[{key_3:String}], arrayFilter(event -> mapContains(event, {key_3:String}), EventsAttributes))[1], '') AS Key1,
         NOT Ranked AS Other,
         toFloat64(sum(SampleRate)) AS Value

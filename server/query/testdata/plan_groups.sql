@@ -19,7 +19,7 @@ SELECT
 FROM
 (
     SELECT
-        toDateTime(intDiv(toUnixTimestamp(Timestamp), {bucket:UInt32}) * {bucket:UInt32}, 'UTC') AS Bucket,
+        toDateTime(least(intDiv(toUnixTimestamp(Timestamp), {bucket:UInt32}) * {bucket:UInt32}, {last_bucket:UInt32}), 'UTC') AS Bucket,
         if(Ranked, SpanName, '') AS Key1,
         if(Ranked, if(mapContains(SpanAttributes, {key_2:String}), SpanAttributes[{key_2:String}], SpanAttributes[{key_3:String}]), '') AS Key2,
         NOT Ranked AS Other,

@@ -22,7 +22,7 @@ SELECT
 FROM
 (
     SELECT
-        toDateTime(intDiv(toUnixTimestamp(Timestamp), {bucket:UInt32}) * {bucket:UInt32}, 'UTC') AS Bucket,
+        toDateTime(least(intDiv(toUnixTimestamp(Timestamp), {bucket:UInt32}) * {bucket:UInt32}, {last_bucket:UInt32}), 'UTC') AS Bucket,
         if(Ranked, SeverityText, '') AS Key1,
         if(Ranked, LogAttributes[{key_4:String}], '') AS Key2,
         NOT Ranked AS Other,

@@ -5,7 +5,7 @@ WITH (SpanName) GLOBAL IN (
     (
         SELECT
         SpanName AS Top1,
-        toDateTime(intDiv(toUnixTimestamp(Timestamp), {bucket:UInt32}) * {bucket:UInt32}, 'UTC') AS TopBucket,
+        toDateTime(least(intDiv(toUnixTimestamp(Timestamp), {bucket:UInt32}) * {bucket:UInt32}, {last_bucket:UInt32}), 'UTC') AS TopBucket,
         ifNull(toFloat64(quantileTDigestWeighted({level:Float64})(DurationNano / 1e6, toUInt64(round(SampleRate * 16)))), nan) AS TopValue
         FROM spans
         WHERE OrgId = {org:String}
@@ -27,7 +27,7 @@ SELECT
 FROM
 (
     SELECT
-        toDateTime(intDiv(toUnixTimestamp(Timestamp), {bucket:UInt32}) * {bucket:UInt32}, 'UTC') AS Bucket,
+        toDateTime(least(intDiv(toUnixTimestamp(Timestamp), {bucket:UInt32}) * {bucket:UInt32}, {last_bucket:UInt32}), 'UTC') AS Bucket,
         if(Ranked, SpanName, '') AS Key1,
         NOT Ranked AS Other,
         ifNull(toFloat64(quantileTDigestWeighted({level:Float64})(DurationNano / 1e6, toUInt64(round(SampleRate * 16)))), nan) AS Value

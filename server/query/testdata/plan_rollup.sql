@@ -5,7 +5,7 @@ WITH (ServiceVersion) GLOBAL IN (
     (
         SELECT
         ServiceVersion AS Top1,
-        toDateTime(intDiv(toUnixTimestamp(Minute), {bucket:UInt32}) * {bucket:UInt32}, 'UTC') AS TopBucket,
+        toDateTime(least(intDiv(toUnixTimestamp(Minute), {bucket:UInt32}) * {bucket:UInt32}, {last_bucket:UInt32}), 'UTC') AS TopBucket,
         toFloat64(quantilesTDigestWeightedMerge({level:Float64})(WeightedDurations)[1]) / 1e6 AS TopValue
         FROM (
         SELECT Minute, ServiceName, ServiceNamespace, Environment, ServiceVersion, IsEntry, EstimatedSpanCount, EstimatedErrorCount, EstimatedDurationNano, WeightedDurations
@@ -45,7 +45,7 @@ SELECT
 FROM
 (
     SELECT
-        toDateTime(intDiv(toUnixTimestamp(Minute), {bucket:UInt32}) * {bucket:UInt32}, 'UTC') AS Bucket,
+        toDateTime(least(intDiv(toUnixTimestamp(Minute), {bucket:UInt32}) * {bucket:UInt32}, {last_bucket:UInt32}), 'UTC') AS Bucket,
         if(Ranked, ServiceVersion, '') AS Key1,
         NOT Ranked AS Other,
         toFloat64(quantilesTDigestWeightedMerge({level:Float64})(WeightedDurations)[1]) / 1e6 AS Value

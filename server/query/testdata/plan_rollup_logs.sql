@@ -5,7 +5,7 @@ WITH (SeverityText) GLOBAL IN (
     (
         SELECT
         SeverityText AS Top1,
-        toDateTime(intDiv(toUnixTimestamp(Minute), {bucket:UInt32}) * {bucket:UInt32}, 'UTC') AS TopBucket,
+        toDateTime(least(intDiv(toUnixTimestamp(Minute), {bucket:UInt32}) * {bucket:UInt32}, {last_bucket:UInt32}), 'UTC') AS TopBucket,
         sumIf(LogCount, (SeverityNumber >= 17 OR SeverityNumber = 0 AND SeverityText IN ('ERROR', 'FATAL', 'CRITICAL', 'ALERT', 'EMERGENCY'))) / sum(LogCount) AS TopValue
         FROM (
         SELECT Minute, ServiceName, ServiceNamespace, Environment, SeverityText, SeverityNumber, LogCount
@@ -39,7 +39,7 @@ SELECT
 FROM
 (
     SELECT
-        toDateTime(intDiv(toUnixTimestamp(Minute), {bucket:UInt32}) * {bucket:UInt32}, 'UTC') AS Bucket,
+        toDateTime(least(intDiv(toUnixTimestamp(Minute), {bucket:UInt32}) * {bucket:UInt32}, {last_bucket:UInt32}), 'UTC') AS Bucket,
         if(Ranked, SeverityText, '') AS Key1,
         NOT Ranked AS Other,
         sumIf(LogCount, (SeverityNumber >= 17 OR SeverityNumber = 0 AND SeverityText IN ('ERROR', 'FATAL', 'CRITICAL', 'ALERT', 'EMERGENCY'))) / sum(LogCount) AS Value

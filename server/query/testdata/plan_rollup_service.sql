@@ -1,5 +1,5 @@
 SELECT
-    toDateTime(intDiv(toUnixTimestamp(Minute), {bucket:UInt32}) * {bucket:UInt32}, 'UTC') AS Bucket,
+    toDateTime(least(intDiv(toUnixTimestamp(Minute), {bucket:UInt32}) * {bucket:UInt32}, {last_bucket:UInt32}), 'UTC') AS Bucket,
     CAST([], 'Array(String)') AS GroupKey,
     false AS Other,
     toFloat64(quantilesTDigestWeightedMerge({level:Float64})(WeightedDurations)[1]) / 1e6 AS Value

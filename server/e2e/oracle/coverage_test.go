@@ -1,0 +1,56 @@
+package oracle_test
+
+import (
+	"regexp"
+)
+
+// uncompared names reads of telemetry whose figures the oracle does not compare, each with the reason.
+var uncompared = []struct{ reads, reason string }{
+	{`getTrace|getSpan|getTraceSkeleton|summarizeTraces|searchTraces|searchLogs|getLog`, "pages of rows and single items: the evaluation has none yet"},
+	{`getMetric|summarizeMetrics`, "no evaluation yet"},
+	{`.*ProductEvent.*|.*SessionReplay.*`, "the generator sends no product events and no sessions yet"},
+	{`.*[aA]gent(Session|Tool).*`, "the generator sends no agent sessions yet"},
+	{`.*ErrorEvents?|searchLogPatterns`, "the groups of errors and patterns have no evaluation yet"},
+	{`diagnoseService|comparePeriods|searchSlowerOperations|getTraceCriticalPath`, "figures of other reads, put together: no evaluation yet"},
+	{`.*Dashboard.*|.*Share.*`, "widgets run the queries of queryTimeseries and queryBreakdown: no evaluation of their answers yet"},
+	{`runSql|listSqlTables`, "the statement is the caller's"},
+	{`list(Attribute|Sql).*`, "names and their counts: no evaluation yet"},
+	{
+		`find_.*|compare_periods|diagnose_service|error_detail|explore_attributes|get_.*|inspect_.*|list_(agent_sessions|dashboards|metrics|product_events)|` +
+			`mine_log_patterns|query_funnel|run_sql|search_.*|service_map|audit_setup|describe_.*`,
+		"REST has the same figures; no comparison of the tool's own yet",
+	},
+	{`(create|add|update|replace)_dashboard.*`, "they write, and read only to try the queries of widgets"},
+}
+
+// uncovered fails for each read of telemetry, and for each tool over one, that is neither compared nor listed, and for patterns that
+// are not needed.
+func (a *audit) uncovered() {
+	needed := make([]int, len(uncompared))
+	check := func(read string) {
+		if a.compared[read] > 0 {
+			return
+		}
+		for i, u := range uncompared {
+			if regexp.MustCompile("^(?:" + u.reads + ")$").MatchString(read) {
+				needed[i]++
+				return
+			}
+		}
+		a.Errorf("the oracle has no evaluation of %s: write one, or name the reason in uncompared", read)
+	}
+	for _, m := range a.contract.Methods() {
+		if m.Write || !m.ReadsTelemetry {
+			continue
+		}
+		check(m.OperationID)
+		for _, tool := range m.MCPTools {
+			check(tool)
+		}
+	}
+	for i, n := range needed {
+		if n == 0 {
+			a.Errorf("no read needs %q in uncompared", uncompared[i].reads)
+		}
+	}
+}
