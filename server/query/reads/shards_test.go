@@ -106,7 +106,7 @@ func demoValues(t *testing.T, bed *shardtest.Bed) map[string]string {
 		"span_id span_ids":                     "SELECT SpanId FROM error_events WHERE ServiceName = 'checkout' AND TraceId != '' ORDER BY TraceId LIMIT 1",
 		"at":                                   "SELECT toUnixTimestamp64Nano(Timestamp) FROM error_events WHERE ServiceName = 'checkout' AND TraceId != '' ORDER BY TraceId LIMIT 1",
 		"fingerprint fingerprints":             "SELECT FingerprintHash FROM error_events WHERE ServiceName = 'checkout' AND TraceId != '' ORDER BY TraceId LIMIT 1",
-		"session_id session_ids":               "SELECT SessionId FROM session_events WHERE TraceId != '' GROUP BY SessionId ORDER BY count() DESC, SessionId LIMIT 1",
+		"session_id session_ids":               "SELECT SessionId FROM session_events WHERE TraceId != '' AND SessionId IN (SELECT SessionId FROM session_replay_events WHERE ChunkSeq >= 3) GROUP BY SessionId ORDER BY count() DESC, SessionId LIMIT 1",
 		"session_trace":                        "SELECT TraceId FROM session_events WHERE TraceId != '' ORDER BY TraceId LIMIT 1",
 		"session":                              "SELECT SpanAttributes['gen_ai.conversation.id'] AS s FROM spans WHERE s != '' GROUP BY s ORDER BY count() DESC, s LIMIT 1",
 		"tools":                                "SELECT SpanAttributes['gen_ai.tool.name'] AS s FROM spans WHERE s != '' GROUP BY s ORDER BY countIf(HasError) DESC, s LIMIT 1",
