@@ -124,7 +124,7 @@ func (k *catalogAudit) comparePeriods(
 			rows := entriesOf(services[fmt.Sprint(s["name"])])
 			figures, _ := s[field].(object)
 			of := fmt.Sprint(what, " ", field, " ", s["name"])
-			k.field(read, of, spelled("throughput"), figures, exactly(estimated(rows)/w.seconds()))
+			k.field(read, of, spelled("throughput"), figures, exactly(estimated(rows)/dataSeconds(totals, w)))
 			k.field(read, of, spelled("error_rate"), figures, exactly(errorRate(rows)))
 			want := exactly(0)
 			if len(rows) > 0 {
@@ -137,4 +137,18 @@ func (k *catalogAudit) comparePeriods(
 			k.field(read, of, p95, figures, want)
 		}
 	}
+}
+
+// dataSeconds is the length of the part of a period that has data, as the answer says it.
+func dataSeconds(totals object, w window) float64 {
+	start, end := totals["data_start_time"], totals["data_end_time"]
+	if data, ok := totals["data"].(object); ok {
+		start, end = data["start"], data["end"]
+	}
+	from, err := time.Parse(time.RFC3339Nano, fmt.Sprint(start))
+	to, err2 := time.Parse(time.RFC3339Nano, fmt.Sprint(end))
+	if err != nil || err2 != nil {
+		return w.seconds()
+	}
+	return to.Sub(from).Seconds()
 }

@@ -37,7 +37,7 @@ func compareServices(tb testing.TB, seed uint64) {
 	s := testkit.Shared(tb).NewOrganization(tb, fmt.Sprint("Oracle ", tb.Name()))
 	a := &audit{TB: tb, telemetry: generate(seed, time.Now()), server: s, contract: c, compared: map[string]int{}}
 	a.send(tb, s)
-	k := &catalogAudit{audit: a, differences: knownDifferences()}
+	k := &catalogAudit{a}
 	for n, w := range a.windows() {
 		if n%2 == 1 { // whole hours and any times
 			continue
@@ -51,34 +51,11 @@ func compareServices(tb testing.TB, seed uint64) {
 	if a.wrong > 0 {
 		tb.Errorf("seed %d: %d figures are wrong", seed, a.wrong)
 	}
-	k.endDifferences()
 	a.report(time.Since(began))
 }
 
-// difference is a figure that is known to be wrong. The test fails when it becomes right, so that the list stays true.
-type difference struct {
-	read, field, why string
-	compared, wrong  int
-}
-
-// knownDifferences lists the wrong figures that are not mended yet.
-func knownDifferences() (all []*difference) {
-	for read, fields := range map[string][]string{
-		"comparePeriods of all services":  {"span_count", "error_count", "error_rate"},
-		"compare_periods of all services": {"totalSpans", "totalErrors", "errorRate"},
-	} {
-		for _, field := range fields {
-			all = append(all, &difference{read: read, field: field, why: "The totals of a comparison count received spans, not estimated ones."})
-		}
-	}
-	return all
-}
-
-// catalogAudit is an audit with figures that are known to be wrong.
-type catalogAudit struct {
-	*audit
-	differences []*difference
-}
+// catalogAudit compares the reads of services and of the calls between them.
+type catalogAudit struct{ *audit }
 
 // field compares one field of an answer.
 func (k *catalogAudit) field(read, what, field string, of object, want bounds) {
@@ -88,15 +65,6 @@ func (k *catalogAudit) field(read, what, field string, of object, want bounds) {
 		k.Errorf("%s: %s has no number %s: %v", read, what, field, of)
 		return
 	}
-	for _, d := range k.differences {
-		if d.read == read && d.field == field {
-			k.compared[read]++
-			if d.compared++; !want.admits(got) {
-				d.wrong++
-			}
-			return
-		}
-	}
 	k.figure(read, what+" "+field, got, want)
 }
 
@@ -104,15 +72,6 @@ func (k *catalogAudit) field(read, what, field string, of object, want bounds) {
 func (k *catalogAudit) total(read, what, field string, of object, want bounds) {
 	k.Helper()
 	k.field(read+" of all services", what, field, of, want)
-}
-
-func (k *catalogAudit) endDifferences() {
-	for _, d := range k.differences {
-		k.Logf("known difference: %s %s is wrong %d times of %d: %s", d.read, d.field, d.wrong, d.compared, d.why)
-		if d.wrong == 0 {
-			k.Errorf("%s %s is right now: remove it from the known differences", d.read, d.field)
-		}
-	}
 }
 
 // list is a list of an answer whose members have a name.

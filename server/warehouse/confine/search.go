@@ -19,7 +19,7 @@ func checkSearch(n *Node) *Refusal {
 	}
 	for _, arg := range args[:min(2, len(args))] {
 		// In the tree, a literal has quotes around it. An array of literals is one literal too.
-		if arg.Kind == "Literal" && len(arg.Text) <= most+len("''") {
+		if arg = withoutCase(arg); arg.Kind == "Literal" && len(arg.Text) <= most+len("''") {
 			return nil
 		}
 	}
@@ -28,6 +28,17 @@ func checkSearch(n *Node) *Refusal {
 		"%s needs a text to search for that is written as a literal of at most %d bytes: its work cannot be stopped within a value.",
 		quote(n.Text), most,
 	)
+}
+
+// withoutCase returns the text whose letters a function changes: a literal in lower case is still bounded.
+func withoutCase(n *Node) *Node {
+	switch n.Text {
+	case "lower", "lowerUTF8", "upper", "upperUTF8":
+		if n.Kind == "Function" && len(n.Nodes) == 1 && len(n.Nodes[0].Nodes) == 1 {
+			return n.Nodes[0].Nodes[0]
+		}
+	}
+	return n
 }
 
 // searchBound reports whether a function looks for one text in another, and how long the shorter one may be. Searches without regard
