@@ -32,15 +32,18 @@ func toCauses(list []cause, most int) []*svcv2.Cause {
 	return out
 }
 
-// causes returns the changes that stand out, likeliest first.
+// causes returns the changes that stand out, likeliest first. If the previous period has next to no data, only releases are
+// compared, because they are compared with each other and not with that period.
 func (e *evidence) causes() []cause {
 	var list []cause
 	list = append(list, e.releaseCauses()...)
-	list = append(list, e.dependencyCauses()...)
-	list = append(list, e.errorCauses()...)
-	list = append(list, logCauses(e.patterns, e.current, e.service)...)
-	list = append(list, e.operationCauses()...)
-	rank(list)
+	if !e.coveredBefore.thin(e.covered) {
+		list = append(list, e.dependencyCauses()...)
+		list = append(list, e.errorCauses()...)
+		list = append(list, logCauses(e.patterns, e.service)...)
+		list = append(list, e.operationCauses()...)
+	}
+	rank(list, edges(e.now))
 	return list
 }
 
@@ -171,7 +174,7 @@ func (e *evidence) errorCauses() []cause {
 	total := e.errors.GetTotals().GetOccurrences()
 	var list []cause
 	for _, x := range e.errors.GetData() {
-		was := scaled(before[x.GetFingerprintHash()], e.prev, e.current)
+		was := scaled(before[x.GetFingerprintHash()], e.coveredBefore.Period, e.covered.Period)
 		if x.GetCount() < 5 || x.GetCount() < 2*was || x.GetCount() < 0.05*total {
 			continue
 		}
@@ -207,8 +210,11 @@ func scaled(n float64, from, to Period) float64 {
 }
 
 // logCauses finds patterns that are new or far more frequent, if they make up a good part of all records.
-func logCauses(patterns *svcv2.LogPatternList, w Period, service string) []cause {
-	minutes := max(w.length().Minutes(), 1)
+func logCauses(patterns *svcv2.LogPatternList, service string) []cause {
+	almost := ""
+	if float64(patterns.GetSampledCount()) < patterns.GetTotalCount() {
+		almost = "≈ " // the counts are estimates from a sample
+	}
 	var list []cause
 	for _, p := range patterns.GetData() {
 		now, was := p.GetEstimatedCount(), p.GetBaselineEstimatedCount()
@@ -235,11 +241,14 @@ func logCauses(patterns *svcv2.LogPatternList, w Period, service string) []cause
 				"logs",
 				from,
 				fmt.Sprintf(
-					"%s in %s: %s records (%s a minute, %s of all; %s in the time before): %s",
+					"%s in %s: %s%s records from %s to %s (%s a minute, %s of all; %s in the time before): %s",
 					word,
 					from,
+					almost,
 					wording.Number(math.Round(now)),
-					wording.Number(math.Round(now/minutes)),
+					wording.Clock(p.GetFirstSeen().AsTime()),
+					wording.Clock(p.GetLastSeen().AsTime()),
+					wording.Number(math.Round(p.GetRecordsPerMinute())),
 					wording.Percent(p.GetShare()),
 					wording.Number(math.Round(was)),
 					wording.Clip(wording.OneLine(p.GetTemplate()), 200),
@@ -308,14 +317,17 @@ func (e *evidence) operationCauses() []cause {
 	return list[:min(len(list), 5)]
 }
 
-// rank puts the likeliest causes first. A failure in a service is a symptom for its callers, so the called end comes first.
-// Errors of a service whose external dependency is broken are symptoms of that dependency.
-func rank(list []cause) {
+// rank puts the likeliest causes first. A failure in a service is a symptom for its callers, so the called end comes first, also
+// behind a gateway that only passes the failure on. Errors of a service whose external dependency is broken are symptoms of that
+// dependency.
+func rank(list []cause, calls []edge) {
+	behind := failingBehind(calls)
 	for range list {
 		for i := range list {
 			y := &list[i]
 			for _, x := range list {
-				inTarget := x.kind == "dependency" && x.target == y.service && x.service != y.service && y.target != x.service &&
+				inTarget := x.kind == "dependency" && x.service != y.service && y.target != x.service &&
+					(x.target == y.service || behind[x.target][y.service] && !behind[y.service][x.service]) &&
 					(y.kind == "dependency" || y.kind == "error" || y.kind == "release")
 				breaks := y.broken && x.kind == "error" && x.service == y.service
 				if (inTarget || breaks) && x.weight >= y.weight {
@@ -325,4 +337,30 @@ func rank(list []cause) {
 		}
 	}
 	sort.SliceStable(list, func(i, j int) bool { return list[i].weight > list[j].weight })
+}
+
+// failingBehind returns, for each service, the services that it reaches through calls of which some failed.
+func failingBehind(calls []edge) map[string]map[string]bool {
+	next := map[string][]string{}
+	for _, x := range calls {
+		if x.failed > 0 && x.source != x.target {
+			next[x.source] = append(next[x.source], x.target)
+		}
+	}
+	out := map[string]map[string]bool{}
+	for source := range next {
+		reached, open := map[string]bool{}, []string{source}
+		for len(open) > 0 {
+			name := open[len(open)-1]
+			open = open[:len(open)-1]
+			for _, target := range next[name] {
+				if !reached[target] {
+					reached[target] = true
+					open = append(open, target)
+				}
+			}
+		}
+		out[source] = reached
+	}
+	return out
 }

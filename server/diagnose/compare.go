@@ -39,7 +39,10 @@ func (e *Engine) Compare(ctx context.Context, current, prev Period, s Scope) (*s
 	var now, was []*svcv2.Service
 	var patterns *svcv2.LogPatternList
 	var m *svcv2.ServiceMap
+	var covered, coveredBefore coverage
 	err := parallel(
+		func() (err error) { covered, err = e.coverage(ctx, current, s.Environment); return err },
+		func() (err error) { coveredBefore, err = e.coverage(ctx, prev, s.Environment); return err },
 		func() (err error) { now, err = e.services(ctx, current, s.Environment); return err },
 		func() (err error) { was, err = e.services(ctx, prev, s.Environment); return err },
 		func() (err error) { patterns, err = e.patterns(ctx, current, s); return err },
@@ -56,9 +59,12 @@ func (e *Engine) Compare(ctx context.Context, current, prev Period, s Scope) (*s
 		PreviousEndTime:   prev.end(),
 		Current:           &svcv2.PeriodTotals{},
 		Previous:          &svcv2.PeriodTotals{},
+		PreviousIsThin:    coveredBefore.thin(covered),
 	}
+	res.Current.DataStartTime, res.Current.DataEndTime = covered.times()
+	res.Previous.DataStartTime, res.Previous.DataEndTime = coveredBefore.times()
 	rows := map[string]*compared{}
-	add := func(list []*svcv2.Service, sum *svcv2.PeriodTotals, set func(*compared, *svcv2.PeriodFigures)) {
+	add := func(list []*svcv2.Service, p Period, c coverage, sum *svcv2.PeriodTotals, set func(*compared, *svcv2.PeriodFigures)) {
 		for _, r := range list {
 			if s.Service != nil && *s.Service != r.GetName() {
 				continue
@@ -69,17 +75,25 @@ func (e *Engine) Compare(ctx context.Context, current, prev Period, s Scope) (*s
 					0,
 				}
 			}
-			set(rows[r.GetName()], figures(r))
-			sum.SpanCount += r.GetSpanCount()
-			sum.ErrorCount += r.GetErrorCount()
+			set(rows[r.GetName()], figures(r, p, c))
+			res.DeploymentEnvironments = append(res.DeploymentEnvironments, r.GetDeploymentEnvironments()...)
+			spans := r.GetThroughput() * p.length().Seconds()
+			sum.SpanCount += spans
+			sum.ErrorCount += spans * r.GetErrorRate()
 		}
-		sum.ErrorRate = sum.GetErrorCount() / max(sum.GetSpanCount(), 1)
+		if sum.SpanCount > 0 {
+			sum.ErrorRate = sum.GetErrorCount() / sum.GetSpanCount()
+		}
 	}
-	add(now, res.GetCurrent(), func(c *compared, p *svcv2.PeriodFigures) { c.Current = p })
-	add(was, res.GetPrevious(), func(c *compared, p *svcv2.PeriodFigures) { c.Previous = p })
+	add(now, current, covered, res.GetCurrent(), func(c *compared, p *svcv2.PeriodFigures) { c.Current = p })
+	add(was, prev, coveredBefore, res.GetPrevious(), func(c *compared, p *svcv2.PeriodFigures) { c.Previous = p })
+	slices.Sort(res.DeploymentEnvironments)
+	res.DeploymentEnvironments = slices.Compact(res.DeploymentEnvironments)
 	var list []*compared
 	for _, c := range rows {
-		c.flag()
+		if !res.GetPreviousIsThin() {
+			c.flag()
+		}
 		list = append(list, c)
 	}
 	slices.SortFunc(list, func(x, y *compared) int {
@@ -88,11 +102,14 @@ func (e *Engine) Compare(ctx context.Context, current, prev Period, s Scope) (*s
 	for _, c := range list {
 		res.Services = append(res.Services, c.ComparedService)
 	}
-	found := logCauses(patterns, current, "")
+	var found []cause
+	if !res.GetPreviousIsThin() {
+		found = logCauses(patterns, "")
+	}
 	search, cancel := before(ctx, answerTime)
 	defer cancel()
 	for _, service := range suspects(list, m, found, s.Service) {
-		v, err := e.gather(search, service, s.Environment, current, prev)
+		v, err := e.gather(search, service, s.Environment, current, prev, covered, coveredBefore)
 		if err != nil && search.Err() != nil && ctx.Err() == nil {
 			res.Incomplete = true // the figures and the causes so far are worth more than a failure
 			break
@@ -106,7 +123,7 @@ func (e *Engine) Compare(ctx context.Context, current, prev Period, s Scope) (*s
 			}
 		}
 	}
-	rank(found)
+	rank(found, edges(m))
 	res.Causes = toCauses(found, comparedCauses)
 	return res, nil
 }

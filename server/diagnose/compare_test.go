@@ -3,6 +3,7 @@ package diagnose
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -18,10 +19,39 @@ type shop struct {
 	// search answers for the causes of a service. Nil means at once.
 	search func(ctx context.Context, service string) error
 	asked  []string
+	// parts is the number of sixtieths of the earlier period that have spans, counted from its end. 0 means all.
+	parts int
 }
 
 func (s *shop) readers() Readers {
-	return Readers{Services: s, ServiceMap: s, Errors: s, Logs: s}
+	return Readers{Services: s, ServiceMap: s, Errors: s, Logs: s, Query: s}
+}
+
+// QueryTimeseries has a span in each part of the current period, and in the last parts of the earlier one.
+func (s *shop) QueryTimeseries(_ context.Context, req *svcv2.QueryTimeseriesRequest) (*svcv2.QueryTimeseriesResponse, error) {
+	from, length := req.GetStartTime().AsTime(), time.Duration(req.GetBucketSeconds())*time.Second
+	series := &svcv2.QuerySeries{}
+	for i := range coverageParts {
+		point := &svcv2.TelemetryPoint{Timestamp: timestamppb.New(from.Add(time.Duration(i) * length))}
+		if req.GetEndTime().AsTime().Equal(now()) || i >= coverageParts-s.history() {
+			point.Value = 1
+		}
+		series.Points = append(series.Points, point)
+	}
+	return &svcv2.QueryTimeseriesResponse{BucketSeconds: req.GetBucketSeconds(), Series: []*svcv2.QuerySeries{series}}, nil
+}
+
+// QueryBreakdown is not read by a comparison.
+func (s *shop) QueryBreakdown(context.Context, *svcv2.QueryBreakdownRequest) (*svcv2.QueryBreakdownResponse, error) {
+	return nil, errors.New("not expected")
+}
+
+// history is the number of parts of the earlier period that have spans.
+func (s *shop) history() int {
+	if s.parts == 0 {
+		return coverageParts
+	}
+	return s.parts
 }
 
 func (s *shop) ListServices(_ context.Context, req *svcv2.ListServicesRequest) (*svcv2.ListServicesResponse, error) {
@@ -31,7 +61,7 @@ func (s *shop) ListServices(_ context.Context, req *svcv2.ListServicesRequest) (
 	}
 	out := &svcv2.ListServicesResponse{}
 	for _, name := range []string{"cart", "stock", "web"} {
-		out.Data = append(out.Data, &svcv2.Service{Name: name, SpanCount: 1000, ErrorCount: 1000 * rate[name], ErrorRate: rate[name], Throughput: 1, P95LatencyMs: 20})
+		out.Data = append(out.Data, &svcv2.Service{Name: name, SpanCount: 1000, ErrorCount: 1000 * rate[name], ErrorRate: rate[name], Throughput: 2, P95LatencyMs: 20})
 	}
 	return out, nil
 }
@@ -117,7 +147,7 @@ func TestComparisonAnswersBeforeItsDeadline(t *testing.T) {
 		if took := time.Since(begun); took != patience-answerTime {
 			t.Errorf("it took %s of %s; %s are for the answer", took, patience, answerTime)
 		}
-		if !got.GetIncomplete() || len(got.GetServices()) != 3 || got.GetCurrent().GetSpanCount() != 3000 {
+		if !got.GetIncomplete() || len(got.GetServices()) != 3 || got.GetCurrent().GetSpanCount() != 3*7200 {
 			t.Errorf("incomplete %t with %d services and %v spans", got.GetIncomplete(), len(got.GetServices()), got.GetCurrent().GetSpanCount())
 		}
 		if causes := causesOf(got); !slices.Equal(causes, []string{"web"}) {
@@ -164,5 +194,60 @@ func TestComparisonFails(t *testing.T) {
 	broken := errors.New("broken")
 	if got, err := compare(t.Context(), &shop{search: func(context.Context, string) error { return broken }}); !errors.Is(err, broken) || got != nil {
 		t.Errorf("broken: %v %v", got, err)
+	}
+}
+
+// TestComparisonIsWeighted: each of the received 1000 spans of a service stands for 7.2.
+func TestComparisonIsWeighted(t *testing.T) {
+	t.Parallel()
+	got, err := compare(t.Context(), &shop{parts: 30})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := got.GetCurrent(); c.GetSpanCount() != 21600 || math.Abs(c.GetErrorCount()-7200) > 1e-6 || math.Abs(c.GetErrorRate()-1./3) > 1e-9 {
+		t.Errorf("totals %v", c)
+	}
+	was := got.GetPrevious()
+	if was.GetDataEndTime().AsTime().Sub(was.GetDataStartTime().AsTime()) != 30*time.Minute || got.GetPreviousIsThin() {
+		t.Errorf("previous %v, thin %t", was, got.GetPreviousIsThin())
+	}
+	for _, s := range got.GetServices() {
+		if s.GetPrevious().GetThroughput() != 4 || s.GetCurrent().GetThroughput() != 2 {
+			t.Errorf("%s: %v a second before, %v now: a rate is of the time with data", s.GetName(), s.GetPrevious(), s.GetCurrent())
+		}
+	}
+}
+
+// TestThinBaseline: a few minutes of data before prove no change.
+func TestThinBaseline(t *testing.T) {
+	t.Parallel()
+	for parts, thin := range map[int]bool{5: true, 6: false} {
+		got, err := compare(t.Context(), &shop{parts: parts})
+		if err != nil {
+			t.Fatal(err)
+		}
+		flagged := slices.ContainsFunc(got.GetServices(), func(s *svcv2.ComparedService) bool { return len(s.GetFlags()) > 0 })
+		if got.GetPreviousIsThin() != thin || flagged == thin || len(got.GetCauses()) > 0 == thin {
+			t.Errorf("%d minutes of history: thin %t, flags %t, causes %v", parts, got.GetPreviousIsThin(), flagged, got.GetCauses())
+		}
+	}
+}
+
+// TestCauseBehindAGateway: the calls of a client fail because a service behind the gateway does.
+func TestCauseBehindAGateway(t *testing.T) {
+	t.Parallel()
+	list := []cause{
+		{kind: "dependency", service: "browser", target: "gateway", weight: 9},
+		{kind: "dependency", service: "gateway", target: "cart", weight: 3},
+		{kind: "error", service: "cart", weight: 2},
+		{kind: "error", service: "mail", weight: 1},
+	}
+	rank(list, []edge{
+		{source: "browser", target: "gateway", calls: 10, failed: 5},
+		{source: "gateway", target: "cart", calls: 10, failed: 5},
+		{source: "gateway", target: "mail", calls: 10},
+	})
+	if list[0].service != "cart" || list[1].target != "cart" || list[2].target != "gateway" || list[3].service != "mail" {
+		t.Errorf("%+v", list)
 	}
 }

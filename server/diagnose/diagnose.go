@@ -45,6 +45,7 @@ type Traces interface {
 // Query computes figures of spans.
 type Query interface {
 	QueryBreakdown(context.Context, *svcv2.QueryBreakdownRequest) (*svcv2.QueryBreakdownResponse, error)
+	QueryTimeseries(context.Context, *svcv2.QueryTimeseriesRequest) (*svcv2.QueryTimeseriesResponse, error)
 }
 
 // Agents reads sessions of agents.

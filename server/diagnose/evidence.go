@@ -14,18 +14,27 @@ import (
 type evidence struct {
 	service       string
 	current, prev Period
-	releases      *svcv2.ServiceReleases
-	now, before   *svcv2.ServiceMap
-	errors        *svcv2.SearchErrorEventsResponse
-	errorsBefore  *svcv2.SearchErrorEventsResponse
-	patterns      *svcv2.LogPatternList
-	operations    []*svcv2.ServiceOperationDetail
-	opsBefore     []*svcv2.ServiceOperationDetail
+	// covered and coveredBefore are the parts of the two periods that have data.
+	covered, coveredBefore coverage
+
+	releases     *svcv2.ServiceReleases
+	now, before  *svcv2.ServiceMap
+	errors       *svcv2.SearchErrorEventsResponse
+	errorsBefore *svcv2.SearchErrorEventsResponse
+	patterns     *svcv2.LogPatternList
+	operations   []*svcv2.ServiceOperationDetail
+	opsBefore    []*svcv2.ServiceOperationDetail
 }
 
 // gather reads the evidence.
-func (e *Engine) gather(ctx context.Context, service string, environment *string, current, prev Period) (*evidence, error) {
-	v := &evidence{service: service, current: current, prev: prev}
+func (e *Engine) gather(
+	ctx context.Context,
+	service string,
+	environment *string,
+	current, prev Period,
+	covered, coveredBefore coverage,
+) (*evidence, error) {
+	v := &evidence{service: service, current: current, prev: prev, covered: covered, coveredBefore: coveredBefore}
 	scope := Scope{&service, environment}
 	err := parallel(
 		func() (err error) {

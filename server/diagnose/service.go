@@ -19,11 +19,22 @@ const (
 // Service reports the health of a service in a period beside the period of equal length before, and what explains a change.
 func (e *Engine) Service(ctx context.Context, name string, environment *string, p Period) (*svcv2.ServiceDiagnosis, error) {
 	prev := p.Before()
+	var covered, coveredBefore coverage
+	err := parallel(
+		func() (err error) { covered, err = e.coverage(ctx, p, environment); return err },
+		func() (err error) { coveredBefore, err = e.coverage(ctx, prev, environment); return err },
+	)
+	if err != nil {
+		return nil, err
+	}
 	var v *evidence
 	var apdex *svcv2.ServiceApdex
 	var row, was *svcv2.Service
-	err := parallel(
-		func() (err error) { v, err = e.gather(ctx, name, environment, p, prev); return err },
+	err = parallel(
+		func() (err error) {
+			v, err = e.gather(ctx, name, environment, p, prev, covered, coveredBefore)
+			return err
+		},
 		func() (err error) { row, err = e.service(ctx, p, name, environment); return err },
 		func() (err error) { was, err = e.service(ctx, prev, name, environment); return err },
 		func() (err error) {
@@ -40,13 +51,17 @@ func (e *Engine) Service(ctx context.Context, name string, environment *string, 
 	res := &svcv2.ServiceDiagnosis{
 		Object: "service_diagnosis", Name: name, StartTime: p.start(), EndTime: p.end(), Causes: toCauses(v.causes(), diagnosedCauses),
 		Health: &svcv2.ServiceHealth{
-			Throughput: row.GetThroughput(), ErrorRate: row.GetErrorRate(), ErrorCount: row.GetErrorCount(), P50LatencyMs: row.GetP50LatencyMs(),
+			Throughput: covered.rate(p, row.GetThroughput()), ErrorRate: row.GetErrorRate(), ErrorCount: row.GetErrorRate() * row.GetThroughput() * p.length().Seconds(), P50LatencyMs: row.GetP50LatencyMs(),
 			P95LatencyMs: row.GetP95LatencyMs(), P99LatencyMs: row.GetP99LatencyMs(), ApdexScore: apdex.GetApdexScore(),
 		},
 	}
 	if was != nil {
-		res.Previous = figures(was)
+		res.Previous = figures(was, prev, coveredBefore)
 	}
+	res.DeploymentEnvironments = row.GetDeploymentEnvironments()
+	res.PreviousIsThin = coveredBefore.thin(covered)
+	res.DataStartTime, res.DataEndTime = covered.times()
+	res.PreviousDataStartTime, res.PreviousDataEndTime = coveredBefore.times()
 	list := v.errors.GetData()
 	for _, x := range list[:min(len(list), diagnosedErrors)] {
 		res.TopErrors = append(
@@ -57,8 +72,9 @@ func (e *Engine) Service(ctx context.Context, name string, environment *string, 
 	return res, nil
 }
 
-func figures(r *svcv2.Service) *svcv2.PeriodFigures {
-	return &svcv2.PeriodFigures{Throughput: r.GetThroughput(), ErrorRate: r.GetErrorRate(), P95LatencyMs: r.GetP95LatencyMs()}
+// figures are those of a service in a period. Its rate is that of the part of the period that has data.
+func figures(r *svcv2.Service, p Period, c coverage) *svcv2.PeriodFigures {
+	return &svcv2.PeriodFigures{Throughput: c.rate(p, r.GetThroughput()), ErrorRate: r.GetErrorRate(), P95LatencyMs: r.GetP95LatencyMs()}
 }
 
 // service is the service's row in the list. It is nil if the service sent no spans in the period.

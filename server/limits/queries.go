@@ -41,9 +41,11 @@ const (
 	TraceSummaries = 200
 	// SearchOffset is how far into a ranked list a page may begin.
 	SearchOffset = 10_000
-	// PatternSample is how many log records patterns are found in. Patterns is how many patterns one answer holds.
-	PatternSample = 50_000
-	Patterns      = 200
+	// PatternRecords is how many log records of a window are counted exactly by pattern. PatternSample bounds the sample of a window that
+	// has more. Patterns is how many patterns one answer holds.
+	PatternRecords = 1_000_000
+	PatternSample  = 50_000
+	Patterns       = 200
 	// ErrorSamples is how many occurrences of an error one answer holds. ErrorFingerprints is how many errors a filter can name.
 	ErrorSamples      = 20
 	ErrorFingerprints = 100
@@ -104,7 +106,8 @@ func queries() []Limit {
 		count("SkeletonSpans", SkeletonSpans, "The skeleton of a trace gives at most %s spans at once."),
 		count("TraceSummaries", TraceSummaries, "One request sums up at most %s traces."),
 		count("SearchOffset", SearchOffset, "A page of a ranked list begins at most %s items after the first."),
-		count("PatternSample", PatternSample, "Patterns of log records are found in a sample of at most %s."),
+		count("PatternRecords", PatternRecords, "Log records are counted exactly by pattern in a window that has at most %s of them."),
+		count("PatternSample", PatternSample, "In a window with more, patterns of log records are found in a sample of at most %s."),
 		count("Patterns", Patterns, "A list of patterns of log records has at most %s."),
 		count("ErrorSamples", ErrorSamples, "The details of an error show at most %s occurrences."),
 		count("ErrorFingerprints", ErrorFingerprints, "A filter names at most %s errors."),

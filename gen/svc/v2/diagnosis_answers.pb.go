@@ -42,9 +42,22 @@ type ServiceDiagnosis struct {
 	// Likely causes, at most 8; the likeliest comes first.
 	Causes []*Cause `protobuf:"bytes,7,rep,name=causes" json:"causes,omitempty"`
 	// The most frequent errors, at most 10.
-	TopErrors     []*DiagnosedError `protobuf:"bytes,8,rep,name=top_errors,json=topErrors" json:"top_errors,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	TopErrors []*DiagnosedError `protobuf:"bytes,8,rep,name=top_errors,json=topErrors" json:"top_errors,omitempty"`
+	// True when the time before has data for less than a tenth of the time for which the window has. A change against it means nothing
+	// then, so only releases are causes.
+	PreviousIsThin bool `protobuf:"varint,9,opt,name=previous_is_thin,json=previousIsThin" json:"previous_is_thin,omitempty"`
+	// Start of the part of the window in which some service sent spans, to a sixtieth of the window; null without spans.
+	DataStartTime *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=data_start_time,json=dataStartTime" json:"data_start_time,omitempty"`
+	// End of that part; null without spans.
+	DataEndTime *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=data_end_time,json=dataEndTime" json:"data_end_time,omitempty"`
+	// Start of the part of the time before in which some service sent spans; null without spans.
+	PreviousDataStartTime *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=previous_data_start_time,json=previousDataStartTime" json:"previous_data_start_time,omitempty"`
+	// End of that part; null without spans.
+	PreviousDataEndTime *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=previous_data_end_time,json=previousDataEndTime" json:"previous_data_end_time,omitempty"`
+	// The deployment environments that the figures hold, sorted. Several are mixed unless the request names one.
+	DeploymentEnvironments []string `protobuf:"bytes,14,rep,name=deployment_environments,json=deploymentEnvironments" json:"deployment_environments,omitempty"`
+	unknownFields          protoimpl.UnknownFields
+	sizeCache              protoimpl.SizeCache
 }
 
 func (x *ServiceDiagnosis) Reset() {
@@ -133,12 +146,55 @@ func (x *ServiceDiagnosis) GetTopErrors() []*DiagnosedError {
 	return nil
 }
 
+func (x *ServiceDiagnosis) GetPreviousIsThin() bool {
+	if x != nil {
+		return x.PreviousIsThin
+	}
+	return false
+}
+
+func (x *ServiceDiagnosis) GetDataStartTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.DataStartTime
+	}
+	return nil
+}
+
+func (x *ServiceDiagnosis) GetDataEndTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.DataEndTime
+	}
+	return nil
+}
+
+func (x *ServiceDiagnosis) GetPreviousDataStartTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.PreviousDataStartTime
+	}
+	return nil
+}
+
+func (x *ServiceDiagnosis) GetPreviousDataEndTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.PreviousDataEndTime
+	}
+	return nil
+}
+
+func (x *ServiceDiagnosis) GetDeploymentEnvironments() []string {
+	if x != nil {
+		return x.DeploymentEnvironments
+	}
+	return nil
+}
+
 // Figures of a service in a window.
 type ServiceHealth struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Entry spans per second, corrected for sampling.
+	// Entry spans per second of the part of the period that has data, corrected for sampling. For a service without entry spans, all its
+	// spans count.
 	Throughput float64 `protobuf:"fixed64,1,opt,name=throughput" json:"throughput,omitempty"`
-	// Share of the entry spans that failed, 0 to 1.
+	// Share of these spans that failed, 0 to 1, corrected for sampling.
 	ErrorRate float64 `protobuf:"fixed64,2,opt,name=error_rate,json=errorRate" json:"error_rate,omitempty"`
 	// Entry spans that failed, corrected for sampling.
 	ErrorCount float64 `protobuf:"fixed64,3,opt,name=error_count,json=errorCount" json:"error_count,omitempty"`
@@ -236,9 +292,10 @@ func (x *ServiceHealth) GetApdexScore() float64 {
 // Figures of a service in one period of a comparison.
 type PeriodFigures struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Entry spans per second, corrected for sampling.
+	// Entry spans per second of the part of the period that has data, corrected for sampling. For a service without entry spans, all its
+	// spans count.
 	Throughput float64 `protobuf:"fixed64,1,opt,name=throughput" json:"throughput,omitempty"`
-	// Share of the entry spans that failed, 0 to 1.
+	// Share of these spans that failed, 0 to 1, corrected for sampling.
 	ErrorRate float64 `protobuf:"fixed64,2,opt,name=error_rate,json=errorRate" json:"error_rate,omitempty"`
 	// 95th percentile of the duration in milliseconds.
 	P95LatencyMs  float64 `protobuf:"fixed64,3,opt,name=p95_latency_ms,json=p95LatencyMs" json:"p95_latency_ms,omitempty"`
@@ -465,9 +522,14 @@ type PeriodComparison struct {
 	// Likely causes, at most 10; the likeliest comes first.
 	Causes []*Cause `protobuf:"bytes,9,rep,name=causes" json:"causes,omitempty"`
 	// True when the time limit was reached before every suspected service was searched for causes.
-	Incomplete    bool `protobuf:"varint,10,opt,name=incomplete" json:"incomplete,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Incomplete bool `protobuf:"varint,10,opt,name=incomplete" json:"incomplete,omitempty"`
+	// True when the previous period has data for less than a tenth of the time for which the current one has. A change against it means
+	// nothing then, so no service has flags, and only releases are causes.
+	PreviousIsThin bool `protobuf:"varint,11,opt,name=previous_is_thin,json=previousIsThin" json:"previous_is_thin,omitempty"`
+	// The deployment environments that the figures hold, sorted. Several are mixed unless the request names one.
+	DeploymentEnvironments []string `protobuf:"bytes,12,rep,name=deployment_environments,json=deploymentEnvironments" json:"deployment_environments,omitempty"`
+	unknownFields          protoimpl.UnknownFields
+	sizeCache              protoimpl.SizeCache
 }
 
 func (x *PeriodComparison) Reset() {
@@ -570,15 +632,33 @@ func (x *PeriodComparison) GetIncomplete() bool {
 	return false
 }
 
+func (x *PeriodComparison) GetPreviousIsThin() bool {
+	if x != nil {
+		return x.PreviousIsThin
+	}
+	return false
+}
+
+func (x *PeriodComparison) GetDeploymentEnvironments() []string {
+	if x != nil {
+		return x.DeploymentEnvironments
+	}
+	return nil
+}
+
 // Sums over services in a period.
 type PeriodTotals struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Spans, corrected for sampling.
+	// Entry spans, corrected for sampling. For a service without entry spans, all its spans count.
 	SpanCount float64 `protobuf:"fixed64,1,opt,name=span_count,json=spanCount" json:"span_count,omitempty"`
-	// Spans that failed, corrected for sampling.
+	// Those that failed, corrected for sampling.
 	ErrorCount float64 `protobuf:"fixed64,2,opt,name=error_count,json=errorCount" json:"error_count,omitempty"`
-	// Share of the spans that failed, 0 to 1.
-	ErrorRate     float64 `protobuf:"fixed64,3,opt,name=error_rate,json=errorRate" json:"error_rate,omitempty"`
+	// Share of the spans that failed, 0 to 1, corrected for sampling.
+	ErrorRate float64 `protobuf:"fixed64,3,opt,name=error_rate,json=errorRate" json:"error_rate,omitempty"`
+	// Start of the part of the period that has spans, to a sixtieth of the period; null without spans.
+	DataStartTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=data_start_time,json=dataStartTime" json:"data_start_time,omitempty"`
+	// End of the part of the period that has spans; null without spans.
+	DataEndTime   *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=data_end_time,json=dataEndTime" json:"data_end_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -632,6 +712,20 @@ func (x *PeriodTotals) GetErrorRate() float64 {
 		return x.ErrorRate
 	}
 	return 0
+}
+
+func (x *PeriodTotals) GetDataStartTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.DataStartTime
+	}
+	return nil
+}
+
+func (x *PeriodTotals) GetDataEndTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.DataEndTime
+	}
+	return nil
 }
 
 // One service in both periods.
@@ -2022,7 +2116,7 @@ var File_svc_v2_diagnosis_answers_proto protoreflect.FileDescriptor
 
 const file_svc_v2_diagnosis_answers_proto_rawDesc = "" +
 	"\n" +
-	"\x1esvc/v2/diagnosis_answers.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\x1a\x1bsvc/v2/agent_sessions.proto\"\xb1\x03\n" +
+	"\x1esvc/v2/diagnosis_answers.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\x1a\x1bsvc/v2/agent_sessions.proto\"\xd0\x06\n" +
 	"\x10ServiceDiagnosis\x12/\n" +
 	"\x06object\x18\x01 \x01(\tB\x17\xfa\xf9\x18\x13\x1a\x11service_diagnosisR\x06object\x12\"\n" +
 	"\x04name\x18\x02 \x01(\tB\x0e\xfa\xf9\x18\n" +
@@ -2034,7 +2128,15 @@ const file_svc_v2_diagnosis_answers_proto_rawDesc = "" +
 	"\bprevious\x18\x06 \x01(\v2\x15.svc.v2.PeriodFiguresR\bprevious\x12%\n" +
 	"\x06causes\x18\a \x03(\v2\r.svc.v2.CauseR\x06causes\x125\n" +
 	"\n" +
-	"top_errors\x18\b \x03(\v2\x16.svc.v2.DiagnosedErrorR\ttopErrors\"\x82\x02\n" +
+	"top_errors\x18\b \x03(\v2\x16.svc.v2.DiagnosedErrorR\ttopErrors\x12(\n" +
+	"\x10previous_is_thin\x18\t \x01(\bR\x0epreviousIsThin\x12B\n" +
+	"\x0fdata_start_time\x18\n" +
+	" \x01(\v2\x1a.google.protobuf.TimestampR\rdataStartTime\x12>\n" +
+	"\rdata_end_time\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\vdataEndTime\x12S\n" +
+	"\x18previous_data_start_time\x18\f \x01(\v2\x1a.google.protobuf.TimestampR\x15previousDataStartTime\x12O\n" +
+	"\x16previous_data_end_time\x18\r \x01(\v2\x1a.google.protobuf.TimestampR\x13previousDataEndTime\x12I\n" +
+	"\x17deployment_environments\x18\x0e \x03(\tB\x10\xfa\xf9\x18\f\"\n" +
+	"productionR\x16deploymentEnvironments\"\x82\x02\n" +
 	"\rServiceHealth\x12\x1e\n" +
 	"\n" +
 	"throughput\x18\x01 \x01(\x01R\n" +
@@ -2067,7 +2169,7 @@ const file_svc_v2_diagnosis_answers_proto_rawDesc = "" +
 	"\x10fingerprint_hash\x18\x01 \x01(\tB\x19\xfa\xf9\x18\x15\"\x139223372036854775808R\x0ffingerprintHash\x12\x1f\n" +
 	"\verror_label\x18\x02 \x01(\tR\n" +
 	"errorLabel\x12\x14\n" +
-	"\x05count\x18\x03 \x01(\x01R\x05count\"\xd7\x04\n" +
+	"\x05count\x18\x03 \x01(\x01R\x05count\"\xcc\x05\n" +
 	"\x10PeriodComparison\x12/\n" +
 	"\x06object\x18\x01 \x01(\tB\x17\xfa\xf9\x18\x13\x1a\x11period_comparisonR\x06object\x12A\n" +
 	"\n" +
@@ -2082,14 +2184,19 @@ const file_svc_v2_diagnosis_answers_proto_rawDesc = "" +
 	"\n" +
 	"incomplete\x18\n" +
 	" \x01(\bR\n" +
-	"incomplete\"m\n" +
+	"incomplete\x12(\n" +
+	"\x10previous_is_thin\x18\v \x01(\bR\x0epreviousIsThin\x12I\n" +
+	"\x17deployment_environments\x18\f \x03(\tB\x10\xfa\xf9\x18\f\"\n" +
+	"productionR\x16deploymentEnvironments\"\xf1\x01\n" +
 	"\fPeriodTotals\x12\x1d\n" +
 	"\n" +
 	"span_count\x18\x01 \x01(\x01R\tspanCount\x12\x1f\n" +
 	"\verror_count\x18\x02 \x01(\x01R\n" +
 	"errorCount\x12\x1d\n" +
 	"\n" +
-	"error_rate\x18\x03 \x01(\x01R\terrorRate\"\xf1\x01\n" +
+	"error_rate\x18\x03 \x01(\x01R\terrorRate\x12B\n" +
+	"\x0fdata_start_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\rdataStartTime\x12>\n" +
+	"\rdata_end_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\vdataEndTime\"\xf1\x01\n" +
 	"\x0fComparedService\x12\"\n" +
 	"\x04name\x18\x01 \x01(\tB\x0e\xfa\xf9\x18\n" +
 	"\"\bcheckoutR\x04name\x127\n" +
@@ -2269,34 +2376,40 @@ var file_svc_v2_diagnosis_answers_proto_depIdxs = []int32{
 	2,  // 3: svc.v2.ServiceDiagnosis.previous:type_name -> svc.v2.PeriodFigures
 	3,  // 4: svc.v2.ServiceDiagnosis.causes:type_name -> svc.v2.Cause
 	4,  // 5: svc.v2.ServiceDiagnosis.top_errors:type_name -> svc.v2.DiagnosedError
-	21, // 6: svc.v2.PeriodComparison.start_time:type_name -> google.protobuf.Timestamp
-	21, // 7: svc.v2.PeriodComparison.end_time:type_name -> google.protobuf.Timestamp
-	21, // 8: svc.v2.PeriodComparison.previous_start_time:type_name -> google.protobuf.Timestamp
-	21, // 9: svc.v2.PeriodComparison.previous_end_time:type_name -> google.protobuf.Timestamp
-	6,  // 10: svc.v2.PeriodComparison.current:type_name -> svc.v2.PeriodTotals
-	6,  // 11: svc.v2.PeriodComparison.previous:type_name -> svc.v2.PeriodTotals
-	7,  // 12: svc.v2.PeriodComparison.services:type_name -> svc.v2.ComparedService
-	3,  // 13: svc.v2.PeriodComparison.causes:type_name -> svc.v2.Cause
-	2,  // 14: svc.v2.ComparedService.current:type_name -> svc.v2.PeriodFigures
-	2,  // 15: svc.v2.ComparedService.previous:type_name -> svc.v2.PeriodFigures
-	9,  // 16: svc.v2.SlowerOperationList.data:type_name -> svc.v2.SlowerOperation
-	11, // 17: svc.v2.TraceCriticalPath.steps:type_name -> svc.v2.CriticalStep
-	12, // 18: svc.v2.TraceCriticalPath.repeated_operations:type_name -> svc.v2.RepeatedOperation
-	21, // 19: svc.v2.AgentSessionVerdict.failed_at:type_name -> google.protobuf.Timestamp
-	14, // 20: svc.v2.AgentSessionVerdict.checks:type_name -> svc.v2.AgentCheck
-	15, // 21: svc.v2.AgentSessionVerdict.findings:type_name -> svc.v2.AgentFinding
-	21, // 22: svc.v2.AgentSessionFigures.start_time:type_name -> google.protobuf.Timestamp
-	21, // 23: svc.v2.AgentSessionFigures.resume_start_time:type_name -> google.protobuf.Timestamp
-	17, // 24: svc.v2.AgentSessionFigures.tokens:type_name -> svc.v2.AgentTokens
-	18, // 25: svc.v2.AgentSessionFigures.models:type_name -> svc.v2.AgentModelUse
-	19, // 26: svc.v2.AgentSessionFigures.tools:type_name -> svc.v2.AgentToolUse
-	20, // 27: svc.v2.AgentSessionFigures.failures:type_name -> svc.v2.AgentFailureCount
-	22, // 28: svc.v2.AgentSessionFigures.turns:type_name -> svc.v2.AgentTurn
-	29, // [29:29] is the sub-list for method output_type
-	29, // [29:29] is the sub-list for method input_type
-	29, // [29:29] is the sub-list for extension type_name
-	29, // [29:29] is the sub-list for extension extendee
-	0,  // [0:29] is the sub-list for field type_name
+	21, // 6: svc.v2.ServiceDiagnosis.data_start_time:type_name -> google.protobuf.Timestamp
+	21, // 7: svc.v2.ServiceDiagnosis.data_end_time:type_name -> google.protobuf.Timestamp
+	21, // 8: svc.v2.ServiceDiagnosis.previous_data_start_time:type_name -> google.protobuf.Timestamp
+	21, // 9: svc.v2.ServiceDiagnosis.previous_data_end_time:type_name -> google.protobuf.Timestamp
+	21, // 10: svc.v2.PeriodComparison.start_time:type_name -> google.protobuf.Timestamp
+	21, // 11: svc.v2.PeriodComparison.end_time:type_name -> google.protobuf.Timestamp
+	21, // 12: svc.v2.PeriodComparison.previous_start_time:type_name -> google.protobuf.Timestamp
+	21, // 13: svc.v2.PeriodComparison.previous_end_time:type_name -> google.protobuf.Timestamp
+	6,  // 14: svc.v2.PeriodComparison.current:type_name -> svc.v2.PeriodTotals
+	6,  // 15: svc.v2.PeriodComparison.previous:type_name -> svc.v2.PeriodTotals
+	7,  // 16: svc.v2.PeriodComparison.services:type_name -> svc.v2.ComparedService
+	3,  // 17: svc.v2.PeriodComparison.causes:type_name -> svc.v2.Cause
+	21, // 18: svc.v2.PeriodTotals.data_start_time:type_name -> google.protobuf.Timestamp
+	21, // 19: svc.v2.PeriodTotals.data_end_time:type_name -> google.protobuf.Timestamp
+	2,  // 20: svc.v2.ComparedService.current:type_name -> svc.v2.PeriodFigures
+	2,  // 21: svc.v2.ComparedService.previous:type_name -> svc.v2.PeriodFigures
+	9,  // 22: svc.v2.SlowerOperationList.data:type_name -> svc.v2.SlowerOperation
+	11, // 23: svc.v2.TraceCriticalPath.steps:type_name -> svc.v2.CriticalStep
+	12, // 24: svc.v2.TraceCriticalPath.repeated_operations:type_name -> svc.v2.RepeatedOperation
+	21, // 25: svc.v2.AgentSessionVerdict.failed_at:type_name -> google.protobuf.Timestamp
+	14, // 26: svc.v2.AgentSessionVerdict.checks:type_name -> svc.v2.AgentCheck
+	15, // 27: svc.v2.AgentSessionVerdict.findings:type_name -> svc.v2.AgentFinding
+	21, // 28: svc.v2.AgentSessionFigures.start_time:type_name -> google.protobuf.Timestamp
+	21, // 29: svc.v2.AgentSessionFigures.resume_start_time:type_name -> google.protobuf.Timestamp
+	17, // 30: svc.v2.AgentSessionFigures.tokens:type_name -> svc.v2.AgentTokens
+	18, // 31: svc.v2.AgentSessionFigures.models:type_name -> svc.v2.AgentModelUse
+	19, // 32: svc.v2.AgentSessionFigures.tools:type_name -> svc.v2.AgentToolUse
+	20, // 33: svc.v2.AgentSessionFigures.failures:type_name -> svc.v2.AgentFailureCount
+	22, // 34: svc.v2.AgentSessionFigures.turns:type_name -> svc.v2.AgentTurn
+	35, // [35:35] is the sub-list for method output_type
+	35, // [35:35] is the sub-list for method input_type
+	35, // [35:35] is the sub-list for extension type_name
+	35, // [35:35] is the sub-list for extension extendee
+	0,  // [0:35] is the sub-list for field type_name
 }
 
 func init() { file_svc_v2_diagnosis_answers_proto_init() }

@@ -81,7 +81,7 @@ type LogPatternList struct {
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
 	// Number of records of the window that match the filters.
 	TotalCount float64 `protobuf:"fixed64,4,opt,name=total_count,json=totalCount" json:"total_count,omitempty"`
-	// Number of records of the window that were read: all of them, or a sample that is spread over the window.
+	// Number of records of the window in which patterns were found and counted: all of them, or a sample that is spread over the window.
 	SampledCount int32 `protobuf:"varint,5,opt,name=sampled_count,json=sampledCount" json:"sampled_count,omitempty"`
 	// Start of the earlier window for the comparison; null without a comparison.
 	BaselineStartTime *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=baseline_start_time,json=baselineStartTime" json:"baseline_start_time,omitempty"`
@@ -95,10 +95,13 @@ type LogPatternList struct {
 	PatternCount int32 `protobuf:"varint,10,opt,name=pattern_count,json=patternCount" json:"pattern_count,omitempty"`
 	// True when more patterns were found than `data` holds.
 	Truncated bool `protobuf:"varint,11,opt,name=truncated" json:"truncated,omitempty"`
-	// The patterns, most frequent first.
-	Data          []*LogPattern `protobuf:"bytes,12,rep,name=data" json:"data,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// The patterns: new ones first, of these the ones with errors first, and then the most frequent first.
+	Data []*LogPattern `protobuf:"bytes,12,rep,name=data" json:"data,omitempty"`
+	// True when the earlier window has log records in less than a tenth of the time in which this window has some. No pattern is new
+	// then.
+	BaselineIsThin bool `protobuf:"varint,13,opt,name=baseline_is_thin,json=baselineIsThin" json:"baseline_is_thin,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *LogPatternList) Reset() {
@@ -215,6 +218,13 @@ func (x *LogPatternList) GetData() []*LogPattern {
 	return nil
 }
 
+func (x *LogPatternList) GetBaselineIsThin() bool {
+	if x != nil {
+		return x.BaselineIsThin
+	}
+	return false
+}
+
 // Log records that differ only in their variable parts.
 type LogPattern struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -225,28 +235,33 @@ type LogPattern struct {
 	Template string `protobuf:"bytes,2,opt,name=template" json:"template,omitempty"`
 	// One of the records with this pattern.
 	Sample string `protobuf:"bytes,3,opt,name=sample" json:"sample,omitempty"`
-	// Number of records in the sample with this pattern.
+	// Number of records that were read and have this pattern.
 	Count int32 `protobuf:"varint,4,opt,name=count" json:"count,omitempty"`
-	// Estimated number of records in the window with this pattern.
+	// Number of records in the window with this pattern: exact when `count_error` is 0, else estimated.
 	EstimatedCount float64 `protobuf:"fixed64,5,opt,name=estimated_count,json=estimatedCount" json:"estimated_count,omitempty"`
-	// Share of the sample with this pattern, 0 to 1.
+	// Share of the records that were read and have this pattern, 0 to 1.
 	Share float64 `protobuf:"fixed64,6,opt,name=share" json:"share,omitempty"`
-	// Number of records in the sample by severity text.
+	// Number of records that were read, by severity text.
 	SeverityCounts map[string]int32 `protobuf:"bytes,7,rep,name=severity_counts,json=severityCounts" json:"severity_counts,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
-	// Number of records in the sample by service.
+	// Number of records that were read, by service.
 	ServiceCounts map[string]int32 `protobuf:"bytes,8,rep,name=service_counts,json=serviceCounts" json:"service_counts,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
-	// Time of the earliest record in the sample.
+	// Time of the earliest record that was read.
 	FirstSeen *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=first_seen,json=firstSeen" json:"first_seen,omitempty"`
-	// Time of the latest record in the sample.
+	// Time of the latest record that was read.
 	LastSeen *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=last_seen,json=lastSeen" json:"last_seen,omitempty"`
-	// Number of records with this pattern in the sample of the earlier window.
+	// Number of records with this pattern that were read in the earlier window.
 	BaselineCount int32 `protobuf:"varint,11,opt,name=baseline_count,json=baselineCount" json:"baseline_count,omitempty"`
-	// Estimated number of records with this pattern in the earlier window.
+	// Number of records with this pattern in the earlier window: exact when all of them were read, else estimated.
 	BaselineEstimatedCount float64 `protobuf:"fixed64,12,opt,name=baseline_estimated_count,json=baselineEstimatedCount" json:"baseline_estimated_count,omitempty"`
-	// True when the request compares with an earlier window and the sample of that window has no record with this pattern.
-	IsNew         bool `protobuf:"varint,13,opt,name=is_new,json=isNew" json:"is_new,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// True when the request compares with an earlier window, that window has enough records for a comparison, and none of those that were
+	// read has this pattern.
+	IsNew bool `protobuf:"varint,13,opt,name=is_new,json=isNew" json:"is_new,omitempty"`
+	// How far `estimated_count` may be from the truth, with a certainty of 95 %. 0 when all records were counted.
+	CountError float64 `protobuf:"fixed64,14,opt,name=count_error,json=countError" json:"count_error,omitempty"`
+	// Records a minute from `first_seen` to `last_seen`, taken as one minute at least.
+	RecordsPerMinute float64 `protobuf:"fixed64,15,opt,name=records_per_minute,json=recordsPerMinute" json:"records_per_minute,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *LogPattern) Reset() {
@@ -370,6 +385,20 @@ func (x *LogPattern) GetIsNew() bool {
 	return false
 }
 
+func (x *LogPattern) GetCountError() float64 {
+	if x != nil {
+		return x.CountError
+	}
+	return 0
+}
+
+func (x *LogPattern) GetRecordsPerMinute() float64 {
+	if x != nil {
+		return x.RecordsPerMinute
+	}
+	return 0
+}
+
 var File_svc_v2_log_reads_proto protoreflect.FileDescriptor
 
 const file_svc_v2_log_reads_proto_rawDesc = "" +
@@ -377,7 +406,7 @@ const file_svc_v2_log_reads_proto_rawDesc = "" +
 	"\x16svc/v2/log_reads.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\"q\n" +
 	"\rGetLogRequest\x12`\n" +
 	"\x02id\x18\x01 \x01(\tBP\xfa\xf9\x18L\n" +
-	"\x03log\"Elog_61jKAGQhLs7Seet4R1mKnEvZusQWWWZCvdLNejJTGNpHhCvxjPdPx5d18mbRFjzG4R\x02id\"\xeb\x04\n" +
+	"\x03log\"Elog_61jKAGQhLs7Seet4R1mKnEvZusQWWWZCvdLNejJTGNpHhCvxjPdPx5d18mbRFjzG4R\x02id\"\x95\x05\n" +
 	"\x0eLogPatternList\x12*\n" +
 	"\x06object\x18\x01 \x01(\tB\x12\xfa\xf9\x18\x0e\x1a\flog_patternsR\x06object\x12A\n" +
 	"\n" +
@@ -393,7 +422,8 @@ const file_svc_v2_log_reads_proto_rawDesc = "" +
 	"\rpattern_count\x18\n" +
 	" \x01(\x05R\fpatternCount\x12\x1c\n" +
 	"\ttruncated\x18\v \x01(\bR\ttruncated\x12&\n" +
-	"\x04data\x18\f \x03(\v2\x12.svc.v2.LogPatternR\x04data\"\xc5\x06\n" +
+	"\x04data\x18\f \x03(\v2\x12.svc.v2.LogPatternR\x04data\x12(\n" +
+	"\x10baseline_is_thin\x18\r \x01(\bR\x0ebaselineIsThin\"\x94\a\n" +
 	"\n" +
 	"LogPattern\x12)\n" +
 	"\x06object\x18\x01 \x01(\tB\x11\xfa\xf9\x18\r\x1a\vlog_patternR\x06object\x12?\n" +
@@ -410,7 +440,10 @@ const file_svc_v2_log_reads_proto_rawDesc = "" +
 	" \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\blastSeen\x12%\n" +
 	"\x0ebaseline_count\x18\v \x01(\x05R\rbaselineCount\x128\n" +
 	"\x18baseline_estimated_count\x18\f \x01(\x01R\x16baselineEstimatedCount\x12\x15\n" +
-	"\x06is_new\x18\r \x01(\bR\x05isNew\x1aA\n" +
+	"\x06is_new\x18\r \x01(\bR\x05isNew\x12\x1f\n" +
+	"\vcount_error\x18\x0e \x01(\x01R\n" +
+	"countError\x12,\n" +
+	"\x12records_per_minute\x18\x0f \x01(\x01R\x10recordsPerMinute\x1aA\n" +
 	"\x13SeverityCountsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\x05R\x05value:\x028\x01\x1a@\n" +

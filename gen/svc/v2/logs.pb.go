@@ -180,7 +180,7 @@ type SearchLogPatternsRequest struct {
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
 	// Conditions. Without any, every record matches.
 	Filters *LogFilters `protobuf:"bytes,3,opt,name=filters" json:"filters,omitempty"`
-	// Most records to read from each window, 100 to 50000; 10000 when left out.
+	// Most records to read from each window that is too large to be counted, 100 to 50000; 10000 when left out.
 	SampleSize *int32 `protobuf:"varint,4,opt,name=sample_size,json=sampleSize" json:"sample_size,omitempty"`
 	// Most patterns to return, 1 to 200; 50 when left out.
 	MaxPatterns *int32 `protobuf:"varint,5,opt,name=max_patterns,json=maxPatterns" json:"max_patterns,omitempty"`

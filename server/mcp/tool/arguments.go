@@ -94,7 +94,7 @@ func (t *Tool) bind(to Arguments, raw json.RawMessage, now time.Time) error {
 		p := t.param(name)
 		if p == nil {
 			if p = t.meant(name); p != nil {
-				if _, both := given[p.name]; both {
+				if _, both := given[p.name]; both || c.given[p] {
 					c.Note("%s was ignored: %s was given as well.", name, p.name)
 					continue
 				}
@@ -168,9 +168,16 @@ func (t *Tool) param(name string) *param {
 // meant is the parameter that an unknown name refers to. The name may be another usual name, or differ by _json at its end, which
 // only some tools use.
 func (t *Tool) meant(name string) *param {
-	usual := map[string]string{"service_name": "service", "since": "start_time", "until": "end_time", "service_names": "services"}
-	if p := t.param(usual[name]); p != nil {
-		return p
+	// A tool with several periods has no start_time: the caller then means the current period.
+	usual := map[string][]string{
+		"service_name": {"service"}, "service_names": {"services"},
+		"since": {"start_time", "current_start"}, "start_time": {"current_start"},
+		"until": {"end_time", "current_end"}, "end_time": {"current_end"},
+	}
+	for _, other := range usual[name] {
+		if p := t.param(other); p != nil {
+			return p
+		}
 	}
 	if base, ok := strings.CutSuffix(name, "_json"); ok {
 		return t.param(base)

@@ -30,7 +30,8 @@ func TestRollupsOf(t *testing.T) {
 		"upgraded soon": { // within the time that a new warehouse may take, but over telemetry
 			[]warehouse.MigrationStatus{
 				step("0001_telemetry.sql", at.Add(-2*time.Minute)), step(weightedMinutes, at.Add(-2*time.Minute)),
-				step(coarseRollups, at.Add(-2*time.Minute)), {File: serviceSeries, Applied: true, AppliedAt: at, Upgrade: true},
+				step(coarseRollups, at.Add(-2*time.Minute)),
+				{File: serviceSeries, Applied: true, AppliedAt: at, Upgrade: true},
 			},
 			query.Rollups{Minutes: query.Rollup{Complete: true}, Coarse: query.Rollup{Complete: true}, Series: query.Rollup{Complete: true, Since: later}},
 		},

@@ -66,3 +66,59 @@ FROM
 )
 ORDER BY Timestamp DESC`, b.Bind("body_bytes", "UInt32", int64(bodyBytes)), c.Join(8), b.Bind("limit", "UInt32", int64(limit))))
 }
+
+// These expressions find values that vary by nature: addresses of people, UUIDs and hexadecimal ids, and digits.
+const (
+	idValues = "[0-9A-Za-z_.+%-]+@[0-9A-Za-z_-]+(?:[.][0-9A-Za-z_-]+)+|" +
+		"[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}|[0-9A-Fa-f]{8,}"
+	digits = "[0-9]+"
+)
+
+// LogShapes gives LogShapeRow rows: the records of a window, counted by service, severity and shape, latest first. Bodies of one shape
+// differ in ids and digits only. If there are more than limit shapes, it gives at least limit rows, and they do not hold all records.
+func LogShapes(w query.Window, f query.Filter, bodyBytes, limit int) sqlbuild.Statement {
+	b := &sqlbuild.Builder{}
+	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", w.Start), "Timestamp <= "+b.Time("end", w.End))
+	c = c.With(query.FilterSQL(b, query.Logs, f)...)
+	return b.Statement(fmt.Sprintf(`SELECT ServiceName, SeverityText, argMax(Head, (Timestamp, Head)) AS Latest, count() AS Records,
+    min(Timestamp) AS First, max(Timestamp) AS Last
+FROM
+(
+    SELECT Timestamp, ServiceName, SeverityText, substringUTF8(Body, 1, %s) AS Head
+    FROM logs
+    WHERE %s
+)
+GROUP BY ServiceName, SeverityText, sipHash128(replaceRegexpAll(replaceRegexpAll(Head, %s, '#'), %s, '0'))
+ORDER BY Last DESC, ServiceName, SeverityText, Latest
+LIMIT %d
+SETTINGS max_rows_to_group_by = %d, group_by_overflow_mode = 'any'`,
+		b.Bind("body_bytes", "UInt32", int64(bodyBytes)), c.Join(8), b.Bind("ids", "String", idValues), b.Bind("digits", "String", digits),
+		limit, limit))
+}
+
+// LogShapeRow is a row of LogShapes.
+type LogShapeRow struct {
+	ServiceName  string    `ch:"ServiceName"`
+	SeverityText string    `ch:"SeverityText"`
+	Latest       string    `ch:"Latest"`
+	Records      uint64    `ch:"Records"`
+	First        time.Time `ch:"First"`
+	Last         time.Time `ch:"Last"`
+}
+
+// coverageParts is the number of equal parts of a window in which LogCoverage looks for records.
+const coverageParts = 60
+
+// LogCoverage gives one LogCoverageRow with the number of sixtieths of a window in which the organization has records.
+func LogCoverage(w query.Window) sqlbuild.Statement {
+	b := &sqlbuild.Builder{}
+	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", w.Start), "Timestamp <= "+b.Time("end", w.End))
+	part := max(w.Length().Nanoseconds()/coverageParts, 1)
+	return b.Statement(fmt.Sprintf("SELECT uniqExact(intDiv(toUnixTimestamp64Nano(Timestamp), %s)) AS Parts\nFROM logs\nWHERE %s",
+		b.Bind("part", "Int64", part), c.Join(4)))
+}
+
+// LogCoverageRow is the row of LogCoverage.
+type LogCoverageRow struct {
+	Parts uint64 `ch:"Parts"`
+}

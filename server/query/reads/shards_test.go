@@ -21,7 +21,7 @@ const emptyInDemo = `
 agent_failure_counts agent_samples agent_session_trace agent_sessions_all agent_tool_failures agent_tools attribute_keys
 attribute_values attribute_values_metrics attribute_values_rollup demo_funnel_groups demo_setup_values error_groups_filtered
 error_points error_samples error_split error_stacks funnel funnel_by_attribute funnel_groups funnel_leavers list_metrics_filtered
-list_services_filtered log_facets_filtered log_record log_sample matching_traces path_links_narrow path_nodes path_nodes_narrow
+list_services_filtered log_facets_filtered log_record log_sample log_shapes matching_traces path_links_narrow path_nodes path_nodes_narrow
 product_event_names_filtered search_logs_filtered search_product_events_filtered search_sessions_filtered search_traces_filtered
 session_facets session_manifest session_timeline_filtered sessions_of_trace setup_links setup_metrics setup_values span_near
 trace_facets_filtered trace_skeleton_filtered trace_spans_near`
@@ -73,6 +73,7 @@ func demoCases(w query.Window, values map[string]string) map[string]sqlbuild.Sta
 		"demo_services":          ListServices(ServiceList{Window: w, DeploymentEnvironment: is("environment"), Limit: 21}),
 		"demo_log_facets":        LogFacets(w, query.And(service, match(query.Builtin, "body", query.OpContains, "order")), query.AllRollups()),
 		"demo_log_sample":        LogSample([]query.Window{w}, service, 1024, 1, 1_000_000),
+		"demo_log_shapes":        LogShapes(w, service, 1024, 1_000_000),
 		"demo_matching_traces":   MatchingTraces(w, service, 100_000),
 		"demo_path_nodes":        PathNodes(paths),
 		"demo_event_names":       ListProductEventNames(ProductEventNameList{Window: w, Limit: 50, Events: ProductEventFilters{Kind: ptr("custom")}}),

@@ -21,11 +21,13 @@ type Service struct {
 	engine    *engine.Engine
 	// wholeSample is the number of records from which a sample of patterns is drawn.
 	wholeSample uint64
+	// exactRecords is the number of records whose patterns are counted without a sample.
+	exactRecords uint64
 }
 
 // New returns the service. It shares the engine, and so the cache and each organization's share, with other services.
 func New(w read.Warehouse, e *engine.Engine) *Service {
-	return &Service{warehouse: w, engine: e, wholeSample: wholeSample}
+	return &Service{warehouse: w, engine: e, wholeSample: wholeSample, exactRecords: exactRecords}
 }
 
 // SearchLogs finds the latest records of a window.

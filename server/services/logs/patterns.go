@@ -28,6 +28,13 @@ const (
 	patternBodyBytes = 1024 // characters of a body that are read
 	sampleParts      = 64   // equal parts of a window that is too large to be read whole
 	noBaseline       = "none"
+	// exactRecords is the number of records that are counted without a sample, and exactShapes the number of shapes among them.
+	exactRecords = limits.PatternRecords
+	exactShapes  = 50_000
+	// thinBaseline is the share of the time covered by records below which the earlier window says nothing about new patterns.
+	thinBaseline = 0.1
+	// certainty is the number of standard deviations that hold an estimate with a certainty of 95 %.
+	certainty = 1.96
 	// wholeSample is the number of records from which a sample is drawn. If there are more, only a part of the window is read.
 	wholeSample = 2_000_000
 )
@@ -67,7 +74,7 @@ func (s *Service) SearchLogPatterns(ctx context.Context, req *svcv2.SearchLogPat
 	if err != nil {
 		return nil, err
 	}
-	res.TotalCount, res.SampledCount = float64(now.total), int32(len(now.rows))
+	res.TotalCount, res.SampledCount = float64(now.total), int32(now.read())
 	var before sample
 	if req.GetBaseline() != noBaseline {
 		earlier := window.Before()
@@ -80,33 +87,67 @@ func (s *Service) SearchLogPatterns(ctx context.Context, req *svcv2.SearchLogPat
 				return nil, err
 			}
 		}
-		res.BaselineTotalCount, res.BaselineSampledCount = float64(before.total), int32(len(before.rows))
+		res.BaselineTotalCount, res.BaselineSampledCount = float64(before.total), int32(before.read())
 	}
 	found := mine(before, now)
+	if res.BaselineStartTime != nil && len(found) > 0 {
+		if res.BaselineIsThin, err = s.thin(ctx, org, window, res.BaselineStartTime.AsTime()); err != nil {
+			return nil, err
+		}
+	}
+	compared := res.BaselineStartTime != nil && !res.BaselineIsThin
+	slices.SortFunc(found, func(x, y *group) int { return x.compare(y, compared) })
 	res.PatternCount, res.Truncated = int32(len(found)), len(found) > most
 	for _, g := range found[:min(most, len(found))] {
-		res.Data = append(res.Data, g.toProto(now, before, res.BaselineStartTime != nil))
+		res.Data = append(res.Data, g.toProto(now, before, compared))
 	}
 	return res, nil
 }
 
-// sample holds some of the matching records of a window, and the number of all.
+// thin reports whether the organization has too few records before the window to call anything in the window new. It looks at all
+// records, because a filter may rightly match none of the time before.
+func (s *Service) thin(ctx context.Context, org principal.OrgID, w query.Window, earlier time.Time) (bool, error) {
+	now, err := read.All[reads.LogCoverageRow](ctx, s.warehouse, org, reads.LogCoverage(w).Until(w.End))
+	if err != nil {
+		return false, err
+	}
+	w = query.Window{Start: earlier, End: w.Start.Add(-1)}
+	before, err := read.All[reads.LogCoverageRow](ctx, s.warehouse, org, reads.LogCoverage(w).Until(w.End))
+	if err != nil {
+		return false, err
+	}
+	return float64(before[0].Parts) < thinBaseline*float64(now[0].Parts), nil
+}
+
+// sample holds the matching records of a window, or some of them, and the number of all.
 type sample struct {
-	rows  []reads.LogSampleRow
+	rows  []reads.LogShapeRow
 	total uint64
 }
 
-// weight is the number of records that one record of the sample stands for.
-func (s sample) weight() float64 {
-	if len(s.rows) == 0 {
-		return 0
+// read is the number of records that were read.
+func (s sample) read() (n uint64) {
+	for _, r := range s.rows {
+		n += r.Records
 	}
-	return float64(s.total) / float64(len(s.rows))
+	return n
 }
 
-// sample reads size records, or all if there are fewer. Each record of the window is chosen with the same probability. The share
-// of the sample times weight is therefore an unbiased estimate. If there are very many records, only parts of the window are
-// read.
+// weight is the number of records that one record of the sample stands for.
+func (s sample) weight() float64 { return float64(s.total) / float64(max(s.read(), 1)) }
+
+// deviation is how far the estimate from a number of records in the sample may be from the truth.
+func (s sample) deviation(n uint64) float64 {
+	if s.read() >= s.total {
+		return 0
+	}
+	// One more record keeps the bound of a pattern honest of which the sample has hardly any.
+	return certainty * s.weight() * math.Sqrt(float64(n+1)*(1-float64(n)/float64(s.read())))
+}
+
+// sample counts all records by their shape, if they are not too many. Otherwise it reads size of them. Each record of the window is
+// chosen with the same probability. The share of the sample times weight is therefore an unbiased estimate. If there are very many
+// records, only parts of the window are read.
 func (s *Service) sample(ctx context.Context, org principal.OrgID, w query.Window, f query.Filter, size int) (out sample, err error) {
 	counted, err := read.All[reads.LogCountRow](ctx, s.warehouse, org, reads.CountLogs(w, f).Until(w.End))
 	if err != nil {
@@ -116,6 +157,14 @@ func (s *Service) sample(ctx context.Context, org principal.OrgID, w query.Windo
 	if out.total == 0 {
 		return out, nil
 	}
+	if out.total <= s.exactRecords {
+		out.rows, err = read.All[reads.LogShapeRow](ctx, s.warehouse, org,
+			reads.LogShapes(w, f, patternBodyBytes, exactShapes).Until(w.End))
+		if err != nil || len(out.rows) < exactShapes {
+			out.total = out.read() // records may have arrived after they were counted
+			return out, err
+		}
+	}
 	windows, within := []query.Window{w}, float64(out.total)
 	if out.total > s.wholeSample {
 		windows = spread(w, float64(s.wholeSample)/within)
@@ -123,8 +172,14 @@ func (s *Service) sample(ctx context.Context, org principal.OrgID, w query.Windo
 	}
 	// The share is six standard deviations above the need, so enough records are drawn to cut the sample to its size.
 	n := float64(size)
-	out.rows, err = read.All[reads.LogSampleRow](ctx, s.warehouse, org,
+	rows, err := read.All[reads.LogSampleRow](ctx, s.warehouse, org,
 		reads.LogSample(windows, f, patternBodyBytes, (n+6*math.Sqrt(n)+6)/within, size).Until(w.End))
+	out.rows = nil
+	for _, r := range rows {
+		out.rows = append(out.rows, reads.LogShapeRow{
+			ServiceName: r.ServiceName, SeverityText: r.SeverityText, Latest: r.Body, Records: 1, First: r.Timestamp, Last: r.Timestamp,
+		})
+	}
 	return out, err
 }
 
@@ -151,14 +206,28 @@ func spread(w query.Window, share float64) []query.Window {
 // group holds the records of one pattern.
 type group struct {
 	pattern              *drain.Pattern
-	count, baseline      int
+	count, baseline      uint64
 	text                 string
 	severities, services map[string]int32
 	first, last          time.Time
 }
 
-// mine finds the patterns of both samples together, so that they can be compared. It returns the patterns of the second sample,
-// most frequent first.
+// compare orders patterns: new ones first if the samples can be compared, of these the ones with errors first, then the most frequent
+// first. A list that is cut therefore keeps the patterns that say most about what happened.
+func (g *group) compare(other *group, compared bool) int {
+	rank := func(g *group) int {
+		switch {
+		case !compared || g.baseline > 0:
+			return 2
+		case g.severities["ERROR"]+g.severities["FATAL"] > 0:
+			return 0
+		}
+		return 1
+	}
+	return cmp.Or(cmp.Compare(rank(g), rank(other)), cmp.Compare(other.count, g.count), cmp.Compare(g.pattern.Number, other.pattern.Number))
+}
+
+// mine finds the patterns of both samples together, so that they can be compared. It returns the patterns of the second sample.
 func mine(before, now sample) []*group {
 	var tree drain.Tree
 	groups := map[*drain.Pattern]*group{}
@@ -172,16 +241,19 @@ func mine(before, now sample) []*group {
 		return g
 	}
 	for _, r := range slices.Backward(before.rows) {
-		of(r.Body).baseline++
+		of(r.Latest).baseline += r.Records
 	}
 	for _, r := range now.rows { // the rows are ordered latest first
-		g := of(r.Body)
-		if g.count++; g.count == 1 {
-			g.text, g.last = r.Body, r.Timestamp
+		g := of(r.Latest)
+		if g.count == 0 {
+			g.text, g.first, g.last = r.Latest, r.First, r.Last
 		}
-		g.first = r.Timestamp
-		g.severities[r.SeverityText]++
-		g.services[r.ServiceName]++
+		if r.First.Before(g.first) {
+			g.first = r.First
+		}
+		g.count += r.Records
+		g.severities[r.SeverityText] += int32(r.Records)
+		g.services[r.ServiceName] += int32(r.Records)
 	}
 	var out []*group
 	for _, g := range groups {
@@ -189,18 +261,17 @@ func mine(before, now sample) []*group {
 			out = append(out, g)
 		}
 	}
-	slices.SortFunc(out, func(x, y *group) int {
-		return cmp.Or(cmp.Compare(y.count, x.count), cmp.Compare(x.pattern.Number, y.pattern.Number))
-	})
 	return out
 }
 
 func (g *group) toProto(now, before sample, compared bool) *svcv2.LogPattern {
+	estimated := float64(g.count) * now.weight()
 	return &svcv2.LogPattern{
 		Object: "log_pattern", Template: g.pattern.Template(), Sample: g.text, Count: int32(g.count),
-		EstimatedCount: float64(g.count) * now.weight(), Share: float64(g.count) / float64(len(now.rows)), SeverityCounts: g.severities,
+		EstimatedCount: estimated, Share: float64(g.count) / float64(now.read()), SeverityCounts: g.severities,
 		ServiceCounts: g.services, FirstSeen: timestamppb.New(g.first), LastSeen: timestamppb.New(g.last),
 		BaselineCount: int32(g.baseline), BaselineEstimatedCount: float64(g.baseline) * before.weight(),
-		IsNew: compared && g.baseline == 0,
+		IsNew: compared && g.baseline == 0, CountError: now.deviation(g.count),
+		RecordsPerMinute: estimated / max(g.last.Sub(g.first).Minutes(), 1),
 	}
 }

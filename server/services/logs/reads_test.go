@@ -143,6 +143,7 @@ func (l limited) Query(ctx context.Context, org principal.OrgID, sql string, arg
 func TestPatterns(t *testing.T) {
 	w := warehousetest.Shared(t)
 	s := New(w, engine.New(engine.Config{Warehouse: w}))
+	s.exactRecords = 1000 // larger windows are sampled
 	const org = "org_patterns"
 	start := noon()
 	origin := func(d time.Duration, step string) string {

@@ -37,7 +37,7 @@ func TestPatternEstimates(t *testing.T) {
 		error float64 // on top of chance: the parts of time can hold more or less of a flood than their share
 	}{{1000, wholeSample, 0}, {10_000, wholeSample, 0}, {50_000, 80_000, 6000}} {
 		s := New(w, engine.New(engine.Config{Warehouse: w}))
-		s.wholeSample = tc.whole
+		s.wholeSample, s.exactRecords = tc.whole, 0
 		res, err := s.SearchLogPatterns(as(t.Context(), org), &svcv2.SearchLogPatternsRequest{
 			StartTime: timestamppb.New(start), EndTime: timestamppb.New(start.Add(23 * time.Hour)), Baseline: ptr("none"), SampleSize: &tc.size,
 		})

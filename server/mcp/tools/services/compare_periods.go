@@ -15,6 +15,7 @@ import (
 type comparison struct {
 	CurrentPeriod  tool.TimeRange    `json:"currentPeriod" summary:"start,end"`
 	PreviousPeriod tool.TimeRange    `json:"previousPeriod" summary:"start,end"`
+	PreviousIsThin bool              `json:"previousIsThin"`
 	Overall        overallPair       `json:"overall"`
 	LikelyCauses   []cause           `json:"likelyCauses"`
 	Services       []comparedService `json:"services"`
@@ -29,6 +30,8 @@ type overallStats struct {
 	TotalSpans  float64 `json:"totalSpans"`
 	TotalErrors float64 `json:"totalErrors"`
 	ErrorRate   float64 `json:"errorRate"`
+	// Data is the part of the period that has spans.
+	Data *tool.TimeRange `json:"data,omitempty" summary:"start,end"`
 }
 
 type periodStats struct {
@@ -125,7 +128,8 @@ func comparePeriods(ctx context.Context, s *tool.Clients, a *comparePeriodsArgs,
 	}
 	res := comparison{
 		CurrentPeriod: current, PreviousPeriod: prev, LikelyCauses: toCauses(out.GetCauses()), Services: []comparedService{},
-		Overall: overallPair{toOverall(out.GetCurrent()), toOverall(out.GetPrevious())},
+		Overall:        overallPair{toOverall(out.GetCurrent()), toOverall(out.GetPrevious())},
+		PreviousIsThin: out.GetPreviousIsThin(),
 	}
 	for _, c := range out.GetServices() {
 		res.Services = append(
@@ -134,6 +138,13 @@ func comparePeriods(ctx context.Context, s *tool.Clients, a *comparePeriodsArgs,
 		)
 	}
 	text := comparisonText(a, res)
+	text.Notes = append(text.Notes, mixedNotes(out.GetDeploymentEnvironments())...)
+	if mixed := out.GetDeploymentEnvironments(); len(mixed) > 1 {
+		text.Next = append(text.Next, tool.Next("compare_periods", a.Again(current, map[string]any{
+			"environment": foremost(mixed), "current_start": current.Start, "current_end": current.End,
+			"previous_start": prev.Start, "previous_end": prev.End,
+		}, &a.Service), "this environment alone"))
+	}
 	if out.GetIncomplete() {
 		text.Notes = append(
 			text.Notes,
@@ -144,7 +155,7 @@ func comparePeriods(ctx context.Context, s *tool.Clients, a *comparePeriodsArgs,
 }
 
 func toOverall(t *svcv2.PeriodTotals) overallStats {
-	return overallStats{t.GetSpanCount(), t.GetErrorCount(), t.GetErrorRate()}
+	return overallStats{t.GetSpanCount(), t.GetErrorCount(), t.GetErrorRate(), dataRange(t.GetDataStartTime(), t.GetDataEndTime())}
 }
 
 func toPeriodStats(f *svcv2.PeriodFigures) periodStats {
@@ -160,11 +171,13 @@ func comparisonText(a *comparePeriodsArgs, res comparison) tool.Page {
 		tool.Labeled("Previous", res.PreviousPeriod.Start+" to "+res.PreviousPeriod.End),
 	}}
 	text.Scope = append(text.Scope, a.Labels(res.CurrentPeriod, &a.Service, &a.Environment)[1:]...)
-	if res.Overall.Previous.TotalSpans == 0 && res.Overall.Current.TotalSpans > 0 {
-		text.Notes = append(
-			text.Notes,
-			"No service sent spans in the previous period, so every finding counts as new. Give previous_start and previous_end, or around_time, so that both periods have data.",
-		)
+	text.Notes = append(text.Notes, coverageNotes(
+		covered{"current period", res.Overall.Current.Data, res.CurrentPeriod},
+		covered{"previous period", res.Overall.Previous.Data, res.PreviousPeriod},
+	)...)
+	if res.PreviousIsThin {
+		text.Notes = append(text.Notes, "The previous period has too little data for a comparison, so no change counts as a finding. "+
+			"Give previous_start and previous_end, or around_time, so that both periods have data.")
 	}
 	var cells [][]string
 	for _, c := range res.Services {
@@ -185,7 +198,7 @@ func comparisonText(a *comparePeriodsArgs, res comparison) tool.Page {
 			Heading: "Overall",
 			Rows: []string{
 				fmt.Sprintf(
-					"- %s spans, %s failed (%s); before %s spans, %s failed (%s)",
+					"- %s entry spans, %s failed (%s); before %s, %s failed (%s). Corrected for sampling.",
 					wording.Number(o.Current.TotalSpans),
 					wording.Number(o.Current.TotalErrors),
 					wording.Percent(o.Current.ErrorRate),

@@ -125,7 +125,7 @@ func diagnose(ctx context.Context, s *tool.Clients, a *diagnoseServiceArgs, w to
 	}
 	lines := tool.Block{Heading: "Health", Rows: []string{
 		fmt.Sprintf(
-			"- Throughput: %s spans/s",
+			"- Throughput: %s entry spans/s, corrected for sampling as all figures here",
 			wording.Number(res.Health.Throughput),
 		),
 		fmt.Sprintf("- Errors: %s (%s spans)", wording.Percent(res.Health.ErrorRate), wording.Number(res.Health.ErrorCount)),
@@ -138,7 +138,7 @@ func diagnose(ctx context.Context, s *tool.Clients, a *diagnoseServiceArgs, w to
 		),
 	}}
 	if was := d.GetPrevious(); was == nil {
-		lines.Rows = append(lines.Rows, "- Equally long time before: no spans, so every finding counts as new")
+		lines.Rows = append(lines.Rows, "- Equally long time before: no spans of this service")
 	} else {
 		before := toPeriodStats(was)
 		res.Previous = &before
@@ -146,6 +146,14 @@ func diagnose(ctx context.Context, s *tool.Clients, a *diagnoseServiceArgs, w to
 			wording.Number(before.Throughput), wording.Percent(before.ErrorRate), wording.Number(before.P95Ms)))
 	}
 	text := tool.Page{Scope: a.Labels(w, &a.Service, &a.Environment), Blocks: []tool.Block{lines, causeBlock(res.LikelyCauses)}}
+	text.Notes = append(text.Notes, coverageNotes(
+		covered{"time range", dataRange(d.GetDataStartTime(), d.GetDataEndTime()), w},
+		covered{"time before", dataRange(d.GetPreviousDataStartTime(), d.GetPreviousDataEndTime()), w},
+	)...)
+	if d.GetPreviousIsThin() {
+		text.Notes = append(text.Notes, "The time before has too little data for a comparison, so no change counts as a finding.")
+	}
+	text.Notes = append(text.Notes, mixedNotes(d.GetDeploymentEnvironments())...)
 	var cells [][]string
 	for _, x := range d.GetTopErrors() {
 		res.TopErrors = append(res.TopErrors, topError{x.GetFingerprintHash(), x.GetErrorLabel(), x.GetCount()})
@@ -200,6 +208,10 @@ func diagnose(ctx context.Context, s *tool.Clients, a *diagnoseServiceArgs, w to
 				"the most frequent error",
 			),
 		)
+	}
+	if mixed := d.GetDeploymentEnvironments(); len(mixed) > 1 {
+		text.Next = append(text.Next,
+			tool.Next("diagnose_service", a.Again(w, map[string]any{"environment": foremost(mixed)}, &a.Service), "this environment alone"))
 	}
 	text.Next = append(
 		text.Next,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -31,6 +32,10 @@ type patternRow struct {
 	SeverityCounts map[string]int `json:"severityCounts"`
 	ServiceCounts  map[string]int `json:"serviceCounts"`
 	FirstSeen      string         `json:"firstSeen"`
+	LastSeen       string         `json:"lastSeen"`
+	// PerMinute is the rate from the first to the last record. CountError is 0 when Count is exact.
+	PerMinute  float64 `json:"perMinute"`
+	CountError float64 `json:"countError"`
 }
 
 type mineLogPatternsArgs struct {
@@ -78,20 +83,6 @@ func newMineLogPatterns(s *tool.Clients) (*tool.Tool, error) {
 			for _, p := range out.GetData() {
 				res.Patterns = append(res.Patterns, toPatternRow(p))
 			}
-			// New patterns say most about what happened.
-			slices.SortStableFunc(res.Patterns, func(x, y patternRow) int {
-				switch {
-				case x.IsNew != y.IsNew && x.IsNew:
-					return -1
-				case x.IsNew != y.IsNew:
-					return 1
-				case x.Count > y.Count:
-					return -1
-				case x.Count < y.Count:
-					return 1
-				}
-				return strings.Compare(x.Template, y.Template)
-			})
 			var cells [][]string
 			for _, p := range res.Patterns {
 				mark := ""
@@ -102,10 +93,13 @@ func newMineLogPatterns(s *tool.Clients) (*tool.Tool, error) {
 					cells,
 					[]string{
 						mark,
-						wording.Number(p.Count),
+						counted(p),
 						wording.Number(p.PreviousCount),
 						strings.Join(slices.Sorted(maps.Keys(p.SeverityCounts)), ", "),
 						strings.Join(slices.Sorted(maps.Keys(p.ServiceCounts)), ", "),
+						p.FirstSeen,
+						p.LastSeen,
+						wording.Number(p.PerMinute),
 						wording.Clip(p.Template, 240),
 						wording.Clip(p.Sample, 160),
 					},
@@ -116,23 +110,22 @@ func newMineLogPatterns(s *tool.Clients) (*tool.Tool, error) {
 				tool.Table(
 					"",
 					"No record matches. Try a longer time range or fewer filters.",
-					[]string{"", "Records", "Before", "Severity", "Service", "Pattern", "Sample"},
+					[]string{"", "Records", "Before", "Severity", "Service", "First seen", "Last seen", "A minute", "Pattern", "Sample"},
 					cells,
 				),
 			}
-			if len(cells) > 0 && !slices.ContainsFunc(res.Patterns, func(p patternRow) bool { return p.PreviousCount > 0 }) {
-				text.Notes = append(
-					text.Notes,
-					"No record matched in the time before, so every pattern counts as new. To see changes, choose a time range that begins after the first record.",
-				)
+			if out.GetBaselineIsThin() {
+				text.Notes = append(text.Notes, "The time before has hardly any log records, so no pattern counts as new. "+
+					"To see changes, choose a time range that begins later after the first record.")
 			}
 			if len(cells) > 0 {
-				text.Shown = fmt.Sprintf(
-					"Shown: %d patterns of %s records, found in a sample of %d.",
-					len(cells),
-					wording.Number(res.TotalCount),
-					res.TotalSampled,
-				)
+				how := "All of these were counted. The rate is the one between the first and the last record of a pattern."
+				if total := wording.Number(res.TotalCount); float64(res.TotalSampled) < res.TotalCount {
+					how = fmt.Sprintf("Counts are estimates from a sample of %d of %s records, with the error that 95 %% of them stay below.",
+						res.TotalSampled, total)
+				}
+				text.Shown = fmt.Sprintf("Shown: %d of %d patterns of %s records. %s",
+					len(cells), out.GetPatternCount(), wording.Number(res.TotalCount), how)
 				first := res.Patterns[0]
 				args := a.Again(w, map[string]any{}, &a.Environment)
 				if len(first.ServiceCounts) > 0 {
@@ -168,7 +161,18 @@ func toPatternRow(p *svcv2.LogPattern) patternRow {
 		count(p.GetSeverityCounts()),
 		count(p.GetServiceCounts()),
 		wording.Clock(p.GetFirstSeen().AsTime()),
+		wording.Clock(p.GetLastSeen().AsTime()),
+		p.GetRecordsPerMinute(),
+		p.GetCountError(),
 	}
+}
+
+// counted shows an exact count, or an estimate with its error.
+func counted(p patternRow) string {
+	if p.CountError == 0 {
+		return wording.Number(p.Count)
+	}
+	return "≈ " + wording.Number(math.Round(p.Count)) + " ± " + wording.Number(math.Round(p.CountError))
 }
 
 // fixedPart is the longest text of a template between its placeholders. A search can find it.
