@@ -236,7 +236,7 @@ func TestMCPScenarios(t *testing.T) {
 		release    = `(?m)^1\. \(release\) Release 4\.\d+\.0 of catalog, first seen \S+: p95 [1-9]\d\d ms, [1-9]\d(\.\d+)? ms with 4\.\d+\.1 \([\d.]+ times the earlier value\)`
 		thrown     = `(?m)^1\. \(error\) Error TypeError in cart: [1-9]\d occurrences \(0 before\), first seen at \S+: Cannot read properties of undefined \(reading 'minorUnits'\)`
 		dependency = `(?m)^1\. \(dependency\) Calls from payments to external:http:api\.payfast\.example fail: [3-9]\d(\.\d+)? % of \d+ \([\d.]+ % before\), on average \d+ ms`
-		flood      = `(?m)^1\. \(logs\) New log pattern in inventory: 1\d{4} records \(\d+ a minute, [\d.]+ % of all; 0 in the time before\)`
+		flood      = `(?m)^1\. \(logs\) New log pattern in inventory: 1\d{4} records from \S+ to \S+ \(600 a minute, [\d.]+ % of all; 0 in the time before\)`
 	)
 	used := map[string]map[string]bool{}
 	for _, c := range []struct {

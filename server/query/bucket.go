@@ -79,7 +79,7 @@ func firstBucket(w Window, bucket time.Duration) time.Time {
 // lastBucket is the start of the last bucket of a window. The end of the window is inclusive, but one instant does not make a bucket.
 func lastBucket(w Window, bucket time.Duration) time.Time {
 	first := firstBucket(w, bucket)
-	last := first.Add(w.End.Sub(first) / bucket * bucket)
+	last := first.Add(w.End.Sub(first).Truncate(bucket))
 	if w.End.Equal(last) && last.After(first) {
 		last = last.Add(-bucket)
 	}

@@ -144,8 +144,8 @@ func (a *audit) roundTrip(method, path string, body []byte, key string) (int, []
 	return res.StatusCode, raw
 }
 
-// call calls a tool. It reads the structured content and returns the text.
-func (a *audit) call(tool string, arguments object, into any) string {
+// call calls a tool and reads the structured content.
+func (a *audit) call(tool string, arguments object, into any) {
 	a.Helper()
 	body, _ := json.Marshal(object{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": object{"name": tool, "arguments": arguments}})
 	status, raw := a.exchange(http.MethodPost, "/mcp", body)
@@ -162,7 +162,6 @@ func (a *audit) call(tool string, arguments object, into any) string {
 	if err := json.Unmarshal(out.Result.StructuredContent, into); err != nil {
 		a.Fatalf("%s: %v %s", tool, err, out.Result.StructuredContent)
 	}
-	return out.Result.Content[0].Text
 }
 
 // in makes a request about a window.

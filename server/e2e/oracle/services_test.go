@@ -94,7 +94,7 @@ func (a *audit) checkServices() {
 			}
 			a.names("listServices", fmt.Sprintf("services of %q in %s", environment, w), names, slices.Collect(maps.Keys(services)))
 			for name, of := range services {
-				a.checkOneService(name, fmt.Sprintf("%s in %q, %s", name, environment, w), merged(scope, object{"name": name}), w, of, environment == "")
+				a.checkOneService(fmt.Sprintf("%s in %q, %s", name, environment, w), merged(scope, object{"name": name}), w, of, environment == "")
 			}
 			a.checkMap(w, environment, scope)
 		}
@@ -102,7 +102,7 @@ func (a *audit) checkServices() {
 	}
 }
 
-func (a *audit) checkOneService(name, what string, scope object, w window, spans []*row, all bool) {
+func (a *audit) checkOneService(what string, scope object, w window, spans []*row, all bool) {
 	rows := measured(spans)
 	if all {
 		var one serviceFigures

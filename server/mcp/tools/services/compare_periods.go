@@ -140,10 +140,9 @@ func comparePeriods(ctx context.Context, s *tool.Clients, a *comparePeriodsArgs,
 	text := comparisonText(a, res)
 	text.Notes = append(text.Notes, mixedNotes(out.GetDeploymentEnvironments())...)
 	if mixed := out.GetDeploymentEnvironments(); len(mixed) > 1 {
-		text.Next = append(text.Next, tool.Next("compare_periods", a.Again(current, map[string]any{
-			"environment": foremost(mixed), "current_start": current.Start, "current_end": current.End,
-			"previous_start": prev.Start, "previous_end": prev.End,
-		}, &a.Service), "this environment alone"))
+		args := tool.Compared(current, a.Service, new(foremost(mixed)))
+		args["previous_start"], args["previous_end"] = prev.Start, prev.End
+		text.Next = append(text.Next, tool.Next("compare_periods", args, "this environment alone"))
 	}
 	if out.GetIncomplete() {
 		text.Notes = append(
