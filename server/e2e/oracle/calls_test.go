@@ -96,7 +96,9 @@ func (k *catalogAudit) checkPeriods(w window, environment string) {
 		arguments["environment"] = environment
 	}
 	answer = nil
-	k.call("compare_periods", arguments, &answer)
+	if !k.call("compare_periods", arguments, &answer) {
+		return
+	}
 	if overall, ok := answer["overall"].(object); ok {
 		maps.Copy(answer, overall)
 	}

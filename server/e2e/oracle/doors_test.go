@@ -145,7 +145,7 @@ func (a *audit) roundTrip(method, path string, body []byte, key string) (int, []
 }
 
 // call calls a tool and reads the structured content.
-func (a *audit) call(tool string, arguments object, into any) {
+func (a *audit) call(tool string, arguments object, into any) (answered bool) {
 	a.Helper()
 	body, _ := json.Marshal(object{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": object{"name": tool, "arguments": arguments}})
 	status, raw := a.exchange(http.MethodPost, "/mcp", body)
@@ -156,13 +156,24 @@ func (a *audit) call(tool string, arguments object, into any) {
 			Content           []struct{ Text string }
 		}
 	}
-	if err := json.Unmarshal(raw, &out); err != nil || status != http.StatusOK || out.Result.IsError || len(out.Result.Content) == 0 {
+	unknown := arguments["environment"] == nowhere
+	if err := json.Unmarshal(raw, &out); err != nil || status != http.StatusOK || out.Result.IsError != unknown || len(out.Result.Content) == 0 {
 		a.Fatalf("%s %v: %d %v %s", tool, arguments, status, err, raw)
+	}
+	if unknown {
+		if text := out.Result.Content[0].Text; !strings.Contains(text, nowhere) || !strings.Contains(text, "production") {
+			a.Errorf("%s does not name the unknown environment and the known ones: %s", tool, text)
+		}
+		return false
 	}
 	if err := json.Unmarshal(out.Result.StructuredContent, into); err != nil {
 		a.Fatalf("%s: %v %s", tool, err, out.Result.StructuredContent)
 	}
+	return true
 }
+
+// nowhere is an environment without telemetry. REST has no rows for it, and tools refuse it.
+const nowhere = "nowhere"
 
 // in makes a request about a window.
 func in(w window, more object) object {
