@@ -45,14 +45,6 @@ func databaseName(cfg config.Config) string {
 	return "the database " + databaseFile(cfg)
 }
 
-// databaseKey is the setting that places the database.
-func databaseKey(cfg config.Config) string {
-	if cfg.DatabaseURL.Reveal() != "" {
-		return "database-url"
-	}
-	return "data-dir"
-}
-
 // checkDatabaseFile refuses to create a database beside telemetry that belongs to a lost one.
 func checkDatabaseFile(cfg config.Config) error {
 	path := databaseFile(cfg)

@@ -85,9 +85,9 @@ func list(of object, field string) (out []object) {
 	return out
 }
 
-func namesOf(rows []object, field string) (out []string) {
+func namesOf(rows []object) (out []string) {
 	for _, r := range rows {
-		out = append(out, fmt.Sprint(r[field]))
+		out = append(out, fmt.Sprint(r["name"]))
 	}
 	return out
 }
@@ -129,7 +129,7 @@ func (k *catalogAudit) checkServices(w window, environment string, each bool) {
 	what := fmt.Sprintf("%v in %q", w, environment)
 	var page object
 	k.ask("listServices", in(w, merged(more, object{"limit": 100})), &page)
-	k.names("listServices", what, namesOf(list(page, "data"), "name"), slices.Collect(maps.Keys(services)))
+	k.names("listServices", what, namesOf(list(page, "data")), slices.Collect(maps.Keys(services)))
 	for _, s := range list(page, "data") {
 		k.compareService("listServices", what, s, entriesOf(services[fmt.Sprint(s["name"])]), w)
 	}
@@ -139,7 +139,7 @@ func (k *catalogAudit) checkServices(w window, environment string, each bool) {
 	}
 	var answer object
 	k.call("list_services", arguments, &answer)
-	k.names("list_services", what, namesOf(list(answer, "services"), "name"), slices.Collect(maps.Keys(services)))
+	k.names("list_services", what, namesOf(list(answer, "services")), slices.Collect(maps.Keys(services)))
 	for _, s := range list(answer, "services") {
 		rows := entriesOf(services[fmt.Sprint(s["name"])])
 		of := fmt.Sprint(what, " ", s["name"])
@@ -196,13 +196,13 @@ func (k *catalogAudit) checkService(w window, what string, request object, rows 
 		k.compareCounts("getServiceOverview", fmt.Sprint(what, " at ", p["timestamp"]), p, in)
 	}
 	k.figure("getServiceOverview", what+" spans in all points", float64(covered), exactly(float64(len(rows))))
-	k.names("getServiceOverview", what+" operations", namesOf(list(overview, "operations"), "name"), slices.Collect(maps.Keys(operations)))
+	k.names("getServiceOverview", what+" operations", namesOf(list(overview, "operations")), slices.Collect(maps.Keys(operations)))
 	for _, o := range list(overview, "operations") {
 		k.compareCounts("getServiceOverview", fmt.Sprint(what, " ", o["name"]), o, operations[fmt.Sprint(o["name"])])
 	}
 	var page object
 	k.ask("listServiceOperations", in(w, merged(request, object{"limit": 100})), &page)
-	k.names("listServiceOperations", what, namesOf(list(page, "data"), "name"), slices.Collect(maps.Keys(operations)))
+	k.names("listServiceOperations", what, namesOf(list(page, "data")), slices.Collect(maps.Keys(operations)))
 	for _, o := range list(page, "data") {
 		rows := operations[fmt.Sprint(o["name"])]
 		of := fmt.Sprint(what, " ", o["name"])
