@@ -123,10 +123,10 @@ const (
 
 func codeError(code int, message string, cause error) *Error {
 	e := &Error{Kind: kindOf(code), Code: code, Message: message, refused: refusedCode(code), cause: cause}
-	switch e.Kind {
-	case ErrUnavailable:
+	switch {
+	case errors.Is(e.Kind, ErrUnavailable):
 		e.RetryAfter = unavailableRetryAfter
-	case ErrBusy:
+	case errors.Is(e.Kind, ErrBusy):
 		e.RetryAfter = busyRetryAfter
 	}
 	return e

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -95,7 +96,7 @@ func (t *Tool) withNames(ctx context.Context, c *Call, run func(context.Context)
 	}()
 	out, err := run(ctx)
 	notes := <-done
-	if bad, ok := context.Cause(ctx).(*InputError); ok {
+	if bad := (*InputError)(nil); errors.As(context.Cause(ctx), &bad) {
 		return nil, bad
 	}
 	if err != nil {
