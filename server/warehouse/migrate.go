@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -70,6 +73,7 @@ func (w *Warehouse) migrate(ctx context.Context, files fs.FS) error {
 		return err
 	}
 	fresh, begun := 0, time.Now()
+	altered := map[string]bool{}
 	for _, s := range steps {
 		if s.sql == "" {
 			continue
@@ -91,11 +95,37 @@ func (w *Warehouse) migrate(ctx context.Context, files fs.FS) error {
 			return fmt.Errorf("warehouse migration %s, statement %d was applied but not recorded: %w", s.file, s.number, err)
 		}
 		fresh++
+		if m := modifyQuery.FindStringSubmatch(s.sql); m != nil {
+			altered[m[1]] = true
+		}
 		w.log.DebugContext(ctx, "applied a warehouse migration", "file", s.file, "statement", s.number, "title", s.title(), "duration",
 			time.Since(start).String())
 	}
+	if err := w.reload(ctx, slices.Sorted(maps.Keys(altered))); err != nil {
+		return err
+	}
 	if fresh > 0 {
 		w.log.InfoContext(ctx, "migrated the warehouse", "statements", fresh, "duration", time.Since(begun).String())
+	}
+	return nil
+}
+
+var modifyQuery = regexp.MustCompile(`^ALTER TABLE (\w+) MODIFY QUERY\b`)
+
+// reload makes the embedded engine read altered views from disk, as it does after a restart. The deduplication token of a view's rows
+// depends on the form of its query, and an altered view has another form until it is read again. Without the reload, an insert that is
+// repeated after a crash would store the rows of such a view twice. No rows arrive meanwhile, since ingest begins after the migrations.
+// A server is left alone, since other nodes may insert into its tables now.
+func (w *Warehouse) reload(ctx context.Context, views []string) error {
+	if w.endpoint.socket == "" {
+		return nil
+	}
+	for _, view := range views {
+		for _, verb := range []string{"DETACH", "ATTACH"} {
+			if err := w.exec(ctx, w.endpoint.database, verb+" TABLE "+view, nil); err != nil {
+				return fmt.Errorf("cannot reload the altered view %s: %w", view, err)
+			}
+		}
 	}
 	return nil
 }

@@ -125,6 +125,51 @@ func TestKilledEngine(t *testing.T) {
 	}
 }
 
+// A table that is fed by a view remembers an insert across a restart, also when the source has no memory of it: the first process of an
+// installation, which has altered views, gives the rows the same token as later ones.
+func TestTokensOutliveTheProcess(t *testing.T) {
+	e := warehousetest.NewEngine(t)
+	body := warehousetest.SpanBlock(t, "org_token", 50, time.Now().Add(-time.Hour))
+	var first []uint64
+	for attempt := range 2 {
+		if err := e.Insert(t.Context(), "spans", warehousetest.SpanColumns, bytes.NewReader(body), "token"); err != nil {
+			t.Fatal(err)
+		}
+		for i, sql := range []string{
+			"SELECT sum(SpanCount) FROM service_minutes WHERE OrgId = {org:String}",
+			"SELECT sum(SpanCount) FROM service_series WHERE OrgId = {org:String}",
+			"SELECT sum(SpanCount) FROM service_hours WHERE OrgId = {org:String}",
+			"SELECT toUInt64(sum(EstimatedSpanCount)) FROM operation_hours WHERE OrgId = {org:String}",
+			"SELECT count() FROM trace_roots WHERE OrgId = {org:String}",
+		} {
+			var n uint64
+			if err := e.QueryRow(t.Context(), "org_token", sql, nil, &n); err != nil {
+				t.Fatal(err)
+			}
+			if attempt == 0 {
+				if n == 0 {
+					t.Errorf("%s: no rows, so this test proves nothing", sql)
+				}
+				first = append(first, n)
+			} else if n != first[i] {
+				t.Errorf("%s: %d after a repeated insert, %d before", sql, n, first[i])
+			}
+		}
+		if err := e.Exec(t.Context(), "TRUNCATE TABLE spans"); err != nil {
+			t.Fatal(err)
+		}
+		if err := syscall.Kill(e.Supervisor.Pid(), syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		for e.Supervisor.Restarts() == attempt {
+			time.Sleep(10 * time.Millisecond)
+		}
+		if err := e.Supervisor.WaitReady(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // A stopped supervisor leaves no goroutine, no process and no socket.
 func TestStopLeavesNothing(t *testing.T) {
 	before := goleak.IgnoreCurrent()
