@@ -36,11 +36,7 @@ func (c *cli) banner(cfg config.Config, at, first bootstrap.File) {
 		// Whoever keeps the output of the server must not keep the secrets too.
 		fmt.Fprintf(&b, "\n%s\n", bold("The credentials of the first organization are in "+cfg.BootstrapFile+"."))
 	} else if first.APIKey != "" {
-		fmt.Fprintf(
-			&b,
-			"\n%s\n\n",
-			bold("Credentials of the first organization. They are shown only this once: svc stores hashes of the secrets."),
-		)
+		fmt.Fprintf(&b, "\n%s\n\n", bold("Keep these credentials of the first organization. svc stores only hashes and cannot show them again."))
 		line("Organization", first.OrgID)
 		line("API key", first.APIKey)
 		line("Private ingest key", first.PrivateKey)
