@@ -33,7 +33,7 @@ func (c *cli) banner(cfg config.Config, at, first bootstrap.File) {
 	line("Data folder", cfg.DataDir)
 	line("Keys and addresses", cfg.BootstrapFile)
 	if first.APIKey != "" && cfg.BootstrapFile != "" {
-		// Whoever keeps the output of the server must not keep the secrets too.
+		// The output of a server is often kept in logs, where secrets must not be.
 		fmt.Fprintf(&b, "\n%s\n", bold("The credentials of the first organization are in "+cfg.BootstrapFile+"."))
 	} else if first.APIKey != "" {
 		fmt.Fprintf(&b, "\n%s\n\n", bold("Keep these credentials of the first organization. svc stores only hashes and cannot show them again."))
