@@ -33,14 +33,10 @@ func (c *cli) banner(cfg config.Config, at, first bootstrap.File) {
 	line("Data folder", cfg.DataDir)
 	line("Keys and addresses", cfg.BootstrapFile)
 	if first.APIKey != "" && cfg.BootstrapFile != "" {
-		// Whoever keeps the output of the server must not keep the secrets too.
+		// The output of a server is often kept in logs, where secrets must not be.
 		fmt.Fprintf(&b, "\n%s\n", bold("The credentials of the first organization are in "+cfg.BootstrapFile+"."))
 	} else if first.APIKey != "" {
-		fmt.Fprintf(
-			&b,
-			"\n%s\n\n",
-			bold("Credentials of the first organization. They are shown only this once: svc stores hashes of the secrets."),
-		)
+		fmt.Fprintf(&b, "\n%s\n\n", bold("Keep these credentials of the first organization. svc stores only hashes and cannot show them again."))
 		line("Organization", first.OrgID)
 		line("API key", first.APIKey)
 		line("Private ingest key", first.PrivateKey)

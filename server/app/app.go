@@ -49,12 +49,11 @@ type Options struct {
 	OnFirstStart func(bootstrap.File) error
 	// Egress lists networks that URLs of users may lead to although they are not public. Only tests set it.
 	Egress []netip.Prefix
-	// Watch wraps the handler of the API address, so that tests can observe it. It may be nil.
+	// Watch, if set, wraps the handler of the API address. Tests set it to observe requests.
 	Watch func(http.Handler) http.Handler
-	// Reads wraps the warehouse for the reads of the API, so that tests can make it fail. It may be nil; no setting leads here.
+	// Reads, if set, replaces the warehouse that the API reads from. Tests set it to make reads fail.
 	Reads func(read.ConfinedWarehouse) read.ConfinedWarehouse
-	// MCPFixtures add the tools and resources to the MCP server that the conformance suite of the protocol calls. Only tests set
-	// it; no setting leads here.
+	// MCPFixtures adds tools and resources to the MCP server. The conformance suite of the protocol calls them. Only tests set it.
 	MCPFixtures mcp.Fixtures
 	// adopt takes over the warehouse and the queue of a lost database, see Adopt.
 	adopt bool
@@ -184,7 +183,7 @@ func (a *App) openStore(ctx context.Context) error {
 		return err
 	}
 	a.hasher, a.identity = hasher, identity
-	// Nodes with different fingerprints do not recognize each other's keys.
+	// A key that one node made is unknown to a node with another fingerprint. This line shows such a node.
 	a.log.Info("database opened", "dialect", s.Dialect(), "secret_key_fingerprint", hasher.Fingerprint(),
 		"installation", identity.Installation)
 	s.Subscribe(a.logFeed())
@@ -218,7 +217,8 @@ func (a *App) logFeed() func(store.Change) {
 	}
 }
 
-// PepperFile is the file with the key of the hashes. It is used unless the configuration gives the key itself.
+// PepperFile is the path of the pepper: the key with which all secrets are hashed. The setting secret-key, if it is set, replaces
+// the file.
 func PepperFile(cfg config.Config) string { return filepath.Join(cfg.DataDir, "secrets", "pepper") }
 
 // OpenHasher returns the hasher of secrets that the configuration names. It creates the pepper file if that is missing.

@@ -11,14 +11,15 @@ import (
 	"github.com/svc-observability/svc/server/limits"
 )
 
-// Steps in which the time for a body and for an answer grows.
+// The time for a body and for an answer grows with each step of this many bytes.
 const (
 	bodyStep   = 64 << 10
 	answerStep = 256 << 10
 )
 
-// patient gives the body of a request and its answer a time that grows only with the bytes that the caller sends and takes. A caller
-// that sends slowly or does not read is dropped. A stream may last: each part of it has its own time.
+// patient bounds the time of a request body and of its answer. The bound grows only with the bytes that the caller sends or
+// reads, so a caller that sends slowly or does not read is dropped. Each part of a stream has a time of its own, so a stream may
+// last.
 func patient(h http.Handler, body, answer time.Duration) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := http.NewResponseController(w)
@@ -79,8 +80,8 @@ func (a *timedAnswer) Write(p []byte) (written int, err error) {
 	return written, nil
 }
 
-// rest takes the time limit away until the next part of the answer. HTTP/2 ends a stream whose time is over even if nothing waits to
-// be written.
+// rest suspends the time limit until the next part of the answer. HTTP/2 ends a stream whose time is over even if nothing waits
+// to be written.
 func (a *timedAnswer) rest() { _ = a.controller.SetWriteDeadline(time.Time{}) }
 
 // Flush is for code that asks for an http.Flusher.
@@ -93,8 +94,8 @@ func (a *timedAnswer) FlushError() error {
 	return a.controller.Flush()
 }
 
-// crowd is a listener with a bound on the open connections, of one address and of all. It closes further connections at once, so that
-// the process keeps descriptors for its files and for callers that are already there.
+// crowd is a listener that bounds the open connections of each address and of all addresses together. It closes further
+// connections at once, so that the process has descriptors left for its files and for the open connections.
 type crowd struct {
 	net.Listener
 	each, all int // zero means no bound
@@ -152,6 +153,14 @@ type member struct {
 func (m *member) Close() error {
 	m.leave()
 	return m.Conn.Close()
+}
+
+// CloseWrite ends the answer while the caller still sends. net/http looks for this method when it refuses a request.
+func (m *member) CloseWrite() error {
+	if half, ok := m.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return nil
 }
 
 // connectionsOfPort is the bound on the open connections of one port: limits.Connections, or a quarter of the descriptors that this

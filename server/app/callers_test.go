@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// patientServer answers /echo with the length of the body, /large with more than the buffers of a connection hold, and /stream with
-// five parts that come more slowly than the time for one part.
+// patientServer answers three paths. /echo returns the length of the body. /large returns more than the buffers of a connection
+// hold. /stream returns five parts, which together take longer than the time limit of one part.
 func patientServer(t *testing.T, body, answer time.Duration) (s *httptest.Server, failed *atomic.Int64) {
 	failed = &atomic.Int64{}
 	mux := http.NewServeMux()
@@ -61,7 +61,7 @@ func clients() map[string]*http.Client {
 	return map[string]*http.Client{"HTTP/1.1": {Transport: &http.Transport{}}, "HTTP/2": {Transport: &http.Transport{Protocols: two}}}
 }
 
-// slowReader gives one byte each pause.
+// slowReader returns one byte after each pause.
 type slowReader struct {
 	pause time.Duration
 	left  int
@@ -77,8 +77,8 @@ func (r *slowReader) Read(p []byte) (int, error) {
 	return 1, nil
 }
 
-// TestSlowBodies: a body that comes too slowly ends, one that is whole is answered however long that takes, and a large body gets
-// time for its size.
+// TestSlowBodies: a body that arrives too slowly is cut off. The answer to a complete body may take any time. A large body has
+// more time.
 func TestSlowBodies(t *testing.T) {
 	t.Parallel()
 	s, failed := patientServer(t, 300*time.Millisecond, time.Minute)
@@ -111,7 +111,7 @@ func TestSlowBodies(t *testing.T) {
 	}
 }
 
-// TestStreamsGoOn: the time for an answer is for each of its parts.
+// TestStreamsGoOn: each part of an answer has a time limit of its own.
 func TestStreamsGoOn(t *testing.T) {
 	t.Parallel()
 	s, _ := patientServer(t, time.Minute, 200*time.Millisecond)
@@ -129,7 +129,7 @@ func TestStreamsGoOn(t *testing.T) {
 	}
 }
 
-// TestCallersThatDoNotRead: an answer that the caller does not take ends, and the handler with it.
+// TestCallersThatDoNotRead: if a caller does not read the answer, the answer is cut off and the handler ends.
 func TestCallersThatDoNotRead(t *testing.T) {
 	t.Parallel()
 	s, failed := patientServer(t, time.Minute, 300*time.Millisecond)

@@ -28,7 +28,7 @@ func (a *App) mountHealth(mux *http.ServeMux) {
 		for name, c := range a.checks(ctx) {
 			checks[name] = "ok"
 			if c.err != nil {
-				// The error goes to the log only, because this path asks for no credential.
+				// The error goes to the log only, because anybody may read this path.
 				a.log.Warn("not ready", "check", name, "error", c.err)
 				checks[name] = c.fault
 				status = http.StatusServiceUnavailable

@@ -187,7 +187,8 @@ func (a *App) claimQueue(ctx context.Context, log *queue.Log) error {
 	return log.ClaimInstallation(a.identity.Installation)
 }
 
-// mayClaim reports whether the database may take over data that belongs to the given installation, whatever that data is.
+// mayClaim reports whether the database may take over a warehouse or a queue that belongs to the given installation. An empty id
+// means that none has claimed it.
 func (a *App) mayClaim(ctx context.Context, id string) (bool, error) {
 	if a.opts.adopt {
 		return true, nil

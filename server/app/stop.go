@@ -16,8 +16,8 @@ import (
 // closer ends one part of the server.
 type closer struct {
 	name string
-	// until is the part of the stop's time, in percent from its beginning, at which the part must have ended. A part that ends
-	// earlier leaves its time to the next ones.
+	// until is the deadline of this part, in percent of the time for the stop. If the part ends earlier, the next ones have more
+	// time.
 	until int
 	// door marks the servers: they stop at the same time, before everything else.
 	door  bool
@@ -75,8 +75,8 @@ func (a *App) Close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// stopPipeline stores the backlog within its share of the time. The rest stays in the queue for the next start, which is no
-// failure.
+// stopPipeline stores the backlog within its share of the time. The rest stays in the queue for the next start. That is not an
+// error.
 func (a *App) stopPipeline(ctx context.Context) error {
 	err := a.pipeline.Close(ctx)
 	if errors.Is(err, pipeline.ErrBacklog) {

@@ -40,7 +40,7 @@ const (
 	shownLength  = 12
 )
 
-// PepperSize is the length of the key of the hashes.
+// PepperSize is the length of the pepper in bytes. The pepper is the key with which all secrets are hashed.
 const PepperSize = 32
 
 // NewSecret returns prefix and 256 random bits as text.
@@ -59,7 +59,8 @@ type Hasher struct {
 	pool   sync.Pool
 }
 
-// NewHasher returns a Hasher with the server's pepper of PepperSize bytes. With another pepper, no stored credential is found.
+// NewHasher returns a Hasher for a pepper of PepperSize bytes. A server finds a stored credential only with the pepper of its
+// hash.
 func NewHasher(pepper []byte) (*Hasher, error) {
 	if len(pepper) != PepperSize {
 		return nil, fmt.Errorf("auth: the pepper has %d bytes, not %d", len(pepper), PepperSize)
@@ -87,7 +88,8 @@ func (h *Hasher) Secret(secret string) store.Secret {
 	return s
 }
 
-// Fingerprint distinguishes peppers in logs without revealing them. Nodes of one deployment must show the same fingerprint.
+// Fingerprint returns a short name of the pepper for logs and checks. It does not reveal the pepper. All nodes of an installation
+// must have the same fingerprint: otherwise a key that one node made is unknown to the others.
 func (h *Hasher) Fingerprint() string { return h.Hash("pepper fingerprint")[:8] }
 
 func equalHash(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }

@@ -33,7 +33,7 @@ func toCauses(list []cause, most int) []*svcv2.Cause {
 }
 
 // causes returns the changes that stand out, likeliest first. If the previous period has next to no data, only releases are
-// compared, because they are compared with each other and not with that period.
+// reported: they are compared with each other, not with that period.
 func (e *evidence) causes() []cause {
 	var list []cause
 	list = append(list, e.releaseCauses()...)
@@ -317,9 +317,9 @@ func (e *evidence) operationCauses() []cause {
 	return list[:min(len(list), 5)]
 }
 
-// rank puts the likeliest causes first. A failure in a service is a symptom for its callers, so the called end comes first, also
-// behind a gateway that only passes the failure on. Errors of a service whose external dependency is broken are symptoms of that
-// dependency.
+// rank puts the likeliest causes first. A failing service makes its callers fail too, so the called service comes before its
+// callers. This also holds if a gateway between them only forwards the failure. Errors of a service whose external dependency is
+// broken are symptoms of that dependency.
 func rank(list []cause, calls []edge) {
 	behind := failingBehind(calls)
 	for range list {

@@ -197,7 +197,7 @@ func TestComparisonFails(t *testing.T) {
 	}
 }
 
-// TestComparisonIsWeighted: each of the received 1000 spans of a service stands for 7.2.
+// TestComparisonIsWeighted: each of the 1,000 received spans stands for 7.2 spans.
 func TestComparisonIsWeighted(t *testing.T) {
 	t.Parallel()
 	got, err := compare(t.Context(), &shop{parts: 30})
@@ -218,7 +218,7 @@ func TestComparisonIsWeighted(t *testing.T) {
 	}
 }
 
-// TestThinBaseline: a few minutes of data before prove no change.
+// TestThinBaseline: a few minutes of data in the earlier period do not prove a change.
 func TestThinBaseline(t *testing.T) {
 	t.Parallel()
 	for parts, thin := range map[int]bool{5: true, 6: false} {
@@ -233,7 +233,7 @@ func TestThinBaseline(t *testing.T) {
 	}
 }
 
-// TestCauseBehindAGateway: the calls of a client fail because a service behind the gateway does.
+// TestCauseBehindAGateway: the calls of a client fail because a service behind the gateway fails.
 func TestCauseBehindAGateway(t *testing.T) {
 	t.Parallel()
 	list := []cause{

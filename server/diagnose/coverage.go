@@ -11,17 +11,18 @@ import (
 )
 
 const (
-	// coverageParts is the number of equal parts of a period in which spans are looked for.
+	// A period is divided into this many equal parts. A part is covered if it has a span.
 	coverageParts = 60
-	// thinBaseline is the share of the covered time of the current period below which the previous one is too short for a comparison.
+	// The previous period is too short for a comparison if its covered time is less than this share of the covered time of the
+	// current one.
 	thinBaseline = 0.1
 )
 
 // coverage is the part of a period from its first spans to its last ones. It is empty if the period has no spans.
 type coverage struct{ Period }
 
-// coverage looks for spans of the organization, in an environment if that is given. It does not look at one service alone, because
-// a service that began in the period is new, while an organization that began in it has no history.
+// coverage finds the covered part of a period for the whole organization, in one environment if that is given. It does not look
+// at one service alone: a service without earlier spans is new, but an organization without them has no history to compare with.
 func (e *Engine) coverage(ctx context.Context, p Period, environment *string) (coverage, error) {
 	spec := &svcv2.QuerySpec{Name: "n", Source: "traces", Aggregation: "count"}
 	if environment != nil {
@@ -52,7 +53,7 @@ func (e *Engine) coverage(ctx context.Context, p Period, environment *string) (c
 	return c, nil
 }
 
-// times are the ends of the covered part for an answer, nil without spans.
+// times returns the start and end of the covered part, or nil if it is empty.
 func (c coverage) times() (start, end *timestamppb.Timestamp) {
 	if c.length() <= 0 {
 		return nil, nil

@@ -72,7 +72,7 @@ func (e *Engine) Service(ctx context.Context, name string, environment *string, 
 	return res, nil
 }
 
-// figures are those of a service in a period. Its rate is that of the part of the period that has data.
+// figures are the figures of a service in a period. The rate is over the part of the period that has data.
 func figures(r *svcv2.Service, p Period, c coverage) *svcv2.PeriodFigures {
 	return &svcv2.PeriodFigures{Throughput: c.rate(p, r.GetThroughput()), ErrorRate: r.GetErrorRate(), P95LatencyMs: r.GetP95LatencyMs()}
 }

@@ -143,7 +143,7 @@ func child(tb testing.TB, parent int) int {
 	return pid
 }
 
-// findChild is child for a process that may have none at the moment.
+// findChild is like child, but the process may have no child at the moment.
 func findChild(parent int) (int, error) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {

@@ -149,7 +149,7 @@ func TestLostParts(t *testing.T) {
 	stop()
 }
 
-// awaitCount waits until the warehouse has that many spans.
+// awaitCount waits until the number of spans in the warehouse is want.
 func awaitCount(t *testing.T, p *testkit.Process, want string, more ...string) {
 	t.Helper()
 	eventually(t, want+" spans", func() bool {

@@ -151,7 +151,8 @@ func TestMCPTools(t *testing.T) {
 	}
 }
 
-// unknownNames asks every kind of tool for names that nobody sends. An answer without rows would read like good news.
+// unknownNames calls every kind of tool with names that nobody sends. Each must refuse: an empty answer would look like good
+// news.
 func unknownNames(t *testing.T, call func(string, map[string]any) toolResult) {
 	type args = map[string]any
 	for _, c := range []struct {

@@ -12,7 +12,7 @@ func ModelCall(operation string) bool {
 	return operation == "chat" || operation == "generate_content" || operation == "text_completion"
 }
 
-// Asked is the first message of a user among messages to models, or empty.
+// Asked returns the first message of a user, or an empty text if there is none.
 func Asked(raw string) string {
 	for _, m := range Messages(raw) {
 		if m.Role == "user" && m.Text != "" {

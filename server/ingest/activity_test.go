@@ -44,7 +44,7 @@ func (f *fixture) send(path string, body []byte, headers ...string) *http.Respon
 	return f.do("POST", path, body, append(bearer(goodKey), headers...)...)
 }
 
-// TestEmptyActivity: a body without a line is a mistake of the sender.
+// TestEmptyActivity: a body without a line is refused as a mistake of the sender.
 func TestEmptyActivity(t *testing.T) {
 	f := newFixture(t, ingest.Limits{}, nil)
 	for _, path := range []string{pathEvents, pathMeta, pathTimeline} {

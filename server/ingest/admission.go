@@ -13,8 +13,8 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 )
 
-// share is what places and memory are counted for: the public keys of an organization, or its other keys. Everybody can read a public
-// key in the pages that use it, so requests with it must not take the places of the others.
+// share is a group of keys with places and memory of its own: the public keys of an organization, or its other keys. Everybody
+// can read a public key in the pages that use it, so requests with it must not take the places of the other keys.
 type share struct {
 	org    principal.OrgID
 	public bool
@@ -25,8 +25,8 @@ func (k *Key) share() share { return share{k.Org, k.KeyType == otlp.KeyPublic} }
 // slowBody is how long a request may read its body before a new request can take its place.
 const slowBody = 5 * time.Second
 
-// inFlight counts the requests of each share in two steps: those whose body is being read, and those whose body is there. Each step
-// has the whole limit, so that slow bodies do not hold the places of finished ones.
+// inFlight counts the requests of each share in two groups: requests whose body is being read, and requests whose body is
+// complete. Each group may fill the whole limit, so slow bodies take no place from complete ones.
 type inFlight struct {
 	limit int
 	mu    sync.Mutex
@@ -75,7 +75,7 @@ func (f *inFlight) read(s share, end func()) (*reader, bool) {
 	return r, true
 }
 
-// enter counts a request whose body is there instead of one that reads.
+// enter moves a request whose body is now complete to the second group.
 func (f *inFlight) enter(r *reader) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -95,7 +95,7 @@ func (f *inFlight) drop(r *reader) {
 	}
 }
 
-// leave ends a request that has entered, or that only read.
+// leave ends a request, whether its body was complete or not.
 func (f *inFlight) leave(r *reader, entered bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -115,8 +115,8 @@ type place struct {
 	entered bool
 }
 
-// admit counts the request among those of its share whose body is being read. The caller calls enter when the body is there, and
-// leave at the end.
+// admit counts the request among those of its share whose body is being read. The caller calls enter when the body is complete,
+// and leave at the end.
 func (g *Gateway) admit(ctx context.Context, s share) (*place, *apierr.Error) {
 	r, ok := g.inFlight.read(s, endOfBody(ctx))
 	if !ok {
@@ -125,7 +125,7 @@ func (g *Gateway) admit(ctx context.Context, s share) (*place, *apierr.Error) {
 	return &place{g: g, reader: r}, nil
 }
 
-// enter counts the request among those whose body is there.
+// enter counts the request among those whose body is complete.
 func (p *place) enter() *apierr.Error {
 	if p.entered = p.g.inFlight.enter(p.reader); !p.entered {
 		return p.g.crowded()

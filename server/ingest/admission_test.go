@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestPlacesOfShares: the public keys of an organization have places of their own, and bodies that are being read do not hold the
-// places of those that are there.
+// TestPlacesOfShares: the public keys of an organization have places of their own, and bodies that are being read take no place
+// from complete ones.
 func TestPlacesOfShares(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := inFlight{limit: 2, of: map[share]*atWork{}}

@@ -32,7 +32,7 @@ type buffer struct {
 	b []byte
 	// charged is the part of Limits.Buffered that the buffer holds.
 	charged int
-	// share is what the bytes are charged to.
+	// share is charged for the bytes.
 	share share
 	// kept is set if another goroutine may still read the memory after the request. The garbage collector then frees it.
 	kept bool
@@ -78,8 +78,8 @@ var errTooLong = errors.New("longer than the limit")
 func fill(buf *buffer, src io.Reader, hint, limit int, grow func(n int) *apierr.Error) error {
 	b := buf.b[:0]
 	defer func() { buf.b = b }()
-	// The memory for the hint comes with the first bytes, so that a sender of none holds little. One byte more than expected lets the
-	// read that finds the end happen without growing.
+	// The buffer takes the expected size when the first bytes arrive, so a sender that sends nothing holds little memory. It has
+	// room for one more byte, so that the read that finds the end of the body does not make it grow.
 	if err := reserve(&b, min(firstBuffer, limit+1), grow); err != nil {
 		return err
 	}

@@ -329,7 +329,7 @@ func mediaType(h http.Header, e *export) (string, *apierr.Error) {
 		case strings.Contains(strings.ToLower(sent), "json"):
 			e.json, media = true, mediaJSON
 		case base == mediaProtobuf, base == "application/protobuf", base == "application/octet-stream":
-			// Some exporters send one of the other names. OTLP knows only the first, so the answer has that.
+			// Some exporters send one of the other names. OTLP defines only the first, so the answer has that one.
 		default:
 			return "", apierr.New(apierr.IngestUnsupportedMediaType,
 				"This Content-Type is not supported. Send application/x-protobuf or application/json.")

@@ -170,7 +170,7 @@ type Gateway struct {
 	sets       *blocks.Pool
 	limits     Limits
 	logger     *slog.Logger
-	// noSniff is the value of X-Content-Type-Options in every answer, made once.
+	// noSniff is the value of X-Content-Type-Options in every answer. All answers share this slice.
 	noSniff []string
 	metrics *metrics
 	now     func() time.Time

@@ -10,8 +10,9 @@ const (
 	IngestColumns = 256 << 20
 	// Recording bounds a chunk of a session's recording after decompression.
 	Recording = 1 << 30
-	// IngestRequests is how many requests of one organization may be in progress with its public keys, and again with its other keys:
-	// everybody can read a public key. It is for requests whose body is there, and again for those whose body is being read.
+	// IngestRequests bounds the requests in progress of one organization. Four groups have this bound each: requests with public
+	// keys, which everybody can read, and requests with other keys; in both, requests whose body is being read, and requests whose
+	// body is complete.
 	IngestRequests = 1000
 	IngestTime     = 30 * time.Second
 	// LargeBody is the size after decompression from which bodies are decoded one at a time. At most LargeBodiesWaiting of them

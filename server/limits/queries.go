@@ -41,8 +41,8 @@ const (
 	TraceSummaries = 200
 	// SearchOffset is how far into a ranked list a page may begin.
 	SearchOffset = 10_000
-	// PatternRecords is how many log records of a window are counted exactly by pattern. PatternSample bounds the sample of a window that
-	// has more. Patterns is how many patterns one answer holds.
+	// PatternRecords is the highest number of log records in a window for which patterns are counted exactly. PatternSample bounds
+	// the sample of a larger window. Patterns is the highest number of patterns in one answer.
 	PatternRecords = 1_000_000
 	PatternSample  = 50_000
 	Patterns       = 200

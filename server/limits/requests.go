@@ -14,15 +14,16 @@ const (
 	OAuthBody     = 32 << 10
 	OAuthDocument = 5 << 10
 
-	// HeaderTime is for the header of a request. APIBodyTime is for the body of a request to the API; it grows by a second with each 64
-	// KiB that arrive. APIAnswerTime is for each part of an answer that the caller takes.
+	// HeaderTime bounds the time for the header of a request, and APIBodyTime that for the body of a request to the API. The latter
+	// grows by a second with each 64 KiB that arrive. APIAnswerTime bounds the time in which the caller must read each part of an
+	// answer.
 	HeaderTime    = 10 * time.Second
 	APIBodyTime   = 20 * time.Second
 	APIAnswerTime = 20 * time.Second
 	// Connections bounds the open connections of a port, ConnectionsOfAddress those of one address to the API port.
 	Connections          = 20_000
 	ConnectionsOfAddress = 1000
-	// AnswerRows is for the records of a page of logs, AnswerTrace for the spans of a trace.
+	// AnswerRows bounds the size of the records in a page of logs, AnswerTrace that of the spans of a trace.
 	AnswerRows  = 4 << 20
 	AnswerTrace = 16 << 20
 	// ReadResult bounds the result of any other read.
@@ -34,8 +35,8 @@ const (
 	// ReadTime and ReadMemory are for one read of the warehouse.
 	ReadTime   = 30 * time.Second
 	ReadMemory = 1 << 30
-	// ReadsOfOrganization bounds the reads of telemetry of one organization, SQL included. With the embedded engine, a read counts until
-	// the engine has ended it, even if its caller has left.
+	// ReadsOfOrganization bounds the reads of telemetry that one organization may run at once, SQL included. With the embedded
+	// engine, a read counts until the engine has ended it, even if its caller has left.
 	ReadsOfOrganization = 6
 	// ReadEnd is how long a cancelled read may go on in the embedded engine. After that, the engine restarts, and the organization begins
 	// no reads for ReadPause, or no SQL for SQLPause.

@@ -5,7 +5,7 @@ import "time"
 // WarehouseRetry is how often a server that started without its warehouse tries to open it.
 const WarehouseRetry = 5 * time.Second
 
-// InsertsFail is how long inserts into the warehouse must fail without a success until /readyz tells.
+// InsertsFail is the time without a successful insert after which /readyz reports that inserts fail.
 const InsertsFail = 5 * time.Second
 
 // The parts of the shutdown timeout, in percent from its beginning, until which the steps of a stop must have ended. A step that

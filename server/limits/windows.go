@@ -36,7 +36,8 @@ const (
 	// tools about product events.
 	DefaultToolWindow        = 6 * time.Hour
 	DefaultProductToolWindow = 7 * Day
-	// AgentIdleGap is the pause between turns of an agent above which a person or a queue was idle, not the agent.
+	// AgentIdleGap is the longest pause between two turns that counts as work of the agent. In a longer one, it waited for a person
+	// or a queue.
 	AgentIdleGap = 5 * time.Second
 )
 

@@ -39,8 +39,8 @@ func Distance(a, b string) int {
 	return row[len(b)]
 }
 
-// Few lists the candidates that were probably meant, the most similar first: those of few differences, and those that contain the name
-// or are contained in it. Letter case does not matter.
+// Few lists the candidates that the caller probably meant, the most similar first. Such a candidate differs from the name in few
+// letters, contains it, or is a part of it. Letter case does not matter.
 func Few(name string, candidates []string, most int) []string {
 	type scored struct {
 		name     string

@@ -75,8 +75,8 @@ func (d *documents) client(ctx context.Context, id string) (Client, error) {
 	return found.(Client), nil
 }
 
-// unreadable is the one answer for a document that cannot be read, whatever the reason. It must not tell which names lead to addresses
-// of a private network, or which of its ports answer.
+// unreadable is the error for every document that cannot be read, whatever the reason. Different errors would reveal which names
+// lead to addresses of a private network, and which ports answer there.
 func unreadable(u *url.URL) error {
 	return invalid("invalid_client", fmt.Sprintf("The document at client_id could not be read from %s.", u.Host))
 }

@@ -142,8 +142,8 @@ func TestDocumentRefused(t *testing.T) {
 	if inside.Load() != 0 {
 		t.Error("a redirect led inside")
 	}
-	// Without the exemption, this machine is a private address like any other. A name that leads to it gets the same answer as a name
-	// that leads nowhere, so nobody learns the names of a private network.
+	// Without the exemption, this machine is a private address like any other. A name that leads to it gets the same answer as an
+	// unknown name, so a caller cannot learn the names of a private network.
 	strict := newFixture(t)
 	for _, host := range []string{"localhost", "nowhere.invalid"} {
 		address := "https://" + host + ":" + port + "/client.json"

@@ -67,7 +67,7 @@ func (f *ProductSessionFilters) conditions(b *sqlbuild.Builder, w Window) sqlbui
 	return c
 }
 
-// SessionDimensions are the dimensions of sessions with their columns.
+// SessionDimensions maps each dimension that a query can name, for example utm_source, to its column in the table of sessions.
 func SessionDimensions() map[string]string {
 	return map[string]string{
 		"referrer_host": "ReferrerHost",

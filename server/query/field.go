@@ -256,8 +256,8 @@ func BuiltinFields(s Source) []string {
 	return out
 }
 
-// CanonicalField returns the name of a built-in field of a source by one of its names. If the source does not have it, the field of
-// another source counts.
+// CanonicalField returns the main name of the built-in field with this name. It looks in the given source first, and then in the
+// other sources.
 func CanonicalField(s Source, name string) (string, bool) {
 	for _, one := range append([]Source{s}, Sources()...) {
 		if f, ok := findBuiltin(one, name); ok {

@@ -227,7 +227,7 @@ func (b planner) rank(q *Spec, w Window, bucket time.Duration) string {
 	}
 	value := "TopValue"
 	if q.Aggregation.Func == Rate {
-		// The engine divides by the same seconds.
+		// The engine divides the totals of a rate by the same seconds.
 		value = "TopValue / " + coveredSeconds(b, w, "toFloat64(toUnixTimestamp(TopBucket))")
 	}
 	condition := "isFinite(TopValue) AND " + b.having(q, value)

@@ -84,7 +84,8 @@ func (t *transcoder) routingFailed(
 	res.fail(apierr.New(apierr.MethodNotAllowed, fmt.Sprintf("%s is not offered here; this path takes %s.", res.request.Method, methods)))
 }
 
-// escaped is the path for a message. Whoever shows the message must not run what a caller put into the path.
+// escaped returns the path in a form for messages. A page that shows the message must not run code that a caller put into the
+// path.
 func escaped(u *url.URL) string { return (&url.URL{Path: u.Path}).EscapedPath() }
 
 func notFound(r *http.Request) error {

@@ -400,8 +400,8 @@ func (f *filtered) checkTraces(t testing.TB, filters *svcv2.TraceFilters) int {
 		StartTime: f.start, EndTime: f.end, Limit: new(int32(100)), Filters: filters,
 	}))
 	agree(t, "the search", filters, ids(want), idsOf(found.GetData(), (*svcv2.TraceSummary).GetId))
-	// The horizon of spans only bounds the cost of a page: without its filter, these pages would stay right. TestHorizonsOfSpans holds its
-	// filter.
+	// The horizon of spans only bounds the cost of a page: these pages would be right without its filter too. So TestHorizonsOfSpans
+	// checks the filter.
 	pages := allPages(func(limit *int32, cursor *string) ([]*svcv2.TraceSummary, *string, bool) {
 		page := must[*svcv2.SearchTracesResponse](t, filters)(f.traces.SearchTraces(f.ctx, &svcv2.SearchTracesRequest{
 			StartTime: f.start, EndTime: f.end, Limit: limit, Cursor: cursor, Filters: filters,

@@ -17,7 +17,7 @@ const LogpushHTTPRequests = string(logpushconnector.DatasetHTTPRequests)
 type NewLogpushConnector struct {
 	Name     string
 	ZoneName string
-	// ServiceName is the service of the logs. Empty means `cloudflare/<zone>`.
+	// ServiceName is the service that the logs are stored under. If it is empty, it becomes `cloudflare/<zone>`.
 	ServiceName string
 	Secret      Secret
 	CreatedBy   principal.UserID

@@ -164,7 +164,7 @@ func keysFile(dataDir string) string { return strings.TrimRight(dataDir, "/") + 
 // WaitReady waits for the bootstrap file and for /readyz.
 func (p *Process) WaitReady(limit time.Duration) error { return p.waitFor("/readyz", limit) }
 
-// WaitUp waits for the bootstrap file and for /healthz: the server answers, but a part of it may be unavailable.
+// WaitUp waits for the bootstrap file and for /healthz. Then the server answers, but a part of it may be unavailable.
 func (p *Process) WaitUp(limit time.Duration) error { return p.waitFor("/healthz", limit) }
 
 func (p *Process) waitFor(path string, limit time.Duration) error {

@@ -18,7 +18,7 @@ type endpoint struct {
 	user, password string
 	database       string
 	cluster        string
-	// quorum is how many replicas of a shard must have an insert before it is answered: a number, or auto for most of them.
+	// quorum is the number of replicas of a shard that must have an insert before it is answered, or auto for most of them.
 	quorum string
 	// tenantUser runs the SQL of organizations on a server. Without it they cannot use SQL.
 	tenantUser, tenantPassword string
@@ -36,8 +36,9 @@ var namePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 var quorumPattern = regexp.MustCompile(`^([0-9]{1,2}|auto)$`)
 
 // ParseURL reads a warehouse URL: clickhouse://user:password@host:8123/database?cluster=name, or clickhouses://, http://,
-// https://. quorum is a number of replicas or auto, the default on a cluster. The parameters sql_user and sql_password name the user for the SQL of organizations, see TenantGrants. The default
-// port is 8123, or 8443 with TLS. The default database is `svc`. Errors never repeat the URL, which may hold a password.
+// https://. quorum is a number of replicas or auto, the default on a cluster. The parameters sql_user and sql_password name the
+// user for the SQL of organizations; see TenantGrants. The default port is 8123, or 8443 with TLS. The default database is `svc`.
+// Errors never repeat the URL, which may hold a password.
 func ParseURL(raw string) (endpoint, error) {
 	u, err := url.Parse(raw)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// ErrHeld says that the warehouse is held, see Hold.
+// ErrHeld means that the warehouse is on hold; see Hold.
 var ErrHeld = errors.New("the warehouse is not open")
 
 // Hold makes reads, inserts and Ping fail as ErrUnavailable until Release, because the schema is not known to be right: rows would be

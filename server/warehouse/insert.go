@@ -49,7 +49,7 @@ func (w *Warehouse) InsertLate(ctx context.Context, table, columns string, body 
 	return w.insert(ctx, table, p, body)
 }
 
-// lateInsert is a statement that stores the rows of a source which are not yet stored under the token.
+// lateInsert returns the statement that stores those rows of a source that are not yet stored under the token.
 func lateInsert(table, columns, source, token string) string {
 	return fmt.Sprintf("INSERT INTO %[1]s (%[2]s) SELECT %[2]s FROM %[3]s WHERE cityHash64(%[2]s) NOT IN "+
 		"(SELECT cityHash64(%[2]s) FROM %[1]s WHERE IngestRange = cityHash64(%[4]s))", table, columns, source, quoteText(token))

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// installationRecord is the name under which schema_migrations records the installation that the telemetry belongs to. The newest
-// row counts.
+// installationRecord is the name of the row in schema_migrations that records the installation that the telemetry belongs to. The
+// newest such row counts.
 const installationRecord = "installation"
 
 // Installation returns the id of the installation that the telemetry belongs to. It is empty if none has claimed the warehouse.

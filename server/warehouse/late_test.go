@@ -15,13 +15,13 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
 
-// The engine takes the shard for itself, and opens no connection to it.
+// The engine recognizes itself in the shard, and opens no connection to it.
 const oneShard = `
     <tcp_port>9019</tcp_port>
     <remote_servers><main><shard><replica><host>127.0.0.1</host><port>9019</port></replica></shard></main></remote_servers>
 `
 
-// overTCP makes the engine reachable as a server is, and returns its address.
+// overTCP makes the engine reachable over TCP, like a server, and returns its address.
 func overTCP(t *testing.T, e *warehousetest.Engine) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -51,7 +51,7 @@ func overTCP(t *testing.T, e *warehousetest.Engine) string {
 	return l.Addr().String()
 }
 
-// TestInsertLate repeats inserts of which the shard has forgotten the token: the table of this test remembers none.
+// TestInsertLate repeats inserts whose token the shard has forgotten: the table of this test remembers no tokens.
 func TestInsertLate(t *testing.T) {
 	e := warehousetest.NewEngineIn(t, t.TempDir(), oneShard)
 	exec := func(sql string) {

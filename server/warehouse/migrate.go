@@ -22,7 +22,7 @@ type MigrationStatus struct {
 	AppliedAt time.Time
 	// Changed says that the statement differs from the one that was applied.
 	Changed bool
-	// Upgrade says that the warehouse held telemetry when the statement was applied.
+	// Upgrade is true when the warehouse held telemetry before the statement was applied.
 	Upgrade bool
 }
 

@@ -200,8 +200,8 @@ func TestRetentionSettings(t *testing.T) {
 	}
 }
 
-// TestUpgradeIsRecorded: statements that are added to a warehouse with telemetry are known as an upgrade, however soon they come after the
-// first ones. Those that are added to an empty one, after an interrupted first start, are not.
+// TestUpgradeIsRecorded: statements that are added to a warehouse with telemetry count as an upgrade, however soon they come
+// after the first statements. Statements that are added to an empty warehouse, after an interrupted first start, do not.
 func TestUpgradeIsRecorded(t *testing.T) {
 	e := warehousetest.NewEngine(t)
 	upgraded := func() (all []string) {

@@ -27,7 +27,7 @@ func (f *fakeServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// TestQuorum sends inserts to a server that plays a cluster. Nothing here shows that replicas get the rows: that needs real servers.
+// TestQuorum sends inserts to a fake server. It does not show that replicas get the rows: that needs real servers.
 func TestQuorum(t *testing.T) {
 	f := &fakeServer{}
 	server := httptest.NewServer(f)

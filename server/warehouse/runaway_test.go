@@ -12,11 +12,11 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
 
-// endless does not notice that it was cancelled. The statement guard does not allow its function; it stands for calls that the guard
-// cannot recognize.
+// endless does not notice that it was cancelled. The guard of SQL refuses its function; here it stands for calls that the guard
+// does not recognize.
 const endless = "SELECT arrayLevenshteinDistance(range(100000), range(1, 100001))"
 
-// reads runs a read of the API in which the engine does nothing but one value.
+// reads runs a read of the API in which the engine works on a single value.
 func reads(ctx context.Context, w *warehousetest.Engine, org principal.OrgID, value string) error {
 	rows, err := w.Query(ctx, org, "SELECT toString("+value+") WHERE {org:String} != ''")
 	if err != nil {
@@ -59,7 +59,7 @@ func TestReadsThatDoNotEnd(t *testing.T) {
 		t.Errorf("a read beyond the share: %v", err)
 	}
 
-	// The other organization reads all the time, over the restart.
+	// The other organization reads all the time, also during the restart.
 	for e.Supervisor.Restarts() == before {
 		if err := reads(t.Context(), e, orgTheirs, "sleepEachRow(0.01)"); err != nil {
 			t.Fatalf("another organization %s after the cancellation: %v", time.Since(cancelled), err)
@@ -76,7 +76,7 @@ func TestReadsThatDoNotEnd(t *testing.T) {
 			t.Errorf("SQL of another organization after the restart: %v", err)
 		}
 	}
-	// The reads or the SQL of the organization pause, whichever was found first. SQL needs both.
+	// The organization pauses for reads or for SQL, whichever the engine found first. SQL waits for both pauses.
 	_, err := e.SelectConfined(t.Context(), orgMine, "SELECT count() FROM logs", warehouse.DefaultTenantLimits())
 	if !errors.Is(err, warehouse.ErrTenantBusy) && !errors.Is(err, warehouse.ErrBusy) {
 		t.Errorf("SQL of the organization after the restart: %v", err)

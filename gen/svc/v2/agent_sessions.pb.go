@@ -729,7 +729,7 @@ type AgentTurn struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Number of the turn, counted from 1.
 	Number int32 `protobuf:"varint,1,opt,name=number" json:"number,omitempty"`
-	// `agent`: an `invoke_agent` span with the spans below it. `trace`: spans of a trace that no `invoke_agent` span is above.
+	// `agent`: an `invoke_agent` span with the spans below it. `trace`: spans of a trace that lie below no `invoke_agent` span.
 	Kind string `protobuf:"bytes,2,opt,name=kind" json:"kind,omitempty"`
 	// Name of the agent; empty when the turn has no `invoke_agent` span.
 	Agent string `protobuf:"bytes,3,opt,name=agent" json:"agent,omitempty"`
@@ -739,7 +739,7 @@ type AgentTurn struct {
 	SpanId string `protobuf:"bytes,5,opt,name=span_id,json=spanId" json:"span_id,omitempty"`
 	// Start of the earliest span.
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
-	// Milliseconds from there to the end of the latest span.
+	// Milliseconds from the start of the earliest span to the end of the latest one.
 	DurationMs float64 `protobuf:"fixed64,7,opt,name=duration_ms,json=durationMs" json:"duration_ms,omitempty"`
 	// Number of spans.
 	SpanCount int32 `protobuf:"varint,8,opt,name=span_count,json=spanCount" json:"span_count,omitempty"`
@@ -747,7 +747,7 @@ type AgentTurn struct {
 	ErrorSpanCount int32 `protobuf:"varint,9,opt,name=error_span_count,json=errorSpanCount" json:"error_span_count,omitempty"`
 	// True when the `invoke_agent` span failed. Without one, true when a span failed.
 	Failed bool `protobuf:"varint,10,opt,name=failed" json:"failed,omitempty"`
-	// First message of the user, as far as `payload_chars` characters hold it.
+	// First message of the user, cut to `payload_chars` characters.
 	Asked         string `protobuf:"bytes,11,opt,name=asked" json:"asked,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1318,7 +1318,7 @@ type AgentTool struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name of the tool; empty for all tools together.
 	Name string `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
-	// The latest description of the tool that was sent; empty for all tools together.
+	// The latest description of the tool. Empty in an answer for all tools together.
 	Description string `protobuf:"bytes,2,opt,name=description" json:"description,omitempty"`
 	// Number of calls.
 	Calls float64 `protobuf:"fixed64,3,opt,name=calls" json:"calls,omitempty"`

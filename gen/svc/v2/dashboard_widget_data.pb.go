@@ -63,8 +63,8 @@ type WidgetData struct {
 	Truncated bool `protobuf:"varint,16,opt,name=truncated" json:"truncated,omitempty"`
 	// Warnings for the reader.
 	Warnings []string `protobuf:"bytes,17,rep,name=warnings" json:"warnings,omitempty"`
-	// Unit of the values, as in `QuerySeries`, when the queries of the widget have one unit and no transform divides them. It is the unit
-	// in which the values come, not the unit of the widget's display.
+	// Unit of the values in this answer, as in `QuerySeries`. The display of the widget can name another unit. Empty when the
+	// queries have different units, or when a transform divides one value by another.
 	Unit          string `protobuf:"bytes,18,opt,name=unit" json:"unit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -43,18 +43,18 @@ type ServiceDiagnosis struct {
 	Causes []*Cause `protobuf:"bytes,7,rep,name=causes" json:"causes,omitempty"`
 	// The most frequent errors, at most 10.
 	TopErrors []*DiagnosedError `protobuf:"bytes,8,rep,name=top_errors,json=topErrors" json:"top_errors,omitempty"`
-	// True when the time before has data for less than a tenth of the time for which the window has. A change against it means nothing
-	// then, so only releases are causes.
+	// True when the earlier period has too little data for a comparison: less than a tenth of the time that has data in the window.
+	// Only releases are then reported as causes.
 	PreviousIsThin bool `protobuf:"varint,9,opt,name=previous_is_thin,json=previousIsThin" json:"previous_is_thin,omitempty"`
-	// Start of the part of the window in which some service sent spans, to a sixtieth of the window; null without spans.
+	// Start of the part of the window in which any service sent spans, rounded to a sixtieth of the window; null without spans.
 	DataStartTime *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=data_start_time,json=dataStartTime" json:"data_start_time,omitempty"`
 	// End of that part; null without spans.
 	DataEndTime *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=data_end_time,json=dataEndTime" json:"data_end_time,omitempty"`
-	// Start of the part of the time before in which some service sent spans; null without spans.
+	// Start of the part of the earlier period in which any service sent spans; null without spans.
 	PreviousDataStartTime *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=previous_data_start_time,json=previousDataStartTime" json:"previous_data_start_time,omitempty"`
 	// End of that part; null without spans.
 	PreviousDataEndTime *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=previous_data_end_time,json=previousDataEndTime" json:"previous_data_end_time,omitempty"`
-	// The deployment environments that the figures hold, sorted. Several are mixed unless the request names one.
+	// The deployment environments that the figures cover, sorted. There are several when the request names none.
 	DeploymentEnvironments []string `protobuf:"bytes,14,rep,name=deployment_environments,json=deploymentEnvironments" json:"deployment_environments,omitempty"`
 	unknownFields          protoimpl.UnknownFields
 	sizeCache              protoimpl.SizeCache
@@ -523,10 +523,10 @@ type PeriodComparison struct {
 	Causes []*Cause `protobuf:"bytes,9,rep,name=causes" json:"causes,omitempty"`
 	// True when the time limit was reached before every suspected service was searched for causes.
 	Incomplete bool `protobuf:"varint,10,opt,name=incomplete" json:"incomplete,omitempty"`
-	// True when the previous period has data for less than a tenth of the time for which the current one has. A change against it means
-	// nothing then, so no service has flags, and only releases are causes.
+	// True when the previous period has too little data for a comparison: less than a tenth of the time that has data in the
+	// current one. Then no service has flags, and only releases are reported as causes.
 	PreviousIsThin bool `protobuf:"varint,11,opt,name=previous_is_thin,json=previousIsThin" json:"previous_is_thin,omitempty"`
-	// The deployment environments that the figures hold, sorted. Several are mixed unless the request names one.
+	// The deployment environments that the figures cover, sorted. There are several when the request names none.
 	DeploymentEnvironments []string `protobuf:"bytes,12,rep,name=deployment_environments,json=deploymentEnvironments" json:"deployment_environments,omitempty"`
 	unknownFields          protoimpl.UnknownFields
 	sizeCache              protoimpl.SizeCache
@@ -651,11 +651,11 @@ type PeriodTotals struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Entry spans, corrected for sampling. For a service without entry spans, all its spans count.
 	SpanCount float64 `protobuf:"fixed64,1,opt,name=span_count,json=spanCount" json:"span_count,omitempty"`
-	// Those that failed, corrected for sampling.
+	// Number of these spans that failed, corrected for sampling.
 	ErrorCount float64 `protobuf:"fixed64,2,opt,name=error_count,json=errorCount" json:"error_count,omitempty"`
 	// Share of the spans that failed, 0 to 1, corrected for sampling.
 	ErrorRate float64 `protobuf:"fixed64,3,opt,name=error_rate,json=errorRate" json:"error_rate,omitempty"`
-	// Start of the part of the period that has spans, to a sixtieth of the period; null without spans.
+	// Start of the part of the period that has spans, rounded to a sixtieth of the period; null without spans.
 	DataStartTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=data_start_time,json=dataStartTime" json:"data_start_time,omitempty"`
 	// End of the part of the period that has spans; null without spans.
 	DataEndTime   *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=data_end_time,json=dataEndTime" json:"data_end_time,omitempty"`
@@ -1439,7 +1439,7 @@ type AgentFinding struct {
 	Detail string `protobuf:"bytes,6,opt,name=detail" json:"detail,omitempty"`
 	// Span of the first occurrence.
 	SpanId string `protobuf:"bytes,7,opt,name=span_id,json=spanId" json:"span_id,omitempty"`
-	// The turns in which it occurred, in order.
+	// Numbers of the turns in which the problem occurred, in ascending order.
 	Turns         []int32 `protobuf:"varint,8,rep,packed,name=turns" json:"turns,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1542,7 +1542,7 @@ type AgentSessionFigures struct {
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
 	// True when only the earliest spans of the session were read.
 	Truncated bool `protobuf:"varint,4,opt,name=truncated" json:"truncated,omitempty"`
-	// Start of the last span that was read, from which a further read can go on; null when all spans were read.
+	// Start of the last span that was read. A further read can begin there. Null when all spans were read.
 	ResumeStartTime *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=resume_start_time,json=resumeStartTime" json:"resume_start_time,omitempty"`
 	// Number of spans of agents, models and tools.
 	SpanCount int32 `protobuf:"varint,6,opt,name=span_count,json=spanCount" json:"span_count,omitempty"`
@@ -1554,13 +1554,13 @@ type AgentSessionFigures struct {
 	ToolCallCount int32 `protobuf:"varint,9,opt,name=tool_call_count,json=toolCallCount" json:"tool_call_count,omitempty"`
 	// Providers of the models, sorted.
 	Vendors []string `protobuf:"bytes,10,rep,name=vendors" json:"vendors,omitempty"`
-	// Agents that took part, sorted.
+	// Names of the agents, sorted.
 	Agents []string `protobuf:"bytes,11,rep,name=agents" json:"agents,omitempty"`
 	// Services that sent the spans, sorted.
 	Services []string `protobuf:"bytes,12,rep,name=services" json:"services,omitempty"`
-	// Spans that report tokens. `per-call`: the model calls. `roll-up`: other spans only. `none`: no span.
+	// Kind of the spans that report tokens: `per-call` for model calls, `roll-up` for other spans only, `none` for no span.
 	TokenReporting string `protobuf:"bytes,13,opt,name=token_reporting,json=tokenReporting" json:"token_reporting,omitempty"`
-	// Tokens of the model calls; those of the turns when the model calls report no tokens.
+	// Tokens of the model calls. If they report none: tokens of the turns.
 	Tokens *AgentTokens `protobuf:"bytes,14,opt,name=tokens" json:"tokens,omitempty"`
 	// Reported cost in USD; null when no span reports a cost.
 	Cost *float64 `protobuf:"fixed64,15,opt,name=cost" json:"cost,omitempty"`
@@ -1578,9 +1578,9 @@ type AgentSessionFigures struct {
 	ToolMs float64 `protobuf:"fixed64,21,opt,name=tool_ms,json=toolMs" json:"tool_ms,omitempty"`
 	// Milliseconds from the start of the first turn to the end of the last one.
 	WallClockMs float64 `protobuf:"fixed64,22,opt,name=wall_clock_ms,json=wallClockMs" json:"wall_clock_ms,omitempty"`
-	// Milliseconds of it in turns.
+	// Milliseconds of that time in which a turn ran.
 	ActiveMs float64 `protobuf:"fixed64,23,opt,name=active_ms,json=activeMs" json:"active_ms,omitempty"`
-	// Milliseconds of it between turns.
+	// Milliseconds of that time between turns.
 	IdleMs float64 `protobuf:"fixed64,24,opt,name=idle_ms,json=idleMs" json:"idle_ms,omitempty"`
 	// Number of pauses between turns of more than 5 seconds.
 	IdleGapCount int32 `protobuf:"varint,25,opt,name=idle_gap_count,json=idleGapCount" json:"idle_gap_count,omitempty"`
@@ -2048,7 +2048,7 @@ func (x *AgentToolUse) GetSlowestMs() float64 {
 	return 0
 }
 
-// Number of failures of one kind and label in a session.
+// The failures of one kind and label in a session.
 type AgentFailureCount struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Kind of the operation that failed: `turn`, `model`, `tool` or another one.

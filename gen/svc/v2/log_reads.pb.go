@@ -95,10 +95,10 @@ type LogPatternList struct {
 	PatternCount int32 `protobuf:"varint,10,opt,name=pattern_count,json=patternCount" json:"pattern_count,omitempty"`
 	// True when more patterns were found than `data` holds.
 	Truncated bool `protobuf:"varint,11,opt,name=truncated" json:"truncated,omitempty"`
-	// The patterns: new ones first, of these the ones with errors first, and then the most frequent first.
+	// The patterns. New ones come first, and among them those with errors. The most frequent come first within each kind.
 	Data []*LogPattern `protobuf:"bytes,12,rep,name=data" json:"data,omitempty"`
-	// True when the earlier window has log records in less than a tenth of the time in which this window has some. No pattern is new
-	// then.
+	// True when the earlier window has too few records for a comparison: they cover less than a tenth of the time that the records
+	// of this window cover. Then no pattern is marked as new.
 	BaselineIsThin bool `protobuf:"varint,13,opt,name=baseline_is_thin,json=baselineIsThin" json:"baseline_is_thin,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -253,12 +253,12 @@ type LogPattern struct {
 	BaselineCount int32 `protobuf:"varint,11,opt,name=baseline_count,json=baselineCount" json:"baseline_count,omitempty"`
 	// Number of records with this pattern in the earlier window: exact when all of them were read, else estimated.
 	BaselineEstimatedCount float64 `protobuf:"fixed64,12,opt,name=baseline_estimated_count,json=baselineEstimatedCount" json:"baseline_estimated_count,omitempty"`
-	// True when the request compares with an earlier window, that window has enough records for a comparison, and none of those that were
-	// read has this pattern.
+	// True when the earlier window was read, has enough records for a comparison, and none of its records that were read has this
+	// pattern.
 	IsNew bool `protobuf:"varint,13,opt,name=is_new,json=isNew" json:"is_new,omitempty"`
-	// How far `estimated_count` may be from the truth, with a certainty of 95 %. 0 when all records were counted.
+	// Margin of error of `estimated_count` at a confidence of 95 %. 0 when all records were counted.
 	CountError float64 `protobuf:"fixed64,14,opt,name=count_error,json=countError" json:"count_error,omitempty"`
-	// Records a minute from `first_seen` to `last_seen`, taken as one minute at least.
+	// Records per minute from `first_seen` to `last_seen`. A shorter time counts as one minute.
 	RecordsPerMinute float64 `protobuf:"fixed64,15,opt,name=records_per_minute,json=recordsPerMinute" json:"records_per_minute,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache

@@ -180,7 +180,7 @@ type SearchLogPatternsRequest struct {
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
 	// Conditions. Without any, every record matches.
 	Filters *LogFilters `protobuf:"bytes,3,opt,name=filters" json:"filters,omitempty"`
-	// Most records to read from each window that is too large to be counted, 100 to 50000; 10000 when left out.
+	// Size of the sample from a window that is too large to be counted, in records: 100 to 50000; 10000 when left out.
 	SampleSize *int32 `protobuf:"varint,4,opt,name=sample_size,json=sampleSize" json:"sample_size,omitempty"`
 	// Most patterns to return, 1 to 200; 50 when left out.
 	MaxPatterns *int32 `protobuf:"varint,5,opt,name=max_patterns,json=maxPatterns" json:"max_patterns,omitempty"`
@@ -345,7 +345,7 @@ type Log struct {
 	Object string `protobuf:"bytes,2,opt,name=object" json:"object,omitempty"`
 	// Time of the event; the time of its observation when the sender gave none.
 	Timestamp *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=timestamp" json:"timestamp,omitempty"`
-	// Severity in upper case, derived from the number when the sender gave no text.
+	// Severity in upper case, without spaces around it. Derived from the number when the sender gave no text.
 	SeverityText string `protobuf:"bytes,4,opt,name=severity_text,json=severityText" json:"severity_text,omitempty"`
 	// OpenTelemetry severity number, 0 to 24.
 	SeverityNumber int32 `protobuf:"varint,5,opt,name=severity_number,json=severityNumber" json:"severity_number,omitempty"`

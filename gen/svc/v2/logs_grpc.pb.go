@@ -44,10 +44,10 @@ type LogsServiceClient interface {
 	// Find log patterns.
 	//
 	// Returns the common patterns of the records of a window of at most 24 hours, most frequent first. Records with the same fixed
-	// parts form a pattern; ids, addresses and numbers vary. The server counts all records of a window with at most 1,000,000. If there
-	// are more, or their texts differ too much, it reads a sample that is spread over the window, and the answer says how far a count
-	// may be from the truth. Unless `baseline` is `none`, the server also reads the window before and marks patterns that are missing
-	// there as new.
+	// parts form a pattern; ids, addresses and numbers vary. The server counts all records of a window with at most 1,000,000. If
+	// there are more, or their texts differ too much, it reads a sample that is spread over the window, and the answer has a margin
+	// of error for each count. Unless `baseline` is `none`, the server also reads the window before and marks patterns that are
+	// missing there as new.
 	SearchLogPatterns(ctx context.Context, in *SearchLogPatternsRequest, opts ...grpc.CallOption) (*LogPatternList, error)
 	// Get log facets.
 	//
@@ -148,10 +148,10 @@ type LogsServiceServer interface {
 	// Find log patterns.
 	//
 	// Returns the common patterns of the records of a window of at most 24 hours, most frequent first. Records with the same fixed
-	// parts form a pattern; ids, addresses and numbers vary. The server counts all records of a window with at most 1,000,000. If there
-	// are more, or their texts differ too much, it reads a sample that is spread over the window, and the answer says how far a count
-	// may be from the truth. Unless `baseline` is `none`, the server also reads the window before and marks patterns that are missing
-	// there as new.
+	// parts form a pattern; ids, addresses and numbers vary. The server counts all records of a window with at most 1,000,000. If
+	// there are more, or their texts differ too much, it reads a sample that is spread over the window, and the answer has a margin
+	// of error for each count. Unless `baseline` is `none`, the server also reads the window before and marks patterns that are
+	// missing there as new.
 	SearchLogPatterns(context.Context, *SearchLogPatternsRequest) (*LogPatternList, error)
 	// Get log facets.
 	//

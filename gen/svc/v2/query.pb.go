@@ -754,8 +754,8 @@ type QuerySeries struct {
 	PreviousPoints []*TelemetryPoint `protobuf:"bytes,6,rep,name=previous_points,json=previousPoints" json:"previous_points,omitempty"`
 	// With `include_percent_change`: the change of each value against the period before, in percent.
 	PercentChangePoints []*TelemetryPoint `protobuf:"bytes,7,rep,name=percent_change_points,json=percentChangePoints" json:"percent_change_points,omitempty"`
-	// Unit of the values: `ms` for durations, `ratio` (0 to 1) for error rates and apdex, `1/s` for rates of rows, and otherwise the unit
-	// that the senders of the metric give, with `/s` after it for a rate. Empty for counts, attributes and formulas.
+	// Unit of the values: `ms` for durations, `ratio` (0 to 1) for error rates and apdex, `1/s` for rates of rows, and otherwise
+	// the unit that the senders of the metric give, followed by `/s` for a rate. Empty for counts, attributes and formulas.
 	Unit          string `protobuf:"bytes,8,opt,name=unit" json:"unit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

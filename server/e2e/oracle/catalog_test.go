@@ -73,7 +73,7 @@ func (k *catalogAudit) total(read, what, field string, of object, want bounds) {
 	k.field(read+" of all services", what, field, of, want)
 }
 
-// list is a list of an answer whose members have a name.
+// list is a list in an answer. Each of its members has a name.
 func list(of object, field string) (out []object) {
 	all, _ := of[field].([]any)
 	for _, v := range all {

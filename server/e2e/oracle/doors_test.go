@@ -94,7 +94,7 @@ func (a *audit) ask(operation string, request object, into any) {
 	}
 }
 
-// exchange makes a request, with another key when the one at hand has made too many.
+// exchange makes a request. It takes another key when the current one has reached its rate limit.
 func (a *audit) exchange(method, path string, body []byte) (int, []byte) {
 	a.Helper()
 	for range 30 {
@@ -182,7 +182,8 @@ func in(w window, more object) object {
 	return r
 }
 
-// windows are the shapes of windows: whole hours, whole minutes up to a time at which rows are, any times, and a window that starts and ends with a row.
+// windows are the shapes of windows: whole hours, whole minutes that end at the time of a row, arbitrary times, and a window that
+// starts and ends at the time of a row.
 func (t *telemetry) windows() []window {
 	minute := t.start.Add(time.Duration(1+t.r.IntN(60)) * time.Minute)
 	odd := t.start.Add(time.Duration(t.r.Int64N(int64(time.Hour)))).Truncate(time.Millisecond)

@@ -82,18 +82,18 @@ func apdex(rows []*row, threshold float64) float64 {
 	}) / estimated(rows)
 }
 
-// bounds are what a figure may be: from low to high.
+// bounds are the lowest and the highest right value of a figure.
 type bounds struct{ low, high float64 }
 
 func exactly(v float64) bounds { return bounds{v, v} }
 
-// admits tells whether a figure is within bounds. Sums of fractions differ in their last digits by the order of the summands.
+// admits tells whether a figure is within bounds. The last digits of a sum of fractions depend on the order of the summands.
 func (b bounds) admits(v float64) bool {
 	slack := 1e-9 * max(1, math.Abs(b.low), math.Abs(b.high))
 	return v >= b.low-slack && v <= b.high+slack
 }
 
-// digestSlack is the error of the digests in ranks: two percent of all ranks. A digest also interpolates between neighbours.
+// digestSlack is the error of a digest: two percent of all ranks. A digest also interpolates between neighbours.
 const digestSlack = 0.02
 
 type observation struct{ value, weight float64 }
@@ -140,7 +140,7 @@ func number(text string) (float64, bool) {
 	return n, err == nil && !math.IsNaN(n) && !math.IsInf(n, 0)
 }
 
-// aggregate is an aggregation over rows, at least one. The result ok is false if the rows have no value.
+// aggregate aggregates one or more rows. The result ok is false if no row has a value.
 func aggregate(rows []*row, aggregation, field string, seconds float64) (b bounds, ok bool) {
 	switch aggregation {
 	case "count":

@@ -26,7 +26,7 @@ func (a *audit) checkMetrics() {
 	}
 }
 
-// checkMetricList compares the numbers of data points, which the contract counts in whole hours.
+// checkMetricList compares the numbers of data points. By the contract, a list counts those of whole hours.
 func (a *audit) checkMetricList() {
 	w := window{a.start, a.end.Add(-time.Nanosecond)}
 	var got struct {
@@ -121,7 +121,7 @@ type sample struct {
 	of float64
 }
 
-// lookback is how long before a window the reads of sums look for points.
+// lookback is the time before a window in which the reads of sums also look for points.
 const lookback = time.Hour
 
 // samplesOf are the values of a metric. The increase of a cumulative sum is the difference to the point before it. The first point of a

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// aggregationsOf are the aggregations of the query language for rows, and the attribute that those of a field read.
+// aggregationsOf lists the aggregations that the query language has for rows. Those of a field read the given attribute.
 func aggregationsOf(source string) []string {
 	list := []string{
 		"count", "rate", "error_count", "error_rate", "sum", "avg", "min", "max", "p50", "p75", "p90", "p95", "p99", "count_distinct",
@@ -25,7 +25,7 @@ func ofField(aggregation string) bool {
 	return !strings.HasSuffix(aggregation, "_duration") && !slices.Contains([]string{"count", "rate", "error_count", "error_rate", "apdex"}, aggregation)
 }
 
-// countsRows tells whether an aggregation is 0 where there are no rows.
+// countsRows reports whether an aggregation over no rows is 0.
 func countsRows(aggregation string) bool {
 	return slices.Contains([]string{"count", "rate", "error_count", "count_distinct"}, aggregation)
 }

@@ -116,7 +116,7 @@ func text(key, value string) *commonpb.KeyValue {
 func keyValues(m map[string]string) (list []*commonpb.KeyValue) {
 	for k, v := range m {
 		kv := text(k, v)
-		// Whole numbers travel as numbers half of the time. The server prints both alike.
+		// Half of the whole numbers are sent as numbers, the others as text. The server prints both alike.
 		if n, err := strconv.ParseInt(v, 10, 64); err == nil && len(k)%2 == 0 {
 			kv.Value = &commonpb.AnyValue{Value: &commonpb.AnyValue_IntValue{IntValue: n}}
 		}

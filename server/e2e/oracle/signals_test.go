@@ -31,7 +31,7 @@ type groups struct {
 	Truncated bool
 }
 
-// signal is how a kind of rows is read.
+// signal describes the reads of one kind of rows.
 type signal struct {
 	rows                                  []*row
 	timeseries, breakdown, facets, search string // operations
@@ -77,7 +77,7 @@ func (a *audit) checkSignals() {
 	for _, s := range a.signals() {
 		n := 0
 		for i, c := range s.conditions {
-			// Two shapes of windows for each condition, all shapes over two conditions.
+			// Each condition has two shapes of windows, so two conditions have all of them.
 			for _, w := range a.windows()[i%2*2:][:2] {
 				aggregation, g := s.aggregations[n%len(s.aggregations)], s.groupings[a.r.IntN(len(s.groupings))]
 				n++
@@ -174,7 +174,7 @@ func (a *audit) checkTimeseries(w window, operation, what string, request object
 	a.names(operation, "series of "+what, names, slices.Collect(maps.Keys(want)))
 }
 
-// checkPoints compares the points of one series. A bucket is a multiple of its length since 1970.
+// checkPoints compares the points of one series. Buckets begin at multiples of their length since 1970.
 func (a *audit) checkPoints(w window, operation, what string, points []seriesPoint, rows []*row, bucket int64, aggregation string) {
 	inBucket := map[int64][]*row{}
 	for _, r := range rows {

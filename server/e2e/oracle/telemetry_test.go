@@ -97,7 +97,7 @@ func generate(seed uint64, now time.Time) *telemetry {
 
 func (t *telemetry) pick(list ...string) string { return list[t.r.IntN(len(list))] }
 
-// boundary is a time at which buckets of all lengths but the odd one begin. Some rows have exactly this time.
+// boundary is a time at which buckets of every usual length begin. Some rows have exactly this time.
 func (t *telemetry) boundary() time.Time { return t.start.Add(2 * time.Hour) }
 
 func (t *telemetry) anyTime() time.Time {
@@ -202,7 +202,7 @@ func (t *telemetry) addRecord() {
 	t.records = append(t.records, r)
 }
 
-// attribute finds an attribute by one of its names, as the semantic conventions renamed it.
+// attribute finds an attribute by its current name or by a name that older semantic conventions gave it.
 func attribute(m map[string]string, key string) (string, bool) {
 	for _, pair := range [][2]string{
 		{"http.method", "http.request.method"},

@@ -18,7 +18,7 @@ import (
 
 // Source is the origin of the lines.
 type Source struct {
-	// ServiceName is the service.name of every record. ZoneName is the zone (the domain) at the CDN.
+	// ServiceName becomes the attribute service.name of every record. ZoneName is the domain whose requests the CDN logs.
 	ServiceName, ZoneName string
 }
 

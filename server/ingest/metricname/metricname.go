@@ -6,7 +6,7 @@ import "github.com/prometheus/client_golang/prometheus"
 // Prefix begins the name of each series.
 const Prefix = "svc_ingest_"
 
-// Desc describes a series that a collector makes when it is asked.
+// Desc describes a series whose values a collector computes at each scrape.
 func Desc(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc(Prefix+name, help, labels, nil)
 }

@@ -1,6 +1,8 @@
 package otlp
 
 import (
+	"bytes"
+
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
@@ -151,8 +153,9 @@ func (w *walker) finishRecord(t *blocks.Logs, columns *resourceColumns, at int64
 		w.note(issueEnum, "severity_number")
 	}
 	t.SeverityNumber.Append(uint8(number))
-	if len(r.severityText) > 0 {
-		t.SeverityText.Append(w.limitName(w.upper(r.severityText), "severity_text"))
+	// Filters on the severity ignore spaces around it and letter case, so the stored text has neither.
+	if severity := bytes.TrimSpace(r.severityText); len(severity) > 0 {
+		t.SeverityText.Append(w.limitName(w.upper(severity), "severity_text"))
 	} else {
 		t.SeverityText.AppendString(severityName(number))
 	}

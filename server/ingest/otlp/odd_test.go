@@ -122,7 +122,8 @@ func oddLogs() *collogspb.ExportLogsServiceRequest {
 		for j, at := range oddTimes() {
 			l := &logspb.LogRecord{
 				TimeUnixNano: at, ObservedTimeUnixNano: oddTimes()[(j+n)%13], SeverityNumber: logspb.SeverityNumber(n%28 - 1),
-				SeverityText: []string{"", "warn", "Größe", "INFO"}[n%4], Attributes: attrs, TraceId: make([]byte, n%18), SpanId: []byte("12345678"), EventName: "e",
+				SeverityText: []string{"", "warn", "Größe", "INFO", " Error\t", " \n"}[n%6], Attributes: attrs, TraceId: make([]byte, n%18),
+				SpanId: []byte("12345678"), EventName: "e",
 			}
 			if len(attrs) > 0 && n%2 == 0 {
 				l.Body = attrs[n%len(attrs)].GetValue()

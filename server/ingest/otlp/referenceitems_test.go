@@ -170,7 +170,7 @@ func (r *reference) record(res *refResource, scope *commonpb.InstrumentationScop
 	if number < 0 || number > 24 {
 		number = 0
 	}
-	severity := strings.ToUpper(l.SeverityText)
+	severity := strings.ToUpper(strings.TrimSpace(l.SeverityText))
 	if severity == "" && number > 0 {
 		severity = strings.Fields("TRACE DEBUG INFO WARN ERROR FATAL")[(number-1)/4]
 	}

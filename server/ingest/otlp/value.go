@@ -186,7 +186,7 @@ func (w *walker) appendJSON(dst []byte, v *anyValue, depth, level int) ([]byte, 
 			dst = append(dst, ',')
 		}
 		first = false
-		// The list itself is one message deeper than the value that holds it. Its elements are two deeper.
+		// In protobuf, the value holds a list message, which holds the elements. So an element is two levels deeper than the value.
 		var ok bool
 		if array {
 			dst, ok = w.appendElement(dst, element, depth+2, level+1)

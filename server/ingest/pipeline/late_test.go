@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// forgetful is a warehouse that can forget tokens, and find out which tokens its rows have.
+// forgetful is a warehouse that can forget tokens. It can still find the rows of a token.
 type forgetful struct {
 	*warehouse
 	mu    sync.Mutex

@@ -59,14 +59,14 @@ type ViewIgnorer interface {
 	InsertIgnoringViews(ctx context.Context, table Table, token string) error
 }
 
-// LateInserter is an Inserter that can repeat an insert of which the warehouse may have forgotten the token: it finds out which rows an
-// earlier attempt has stored. That costs more than an insert, so only late attempts use it.
+// LateInserter is an Inserter that can repeat an insert although the warehouse may have forgotten its token: it finds the rows
+// that an earlier attempt has stored. That costs more than an insert, so only late attempts use it.
 type LateInserter interface {
 	InsertLate(ctx context.Context, table Table, token string) error
 }
 
-// late is the time after the first attempt at a range from which InsertLate repeats it. A shard remembers the tokens of its last 10,000
-// inserts of a table. It forgets none within this time if it gets fewer than 83 inserts a second.
+// After this time since the first attempt at a range, InsertLate repeats it instead of Insert. A shard remembers the tokens of
+// its last 10,000 inserts of a table. It forgets none within this time if it gets fewer than 83 inserts a second.
 const late = 2 * time.Minute
 
 // Defaults of Config.
@@ -98,7 +98,7 @@ type Config struct {
 	RetryMin  time.Duration
 	RetryMax  time.Duration
 	Logger    *slog.Logger
-	// Now is the clock that tells the age of an insert. Default time.Now.
+	// Now is the clock by which the age of an insert is measured. The default is time.Now.
 	Now func() time.Time
 }
 

@@ -168,7 +168,8 @@ type failure struct {
 	at  time.Time
 }
 
-// failureCounts is how long Writable remembers a failure. After it, only another append can tell whether the disk writes again.
+// failureCounts is how long Writable reports a failure. After that time, only another append can show whether the disk works
+// again.
 const failureCounts = 10 * time.Second
 
 // Writable returns an error if Append fails, or will fail soon, as far as that can be known without writing: the disk has no room

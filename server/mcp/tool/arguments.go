@@ -168,7 +168,7 @@ func (t *Tool) param(name string) *param {
 // meant is the parameter that an unknown name refers to. The name may be another usual name, or differ by _json at its end, which
 // only some tools use.
 func (t *Tool) meant(name string) *param {
-	// A tool with several periods has no start_time: the caller then means the current period.
+	// A tool with several periods has no argument start_time. A caller that sends one means the current period.
 	usual := map[string][]string{
 		"service_name": {"service"}, "service_names": {"services"},
 		"since": {"start_time", "current_start"}, "start_time": {"current_start"},

@@ -14,7 +14,7 @@ import (
 	"github.com/svc-observability/svc/server/limits"
 )
 
-// lookup is a name in the arguments of a call, and the query that finds out whether anybody sends it.
+// lookup is a name in the arguments of a call, with the query that shows whether any telemetry has it.
 type lookup struct {
 	param, source, field, operator, value string
 	metric                                *svcv2.QueryMetric
@@ -65,11 +65,11 @@ func (t *Tool) lookups(c *Call) []lookup {
 	return out[:min(len(out), mostLookups)]
 }
 
-// mostLookups is the highest number of names that are looked up for one call.
+// mostLookups bounds the names that are looked up for one call.
 const mostLookups = 6
 
-// withNames runs a tool and looks up the names in its arguments at the same time. A name that nobody has sent for long is an error that
-// says which names there are: an answer without rows would read like good news. A name that is only silent in the time range of the
+// withNames runs a tool and looks up the names in its arguments at the same time. A name that no telemetry has is an error that
+// lists existing names: an answer without rows would look like good news. A name that is missing only in the time range of the
 // call gives a note.
 func (t *Tool) withNames(ctx context.Context, c *Call, run func(context.Context) (*Answer, error)) (*Answer, error) {
 	names := t.lookups(c)
@@ -136,8 +136,8 @@ func (c *Call) window() (start, end time.Time) {
 	return start.Truncate(time.Minute), end
 }
 
-// unknown asks for a name in the time range, and if nobody sent it there, in the longest one until now. It returns a note for a name
-// that is only silent, and an *InputError for one that does not exist.
+// unknown looks for a name in the time range, and if it is missing there, in the longest time range until now. If the name exists
+// only there, unknown returns a note. If it does not exist at all, unknown returns an *InputError.
 func (t *Tool) unknown(ctx context.Context, l lookup, start, end, now time.Time) (note string, err error) {
 	warning, ok := t.ask(ctx, l, start, end)
 	if !ok || warning == "" {
@@ -151,8 +151,8 @@ func (t *Tool) unknown(ctx context.Context, l lookup, start, end, now time.Time)
 	return "", BadInput(l.param, fmt.Sprintf("is %q, which is not known. %s", l.value, warning), "")
 }
 
-// ask returns the warning of the query language about the name. It is empty for a name that somebody sent. It is not ok if the caller
-// may not query, or the query fails: the call itself then says why.
+// ask returns the warning of the query language about the name. The warning is empty if telemetry has the name. ok is false if
+// the caller may not query, or if the query fails: the call itself then reports why.
 func (t *Tool) ask(ctx context.Context, l lookup, start, end time.Time) (warning string, ok bool) {
 	spec := &svcv2.QuerySpec{Name: "A", Source: l.source, Aggregation: "count", Metric: l.metric}
 	if l.field != "" {

@@ -13,8 +13,8 @@ import (
 	"github.com/svc-observability/svc/server/query/reads"
 )
 
-// typed gives each query of a metric without a type the type of that metric. It refuses a metric of several types, and gives a metric
-// that nobody sends a type that fits the aggregation.
+// typed fills in the type of the metric where a query names none. It refuses a metric of several types. A metric without data
+// gets a type that fits the aggregation.
 func (e *Engine) typed(ctx context.Context, org principal.OrgID, r *query.Request) (*query.Request, error) {
 	untyped := func(q query.Query) bool { return q.Source == query.Metrics && q.Metric.Type == "" }
 	if !slices.ContainsFunc(r.Queries, untyped) {

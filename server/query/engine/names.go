@@ -20,8 +20,8 @@ const (
 	nearNames, listedNames = 3, 12
 )
 
-// unknownNames names the services, environments, operations and product events of a request that nobody sent in its window. It looks
-// only where a query has no values: a name with values exists.
+// unknownNames returns a warning for each service, environment, operation and product event of a request that its window does not
+// have. It checks only queries without values, because a name with values exists.
 func (e *Engine) unknownNames(ctx context.Context, org principal.OrgID, r *query.Request, answers []answer) []string {
 	var out []string
 	for i := range answers {
@@ -52,11 +52,11 @@ func (e *Engine) unknownNames(ctx context.Context, org principal.OrgID, r *query
 type asked struct {
 	kind   reads.Named
 	values []string
-	// part says that the name must contain the value.
+	// part is true when the name only has to contain the value.
 	part bool
 }
 
-// asksFor lists the names that rows must have to pass a filter.
+// asksFor lists the names that a row must have to pass the filter.
 func asksFor(s query.Source, f query.Filter) []asked {
 	kinds := map[string]reads.Named{"service.name": reads.NamedService}
 	switch s {
@@ -111,8 +111,8 @@ func (e *Engine) names(ctx context.Context, org principal.OrgID, kind reads.Name
 	return names, nil
 }
 
-// Unknown describes a name that is not among the known names of its kind, with the names that were probably meant. It is empty for a
-// known name.
+// Unknown returns a sentence about a name that is not among the known names of its kind. It suggests similar names. For a known
+// name, it returns an empty text.
 func Unknown(kind reads.Named, name string, known []string) string {
 	if slices.Contains(known, name) {
 		return ""

@@ -136,7 +136,7 @@ type refusal struct {
 	message string
 }
 
-// retryAfter is when the warehouse allows another attempt.
+// retryAfter is how long to wait before another attempt, as the warehouse asks.
 func retryAfter(err error) time.Duration {
 	var e *warehouse.Error
 	if errors.As(err, &e) {

@@ -15,8 +15,8 @@ const (
 	weightedMinutes = "0006_weighted_minutes.sql"
 	coarseRollups   = "0007_coarse_rollups.sql"
 	serviceSeries   = "0011_service_series.sql"
-	// firstMigrations is the longest time that the migrations of a new warehouse take. It decides only where no upgrade is recorded,
-	// as older versions did not.
+	// firstMigrations is the longest time that the migrations of a new warehouse take. It matters only for installations of older
+	// versions, which did not record upgrades.
 	firstMigrations = 10 * time.Minute
 )
 

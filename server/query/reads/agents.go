@@ -116,7 +116,7 @@ type AgentSessionRow struct {
 	ToolCalls  uint64    `ch:"ToolCalls"`
 	Tokens     float64   `ch:"Tokens"`
 	Cost       float64   `ch:"Cost"`
-	// Total and Failing count the sessions of all pages, and those of them that have a failed span.
+	// Total is the number of sessions on all pages. Failing is the number of them that have a failed span.
 	Total   uint64 `ch:"Total"`
 	Failing uint64 `ch:"Failing"`
 }

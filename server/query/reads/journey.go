@@ -59,7 +59,7 @@ const (
 type StepField struct {
 	Name, Kind    string
 	Given, Needed bool
-	// Blank is a given text without a visible character.
+	// Blank means that a text is given, but has no visible character.
 	Blank bool
 }
 

@@ -82,8 +82,8 @@ const (
 
 // SearchLogs gives LogRow rows, latest first, from a window that reaches back to LogHorizon. The order is total: records of equal
 // time are ordered by service, ids and the hash of the record, and equal records by their copy number. The hash needs every
-// column. The query therefore first orders by the cheaper columns, to find the few records that need a hash.
-// The rows end early when they take limits.AnswerRows; there is at least one.
+// column. The query therefore first orders by the cheaper columns, to find the few records that need a hash. The rows end when
+// they reach the size limits.AnswerRows. There is at least one.
 func SearchLogs(s LogSearch) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	const key = "(Timestamp, ServiceName, TraceId, SpanId)"

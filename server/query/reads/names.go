@@ -34,7 +34,8 @@ type NameList struct {
 	Rollups query.Rollups
 }
 
-// Names gives NameRow rows in order. Services and environments come from every signal. An hour that the window cuts counts whole.
+// Names gives NameRow rows in order. Services and environments come from every signal. The first and the last hour of the window
+// count as a whole.
 func Names(l NameList) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	start, end := b.Bind("start_hour", "Int64", l.Window.Start.Truncate(time.Hour).Unix()), b.Bind("end_second", "Int64", l.Window.End.Unix())

@@ -41,8 +41,8 @@ func near(b *sqlbuild.Builder, c *sqlbuild.Conditions, at time.Time) {
 	}
 }
 
-// TraceSpans gives the earliest spans of a trace as SpanRow rows. Unless near is zero, it gives only spans near that time.
-// The rows end early when they take limits.AnswerTrace; there is at least one.
+// TraceSpans gives the earliest spans of a trace as SpanRow rows. Unless near is zero, it gives only spans near that time. The
+// rows end when they reach the size limits.AnswerTrace. There is at least one.
 func TraceSpans(traceID string, at time.Time, limit int) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("TraceId = " + b.Bind("trace_id", "String", traceID))

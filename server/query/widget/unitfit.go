@@ -29,8 +29,8 @@ func valueUnits(d *svcv2.WidgetData) []string {
 	return units
 }
 
-// misfit says why a widget cannot draw values of one unit with another. It is empty where they fit, and for units that it does not
-// know.
+// misfit returns the reason why a widget cannot show values of one unit in another unit. It is empty if it can, and for units
+// that misfit does not know.
 func misfit(drawn, values string) string {
 	wants, has := dimension(drawn), dimension(values)
 	switch {

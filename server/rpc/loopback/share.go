@@ -9,14 +9,14 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// SharingConn is a Conn without the conversion of an answer to protobuf bytes and back: the chain gives the answer to Share. The answer
-// shares its lists, maps and messages with the message of the method, so the caller must only read it. Errors and answers that nobody
-// shares take the way of Conn.
+// SharingConn is a Conn that does not convert an answer to protobuf bytes and back: the chain gives the answer to Share. The
+// answer shares its lists, maps and messages with the message of the method, so the caller must only read it. Errors, and answers
+// that are not given to Share, are converted as by Conn.
 func SharingConn(h http.Handler) grpc.ClientConnInterface { return &conn{handler: h, sharing: true} }
 
 type replyKey struct{}
 
-// sharedReply is where the answer of one call belongs.
+// sharedReply holds the reply message of one call, which Share fills.
 type sharedReply struct {
 	message proto.Message
 	shared  bool

@@ -25,8 +25,8 @@ func parentsOf(spans []*svcv2.AgentSpan) map[spanKey]string {
 	return parents
 }
 
-// severed returns the traces whose turns need the parents of further spans, sorted. That is a trace with an agent in which one of
-// several spans without a known parent may be above another.
+// severed returns, sorted, the traces for whose turns the parents of further spans must be read. Such a trace has an agent, and
+// several spans whose parents are not known: one of them may lie below another.
 func severed(spans []*svcv2.AgentSpan, parents map[spanKey]string) []string {
 	known, agents, tops, cut := map[spanKey]bool{}, map[string]bool{}, map[string]int{}, map[string]bool{}
 	for _, sp := range spans {
@@ -51,7 +51,7 @@ func severed(spans []*svcv2.AgentSpan, parents map[spanKey]string) []string {
 	return traces
 }
 
-// deepest is the number of steps after which a chain of parents counts as a circle, which a sender may send.
+// deepest bounds the steps along a chain of parents, because a sender may send parents in a circle.
 const deepest = 1000
 
 // ancestry finds the spans above a span.
@@ -78,9 +78,9 @@ func (a ancestry) above(sp *svcv2.AgentSpan) (list []*svcv2.AgentSpan) {
 	return list
 }
 
-// takeTurns divides the spans of a session into turns. A span belongs to the outermost agent above it, whenever it began: clocks of
-// services differ, and a span may begin in the same nanosecond as its parent. Spans of one start are put in the order of their
-// depth.
+// takeTurns divides the spans of a session into turns. A span belongs to the outermost agent above it. Times do not matter,
+// because the clocks of services differ, and a span may begin in the same nanosecond as its parent. Spans with the same start are
+// ordered by depth.
 func takeTurns(s *svcv2.AgentSession, parents map[spanKey]string) {
 	spans := s.GetSpans()
 	a := ancestry{parents, map[spanKey]*svcv2.AgentSpan{}}

@@ -13,8 +13,8 @@ import (
 	"github.com/svc-observability/svc/server/query/reads"
 )
 
-// step is a span of the trace t that begins after a number of seconds and lasts one. Its id is the text before "<", its parent the
-// text behind.
+// step is a span of the trace t that begins after a number of seconds and lasts one second. The text before "<" is its id, the
+// text after it the id of its parent.
 func step(ids, operation string, after float64) *svcv2.AgentSpan {
 	id, parent, _ := strings.Cut(ids, "<")
 	trace := "t"

@@ -75,8 +75,8 @@ func (s *Service) SearchLogs(ctx context.Context, req *svcv2.SearchLogsRequest) 
 	return res, nil
 }
 
-// cut reports whether the rows end early because they take limits.AnswerRows. The page is shorter then, and more pages follow. Rows that
-// are as many as the statement may give can have further ones of the same time behind them.
+// cut reports whether the rows end early because of limits.AnswerRows. The page is then shorter, and more pages follow. If the
+// statement gave as many rows as it may, further rows of the same time can follow.
 func cut(rows []reads.LogRow) bool { return len(rows) > 0 && rows[0].Matching > uint64(len(rows)) }
 
 const (

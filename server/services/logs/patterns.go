@@ -31,9 +31,10 @@ const (
 	// exactRecords is the number of records that are counted without a sample, and exactShapes the number of shapes among them.
 	exactRecords = limits.PatternRecords
 	exactShapes  = 50_000
-	// thinBaseline is the share of the time covered by records below which the earlier window says nothing about new patterns.
+	// If the records of the earlier window cover less than this share of the time that those of the window cover, no pattern counts
+	// as new.
 	thinBaseline = 0.1
-	// certainty is the number of standard deviations that hold an estimate with a certainty of 95 %.
+	// certainty is the number of standard deviations in a margin of error at a confidence of 95 %.
 	certainty = 1.96
 	// wholeSample is the number of records from which a sample is drawn. If there are more, only a part of the window is read.
 	wholeSample = 2_000_000
@@ -136,18 +137,18 @@ func (s sample) read() (n uint64) {
 // weight is the number of records that one record of the sample stands for.
 func (s sample) weight() float64 { return float64(s.total) / float64(max(s.read(), 1)) }
 
-// deviation is how far the estimate from a number of records in the sample may be from the truth.
+// deviation is the margin of error of the estimate for a pattern that has a number of records in the sample.
 func (s sample) deviation(n uint64) float64 {
 	if s.read() >= s.total {
 		return 0
 	}
-	// One more record keeps the bound of a pattern honest of which the sample has hardly any.
+	// One more record makes the margin wide enough for a pattern with very few records in the sample.
 	return certainty * s.weight() * math.Sqrt(float64(n+1)*(1-float64(n)/float64(s.read())))
 }
 
-// sample counts all records by their shape, if they are not too many. Otherwise it reads size of them. Each record of the window is
-// chosen with the same probability. The share of the sample times weight is therefore an unbiased estimate. If there are very many
-// records, only parts of the window are read.
+// sample counts all records by their shape, unless there are too many. Then it reads about size of them. Each record of the
+// window is chosen with the same probability. The share of the sample times weight is therefore an unbiased estimate. If there
+// are very many records, only parts of the window are read.
 func (s *Service) sample(ctx context.Context, org principal.OrgID, w query.Window, f query.Filter, size int) (out sample, err error) {
 	counted, err := read.All[reads.LogCountRow](ctx, s.warehouse, org, reads.CountLogs(w, f).Until(w.End))
 	if err != nil {
@@ -212,8 +213,8 @@ type group struct {
 	first, last          time.Time
 }
 
-// compare orders patterns: new ones first if the samples can be compared, of these the ones with errors first, then the most frequent
-// first. A list that is cut therefore keeps the patterns that say most about what happened.
+// compare orders patterns. If the samples can be compared, new patterns come first, and among them those with errors. Then the
+// order is by frequency. So a list that is cut keeps the patterns that explain most.
 func (g *group) compare(other *group, compared bool) int {
 	rank := func(g *group) int {
 		switch {

@@ -12,8 +12,8 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
 
-// TestPatternsExact: among many records every pattern has its exact count and times, also one of 29 records. A list that is cut
-// keeps the new patterns, and of these the ones with errors.
+// TestPatternsExact: among many records, every pattern has its exact count and times, even a pattern of 29 records. A list that
+// is cut keeps the new patterns, and first those with errors.
 func TestPatternsExact(t *testing.T) {
 	t.Parallel()
 	w := warehousetest.Shared(t)
@@ -76,7 +76,7 @@ func TestPatternsExact(t *testing.T) {
 	}
 }
 
-// TestPatternError: an estimate says how far it may be from the truth.
+// TestPatternError: an estimate has a margin of error, and the truth lies within it.
 func TestPatternError(t *testing.T) {
 	t.Parallel()
 	w := warehousetest.Shared(t)

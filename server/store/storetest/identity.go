@@ -8,8 +8,8 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// testIdentity: servers that start together agree on one identity, which stays. Only a replacement changes the key, and every
-// organization can read of it.
+// testIdentity: servers that start together agree on one identity, which does not change. Only ReplaceSecretKey changes the key,
+// and the audit log of every organization has an entry about it.
 func testIdentity(t *testing.T, f *fixture) {
 	if _, err := f.Identity(t.Context()); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("before the first claim: %v", err)

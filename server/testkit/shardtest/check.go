@@ -49,11 +49,11 @@ func (b *Bed) Check(t *testing.T, statements map[string]sqlbuild.Statement, empt
 	}
 }
 
-// digests finds the functions whose answer depends on the order in which states are merged.
+// digests matches the functions whose result depends on the order in which states are merged.
 var digests = regexp.MustCompile(`[tT]Digest`)
 
-// The differences that two answers may have. A sum of floating-point numbers depends on their order. So does a digest, whose error
-// the documents state as a percent.
+// These are the relative differences that two answers may have. A sum of floating-point numbers depends on their order. So does a
+// digest: each of the two may be off by one percent.
 const (
 	sumError    = 1e-9
 	digestError = 0.02

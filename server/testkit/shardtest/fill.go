@@ -15,7 +15,7 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
 
-// demoTime is how much telemetry of the demo a Bed has.
+// demoTime is the length of the demo telemetry in a Bed.
 const demoTime = 20 * time.Minute
 
 // fill stores telemetry of the demo by way of the ingest gateway, the queue and the pipeline. It returns the times of the telemetry: the

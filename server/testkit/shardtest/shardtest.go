@@ -1,8 +1,9 @@
 // Package shardtest runs statements on two shards. Both shards are in one embedded engine, so the tests need no server.
 //
-// The engine's configuration has a cluster of the hosts 127.0.0.1 and localhost, with the engine's own port. The engine takes both for
-// itself and opens no connection, but its planner treats them as two shards: it distributes reads, merges states of aggregates, and
-// refuses what it would refuse on a cluster. The rows are stored once, in plain tables. On each shard, a view shows its half of them.
+// The engine's configuration has a cluster of the hosts 127.0.0.1 and localhost, with the engine's own port. The engine
+// recognizes itself in both and opens no connection, but its planner treats them as two shards: it distributes reads, merges
+// states of aggregates, and refuses what it would refuse on a cluster. The rows are stored once, in plain tables. On each shard,
+// a view shows its half of them.
 package shardtest
 
 import (
@@ -96,7 +97,7 @@ func (b *Bed) Plain(ctx context.Context, s sqlbuild.Statement) (string, error) {
 	return b.read(ctx, plain, s)
 }
 
-// Sharded is described at Plain.
+// Sharded: see Plain.
 func (b *Bed) Sharded(ctx context.Context, s sqlbuild.Statement) (string, error) {
 	return b.read(ctx, b.Database(), s)
 }

@@ -32,7 +32,7 @@ type Engine struct {
 	// stuck is called once, with the first read that did not end when it was cancelled. It is nil for an engine without a process
 	// of its own.
 	stuck func(read)
-	// ending says that the process ends, because of a signal or of a stuck read.
+	// ending is true once the process ends, because of a signal or a stuck read.
 	ending atomic.Bool
 	tags   atomic.Uint64
 	mu     sync.Mutex

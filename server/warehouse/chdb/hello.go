@@ -9,7 +9,8 @@ import (
 // helloQuery is the first statement that clickhouse-go sends on a connection.
 const helloQuery = "SELECT displayName(), version(), revision(), timezone()"
 
-// From this protocol revision on, each column of a Native block has a flag for its serialization.
+// Since this revision of the ClickHouse protocol, each column of a Native block has a flag after its type: custom serialization
+// or not.
 const customSerializationRevision = 54454
 
 // helloBlock answers the hello query. The answer itself is encoded at the revision that the client asked for, but it announces

@@ -22,7 +22,7 @@ const (
 	// CodeOrganizationBusy is our own code: the organization has as many reads in the engine as it may have, though their callers
 	// may have left.
 	CodeOrganizationBusy = 10202
-	// CodeRestarting is our own code: the engine restarts, and it has stopped the read. The same read may be sent again.
+	// CodeRestarting is our own code: the engine stopped the read because it restarts. The same read may be sent again.
 	CodeRestarting = 10203
 )
 
@@ -49,14 +49,14 @@ type places struct {
 	now           func() time.Time
 }
 
-// held is what one organization has in the engine. It is forgotten when all is zero and no pause lasts.
+// held counts the reads of one organization in the engine. It is dropped when all counts are zero and no pause lasts.
 type held struct {
 	all, confined int
 	paused        pause
 }
 
-// pause is until when the organization may not begin reads, because a cancelled read of that kind did not end. It outlives the
-// process, since such a read ends only with it.
+// pause is the time until which the organization may not begin reads, because a cancelled read of that kind did not end. Such a
+// read ends only with the process, so the next process keeps the pause.
 type pause struct {
 	Reads time.Time `json:"reads,omitzero"`
 	SQL   time.Time `json:"sql,omitzero"`
@@ -139,7 +139,7 @@ func (p *places) give(org string, confined bool) {
 	p.changed = make(chan struct{})
 }
 
-// forget drops what is known of an organization if that is nothing. The caller holds the lock.
+// forget drops the entry of an organization that has neither reads nor a pause. The caller holds the lock.
 func (p *places) forget(org string) {
 	if h := p.of[org]; h != nil && h.all == 0 && !h.paused.Reads.After(p.now()) && !h.paused.SQL.After(p.now()) {
 		delete(p.of, org)
@@ -169,9 +169,9 @@ func (p *places) pauseFor(org string, confined bool) map[string]pause {
 	return all
 }
 
-// ranked returns the statement with a priority: the first reads of each organization come first, its further ones after those of
-// all. The engine holds a read back, between two blocks, while a read of a better rank runs, at most a second for each block. So an
-// organization with many heavy reads does not slow down another with one.
+// ranked returns the statement with a priority. The first reads of each organization rank before the further reads of any
+// organization. The engine holds a read back between two blocks while a read of a better rank runs, for at most a second a block.
+// So an organization with many heavy reads does not slow down another one with a single read.
 func ranked(st Statement, before int) Statement {
 	settings := maps.Clone(st.Settings)
 	if settings == nil {

@@ -15,8 +15,8 @@ func busy(err error) bool {
 	return errors.As(err, &e) && e.Code == CodeOrganizationBusy
 }
 
-// TestPlaces: an organization has its share of places and no more, waits for its own reads to end, and leaves the others to other
-// organizations. SQL has a smaller share of the same places.
+// TestPlaces: an organization has its share of the places and no more. Beyond it, a read waits for another read of the
+// organization to end. SQL has a smaller share of the same places.
 func TestPlaces(t *testing.T) {
 	p := newPlaces(time.Now, nil)
 	take := func(org string, confined bool) (func(), error) {
@@ -96,7 +96,7 @@ func TestPlacesOfAll(t *testing.T) {
 	}
 }
 
-// TestPause: an organization whose cancelled statement did not end begins none for a while. The next process knows that.
+// TestPause: an organization whose cancelled statement did not end may begin no statement for a while, in the next process too.
 func TestPause(t *testing.T) {
 	now := time.Now()
 	clock := func() time.Time { return now }

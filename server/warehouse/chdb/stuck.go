@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// read says whose read a statement is. The organization is empty for a statement of svc itself.
+// read describes a running statement. The organization is empty for a statement of svc itself.
 type read struct {
 	organization string
 	confined     bool
 }
 
-// stuckExit is the exit code of a process that ends because a read does not.
+// stuckExit is the exit code of a process that ended because of a stuck read.
 const stuckExit = 3
 
 // Before the process ends because of a stuck read, the other statements have settleTime to end. Then the other reads are stopped,
@@ -27,9 +27,9 @@ const settleTime = 500 * time.Millisecond
 // errRestarting stops the reads that run when the process is about to end.
 var errRestarting = errors.New("the engine restarts")
 
-// endStuck returns the function that handles a stuck read: it ends this process, and the supervisor starts the next one. That is the
-// only way to end a function that does not notice that its statement was cancelled. Rows that an insert has not stored are still in
-// the server's queue, and the same token stores them once.
+// endStuck returns the function that handles a stuck read: it ends this process, and the supervisor starts the next one. Nothing
+// else ends a function that does not notice that its statement was cancelled. Rows that an insert has not stored are still in the
+// server's queue, and the same token stores them once.
 //
 // The organization of the read may not begin such reads for a while, also in the next process, so that it cannot restart the engine
 // again and again.

@@ -41,8 +41,8 @@ func withoutCase(n *Node) *Node {
 	return n
 }
 
-// searchBound reports whether a function looks for one text in another, and how long the shorter one may be. Searches without regard
-// to case are up to a hundred times slower in the worst texts.
+// searchBound reports whether a function looks for one text in another, and the bound on the length of the shorter one. Searches
+// without regard to case are up to a hundred times slower in the worst texts.
 func searchBound(function string) (bytes int, searches bool) {
 	name := strings.ToLower(function)
 	caseless := strings.Contains(name, "caseinsensitive")

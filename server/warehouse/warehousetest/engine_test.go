@@ -125,8 +125,8 @@ func TestKilledEngine(t *testing.T) {
 	}
 }
 
-// A table that is fed by a view remembers an insert across a restart, also when the source has no memory of it: the first process of an
-// installation, which has altered views, gives the rows the same token as later ones.
+// A table behind a view remembers an insert across a restart, even if the source table does not. The first process of an
+// installation has altered views. It gives the rows the same token as later processes.
 func TestTokensOutliveTheProcess(t *testing.T) {
 	e := warehousetest.NewEngine(t)
 	body := warehousetest.SpanBlock(t, "org_token", 50, time.Now().Add(-time.Hour))

@@ -41,7 +41,7 @@ type ErrorSpec struct {
 	Retryable bool `protobuf:"varint,6,opt,name=retryable" json:"retryable,omitempty"`
 	// Seconds for Retry-After when the failure itself has no delay. 0 means no Retry-After.
 	RetryAfterSeconds int32 `protobuf:"varint,7,opt,name=retry_after_seconds,json=retryAfterSeconds" json:"retry_after_seconds,omitempty"`
-	// The input that always causes an error with this tag, for example `id`.
+	// Name of the request field that this error is about, for example `id`. Empty when it depends on the request.
 	Param         string `protobuf:"bytes,8,opt,name=param" json:"param,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

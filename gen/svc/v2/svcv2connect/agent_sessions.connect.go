@@ -59,8 +59,9 @@ type AgentSessionsServiceClient interface {
 	// Returns the spans in order of start time, at most 10,000, and the turns that they belong to. Attributes that hold messages and
 	// payloads are cut to `payload_chars` characters.
 	//
-	// Each outermost `invoke_agent` span is a turn, with the spans below it. The other spans of a trace that calls a model or a tool
-	// outside of every `invoke_agent` span are one further turn, and so are the spans of a trace without any `invoke_agent` span.
+	// An `invoke_agent` span that lies in no other one is a turn, together with the spans below it. A trace has one more turn when
+	// a model or a tool is called outside of all `invoke_agent` spans, or when it has no such span. That turn holds the remaining
+	// spans.
 	GetAgentSession(context.Context, *v2.GetAgentSessionRequest) (*v2.AgentSession, error)
 	// Get the tools of agents.
 	//
@@ -167,8 +168,9 @@ type AgentSessionsServiceHandler interface {
 	// Returns the spans in order of start time, at most 10,000, and the turns that they belong to. Attributes that hold messages and
 	// payloads are cut to `payload_chars` characters.
 	//
-	// Each outermost `invoke_agent` span is a turn, with the spans below it. The other spans of a trace that calls a model or a tool
-	// outside of every `invoke_agent` span are one further turn, and so are the spans of a trace without any `invoke_agent` span.
+	// An `invoke_agent` span that lies in no other one is a turn, together with the spans below it. A trace has one more turn when
+	// a model or a tool is called outside of all `invoke_agent` spans, or when it has no such span. That turn holds the remaining
+	// spans.
 	GetAgentSession(context.Context, *v2.GetAgentSessionRequest) (*v2.AgentSession, error)
 	// Get the tools of agents.
 	//

@@ -64,10 +64,10 @@ type LogsServiceClient interface {
 	// Find log patterns.
 	//
 	// Returns the common patterns of the records of a window of at most 24 hours, most frequent first. Records with the same fixed
-	// parts form a pattern; ids, addresses and numbers vary. The server counts all records of a window with at most 1,000,000. If there
-	// are more, or their texts differ too much, it reads a sample that is spread over the window, and the answer says how far a count
-	// may be from the truth. Unless `baseline` is `none`, the server also reads the window before and marks patterns that are missing
-	// there as new.
+	// parts form a pattern; ids, addresses and numbers vary. The server counts all records of a window with at most 1,000,000. If
+	// there are more, or their texts differ too much, it reads a sample that is spread over the window, and the answer has a margin
+	// of error for each count. Unless `baseline` is `none`, the server also reads the window before and marks patterns that are
+	// missing there as new.
 	SearchLogPatterns(context.Context, *v2.SearchLogPatternsRequest) (*v2.LogPatternList, error)
 	// Get log facets.
 	//
@@ -210,10 +210,10 @@ type LogsServiceHandler interface {
 	// Find log patterns.
 	//
 	// Returns the common patterns of the records of a window of at most 24 hours, most frequent first. Records with the same fixed
-	// parts form a pattern; ids, addresses and numbers vary. The server counts all records of a window with at most 1,000,000. If there
-	// are more, or their texts differ too much, it reads a sample that is spread over the window, and the answer says how far a count
-	// may be from the truth. Unless `baseline` is `none`, the server also reads the window before and marks patterns that are missing
-	// there as new.
+	// parts form a pattern; ids, addresses and numbers vary. The server counts all records of a window with at most 1,000,000. If
+	// there are more, or their texts differ too much, it reads a sample that is spread over the window, and the answer has a margin
+	// of error for each count. Unless `baseline` is `none`, the server also reads the window before and marks patterns that are
+	// missing there as new.
 	SearchLogPatterns(context.Context, *v2.SearchLogPatternsRequest) (*v2.LogPatternList, error)
 	// Get log facets.
 	//

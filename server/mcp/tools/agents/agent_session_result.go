@@ -208,7 +208,7 @@ func toAgentSession(f *svcv2.AgentSessionFigures) agentSessionResult {
 	return res
 }
 
-// anchorKind is the name of a turn's kind in answers of tools.
+// anchorKind returns the name that tools use for the kind of a turn.
 func anchorKind(t *svcv2.AgentTurn) string {
 	if t.GetKind() == "agent" {
 		return "agent-root"

@@ -35,7 +35,7 @@ type chartWidget struct {
 	// Endpoint is the endpoint that reads the data.
 	Endpoint    string  `json:"endpoint"`
 	DisplayUnit *string `json:"displayUnit,omitempty"`
-	// HasFormulaWarning says that a formula has no value although its queries have values.
+	// HasFormulaWarning is true when a formula has no value although its queries have some, for example after a division by zero.
 	HasFormulaWarning bool `json:"hasFormulaWarning"`
 	// HasUnsupportedTransform says that the widget turns its data into rows that no longer distinguish queries.
 	HasUnsupportedTransform bool `json:"hasUnsupportedTransform"`

@@ -8,7 +8,8 @@ import (
 	"github.com/svc-observability/svc/server/mcp/tool"
 )
 
-// TestComparePeriodsNames: the names of other tools for a period mean the current one, and none is ignored in silence.
+// TestComparePeriodsNames: start_time and end_time, as other tools name a period, mean the current period. No argument is
+// silently ignored.
 func TestComparePeriodsNames(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 23, 1, 0, 0, 0, time.UTC)

@@ -18,7 +18,7 @@ type covered struct {
 	whole  tool.TimeRange
 }
 
-// coverageNotes say which part of each period has data, where that is not nearly the whole period.
+// coverageNotes returns a note for each period of which a part has no data.
 func coverageNotes(list ...covered) []string {
 	var notes []string
 	for _, p := range list {
@@ -41,7 +41,7 @@ func dataRange(start, end *timestamppb.Timestamp) *tool.TimeRange {
 	return new(tool.Period(start.AsTime(), end.AsTime()))
 }
 
-// mixedNotes say that the figures are of several environments.
+// mixedNotes returns a note when the figures mix several environments.
 func mixedNotes(environments []string) []string {
 	if len(environments) < 2 {
 		return nil
@@ -50,7 +50,7 @@ func mixedNotes(environments []string) []string {
 		". Give environment to see one of them."}
 }
 
-// foremost is the environment that people ask about first: production if there is one.
+// foremost returns the environment to suggest first: production if there is one.
 func foremost(environments []string) string {
 	if i := slices.IndexFunc(environments, func(e string) bool { return strings.HasPrefix(strings.ToLower(e), "prod") }); i >= 0 {
 		return environments[i]

@@ -23,7 +23,7 @@ type dataResult struct {
 	GroupBy   *string        `json:"groupBy,omitempty"`
 	Decisions []string       `json:"decisions,omitempty"`
 	Context   queryEcho      `json:"queryContext"`
-	// Unit is that of the values in Result: "ms", "ratio" (0 to 1), and so on. It is empty for counts.
+	// Unit is the unit of the values in Result, for example "ms", or "ratio" (0 to 1). It is empty for counts.
 	Unit      string     `json:"unit,omitempty"`
 	Result    dataPoints `json:"result"`
 	Truncated bool       `json:"truncated"`
@@ -353,7 +353,7 @@ func (r *dataResult) heading() string {
 	return r.Metric + " (" + r.Unit + ")"
 }
 
-// shown prints a value. The structured result keeps the error rate as a ratio, which its unit says.
+// shown prints a value. It prints an error rate in percent; the structured result has it as a ratio, with that unit.
 func (r *dataResult) shown(v float64) string {
 	if r.Metric == string(query.ErrorRate) {
 		return wording.Percent(v)

@@ -40,7 +40,7 @@ func TestGroupsAreFieldsOfTheQueryLanguage(t *testing.T) {
 			t.Errorf("no source has a field for %s", g)
 		}
 	}
-	// A field that the source does not have keeps its name in the language, so that it reads the attribute of that name.
+	// A field that the source does not have keeps its name, so the query reads the attribute of that name.
 	for _, tc := range []struct {
 		source      query.Source
 		group, want string

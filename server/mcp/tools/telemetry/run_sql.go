@@ -23,7 +23,7 @@ const (
 )
 
 type sqlResult struct {
-	// TimeRange is that of the macros. It is left out for a statement that has no macro of time.
+	// TimeRange is the time range that the macros insert. It is left out for a statement without such a macro.
 	TimeRange   *tool.TimeRange `json:"timeRange,omitempty"`
 	ExpandedSQL string          `json:"expandedSql"`
 	RowCount    int             `json:"rowCount"`
@@ -103,7 +103,8 @@ var (
 // ofWindow reports whether a statement takes the time range of the call.
 func ofWindow(sql string) bool { return timeMacro.MatchString(sql) }
 
-// sqlNotes warns about a statement that reads another time than the call names, and about one that counts the rows of sampled spans.
+// sqlNotes warns about a statement that does not use the time range of the call, and about one that counts sampled spans without
+// their weight.
 func sqlNotes(sql string) []string {
 	var notes []string
 	switch {

@@ -60,9 +60,8 @@ func newSearchLogs(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[logsResult](&tool.Tool{
 		Name:  "search_logs",
 		Title: "Logs",
-		Description: "Search log records in at most " + limits.Lasts(
-			limits.SearchWindow,
-		) + " by service, severity, text of the body, or trace. The latest records come first.",
+		Description: "Search log records by service, environment, severity, text of the body, trace or span. " +
+			"The latest records come first. The window is at most " + limits.Lasts(limits.SearchWindow) + ".",
 		Run: tool.With(func(ctx context.Context, a *searchLogsArgs) (*tool.Answer, error) {
 			w, err := a.Range(limits.SearchWindow)
 			if err != nil {
