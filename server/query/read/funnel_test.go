@@ -426,7 +426,7 @@ func TestFunnelOfEqualTimes(t *testing.T) {
 // check tries a property on fewer histories than rapid's default, because each one costs inserts. The flag -rapid.checks
 // overrides this.
 func check(t *testing.T, property func(*rapid.T)) {
-	const histories = "25"
+	const histories = "12"
 	if f := flag.Lookup("rapid.checks"); f.Value.String() == f.DefValue {
 		if err := f.Value.Set(histories); err != nil {
 			t.Fatal(err)

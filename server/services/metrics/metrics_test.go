@@ -22,7 +22,7 @@ import (
 // TestMain runs each property on only a few plays, because each play queries the engine many times. Use -rapid.checks for more.
 // A play is made from a seed. A failure is not minimized: that would try a hundred smaller seeds, which are other plays.
 func TestMain(m *testing.M) {
-	for name, value := range map[string]string{"rapid.checks": "8", "rapid.nofailfile": "true", "rapid.shrinktime": "0s"} {
+	for name, value := range map[string]string{"rapid.checks": "5", "rapid.nofailfile": "true", "rapid.shrinktime": "0s"} {
 		if err := flag.Set(name, value); err != nil {
 			panic(err)
 		}
