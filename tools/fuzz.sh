@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# fuzz.sh PATTERN TIME: runs each fuzz target whose name contains PATTERN for TIME. It continues after a failure, and lists the failures at the end.
+# fuzz.sh PATTERN TIME: runs each fuzz target whose name contains PATTERN for TIME. It continues after a failure, and lists the
+# failures at the end.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 pattern=$1 time=$2
