@@ -107,12 +107,13 @@ released: tools deps ## record the current contract as that of the last release 
 golden: tools deps ## write every golden file anew; read the diff before you commit it
 	@tools/golden.sh
 
-# Each fuzz target runs for FUZZTIME, one after the other; FUZZ=Gunzip takes the targets whose name contains it.
+# Each fuzz target runs for FUZZTIME, one after the other; FUZZ=Gunzip takes the targets whose name contains it, FUZZJOBS is the workers.
 FUZZ     ?=
 FUZZTIME ?= 30s
+FUZZJOBS ?=
 .PHONY: fuzz
-fuzz: deps ## run every fuzz target for FUZZTIME; FUZZ=Gunzip, FUZZTIME=1h
-	@tools/fuzz.sh '$(FUZZ)' '$(FUZZTIME)'
+fuzz: deps ## run every fuzz target for FUZZTIME; FUZZ=Gunzip, FUZZTIME=1h, FUZZJOBS=1
+	@tools/fuzz.sh '$(FUZZ)' '$(FUZZTIME)' $(FUZZJOBS)
 
 .PHONY: vuln
 vuln: ## look for known vulnerabilities in the code that the program calls (govulncheck)

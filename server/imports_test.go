@@ -59,6 +59,7 @@ var levels = map[string]int{
 	"server/apierr":     0,
 	"server/cache":      0,
 	"server/egress":     0,
+	"server/framing":    0,
 	"server/genai":      0,
 	"server/demo":       0, // it is an ordinary client of the public ingest API and imports nothing of the server
 	"server/contract":   0,

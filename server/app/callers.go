@@ -155,6 +155,14 @@ func (m *member) Close() error {
 	return m.Conn.Close()
 }
 
+// CloseWrite ends the answer while the caller still sends. net/http looks for this method when it refuses a request.
+func (m *member) CloseWrite() error {
+	if half, ok := m.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return nil
+}
+
 // connectionsOfPort is the bound on the open connections of one port: limits.Connections, or a quarter of the descriptors that this
 // process may have. There are three ports, so a quarter is left for files.
 func connectionsOfPort() int {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/svc-observability/svc/server/bootstrap"
 	"github.com/svc-observability/svc/server/config"
+	"github.com/svc-observability/svc/server/framing"
 	"github.com/svc-observability/svc/server/limits"
 )
 
@@ -82,13 +83,14 @@ func reachable(addr net.Addr) string {
 	return fmt.Sprintf("127.0.0.1:%d", tcp.Port)
 }
 
-// serve starts to answer on every port. It sends the first failure of a listener to failed.
+// serve starts to answer on every port. It sends the first failure of a listener to failed. Package framing guards the ports that speak
+// HTTP/1.
 func (a *App) serve(failed chan<- error) {
 	if a.api != nil {
-		go run("api", func() error { return a.api.Serve(a.listeners.api) }, failed)
+		go run("api", func() error { return a.api.Serve(framing.Listen(a.listeners.api, true)) }, failed)
 	}
 	if a.ingest != nil {
-		go run("ingest", func() error { return a.ingest.Serve(a.listeners.ingest) }, failed)
+		go run("ingest", func() error { return a.ingest.Serve(framing.Listen(a.listeners.ingest, false)) }, failed)
 	}
 	if a.otlp != nil {
 		go run("otlp grpc", func() error { return a.otlp.Serve(a.listeners.otlp) }, failed)

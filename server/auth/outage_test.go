@@ -95,6 +95,15 @@ func testBrokenDatabase(t *testing.T, db breakable) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	following := make(chan struct{}, 1)
+	defer s.Subscribe(func(c store.Change) {
+		if c.Subject == store.SubjectAny && c.Cause == nil {
+			select {
+			case following <- struct{}{}:
+			default:
+			}
+		}
+	})()
 	ingest := NewIngest(IngestConfig{Store: s, Hasher: hasher})
 	t.Cleanup(func() {
 		ingest.Close()
@@ -109,6 +118,9 @@ func testBrokenDatabase(t *testing.T, db breakable) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if db.cfg.URL != "" {
+		<-following // PostgreSQL reports that changes can be followed now. Every key is then asked for once more.
 	}
 	if _, err := ingest.Lookup(ctx, public); err != nil {
 		t.Fatal(err)

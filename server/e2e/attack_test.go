@@ -410,34 +410,6 @@ func (a *attack) neverReading(t *testing.T) {
 	}
 }
 
-// smuggling sends heads that two servers could read in two ways, each with a second request behind it. The second must not be
-// answered.
-func (a *attack) smuggling(t *testing.T) {
-	const second = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
-	for _, url := range []string{a.p.BaseURL, a.p.IngestURL} {
-		for name, head := range map[string]string{
-			"two lengths":            "Content-Length: 5\r\nContent-Length: 6",
-			"a sign in the length":   "Content-Length: +5",
-			"a blank before a colon": "Transfer-Encoding : chunked",
-			"an unknown coding":      "Transfer-Encoding: xchunked",
-			"a NUL in a header":      "X-A: \x00",
-			"a list of lengths":      "Content-Length: 5, 6",
-		} {
-			conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			fmt.Fprintf(conn, "POST /v2/session HTTP/1.1\r\nHost: x\r\n%s\r\n\r\n0\r\n\r\n%s", head, second)
-			_ = conn.SetReadDeadline(time.Now().Add(2 * time.Second))
-			text, _ := io.ReadAll(conn)
-			_ = conn.Close()
-			if n := bytes.Count(text, []byte("HTTP/1.1 ")); n != 1 || !bytes.HasPrefix(text, []byte("HTTP/1.1 400")) && !bytes.HasPrefix(text, []byte("HTTP/1.1 501")) {
-				t.Errorf("%s at %s: %d answers: %.60q", name, url, n, text)
-			}
-		}
-	}
-}
-
 func (a *attack) bombs(t *testing.T) {
 	peak := a.memory(t)
 	zeros := gzipped(make([]byte, 300<<20))

@@ -24,7 +24,6 @@ func FuzzOracleServices(f *testing.F) {
 	if testing.Short() {
 		f.Skip("each input needs an organization of its own on a running server")
 	}
-	f.Add(uint64(7))
 	f.Fuzz(func(t *testing.T, seed uint64) { compareServices(t, seed) })
 }
 
