@@ -58,7 +58,11 @@ func TestKillLosesNothing(t *testing.T) {
 			return
 		}
 		reports = append(reports, got...)
+		begun := time.Now()
 		p = testkit.StartProcess(t, dir)
+		if took := time.Since(begun); took > 20*time.Second { // 10 s on a machine that runs nothing else
+			t.Errorf("the start after a kill takes %s", took)
+		}
 	}
 	waitFlushed(t, p)
 	acknowledged := 0

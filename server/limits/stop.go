@@ -24,7 +24,7 @@ const (
 func startStop() []Limit {
 	return []Limit{
 		lasts("WarehouseRetry", WarehouseRetry, "A server whose warehouse is damaged or out of reach at the start tries to open it every %s."),
-		lasts("InsertsFail", InsertsFail, "`/readyz` tells when inserts into the warehouse have failed for %s."),
+		lasts("InsertsFail", InsertsFail, "`/readyz` reports inserts into the warehouse that have failed for %s."),
 		count("StopRequests", StopRequests, "A stop waits for open requests until %s percent of `shutdown-timeout` have passed, and then cuts them off."),
 		count("StopBacklog", StopBacklog, "A stop stores the queue's telemetry until %s percent of it have passed. The rest stays in the queue for the next start."),
 		count("StopSaves", StopSaves, "A stop saves usage counts and the last answers to keys until %s percent of it have passed."),

@@ -52,7 +52,7 @@ func (l *Window) Allow(key string, now time.Time) (bool, time.Duration) {
 		log = &requestLog{}
 		s.keys[key] = log
 	}
-	log.expire(now.Add(-l.window).UnixNano())
+	l.expire(log, now)
 	if log.count >= l.limit {
 		return false, l.window
 	}
@@ -62,15 +62,24 @@ func (l *Window) Allow(key string, now time.Time) (bool, time.Duration) {
 
 // sweep drops the keys that made no request in the last window. Once per window, so its cost per request is constant on average.
 func (l *Window) sweep(s *windowShard, now time.Time) {
-	if now.Sub(s.swept) < l.window {
+	if since := now.Sub(s.swept); -l.window <= since && since < l.window {
 		return
 	}
 	s.swept = now
 	for key, log := range s.keys {
-		if log.expire(now.Add(-l.window).UnixNano()); log.count == 0 {
+		if l.expire(log, now); log.count == 0 {
 			delete(s.keys, key)
 		}
 	}
+}
+
+// expire forgets requests before the last window. If the clock was set back by more than a window, it forgets all, so that nobody is locked
+// out until the clock is where it was.
+func (l *Window) expire(log *requestLog, now time.Time) {
+	if log.count > 0 && log.times[(log.start+log.count-1)%len(log.times)] > now.Add(l.window).UnixNano() {
+		log.start, log.count = 0, 0
+	}
+	log.expire(now.Add(-l.window).UnixNano())
 }
 
 // expire forgets requests at or before the given time.

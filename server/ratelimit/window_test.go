@@ -71,6 +71,28 @@ func TestWindowModel(t *testing.T) {
 	})
 }
 
+// TestWindowClockSetBack: a clock that is set back locks nobody out for longer than two windows, and idle keys are still forgotten.
+func TestWindowClockSetBack(t *testing.T) {
+	for _, back := range []time.Duration{time.Second, 59 * time.Second, 61 * time.Second, time.Hour, 24 * 365 * time.Hour} {
+		l, now := ratelimit.NewWindow(5, time.Minute), time.Unix(1_800_000_000, 0)
+		for range 5 {
+			l.Allow("k", now)
+		}
+		if ok, _ := l.Allow("k", now); ok {
+			t.Fatal("the sixth request is allowed")
+		}
+		now = now.Add(-back + 2*time.Minute + 2*time.Second)
+		for n := range 5 {
+			if ok, _ := l.Allow("k", now); !ok {
+				t.Errorf("two minutes after the clock was set back by %s: request %d is refused", back, n)
+			}
+		}
+		if ok, _ := l.Allow("k", now); ok {
+			t.Errorf("after the clock was set back by %s, there is no limit", back)
+		}
+	}
+}
+
 func BenchmarkWindow(b *testing.B) {
 	l := ratelimit.NewWindow(600, time.Minute)
 	now := time.Unix(1_800_000_000, 0)
