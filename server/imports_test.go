@@ -32,6 +32,7 @@ var levels = map[string]int{
 	"server/e2e":     5,
 	"server/testkit": 5,
 
+	"server/health":  4,
 	"server/mcp":     4,
 	"server/openapi": 4,
 	"server/rest":    4,
@@ -47,6 +48,7 @@ var levels = map[string]int{
 	"server/idempotency": 2,
 	"server/ingest":      2,
 	"server/oauth":       2,
+	"server/purge":       2,
 	"server/query":       2,
 	"server/storeerr":    2,
 
@@ -58,6 +60,7 @@ var levels = map[string]int{
 	"gen":               0,
 	"server/apierr":     0,
 	"server/cache":      0,
+	"server/datadir":    0,
 	"server/egress":     0,
 	"server/framing":    0,
 	"server/genai":      0,

@@ -3,8 +3,6 @@ package app
 import (
 	"context"
 	"net/http"
-	"path"
-	"strings"
 	"time"
 
 	"github.com/svc-observability/svc/gen/svc/v2/svcv2connect"
@@ -59,7 +57,7 @@ import (
 func (a *App) mountAPI(ctx context.Context) error {
 	if !a.cfg.Roles.Has(config.RoleAPI) {
 		mux := http.NewServeMux()
-		a.mountHealth(mux)
+		a.health().Mount(mux)
 		a.api = a.httpServer("api", requestid.Middleware(mux))
 		return nil
 	}
@@ -128,8 +126,9 @@ func (a *App) mountAPI(ctx context.Context) error {
 	a.onClose("credentials", func(context.Context) error { credentials.Close(); return nil })
 
 	mux := http.NewServeMux()
-	a.mountHealth(mux)
-	for _, r := range rpc.Infra(c.Services(), a.ready) {
+	status := a.health()
+	status.Mount(mux)
+	for _, r := range rpc.Infra(c.Services(), status.Ready) {
 		mux.Handle(r.Path, r.Handler)
 	}
 	mux.Handle("/mcp", door(principal.DoorMCP, mcpDoor))
@@ -152,7 +151,7 @@ func (a *App) mountAPI(ctx context.Context) error {
 	api := requestid.Middleware(
 		requestid.WithOrigin(
 			a.cfg.TrustedProxies,
-			credentials.Middleware(byPrefix(asWritten(mux, restDoor), "/"+contract.Package+".", door(principal.DoorConnect, calls))),
+			credentials.Middleware(rpc.RouteCalls(door(principal.DoorConnect, calls), rest.RouteUnclean(restDoor, mux))),
 		),
 	)
 	if a.opts.Watch != nil {
@@ -173,30 +172,6 @@ func mountReference(mux *http.ServeMux, c *contract.Contract, baseURL string) er
 	mux.Handle("/v2/docs", reference)
 	mux.Handle("/v2/docs/", reference)
 	return nil
-}
-
-// byPrefix sends the paths that begin with prefix to h and all others to mux. A pattern of the mux cannot end within a path
-// segment, as `/svc.v2.` does.
-func byPrefix(mux http.Handler, prefix string, h http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.URL.Path, prefix) {
-			h.ServeHTTP(w, r)
-			return
-		}
-		mux.ServeHTTP(w, r)
-	})
-}
-
-// asWritten sends every path that is not in its shortest form to other: `/v2//api_keys`, for example, or an escaped slash. The
-// mux would answer such a path with a redirect in HTML.
-func asWritten(mux, other http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if p, shortest := r.URL.Path, path.Clean(r.URL.Path); p != shortest && p != shortest+"/" {
-			other.ServeHTTP(w, r)
-			return
-		}
-		mux.ServeHTTP(w, r)
-	})
 }
 
 func door(d principal.Door, next http.Handler) http.Handler {

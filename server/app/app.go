@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
-	"os"
 	"path/filepath"
 	"sync"
 
@@ -20,6 +19,7 @@ import (
 	"github.com/svc-observability/svc/server/auth"
 	"github.com/svc-observability/svc/server/bootstrap"
 	"github.com/svc-observability/svc/server/config"
+	"github.com/svc-observability/svc/server/datadir"
 	"github.com/svc-observability/svc/server/ingest/outcome"
 	"github.com/svc-observability/svc/server/ingest/pipeline"
 	"github.com/svc-observability/svc/server/ingest/queue"
@@ -156,10 +156,7 @@ func (a *App) Abandon() {
 }
 
 func (a *App) openDataDir(context.Context) error {
-	if err := os.MkdirAll(a.cfg.DataDir, 0o700); err != nil {
-		return fmt.Errorf("data folder: %w", err)
-	}
-	release, err := lockDir(a.cfg.DataDir)
+	release, err := datadir.Open(a.cfg.DataDir)
 	if err != nil {
 		return err
 	}

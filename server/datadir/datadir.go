@@ -1,4 +1,5 @@
-package app
+// Package datadir opens the data folder, for one process at a time.
+package datadir
 
 import (
 	"errors"
@@ -8,8 +9,12 @@ import (
 	"syscall"
 )
 
-// lockDir takes the data folder for this process. The lock ends with the process, however the process ends.
-func lockDir(dir string) (release func() error, err error) {
+// Open makes the folder if it is missing, and takes it for this process until release. The lock also ends with the process, however the
+// process ends.
+func Open(dir string) (release func() error, err error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("data folder: %w", err)
+	}
 	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)
