@@ -12,7 +12,9 @@ import (
 )
 
 // A Pinger is a database.
-type Pinger interface{ Ping(ctx context.Context) error }
+type Pinger interface {
+	Ping(ctx context.Context) error
+}
 
 // Database checks the relational database.
 func Database(ctx context.Context, db Pinger) Check { return Check{db.Ping(ctx), "unavailable"} }

@@ -63,7 +63,9 @@ func (p pinger) Ping(context.Context) error { return p.err }
 
 func TestWarehouse(t *testing.T) {
 	failing := func(since time.Duration) func() pipeline.Stats {
-		return func() pipeline.Stats { return pipeline.Stats{Failing: errors.New("no"), FailingSince: time.Now().Add(-since)} }
+		return func() pipeline.Stats {
+			return pipeline.Stats{Failing: errors.New("no"), FailingSince: time.Now().Add(-since)}
+		}
 	}
 	for name, tc := range map[string]struct {
 		ping  error
