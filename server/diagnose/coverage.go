@@ -8,14 +8,12 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 )
 
 const (
 	// A period is divided into this many equal parts. A part is covered if it has a span.
 	coverageParts = 60
-	// The previous period is too short for a comparison if its covered time is less than this share of the covered time of the
-	// current one.
-	thinBaseline = 0.1
 )
 
 // coverage is the part of a period from its first spans to its last ones. It is empty if the period has no spans.
@@ -71,7 +69,7 @@ func (c coverage) rate(p Period, perSecond float64) float64 {
 
 // thin reports whether the previous period has too little data to find changes against it.
 func (c coverage) thin(current coverage) bool {
-	return float64(c.length()) < thinBaseline*float64(current.length())
+	return 100*c.length() < limits.ThinBaseline*current.length()
 }
 
 func earlier(x, y time.Time) time.Time {

@@ -12,6 +12,9 @@ const (
 	EventPagePath       = 1 << 10
 	// EventID is for the ids in a product event. A product event can name a session that is not recorded.
 	EventID = 256
+	// EventService is for the name of the service that sent a product event, EventHost for the host of its page.
+	EventService = 128
+	EventHost    = 256
 	// RecordedSessionID is for the id that a recorder gives a session. It consists of ASCII letters, digits, _ and -.
 	RecordedSessionID = 128
 	// SessionLength is the longest session.
@@ -35,6 +38,8 @@ func events() []Limit {
 		size("EventURL", EventURL, "The URL of a session or product event has at most %s. Longer ones are cut."),
 		size("EventPagePath", EventPagePath, "The path of a page has at most %s. Longer ones are cut."),
 		size("EventID", EventID, "The id of a visitor, user, group or session in a product event has at most %s. Longer ones are cut."),
+		size("EventService", EventService, "The service of a product event has at most %s. A longer name is cut."),
+		size("EventHost", EventHost, "The host of the page of a product event has at most %s. A longer one is cut."),
 		characters("RecordedSessionID", RecordedSessionID, "The id of a recorded session has at most %s. A longer one is rejected."),
 		lasts("SessionLength", SessionLength, "A session lasts at most %s."),
 		count("RecordingPage", RecordingPage, "A page of a recording has at most %s chunks."),

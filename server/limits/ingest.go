@@ -20,6 +20,10 @@ const (
 	LargeBody                 = 8 << 20
 	LargeBodiesWaiting        = 16
 	LargeBodiesOfOrganization = 4
+	// LateInsert is the time since the first attempt at an insert from which a repeat looks for the rows that are stored already. A
+	// shard remembers the tokens of its last 10,000 inserts of a table, so it forgets none within this time if it gets fewer than 83
+	// inserts a second.
+	LateInsert = 2 * time.Minute
 
 	Queue = 16 << 30
 	// QueueOfOrganization holds only while it is less than a quarter of the queue.
@@ -37,6 +41,7 @@ func ingest() []Limit {
 		count("IngestRequests", IngestRequests, "An organization may have %s ingest requests in progress with its public keys, and as many with its other keys."),
 		lasts("IngestTime", IngestTime, "An ingest request takes at most %s."),
 		size("LargeBody", LargeBody, "Ingest requests of %s and more after decompression are decoded one at a time."),
+		lasts("LateInsert", LateInsert, "On a cluster, an insert that is repeated after %s looks for the rows that are stored already."),
 		count("LargeBodiesWaiting", LargeBodiesWaiting, "At most %s such large requests wait for their turn."),
 		count("LargeBodiesOfOrganization", LargeBodiesOfOrganization, "At most %s of the large requests that wait are of one organization."),
 		size("Queue", Queue, "The durable queue holds %s.").set("queue-max-bytes"),

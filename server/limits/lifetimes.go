@@ -17,6 +17,11 @@ const (
 	OAuthAccess  = time.Hour
 	OAuthRefresh = 30 * Day
 	OAuthGrant   = 90 * Day
+	// A client that registered itself is deleted when it has had no grant for OAuthClientUntried, or was unused for OAuthClientUnused.
+	OAuthClientUntried = 24 * time.Hour
+	OAuthClientUnused  = 180 * Day
+	// OAuthGrantKept is how long an ended grant is kept, so that the use of its codes and tokens is still recognized.
+	OAuthGrantKept = 7 * Day
 	// FederatedSignIn is how long a person may take at the identity provider.
 	FederatedSignIn = 10 * time.Minute
 
@@ -36,6 +41,9 @@ func lifetimes() []Limit {
 		lasts("OAuthAccess", OAuthAccess, "An OAuth access token works for %s."),
 		lasts("OAuthRefresh", OAuthRefresh, "An OAuth refresh token works for %s after it was issued."),
 		lasts("OAuthGrant", OAuthGrant, "The authorization of an OAuth client ends after %s."),
+		lasts("OAuthClientUntried", OAuthClientUntried, "An OAuth client that never got a grant is deleted %s after its registration."),
+		lasts("OAuthClientUnused", OAuthClientUnused, "An OAuth client is deleted when it was unused for %s."),
+		lasts("OAuthGrantKept", OAuthGrantKept, "The tokens of an ended OAuth grant are recognized for %s, to detect their misuse."),
 		lasts("FederatedSignIn", FederatedSignIn, "A sign-in at an identity provider takes at most %s."),
 		characters("MinPasswordLength", MinPasswordLength, "A new password has at least %s."),
 		size("MaxPasswordBytes", MaxPasswordBytes, "A password has at most %s."),

@@ -51,6 +51,9 @@ const (
 	ErrorFingerprints = 100
 	// FilterNames is how many names one field of a filter can hold.
 	FilterNames = 50
+	// FacetValues is how many values the largest facets give, of services and severities. FewFacetValues is for the others.
+	FacetValues    = 50
+	FewFacetValues = 20
 	// SearchRanges is how many ranges of numbers a search of agent sessions can hold.
 	SearchRanges = 10
 	// FieldName is the length of a field of a query, which is a key of FieldKey with the prefix of its scope.
@@ -106,6 +109,8 @@ func queries() []Limit {
 		count("SkeletonSpans", SkeletonSpans, "The skeleton of a trace gives at most %s spans at once."),
 		count("TraceSummaries", TraceSummaries, "One request sums up at most %s traces."),
 		count("SearchOffset", SearchOffset, "A page of a ranked list begins at most %s items after the first."),
+		count("FacetValues", FacetValues, "A facet of services or severities has at most %s values."),
+		count("FewFacetValues", FewFacetValues, "Every other facet has at most %s values."),
 		count("PatternRecords", PatternRecords, "Log records are counted exactly by pattern in a window that has at most %s of them."),
 		count("PatternSample", PatternSample, "In a window with more, patterns of log records are found in a sample of at most %s."),
 		count("Patterns", Patterns, "A list of patterns of log records has at most %s."),

@@ -32,6 +32,15 @@ const (
 	DefaultDashboardWindow = 12 * time.Hour
 	// SignalWindow is how far back the check of an organization's signals looks.
 	SignalWindow = 30 * Day
+	// ServiceBaseline is the time before a window with which services are compared.
+	ServiceBaseline = 7 * Day
+	// ErrorContext is the length of the window that ends with the last occurrence of an error, for a request without a window.
+	ErrorContext = 24 * time.Hour
+	// DefaultFunnelWindow is the time from the first step of a funnel to the last one when the request sets none.
+	DefaultFunnelWindow = 24 * time.Hour
+	// ThinBaseline is in percent. If the time before a window has data for less than this share of the time for which the window has
+	// data, nothing counts as new or as changed.
+	ThinBaseline = 10
 	// DefaultToolWindow is the window of an MCP tool when a call does not say when it starts. DefaultProductToolWindow is that of the
 	// tools about product events.
 	DefaultToolWindow        = 6 * time.Hour
@@ -62,6 +71,10 @@ func windows() []Limit {
 		lasts("SQLWindow", SQLWindow, "A SQL statement reads a window of at most %s."),
 		lasts("DefaultDashboardWindow", DefaultDashboardWindow, "A dashboard that sets no window shows the last %s."),
 		lasts("SignalWindow", SignalWindow, "The check of an organization's signals looks %s back."),
+		lasts("ServiceBaseline", ServiceBaseline, "A service is compared with the %s before the window."),
+		lasts("ErrorContext", ErrorContext, "A request about an error that has no window reads the %s before its last occurrence."),
+		lasts("DefaultFunnelWindow", DefaultFunnelWindow, "A person has %s from the first step of a funnel to the last one when the request sets no time."),
+		count("ThinBaseline", ThinBaseline, "Nothing counts as new or as changed when the time before has data for less than %s percent of the time for which the window has data."),
 		lasts("DefaultToolWindow", DefaultToolWindow, "An MCP tool reads %s when a call does not say when the window starts."),
 		lasts(
 			"DefaultProductToolWindow",

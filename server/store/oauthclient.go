@@ -6,15 +6,11 @@ import (
 
 	"github.com/svc-observability/svc/ent"
 	"github.com/svc-observability/svc/ent/oauthclient"
+	"github.com/svc-observability/svc/server/limits"
 )
 
-// Anybody may register, so unused registrations are deleted. A registration that never got a grant is deleted soon.
-const (
-	oauthClientUntried = 24 * time.Hour
-	oauthClientUnused  = 180 * 24 * time.Hour
-	// oauthClientTrying is how long a user may be looking at the consent page.
-	oauthClientTrying = time.Hour
-)
+// oauthClientTrying is how long a user may be looking at the consent page.
+const oauthClientTrying = time.Hour
 
 // OAuthClient is a program that registered itself.
 type OAuthClient struct {
@@ -33,8 +29,8 @@ func (s *Store) CreateOAuthClient(ctx context.Context, in OAuthClient, limit int
 	err := s.tx(ctx, op, func(tx *ent.Tx) error {
 		now := s.stamp()
 		_, err := tx.OAuthClient.Delete().Where(oauthclient.Or(
-			oauthclient.And(oauthclient.UsedAtIsNil(), oauthclient.CreatedAtLT(now.Add(-oauthClientUntried))),
-			oauthclient.UsedAtLT(now.Add(-oauthClientUnused)),
+			oauthclient.And(oauthclient.UsedAtIsNil(), oauthclient.CreatedAtLT(now.Add(-limits.OAuthClientUntried))),
+			oauthclient.UsedAtLT(now.Add(-limits.OAuthClientUnused)),
 		)).Exec(ctx)
 		if err != nil {
 			return err

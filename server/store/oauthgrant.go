@@ -14,11 +14,9 @@ import (
 	"github.com/svc-observability/svc/ent/oauthgrant"
 	"github.com/svc-observability/svc/ent/oauthtoken"
 	"github.com/svc-observability/svc/ent/predicate"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 )
-
-// oauthGrantKept is how long an ended grant is kept, so that the use of its codes and tokens is still recognized.
-const oauthGrantKept = 7 * 24 * time.Hour
 
 // NewOAuthGrant is a grant to begin, as an authorization code.
 type NewOAuthGrant struct {
@@ -28,7 +26,7 @@ type NewOAuthGrant struct {
 	CodeExpiresAt, ExpiresAt              time.Time
 }
 
-// CreateOAuthGrant begins a grant of a member of the organization and deletes grants that ended more than oauthGrantKept ago.
+// CreateOAuthGrant begins a grant of a member of the organization and deletes grants that ended more than limits.OAuthGrantKept ago.
 // ErrNotFound: the user is not a member.
 func (s *Store) CreateOAuthGrant(ctx context.Context, org principal.OrgID, in NewOAuthGrant) (OAuthGrant, error) {
 	const op = "create OAuth grant"
@@ -36,7 +34,7 @@ func (s *Store) CreateOAuthGrant(ctx context.Context, org principal.OrgID, in Ne
 	err := s.tx(ctx, op, func(tx *ent.Tx) error {
 		now := s.stamp()
 		_, err := tx.OAuthGrant.Delete().Where(oauthgrant.Or(
-			oauthgrant.ExpiresAtLT(now.Add(-oauthGrantKept)),
+			oauthgrant.ExpiresAtLT(now.Add(-limits.OAuthGrantKept)),
 			oauthgrant.And(oauthgrant.RedeemedAtIsNil(), oauthgrant.CodeExpiresAtLT(now.Add(-time.Hour))),
 		)).Exec(ctx)
 		if err != nil {

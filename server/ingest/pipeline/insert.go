@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/svc-observability/svc/server/ingest/queue"
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // insertAll inserts one cut after the other.
@@ -170,7 +171,7 @@ func (p *Pipeline) insertLate(ctx context.Context, t Table, token string) error 
 func (p *Pipeline) isLate() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.state.Intent != nil && p.cfg.Now().Sub(p.state.Intent.Since) >= late
+	return p.state.Intent != nil && p.cfg.Now().Sub(p.state.Intent.Since) >= limits.LateInsert
 }
 
 type insertFunc func(ctx context.Context, table Table, token string) error

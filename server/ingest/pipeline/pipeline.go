@@ -65,9 +65,6 @@ type LateInserter interface {
 	InsertLate(ctx context.Context, table Table, token string) error
 }
 
-// After this time since the first attempt at a range, InsertLate repeats it instead of Insert. A shard remembers the tokens of
-// its last 10,000 inserts of a table. It forgets none within this time if it gets fewer than 83 inserts a second.
-const late = 2 * time.Minute
 
 // Defaults of Config.
 const (

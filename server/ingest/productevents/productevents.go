@@ -15,12 +15,12 @@ import (
 const (
 	MaxName       = limits.EventNameBytes
 	MaxID         = limits.EventID
-	MaxService    = 128
+	MaxService    = limits.EventService
 	MaxURL        = limits.EventURL
 	MaxPagePath   = limits.EventPagePath
 	MaxAttributes = limits.EventAttributes
 
-	maxHost = 256
+	maxHost = limits.EventHost
 )
 
 // Kinds and sources of product events that servers send.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
@@ -19,18 +20,15 @@ type FacetRow struct {
 // ErrorCountFacet is the facet of the one row of TraceFacets that counts failures. The name in that row is "error".
 const ErrorCountFacet = "error_count"
 
-// mostFacetValues is the highest number of values that any facet gives. Some facets give fewer.
-const mostFacetValues = 50
-
 // facetValues holds the highest number of values of each facet.
 func facetValues(facet string) int {
 	switch facet {
 	case "service", "severity":
-		return mostFacetValues
+		return limits.FacetValues
 	case ErrorCountFacet:
 		return 1
 	default:
-		return 20
+		return limits.FewFacetValues
 	}
 }
 
@@ -102,7 +100,7 @@ func TraceFacets(w query.Window, f query.Filter, r query.Rollups) sqlbuild.State
 		{"deployment_env", "Environment", "Environment"},
 		{"service_namespace", "ServiceNamespace", "ServiceNamespace"},
 	}, count, failed), table, c.Clause(4))
-	return b.Statement(fmt.Sprintf(facetOrder, inner, b.Bind("limit", "UInt32", int64(mostFacetValues))))
+	return b.Statement(fmt.Sprintf(facetOrder, inner, b.Bind("limit", "UInt32", int64(limits.FacetValues))))
 }
 
 // LogFacets is TraceFacets for log records. Their rollup is by minute.
@@ -123,5 +121,5 @@ func LogFacets(w query.Window, f query.Filter, r query.Rollups) sqlbuild.Stateme
 		{"deployment_env", "Environment", "Environment"},
 		{"namespace", "ServiceNamespace", "ServiceNamespace"},
 	}, count, ""), table, c.Clause(4))
-	return b.Statement(fmt.Sprintf(facetOrder, inner, b.Bind("limit", "UInt32", int64(mostFacetValues))))
+	return b.Statement(fmt.Sprintf(facetOrder, inner, b.Bind("limit", "UInt32", int64(limits.FacetValues))))
 }

@@ -17,9 +17,6 @@ import (
 	"github.com/svc-observability/svc/server/query"
 )
 
-// defaultWithin is the longest time from the first step of a funnel to the last one if the request sets none.
-const defaultWithin = 24 * time.Hour
-
 // Values of funnels and paths for requests that set none, and names in requests and answers.
 const (
 	DefaultDepth    = 3
@@ -127,7 +124,7 @@ func NewKeyBy(s *string) query.KeyBy {
 // NewWithin reads the longest time from the first step to the last step. It is at most the longest window.
 func NewWithin(seconds *float64) time.Duration {
 	if seconds == nil {
-		return defaultWithin
+		return limits.DefaultFunnelWindow
 	}
 	return time.Duration(math.Round(min(*seconds, limits.ActivityWindow.Seconds()) * 1e9))
 }

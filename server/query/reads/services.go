@@ -5,12 +5,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
-
-// Baseline is the time before the window with which the window is compared.
-const Baseline = 7 * 24 * time.Hour
 
 // ServiceList asks for a page of the services of a window.
 type ServiceList struct {
@@ -42,7 +40,7 @@ type ServiceRow struct {
 func ListServices(l ServiceList) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	start := l.Window.Start.Truncate(time.Minute)
-	baseline := query.Window{Start: start.Add(-Baseline), End: start}
+	baseline := query.Window{Start: start.Add(-limits.ServiceBaseline), End: start}
 	var c sqlbuild.Conditions
 	c.Optional(b, "Environment", "deployment_environment", l.DeploymentEnvironment)
 	c.Optional(b, "ServiceNamespace", "service_namespace", l.ServiceNamespace)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
@@ -37,7 +38,7 @@ type SetupServiceRow struct {
 // after now, because their sender's clock may be ahead.
 func SetupServices(w query.Window) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
-	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", w.Start), "Timestamp <= "+b.Time("late", w.End.Add(24*time.Hour)))
+	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", w.Start), "Timestamp <= "+b.Time("late", w.End.Add(limits.ClockAhead)))
 	future := b.Time("future", w.End.Add(time.Minute))
 	return b.Statement(fmt.Sprintf(`SELECT
     ServiceName,

@@ -22,9 +22,7 @@ import (
 const (
 	maxWindow = limits.ErrorWindow
 	// lookBack is the time in which the last occurrence is searched if the caller gives no window.
-	lookBack = limits.ErrorLookBack
-	// around is the length of the window that then ends with the last occurrence.
-	around         = 24 * time.Hour
+	lookBack       = limits.ErrorLookBack
 	maxBuckets     = limits.Buckets
 	defaultSamples = 5
 	maxSamples     = limits.ErrorSamples
@@ -105,7 +103,7 @@ func (s *Service) GetErrorEvent(ctx context.Context, req *svcv2.GetErrorEventReq
 		if last.Last.Unix() <= 0 {
 			return nil, notFound()
 		}
-		window = query.Window{Start: last.Last.Add(-around), End: last.Last}
+		window = query.Window{Start: last.Last.Add(-limits.ErrorContext), End: last.Last}
 	}
 	bucket, err := bucketLength(window, req.BucketSeconds)
 	if err != nil {

@@ -31,9 +31,6 @@ const (
 	// exactRecords is the number of records that are counted without a sample, and exactShapes the number of shapes among them.
 	exactRecords = limits.PatternRecords
 	exactShapes  = 50_000
-	// If the records of the earlier window cover less than this share of the time that those of the window cover, no pattern counts
-	// as new.
-	thinBaseline = 0.1
 	// certainty is the number of standard deviations in a margin of error at a confidence of 95 %.
 	certainty = 1.96
 	// wholeSample is the number of records from which a sample is drawn. If there are more, only a part of the window is read.
@@ -117,7 +114,7 @@ func (s *Service) thin(ctx context.Context, org principal.OrgID, w query.Window,
 	if err != nil {
 		return false, err
 	}
-	return float64(before[0].Parts) < thinBaseline*float64(now[0].Parts), nil
+	return 100*before[0].Parts < limits.ThinBaseline*now[0].Parts, nil
 }
 
 // sample holds the matching records of a window, or some of them, and the number of all.

@@ -135,7 +135,7 @@ func publicWindow(r *svcv2.ShareTimeRange, now time.Time) (*svcv2.TimeRange, err
 		return apierr.New(apierr.ShareRangeInvalid, field+" "+message, apierr.Param(field))
 	}
 	start, end := r.GetStartTime(), r.GetEndTime()
-	if !start.IsValid() || !end.IsValid() || start.AsTime().Year() < 1970 || end.AsTime().After(now.Add(24*time.Hour)) {
+	if !start.IsValid() || !end.IsValid() || start.AsTime().Year() < 1970 || end.AsTime().After(now.Add(limits.ClockAhead)) {
 		return nil, refuse("time_range", "must be between 1970 and tomorrow.")
 	}
 	from, to := start.AsTime().Truncate(publicSnap), end.AsTime().Truncate(publicSnap)
