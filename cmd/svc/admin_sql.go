@@ -47,7 +47,7 @@ ClickHouse server of --warehouse-url. '-' reads the statement from standard inpu
 			if err != nil {
 				return err
 			}
-			return errors.Join(w.RawQuery(cmd.Context(), statement, format, c.stdout), w.Close())
+			return errors.Join(w.RawQuery(cmd.Context(), statement, format, shown(c.stdout)), w.Close())
 		},
 	}
 	settings(cmd, placeKeys()...)

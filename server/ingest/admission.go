@@ -22,6 +22,14 @@ type share struct {
 
 func (k *Key) share() share { return share{k.Org, k.KeyType == otlp.KeyPublic} }
 
+// flow is the share's name in a fair queue. No organization's id has a space.
+func (s share) flow() string {
+	if s.public {
+		return string(s.org) + " public"
+	}
+	return string(s.org)
+}
+
 // slowBody is how long a request may read its body before a new request can take its place.
 const slowBody = 5 * time.Second
 

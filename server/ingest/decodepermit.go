@@ -6,14 +6,13 @@ import (
 
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/limits"
-	"github.com/svc-observability/svc/server/principal"
 )
 
 // decodePermit is the right to decompress and walk one body. The permit holds a decoder slot, or the place of the queue for large
 // bodies.
 type decodePermit struct {
 	g     *Gateway
-	org   principal.OrgID
+	share share
 	slot  bool
 	large bool
 	// grown is set if the body took so much memory that the process must return it to the system before the next large body.
@@ -22,15 +21,15 @@ type decodePermit struct {
 
 // acquireDecoder waits for a permit, which the caller must release, even after an error. expected is the size of the body after
 // decompression, as far as it is known.
-func (g *Gateway) acquireDecoder(ctx context.Context, org principal.OrgID, sent, expected int) (*decodePermit, *apierr.Error) {
-	if fail := g.early(ctx, org, sent); fail != nil {
+func (g *Gateway) acquireDecoder(ctx context.Context, of share, sent, expected int) (*decodePermit, *apierr.Error) {
+	if fail := g.early(ctx, of.org, sent); fail != nil {
 		return nil, fail
 	}
-	p := &decodePermit{g: g, org: org}
+	p := &decodePermit{g: g, share: of}
 	if expected >= largeFrom {
 		return p, p.promote(ctx, expected)
 	}
-	if fail := g.decoderSlot(ctx, org, sent); fail != nil {
+	if fail := g.decoderSlot(ctx, of, sent); fail != nil {
 		return p, fail
 	}
 	p.slot = true
@@ -43,7 +42,7 @@ func (p *decodePermit) promote(ctx context.Context, cost int) *apierr.Error {
 		return nil
 	}
 	p.releaseSlot()
-	w, full := p.g.large.ask(p.org, cost)
+	w, full := p.g.large.ask(p.share, cost)
 	if full {
 		p.g.metrics.largeLimited.Inc()
 		return apierr.New(
@@ -75,7 +74,7 @@ func (p *decodePermit) bound(small, limit int) int {
 func (p *decodePermit) releaseSlot() {
 	if p.slot {
 		p.slot = false
-		p.g.decoders.leave(p.org)
+		p.g.decoders.leave(p.share)
 	}
 }
 

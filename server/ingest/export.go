@@ -62,7 +62,7 @@ func (g *Gateway) store(ctx context.Context, e *export) (fail *apierr.Error) {
 	header := RecordHeader{Signal: e.signal, Kind: e.kind, Encoding: EncodingNone, Origin: e.key.Origin, ReceivedUnixNano: g.now().UnixNano()}
 	header.NoProductEvents = e.key.Signals != nil && !slices.Contains(e.key.Signals, activity.ProductEvents.String())
 	// A request takes memory for decoding only after it has a slot.
-	if permit, fail = g.acquireDecoder(ctx, e.key.Org, len(e.body), e.expected(&g.limits)); fail != nil {
+	if permit, fail = g.acquireDecoder(ctx, e.key.share(), len(e.body), e.expected(&g.limits)); fail != nil {
 		return fail
 	}
 	set = g.sets.Get(e.purpose())

@@ -18,9 +18,14 @@ type asked struct {
 	names   []string
 }
 
+// shareOf reads a share from the name of a request: the organization, an exclamation mark if the key is public, and a number.
+func shareOf(name string) share {
+	org, public := strings.CutSuffix(strings.TrimRight(name, "0123456789"), "!")
+	return share{principal.OrgID(org), public}
+}
+
 func (a *asked) request(name string, cost int) {
-	org := principal.OrgID(strings.TrimRight(name, "0123456789"))
-	a.waiters[name] = a.ask(org, cost)
+	a.waiters[name] = a.ask(shareOf(name), cost)
 	a.names = append(a.names, name)
 }
 
@@ -36,7 +41,7 @@ func (a *asked) running() string {
 }
 
 func (a *asked) end(name string) {
-	a.leave(principal.OrgID(strings.TrimRight(name, "0123456789")))
+	a.leave(shareOf(name))
 	for i, n := range a.names {
 		if n == name {
 			a.names = append(a.names[:i:i], a.names[i+1:]...)
@@ -82,19 +87,58 @@ func TestDecoderSlots(t *testing.T) {
 	}
 }
 
+// TestDecoderSlotsOfPublicKeys: requests with the public key of an organization do not keep its private keys waiting.
+func TestDecoderSlotsOfPublicKeys(t *testing.T) {
+	a := &asked{decoderSlots: newDecoderSlots(2), waiters: map[string]*waiter{}}
+	for i := range 20 {
+		a.request(fmt.Sprint("shop!", i), 100)
+	}
+	a.request("shop0", 100)
+	a.request("shop1", 100)
+	if got, want := a.running(), "shop!0 shop!1 shop0"; got != want {
+		t.Fatalf("running %q, want %q", got, want)
+	}
+	a.end("shop0")
+	a.end("shop!0")
+	if got, want := a.running(), "shop!1 shop!2 shop1"; got != want {
+		t.Errorf("running %q, want %q", got, want)
+	}
+	l := newLargeQueue()
+	if w, full := l.ask(shareOf("shop!"), 1); w != nil || full {
+		t.Fatal("the first large body waits")
+	}
+	for range largeWaitingOrg {
+		if _, full := l.ask(shareOf("shop!"), 1000); full {
+			t.Fatal("a large body is refused")
+		}
+	}
+	if _, full := l.ask(shareOf("shop!"), 1000); !full {
+		t.Error("large bodies with a public key have no bound")
+	}
+	private, full := l.ask(shareOf("shop"), 1000)
+	if full {
+		t.Fatal("the private key is refused because of the public one")
+	}
+	l.leave()
+	l.leave()
+	if !private.done {
+		t.Error("the private key waits behind more than one body of the public key")
+	}
+}
+
 // TestWithdrawAfterGrant: if a slot is granted to a request that is just giving up, the next request gets it.
 func TestWithdrawAfterGrant(t *testing.T) {
 	s := newDecoderSlots(1)
-	if s.ask("a", 1) != nil {
+	if s.ask(shareOf("a"), 1) != nil {
 		t.Fatal("the first has to wait")
 	}
-	gone, next := s.ask("a", 1), s.ask("a", 1)
-	s.leave("a")
+	gone, next := s.ask(shareOf("a"), 1), s.ask(shareOf("a"), 1)
+	s.leave(shareOf("a"))
 	s.withdraw(gone)
 	if !gone.done || !next.done {
 		t.Errorf("granted %t, passed on %t", gone.done, next.done)
 	}
-	s.leave("a")
+	s.leave(shareOf("a"))
 	if inUse, _ := s.state(); inUse != 0 {
 		t.Errorf("%d slots leaked", inUse)
 	}
@@ -103,15 +147,15 @@ func TestWithdrawAfterGrant(t *testing.T) {
 // TestDecoderSlotTimesOut: a request that waits for a slot answers at its time limit.
 func TestDecoderSlotTimesOut(t *testing.T) {
 	g := &Gateway{decoders: newDecoderSlots(1), limits: Limits{Request: time.Millisecond}}
-	if fail := g.decoderSlot(t.Context(), "a", 1); fail != nil {
+	if fail := g.decoderSlot(t.Context(), shareOf("a"), 1); fail != nil {
 		t.Fatal(fail)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), g.limits.Request)
 	defer cancel()
-	if fail := g.decoderSlot(ctx, "a", 1); fail == nil || fail.Tag != apierr.IngestRequestTimeout || fail.RetryAfterSeconds() != 5 {
+	if fail := g.decoderSlot(ctx, shareOf("a"), 1); fail == nil || fail.Tag != apierr.IngestRequestTimeout || fail.RetryAfterSeconds() != 5 {
 		t.Errorf("%v", fail)
 	}
-	g.decoders.leave("a")
+	g.decoders.leave(shareOf("a"))
 	if inUse, waiting := g.decoders.state(); inUse != 0 || waiting != 0 {
 		t.Errorf("%d in use, %d wait", inUse, waiting)
 	}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/svc-observability/svc/server/ingest/fair"
 	"github.com/svc-observability/svc/server/limits"
-	"github.com/svc-observability/svc/server/principal"
 )
 
 const (
@@ -15,37 +14,37 @@ const (
 	smallColumns = 64 << 20
 	// freeFrom is the memory of a request from which the process returns the memory to the system at once.
 	freeFrom = 32 << 20
-	// largeWaitingOrg and largeWaiting bound the waiting bodies of one organization and of all. A body takes about a second, so
+	// largeWaitingOrg and largeWaiting bound the waiting bodies of one share and of all. A body takes about a second, so
 	// the last one is answered well within Limits.Request.
 	largeWaitingOrg = limits.LargeBodiesOfOrganization
 	largeWaiting    = limits.LargeBodiesWaiting
 )
 
 // largeQueue lets one large body through at a time. Their memory is then bounded once for the process, and they do not hold up small
-// bodies. Organizations take turns by bytes.
+// bodies. Shares take turns by bytes.
 type largeQueue struct {
 	mu      sync.Mutex
 	busy    bool
-	waits   map[principal.OrgID]int
+	waits   map[share]int
 	waiting fair.Queue[*waiter]
 }
 
-func newLargeQueue() *largeQueue { return &largeQueue{waits: map[principal.OrgID]int{}} }
+func newLargeQueue() *largeQueue { return &largeQueue{waits: map[share]int{}} }
 
 // ask takes the place at once, or returns the waiter that will get it. full means that too many bodies wait already.
-func (l *largeQueue) ask(org principal.OrgID, cost int) (w *waiter, full bool) {
+func (l *largeQueue) ask(of share, cost int) (w *waiter, full bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.busy {
 		l.busy = true
 		return nil, false
 	}
-	if l.waits[org] >= largeWaitingOrg || l.waiting.Len() >= largeWaiting {
+	if l.waits[of] >= largeWaitingOrg || l.waiting.Len() >= largeWaiting {
 		return nil, true
 	}
-	l.waits[org]++
-	w = &waiter{org: org, granted: make(chan struct{})}
-	l.waiting.Push(string(org), int64(cost), w)
+	l.waits[of]++
+	w = &waiter{share: of, granted: make(chan struct{})}
+	l.waiting.Push(of.flow(), int64(cost), w)
 	return w, false
 }
 
@@ -64,8 +63,8 @@ func (l *largeQueue) withdraw(w *waiter) {
 		l.next()
 		return
 	}
-	l.waiting.Remove(string(w.org), w)
-	l.left(w.org)
+	l.waiting.Remove(w.share.flow(), w)
+	l.left(w.share)
 }
 
 func (l *largeQueue) next() {
@@ -74,13 +73,13 @@ func (l *largeQueue) next() {
 		l.busy = false
 		return
 	}
-	l.left(w.org)
+	l.left(w.share)
 	w.done = true
 	close(w.granted)
 }
 
-func (l *largeQueue) left(org principal.OrgID) {
-	if l.waits[org]--; l.waits[org] == 0 {
-		delete(l.waits, org)
+func (l *largeQueue) left(of share) {
+	if l.waits[of]--; l.waits[of] == 0 {
+		delete(l.waits, of)
 	}
 }

@@ -16,7 +16,8 @@ const (
 	IngestRequests = 1000
 	IngestTime     = 30 * time.Second
 	// LargeBody is the size after decompression from which bodies are decoded one at a time. At most LargeBodiesWaiting of them
-	// may wait, and at most LargeBodiesOfOrganization for one organization.
+	// may wait, and at most LargeBodiesOfOrganization with the public keys of one organization, and as many with its other
+	// keys.
 	LargeBody                 = 8 << 20
 	LargeBodiesWaiting        = 16
 	LargeBodiesOfOrganization = 4
@@ -43,7 +44,8 @@ func ingest() []Limit {
 		size("LargeBody", LargeBody, "Ingest requests of %s and more after decompression are decoded one at a time."),
 		lasts("LateInsert", LateInsert, "On a cluster, an insert that is repeated after %s looks for the rows that are stored already."),
 		count("LargeBodiesWaiting", LargeBodiesWaiting, "At most %s such large requests wait for their turn."),
-		count("LargeBodiesOfOrganization", LargeBodiesOfOrganization, "At most %s of the large requests that wait are of one organization."),
+		count("LargeBodiesOfOrganization", LargeBodiesOfOrganization,
+			"At most %s of the large requests that wait are of the public keys of one organization, and as many of its other keys."),
 		size("Queue", Queue, "The durable queue holds %s.").set("queue-max-bytes"),
 		size("QueueOfOrganization", QueueOfOrganization,
 			"One organization may have %s in the queue, or a quarter of the queue when that is less.").set("queue-max-bytes-per-org"),

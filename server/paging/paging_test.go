@@ -114,24 +114,40 @@ func TestSpanKey(t *testing.T) {
 	}
 }
 
+// roundTrip checks that a cursor that is read is written and read back as the same place.
+func roundTrip[K any](t *testing.T, cursor string, parse func(*string) (K, error), format func(K) string) {
+	t.Helper()
+	if k, err := parse(&cursor); err == nil {
+		if again, err := parse(ptr(format(k))); err != nil || !cmp.Equal(k, again) {
+			t.Errorf("%q is %v, which came back as %v, %v", cursor, k, again, err)
+		}
+	}
+}
+
+func pointed[K any](format func(K) string) func(*K) string {
+	return func(k *K) string { return format(*k) }
+}
+
 func FuzzParse(f *testing.F) {
-	f.Add("off_14")
-	f.Add(FormatTrace(TraceKey{Start: time.Unix(1, 2), TraceID: "0123456789abcdef0123456789abcdef"}))
-	f.Add(FormatLog(LogKey{Timestamp: time.Unix(1, 2), Record: "00112233445566778899aabbccddeeff", Copy: 1}))
+	at := time.Unix(1, 2)
+	for _, seed := range []string{
+		FormatOffset(40), FormatVersion(7), FormatChunk(8), FormatTrace(TraceKey{Start: at, TraceID: "0123456789abcdef0123456789abcdef"}),
+		FormatLog(LogKey{Timestamp: at, Record: "00112233445566778899aabbccddeeff", Copy: 1}), FormatSpan(SpanKey{Start: at, SpanID: "0123456789abcdef"}),
+		FormatSession(SessionKey{}), FormatEvent(EventKey{}),
+	} {
+		f.Add(seed)
+	}
 	f.Fuzz(func(t *testing.T, s string) {
 		if n, err := ParseOffset(&s); err == nil && FormatOffset(n) != s {
 			t.Errorf("offset %q is %d", s, n)
 		}
-		if k, err := ParseTrace(&s); err == nil {
-			if again, err := ParseTrace(ptr(FormatTrace(*k))); err != nil || !cmp.Equal(k, again) {
-				t.Errorf("trace key %v came back as %v, %v", k, again, err)
-			}
-		}
-		if k, err := ParseLog(&s); err == nil {
-			if again, err := ParseLog(ptr(FormatLog(*k))); err != nil || !cmp.Equal(k, again) {
-				t.Errorf("log key %v came back as %v, %v", k, again, err)
-			}
-		}
+		roundTrip(t, s, ParseVersion, FormatVersion)
+		roundTrip(t, s, ParseChunk, FormatChunk)
+		roundTrip(t, s, ParseTrace, pointed(FormatTrace))
+		roundTrip(t, s, ParseLog, pointed(FormatLog))
+		roundTrip(t, s, ParseSpan, pointed(FormatSpan))
+		roundTrip(t, s, ParseSession, pointed(FormatSession))
+		roundTrip(t, s, ParseEvent, pointed(FormatEvent))
 	})
 }
 
