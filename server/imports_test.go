@@ -42,7 +42,6 @@ var levels = map[string]int{
 	"server/bootstrap": 3, // an organization needs the store and hashes of auth
 	"server/services":  3,
 
-	"server/alerting":    2,
 	"server/auth":        2,
 	"server/diagnose":    2,
 	"server/idempotency": 2,
@@ -92,7 +91,6 @@ var sameLevel = map[[2]string]string{
 	{"server/oauth", "server/auth"}:          "OAuth tokens and sessions share their hashing",
 	{"server/ingest", "server/auth"}:         "the ingest endpoints ask for the credentials of ingest keys and connectors",
 	{"server/requestid", "server/principal"}: "the place that a request came from is part of its caller",
-	{"server/alerting", "server/query"}:      "alert conditions are queries",
 	{"ent", "gen"}:                           "the choices of a field are those of the contract",
 	{"server/apierr", "gen"}:                 "the tags are an enum of the contract",
 	{"server/contract", "gen"}:               "the options of the contract are generated messages",

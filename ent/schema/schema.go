@@ -51,11 +51,11 @@ type Row struct {
 	Noun string
 	// Get is a method that reads one row of an organization. Lock does so in a transaction and locks the row.
 	Get, Lock bool
-	// Event is the name of its audit entries, if it is the entity's name in the API.
+	// Event is set for entities whose audit entries carry the name that the entity has in the API.
 	Event bool
 	// Names gives fields other names in the store's struct.
 	Names map[string]string
-	// Types gives fields other Go types there. An enum without one gets a type with constants.
+	// Types gives fields other Go types in that struct. An enum that is not listed gets its own type with constants.
 	Types map[string]string
 	// Unread are fields that an insert writes and no method returns.
 	Unread []string

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestHangingDatabase checks that a known credential waits a moment once and then not at all. A credential that was never seen
-// waits for the answer.
+// TestHangingDatabase checks the waiting time when the database does not answer. A known credential waits a moment the first
+// time, and then not at all. An unknown credential waits for the answer.
 func TestHangingDatabase(t *testing.T) {
 	clock := time.Now()
 	hang := make(chan struct{})

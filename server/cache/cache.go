@@ -23,7 +23,7 @@ type entry[V any] struct {
 	until  time.Time
 }
 
-// New returns a cache whose values weigh at most so much together, in the caller's unit: bytes, rows or entries.
+// New returns a cache. most bounds the total weight of its values, in a unit that the caller chooses: bytes, rows or entries.
 func New[K comparable, V any](most int, now func() time.Time) *Cache[K, V] {
 	return &Cache[K, V]{most, now, otter.Must(&otter.Options[K, entry[V]]{
 		MaximumWeight: uint64(most), Weigher: func(_ K, e entry[V]) uint32 { return uint32(e.weight) },

@@ -73,7 +73,7 @@ func New(r Readers) *Engine { return &Engine{r} }
 // Period is a time range.
 type Period struct{ Start, End time.Time }
 
-// Until is the period of equal length that ends at a time.
+// Until returns the period of the same length that ends at the given time.
 func (p Period) Until(end time.Time) Period { return Period{end.Add(-p.length()), end} }
 
 // Before is the period of equal length before this one.

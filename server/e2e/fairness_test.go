@@ -78,10 +78,10 @@ func startFlood(tb testing.TB, cfg loadtest.Config, nice int) (wait func() strin
 // compared are measured in turns, and the medians count.
 const fairnessRounds = 4
 
-// BenchmarkFairness measures how long one organization waits for its acknowledgements: alone, beside as many programs that only
-// use the processors at the server's own priority, and beside the floods of another organization that sends as much as it can.
-// Generators and server share the processors of the machine, so the generators of the floods are processes of the lowest
-// priority. It reports medians over the rounds; the log has the single values.
+// BenchmarkFairness measures how long one organization waits for its acknowledgements: alone, beside programs that keep the
+// processors busy at the server's own priority, and beside the floods of another organization. Generators and server share the
+// processors of the machine, so the generators of the floods are processes of the lowest priority. It reports medians over the
+// rounds; the log has the single values.
 func BenchmarkFairness(b *testing.B) {
 	for b.Loop() {
 		p := testkit.StartProcess(b, filepath.Join(b.TempDir(), "data"), "--queue-max-bytes", "1GiB")

@@ -243,7 +243,7 @@ func TestOIDCInBrowser(t *testing.T) {
 			if !strings.Contains(fmt.Sprint(got.Seen["other"]), "another email address") {
 				t.Errorf("an invitation of somebody else: %v", got.Seen)
 			}
-			// An unverified address does not make a person that user.
+			// A provider that has not verified an email address cannot sign a person in with it.
 			joined := restClient{t, s, s.APIKey}
 			st := openStore(t, s)
 			if _, err := st.UserByEmail(t.Context(), "unverified@joins.example"); err == nil {

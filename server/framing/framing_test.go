@@ -221,7 +221,7 @@ func TestAccepted(t *testing.T) {
 	}
 }
 
-// TestLongHead: net/http answers a head that is too long, also one without an end.
+// TestLongHead: net/http answers a head that is too long, even if the head never ends.
 func TestLongHead(t *testing.T) {
 	for _, head := range []string{"GET / HTTP/1.1\r\n" + host + "A: " + strings.Repeat("x", 300<<10) + "\r\n\r\n", strings.Repeat("x", 2<<20)} {
 		if _, answers := serve([]byte(head), 4096, true); !strings.HasPrefix(answers, "HTTP/1.1 431") {

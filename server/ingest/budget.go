@@ -6,8 +6,8 @@ import (
 	"github.com/svc-observability/svc/server/apierr"
 )
 
-// budget bounds the memory of bodies. An organization may hold as much as it leaves free: half of the budget if it is alone, a
-// third if two organizations take all they can, and so on. Some memory therefore stays free for others, however many
+// budget bounds the memory of bodies. An organization may hold as many bytes as it leaves free: half of the budget if it is
+// alone, a third if two organizations take all they can, and so on. Some memory therefore stays free for others, however many
 // organizations flood. The public keys of an organization count as an organization of their own.
 type budget struct {
 	limit int

@@ -13,8 +13,8 @@ const (
 	SessionRetention      = 30 * Day
 	ProductEventRetention = 365 * Day
 	ErrorRetention        = 90 * Day
-	// RollupRetention is that of the counts by minute and hour that services, the service map and charts are read from, and of the
-	// catalogs of metrics and attribute keys.
+	// RollupRetention is the retention of the counts by minute and hour, which serve reads of services, the service map and charts.
+	// It also holds for the catalogs of metrics and attribute keys.
 	RollupRetention = 90 * Day
 	// ClockAhead is how far in the future of the server's clock telemetry may be dated.
 	ClockAhead = 24 * time.Hour

@@ -11,13 +11,13 @@ const InsertsFail = 5 * time.Second
 // The parts of the shutdown timeout, in percent from its beginning, until which the steps of a stop must have ended. A step that
 // ends earlier leaves its time to the next one. The last percents are left for the end of the process.
 const (
-	// StopRequests is for open requests.
+	// StopRequests is the part for open requests.
 	StopRequests = 40
-	// StopBacklog is for telemetry that is in the queue and not in the warehouse.
+	// StopBacklog is the part for telemetry that is in the queue and not in the warehouse.
 	StopBacklog = 65
-	// StopSaves is for usage counts, outcomes and the other parts of the server.
+	// StopSaves is the part for usage counts, outcomes and the other parts of the server.
 	StopSaves = 75
-	// StopEngine is for the embedded engine and the database.
+	// StopEngine is the part for the embedded engine and the database.
 	StopEngine = 95
 )
 

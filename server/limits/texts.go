@@ -8,9 +8,9 @@ const (
 	AttributeValue     = 64 << 10
 	LogBody            = 1 << 20
 	TelemetryNameBytes = 1 << 10
-	// TelemetryTextBytes is for the message of a status, a trace state and the description of a metric.
+	// TelemetryTextBytes bounds the message of a status, a trace state and the description of a metric.
 	TelemetryTextBytes = 16 << 10
-	// ItemElements is for the events of a span, its links, and the exemplars of a data point.
+	// ItemElements bounds the events of a span, its links, and the exemplars of a data point.
 	ItemElements = 1024
 )
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestOversubscribe: the scheduler gets more places, which the number of processors does not count, and not where the operator has chosen.
+// TestOversubscribe: the scheduler gets more places, unless the operator has set GOMAXPROCS. Count does not include them.
 func TestOversubscribe(t *testing.T) {
 	n := runtime.GOMAXPROCS(0)
 	defer runtime.GOMAXPROCS(n)

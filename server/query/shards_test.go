@@ -133,7 +133,7 @@ func TestEveryPlanIsChecked(t *testing.T) {
 	}
 }
 
-// inDemo puts values of the demo into a statement: a service, and for a statement about a metric a metric of its type.
+// inDemo puts values of the demo into a statement: a service and, if the statement is about a metric, a metric of its type.
 func inDemo(t *testing.T, bed *shardtest.Bed, s sqlbuild.Statement) sqlbuild.Statement {
 	metric := ""
 	for _, table := range []string{"metrics_gauge", "metrics_sum", "metrics_histogram", "metrics_exponential_histogram", "metrics_summary"} {

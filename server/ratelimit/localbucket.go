@@ -22,7 +22,7 @@ type LocalBuckets struct {
 	full map[string]time.Time
 }
 
-// NewLocalBuckets returns buckets, at most so many of which are kept.
+// NewLocalBuckets returns buckets. It keeps at most the given number of them.
 func NewLocalBuckets(most int, now func() time.Time) *LocalBuckets {
 	return &LocalBuckets{most: most, now: now, full: map[string]time.Time{}}
 }

@@ -41,7 +41,7 @@ type RedisBuckets struct {
 	name   string
 }
 
-// Buckets returns buckets. Buckets of one name and key are the same bucket.
+// Buckets returns buckets under a name. All processes share the bucket of a name and key.
 func (c *Client) Buckets(name string) *RedisBuckets { return &RedisBuckets{client: c, name: name} }
 
 // Take takes one attempt from every bucket. If one is empty, it takes none, and wait is the time until each has an attempt. ok is false

@@ -13,9 +13,9 @@ import (
 	"github.com/svc-observability/svc/server/apierr"
 )
 
-// canonical returns the URL with a RawPath whose segments are escaped in one way, and the family of the path. The gateway compares
-// literal segments as they are written, and decodes a path twice when RawPath is empty. It would also take an empty segment, which a
-// trailing slash makes, for the value of a parameter: the family of such a path is empty.
+// canonical returns the URL with a RawPath whose segments are escaped in one way, and the family of the path. The gateway
+// compares literal segments as they are written, and decodes a path twice when RawPath is empty. It would also accept an empty
+// segment, as after a trailing slash, as the value of a parameter. So the family of such a path is empty.
 func canonical(u *url.URL) (_ *url.URL, family string) {
 	path := u.EscapedPath()
 	if strings.HasSuffix(path, "/") || strings.Contains(path, "//") {

@@ -16,7 +16,7 @@ type MigrationStatus struct {
 	Name      string
 	Applied   bool
 	AppliedAt time.Time
-	// Changed says that the migration differs from the one that was applied.
+	// Changed is true when the migration differs from the one that was applied.
 	Changed bool
 }
 

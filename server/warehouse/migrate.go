@@ -20,7 +20,7 @@ type MigrationStatus struct {
 	Title     string
 	Applied   bool
 	AppliedAt time.Time
-	// Changed says that the statement differs from the one that was applied.
+	// Changed is true when the statement differs from the one that was applied.
 	Changed bool
 	// Upgrade is true when the warehouse held telemetry before the statement was applied.
 	Upgrade bool

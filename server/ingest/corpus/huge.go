@@ -75,7 +75,7 @@ func (m maker) huge() []Case {
 	many = append(many, gzip(otlp.Logs, "50 million empty scopes", func() []byte { return nest(repeat(50<<20, 0x12, 0), 1) }, TooLarge, items)...)
 	many = append(many, gzip(otlp.Metrics, "50 million groups", func() []byte { return repeat(50<<20, 0x93, 0x3f) }, BadRequest, "not valid OTLP")...)
 	many = append(many, gzip(otlp.Traces, "40 million empty spans", func() []byte { return nest(repeat(40<<20, 0x12, 0), 1, 2) }, TooLarge, items)...)
-	// Uncompressed: the 20 MiB of a body hold a million and a half spans with nothing but ids.
+	// An uncompressed body of 20 MiB holds one and a half million spans that have only ids.
 	many = append(many, Case{
 		Name: "huge: 1.4 million spans of a letter each", Make: func() []byte { return nest(bytes.Repeat(nest(text(5, "x"), 2), 1_400_000), 1, 2) }, Want: OK,
 		Message: "must be 16 bytes", Rejected: 1_400_000,

@@ -12,8 +12,8 @@ import (
 const (
 	headerSize  = 10
 	trailerSize = 8
-	// slack is how far one step of the fast loop may write: the longest match, plus the bytes that copying by words writes beyond
-	// it.
+	// slack is the number of bytes that one step of the fast loop may write: the longest match, plus the bytes beyond it that
+	// copying by words writes.
 	slack = 258 + 8
 )
 

@@ -61,7 +61,7 @@ type Store interface {
 	PutOutcomes(ctx context.Context, node string, all []History) error
 	// Outcomes returns the history of the key that was last put, oldest outcome first.
 	Outcomes(ctx context.Context, node string, key Key) ([]Outcome, error)
-	// DeleteOutcomes deletes histories of all nodes that were last put before that time.
+	// DeleteOutcomes deletes the histories, of all nodes, that were last saved before the given time.
 	DeleteOutcomes(ctx context.Context, before time.Time) error
 }
 

@@ -142,7 +142,7 @@ func (p *Pipeline) grow(c *cut) bool {
 	return more
 }
 
-// handedOn records that the inserter now has the records. From here on their age counts there.
+// handedOn records that the inserter now has the records. From now on, the inserter measures their age.
 func (p *Pipeline) handedOn() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -21,7 +21,7 @@ func Period(start, end time.Time) TimeRange {
 // Length is the time from the start to the end.
 func (w TimeRange) Length() time.Duration { return w.To.Sub(w.From) }
 
-// Until is the period of equal length that ends at a time.
+// Until returns the period of the same length that ends at the given time.
 func (w TimeRange) Until(end time.Time) TimeRange { return Period(end.Add(-w.Length()), end) }
 
 // Before is the period of equal length before this one.

@@ -269,7 +269,7 @@ func attempt(list []happening, steps int, within time.Duration) (best []happenin
 		}
 	}
 	try(nil)
-	// The group is the group of the first event at its time, in the order of the list.
+	// Of several events at the time of the first step, the first one in the list gives the group.
 	if len(best) > 0 {
 		for _, x := range list {
 			if x.at.Equal(best[0].at) && x.steps[0] == 0 {

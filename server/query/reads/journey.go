@@ -113,7 +113,7 @@ func (s *Step) Name() string {
 	}
 }
 
-// NewKeyBy reads what a funnel or a path counts. The default is persons.
+// NewKeyBy reads the unit that a funnel or a path counts. The default is persons.
 func NewKeyBy(s *string) query.KeyBy {
 	if s == nil {
 		return query.ByPerson

@@ -26,7 +26,7 @@ const (
 	NamedEvent       Named = "product event"
 )
 
-// NameList asks for the names of a kind.
+// NameList is a request for the names of one kind.
 type NameList struct {
 	Window  query.Window
 	Kind    Named

@@ -95,7 +95,7 @@ func demoCases(w query.Window, values map[string]string) map[string]sqlbuild.Sta
 
 var plainly = regexp.MustCompile(`FROM (\w+)`)
 
-// demoValues are values of the demo, by the words with which the names or values of parameters end.
+// demoValues returns values of the demo. A key is the word with which the name or the value of a parameter ends.
 func demoValues(t *testing.T, bed *shardtest.Bed) map[string]string {
 	values := map[string]string{
 		"service": "checkout", "service_name": "checkout", "service_names": "checkout", "services": "support-agent",

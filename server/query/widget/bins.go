@@ -72,7 +72,8 @@ func (j *job) heat(t *query.Timeseries) {
 	}
 }
 
-// heatOfGroups has a column for each value of the first field and a row for each one of the second, or of the queries.
+// heatOfGroups makes a heat map of groups: a column for each value of the first field, and a row for each value of the second
+// field, or for each query.
 func (j *job) heatOfGroups(b *query.Breakdown) {
 	j.out.Kind, j.out.Heatmap = "heatmap", &svcv2.WidgetHeatmap{}
 	named := func(s string) string {

@@ -29,8 +29,8 @@ import (
 // Org is the organization that owns the telemetry.
 const Org = "org_shards"
 
-// plain is the database to which the plain tables move. The shards take their place in the main database, for which the row policies
-// let svc read.
+// plain is the database to which the plain tables move. The shards take their place in the main database, because the row
+// policies let svc read only there.
 const plain = "plain"
 
 // The engine does not listen on this port.

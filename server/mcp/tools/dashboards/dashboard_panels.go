@@ -23,7 +23,8 @@ func drawings() []string {
 	return ids
 }
 
-// allPanels are the panel types that agents can name: the visualizations of the API, with the drawings instead of chart.
+// allPanels lists the panel types that agents can name: the visualizations of the API. Instead of chart, it has the ways to draw
+// one.
 func allPanels() []string {
 	return append(drawings(), slices.DeleteFunc(panelTypes(), func(v string) bool { return v == "chart" })...)
 }

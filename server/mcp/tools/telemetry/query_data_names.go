@@ -8,8 +8,8 @@ import (
 	"github.com/svc-observability/svc/server/mcp/tool"
 )
 
-// resolveNames looks up the meaning of names that a call leaves ambiguous. A span name that no span has exactly is taken as a
-// part of names. An attribute that only resources have is taken as a resource attribute.
+// resolveNames looks up the meaning of names that a call leaves ambiguous. If no span has exactly the given name, the name is
+// matched as a part of span names. If only resources have the given attribute, it is read as a resource attribute.
 func resolveNames(ctx context.Context, s *tool.Clients, a *queryDataArgs, w tool.TimeRange) error {
 	source := a.Source
 	key := a.AttributeKey
