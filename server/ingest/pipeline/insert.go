@@ -37,13 +37,14 @@ func (p *Pipeline) insertAll() {
 	}
 }
 
-// measure notes how many rows a second the warehouse stores. Small cuts tell little about large ones.
+// measure notes how many rows a second the warehouse stores. Small cuts tell little about large ones. The rate falls at once and
+// rises slowly, because others wait for a cut that is too large.
 func (p *Pipeline) measure(rows int, took time.Duration) {
-	if rows < p.cfg.LaneRows/5 || took <= 0 {
+	if rows < p.cfg.LaneRows/10 || took <= 0 {
 		return
 	}
 	rate := int64(float64(rows) / took.Seconds())
-	if old := p.rate.Load(); old > 0 {
+	if old := p.rate.Load(); old > 0 && old < rate {
 		rate = (old + rate) / 2
 	}
 	p.rate.Store(max(rate, 1))

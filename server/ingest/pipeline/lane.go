@@ -209,10 +209,11 @@ func (p *Pipeline) laneTurn(c *cut, l *lane) bool {
 
 // turnFull bounds a cut while lanes are open, so that the next turn comes soon.
 func (p *Pipeline) turnFull(c *cut) bool {
-	bound := min(p.cfg.LaneRows, p.cfg.MaxRows)
+	bound := p.cfg.LaneRows / 5 // until the rate is known
 	if rate := p.rate.Load(); rate > 0 {
-		bound = min(bound, max(int(rate), p.cfg.LaneRows/5))
+		bound = min(p.cfg.LaneRows, max(int(rate), p.cfg.LaneRows/10))
 	}
+	bound = min(bound, p.cfg.MaxRows)
 	return c.batch.Rows() >= bound || c.batch.Bytes() >= p.cfg.MaxBytes
 }
 
