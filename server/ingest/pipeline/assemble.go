@@ -35,12 +35,24 @@ func (c *cut) take(pos, next queue.Position, at time.Time) {
 func (p *Pipeline) full(c *cut) bool { return c.batch.Rows() >= p.cfg.MaxRows || p.brimful(c) }
 
 func (p *Pipeline) brimful(c *cut) bool {
+	rows := c.batch.Rows()
+	return rows >= growth*p.cfg.MaxRows || rows >= p.cfg.MaxRows/10 && rows >= p.mostRows() || c.batch.Bytes() >= p.cfg.MaxBytes || p.resumed(c, p.cursor)
+}
+
+// othersSince is the time for which the pipeline expects records of several owners after it has seen them.
+const othersSince = 10 * time.Minute
+
+// mostRows bounds a cut. A record of one owner that waits behind two cuts of another still becomes queryable in time. Owners who are alone
+// get the largest cuts, which cost the warehouse least.
+func (p *Pipeline) mostRows() int {
 	most := growth * p.cfg.MaxRows
-	if rate := p.rate.Load(); rate > 0 {
-		// A record behind two such cuts still becomes queryable in time.
-		most = min(most, max(int(rate+rate/2), p.cfg.MaxRows/2))
+	if p.mixed.IsZero() || time.Since(p.mixed) > othersSince {
+		return most
 	}
-	return c.batch.Rows() >= most || c.batch.Bytes() >= p.cfg.MaxBytes || p.resumed(c, p.cursor)
+	if rate := p.rate.Load(); rate > 0 {
+		return min(most, max(int(rate+rate/2), p.cfg.MaxRows/10))
+	}
+	return p.cfg.MaxRows / 5
 }
 
 // resumed reports whether the cut has the last records of earlier runs, up to the place of its cursor.

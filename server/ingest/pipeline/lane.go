@@ -57,6 +57,12 @@ const turnTime = 500 * time.Millisecond
 // for the owner of most of the backlog. The set of lanes does not change while the cut has records, because it decides which
 // records belong to the cut.
 func (p *Pipeline) divert(c *cut, owner string, appended time.Time) bool {
+	if owner != p.owner {
+		if p.owner != "" {
+			p.mixed = appended
+		}
+		p.owner = owner
+	}
 	if p.laned(owner) {
 		return true
 	}

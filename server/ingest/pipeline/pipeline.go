@@ -205,6 +205,9 @@ type Pipeline struct {
 	lanes    []*lane
 	laneNext bool
 	caughtUp bool
+	// owner is the owner of the last record. mixed is the time of the last record whose owner was not that of the record before.
+	owner string
+	mixed time.Time
 	looked   time.Time
 	reader   *queue.Reader
 	readerAt queue.Position
