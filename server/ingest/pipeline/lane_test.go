@@ -279,7 +279,7 @@ func TestLanesThroughCrashes(t *testing.T) {
 		run++
 		w := newWarehouse(t)
 		seed := rapid.Uint64().Draw(rt, "seed")
-		random := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // a test's dice
+		random := rand.New(rand.NewPCG(seed, 1))
 		var failing atomic.Int64
 		var calls atomic.Int64
 		flaky := func(string) error {

@@ -206,8 +206,8 @@ type Pipeline struct {
 	laneNext bool
 	caughtUp bool
 	// owner is the owner of the last record. mixed is the time of the last record whose owner was not that of the record before.
-	owner string
-	mixed time.Time
+	owner    string
+	mixed    time.Time
 	looked   time.Time
 	reader   *queue.Reader
 	readerAt queue.Position
