@@ -31,8 +31,13 @@ var (
 	queueSyncs      = metricname.Desc("queue_syncs_total", "Calls of fdatasync.")
 	queueDamaged    = metricname.Desc("queue_damaged_ranges", "Damaged ranges found in the durable queue.")
 	oldestUnflushed = metricname.Desc("oldest_unflushed_seconds", "Age of the oldest acknowledged request that is not yet in the warehouse.")
-	storedRows      = metricname.Desc("stored_rows_total", "Rows inserted into the warehouse.", "table")
-	storedItems     = metricname.Desc(
+	oldestOutside   = metricname.Desc(
+		"oldest_unflushed_outside_lanes_seconds",
+		"Age of the oldest acknowledged request that is not yet in the warehouse, without the organizations whose backlog has a lane.",
+	)
+	lanes       = metricname.Desc("lanes", "Organizations whose backlog has a lane: it is stored beside the data of the others.")
+	storedRows  = metricname.Desc("stored_rows_total", "Rows inserted into the warehouse.", "table")
+	storedItems = metricname.Desc(
 		"stored_items_total",
 		"Items in the warehouse that this run accepted. When nothing is unflushed, these and the refused items are the accepted ones of svc_ingest_items_total.",
 		"signal",
@@ -78,6 +83,8 @@ func (c QueueCollector) Collect(ch chan<- prometheus.Metric) {
 	count(queueSyncs, float64(q.Syncs))
 	gauge(queueDamaged, float64(q.Damaged))
 	gauge(oldestUnflushed, p.OldestUnflushed.Seconds())
+	gauge(oldestOutside, p.OldestOutsideLanes.Seconds())
+	gauge(lanes, float64(p.Lanes))
 	for table, rows := range p.Rows {
 		count(storedRows, float64(rows), table)
 	}

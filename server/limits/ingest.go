@@ -31,6 +31,11 @@ const (
 	QueueOfOrganization = 1 << 30
 	// QueueWaiting bounds the requests, with their decoded form, that wait for the disk.
 	QueueWaiting = 64 << 20
+
+	// An organization whose unread telemetry in the queue is older than LaneAge and larger than LaneBytes is stored beside the others.
+	LaneAge   = time.Second
+	LaneBytes = 4 << 20
+	Lanes     = 8
 )
 
 func ingest() []Limit {
@@ -50,5 +55,8 @@ func ingest() []Limit {
 		size("QueueOfOrganization", QueueOfOrganization,
 			"One organization may have %s in the queue, or a quarter of the queue when that is less.").set("queue-max-bytes-per-org"),
 		size("QueueWaiting", QueueWaiting, "Requests of %s in all, counted with their decoded form, may wait for the disk."),
+		lasts("LaneAge", LaneAge, "When telemetry waits in the queue for more than %s, the organization with most of the bytes is stored beside the others."),
+		size("LaneBytes", LaneBytes, "That happens only to an organization with %s or more in the queue."),
+		count("Lanes", Lanes, "At most %s organizations are stored beside the others at the same time."),
 	}
 }

@@ -10,39 +10,79 @@ import (
 // readRetry is the pause after a failure to read the log or to quarantine a record.
 const readRetry = time.Second
 
-// cut is a range of the log with the batch made from it.
+// cut is a span of the log with the batch made from it.
 type cut struct {
-	from, to queue.Position
-	batch    Batch
-	records  int
+	span
+	batch   Batch
+	records int
+	// before and after are the places when the cut's first record is next, and once the cut is stored.
+	before, after places
 	// first is the time when the first record was added; oldest is the time when it was appended to the log.
 	first  time.Time
 	oldest time.Time
+}
+
+// take notes a record that is now part of the cut.
+func (c *cut) take(pos, next queue.Position, at time.Time) {
+	if c.records == 0 {
+		c.from, c.first, c.oldest = pos, time.Now(), at
+	}
+	c.records++
+	c.to = next
 }
 
 // full says that the batch is worth an insert. brimful says that it must not grow any more.
 func (p *Pipeline) full(c *cut) bool { return c.batch.Rows() >= p.cfg.MaxRows || p.brimful(c) }
 
 func (p *Pipeline) brimful(c *cut) bool {
-	return c.batch.Rows() >= growth*p.cfg.MaxRows || c.batch.Bytes() >= p.cfg.MaxBytes || p.resumed(c)
+	rows := c.batch.Rows()
+	return rows >= growth*p.cfg.MaxRows || rows >= p.cfg.MaxRows/10 && rows >= p.mostRows() || c.batch.Bytes() >= p.cfg.MaxBytes || p.resumed(c, p.cursor)
 }
 
-// resumed reports whether the cut has the last records of earlier runs.
-func (p *Pipeline) resumed(c *cut) bool {
-	return c.records > 0 && c.from.Before(p.resumeTo) && !p.cursor.Before(p.resumeTo)
+// othersSince is the time for which the pipeline expects records of several owners after it has seen them.
+const othersSince = 10 * time.Minute
+
+// mostRows bounds a cut. A record of one owner that waits behind two cuts of another still becomes queryable in time. Owners who are alone
+// get the largest cuts, which cost the warehouse least.
+func (p *Pipeline) mostRows() int {
+	most := growth * p.cfg.MaxRows
+	if p.mixed.IsZero() || time.Since(p.mixed) > othersSince {
+		return most
+	}
+	if rate := p.rate.Load(); rate > 0 {
+		return min(most, max(int(rate+rate/2), p.cfg.MaxRows/10))
+	}
+	return p.cfg.MaxRows / 5
 }
 
-// assemble takes the records in log order and cuts them into batches. While one batch is inserted, the next one fills. When that
+// resumed reports whether the cut has the last records of earlier runs, up to the place of its cursor.
+func (p *Pipeline) resumed(c *cut, at queue.Position) bool {
+	return c.records > 0 && c.from.Before(p.resumeTo) && !at.Before(p.resumeTo)
+}
+
+// assemble takes the records in log order, or from several cursors, and cuts them into batches. While one batch is inserted, the next one fills. When that
 // is full too, records wait in memory up to the bound. Beyond the bound they wait in the log only.
 func (p *Pipeline) assemble() {
 	defer close(p.cuts)
-	defer p.closeReader()
+	defer func() {
+		p.closeReader()
+		for _, l := range p.lanes {
+			p.closeLane(l)
+		}
+	}()
 	if !p.resume() {
 		return
 	}
 	for {
 		c := p.nextCut()
-		if c == nil || !p.gather(c) {
+		switch {
+		case c == nil:
+			return
+		case len(p.lanes) > 0:
+			if !p.takeTurns(c) {
+				return
+			}
+		case !p.gather(c):
 			return
 		}
 	}
@@ -66,7 +106,7 @@ func (p *Pipeline) gather(c *cut) bool {
 		// Asked before the look for records: Close promises to insert the records that were committed before it.
 		stopping := p.stopping()
 		more := true
-		for more && !p.full(c) && !p.aged(c) && p.ctx.Err() == nil {
+		for more && len(p.lanes) == 0 && !p.full(c) && !p.aged(c) && p.ctx.Err() == nil {
 			var err error
 			if more, err = p.fill(c); err != nil {
 				p.logger.Error("queue not readable, trying again", slog.Any("error", err))
@@ -76,17 +116,14 @@ func (p *Pipeline) gather(c *cut) bool {
 				more = !p.stopping()
 			}
 		}
+		if len(p.lanes) > 0 {
+			return p.takeTurns(c)
+		}
 		if stopping && c.records == 0 {
 			return false
 		}
 		if stopping || p.brimful(c) {
-			select {
-			case p.cuts <- c:
-				p.handedOn()
-				return true
-			case <-p.ctx.Done():
-				return false
-			}
+			return p.handOn(c)
 		}
 		// A full or aged batch goes as soon as the inserter is free, and grows until then. A slow warehouse needs fewer and
 		// larger inserts.
@@ -102,6 +139,7 @@ func (p *Pipeline) gather(c *cut) bool {
 			}
 		}
 		timer.Reset(wait)
+		c.after = p.places()
 		select {
 		case ready <- c:
 			p.handedOn()
@@ -112,6 +150,18 @@ func (p *Pipeline) gather(c *cut) bool {
 		case <-p.ctx.Done():
 			return false
 		}
+	}
+}
+
+// handOn gives the cut to the inserter, and waits until it is free. It returns false if the pipeline gives up.
+func (p *Pipeline) handOn(c *cut) bool {
+	c.after = p.places()
+	select {
+	case p.cuts <- c:
+		p.handedOn()
+		return true
+	case <-p.ctx.Done():
+		return false
 	}
 }
 
@@ -165,19 +215,27 @@ func (p *Pipeline) resume() bool {
 		}
 		err := p.rebuild(c, *in)
 		if err == nil {
-			p.cursor = in.To
-			select {
-			case p.cuts <- c:
-				return true
-			case <-p.ctx.Done():
-				return false
-			}
+			p.moveTo(in)
+			return p.handOn(c)
 		}
 		p.logger.Error("queue not readable, trying again", slog.Any("error", err))
 		c.batch.Reset()
 		p.free <- c.batch
 		if !p.sleep(readRetry) {
 			return false
+		}
+	}
+}
+
+// moveTo moves the cursor of the recorded range behind it.
+func (p *Pipeline) moveTo(in *intent) {
+	if in.Pick.Owner == "" {
+		p.cursor = in.To
+		return
+	}
+	for _, l := range p.lanes {
+		if l.owner == in.Pick.Owner {
+			l.at = in.To
 		}
 	}
 }

@@ -15,16 +15,44 @@ import (
 	"github.com/svc-observability/svc/server/ingest/queue"
 )
 
-// checkpoint is the durable state. Everything before Done is stored. If Intent is set, some tables of that range may be stored.
+// checkpoint is the durable state. Everything before Done is stored. If Intent is set, some tables of that span may be stored. With
+// lanes, more is stored: see places.
 type checkpoint struct {
 	Log    string         `json:"log"`
 	Done   queue.Position `json:"done"`
 	Intent *intent        `json:"intent,omitempty"`
+	// Main is the place of the main cursor while there are lanes.
+	Main  queue.Position `json:"main,omitzero"`
+	Lanes []mark         `json:"lanes,omitempty"`
+}
+
+// storedCheckpoint is the form in the file. Without lanes it is the form of version 1, which older programs read too. An older
+// program that finds lanes begins at Done: it loses nothing, and stores the rows between Done and the marks twice. It must not see
+// an intent beside lanes, because it would regard everything before the end of the intent as stored.
+type storedCheckpoint struct {
+	checkpoint
+	LaneIntent *intent `json:"lane_intent,omitempty"`
+}
+
+func (c checkpoint) places() places {
+	if len(c.Lanes) == 0 {
+		return places{Main: c.Done}
+	}
+	return places{Main: c.Main, Lanes: c.Lanes}
+}
+
+// move records which records are stored.
+func (c *checkpoint) move(to places) {
+	c.Done, c.Lanes, c.Main = to.done(), to.Lanes, queue.Position{}
+	if len(to.Lanes) > 0 {
+		c.Main = to.Main
+	}
 }
 
 type intent struct {
 	From   queue.Position `json:"from"`
 	To     queue.Position `json:"to"`
+	Pick   pick           `json:"pick,omitzero"`
 	Splits []split        `json:"splits,omitempty"`
 	// Since is the time before the first attempt to insert the range. It is zero in a checkpoint of an older version.
 	Since time.Time `json:"since,omitzero"`
@@ -37,6 +65,8 @@ type split struct {
 	Mid   queue.Position `json:"mid"`
 	To    queue.Position `json:"to"`
 }
+
+func (in *intent) span() span { return span{from: in.From, to: in.To, pick: in.Pick} }
 
 func (c checkpoint) clone() checkpoint {
 	if c.Intent != nil {
@@ -55,7 +85,11 @@ const (
 
 // saveCheckpoint replaces the file atomically. The file has one line of JSON and one line with its CRC-32C.
 func saveCheckpoint(dir string, c checkpoint) error {
-	b, err := json.Marshal(c)
+	stored := storedCheckpoint{checkpoint: c}
+	if len(c.Lanes) > 0 {
+		stored.Intent, stored.LaneIntent = nil, c.Intent
+	}
+	b, err := json.Marshal(stored)
 	if err != nil {
 		return err
 	}
@@ -101,13 +135,18 @@ func loadCheckpoint(dir, log string, logger *slog.Logger) (checkpoint, error) {
 }
 
 func parseCheckpoint(b []byte) (checkpoint, error) {
-	var c checkpoint
+	var c storedCheckpoint
 	body, sum, ok := bytes.Cut(b, []byte("\n"))
 	if !ok || string(sum) != fmt.Sprintf("%08x\n", checkpointSum(body)) {
-		return c, errors.New("the checksum does not match")
+		return checkpoint{}, errors.New("the checksum does not match")
 	}
-	err := json.Unmarshal(body, &c)
-	return c, err
+	if err := json.Unmarshal(body, &c); err != nil {
+		return checkpoint{}, err
+	}
+	if c.LaneIntent != nil {
+		c.Intent = c.LaneIntent
+	}
+	return c.checkpoint, nil
 }
 
 // writeDurably replaces a file atomically.

@@ -3,7 +3,6 @@ package pipeline
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"sync"
@@ -17,29 +16,49 @@ import (
 func (p *Pipeline) insertAll() {
 	for c := range p.cuts {
 		p.mu.Lock()
-		p.since[1] = c.oldest
+		p.since[1], p.inserting = c.oldest, c.pick
 		if c.oldest.IsZero() {
 			p.since[1] = time.Now()
 		}
+		retries := p.stats.Retries
 		p.mu.Unlock()
+		began := time.Now()
 		if !p.insert(c) {
 			return
 		}
+		rows := c.batch.Rows()
 		c.batch.Reset()
 		p.mu.Lock()
 		p.since[1] = time.Time{}
+		if retries == p.stats.Retries {
+			p.measure(rows, time.Since(began))
+		}
 		p.mu.Unlock()
 		p.free <- c.batch
 	}
 }
 
+// measure notes how many rows a second the warehouse stores. Small cuts tell little about large ones. The rate falls at once and
+// rises slowly, because others wait for a cut that is too large.
+func (p *Pipeline) measure(rows int, took time.Duration) {
+	if rows < p.cfg.LaneRows/10 || took <= 0 {
+		return
+	}
+	rate := int64(float64(rows) / took.Seconds())
+	if old := p.rate.Load(); old > 0 && old < rate {
+		rate = (old + rate) / 2
+	}
+	p.rate.Store(max(rate, 1))
+}
+
 // insert stores the cut's tables between the two checkpoint writes. It returns false if the pipeline gave up. The next start then
 // continues.
 func (p *Pipeline) insert(c *cut) bool {
-	if !p.checkpoint(func(s *checkpoint) {
+	if c.records > 0 && !p.checkpoint(func(s *checkpoint) {
 		// After a restart, the recorded range is this one, with its recorded splits.
 		if s.Intent == nil {
-			s.Intent = &intent{From: c.from, To: c.to, Since: p.cfg.Now()}
+			s.move(c.before)
+			s.Intent = &intent{From: c.from, To: c.to, Pick: c.pick, Since: p.cfg.Now()}
 		}
 	}) {
 		return false
@@ -48,21 +67,23 @@ func (p *Pipeline) insert(c *cut) bool {
 	tables := c.batch.Tables()
 	errs := make([]error, len(tables))
 	for i, t := range tables {
-		wg.Go(func() { errs[i] = p.insertTable(t, c.from, c.to) })
+		wg.Go(func() { errs[i] = p.insertTable(t, c.span) })
 	}
 	wg.Wait()
 	if errors.Join(errs...) != nil {
 		return false
 	}
-	if !p.checkpoint(func(s *checkpoint) { s.Done, s.Intent = c.to, nil }) {
+	if !p.checkpoint(func(s *checkpoint) { s.Intent = nil; s.move(c.after) }) {
 		return false
 	}
 	p.mu.Lock()
-	p.stats.Batches++
+	if c.records > 0 {
+		p.stats.Batches++
+	}
 	close(p.moved)
 	p.moved = make(chan struct{})
 	p.mu.Unlock()
-	if err := p.log.Release(c.to); err != nil {
+	if err := p.log.Release(c.after.done()); err != nil {
 		p.logger.Warn("queue segments not released, next batch tries again", slog.Any("error", err))
 	}
 	return true
@@ -91,24 +112,19 @@ func (p *Pipeline) checkpoint(change func(*checkpoint)) bool {
 	}
 }
 
-// token names a range of one table for deduplication. The same rows have the same token, and any other rows have another one.
-func (p *Pipeline) token(table string, from, to queue.Position) string {
-	return fmt.Sprintf("%s/%d-%d/%s", p.log.ID(), from.Seq, to.Seq, table)
-}
-
-// insertTable stores the rows of one table for a range of the log. It returns an error only if the pipeline gives up.
-func (p *Pipeline) insertTable(t Table, from, to queue.Position) error {
+// insertTable stores the rows of one table for a span. It returns an error only if the pipeline gives up.
+func (p *Pipeline) insertTable(t Table, s span) error {
 	if t.Rows() == 0 {
 		return nil
 	}
-	if mid, ok := p.splitAt(t.Name(), from, to); ok {
-		return p.halves(t.Name(), from, mid, to)
+	if mid, ok := p.splitAt(t.Name(), s); ok {
+		return p.halves(t.Name(), s, mid)
 	}
-	cause, err := p.store(p.insertOnce, t, p.token(t.Name(), from, to), p.earlier(to), suspectAttempts)
+	cause, err := p.store(p.insertOnce, t, p.token(t.Name(), s), p.earlier(s.to), suspectAttempts)
 	if err != nil || cause == nil {
 		return err
 	}
-	return p.isolate(t, from, to, cause)
+	return p.isolate(t, s, cause)
 }
 
 // store inserts a table. If the warehouse refuses the rows, store inserts them again under the same token, without the views that

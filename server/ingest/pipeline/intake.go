@@ -2,9 +2,9 @@ package pipeline
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/svc-observability/svc/server/ingest/queue"
@@ -14,9 +14,14 @@ import (
 type pendingRecord struct {
 	after, pos, next queue.Position
 	time             time.Time
-	attachment       queue.Attachment
-	bytes            int64
+	owner            string
+	// attachment is nil for a run of records whose owner had a lane when they arrived.
+	attachment queue.Attachment
+	bytes      int64
 }
+
+// passBytes is the memory of a pendingRecord without an attachment.
+const passBytes = 192
 
 // accept is the log's sink. It keeps attachments within the memory bound. Every other record is read from the log later.
 func (p *Pipeline) accept(records []queue.Committed) {
@@ -24,6 +29,16 @@ func (p *Pipeline) accept(records []queue.Committed) {
 	for _, c := range records {
 		p.seen = c.Next
 		if c.Attachment == nil {
+			continue
+		}
+		// A lane reads its records from the log. The owner in the header decides, as it does after a restart.
+		beside := slices.Contains(p.beside, c.Owner)
+		if beside || c.Owner != "" && c.Owner != string(p.log.Owner(c.Header)) {
+			c.Attachment.Release()
+			p.stats.Spilled++
+			if beside {
+				p.pass(c)
+			}
 			continue
 		}
 		n := int64(c.Attachment.Bytes())
@@ -34,7 +49,7 @@ func (p *Pipeline) accept(records []queue.Committed) {
 		}
 		p.memory += n
 		p.pending = append(p.pending, pendingRecord{
-			after: c.After, pos: c.Position, next: c.Next, time: c.Time, attachment: c.Attachment, bytes: n,
+			after: c.After, pos: c.Position, next: c.Next, time: c.Time, owner: c.Owner, attachment: c.Attachment, bytes: n,
 		})
 	}
 	p.mu.Unlock()
@@ -44,7 +59,24 @@ func (p *Pipeline) accept(records []queue.Committed) {
 	}
 }
 
-// inMemory takes the next record from memory if that record follows the cursor.
+// pass notes a record that the main cursor may pass without reading it from the log. It requires p.mu.
+func (p *Pipeline) pass(c queue.Committed) {
+	if n := len(p.pending); n > 0 {
+		if last := &p.pending[n-1]; last.attachment == nil && last.owner == c.Owner && last.next == c.After {
+			last.next = c.Next
+			return
+		}
+	}
+	if p.memory+passBytes > p.cfg.MaxMemory {
+		return
+	}
+	p.memory += passBytes
+	p.pending = append(p.pending, pendingRecord{
+		after: c.After, pos: c.Position, next: c.Next, time: c.Time, owner: c.Owner, bytes: passBytes,
+	})
+}
+
+// inMemory takes the next record from memory if that record follows the cursor. It passes records of lanes.
 func (p *Pipeline) inMemory() (pendingRecord, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -53,13 +85,22 @@ func (p *Pipeline) inMemory() (pendingRecord, bool) {
 		if p.cursor.Before(r.after) {
 			return pendingRecord{}, false // records in between are only in the log
 		}
+		laned := p.laned(r.owner)
+		if r.attachment == nil && !laned && p.cursor.Before(r.next) {
+			return pendingRecord{}, false // the lane has closed, and the records are only in the log
+		}
 		p.memory -= r.bytes
 		p.pending[0] = pendingRecord{}
 		p.pending = p.pending[1:]
-		if !r.pos.Before(p.cursor) {
+		if !laned && r.attachment != nil && !r.pos.Before(p.cursor) {
 			return r, true
 		}
-		r.attachment.Release() // already taken from the log
+		if r.attachment != nil {
+			r.attachment.Release() // already taken from the log, or left to a lane
+		}
+		if laned && p.cursor.Before(r.next) {
+			p.cursor = r.next
+		}
 	}
 	return pendingRecord{}, false
 }
@@ -67,6 +108,11 @@ func (p *Pipeline) inMemory() (pendingRecord, bool) {
 // fill adds the next record to the cut and reports whether it found one.
 func (p *Pipeline) fill(c *cut) (bool, error) {
 	if r, ok := p.inMemory(); ok {
+		if p.divert(c, r.owner, r.time) {
+			r.attachment.Release()
+			p.cursor = r.next
+			return true, nil
+		}
 		err := c.batch.Add(r.attachment)
 		r.attachment.Release()
 		if err != nil {
@@ -90,6 +136,10 @@ func (p *Pipeline) fill(c *cut) (bool, error) {
 	}
 	if err != nil {
 		return false, err
+	}
+	if p.divert(c, string(p.log.Owner(r.Header)), r.Time) {
+		p.cursor = r.Next
+		return true, nil
 	}
 	if err := c.batch.Decode(r.Header, r.Payload); err != nil {
 		if err := p.quarantine(r, "", err); err != nil {
@@ -130,21 +180,19 @@ func (p *Pipeline) closeReader() {
 // took moves the cursor behind a record that is now part of the cut.
 func (p *Pipeline) took(c *cut, pos, next queue.Position, at time.Time) {
 	if c.records == 0 {
-		c.from, c.first = pos, time.Now()
+		c.pick, c.before = pick{Skip: p.laneOwners()}, p.places()
 		p.mu.Lock()
 		p.since[0] = at
 		p.mu.Unlock()
-		c.oldest = at
 	}
-	c.records++
-	c.to = next
+	c.take(pos, next, at)
 	p.cursor = next
 }
 
 // rebuild fills the cut with the records of a recorded range, which may be larger than a batch is now.
 func (p *Pipeline) rebuild(c *cut, in intent) error {
-	c.from, c.to = in.From, in.To
-	return p.each(in.From, in.To, func(r queue.Committed) error {
+	c.span = in.span()
+	return p.each(c.span, func(r queue.Committed) error {
 		c.records++
 		p.count(func(s *Stats) { s.Replayed++ })
 		if err := c.batch.Decode(r.Header, r.Payload); err != nil {
@@ -152,22 +200,4 @@ func (p *Pipeline) rebuild(c *cut, in intent) error {
 		}
 		return nil
 	})
-}
-
-// each calls f for every readable record in [from, to).
-func (p *Pipeline) each(from, to queue.Position, f func(queue.Committed) error) (err error) {
-	reader := p.log.Reader(from)
-	defer func() { err = errors.Join(err, reader.Close()) }()
-	for {
-		r, err := reader.Next()
-		if errors.Is(err, io.EOF) || err == nil && !r.Position.Before(to) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("read records %s to %s: %w", from, to, err)
-		}
-		if err := f(r); err != nil {
-			return err
-		}
-	}
 }

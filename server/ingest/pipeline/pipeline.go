@@ -15,9 +15,11 @@ import (
 	"log/slog"
 	"maps"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/svc-observability/svc/server/ingest/queue"
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // Batch accumulates decoded records, in order, for all tables. Only one goroutine uses it at a time.
@@ -72,6 +74,7 @@ const (
 	DefaultMaxBytes  = 64 << 20
 	DefaultMaxAge    = time.Second
 	DefaultMaxMemory = 32 << 20
+	DefaultLaneRows  = 50_000
 	DefaultRetryMin  = 250 * time.Millisecond
 	DefaultRetryMax  = 30 * time.Second
 )
@@ -92,6 +95,13 @@ type Config struct {
 	MaxAge   time.Duration
 	// MaxMemory bounds the attachments that wait to be added to a batch.
 	MaxMemory int64
+	// When the oldest record that the main cursor has not read is older than LaneAge, the owner with most of the unread bytes gets a
+	// lane, if these are at least LaneBytes. At most MaxLanes are open. While a lane is open, a cut has about LaneRows, and fewer if
+	// the warehouse stores fewer in a second.
+	LaneAge   time.Duration
+	LaneBytes int64
+	LaneRows  int
+	MaxLanes  int
 	RetryMin  time.Duration
 	RetryMax  time.Duration
 	Logger    *slog.Logger
@@ -114,6 +124,18 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.MaxMemory <= 0 {
 		c.MaxMemory = DefaultMaxMemory
+	}
+	if c.LaneAge <= 0 {
+		c.LaneAge = limits.LaneAge
+	}
+	if c.LaneBytes <= 0 {
+		c.LaneBytes = limits.LaneBytes
+	}
+	if c.LaneRows <= 0 {
+		c.LaneRows = DefaultLaneRows
+	}
+	if c.MaxLanes == 0 {
+		c.MaxLanes = limits.Lanes
 	}
 	if c.RetryMin <= 0 {
 		c.RetryMin = DefaultRetryMin
@@ -159,6 +181,14 @@ type Pipeline struct {
 	since   [2]time.Time
 	started time.Time
 	stats   Stats
+	// beside holds the owners that have a lane, and laneOldest the time from which on their lanes have unread records. inserting says
+	// whose records are being inserted.
+	beside     []string
+	laneOldest time.Time
+	inserting  pick
+
+	// rate is about how many rows the warehouse stores in a second, or 0 while that is unknown.
+	rate atomic.Int64
 
 	// resumeTo is the end of the records of earlier runs. No batch crosses it, so all rows of a batch belong either to earlier
 	// runs or to this one.
@@ -167,8 +197,15 @@ type Pipeline struct {
 	// saving serializes checkpoint writes of tables that are split at the same time.
 	saving sync.Mutex
 
-	// Only the assembling goroutine uses the fields below.
+	// Only the assembling goroutine uses the fields below. cursor is the main cursor.
 	cursor   queue.Position
+	lanes    []*lane
+	laneNext bool
+	caughtUp bool
+	// owner is the owner of the last record. mixed is the time of the last record whose owner was not that of the record before.
+	owner    string
+	mixed    time.Time
+	looked   time.Time
 	reader   *queue.Reader
 	readerAt queue.Position
 }
@@ -188,14 +225,18 @@ func start(cfg Config, save func(string, checkpoint) error) (*Pipeline, error) {
 	p := &Pipeline{
 		cfg: cfg, log: cfg.Log, logger: cfg.Logger, save: save,
 		stop: make(chan struct{}), wake: make(chan struct{}, 1), cuts: make(chan *cut), free: make(chan Batch, 2),
-		state: state, moved: make(chan struct{}), cursor: state.Done,
+		state: state, moved: make(chan struct{}), cursor: state.places().Main,
 		started: time.Now(),
 	}
+	for _, l := range state.Lanes {
+		p.lanes = append(p.lanes, &lane{owner: l.Owner, at: l.At, oldest: p.started})
+	}
+	p.lanesChanged()
 	p.stats.Rows, p.stats.Resumed, p.stats.Refused = map[string]int64{}, map[string]int64{}, map[string]int64{}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.free <- cfg.NewBatch()
 	p.free <- cfg.NewBatch()
-	end := state.Done
+	end := p.cursor
 	if state.Intent != nil && end.Before(state.Intent.To) {
 		end = state.Intent.To
 	}
@@ -234,7 +275,9 @@ func (p *Pipeline) Close(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, r := range p.pending {
-		r.attachment.Release()
+		if r.attachment != nil {
+			r.attachment.Release()
+		}
 	}
 	p.pending, p.memory = nil, 0
 	return err
@@ -288,7 +331,10 @@ type Stats struct {
 	// OldestUnflushed is the age of the oldest record that is not yet inserted, or 0 if all are inserted. For records that must
 	// still be read from the log, it is a lower bound: the time since Start.
 	OldestUnflushed time.Duration
-	// Done is the checkpoint.
+	// Lanes is the number of open lanes. OldestOutsideLanes is OldestUnflushed without the records that wait for a lane.
+	Lanes              int
+	OldestOutsideLanes time.Duration
+	// Done is the checkpoint: every record before it is inserted.
 	Done queue.Position
 }
 
@@ -299,15 +345,21 @@ func (p *Pipeline) Stats() Stats {
 	s := p.stats
 	s.Rows, s.Resumed, s.Refused = maps.Clone(s.Rows), maps.Clone(s.Resumed), maps.Clone(s.Refused)
 	s.MemoryBytes, s.Done = p.memory, p.state.Done
-	times := p.since[:]
-	if len(p.pending) > 0 {
-		times = append(times[:len(times):len(times)], p.pending[0].time)
-	}
-	for _, t := range times {
-		if !t.IsZero() {
-			s.OldestUnflushed = max(s.OldestUnflushed, time.Since(t))
+	s.Lanes = len(p.beside)
+	age := func(t time.Time) time.Duration {
+		if t.IsZero() {
+			return 0
 		}
+		return time.Since(t)
 	}
+	s.OldestOutsideLanes = age(p.since[0])
+	if p.inserting.Owner == "" {
+		s.OldestOutsideLanes = max(s.OldestOutsideLanes, age(p.since[1]))
+	}
+	if len(p.pending) > 0 && p.pending[0].attachment != nil {
+		s.OldestOutsideLanes = max(s.OldestOutsideLanes, age(p.pending[0].time))
+	}
+	s.OldestUnflushed = max(s.OldestOutsideLanes, age(p.since[1]), age(p.laneOldest))
 	if s.OldestUnflushed == 0 && p.state.Done.Before(p.seen) {
 		s.OldestUnflushed = time.Since(p.started)
 	}

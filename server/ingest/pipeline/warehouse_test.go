@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -20,8 +21,16 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// The header of a test record names its tables ("a,b"), and its payload is its row in each of them. A payload that starts with
-// "undecodable" cannot be decoded.
+// The header of a test record names its tables ("a,b"), with an owner before them ("owner!a,b") or without. Its payload is its row in
+// each table. A payload that starts with "undecodable" cannot be decoded.
+
+func ownerOf(header []byte) []byte {
+	owner, _, ok := bytes.Cut(header, []byte("!"))
+	if !ok {
+		return nil
+	}
+	return owner
+}
 
 type columns struct {
 	header, payload string
@@ -46,6 +55,9 @@ func (b *rowBatch) Decode(header, payload []byte) error {
 	h, p := string(header), string(payload)
 	if strings.HasPrefix(p, "undecodable") {
 		return errors.New("the payload cannot be decoded")
+	}
+	if _, tables, ok := strings.Cut(h, "!"); ok {
+		h = tables
 	}
 	for _, t := range strings.Split(h, ",") {
 		b.rows[t] = append(b.rows[t], p)
@@ -171,7 +183,7 @@ func newRig(t testing.TB, dir string, w *warehouse, change func(*Config)) *rig {
 
 func (r *rig) open() {
 	r.t.Helper()
-	log, err := queue.Open(queue.Config{Dir: r.dir, SegmentBytes: 8 << 10, MinFreeBytes: -1, Filesystem: r.disk})
+	log, err := queue.Open(queue.Config{Dir: r.dir, SegmentBytes: 8 << 10, MinFreeBytes: -1, Filesystem: r.disk, Owner: ownerOf})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -220,7 +232,7 @@ func (r *rig) closeLog() {
 
 func (r *rig) append(tables, row string, attached bool) queue.Position {
 	r.t.Helper()
-	rec := queue.Record{Header: []byte(tables), Payload: []byte(row)}
+	rec := queue.Record{Header: []byte(tables), Payload: []byte(row), Owner: string(ownerOf([]byte(tables)))}
 	if attached {
 		rec.Attachment = &columns{header: tables, payload: row, released: &r.released}
 		r.handed.Add(1)

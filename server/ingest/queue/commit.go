@@ -257,7 +257,7 @@ func (l *Log) publish(group []*pending) {
 		for _, p := range group {
 			l.committed = append(l.committed, Committed{
 				After: p.after, Position: p.pos, Next: p.next, Time: time.Unix(0, p.head.time),
-				Header: p.front[frameHeadSize:], Payload: p.payload, Attachment: p.attachment,
+				Header: p.front[frameHeadSize:], Payload: p.payload, Owner: p.owner, Attachment: p.attachment,
 			})
 		}
 		sink(l.committed)

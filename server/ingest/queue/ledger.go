@@ -1,5 +1,7 @@
 package queue
 
+import "slices"
+
 // ledger counts the bytes in the log by owner. It counts reserved bytes for appends under way, and committed bytes until they are
 // released. It has no entry per record: it sums committed bytes by owner over ranges of the log, and frees a range once the
 // release has passed it.
@@ -57,6 +59,27 @@ func (l *ledger) largest() (most int64) {
 		}
 	}
 	return most
+}
+
+// largestBehind returns the owner with most of the committed bytes behind a position.
+func (l *ledger) largestBehind(behind Position, except []string) (owner string, most int64) {
+	first, _ := slices.BinarySearchFunc(l.ranges, behind, func(r ledgerRange, at Position) int {
+		if !at.Before(r.end) {
+			return -1
+		}
+		return 1
+	})
+	sums := map[string]int64{}
+	for _, r := range l.ranges[first:] {
+		for _, s := range r.shares {
+			if name := s.holder.owner; name != "" && !slices.Contains(except, name) {
+				if sums[name] += s.bytes; sums[name] > most {
+					owner, most = name, sums[name]
+				}
+			}
+		}
+	}
+	return owner, most
 }
 
 func (l *ledger) add(owner string, n int64) *holder {

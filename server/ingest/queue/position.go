@@ -68,6 +68,8 @@ type Committed struct {
 	Time    time.Time
 	Header  []byte
 	Payload []byte
+	// Owner is the value given to Append. It is empty if the record was read from the files; Log.Owner then tells it.
+	Owner string
 	// Attachment is the value given to Append. It is nil if the record was read from the files.
 	Attachment Attachment
 }

@@ -225,6 +225,22 @@ func (l *Log) ClaimInstallation(id string) error {
 	return nil
 }
 
+// Owner returns the owner that a record's header names, or nil without Config.Owner. The result may share memory with the header.
+func (l *Log) Owner(header []byte) []byte {
+	if l.cfg.Owner == nil {
+		return nil
+	}
+	return l.cfg.Owner(header)
+}
+
+// LargestOwner returns the owner that has most of the bytes behind a position, and these bytes. It does not look at records without
+// an owner or of the given owners. Bytes are known to within a thousandth of Config.MaxBytes, at most 1 MiB.
+func (l *Log) LargestOwner(behind Position, except []string) (owner string, bytes int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.ledger.largestBehind(behind, except)
+}
+
 // Dir returns the folder.
 func (l *Log) Dir() string { return l.cfg.Dir }
 
