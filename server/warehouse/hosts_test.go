@@ -326,12 +326,13 @@ func TestHostsInsert(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	t.Cleanup(func() { goleak.VerifyNone(t, before) })
 	list := []*flaky{newFlaky(t, e), newFlaky(t, e)}
-	w := clusterOf(t, list...)
 	start := time.Now().UTC().Truncate(24 * time.Hour).Add(-24 * time.Hour)
 	const rows = 100
 	for i, mode := range []string{"cut", "500", "hang", "dead", ""} {
 		block := warehousetest.SpanBlock(t, orgHosts, rows, start.Add(time.Duration(i)*time.Hour))
-		list[0].set(mode)
+		w := clusterOf(t, list...) // no host has failed an insert yet, so the first one goes to the second host
+		list[1].set(mode)
+		asked := list[1].count()
 		// A body that cannot be read again, as the pipeline sends it.
 		attempts := 0
 		for ; attempts < 3; attempts++ {
@@ -346,17 +347,19 @@ func TestHostsInsert(t *testing.T) {
 				t.Fatalf("%s: %v", mode, err)
 			}
 		}
-		if attempts > 1 {
-			t.Errorf("%q: %d attempts failed, although only one of two hosts fails", mode, attempts)
+		if failing := mode != ""; attempts > 1 || failing != (attempts == 1) {
+			t.Errorf("%q: %d attempts failed; the first goes to the host that fails, the second must not", mode, attempts)
 		}
-		list[0].set("")
-		waitFor(t, "back", func() bool { return up(w) == "++" })
+		if reached := list[1].count() - asked; mode != "dead" && reached != 1 {
+			t.Errorf("%q: the second host got %d requests", mode, reached)
+		}
+		list[1].set("")
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 	if got := raw(t, e.Warehouse, "SELECT count() FROM spans WHERE OrgId = 'org_hosts'"); got != fmt.Sprintf("%d\n", 5*rows) {
 		t.Errorf("%q rows are stored, instead of %d", got, 5*rows)
-	}
-	if err := w.Close(); err != nil {
-		t.Error(err)
 	}
 }
 
