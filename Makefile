@@ -7,7 +7,8 @@ MAKEFLAGS += --no-print-directory
 BIN    := $(CURDIR)/.cache/bin
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 COMMIT  ?= $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
-# Build results hold no path of this clone. So a machine compiles packages once for all clones, and binaries do not reveal their build folder.
+# Build results hold no path of this clone. So a machine compiles packages once for all clones, and binaries do not reveal their
+# build folder.
 export GOFLAGS += -trimpath
 LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 
@@ -22,8 +23,8 @@ GO_FILES = $(shell git ls-files -co --exclude-standard '*.go' | grep -v -e '^gen
 # Tests: packages (PKG=./server/config), a pattern (RUN=TestName), and how often (COUNT=1 passes over Go's cache).
 PKG     ?= ./...
 TIMEOUT ?= 30m
-# Lint does the vetting. A test binary of a whole run is never debugged, and without DWARF it links in half the time. The parallel tests of a
-# package mostly wait for processes, so twice as many run as there are processors.
+# Lint does the vetting. A test binary of a whole run is never debugged, and without DWARF it links in half the time. The parallel
+# tests of a package mostly wait for processes, so twice as many run as there are processors.
 TEST_FLAGS = -vet=off -ldflags=-w -shuffle=on -p=$(PARALLEL) -parallel=$$((2 * $(PROCESSORS))) -timeout=$(TIMEOUT) $(if $(RUN),-run '$(RUN)') $(if $(COUNT),-count=$(COUNT))
 BENCH   ?= .
 BENCHTIME ?= 1s
@@ -155,7 +156,7 @@ test: tools deps $(if $(E2E),$(OTELCOL) test-binary) ## run all tests (shuffled)
 # out packages that no change since then reaches; WITHOUT=server/e2e leaves out a folder.
 .PHONY: race
 race: export SVC_TEST_BINARY = $(TEST_BINARY)
-race: tools deps $(OTELCOL) test-binary ## run the tests of packages in which goroutines meet with the race detector; SINCE=commit: only changed packages
+race: tools deps $(OTELCOL) test-binary ## run the race detector on packages in which goroutines meet; SINCE=commit: only changed packages
 	@packages=$$(go run ./tools/racepackages $(if $(SINCE),-since '$(SINCE)') $(if $(WITHOUT),-without '$(WITHOUT)')); \
 		if [ -z "$$packages" ]; then echo 'race: no package in which goroutines meet has changed'; exit 0; fi; \
 		$(GOTESTSUM) -- -race $(TEST_FLAGS) $$packages
@@ -169,11 +170,12 @@ check: ## run the checks of CI: generated code is current, lint, tests
 bench: deps ## run the benchmarks; BENCH=pattern, PKG=./server/ingest/..., BENCHTIME=3s
 	go test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -benchmem -timeout 30m $(PKG)
 
-# SIZE=long measures every combination to the end; SIGNALS and ITEMS narrow it down. Quote its figures only if no other work ran on the machine.
+# SIZE=long measures every combination to the end; SIGNALS and ITEMS narrow it down. Quote its figures only if no other work ran
+# on the machine.
 SIZE    ?= short
 SIGNALS ?= traces,logs,metrics
 .PHONY: bench-ingest
-bench-ingest: build ## measure the cost of ingest: CPU, disk, latency and memory in one table (two minutes); SIZE=long, SIGNALS=logs, ITEMS=5000000
+bench-ingest: build ## measure the cost of ingest in two minutes: CPU, disk, latency, memory; SIZE=long, SIGNALS=logs, ITEMS=5000000
 	@go run ./server/e2e/benchingest -size '$(SIZE)' -signals '$(SIGNALS)' $(if $(ITEMS),-items $(ITEMS))
 	$(if $(filter long,$(SIZE)),go test -run '^$$' -bench Soak -benchtime 1x ./server/e2e)
 

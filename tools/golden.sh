@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Writes every golden file anew: runs the tests of the files that mention golden files or the flag -update, in the packages that take the flag.
+# Writes every golden file anew: runs the tests of the files that mention golden files or the flag -update, in the packages that
+# take the flag.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -128,9 +128,10 @@ func claimIdentity(ctx context.Context, s *store.Store, cfg config.Config) (*aut
 	if cfg.SecretKey.Reveal() != "" {
 		key, place = "secret-key", "the setting secret-key"
 	}
-	return nil, store.Identity{}, cfg.Invalid(key, fmt.Sprintf("the credentials in %s were made with the secret key %s, but %s has the key %s "+
-		"(these are fingerprints). Restore the key with the first one. If it is lost for good, %s accepts the other key, and all keys must be made "+
-		"again", databaseName(cfg), id.SecretKey, place, hasher.Fingerprint(), adoptCommand(LostSecretKey)))
+	return nil, store.Identity{}, cfg.Invalid(key,
+		fmt.Sprintf("the credentials in %s were made with the secret key %s, but %s has the key %s "+
+			"(these are fingerprints). Restore the key with the first one. If it is lost for good, %s accepts the other key, and all keys must be made "+
+			"again", databaseName(cfg), id.SecretKey, place, hasher.Fingerprint(), adoptCommand(LostSecretKey)))
 }
 
 // checkPepperIsNew refuses to make a pepper for a database that already has credentials.

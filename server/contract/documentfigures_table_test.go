@@ -73,8 +73,10 @@ var documentFigures = []struct{ figure, documents string }{
 	{"6", "reads.md trace-policies.md"},
 	{"200", "reads.md"},
 	{"3,000,000", "reads.md sql.md"},
-	{"10 minutes", "reads.md"},
+	{"10 minutes", "reads.md reliability.md"},
 	{"30 seconds", "sql.md"},
 	{"1 bytes", "trace-policies.md"},
 	{"100", "clients.md"},
+	{"20", "reliability.md"},
+	{"1 GiB", "reliability.md"},
 }

@@ -79,7 +79,8 @@ func (t *trace) recommend() {
 	t.grpc(recommendation, "shop.recommendation.v1.Recommendation/ListRecommendations", func() *failure {
 		t.work(4 * ms)
 		t.query(mongodb("find", "similarities", `{"find": "similarities", "filter": {"product_id": "?"}, "limit": 12}`), 9*ms, nil)
-		t.step("rank candidates", func() *failure { t.work(11 * ms); return nil }, whole("shop.candidates", 12+t.r.IntN(30)), text("shop.model", "als-2026-11"))
+		t.step("rank candidates", func() *failure { t.work(11 * ms); return nil }, whole("shop.candidates", 12+t.r.IntN(30)),
+			text("shop.model", "als-2026-11"))
 		if t.r.chance(0.003) {
 			return &failure{
 				kind: "pymongo.errors.AutoReconnect", message: "connection to mongo-reco.db.shop.example:27017 closed",
@@ -115,7 +116,8 @@ func (t *trace) searchProducts() *failure {
 				t.log(levelError, "search failed: "+f.message, text("exception.type", f.kind))
 				return f
 			}
-			t.log(levelInfo, fmt.Sprintf("search for %q gave %d results in %d ms", words, t.r.IntN(60), (t.now-int64(t.at.StartTimeUnixNano))/int64(ms)), text("shop.search.terms", words))
+			t.log(levelInfo, fmt.Sprintf("search for %q gave %d results in %d ms", words, t.r.IntN(60),
+				(t.now-int64(t.at.StartTimeUnixNano))/int64(ms)), text("shop.search.terms", words))
 			t.work(2 * ms)
 			return nil
 		})

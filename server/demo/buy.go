@@ -112,7 +112,8 @@ func (t *trace) order(order string, total float64) *failure {
 		})
 		return f
 	}
-	if f := t.query(postgres("orders", "INSERT", "orders", "INSERT INTO orders (id, customer_id, total, state) VALUES ($1, $2, $3, 'paid')"), 8*ms, nil); f != nil {
+	if f := t.query(postgres("orders", "INSERT", "orders", "INSERT INTO orders (id, customer_id, total, state) VALUES ($1, $2, $3, 'paid')"),
+		8*ms, nil); f != nil {
 		return f
 	}
 	t.publish(
@@ -169,7 +170,8 @@ func (t *trace) charge(order string, total float64) *failure {
 	return t.grpc(payments, "shop.payments.v1.Payments/Charge", func() *failure {
 		t.add(text("shop.order.id", order), text("shop.payment.provider", "payfast"))
 		t.work(3 * ms)
-		if f := t.query(postgres("payments", "INSERT", "attempts", "INSERT INTO attempts (order_id, amount, state) VALUES (?, ?, 'new')"), 7*ms, nil); f != nil {
+		if f := t.query(postgres("payments", "INSERT", "attempts", "INSERT INTO attempts (order_id, amount, state) VALUES (?, ?, 'new')"),
+			7*ms, nil); f != nil {
 			return f
 		}
 		var last *failure

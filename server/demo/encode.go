@@ -93,11 +93,18 @@ func (b *batch) flush(least int) error {
 	for _, lines := range []struct {
 		signal, path string
 		list         *[][]byte
-	}{{signalSessions, "/v1/sessionReplays/meta", &a.sessions}, {signalTimeline, "/v1/sessionEvents", &a.timeline}, {signalProducts, "/v1/events", &a.products}} {
+	}{
+		{signalSessions, "/v1/sessionReplays/meta", &a.sessions},
+		{signalTimeline, "/v1/sessionEvents", &a.timeline},
+		{signalProducts, "/v1/events", &a.products},
+	} {
 		if n := len(*lines.list); n > 0 && n >= least {
 			body := append(bytes.Join(*lines.list, []byte("\n")), '\n')
 			*lines.list = nil
-			if err := b.send(request{signal: lines.signal, path: lines.path, media: "application/x-ndjson", items: n, encode: func() ([]byte, error) { return body, nil }}); err != nil {
+			if err := b.send(request{
+				signal: lines.signal, path: lines.path, media: "application/x-ndjson", items: n,
+				encode: func() ([]byte, error) { return body, nil },
+			}); err != nil {
 				return err
 			}
 		}

@@ -142,14 +142,20 @@ func (o *observation) metric(m measure, minute int64) *metricspb.Metric {
 	}
 	switch m.shape {
 	case deltaCounter:
-		out.Data = &metricspb.Metric_Sum{Sum: &metricspb.Sum{AggregationTemporality: delta, IsMonotonic: true, DataPoints: []*metricspb.NumberDataPoint{{
-			Attributes: o.attributes, StartTimeUnixNano: start, TimeUnixNano: end, Value: &metricspb.NumberDataPoint_AsInt{AsInt: int64(o.sum)},
-		}}}}
+		out.Data = &metricspb.Metric_Sum{Sum: &metricspb.Sum{
+			AggregationTemporality: delta, IsMonotonic: true,
+			DataPoints: []*metricspb.NumberDataPoint{{
+				Attributes: o.attributes, StartTimeUnixNano: start, TimeUnixNano: end, Value: &metricspb.NumberDataPoint_AsInt{AsInt: int64(o.sum)},
+			}},
+		}}
 	case explicitHistogram:
-		out.Data = &metricspb.Metric_Histogram{Histogram: &metricspb.Histogram{AggregationTemporality: delta, DataPoints: []*metricspb.HistogramDataPoint{{
-			Attributes: o.attributes, StartTimeUnixNano: start, TimeUnixNano: end, Count: o.count, Sum: &o.sum, Min: &o.low, Max: &o.high,
-			BucketCounts: o.buckets, ExplicitBounds: m.bounds, Exemplars: exemplars,
-		}}}}
+		out.Data = &metricspb.Metric_Histogram{Histogram: &metricspb.Histogram{
+			AggregationTemporality: delta,
+			DataPoints: []*metricspb.HistogramDataPoint{{
+				Attributes: o.attributes, StartTimeUnixNano: start, TimeUnixNano: end, Count: o.count, Sum: &o.sum, Min: &o.low, Max: &o.high,
+				BucketCounts: o.buckets, ExplicitBounds: m.bounds, Exemplars: exemplars,
+			}},
+		}}
 	case exponentialHistogram:
 		low, high := int32(math.MaxInt32), int32(math.MinInt32)
 		for i := range o.exponential {
@@ -159,11 +165,14 @@ func (o *observation) metric(m measure, minute int64) *metricspb.Metric {
 		for i, n := range o.exponential {
 			counts[i-low] = n
 		}
-		out.Data = &metricspb.Metric_ExponentialHistogram{ExponentialHistogram: &metricspb.ExponentialHistogram{AggregationTemporality: delta, DataPoints: []*metricspb.ExponentialHistogramDataPoint{{
-			Attributes: o.attributes, StartTimeUnixNano: start, TimeUnixNano: end, Count: o.count, Sum: &o.sum, Min: &o.low, Max: &o.high,
-			Scale: exponentialScale, Positive: &metricspb.ExponentialHistogramDataPoint_Buckets{Offset: low, BucketCounts: counts},
-			Exemplars: exemplars,
-		}}}}
+		out.Data = &metricspb.Metric_ExponentialHistogram{ExponentialHistogram: &metricspb.ExponentialHistogram{
+			AggregationTemporality: delta,
+			DataPoints: []*metricspb.ExponentialHistogramDataPoint{{
+				Attributes: o.attributes, StartTimeUnixNano: start, TimeUnixNano: end, Count: o.count, Sum: &o.sum, Min: &o.low, Max: &o.high,
+				Scale: exponentialScale, Positive: &metricspb.ExponentialHistogramDataPoint_Buckets{Offset: low, BucketCounts: counts},
+				Exemplars: exemplars,
+			}},
+		}}
 	}
 	return out
 }

@@ -144,7 +144,10 @@ func (sh *shop) describe(s *service, key instance) []attribute {
 		a, text("service.instance.id", pod), text("host.name", podNode(s, key.environment, key.replica)),
 		text("cloud.provider", "aws"), text("cloud.platform", "aws_eks"), text("cloud.region", "eu-central-1"), text("os.type", "linux"),
 	)
-	if name := map[string]string{"java": "OpenJDK Runtime Environment", "nodejs": "nodejs", "python": "cpython", "go": "go"}[s.language]; name != "" {
+	if name := map[string]string{
+		"java": "OpenJDK Runtime Environment", "nodejs": "nodejs", "python": "cpython",
+		"go": "go",
+	}[s.language]; name != "" {
 		version := map[string]string{"java": "21.0.9", "nodejs": "22.21.1", "python": "3.13.9", "go": "go1.26.8"}[s.language]
 		a = append(a, text("process.runtime.name", name), text("process.runtime.version", version))
 	}

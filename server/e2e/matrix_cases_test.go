@@ -122,14 +122,14 @@ func (o *operated) isolation(t *testing.T) {
 			}
 			unknown, foreign := ask(nobodys), ask(theirs[name])
 			if unknown.err == nil || foreign.err == nil {
-				t.Errorf("%s: `%s` of nobody: %s, of another organization: %s", door, name, unknown.body, foreign.body)
+				t.Errorf("%s: an unknown `%s`: %s, one of another organization: %s", door, name, unknown.body, foreign.body)
 				continue
 			}
 			masked := func(e wireError, value any) string {
 				return strings.ReplaceAll(fmt.Sprintf("%+v", e), fmt.Sprint(value), "ID")
 			}
 			if got, want := masked(*foreign.err, theirs[name]), masked(*unknown.err, nobodys); got != want {
-				t.Errorf("%s: `%s` of another organization: %s, of nobody: %s", door, name, got, want)
+				t.Errorf("%s: `%s` of another organization: %s, an unknown one: %s", door, name, got, want)
 			}
 			tag, _ := apierr.Lookup(foreign.err.Tag)
 			if apierr.Spec(tag).GetStatus() != 404 || !slices.Contains(o.m.Errors, tag) {

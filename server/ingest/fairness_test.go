@@ -154,7 +154,7 @@ func TestBudget(t *testing.T) {
 		t.Errorf("left %d, %v", b.total, b.used)
 	}
 	if got := b.take(share{org: "large"}, 5000); got != budgetAll {
-		t.Errorf("more than may be had at all: %d", got)
+		t.Errorf("more than the whole budget: %d", got)
 	}
 	if got := b.take(share{org: "a"}, 3200); got != budgetTaken {
 		t.Fatal(got)

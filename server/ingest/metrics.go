@@ -75,11 +75,13 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 	}, []string{"signal", "door", "tag"})
 	items := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: metricname.Prefix + "items_total",
-		Help: "Spans, log records, data points, sessions, chunks and events by outcome. Accepted ones are in the durable queue; sampled ones were dropped by the organization's sampling policy; rejected ones could not be stored, as their senders were told; discarded ones came with the test key, whatever was wrong with them; of undecided ones the disk did not say in time whether it has them.",
+		Help: "Spans, log records, data points, sessions, chunks and events by outcome. accepted: in the durable queue. " +
+			"sampled: dropped by the organization's sampling policy. rejected: cannot be stored, and the answer says why. " +
+			"discarded: sent with the test key. undecided: the disk did not confirm the write in time.",
 	}, []string{"signal", "outcome"})
 	cut := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: metricname.Prefix + "cut_total",
-		Help: "Texts that were shortened, and attributes, events, links and exemplars that were left out, of accepted items because they are beyond a limit.",
+		Help: "Texts of accepted items that were shortened, and attributes, events, links and exemplars that were left out, because of a limit.",
 	}, []string{"signal"})
 	bytes := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: metricname.Prefix + "bytes_total", Help: "Body bytes as received and after decompression.",
@@ -95,7 +97,7 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 	})
 	early := prometheus.NewCounter(prometheus.CounterOpts{
 		Name: metricname.Prefix + "early_refusals_total",
-		Help: "Requests of organizations that did not wait as told, refused before their body was decoded.",
+		Help: "Requests that were refused before their body was decoded, because the organization did not wait for Retry-After.",
 	})
 	limited := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: metricname.Prefix + "rate_limited_total",

@@ -34,7 +34,7 @@ var (
 	storedRows      = metricname.Desc("stored_rows_total", "Rows inserted into the warehouse.", "table")
 	storedItems     = metricname.Desc(
 		"stored_items_total",
-		"Items in the warehouse that this run accepted. With those refused it is the accepted ones of svc_ingest_items_total, once nothing is unflushed.",
+		"Items in the warehouse that this run accepted. When nothing is unflushed, these and the refused items are the accepted ones of svc_ingest_items_total.",
 		"signal",
 	)
 	resumedItems = metricname.Desc("resumed_items_total", "Items in the warehouse that an earlier run accepted.", "signal")
@@ -50,7 +50,7 @@ var (
 		"Inserts that were stored without a view that refuses their rows: its rollup lacks them.",
 	)
 	replayed     = metricname.Desc("replayed_records_total", "Requests read back from the durable queue.")
-	spilled      = metricname.Desc("spilled_records_total", "Requests whose decoded columns were given up for memory.")
+	spilled      = metricname.Desc("spilled_records_total", "Requests whose decoded columns were dropped to save memory.")
 	quarantined  = metricname.Desc("quarantined_records_total", "Requests that the warehouse refuses, kept in the quarantine folder.")
 	pendingBytes = metricname.Desc("pending_bytes", "Memory of decoded columns that wait for their batch.")
 )

@@ -15,11 +15,11 @@ func TestDocument(t *testing.T) {
 	for _, g := range Table() {
 		want.WriteString("\n## " + g.Title + "\n\n")
 		for _, l := range g.Limits {
-			want.WriteString("* " + l.About)
+			text := l.About
 			if l.Setting != "" {
-				want.WriteString(" Setting: `" + l.Setting + "`.")
+				text += " Setting: `" + l.Setting + "`."
 			}
-			want.WriteString("\n")
+			want.WriteString(item(text))
 		}
 	}
 	want.WriteString("\n")
@@ -28,6 +28,20 @@ func TestDocument(t *testing.T) {
 	if _, got, _ := cutList(t, path, begin, end); got != want.String() {
 		t.Errorf("%s differs from the table; go test ./server/limits -update rewrites it", path)
 	}
+}
+
+// item returns a list item of lines with at most 140 columns.
+func item(text string) string {
+	var b strings.Builder
+	line := "*"
+	for word := range strings.FieldsSeq(text) {
+		if len(line)+1+len(word) > 140 {
+			b.WriteString(line + "\n")
+			line = " "
+		}
+		line += " " + word
+	}
+	return b.String() + line + "\n"
 }
 
 // cutList returns the parts of a document before, between and after two marks.

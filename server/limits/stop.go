@@ -34,7 +34,7 @@ const (
 func startStop() []Limit {
 	return []Limit{
 		lasts("WarehouseRetry", WarehouseRetry, "A server whose warehouse is damaged or out of reach at the start tries to open it every %s."),
-		lasts("InsertsFail", InsertsFail, "`/readyz` tells when inserts into the warehouse have failed for %s."),
+		lasts("InsertsFail", InsertsFail, "`/readyz` reports inserts into the warehouse that have failed for %s."),
 		lasts("WarehousePing", WarehousePing, "Each host of a warehouse with several hosts gets a ping every %s, which it must answer within that time."),
 		count("WarehousePingsLost", WarehousePingsLost, "After %s failed pings, requests no longer wait for the answer of that host."),
 		lasts("WarehouseInsertFailed", WarehouseInsertFailed, "Inserts avoid a host that failed one for %s, while another host is up."),

@@ -79,24 +79,32 @@ func addPrompts(server *sdk.Server) error {
 	if err != nil {
 		return err
 	}
-	text := strings.NewReplacer("{metric_types}", strings.Join(types, ", "), "{window}", limits.Lasts(limits.DefaultToolWindow)).Replace(dataModel)
+	text := strings.NewReplacer("{metric_types}", strings.Join(types, ", "), "{window}",
+		limits.Lasts(limits.DefaultToolWindow)).Replace(dataModel)
 	arguments := []*sdk.PromptArgument{
 		{Name: "service_name", Description: "Exact name of a service."}, {Name: "time_range", Description: "For example: now-1h to now."},
 	}
 	for _, p := range prompts() {
-		server.AddPrompt(&sdk.Prompt{Name: p.name, Title: p.title, Description: p.description, Arguments: arguments}, func(_ context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
-			service, span := "", ""
-			if v := wording.OneLine(req.Params.Arguments["service_name"]); v != "" {
-				service = " in the service " + wording.Clip(v, 200)
-			}
-			if v := wording.OneLine(req.Params.Arguments["time_range"]); v != "" {
-				span = " in the time range " + wording.Clip(v, 200)
-			}
-			text := strings.NewReplacer("{service}", service, "{range}", span).Replace(p.text)
-			return &sdk.GetPromptResult{Description: p.description, Messages: []*sdk.PromptMessage{{Role: "user", Content: &sdk.TextContent{Text: text}}}}, nil
-		})
+		server.AddPrompt(&sdk.Prompt{Name: p.name, Title: p.title, Description: p.description, Arguments: arguments},
+			func(_ context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
+				service, span := "", ""
+				if v := wording.OneLine(req.Params.Arguments["service_name"]); v != "" {
+					service = " in the service " + wording.Clip(v, 200)
+				}
+				if v := wording.OneLine(req.Params.Arguments["time_range"]); v != "" {
+					span = " in the time range " + wording.Clip(v, 200)
+				}
+				text := strings.NewReplacer("{service}", service, "{range}", span).Replace(p.text)
+				return &sdk.GetPromptResult{
+					Description: p.description,
+					Messages:    []*sdk.PromptMessage{{Role: "user", Content: &sdk.TextContent{Text: text}}},
+				}, nil
+			})
 	}
-	server.AddResource(&sdk.Resource{URI: instructionsURI, Name: "instructions", Title: "How to use this server", Description: "The stored data, and the tool for each question.", MIMEType: "text/markdown"},
+	server.AddResource(&sdk.Resource{
+		URI: instructionsURI, Name: "instructions", Title: "How to use this server",
+		Description: "The stored data, and the tool for each question.", MIMEType: "text/markdown",
+	},
 		func(context.Context, *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 			return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: instructionsURI, MIMEType: "text/markdown", Text: text}}}, nil
 		})

@@ -113,7 +113,8 @@ func (s *Server) filterTools(next sdk.MethodHandler) sdk.MethodHandler {
 					return tool.ErrorResult(t, apierr.New(apierr.InsufficientScope, "The tool needs the scopes "+scopes+"."))
 				}
 				if !selected(ctx, t) {
-					return tool.ErrorResult(t, tool.BadInput("name", "is "+t.Name+". The URL of this connection excludes that tool with ?toolsets= or ?readonly=.", ""))
+					return tool.ErrorResult(t, tool.BadInput("name",
+						"is "+t.Name+". The URL of this connection excludes that tool with ?toolsets= or ?readonly=.", ""))
 				}
 			}
 		}
@@ -126,7 +127,8 @@ func (s *Server) filterTools(next sdk.MethodHandler) sdk.MethodHandler {
 		shown.CacheScope = "private" // another caller sees other tools
 		shown.Tools = nil
 		for _, set := range s.tools {
-			if i := slices.IndexFunc(list.Tools, func(t *sdk.Tool) bool { return t.Name == set.Name }); i >= 0 && s.visible(p, set.Name) && selected(ctx, set) {
+			i := slices.IndexFunc(list.Tools, func(t *sdk.Tool) bool { return t.Name == set.Name })
+			if i >= 0 && s.visible(p, set.Name) && selected(ctx, set) {
 				shown.Tools = append(shown.Tools, list.Tools[i])
 			}
 		}

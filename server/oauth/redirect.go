@@ -35,7 +35,10 @@ func checkRedirect(text string) string {
 		if !loopback(u) {
 			return "it must begin with https://; http:// is allowed only for this machine (localhost, 127.0.0.1, [::1])"
 		}
-	case slices.Contains([]string{"javascript", "data", "vbscript", "blob", "file", "filesystem", "about", "view-source", "ftp", "ws", "wss", "mailto", "tel", "sms", "intent", "jar"}, scheme):
+	case slices.Contains([]string{
+		"javascript", "data", "vbscript", "blob", "file", "filesystem", "about", "view-source", "ftp", "ws", "wss",
+		"mailto", "tel", "sms", "intent", "jar",
+	}, scheme):
 		return "browsers must not be sent to " + scheme + ": addresses"
 	}
 	return ""

@@ -219,7 +219,10 @@ func (c *canvas) text(f *opentype.Font, size, x, y, width float64, fill color.Co
 		}
 		text = strings.TrimRight(string(runes[:cut-1]), " ") + "…"
 	}
-	(&font.Drawer{Dst: c, Src: image.NewUniform(fill), Face: face, Dot: fixed.Point26_6{X: fixed.Int26_6(x * 64), Y: fixed.Int26_6(y * 64)}}).DrawString(
+	(&font.Drawer{
+		Dst: c, Src: image.NewUniform(fill), Face: face,
+		Dot: fixed.Point26_6{X: fixed.Int26_6(x * 64), Y: fixed.Int26_6(y * 64)},
+	}).DrawString(
 		text,
 	)
 	return nil

@@ -227,7 +227,7 @@ func ParseField(s Source, text string) (Field, error) {
 		}
 	case "span", "log", "metric":
 		if p != ownScope(s) {
-			return Field{}, fmt.Errorf("%s have no scope `%s.`; theirs are %s", s, p, scopesOf(s))
+			return Field{}, fmt.Errorf("%s have no scope `%s.`; their scopes are %s", s, p, scopesOf(s))
 		}
 		scope = OwnAttribute
 	default:

@@ -50,9 +50,17 @@ func (r *metricRead) summaries() metricMeasure {
 FROM %[4]s
 WHERE %[5]s
 GROUP BY %[6]s`, r.bucketOf("Timestamp"), r.selectKeys(""), level, r.table(),
-		r.where(r.w.Start, fmt.Sprintf("isFinite(if(has(QuantilesQuantile, %[1]s), QuantilesValue[indexOf(QuantilesQuantile, %[1]s)], nan))", level)).Join(4), r.labels("Bucket"))
+		r.where(
+			r.w.Start,
+			fmt.Sprintf("isFinite(if(has(QuantilesQuantile, %[1]s), QuantilesValue[indexOf(QuantilesQuantile, %[1]s)], nan))", level),
+		).Join(4), r.labels("Bucket"))
 	return metricMeasure{
-		rows: rows, columns: []metricColumn{{"Total", "sum(%s)"}, {"Points", "sum(%s)"}, {"Least", "min(%s)"}, {"Most", "max(%s)"}}, value: []string{value},
+		rows: rows, columns: []metricColumn{
+			{"Total", "sum(%s)"},
+			{"Points", "sum(%s)"},
+			{"Least", "min(%s)"},
+			{"Most", "max(%s)"},
+		}, value: []string{value},
 		warnings: []string{"Quantiles of a summary are computed by its sender and cannot be merged: the value is the mean of what was sent."},
 	}
 }

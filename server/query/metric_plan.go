@@ -107,7 +107,8 @@ func (r *metricRead) table() string { return "metrics_" + r.q.Metric.Type }
 
 // where is the condition on the rows of the table, starting at a time.
 func (r *metricRead) where(from time.Time, more ...string) sqlbuild.Conditions {
-	return sqlbuild.OfOrganization().With("MetricName = "+r.b.Bind("metric_name", "String", r.q.Metric.Name), "Timestamp >= "+r.b.Time("from", from),
+	return sqlbuild.OfOrganization().With("MetricName = "+r.b.Bind("metric_name", "String", r.q.Metric.Name),
+		"Timestamp >= "+r.b.Time("from", from),
 		"Timestamp <= "+r.b.Time("end", r.w.End), NoRecordedValue).With(more...).With(r.b.filter(Metrics, r.q.Filter)...).With(r.without...)
 }
 

@@ -33,7 +33,8 @@ func queryFromProto(path string, in *svcv2.QuerySpec) (Query, error) {
 	q.Limit, q.SeriesLimit = int(in.GetLimit()), int(in.GetSeriesLimit())
 	q.Order = Order{ByGroup: in.GetOrder().GetBy() == "group", Ascending: in.GetOrder().GetDirection() == "asc"}
 	var err error
-	if q.Aggregation, err = ParseAggregation(path, q.Source, in.GetAggregation(), in.GetValueField(), time.Duration(in.GetApdexThresholdMs()*1e6)); err != nil {
+	if q.Aggregation, err = ParseAggregation(path, q.Source, in.GetAggregation(), in.GetValueField(),
+		time.Duration(in.GetApdexThresholdMs()*1e6)); err != nil {
 		return q, err
 	}
 	where, err := ParseWhere(q.Source, in.GetWhere())

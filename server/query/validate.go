@@ -55,7 +55,7 @@ func (m *Match) check(s Source) string {
 		f, ok := findBuiltin(s, m.Field.Key)
 		if !ok {
 			return fmt.Sprintf(
-				"%s have no field `%s`; theirs are %s, and attributes as %s",
+				"%s have no field `%s`; their fields are %s, and attributes as %s",
 				s,
 				m.Field.Key,
 				strings.Join(BuiltinFields(s), ", "),
@@ -66,7 +66,7 @@ func (m *Match) check(s Source) string {
 	case OwnAttribute, ResourceAttribute:
 	case EventAttribute:
 		if s != Traces {
-			return fmt.Sprintf("%s have no events; theirs are %s", s, scopesOf(s))
+			return fmt.Sprintf("%s have no events; their scopes are %s", s, scopesOf(s))
 		}
 	default:
 		return fmt.Sprintf("the scope `%s` is not known; %s have %s", m.Field.Scope, s, scopesOf(s))

@@ -113,7 +113,7 @@ func TestParseWhereRefuses(t *testing.T) {
 		{Traces, `has_error > 1`, 1, "cannot be compared"},
 		{Traces, `attr.x > many`, 1, "takes a number"},
 		{Traces, `log.x = 1`, 1, "traces have no scope `log.`"},
-		{Logs, `span.x = 1`, 1, "theirs are `attr.`, `log.`, `resource.`"},
+		{Logs, `span.x = 1`, 1, "their scopes are `attr.`, `log.`, `resource.`"},
 		{Traces, "a = `x`", 5, "is not understood"},
 		{Traces, "a = \x00", 1, "not valid UTF-8"},
 		{Traces, strings.Repeat("(", 40) + "a=b", 18, "nested"},

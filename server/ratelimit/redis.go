@@ -86,8 +86,10 @@ func (c *Client) Ping(ctx context.Context) error {
 func (c *Client) Close() error { return c.redis.Close() }
 
 var (
-	unlimitedDesc = prometheus.NewDesc("svc_rate_limit_unlimited_requests_total", "Requests that were allowed without counting because Redis did not answer.", nil, nil)
-	downDesc      = prometheus.NewDesc("svc_rate_limit_redis_down", "1 while Redis does not answer, so that requests are not limited.", nil, nil)
+	unlimitedDesc = prometheus.NewDesc("svc_rate_limit_unlimited_requests_total",
+		"Requests that were allowed without counting because Redis did not answer.", nil, nil)
+	downDesc = prometheus.NewDesc("svc_rate_limit_redis_down",
+		"1 while Redis does not answer, so that requests are not limited.", nil, nil)
 )
 
 // Describe tells the metrics.
@@ -126,7 +128,8 @@ func (l *redisWindow) Allow(key string, _ time.Time) (bool, time.Duration) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), answerTimeout)
 	defer cancel()
-	allowed, err := count.Run(ctx, c.redis, []string{c.prefix + l.name + ":" + key}, l.limit, strconv.FormatInt(l.window.Microseconds(), 10)).Int()
+	allowed, err := count.Run(ctx, c.redis, []string{c.prefix + l.name + ":" + key}, l.limit,
+		strconv.FormatInt(l.window.Microseconds(), 10)).Int()
 	c.observe(err)
 	switch {
 	case err != nil:

@@ -57,7 +57,9 @@ func (s *Store) DeviceLoginByUserCode(ctx context.Context, hash string) (DeviceL
 }
 
 // DecideDeviceLogin approves or denies a login, once, for a user in an organization. ErrNotFound: the login is no longer pending.
-func (s *Store) DecideDeviceLogin(ctx context.Context, org principal.OrgID, user principal.UserID, id uuid.UUID, approve bool) (DeviceLogin, error) {
+func (s *Store) DecideDeviceLogin(ctx context.Context, org principal.OrgID,
+	user principal.UserID, id uuid.UUID, approve bool,
+) (DeviceLogin, error) {
 	var out DeviceLogin
 	err := s.tx(ctx, "decide device login", func(tx *ent.Tx) error {
 		status := DeviceLoginDenied

@@ -51,7 +51,8 @@ func (s *Store) CreateInvitation(ctx context.Context, org principal.OrgID, in Ne
 		if out, err = s.insertInvitation(ctx, tx, row); err != nil {
 			return err
 		}
-		return s.audit(ctx, tx, org, out.event("created", nil, map[string]any{"email": out.Email, "role": string(out.Role), "expires_at": out.ExpiresAt}))
+		return s.audit(ctx, tx, org, out.event("created", nil,
+			map[string]any{"email": out.Email, "role": string(out.Role), "expires_at": out.ExpiresAt}))
 	})
 	return out, err
 }
@@ -69,7 +70,8 @@ func (s *Store) ListInvitations(ctx context.Context, org principal.OrgID, offset
 func (s *Store) RevokeInvitation(ctx context.Context, org principal.OrgID, id uuid.UUID) (Invitation, error) {
 	var out Invitation
 	err := s.tx(ctx, "revoke invitation", func(tx *ent.Tx) error {
-		n, err := tx.Invitation.Update().Where(invitation.ID(id), invitation.OrgID(string(org)), invitation.AcceptedAtIsNil(), invitation.RevokedAtIsNil()).
+		n, err := tx.Invitation.Update().Where(invitation.ID(id), invitation.OrgID(string(org)), invitation.AcceptedAtIsNil(),
+			invitation.RevokedAtIsNil()).
 			SetRevokedAt(s.stamp()).Save(ctx)
 		if err != nil {
 			return err

@@ -78,7 +78,9 @@ func (s *Store) RollLogpushConnector(ctx context.Context, org principal.OrgID, i
 }
 
 // SetLogpushConnectorDisabled disables or enables a connector. Doing it again changes nothing.
-func (s *Store) SetLogpushConnectorDisabled(ctx context.Context, org principal.OrgID, id uuid.UUID, disabled bool) (LogpushConnector, error) {
+func (s *Store) SetLogpushConnectorDisabled(ctx context.Context, org principal.OrgID,
+	id uuid.UUID, disabled bool,
+) (LogpushConnector, error) {
 	return s.changeLogpushConnector(ctx, "updated", org, id, disabled, func(row *ent.LogpushConnector, u *ent.LogpushConnectorUpdateOne) {
 		switch {
 		case !disabled:

@@ -97,7 +97,8 @@ var ErrNoMember = errors.New("store: the user is no member of the organization a
 func (s *Store) RedeemOAuthCode(ctx context.Context, id uuid.UUID, in OAuthTokens) error {
 	return s.oauthStep(ctx, "redeem OAuth code", id, "the authorization code was used twice", func(tx *ent.Tx) (bool, error) {
 		now := s.stamp()
-		n, err := tx.OAuthGrant.Update().Where(oauthgrant.ID(id), oauthgrant.RedeemedAtIsNil(), oauthgrant.RevokedAtIsNil(), oauthgrant.CodeExpiresAtGT(now)).
+		n, err := tx.OAuthGrant.Update().Where(oauthgrant.ID(id), oauthgrant.RedeemedAtIsNil(), oauthgrant.RevokedAtIsNil(),
+			oauthgrant.CodeExpiresAtGT(now)).
 			SetRedeemedAt(now).SetUsedAt(now).Save(ctx)
 		if err != nil || n == 0 {
 			return false, err
@@ -120,7 +121,10 @@ func (s *Store) OAuthRefreshByHash(ctx context.Context, hash string) (OAuthRefre
 	if err != nil {
 		return OAuthRefresh{}, mapError("find refresh token", err)
 	}
-	return OAuthRefresh{ID: row.ID, Grant: toOAuthGrant(row.Edges.Grant), ExpiresAt: utc(row.ExpiresAt), ReplacedAt: utcPtr(row.ReplacedAt)}, nil
+	return OAuthRefresh{
+		ID: row.ID, Grant: toOAuthGrant(row.Edges.Grant), ExpiresAt: utc(row.ExpiresAt),
+		ReplacedAt: utcPtr(row.ReplacedAt),
+	}, nil
 }
 
 // RotateOAuthTokens gives a grant a new pair for a refresh token, once. ErrReplayed: the refresh token was used before; all
@@ -282,7 +286,10 @@ func (s *Store) OAuthIdentityByHash(ctx context.Context, hash string) (OAuthIden
 		return OAuthIdentity{}, mapError("find access token", err)
 	}
 	grant := row.Edges.Grant
-	out := OAuthIdentity{TokenHash: row.TokenHash, Grant: toOAuthGrant(grant), Email: grant.Edges.User.Email, Name: grant.Edges.User.Name, ExpiresAt: utc(row.ExpiresAt)}
+	out := OAuthIdentity{
+		TokenHash: row.TokenHash, Grant: toOAuthGrant(grant), Email: grant.Edges.User.Email, Name: grant.Edges.User.Name,
+		ExpiresAt: utc(row.ExpiresAt),
+	}
 	for _, m := range toMemberships(grant.Edges.User.Edges.Memberships) {
 		if m.Org == out.Grant.Org {
 			out.Role = m.Role

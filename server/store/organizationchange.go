@@ -114,7 +114,11 @@ func (s *Store) DeleteOrganization(ctx context.Context, org principal.OrgID) err
 // credentialsOf returns a change for everything that caches hold of an organization.
 func credentialsOf(ctx context.Context, tx *ent.Tx, org principal.OrgID) ([]Change, error) {
 	id := string(org)
-	out := []Change{{Subject: SubjectMembership, Org: org}, {Subject: SubjectIngestPolicy, Org: org}, {Subject: SubjectOrganization, Org: org, Gone: true}}
+	out := []Change{
+		{Subject: SubjectMembership, Org: org},
+		{Subject: SubjectIngestPolicy, Org: org},
+		{Subject: SubjectOrganization, Org: org, Gone: true},
+	}
 	add := func(subject Subject, hashes []string, err error) error {
 		for _, h := range hashes {
 			out = append(out, Change{Subject: subject, Org: org, Hash: h, Gone: true})

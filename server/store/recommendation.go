@@ -69,7 +69,9 @@ func usageMoved(old, now int64) bool { return now*10 > old*11 || now*10 < old*9 
 
 // ReconcileRecommendations updates the recommendations from the findings and returns all, by number. mapped holds the source keys
 // that attribute mappings already handle.
-func (s *Store) ReconcileRecommendations(ctx context.Context, org principal.OrgID, found []Finding, mapped map[string]bool) ([]Recommendation, error) {
+func (s *Store) ReconcileRecommendations(ctx context.Context, org principal.OrgID,
+	found []Finding, mapped map[string]bool,
+) ([]Recommendation, error) {
 	list, err := s.ListRecommendations(ctx, org)
 	if err != nil {
 		return nil, err
@@ -217,7 +219,10 @@ func (s *Store) moveRecommendation(
 func toRecommendation(row *ent.Recommendation) Recommendation {
 	return Recommendation{
 		ID: row.ID, Number: row.Number, Status: RecommendationStatus(row.Status),
-		Finding:  Finding{Key: row.RecommendationKey, Kind: string(row.Kind), SourceKey: row.SourceKey, CanonicalKey: row.CanonicalKey, Usage: row.UsageCount},
+		Finding: Finding{
+			Key: row.RecommendationKey, Kind: string(row.Kind), SourceKey: row.SourceKey, CanonicalKey: row.CanonicalKey,
+			Usage: row.UsageCount,
+		},
 		OpenedAt: utc(row.OpenedAt), UpdatedAt: utc(row.UpdatedAt), ResolvedAt: utcPtr(row.ResolvedAt),
 	}
 }

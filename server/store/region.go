@@ -18,7 +18,8 @@ var ErrOtherRegion = errors.New("the database belongs to another region")
 // region.
 func (s *Store) ClaimRegion(ctx context.Context, region string) error {
 	const op = "claim the region"
-	if _, err := s.writeDB.ExecContext(ctx, `INSERT INTO installation (id, region) VALUES (1, $1) ON CONFLICT (id) DO NOTHING`, region); err != nil {
+	if _, err := s.writeDB.ExecContext(ctx, `INSERT INTO installation (id, region) VALUES (1, $1) ON CONFLICT (id) DO NOTHING`,
+		region); err != nil {
 		return mapError(op, err)
 	}
 	var recorded string

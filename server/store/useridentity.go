@@ -46,7 +46,10 @@ func (s *Store) LinkIdentity(ctx context.Context, user principal.UserID, issuer,
 		}
 		for _, m := range rows {
 			org := principal.OrgID(m.OrgID)
-			e := AuditEvent{Action: "user_identity.linked", AffectedUser: user, Metadata: map[string]any{"issuer": issuer, "subject": subject, "password_removed": dropped}}
+			e := AuditEvent{
+				Action: "user_identity.linked", AffectedUser: user,
+				Metadata: map[string]any{"issuer": issuer, "subject": subject, "password_removed": dropped},
+			}
 			if err := s.audit(asUser(ctx, org, toUser(m.Edges.User), principal.Role(m.Role)), tx, org, e); err != nil {
 				return err
 			}
@@ -97,7 +100,9 @@ func (s *Store) dropUnproved(ctx context.Context, tx *ent.Tx, id principal.UserI
 // JoinOrganization makes a user a member because of a rule of the operator. The user is the existing user id or, if create is
 // set, a new one. ErrConflict: the user is already a member or, with create, the address is taken. ErrNotFound: there is no such
 // organization or user.
-func (s *Store) JoinOrganization(ctx context.Context, org principal.OrgID, id principal.UserID, create *NewUser, role principal.Role, rule string) (User, error) {
+func (s *Store) JoinOrganization(ctx context.Context, org principal.OrgID,
+	id principal.UserID, create *NewUser, role principal.Role, rule string,
+) (User, error) {
 	r, err := storedRole(role)
 	if err != nil {
 		return User{}, err

@@ -85,7 +85,7 @@ func TestKindsOfAnswers(t *testing.T) {
 		"no statement":                  {read("SELEC {org:String}"), warehouse.ErrMalformed},
 		"a value is missing":            {read("SELECT {n:UInt64} AS n WHERE {org:String} != ''"), warehouse.ErrMalformed},
 		"a value of another type":       {read("SELECT {n:UInt64} AS n WHERE {org:String} != ''", warehouse.Named("n", "x")), warehouse.ErrMalformed},
-		"a value that is none":          {read("SELECT {n:UInt64} AS n WHERE {org:String} != ''", warehouse.Named("n", struct{}{})), warehouse.ErrMalformed},
+		"an invalid value":              {read("SELECT {n:UInt64} AS n WHERE {org:String} != ''", warehouse.Named("n", struct{}{})), warehouse.ErrMalformed},
 		"a write":                       {read("INSERT INTO spans (OrgId) VALUES ({org:String})"), warehouse.ErrConfig},
 		"a column of another type":      {read("SELECT 'x' AS n WHERE {org:String} != ''"), warehouse.ErrDecode},
 		"another column":                {read("SELECT 1 AS m WHERE {org:String} != ''"), warehouse.ErrDecode},

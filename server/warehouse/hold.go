@@ -11,7 +11,10 @@ var ErrHeld = errors.New("the warehouse is not open")
 // Hold makes reads, inserts and Ping fail as ErrUnavailable until Release, because the schema is not known to be right: rows would be
 // refused, or stored without the columns of later versions. Migrate still works.
 func (w *Warehouse) Hold(cause error) {
-	w.held.Store(&Error{Kind: ErrUnavailable, Message: cause.Error(), RetryAfter: unavailableRetryAfter, cause: fmt.Errorf("%w: %w", ErrHeld, cause)})
+	w.held.Store(&Error{
+		Kind: ErrUnavailable, Message: cause.Error(), RetryAfter: unavailableRetryAfter,
+		cause: fmt.Errorf("%w: %w", ErrHeld, cause),
+	})
 }
 
 // Release ends a Hold.

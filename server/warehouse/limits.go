@@ -21,7 +21,10 @@ type Limits struct {
 
 // DefaultLimits fit the reads of the API.
 func DefaultLimits() Limits {
-	return Limits{Time: limits.ReadTime, Memory: limits.ReadMemory, RowsToRead: 2_000_000_000, ResultRows: 1_000_000, ResultBytes: limits.ReadResult}
+	return Limits{
+		Time: limits.ReadTime, Memory: limits.ReadMemory, RowsToRead: 2_000_000_000, ResultRows: 1_000_000,
+		ResultBytes: limits.ReadResult,
+	}
 }
 
 func (l Limits) withDefaults() Limits {

@@ -360,7 +360,8 @@ func (w *Warehouse) tenantDatabase(ctx context.Context, org principal.OrgID) err
 	if w.endpoint.cluster != "" {
 		onCluster = fmt.Sprintf(" ON CLUSTER '%s'", w.endpoint.cluster)
 	}
-	if err := w.exec(ctx, w.endpoint.database, "CREATE DATABASE IF NOT EXISTS "+chdb.TenantPrefix+string(org)+onCluster+" ENGINE = Memory", nil); err != nil {
+	if err := w.exec(ctx, w.endpoint.database, "CREATE DATABASE IF NOT EXISTS "+chdb.TenantPrefix+string(org)+onCluster+" ENGINE = Memory",
+		nil); err != nil {
 		return err
 	}
 	w.tenantDatabases.Store(org, true)

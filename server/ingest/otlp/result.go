@@ -142,7 +142,7 @@ func (k issueKind) message() string {
 			limits.LogRetention,
 		) + " back or " + limits.Lasts(
 			limits.ClockAhead,
-		) + " ahead: the receive time was stored; check the clock of what observed it"
+		) + " ahead: the receive time was stored; check the clock of the observer"
 	case issueEnum:
 		return "is a number that OTLP does not define: 0 was stored, which stands for unset or unspecified"
 	case issueLongKey, issueLongValue, issueLongBody, issueManyAttributes, issueLongName, issueLongText, issueManyElements:
@@ -161,7 +161,7 @@ func (k issueKind) message() string {
 		)
 	case issueEventLimit:
 		return fmt.Sprintf(
-			"the product event has a value that is too long or more than %d attributes: it was stored without what is beyond the limits",
+			"the product event has a value that is too long or more than %d attributes: the values beyond the limits were left out",
 			productevents.MaxAttributes,
 		)
 	default:

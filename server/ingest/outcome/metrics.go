@@ -13,7 +13,7 @@ var (
 	outcomesFailed  = metricname.Desc("outcomes_save_failures_total", "Times that histories could not be saved.")
 	outcomesEvicted = metricname.Desc(
 		"outcomes_evicted_keys_total",
-		"Keys whose answers made room in memory for those of others; of unsaved ones the latest answers are lost.",
+		"Keys whose answers left memory because others needed the room. Answers that were not saved are lost.",
 		"state",
 	)
 )

@@ -66,7 +66,8 @@ func (p *Pipeline) retry(path string) (rows int, err error) {
 		if r.Table != "" && r.Table != t.Name() || t.Rows() == 0 {
 			continue
 		}
-		cause, err := p.store(p.insertLate, t, fmt.Sprintf("%s/quarantine-%d-%08x/%s", p.log.ID(), r.Position.Seq, sum, t.Name()), true, suspectAttempts)
+		cause, err := p.store(p.insertLate, t, fmt.Sprintf("%s/quarantine-%d-%08x/%s", p.log.ID(), r.Position.Seq, sum, t.Name()),
+			true, suspectAttempts)
 		if err != nil {
 			return rows, err
 		}

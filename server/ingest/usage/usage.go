@@ -178,7 +178,12 @@ func (c Config) withDefaults() Config {
 	for _, d := range []struct {
 		field *time.Duration
 		value time.Duration
-	}{{&c.FlushEvery, time.Second}, {&c.ReadEvery, 15 * time.Second}, {&c.CallTimeout, 10 * time.Second}, {&c.FirstWait, 500 * time.Millisecond}} {
+	}{
+		{&c.FlushEvery, time.Second},
+		{&c.ReadEvery, 15 * time.Second},
+		{&c.CallTimeout, 10 * time.Second},
+		{&c.FirstWait, 500 * time.Millisecond},
+	} {
 		if *d.field <= 0 {
 			*d.field = d.value
 		}

@@ -56,7 +56,10 @@ func ParseTime(text string, now time.Time) (time.Time, error) {
 		}
 		return time.Unix(n, 0).UTC(), nil
 	}
-	for _, layout := range []string{time.RFC3339Nano, "2006-01-02 15:04:05.999999999", "2006-01-02T15:04:05.999999999", "2006-01-02 15:04", "2006-01-02T15:04", "2006-01-02"} {
+	for _, layout := range []string{
+		time.RFC3339Nano, "2006-01-02 15:04:05.999999999", "2006-01-02T15:04:05.999999999", "2006-01-02 15:04",
+		"2006-01-02T15:04", "2006-01-02",
+	} {
 		if t, err := time.Parse(layout, text); err == nil {
 			return t.UTC(), nil
 		}

@@ -121,7 +121,7 @@ func groupedApart(r *query.Request) []string {
 	verb := map[bool]string{true: "groups", false: "group"}[len(apart) == 1]
 	return []string{
 		fmt.Sprintf(
-			"%s %s by other fields than %s: their values are of different groups and do not stand side by side.",
+			"%s %s by other fields than %s. Values of different groups cannot be compared in one row.",
 			strings.Join(apart, ", "),
 			verb,
 			r.Queries[0].Name,

@@ -94,7 +94,8 @@ func (e *Engine) checkMetrics(ctx context.Context, org principal.OrgID, r *query
 			if q.Metric.Type == "sum" && grows && f != query.Count {
 				warnings = append(
 					warnings,
-					fmt.Sprintf("%q only grows: %s is of its running totals; rate and increase say what happened.", q.Metric.Name, q.Aggregation),
+					fmt.Sprintf("%q only grows, so %s is computed over running totals. Use rate or increase to see the change.",
+						q.Metric.Name, q.Aggregation),
 				)
 			}
 		case len(k.Falling) == len(k.Services):

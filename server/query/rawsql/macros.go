@@ -162,7 +162,8 @@ func macro(name string, after []confine.Token, req Request) (text string, used i
 	}
 	known := macroNames()
 	slices.Sort(known)
-	return "", 0, refuse(unresolvedMacro, "There is no macro %s.%s Macros: %s.", name, confine.DidYouMean(name, known), strings.Join(known, ", "))
+	return "", 0, refuse(unresolvedMacro, "There is no macro %s.%s Macros: %s.", name, confine.DidYouMean(name, known),
+		strings.Join(known, ", "))
 }
 
 // argument reads a parenthesis up to the first closing one.
@@ -197,7 +198,8 @@ func list(values []string) string {
 	}
 	quoted := make([]string, len(values))
 	for i, v := range values {
-		quoted[i] = "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\n", `\n`, "\r", `\r`, "\t", `\t`, "\x00", `\0`).Replace(strings.ToValidUTF8(v, "�")) + "'"
+		quoted[i] = "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\n", `\n`, "\r", `\r`, "\t", `\t`, "\x00", `\0`).
+			Replace(strings.ToValidUTF8(v, "�")) + "'"
 	}
 	return strings.Join(quoted, ", ")
 }

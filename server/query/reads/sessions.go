@@ -114,7 +114,8 @@ func (f *SessionFilters) sessions(b *sqlbuild.Builder, w query.Window) string {
 	c := sqlbuild.OfOrganization().With("StartTime >= "+b.Time("start", w.Start), "StartTime <= "+b.Time("end", w.End))
 	derived, joins := derivedColumns, ""
 	within := func(more ...string) sqlbuild.Conditions {
-		return sqlbuild.OfOrganization().With("Timestamp >= "+b.TimeNumbered("events_start", w.Start), "Timestamp <= "+b.TimeNumbered("events_end", w.End.Add(limits.SessionLength))).With(more...)
+		return sqlbuild.OfOrganization().With("Timestamp >= "+b.TimeNumbered("events_start", w.Start),
+			"Timestamp <= "+b.TimeNumbered("events_end", w.End.Add(limits.SessionLength))).With(more...)
 	}
 	if f.MinActive != nil || f.MaxActive != nil {
 		derived += ",\n        " + activityColumns
@@ -221,14 +222,18 @@ func (e *SessionEventFilters) add(b *sqlbuild.Builder, c *sqlbuild.Conditions) {
 // SearchSessions gives SessionRow rows.
 func SearchSessions(s SessionSearch) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
-	columns := []string{sessionColumns, "toUInt64(0) AS MatchCount", "fromUnixTimestamp64Nano(toInt64(0), 'UTC') AS FirstMatch", "'' AS FirstMatchUrl"}
+	columns := []string{
+		sessionColumns, "toUInt64(0) AS MatchCount", "fromUnixTimestamp64Nano(toInt64(0), 'UTC') AS FirstMatch",
+		"'' AS FirstMatchUrl",
+	}
 	if s.Filters.Events != nil {
 		columns = []string{sessionColumns, "MatchCount", "FirstMatch", "FirstMatchUrl"}
 	}
 	sessions, page := s.Filters.sessions(b, s.Window), ""
 	if k := s.Before; k != nil {
 		at := b.Time("before_start", k.Start)
-		page = fmt.Sprintf("\nWHERE StartTime < %[1]s OR StartTime = %[1]s AND SessionId > %[2]s", at, b.Bind("before_session", "String", k.SessionID))
+		page = fmt.Sprintf("\nWHERE StartTime < %[1]s OR StartTime = %[1]s AND SessionId > %[2]s", at,
+			b.Bind("before_session", "String", k.SessionID))
 	}
 	return b.Statement(fmt.Sprintf(`SELECT
     %s
@@ -275,8 +280,10 @@ func SessionsOfTrace(traceID string, w query.Window, offset, limit int) sqlbuild
 	b := &sqlbuild.Builder{}
 	sessions := (&SessionFilters{}).sessions(b, query.Window{Start: w.Start.Add(-limits.SessionLength), End: w.End})
 	trace := b.Bind("trace_id", "String", traceID)
-	named := sqlbuild.OfOrganization().With("TraceId = "+trace, "Timestamp >= "+b.Time("timeline_start", w.Start.Add(-time.Hour)), "Timestamp <= "+b.Time("timeline_end", w.End.Add(time.Hour)))
-	spans := sqlbuild.OfOrganization().With("TraceId = "+trace, "Timestamp >= "+b.Time("spans_start", w.Start), "Timestamp <= "+b.Time("spans_end", w.End))
+	named := sqlbuild.OfOrganization().With("TraceId = "+trace, "Timestamp >= "+b.Time("timeline_start", w.Start.Add(-time.Hour)),
+		"Timestamp <= "+b.Time("timeline_end", w.End.Add(time.Hour)))
+	spans := sqlbuild.OfOrganization().With("TraceId = "+trace, "Timestamp >= "+b.Time("spans_start", w.Start),
+		"Timestamp <= "+b.Time("spans_end", w.End))
 	return b.Statement(fmt.Sprintf(`SELECT SessionId, StartTime, Duration
 FROM
 %s

@@ -117,7 +117,10 @@ func Inspect(w *svcv2.Widget, data *svcv2.WidgetData) *svcv2.WidgetInspection {
 // Refusal is the reason why a widget's own queries or statement are refused. It is empty for every other failure, which another
 // try or another argument may fix.
 func Refusal(err error) string {
-	for _, tag := range []apierr.Tag{apierr.QueryEngineValidation, apierr.WarehouseInvalidSql, apierr.WarehouseQuery, apierr.TelemetryBreakdownFilterRequired, apierr.TelemetryBucketCountTooLarge} {
+	for _, tag := range []apierr.Tag{
+		apierr.QueryEngineValidation, apierr.WarehouseInvalidSql, apierr.WarehouseQuery,
+		apierr.TelemetryBreakdownFilterRequired, apierr.TelemetryBucketCountTooLarge,
+	} {
 		if e := (*apierr.Error)(nil); errors.As(err, &e) && e.Tag == tag {
 			return e.Message
 		}

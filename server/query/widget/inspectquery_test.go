@@ -133,7 +133,7 @@ func TestRefused(t *testing.T) {
 	}
 	for _, err := range []error{nil, apierr.New(apierr.QueryEngineTimeout, "Too slow."), apierr.New(apierr.DashboardWidgetNotFound, "None."), &BadVariable{}} {
 		if why := Refusal(err); why != "" {
-			t.Errorf("%v is told as %q", err, why)
+			t.Errorf("%v is reported as %q", err, why)
 		}
 	}
 }

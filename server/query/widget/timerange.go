@@ -106,7 +106,10 @@ func relativeLength(text string) (time.Duration, bool) {
 		return 0, false
 	}
 	n, _ := strconv.Atoi(m[1])
-	unit := map[string]time.Duration{"m": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour, "mo": 30 * 24 * time.Hour}[m[2]]
+	unit := map[string]time.Duration{
+		"m": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour,
+		"mo": 30 * 24 * time.Hour,
+	}[m[2]]
 	if n > int(math.MaxInt64/unit) {
 		return math.MaxInt64, true // much longer than a widget may read
 	}

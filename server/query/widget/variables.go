@@ -58,7 +58,8 @@ func allowed(v *svcv2.DashboardVariable, value string) error {
 		return nil
 	case utf8.RuneCountInString(value) > limits.VariableValue || !utf8.ValidString(value) || strings.ContainsRune(value, 0):
 		return &BadVariable{v.GetName(), fmt.Sprintf("must be text of at most %d characters.", limits.VariableValue)}
-	case v.GetType() == "custom" && value != v.GetDefaultValue() && !slices.ContainsFunc(v.GetOptions(), func(o *svcv2.VariableOption) bool { return o.GetValue() == value }):
+	case v.GetType() == "custom" && value != v.GetDefaultValue() && !slices.ContainsFunc(v.GetOptions(),
+		func(o *svcv2.VariableOption) bool { return o.GetValue() == value }):
 		return &BadVariable{v.GetName(), "must be one of the options of the variable."}
 	default:
 		return nil

@@ -75,7 +75,8 @@ func (s *Service) GetSetupAudit(ctx context.Context, _ *svcv2.GetSetupAuditReque
 	recommendations := e.open
 	if failure != nil {
 		s.logger.WarnContext(ctx, "the audit has no telemetry", "org_id", caller.Org, "error", failure)
-	} else if recommendations, err = s.store.ReconcileRecommendations(ctx, caller.Org, findings(spanKeys(e.keys), e.mapped, e.senders), e.mapped); err != nil {
+	} else if recommendations, err = s.store.ReconcileRecommendations(ctx, caller.Org,
+		findings(spanKeys(e.keys), e.mapped, e.senders), e.mapped); err != nil {
 		return nil, unavailable.Failure(ctx, err)
 	}
 	e.open = nil

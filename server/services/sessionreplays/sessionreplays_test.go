@@ -288,7 +288,7 @@ func TestRefuses(t *testing.T) {
 			_, err := f.GetSessionReplayManifest(f.ctx, &svcv2.GetSessionReplayManifestRequest{Id: id, WindowStart: &timestamppb.Timestamp{Seconds: -1}})
 			return err
 		}, apierr.ParameterInvalid, "window_start"},
-		"chunks of nobody": {func() error {
+		"chunks of an unknown session": {func() error {
 			_, err := f.GetSessionReplayEvents(f.ctx, &svcv2.GetSessionReplayEventsRequest{Id: id})
 			return err
 		}, apierr.SessionReplayNotFound, "id"},

@@ -110,7 +110,8 @@ func (c *connection) refuseReach(st Statement) error {
 			kind == "Identifier" && reads && strings.HasPrefix(parent(2), "Function "), // arrayMap(file, names)
 			kind == "Function" && strings.HasPrefix(parent(1), "TableExpression") && !makesRows(name):
 			return exceptionf(497, "Not enough privileges: a tenant may not use %s. (ACCESS_DENIED)", name)
-		case castsTo(parent(2)) && (kind == "Literal" && strings.Contains(text, "AggregateFunction") || kind != "Literal" && place[len(place)-1] == 1):
+		case castsTo(parent(2)) &&
+			(kind == "Literal" && strings.Contains(text, "AggregateFunction") || kind != "Literal" && place[len(place)-1] == 1):
 			return exceptionf(497, "Not enough privileges: a tenant may not make states of bytes. (ACCESS_DENIED)")
 		}
 	}

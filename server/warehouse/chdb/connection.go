@@ -64,7 +64,8 @@ func (c *connection) exec(sql, format string, p params) (Summary, []byte, error)
 	return s, out, err
 }
 
-type queryFunc = func(conn uintptr, sql *byte, n uintptr, format *byte, fn uintptr, names **byte, nameLens *uintptr, values **byte, valueLens *uintptr, count uintptr) uintptr
+type queryFunc = func(conn uintptr, sql *byte, n uintptr, format *byte, fn uintptr, names **byte, nameLens *uintptr, values **byte,
+	valueLens *uintptr, count uintptr) uintptr
 
 func (c *connection) call(f queryFunc, sql, format string, p params) uintptr {
 	var pin runtime.Pinner

@@ -17,8 +17,10 @@ type library struct {
 	closeConn      func(conn *uintptr)
 	shutdown       func() int32
 
-	query       func(conn uintptr, sql *byte, n uintptr, format *byte, fn uintptr, names **byte, nameLens *uintptr, values **byte, valueLens *uintptr, count uintptr) uintptr
-	streamQuery func(conn uintptr, sql *byte, n uintptr, format *byte, fn uintptr, names **byte, nameLens *uintptr, values **byte, valueLens *uintptr, count uintptr) uintptr
+	query func(conn uintptr, sql *byte, n uintptr, format *byte, fn uintptr, names **byte, nameLens *uintptr, values **byte,
+		valueLens *uintptr, count uintptr) uintptr
+	streamQuery func(conn uintptr, sql *byte, n uintptr, format *byte, fn uintptr, names **byte, nameLens *uintptr, values **byte,
+		valueLens *uintptr, count uintptr) uintptr
 	fetch       func(conn, result uintptr) uintptr
 	cancelQuery func(conn, result uintptr)
 	classify    func(conn uintptr, sql *byte, n uintptr, database *byte, dn uintptr, analysis *queryAnalysis) int32

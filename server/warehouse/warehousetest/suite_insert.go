@@ -167,7 +167,7 @@ func testBadInserts(t *testing.T, w *warehouse.Warehouse) {
 		t.Error("a body that was cut off was stored")
 	}
 	if err := w.Insert(t.Context(), "spans; DROP TABLE spans", "A", bytes.NewReader(good), "t"); err == nil {
-		t.Error("a table name that is none was taken")
+		t.Error("an invalid table name was accepted")
 	}
 	if diff := cmp.Diff(counts{}, readCounts(t, w, org)); diff != "" {
 		t.Errorf("a refused insert stored rows (-want +got):\n%s", diff)

@@ -18,7 +18,9 @@ import (
 
 // editWidgets reads a dashboard, changes its widgets and writes them back, unless another caller changed the dashboard in
 // between.
-func editWidgets(ctx context.Context, s *tool.Clients, id string, edit func([]*svcv2.Widget) ([]*svcv2.Widget, error)) (*svcv2.DashboardMutationResponse, error) {
+func editWidgets(ctx context.Context, s *tool.Clients, id string,
+	edit func([]*svcv2.Widget) ([]*svcv2.Widget, error),
+) (*svcv2.DashboardMutationResponse, error) {
 	d, err := s.Dashboards.GetDashboard(ctx, &svcv2.GetDashboardRequest{Id: id})
 	if err != nil {
 		return nil, err
@@ -41,7 +43,8 @@ func findWidget(widgets []*svcv2.Widget, id string) (int, error) {
 		}
 		ids = append(ids, x.GetId())
 	}
-	return 0, tool.BadInput("widget_id", "is not a widget of this dashboard. Its widgets are: "+wording.Clip(strings.Join(ids, ", "), 1000)+".", "")
+	return 0, tool.BadInput("widget_id",
+		"is not a widget of this dashboard. Its widgets are: "+wording.Clip(strings.Join(ids, ", "), 1000)+".", "")
 }
 
 type addDashboardWidgetArgs struct {
@@ -160,7 +163,8 @@ func dataSource(a *addDashboardWidgetArgs, panel string) (*svcv2.WidgetDataSourc
 		if display == "chart" {
 			display = "line"
 		}
-		if known := contract.Rules(out.ProtoReflect().Descriptor().Fields().ByName("display_type")).GetString().GetIn(); !slices.Contains(known, display) {
+		known := contract.Rules(out.ProtoReflect().Descriptor().Fields().ByName("display_type")).GetString().GetIn()
+		if !slices.Contains(known, display) {
 			return nil, a.Bad(&a.DisplayType, "must be one of "+strings.Join(known, ", ")+".", "line")
 		}
 		source := &svcv2.WidgetDataSource{Kind: "raw_sql", Sql: sql, DisplayType: &display}
@@ -171,7 +175,8 @@ func dataSource(a *addDashboardWidgetArgs, panel string) (*svcv2.WidgetDataSourc
 	case panel == "markdown":
 		return &svcv2.WidgetDataSource{Kind: "static"}, nil
 	default:
-		return nil, a.Bad(&a.DataSourceJSON, "or sql is required: the source of the data.", `{"kind":"query","result_shape":"timeseries","queries":[{"id":"a","name":"A","data_source":"traces","aggregation":"count"}]}`)
+		return nil, a.Bad(&a.DataSourceJSON, "or sql is required: the source of the data.",
+			`{"kind":"query","result_shape":"timeseries","queries":[{"id":"a","name":"A","data_source":"traces","aggregation":"count"}]}`)
 	}
 }
 
@@ -206,7 +211,8 @@ func newUpdateDashboardWidget(s *tool.Clients) (*tool.Tool, error) {
 		Run: tool.With(func(ctx context.Context, a *updateDashboardWidgetArgs) (*tool.Answer, error) {
 			whole, patch := a.WidgetJSON != nil, a.PatchJSON != nil
 			if whole && patch || !whole && !patch && a.Title == nil && a.ChartID == nil {
-				return nil, a.Bad(&a.PatchJSON, "or widget_json, title or chart_id is required. Do not give both patch_json and widget_json.", `{"display":{"title":"Errors"}}`)
+				return nil, a.Bad(&a.PatchJSON, "or widget_json, title or chart_id is required. Do not give both patch_json and widget_json.",
+					`{"display":{"title":"Errors"}}`)
 			}
 			id := a.WidgetID
 			changed, repaired := &svcv2.Widget{}, false
@@ -390,7 +396,8 @@ func newReorderDashboardWidgets(s *tool.Clients) (*tool.Tool, error) {
 			if err != nil {
 				return nil, err
 			}
-			return changeAnswer(dashboardChange{Dashboard: changedRow(out), UpdatedWidgetIDs: moved}, fmt.Sprintf("%d widgets have a new place.", len(moved))), nil
+			return changeAnswer(dashboardChange{Dashboard: changedRow(out), UpdatedWidgetIDs: moved},
+				fmt.Sprintf("%d widgets have a new place.", len(moved))), nil
 		}),
 	}, "updatedWidgetIds")
 }
@@ -424,7 +431,10 @@ func newReplaceDashboardWidgets(s *tool.Clients) (*tool.Tool, error) {
 			if err != nil {
 				return nil, err
 			}
-			res := dashboardChange{Dashboard: changedRow(out), WidgetIDs: []string{}, RepairedScalarIDs: repaired, Validation: validateWidgets(ctx, s, out.GetId(), out.GetWidgets()), RenderWarnings: renderWarnings(out.GetWidgets()...)}
+			res := dashboardChange{
+				Dashboard: changedRow(out), WidgetIDs: []string{}, RepairedScalarIDs: repaired,
+				Validation: validateWidgets(ctx, s, out.GetId(), out.GetWidgets()), RenderWarnings: renderWarnings(out.GetWidgets()...),
+			}
 			for _, x := range out.GetWidgets() {
 				res.WidgetIDs = append(res.WidgetIDs, x.GetId())
 			}

@@ -26,7 +26,7 @@ func coverageNotes(list ...covered) []string {
 		case p.data == nil:
 			notes = append(notes, "No service sent spans in the "+p.period+".")
 		case p.data.Length() < p.whole.Length()*9/10:
-			notes = append(notes, fmt.Sprintf("The %s has spans only from %s to %s, and its rates are of this time.",
+			notes = append(notes, fmt.Sprintf("The %s has spans only from %s to %s, and its rates are over this time.",
 				p.period, p.data.Start, p.data.End))
 		}
 	}

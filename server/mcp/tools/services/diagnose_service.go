@@ -125,7 +125,7 @@ func diagnose(ctx context.Context, s *tool.Clients, a *diagnoseServiceArgs, w to
 	}
 	lines := tool.Block{Heading: "Health", Rows: []string{
 		fmt.Sprintf(
-			"- Throughput: %s entry spans/s, corrected for sampling as all figures here",
+			"- Throughput: %s entry spans/s, corrected for sampling like all figures here",
 			wording.Number(res.Health.Throughput),
 		),
 		fmt.Sprintf("- Errors: %s (%s spans)", wording.Percent(res.Health.ErrorRate), wording.Number(res.Health.ErrorCount)),

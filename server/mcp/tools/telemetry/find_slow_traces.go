@@ -223,7 +223,13 @@ func slowestOf(ctx context.Context, s *tool.Clients, a *findSlowTracesArgs, w to
 
 func readStats(ctx context.Context, s *tool.Clients, a *findSlowTracesArgs, w tool.TimeRange) (*slowStats, error) {
 	req := &svcv2.QueryBreakdownRequest{StartTime: w.StartProto(), EndTime: w.EndProto()}
-	for _, q := range [][2]string{{"p50", "p50_duration"}, {"p95", "p95_duration"}, {"low", "min_duration"}, {"high", "max_duration"}, {"n", "count"}} {
+	for _, q := range [][2]string{
+		{"p50", "p50_duration"},
+		{"p95", "p95_duration"},
+		{"low", "min_duration"},
+		{"high", "max_duration"},
+		{"n", "count"},
+	} {
 		req.Queries = append(
 			req.Queries,
 			&svcv2.QuerySpec{

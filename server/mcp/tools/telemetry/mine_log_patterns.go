@@ -119,9 +119,9 @@ func newMineLogPatterns(s *tool.Clients) (*tool.Tool, error) {
 					"To see changes, choose a time range that begins later after the first record.")
 			}
 			if len(cells) > 0 {
-				how := "All of these were counted. The rate is the one between the first and the last record of a pattern."
+				how := "All of them were counted. The rate of a pattern is from its first to its last record."
 				if total := wording.Number(res.TotalCount); float64(res.TotalSampled) < res.TotalCount {
-					how = fmt.Sprintf("Counts are estimates from a sample of %d of %s records, with the error that 95 %% of them stay below.",
+					how = fmt.Sprintf("Counts are estimated from a sample of %d of %s records. Their margin of error is at 95 %% confidence.",
 						res.TotalSampled, total)
 				}
 				text.Shown = fmt.Sprintf("Shown: %d of %d patterns of %s records. %s",

@@ -215,7 +215,10 @@ func spec(a *queryDataArgs, w tool.TimeRange) (*svcv2.QuerySpec, *dataResult, er
 		}
 		filter.All, echo = append(filter.All, one), append(echo, text)
 	}
-	for field, v := range map[string]*string{"service.name": a.Service, "span.name": a.SpanName, "severity": a.Severity, "host": a.Host, "page.path": a.PagePath} {
+	for field, v := range map[string]*string{
+		"service.name": a.Service, "span.name": a.SpanName, "severity": a.Severity, "host": a.Host,
+		"page.path": a.PagePath,
+	} {
 		if v != nil {
 			op := "="
 			if v == a.SpanName && a.partOfName {
