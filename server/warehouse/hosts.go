@@ -234,7 +234,7 @@ func (p *hosts) RoundTrip(req *http.Request) (*http.Response, error) {
 		if err == nil && !brokenAnswer(res) || ctx.Err() != nil {
 			return res, err
 		}
-		p.leaveOut(ctx, h, cmpError(err, res))
+		p.leaveOut(ctx, h, failureOf(err, res))
 		if !isDial(err) { // the host may have begun
 			sent++
 		}
@@ -248,7 +248,7 @@ func (p *hosts) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 }
 
-func cmpError(err error, res *http.Response) error {
+func failureOf(err error, res *http.Response) error {
 	if err == nil {
 		return fmt.Errorf("HTTP status %d", res.StatusCode)
 	}

@@ -24,7 +24,6 @@ import (
 // flaky is the address of an engine that can fail as a host does.
 type flaky struct {
 	listener net.Listener
-	socket   string
 
 	mu    sync.Mutex
 	mode  string // "", dead, hang, 500, cut (an insert is stored, and its answer is lost), or broken (a read ends within its answer)
@@ -39,7 +38,7 @@ func newFlaky(t *testing.T, e *warehousetest.Engine) *flaky {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &flaky{listener: l, socket: e.Socket, conns: map[net.Conn]bool{}}
+	f := &flaky{listener: l, conns: map[net.Conn]bool{}}
 	engine := &http.Transport{
 		DialContext:        func(ctx context.Context, _, _ string) (net.Conn, error) { return chdb.DialUnix(ctx, e.Socket) },
 		DisableCompression: true,
