@@ -68,6 +68,7 @@ var levels = map[string]int{
 	"server/limits":     0,
 	"server/golden":     0, // only tests import it
 	"server/testport":   0, // only tests import it
+	"server/multihost":  0,
 	"server/nearest":    0,
 	"server/outage":     0,
 	"server/paging":     0,

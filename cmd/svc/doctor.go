@@ -90,6 +90,7 @@ func (c *cli) examine(ctx context.Context, cfg config.Config, asJSON bool) error
 		{"engine library", checkLibrary},
 		{"database", checkDatabase},
 		{"warehouse", checkWarehouse},
+		{"warehouse hosts", checkHosts},
 		{"system logs", checkSystemLogs},
 	} {
 		limited, cancel := context.WithTimeout(ctx, doctorTimeout)

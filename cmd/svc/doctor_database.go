@@ -75,6 +75,33 @@ func checkWarehouse(ctx context.Context, cfg config.Config, running bool) findin
 	return migrated(name, list)
 }
 
+// checkHosts pings every host of the warehouse URL.
+func checkHosts(ctx context.Context, cfg config.Config, _ bool) finding {
+	if cfg.WarehouseURL.Reveal() == "" {
+		return skip("the embedded engine is used")
+	}
+	w, err := app.OpenWarehouse(ctx, cfg, app.Options{})
+	if err != nil {
+		return fail("%v", err)
+	}
+	defer func() { _ = w.Close() }()
+	var answers, silent []string
+	for _, h := range w.Hosts() {
+		if err := w.PingHost(ctx, h.Address); err != nil {
+			silent = append(silent, fmt.Sprintf("%s does not answer: %v", h.Address, err))
+			continue
+		}
+		answers = append(answers, h.Address+" answers")
+	}
+	switch {
+	case len(silent) == 0:
+		return ok("%s", strings.Join(answers, ", "))
+	case len(answers) == 0:
+		return fail("%s", strings.Join(silent, "; "))
+	}
+	return warn("%s", strings.Join(append(answers, silent...), "; "))
+}
+
 // checkSystemLogs looks for ClickHouse's own log tables, which by default grow without a bound. Tables with a number are left
 // over from upgrades.
 func checkSystemLogs(ctx context.Context, cfg config.Config, _ bool) finding {

@@ -38,6 +38,9 @@ func (a *App) openWarehouse(ctx context.Context) error {
 		return err
 	}
 	a.warehouse = wh
+	if len(wh.Hosts()) > 1 {
+		a.registry.MustRegister(warehouseHosts{wh})
+	}
 	a.onCloseUntil("warehouse", limits.StopEngine, func(context.Context) error { return wh.Close() })
 	if damaged != nil {
 		a.repairLater(damaged)

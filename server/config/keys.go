@@ -100,7 +100,7 @@ func Keys() []Key {
 		},
 		{
 			Name: "warehouse-url", Kind: KindDSN,
-			Help:   "HTTP interface of a ClickHouse server (`clickhouse://`, `clickhouses://` with TLS), with `cluster=` and `quorum=` for a cluster (docs/scale.md); empty: the embedded engine",
+			Help:   "HTTP interface of a ClickHouse server (`clickhouse://`, `clickhouses://` with TLS), with `cluster=`, `quorum=` and several hosts (`a:8123,b:8123`) for a cluster (docs/scale.md); empty: the embedded engine",
 			assign: dsn(func(c *Config) *DSN { return &c.WarehouseURL }, "clickhouse", "clickhouses", "http", "https"),
 		},
 		{

@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/svc-observability/svc/server/multihost"
 )
 
 const hidden = "***"
@@ -49,13 +51,16 @@ func (d DSN) String() string {
 	if d == "" {
 		return ""
 	}
-	u, err := url.Parse(string(d))
+	u, _, err := multihost.Parse(string(d))
 	if err != nil {
 		return hidden
 	}
-	// ClickHouse and PostgreSQL also take the password as a parameter.
-	if q := u.Query(); q.Has("password") || q.Has("sslpassword") {
-		u.RawQuery = hidden
+	// ClickHouse and PostgreSQL also take passwords as parameters: password, sslpassword, sql_password.
+	for name := range u.Query() {
+		if strings.Contains(name, "password") {
+			u.RawQuery = hidden
+			break
+		}
 	}
 	if _, has := u.User.Password(); has {
 		u.User = url.User(u.User.Username())
@@ -226,7 +231,7 @@ func dsn(field func(*Config) *DSN, schemes ...string) func(*Config, string) erro
 		if s == "" {
 			return nil
 		}
-		u, err := url.Parse(s)
+		u, _, err := multihost.Parse(s)
 		switch {
 		case err != nil: // its text would repeat the password
 			return errors.New("not a URL")

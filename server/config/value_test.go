@@ -94,3 +94,24 @@ func TestBadSecretsDoNotPrint(t *testing.T) {
 		}
 	}
 }
+
+// TestWarehouseHosts: a URL with several hosts is read, and prints without its passwords.
+func TestWarehouseHosts(t *testing.T) {
+	const raw = "http://svc:secret@a:8123,b:8123/svc?cluster=main"
+	var c Config
+	assign := dsn(func(c *Config) *DSN { return &c.WarehouseURL }, "http")
+	if err := assign(&c, raw); err != nil {
+		t.Fatal(err)
+	}
+	if got := c.WarehouseURL.String(); got != "http://svc:***@a:8123,b:8123/svc?cluster=main" || c.WarehouseURL.Reveal() != raw {
+		t.Errorf("prints as %s", got)
+	}
+	for _, raw := range []string{"http://svc@a:1,b:1/?sql_user=x&sql_password=secret", "http://svc:secret@a:1,b:1?password=secret"} {
+		if got := DSN(raw).String(); strings.Contains(got, "secret") || !strings.Contains(got, "a:1,b:1") {
+			t.Errorf("prints as %s", got)
+		}
+	}
+	if err := assign(&c, "http://svc:secret@a:1,b:1:2/svc"); err == nil || strings.Contains(err.Error(), "secret") {
+		t.Errorf("got %v", err)
+	}
+}

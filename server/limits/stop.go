@@ -8,6 +8,16 @@ const WarehouseRetry = 5 * time.Second
 // InsertsFail is the time without a successful insert after which /readyz reports that inserts fail.
 const InsertsFail = 5 * time.Second
 
+// Several hosts of a cluster.
+const (
+	// WarehousePing is the time between two pings of a host, and the longest time of one.
+	WarehousePing = time.Second
+	// WarehousePingsLost is after how many failed pings requests no longer wait for the answer of a host.
+	WarehousePingsLost = 3
+	// WarehouseInsertFailed is how long inserts avoid a host that failed one.
+	WarehouseInsertFailed = time.Minute
+)
+
 // The parts of the shutdown timeout, in percent from its beginning, until which the steps of a stop must have ended. A step that
 // ends earlier leaves its time to the next one. The last percents are left for the end of the process.
 const (
@@ -25,6 +35,9 @@ func startStop() []Limit {
 	return []Limit{
 		lasts("WarehouseRetry", WarehouseRetry, "A server whose warehouse is damaged or out of reach at the start tries to open it every %s."),
 		lasts("InsertsFail", InsertsFail, "`/readyz` reports inserts into the warehouse that have failed for %s."),
+		lasts("WarehousePing", WarehousePing, "Each host of a warehouse with several hosts gets a ping every %s, which it must answer within that time."),
+		count("WarehousePingsLost", WarehousePingsLost, "After %s failed pings, requests no longer wait for the answer of that host."),
+		lasts("WarehouseInsertFailed", WarehouseInsertFailed, "Inserts avoid a host that failed one for %s, while another host is up."),
 		count("StopRequests", StopRequests, "A stop waits for open requests until %s percent of `shutdown-timeout` have passed, and then cuts them off."),
 		count("StopBacklog", StopBacklog, "A stop stores the queue's telemetry until %s percent of it have passed. The rest stays in the queue for the next start."),
 		count("StopSaves", StopSaves, "A stop saves usage counts and the last answers to keys until %s percent of it have passed."),

@@ -1,20 +1,24 @@
 package warehouse
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 
+	"github.com/svc-observability/svc/server/multihost"
 	"github.com/svc-observability/svc/server/warehouse/chdb"
 )
 
 // endpoint is the address of ClickHouse.
 type endpoint struct {
-	base           url.URL // scheme, host and port of the HTTP interface
-	socket         string  // of the embedded engine; empty for a server
+	base           url.URL  // scheme, host and port of the HTTP interface; the first of the hosts
+	hosts          []string // all hosts with their ports; empty for the embedded engine
+	socket         string   // of the embedded engine; empty for a server
 	user, password string
 	database       string
 	cluster        string
@@ -28,19 +32,19 @@ func (p endpoint) String() string {
 	if p.socket != "" {
 		return "embedded engine at " + p.socket
 	}
-	return fmt.Sprintf("ClickHouse at %s/%s", p.base.Host, p.database)
+	return fmt.Sprintf("ClickHouse at %s/%s", strings.Join(p.hosts, ","), p.database)
 }
 
 var namePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 var quorumPattern = regexp.MustCompile(`^([0-9]{1,2}|auto)$`)
 
-// ParseURL reads a warehouse URL: clickhouse://user:password@host:8123/database?cluster=name, or clickhouses://, http://,
-// https://. quorum is a number of replicas or auto, the default on a cluster. The parameters sql_user and sql_password name the
-// user for the SQL of organizations; see TenantGrants. The default port is 8123, or 8443 with TLS. The default database is `svc`.
-// Errors never repeat the URL, which may hold a password.
+// ParseURL reads a warehouse URL: clickhouse://user:password@host:8123/database?cluster=name, or clickhouses://, http://, https://. A
+// cluster may have several hosts: a:8123,b:8123. quorum is a number of replicas or auto, the default on a cluster. The parameters
+// sql_user and sql_password name the user for the SQL of organizations, see TenantGrants. The default port is 8123, or 8443 with TLS. The
+// default database is `svc`. Errors never repeat the URL, which may hold a password.
 func ParseURL(raw string) (endpoint, error) {
-	u, err := url.Parse(raw)
+	u, hosts, err := multihost.Parse(raw)
 	if err != nil {
 		return endpoint{}, errors.New("warehouse URL: not a URL; write clickhouse://user:password@host:8123/database")
 	}
@@ -54,17 +58,22 @@ func ParseURL(raw string) (endpoint, error) {
 	default:
 		return endpoint{}, fmt.Errorf("warehouse URL: unknown scheme %q; use clickhouse://, clickhouses://, http:// or https://", u.Scheme)
 	}
-	if u.Hostname() == "" {
-		return endpoint{}, errors.New("warehouse URL: no host")
+	for _, h := range hosts {
+		if h.Hostname() == "" {
+			return endpoint{}, errors.New("warehouse URL: no host")
+		}
+		port := cmp.Or(h.Port(), port)
+		if port == "9000" || port == "9440" {
+			return endpoint{}, fmt.Errorf("warehouse URL: port %s is ClickHouse's native protocol; svc speaks ClickHouse's HTTP interface, "+
+				"usually port 8123, or 8443 with TLS (clickhouses://)", port)
+		}
+		address := net.JoinHostPort(h.Hostname(), port)
+		if slices.Contains(p.hosts, address) {
+			return endpoint{}, fmt.Errorf("warehouse URL: the host %s is there twice", address)
+		}
+		p.hosts = append(p.hosts, address)
 	}
-	if u.Port() != "" {
-		port = u.Port()
-	}
-	if port == "9000" || port == "9440" {
-		return endpoint{}, fmt.Errorf("warehouse URL: port %s is ClickHouse's native protocol; svc speaks ClickHouse's HTTP interface, "+
-			"usually port 8123, or 8443 with TLS (clickhouses://)", port)
-	}
-	p.base.Host = net.JoinHostPort(u.Hostname(), port)
+	p.base.Host = p.hosts[0]
 	if u.User != nil {
 		p.user = u.User.Username()
 		p.password, _ = u.User.Password()
@@ -101,6 +110,9 @@ func ParseURL(raw string) (endpoint, error) {
 	}
 	if p.quorum != "" && p.cluster == "" {
 		return endpoint{}, errors.New("warehouse URL: quorum needs cluster, because only tables of a cluster have replicas")
+	}
+	if len(p.hosts) > 1 && p.cluster == "" {
+		return endpoint{}, errors.New("warehouse URL: several hosts need cluster, because separate servers do not share their rows")
 	}
 	if p.cluster != "" && p.quorum == "" {
 		p.quorum = "auto"

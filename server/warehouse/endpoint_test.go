@@ -36,6 +36,10 @@ func TestParseURL(t *testing.T) {
 		}
 	}
 	for raw, want := range map[string]string{
+		"clickhouse://u:secret@a,b:9000?cluster=m":  "native protocol",
+		"clickhouse://u:secret@a,b":                 "several hosts need cluster",
+		"clickhouse://u:secret@a,a:8123?cluster=m":  "twice",
+		"clickhouse://u:secret@a,?cluster=m":        "not a URL",
 		"clickhouse://u:secret@host:9000":           "native protocol",
 		"clickhouse://u:secret@host:9440/db":        "native protocol",
 		"postgres://u:secret@host":                  "unknown scheme",
@@ -51,6 +55,19 @@ func TestParseURL(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "zz") {
 			t.Errorf("%s: got %v, want %q and no password", raw, err, want)
 		}
+	}
+}
+
+func TestParseHosts(t *testing.T) {
+	p, err := ParseURL("clickhouses://u:secret@a:8123,b,[::1]:1/db?cluster=main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"a:8123", "b:8443", "[::1]:1"}, p.hosts); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if got := p.String(); got != "ClickHouse at a:8123,b:8443,[::1]:1/db" || p.base.Host != "a:8123" {
+		t.Errorf("%q, first host %q", got, p.base.Host)
 	}
 }
 

@@ -93,7 +93,7 @@ func (w *Warehouse) insert(ctx context.Context, table string, params url.Values,
 	if err := w.usable(); err != nil {
 		return err
 	}
-	res, err := w.post(ctx, params, body)
+	res, err := w.post(doing(ctx, inserting), params, body)
 	if err != nil {
 		return err
 	}

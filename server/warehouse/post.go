@@ -61,7 +61,7 @@ func (w *Warehouse) exec(ctx context.Context, database, sql string, settings map
 	if database != "" {
 		params.Set("database", database)
 	}
-	res, err := w.post(ctx, params, bytes.NewReader([]byte(sql)))
+	res, err := w.post(doing(ctx, defining), params, bytes.NewReader([]byte(sql)))
 	if err != nil {
 		return err
 	}

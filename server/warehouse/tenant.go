@@ -256,9 +256,9 @@ func (w *Warehouse) runTenant(ctx context.Context, org principal.OrgID, sql stri
 		// A subquery of IN or JOIN runs once, and every shard gets its rows. Otherwise ClickHouse refuses it (code 288).
 		params.Set("distributed_product_mode", "global")
 	}
-	res, err := w.postAs(bounded, w.tenantCredentials(), params, strings.NewReader(sql))
+	res, err := w.postAs(doing(bounded, readingForTenant), w.tenantCredentials(), params, strings.NewReader(sql))
 	if restarts(err) {
-		res, err = w.postAs(bounded, w.tenantCredentials(), params, strings.NewReader(sql))
+		res, err = w.postAs(doing(bounded, readingForTenant), w.tenantCredentials(), params, strings.NewReader(sql))
 	}
 	if err != nil {
 		var e *Error

@@ -43,8 +43,11 @@ type Warehouse struct {
 	endpoint endpoint
 	conn     driver.Conn
 	http     *http.Client
-	limits   Limits
-	log      *slog.Logger
+	// transport has the connections. With several hosts, requests reach it through hosts.
+	transport *http.Transport
+	hosts     *hosts // nil for a single host
+	limits    Limits
+	log       *slog.Logger
 	// held is the error of Hold.
 	held atomic.Pointer[Error]
 
@@ -56,8 +59,8 @@ type Warehouse struct {
 
 const dialTimeout = 5 * time.Second
 
-// Open prepares the connection but does not connect. The engine may be down now and may restart at any time.
-func Open(_ context.Context, cfg Config) (*Warehouse, error) {
+// Open prepares the connection but does not connect, except for pings of several hosts. The engine may be down now and may restart at any time.
+func Open(ctx context.Context, cfg Config) (*Warehouse, error) {
 	var p endpoint
 	switch {
 	case cfg.URL != "" && cfg.Socket != "":
@@ -79,18 +82,30 @@ func Open(_ context.Context, cfg Config) (*Warehouse, error) {
 		cfg.MaxConnections = 64
 	}
 	transport := p.transport(cfg.MaxConnections)
-	conn, err := clickhouse.Open(p.options(transport, cfg.MaxConnections))
+	var way http.RoundTripper = transport
+	var several *hosts
+	if len(p.hosts) > 1 {
+		several = newHosts(ctx, p.hosts, p.base.Scheme, transport, cfg.Logger)
+		way = several
+	}
+	conn, err := clickhouse.Open(p.options(way, transport.TLSClientConfig, cfg.MaxConnections))
 	if err != nil {
+		if several != nil {
+			several.Close()
+		}
 		return nil, fmt.Errorf("cannot prepare the warehouse connection: %w", err)
 	}
 	return &Warehouse{
-		endpoint: p, conn: conn, http: &http.Client{Transport: transport}, limits: cfg.Limits.withDefaults(), log: cfg.Logger,
+		endpoint: p, conn: conn, http: &http.Client{Transport: way}, transport: transport, hosts: several, limits: cfg.Limits.withDefaults(), log: cfg.Logger,
 		tenantSlots: newTenantSlots(),
 	}, nil
 }
 
 // Close releases the connections. It does not end anything on the side of ClickHouse.
 func (w *Warehouse) Close() error {
+	if w.hosts != nil {
+		w.hosts.Close()
+	}
 	err := w.conn.Close()
 	w.http.CloseIdleConnections()
 	return err
@@ -157,14 +172,14 @@ func (p endpoint) dialEngine(ctx context.Context) (net.Conn, error) {
 	}
 }
 
-func (p endpoint) options(transport *http.Transport, connections int) *clickhouse.Options {
+func (p endpoint) options(way http.RoundTripper, security *tls.Config, connections int) *clickhouse.Options {
 	return &clickhouse.Options{
 		Protocol: clickhouse.HTTP,
 		Addr:     []string{p.base.Host},
 		Auth:     clickhouse.Auth{Database: p.database, Username: p.user, Password: p.password},
-		TLS:      transport.TLSClientConfig,
+		TLS:      security,
 		// Use one connection pool for everything; otherwise the driver would make its own pools.
-		TransportFunc: func(*http.Transport) (http.RoundTripper, error) { return transport, nil },
+		TransportFunc: func(*http.Transport) (http.RoundTripper, error) { return way, nil },
 		// Reads and inserts with a token may be retried when a connection turns out to be closed.
 		HttpHeaders:      map[string]string{"X-Idempotency-Key": "1"},
 		DialTimeout:      dialTimeout,
