@@ -327,4 +327,5 @@ func TestMCPScenarios(t *testing.T) {
 			t.Errorf("%s was not walked", prompt)
 		}
 	}
+	askQuestions(t, p, tools, starts)
 }
