@@ -67,7 +67,6 @@ type LateInserter interface {
 	InsertLate(ctx context.Context, table Table, token string) error
 }
 
-
 // Defaults of Config.
 const (
 	DefaultMaxRows   = 100_000
