@@ -32,7 +32,7 @@ const (
 )
 
 // MaxKeyLength bounds a key.
-const MaxKeyLength = 255
+const MaxKeyLength = limits.IdempotencyKey
 
 // Header carries the key. ReplayedHeader marks an answer that an earlier request got first.
 const (

@@ -14,6 +14,8 @@ const (
 	// StoredQueries is how many queries a widget may hold. Queries bounds those of them that are switched on.
 	StoredQueries = 26
 	Columns       = 100
+	// HistogramBins is how many ranges a histogram has. A smaller width of its ranges is made wider.
+	HistogramBins = 200
 	GridColumns   = 12
 	GridRows      = 10_000
 	// DashboardName, DashboardText and DashboardMarkdown are lengths in bytes.
@@ -40,6 +42,7 @@ func dashboards() []Limit {
 		count("Tags", Tags, "A dashboard has at most %s tags."),
 		count("StoredQueries", StoredQueries, "A widget holds at most %s queries, with those that are switched off."),
 		count("Columns", Columns, "A table has at most %s columns."),
+		count("HistogramBins", HistogramBins, "A histogram has at most %s ranges."),
 		count("GridColumns", GridColumns, "The grid of a dashboard has %s columns."),
 		count("GridRows", GridRows, "The grid of a dashboard has at most %s rows."),
 		size("DashboardName", DashboardName, "Names and titles on a dashboard have at most %s."),

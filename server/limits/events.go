@@ -17,6 +17,14 @@ const (
 	EventHost    = 256
 	// RecordedSessionID is for the id that a recorder gives a session. It consists of ASCII letters, digits, _ and -.
 	RecordedSessionID = 128
+	// SessionText is for free texts of a session and of the events on its timeline, SessionDimension for texts that sessions are grouped by.
+	SessionText               = 1 << 10
+	SessionDimension          = 128
+	SessionTraits             = 24
+	SessionResourceAttributes = 64
+	// SessionTarget and SessionStack are in characters.
+	SessionTarget = 120
+	SessionStack  = 4000
 	// SessionLength is the longest session.
 	SessionLength = 24 * time.Hour
 	// RecordingPage is how many chunks of a recording one page holds.
@@ -35,12 +43,19 @@ func events() []Limit {
 			"The key of an attribute of a product event has at most %s. Attributes with longer keys are left out.",
 		),
 		size("EventAttributeValue", EventAttributeValue, "The value of an attribute of a product event has at most %s. Longer ones are cut."),
-		size("EventURL", EventURL, "The URL of a session or product event has at most %s. Longer ones are cut."),
+		size("EventURL", EventURL, "The URL of a product event, or of an event of a session, has at most %s. Longer ones are cut."),
 		size("EventPagePath", EventPagePath, "The path of a page has at most %s. Longer ones are cut."),
 		size("EventID", EventID, "The id of a visitor, user, group or session in a product event has at most %s. Longer ones are cut."),
 		size("EventService", EventService, "The service of a product event has at most %s. A longer name is cut."),
 		size("EventHost", EventHost, "The host of the page of a product event has at most %s. A longer one is cut."),
 		characters("RecordedSessionID", RecordedSessionID, "The id of a recorded session has at most %s. A longer one is rejected."),
+		size("SessionText", SessionText, "The first URL, referrer and path of a session, a message and a selector have at most %s. Longer ones are cut."),
+		size("SessionDimension", SessionDimension, "The host, service, browser, country, language and campaign of a session have at most %s. "+
+			"Longer ones are cut."),
+		count("SessionTraits", SessionTraits, "The user of a session has at most %s traits. Further ones are left out."),
+		count("SessionResourceAttributes", SessionResourceAttributes, "The resource of a session has at most %s attributes. Further ones are left out."),
+		characters("SessionTarget", SessionTarget, "The text of the target of a click has at most %s. Longer ones are cut."),
+		characters("SessionStack", SessionStack, "The stack trace of an error in a session has at most %s. Longer ones are cut."),
 		lasts("SessionLength", SessionLength, "A session lasts at most %s."),
 		count("RecordingPage", RecordingPage, "A page of a recording has at most %s chunks."),
 		count("RecordingManifest", RecordingManifest, "The manifest of a recording lists at most %s chunks."),

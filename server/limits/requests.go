@@ -29,6 +29,9 @@ const (
 	// ReadResult bounds the result of any other read.
 	ReadResult = 64 << 20
 
+	// IdempotencyKey is the length of an Idempotency-Key, which is ASCII.
+	IdempotencyKey = 255
+
 	DefaultPage = 20
 	LargestPage = 100
 
@@ -58,6 +61,7 @@ func requests() []Limit {
 		size("AnswerRows", AnswerRows, "A page of log records ends early when its records take %s. A single record may be larger."),
 		size("AnswerTrace", AnswerTrace, "A trace is cut when its spans take %s."),
 		size("ReadResult", ReadResult, "The result of a read of telemetry is at most %s."),
+		characters("IdempotencyKey", IdempotencyKey, "An `Idempotency-Key` has at most %s."),
 		count("DefaultPage", DefaultPage, "A page of a list has %s items when a request does not say how many."),
 		count("LargestPage", LargestPage, "A page of a list has at most %s items."),
 		lasts("ReadTime", ReadTime, "A read of telemetry takes at most %s."),

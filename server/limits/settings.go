@@ -18,8 +18,11 @@ const (
 	KeyRate = 1_000_000
 	// SlowSpan is the longest duration from which a sampling policy can keep all spans.
 	SlowSpan = 7 * Day
-	// ClientName is the name of a program that asks for an API key.
+	// ClientName is the name of a program that asks for an API key or for access by OAuth.
 	ClientName      = 100
+	ClientAddresses = 20
+	// ClientAddress is for each address of a client, which is ASCII.
+	ClientAddress   = 2048
 	FeedbackReason  = 4000
 	FeedbackDetails = 10_000
 )
@@ -36,7 +39,9 @@ func settings() []Limit {
 		characters("KeyAttributeValueLength", KeyAttributeValueLength, "The value of an attribute that an ingest key adds has at most %s."),
 		count("KeyRate", KeyRate, "The rate limit of an ingest key is at most %s requests a second."),
 		lasts("SlowSpan", SlowSpan, "A sampling policy keeps all spans from a duration of at most %s."),
-		characters("ClientName", ClientName, "The name of a command line that asks for a key has at most %s."),
+		characters("ClientName", ClientName, "The name of a command line that asks for a key, or of an OAuth client, has at most %s."),
+		count("ClientAddresses", ClientAddresses, "An OAuth client has at most %s redirect addresses."),
+		characters("ClientAddress", ClientAddress, "A redirect address, page or metadata address of an OAuth client has at most %s."),
 		characters("FeedbackReason", FeedbackReason, "The reason in an agent's feedback has at most %s."),
 		characters("FeedbackDetails", FeedbackDetails, "The details in an agent's feedback have at most %s."),
 	}

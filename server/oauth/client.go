@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	maxName      = 100
-	maxRedirects = 20
+	maxName      = limits.ClientName
+	maxRedirects = limits.ClientAddresses
 )
 
 // Client is a program that asks for access. Only Host is proven; the program states the other fields itself.

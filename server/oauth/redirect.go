@@ -4,9 +4,11 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/svc-observability/svc/server/limits"
 )
 
-const maxURI = 2048
+const maxURI = limits.ClientAddress
 
 // checkRedirect returns the reason why browsers cannot be sent back to an address, or an empty text if they can. Allowed are
 // https everywhere, http on the user's own machine, and the scheme of an application (RFC 8252).
@@ -14,7 +16,7 @@ func checkRedirect(text string) string {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || len(text) > maxURI || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '\\' }):
-		return "it is not a URL of at most 2048 ASCII characters"
+		return "it is not a URL of at most " + limits.Number(maxURI) + " ASCII characters"
 	case strings.ContainsFunc(u.Host, func(r rune) bool { return r >= 0x7f }):
 		return "its host holds characters outside ASCII"
 	case u.Scheme == "":

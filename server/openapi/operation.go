@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -60,7 +61,7 @@ func (b *builder) operation(m *contract.Method) (*operation, error) {
 				"again within " + limits.Lasts(
 				limits.IdempotencyRetention,
 			) + ": the server sends the stored answer. A key that was used for another request, or whose first request is still under way, is an error.",
-			Schema:  &schema{Type: types{"string"}, MinLength: "1", MaxLength: "255", Pattern: "^[ -~]+$"},
+			Schema:  &schema{Type: types{"string"}, MinLength: "1", MaxLength: json.Number(strconv.Itoa(limits.IdempotencyKey)), Pattern: "^[ -~]+$"},
 			Example: "0b8f4c1e-6a52-4c0e-9d0c-5d2f3a1b7e44",
 		})
 	}

@@ -10,13 +10,14 @@ import (
 
 	"github.com/svc-observability/svc/server/ingest/otlp"
 	"github.com/svc-observability/svc/server/ingest/productevents"
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // Entries that a map may have.
 const (
-	maxTraits             = 24
+	maxTraits             = limits.SessionTraits
 	maxAttributes         = productevents.MaxAttributes
-	maxResourceAttributes = 64
+	maxResourceAttributes = limits.SessionResourceAttributes
 )
 
 // attributes reads a map into at most limit entries, in the order of their keys. Values become texts: numbers and booleans as

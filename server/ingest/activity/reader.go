@@ -18,8 +18,8 @@ import (
 // Lengths in bytes to which texts are cut.
 const (
 	maxID        = productevents.MaxID
-	maxDimension = 128
-	maxText      = 1024
+	maxDimension = limits.SessionDimension
+	maxText      = limits.SessionText
 	maxURL       = productevents.MaxURL
 )
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/svc-observability/svc/server/ingest/productevents"
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // Types of session events with rules of their own.
@@ -16,8 +17,8 @@ const (
 
 const (
 	// maxTargetText and maxStack count characters.
-	maxTargetText = 120
-	maxStack      = 4000
+	maxTargetText = limits.SessionTarget
+	maxStack      = limits.SessionStack
 	// maxName bounds the name of a product event. The message of a custom session event becomes such a name.
 	maxName = productevents.MaxName
 )

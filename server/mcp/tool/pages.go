@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/wording"
 )
 
@@ -49,9 +50,9 @@ func NextCursor(res interface {
 }
 
 const (
-	maxOffset = 10_000
+	maxOffset = limits.SearchOffset
 	// pageSize is the size of the API's largest page.
-	pageSize = 100
+	pageSize = limits.LargestPage
 )
 
 // Pagination says which part of the whole list a result is.

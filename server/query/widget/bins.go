@@ -6,12 +6,13 @@ import (
 	"time"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query"
 )
 
 const (
 	defaultBins = 20
-	maxBins     = 200
+	maxBins     = limits.HistogramBins
 )
 
 // histogram counts values in ranges of equal width.
@@ -33,7 +34,7 @@ func (j *job) histogram(all []float64) {
 		if n > maxBins {
 			n = maxBins
 			width = (high - low) / maxBins
-			j.warn("The bucket_width makes more than 200 ranges; they are wider.")
+			j.warn("The bucket_width makes more than " + limits.Number(maxBins) + " ranges; they are wider.")
 		}
 	}
 	if !(width > 0) || math.IsInf(width, 0) || low+width == low {
