@@ -67,8 +67,6 @@ var documentFigures = []struct{ figure, documents string }{
 	{"18,000,000", "limits.md"},
 	{"60 bytes", "limits.md"},
 	{"3 minutes", "limits.md"},
-	{"256 MiB", "limits.md"},
-	{"45 seconds", "limits.md"},
 	{"5 seconds", "operations.md"},
 	{"6", "reads.md trace-policies.md"},
 	{"200", "reads.md"},
