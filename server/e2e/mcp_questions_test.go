@@ -74,9 +74,9 @@ func (i *investigator) call(tool string, arguments ...map[string]any) string {
 }
 
 // next makes the first call of a tool that the latest answer proposing it ends with, with arguments that the question adds.
-func (i *investigator) next(tool string, more ...map[string]any) string {
+func (i *investigator) next(tool string, more ...map[string]any) {
 	i.Helper()
-	return i.call(tool, append([]map[string]any{suggested(i.T, i.texts, tool)}, more...)...)
+	i.call(tool, append([]map[string]any{suggested(i.T, i.texts, tool)}, more...)...)
 }
 
 // finds requires an answer, and returns the groups of its pattern.

@@ -94,12 +94,16 @@ func newHosts(ctx context.Context, addresses []string, scheme string, next http.
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	p := &hosts{next: next, log: log, stop: stop}
 	for _, address := range addresses {
-		h := &host{address: address}
-		h.alive, h.lose = context.WithCancel(ctx)
+		h := newHost(ctx, address)
 		p.all = append(p.all, h)
 		p.done.Go(func() { p.watch(ctx, h, scheme) })
 	}
 	return p
+}
+
+func newHost(ctx context.Context, address string) *host {
+	alive, lose := context.WithCancel(ctx)
+	return &host{address: address, alive: alive, lose: lose}
 }
 
 // Close ends the pings.
