@@ -81,6 +81,12 @@ func (w *world) left() int {
 	return len(w.rows) + len(w.queued)
 }
 
+func (w *world) seen() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.looks
+}
+
 func TestPurger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{rows: map[principal.OrgID]bool{"gone": true, "kept": true}, queued: map[principal.OrgID]bool{}}
@@ -116,17 +122,17 @@ func TestPurger(t *testing.T) {
 			t.Error("rows stay after the warehouse has come back")
 		}
 		// Long after a deletion, the purger looks rarely.
-		before := w.looks
+		before := w.seen()
 		time.Sleep(time.Hour)
-		if n := w.looks - before; n < 6 || n > 14 {
+		if n := w.seen() - before; n < 6 || n > 14 {
 			t.Errorf("%d looks in an hour", n)
 		}
 		// Changes of credentials do not wake it.
-		before = w.looks
+		before = w.seen()
 		w.changed(store.Change{Subject: store.SubjectAPIKey})
 		w.changed(store.Change{Subject: store.SubjectAny, Cause: errors.New("the feed is down")})
 		synctest.Wait()
-		if w.looks != before {
+		if w.seen() != before {
 			t.Error("a change that is no deletion woke the purger")
 		}
 	})
