@@ -44,7 +44,7 @@ func (m maker) logpush() []Case {
 		with(push("declared gzip, is not", good, BadRequest, "no gzip header"), encoding, gzipped),
 		push("gzip, cut", packed[:len(packed)-9], BadRequest, "it ends too early"),
 		push("gzip, cut after the magic", packed[:2], BadRequest, "it ends too early"),
-		push("gzip, wrong checksum", packed[:len(packed)-5]+"x"+packed[len(packed)-4:], BadRequest, "its checksum does not match"),
+		push("gzip, wrong checksum", withWrongChecksum(packed), BadRequest, "its checksum does not match"),
 		push("gzip within gzip", string(zipped([]byte(packed))), BadRequest, "line 1: must be a JSON object"),
 		push("array", "["+strings.TrimSpace(good)+"]", BadRequest, "line 1: must be a JSON object"),
 		push("CSV", "1,/pushed,200\n", BadRequest, "line 1: must be a JSON object"),

@@ -146,6 +146,13 @@ func zipped(b []byte) []byte {
 	return binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(out.Bytes(), crc32.ChecksumIEEE(b)), uint32(len(b)))
 }
 
+// withWrongChecksum returns a gzip member with another checksum. A fixed byte would be the right one in one of 256 cases.
+func withWrongChecksum(packed string) string {
+	b := []byte(packed)
+	b[len(b)-5] ^= 0xff
+	return string(b)
+}
+
 // bomb returns one gzip member of about size bytes with endless repetitions of the unit, which is compressed only once. The
 // trailer states the length claim.
 func bomb(unit []byte, size int, claim uint32) []byte {
