@@ -23,8 +23,8 @@ const (
 const (
 	// maxLine bounds the part of a line that is kept between two reads. net/http answers far shorter heads with 431.
 	maxLine = 1 << 20
-	// maxDecimal and maxHex are the digits of the longest lengths. These fit an int64.
-	maxDecimal, maxHex = 18, 15
+	// maxDecimal and maxHex are the digits of the longest lengths, which fit a uint64. net/http refuses a Content-Length above an int64.
+	maxDecimal, maxHex = 19, 15
 	// maxBlanks is the number of empty lines that may stand before a request line. net/http skips four bytes.
 	maxBlanks = 2
 )

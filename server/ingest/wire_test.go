@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/framing"
 	"github.com/svc-observability/svc/server/ingest"
 )
 
@@ -28,7 +29,7 @@ func (f *fixture) listen(t testing.TB) string {
 	}
 	s := f.HTTPServer()
 	done := make(chan error, 1)
-	go func() { done <- s.Serve(l) }()
+	go func() { done <- s.Serve(framing.Listen(l, false)) }()
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
