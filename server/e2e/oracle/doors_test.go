@@ -58,7 +58,15 @@ func (a *audit) names(read, what string, got, want []string) {
 		return
 	}
 	if a.wrong++; a.wrong <= mostWrong {
-		a.Errorf("%s: %s are %q, expected %q", read, what, got, want)
+		without := func(list, other []string) (only []string) {
+			for _, v := range list {
+				if !slices.Contains(other, v) {
+					only = append(only, v)
+				}
+			}
+			return only
+		}
+		a.Errorf("%s: %s: %d of %d; unexpected %q, missing %q", read, what, len(got), len(want), without(got, want), without(want, got))
 	}
 }
 

@@ -47,6 +47,8 @@ func compare(tb testing.TB, seed uint64) {
 	a.checkQuery()
 	a.checkMetrics()
 	a.checkTools()
+	a.checkPages()
+	a.checkErrors()
 	a.uncovered()
 	if a.wrong > 0 {
 		tb.Errorf("seed %d: %d figures are wrong", seed, a.wrong)
