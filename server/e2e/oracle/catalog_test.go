@@ -7,9 +7,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/svc-observability/svc/server/contract"
-	"github.com/svc-observability/svc/server/testkit"
 )
 
 // TestOracleServices compares the figures of services, operations, calls and periods with those of the evaluation.
@@ -28,14 +25,7 @@ func FuzzOracleServices(f *testing.F) {
 }
 
 func compareServices(tb testing.TB, seed uint64) {
-	began := time.Now()
-	c, err := contract.Load()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	s := testkit.Shared(tb).NewOrganization(tb, fmt.Sprint("Oracle ", tb.Name()))
-	a := &audit{TB: tb, telemetry: generate(seed, time.Now()), server: s, contract: c, compared: map[string]int{}}
-	a.send(tb, s)
+	a := begin(tb, seed)
 	k := &catalogAudit{a}
 	for n, w := range a.windows() {
 		if n%2 == 1 { // whole hours and any times
@@ -47,10 +37,7 @@ func compareServices(tb testing.TB, seed uint64) {
 			k.checkPeriods(w, environment)
 		}
 	}
-	if a.wrong > 0 {
-		tb.Errorf("seed %d: %d figures are wrong", seed, a.wrong)
-	}
-	a.report(time.Since(began))
+	a.finish(seed)
 }
 
 // catalogAudit compares the reads of services and of the calls between them.

@@ -8,7 +8,7 @@ import (
 var uncompared = []struct{ reads, reason string }{
 	{`getTraceSkeleton|summarizeTraces`, "they have no REST route; tools show their figures"},
 	{`getMetric|summarizeMetrics`, "no evaluation yet"},
-	{`.*ProductEvent.*|.*SessionReplay.*`, "the generator sends no product events and no sessions yet"},
+	{`searchProductEventPaths|searchSessionReplayFacets|(list|get)SessionReplay.+`, "no evaluation of paths, facets, recordings and their traces yet"},
 	{`.*[aA]gent(Session|Tool).*`, "the generator sends no agent sessions yet"},
 	{`searchLogPatterns`, "the patterns have no evaluation yet"},
 	{`diagnoseService|comparePeriods|searchSlowerOperations|getTraceCriticalPath`, "figures of other reads, put together: no evaluation yet"},

@@ -26,6 +26,8 @@ type audit struct {
 	key      string
 	compared map[string]int // by operation or tool
 	wrong    int
+	began    time.Time
+	until    time.Time // the end of an input while fuzzing
 }
 
 // mostWrong is the number of wrong figures that a test prints.
@@ -105,6 +107,12 @@ func (a *audit) ask(operation string, request object, into any) {
 // exchange makes a request. It takes another key when the current one has reached its rate limit.
 func (a *audit) exchange(method, path string, body []byte) (int, []byte) {
 	a.Helper()
+	if !a.until.IsZero() && time.Now().After(a.until) {
+		if a.wrong > 0 {
+			a.Fatal("the time of this input is over")
+		}
+		a.SkipNow()
+	}
 	for range 30 {
 		if a.key == "" {
 			a.key = a.newKey()

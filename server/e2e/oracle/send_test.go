@@ -59,6 +59,7 @@ func (t *telemetry) send(tb testing.TB, s *testkit.Server) {
 		})
 	}
 	flush()
+	t.activity.send(tb, s)
 	waitStored(tb, s)
 }
 
@@ -80,6 +81,24 @@ func post(tb testing.TB, s *testkit.Server, path string, m proto.Message) {
 	}
 	defer res.Body.Close()
 	if answer, _ := io.ReadAll(res.Body); res.StatusCode != http.StatusOK || len(answer) > 0 {
+		tb.Fatalf("%s: %d %q", path, res.StatusCode, answer)
+	}
+}
+
+func postLines(tb testing.TB, s *testkit.Server, path string, body []byte) {
+	tb.Helper()
+	req, err := http.NewRequestWithContext(tb.Context(), http.MethodPost, s.IngestURL+path, bytes.NewReader(body))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+s.PrivateKey)
+	req.Header.Set("Content-Type", "application/x-ndjson")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer res.Body.Close()
+	if answer, _ := io.ReadAll(res.Body); res.StatusCode != http.StatusOK {
 		tb.Fatalf("%s: %d %q", path, res.StatusCode, answer)
 	}
 }

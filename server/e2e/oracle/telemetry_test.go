@@ -57,7 +57,8 @@ type telemetry struct {
 	spans      []*row
 	records    []*row
 	points     []*point
-	next       int
+	*activity
+	next int
 }
 
 func generate(seed uint64, now time.Time) *telemetry {
@@ -92,6 +93,7 @@ func generate(seed uint64, now time.Time) *telemetry {
 		t.addRecord()
 	}
 	t.addPoints()
+	t.addActivity(seed)
 	return t
 }
 
