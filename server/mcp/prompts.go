@@ -31,7 +31,7 @@ func prompts() []promptText {
 		},
 		{
 			"debug_errors", "Debugging of errors", "From an error that rose to its suspected cause.",
-			"Requests fail{service}. Find the suspected cause{range}.\n\n1. `find_errors`: the errors by fingerprint, with their counts before.\n2. When an error rose: `error_detail` of it: first occurrence, versions, stack trace, traces.\n3. When an error rose: `inspect_trace` with `errors_only=true` for one of its traces.\n4. `compare_periods`, around the time at which the error was first seen, or in the same time when none rose: the changes.\n5. When a log pattern is new: `mine_log_patterns` of its service." + form,
+			"Requests fail{service}. Find the suspected cause{range}.\n\n1. `find_errors`: the errors by fingerprint, with their counts before.\n2. When an error rose: `error_detail` of it: the time in which it was most frequent, versions, stack trace, traces.\n3. When an error rose: `inspect_trace` with `errors_only=true` for one of its traces.\n4. `compare_periods`, around the time at which the error became frequent, or in the same time when none rose: the changes.\n5. When a log pattern is new: `mine_log_patterns` of its service." + form,
 		},
 	}
 }

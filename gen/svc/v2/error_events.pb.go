@@ -139,7 +139,10 @@ type SearchErrorEventsRequest struct {
 	// Conditions. Without any, every error matches.
 	Filters *ErrorEventFilters `protobuf:"bytes,5,opt,name=filters" json:"filters,omitempty"`
 	// The sort key, highest first: `count` (the default), `last_seen` or `first_seen`.
-	OrderBy       *string `protobuf:"bytes,6,opt,name=order_by,json=orderBy" json:"order_by,omitempty"`
+	OrderBy *string `protobuf:"bytes,6,opt,name=order_by,json=orderBy" json:"order_by,omitempty"`
+	// The window to compare with. `previous` is the window of the same length before this one; `none` means no comparison. `none` when
+	// left out.
+	Baseline      *string `protobuf:"bytes,7,opt,name=baseline" json:"baseline,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -216,6 +219,13 @@ func (x *SearchErrorEventsRequest) GetOrderBy() string {
 	return ""
 }
 
+func (x *SearchErrorEventsRequest) GetBaseline() string {
+	if x != nil && x.Baseline != nil {
+		return *x.Baseline
+	}
+	return ""
+}
+
 // A page of error groups.
 type SearchErrorEventsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -228,9 +238,16 @@ type SearchErrorEventsResponse struct {
 	// Cursor of the next page; null on the last.
 	NextCursor *string `protobuf:"bytes,4,opt,name=next_cursor,json=nextCursor" json:"next_cursor,omitempty"`
 	// Figures of all matching groups.
-	Totals        *ErrorEventTotals `protobuf:"bytes,5,opt,name=totals" json:"totals,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Totals *ErrorEventTotals `protobuf:"bytes,5,opt,name=totals" json:"totals,omitempty"`
+	// Start of the earlier window for the comparison; null without a comparison.
+	BaselineStartTime *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=baseline_start_time,json=baselineStartTime" json:"baseline_start_time,omitempty"`
+	// End of the earlier window; null without a comparison.
+	BaselineEndTime *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=baseline_end_time,json=baselineEndTime" json:"baseline_end_time,omitempty"`
+	// True when the earlier window has too few spans for a comparison: they cover less than a tenth of the time that the spans of this
+	// window cover. All spans of the organization count, or those of the environment in the filters.
+	BaselineIsThin bool `protobuf:"varint,8,opt,name=baseline_is_thin,json=baselineIsThin" json:"baseline_is_thin,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *SearchErrorEventsResponse) Reset() {
@@ -296,6 +313,27 @@ func (x *SearchErrorEventsResponse) GetTotals() *ErrorEventTotals {
 		return x.Totals
 	}
 	return nil
+}
+
+func (x *SearchErrorEventsResponse) GetBaselineStartTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.BaselineStartTime
+	}
+	return nil
+}
+
+func (x *SearchErrorEventsResponse) GetBaselineEndTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.BaselineEndTime
+	}
+	return nil
+}
+
+func (x *SearchErrorEventsResponse) GetBaselineIsThin() bool {
+	if x != nil {
+		return x.BaselineIsThin
+	}
+	return false
 }
 
 // All errors of a window that match the filters.
@@ -416,12 +454,16 @@ type ErrorEvent struct {
 	AffectedTracesCount float64 `protobuf:"fixed64,11,opt,name=affected_traces_count,json=affectedTracesCount" json:"affected_traces_count,omitempty"`
 	// Deployment environments in which the error occurred; at most 20.
 	DeploymentEnvironments []string `protobuf:"bytes,12,rep,name=deployment_environments,json=deploymentEnvironments" json:"deployment_environments,omitempty"`
-	// Time of the first occurrence in the window.
+	// Time of the first occurrence in the window: the start of its span.
 	FirstSeen *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=first_seen,json=firstSeen" json:"first_seen,omitempty"`
-	// Time of the last occurrence in the window.
-	LastSeen      *timestamppb.Timestamp `protobuf:"bytes,14,opt,name=last_seen,json=lastSeen" json:"last_seen,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// Time of the last occurrence in the window: the start of its span.
+	LastSeen *timestamppb.Timestamp `protobuf:"bytes,14,opt,name=last_seen,json=lastSeen" json:"last_seen,omitempty"`
+	// Occurrences in the earlier window; null without a comparison, and when the earlier window has too few spans for one.
+	BaselineCount *float64 `protobuf:"fixed64,15,opt,name=baseline_count,json=baselineCount" json:"baseline_count,omitempty"`
+	// Estimated number of occurrences in the earlier window, corrected for sampling. Null in the same cases.
+	BaselineEstimatedCount *float64 `protobuf:"fixed64,16,opt,name=baseline_estimated_count,json=baselineEstimatedCount" json:"baseline_estimated_count,omitempty"`
+	unknownFields          protoimpl.UnknownFields
+	sizeCache              protoimpl.SizeCache
 }
 
 func (x *ErrorEvent) Reset() {
@@ -552,6 +594,20 @@ func (x *ErrorEvent) GetLastSeen() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *ErrorEvent) GetBaselineCount() float64 {
+	if x != nil && x.BaselineCount != nil {
+		return *x.BaselineCount
+	}
+	return 0
+}
+
+func (x *ErrorEvent) GetBaselineEstimatedCount() float64 {
+	if x != nil && x.BaselineEstimatedCount != nil {
+		return *x.BaselineEstimatedCount
+	}
+	return 0
+}
+
 // Selects the group of errors to read.
 type GetErrorEventRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -680,9 +736,9 @@ type ErrorEventDetail struct {
 	AffectedTracesCount float64 `protobuf:"fixed64,11,opt,name=affected_traces_count,json=affectedTracesCount" json:"affected_traces_count,omitempty"`
 	// Deployment environments in which the error occurred; at most 20.
 	DeploymentEnvironments []string `protobuf:"bytes,12,rep,name=deployment_environments,json=deploymentEnvironments" json:"deployment_environments,omitempty"`
-	// Time of the first occurrence in the window.
+	// Time of the first occurrence in the window: the start of its span.
 	FirstSeen *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=first_seen,json=firstSeen" json:"first_seen,omitempty"`
-	// Time of the last occurrence in the window.
+	// Time of the last occurrence in the window: the start of its span.
 	LastSeen *timestamppb.Timestamp `protobuf:"bytes,14,opt,name=last_seen,json=lastSeen" json:"last_seen,omitempty"`
 	// Start of the window.
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,15,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
@@ -705,8 +761,10 @@ type ErrorEventDetail struct {
 	RelatedErrors []*RelatedError `protobuf:"bytes,23,rep,name=related_errors,json=relatedErrors" json:"related_errors,omitempty"`
 	// Occurrences without an exception: the span has only an error status.
 	NoExceptionCount float64 `protobuf:"fixed64,24,opt,name=no_exception_count,json=noExceptionCount" json:"no_exception_count,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// The time in which the error was far more frequent than in the rest of the window; null when there was no such time.
+	Burst         *ErrorEventBurst `protobuf:"bytes,25,opt,name=burst" json:"burst,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ErrorEventDetail) Reset() {
@@ -907,6 +965,77 @@ func (x *ErrorEventDetail) GetNoExceptionCount() float64 {
 	return 0
 }
 
+func (x *ErrorEventDetail) GetBurst() *ErrorEventBurst {
+	if x != nil {
+		return x.Burst
+	}
+	return nil
+}
+
+// A time in which an error was far more frequent than otherwise.
+type ErrorEventBurst struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Start of the minute of its first occurrence.
+	StartTime *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
+	// End of the minute of its last occurrence.
+	EndTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
+	// Number of occurrences.
+	Count         float64 `protobuf:"fixed64,3,opt,name=count" json:"count,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ErrorEventBurst) Reset() {
+	*x = ErrorEventBurst{}
+	mi := &file_svc_v2_error_events_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ErrorEventBurst) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ErrorEventBurst) ProtoMessage() {}
+
+func (x *ErrorEventBurst) ProtoReflect() protoreflect.Message {
+	mi := &file_svc_v2_error_events_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ErrorEventBurst.ProtoReflect.Descriptor instead.
+func (*ErrorEventBurst) Descriptor() ([]byte, []int) {
+	return file_svc_v2_error_events_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *ErrorEventBurst) GetStartTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.StartTime
+	}
+	return nil
+}
+
+func (x *ErrorEventBurst) GetEndTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.EndTime
+	}
+	return nil
+}
+
+func (x *ErrorEventBurst) GetCount() float64 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
 // An error that occurred in the same traces as another.
 type RelatedError struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -924,7 +1053,7 @@ type RelatedError struct {
 
 func (x *RelatedError) Reset() {
 	*x = RelatedError{}
-	mi := &file_svc_v2_error_events_proto_msgTypes[7]
+	mi := &file_svc_v2_error_events_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -936,7 +1065,7 @@ func (x *RelatedError) String() string {
 func (*RelatedError) ProtoMessage() {}
 
 func (x *RelatedError) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_error_events_proto_msgTypes[7]
+	mi := &file_svc_v2_error_events_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -949,7 +1078,7 @@ func (x *RelatedError) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RelatedError.ProtoReflect.Descriptor instead.
 func (*RelatedError) Descriptor() ([]byte, []int) {
-	return file_svc_v2_error_events_proto_rawDescGZIP(), []int{7}
+	return file_svc_v2_error_events_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *RelatedError) GetFingerprintHash() string {
@@ -993,7 +1122,7 @@ type ErrorEventPoint struct {
 
 func (x *ErrorEventPoint) Reset() {
 	*x = ErrorEventPoint{}
-	mi := &file_svc_v2_error_events_proto_msgTypes[8]
+	mi := &file_svc_v2_error_events_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1005,7 +1134,7 @@ func (x *ErrorEventPoint) String() string {
 func (*ErrorEventPoint) ProtoMessage() {}
 
 func (x *ErrorEventPoint) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_error_events_proto_msgTypes[8]
+	mi := &file_svc_v2_error_events_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1018,7 +1147,7 @@ func (x *ErrorEventPoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorEventPoint.ProtoReflect.Descriptor instead.
 func (*ErrorEventPoint) Descriptor() ([]byte, []int) {
-	return file_svc_v2_error_events_proto_rawDescGZIP(), []int{8}
+	return file_svc_v2_error_events_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ErrorEventPoint) GetBucket() *timestamppb.Timestamp {
@@ -1048,7 +1177,7 @@ type ErrorEventCount struct {
 
 func (x *ErrorEventCount) Reset() {
 	*x = ErrorEventCount{}
-	mi := &file_svc_v2_error_events_proto_msgTypes[9]
+	mi := &file_svc_v2_error_events_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1060,7 +1189,7 @@ func (x *ErrorEventCount) String() string {
 func (*ErrorEventCount) ProtoMessage() {}
 
 func (x *ErrorEventCount) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_error_events_proto_msgTypes[9]
+	mi := &file_svc_v2_error_events_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1073,7 +1202,7 @@ func (x *ErrorEventCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorEventCount.ProtoReflect.Descriptor instead.
 func (*ErrorEventCount) Descriptor() ([]byte, []int) {
-	return file_svc_v2_error_events_proto_rawDescGZIP(), []int{9}
+	return file_svc_v2_error_events_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ErrorEventCount) GetName() string {
@@ -1113,7 +1242,7 @@ type ErrorEventSample struct {
 
 func (x *ErrorEventSample) Reset() {
 	*x = ErrorEventSample{}
-	mi := &file_svc_v2_error_events_proto_msgTypes[10]
+	mi := &file_svc_v2_error_events_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1125,7 +1254,7 @@ func (x *ErrorEventSample) String() string {
 func (*ErrorEventSample) ProtoMessage() {}
 
 func (x *ErrorEventSample) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_error_events_proto_msgTypes[10]
+	mi := &file_svc_v2_error_events_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1138,7 +1267,7 @@ func (x *ErrorEventSample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorEventSample.ProtoReflect.Descriptor instead.
 func (*ErrorEventSample) Descriptor() ([]byte, []int) {
-	return file_svc_v2_error_events_proto_rawDescGZIP(), []int{10}
+	return file_svc_v2_error_events_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ErrorEventSample) GetTraceId() string {
@@ -1202,7 +1331,7 @@ const file_svc_v2_error_events_proto_rawDesc = "" +
 	"\x0eexception_type\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\rexceptionType\x12'\n" +
 	"\x06search\x18\x05 \x01(\tB\x0f\xbaH\ar\x05\x10\x01\x18\xe8\a\xaa\x01\x02\b\x01R\x06search\x12J\n" +
 	"\x12fingerprint_hashes\x18\x06 \x03(\tB\x1b\xbaH\x18\x92\x01\x15\x10d\"\x11r\x0f2\r^[0-9]{1,20}$R\x11fingerprintHashes\x12\"\n" +
-	"\troot_only\x18\a \x01(\bB\x05\xaa\x01\x02\b\x01R\brootOnly\"\xdb\x02\n" +
+	"\troot_only\x18\a \x01(\bB\x05\xaa\x01\x02\b\x01R\brootOnly\"\x93\x03\n" +
 	"\x18SearchErrorEventsRequest\x12A\n" +
 	"\n" +
 	"start_time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12=\n" +
@@ -1211,7 +1340,8 @@ const file_svc_v2_error_events_proto_rawDesc = "" +
 	"\x06cursor\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\x06cursor\x123\n" +
 	"\afilters\x18\x05 \x01(\v2\x19.svc.v2.ErrorEventFiltersR\afilters\x12C\n" +
 	"\border_by\x18\x06 \x01(\tB(\xbaH r\x1eR\x05countR\tlast_seenR\n" +
-	"first_seen\xaa\x01\x02\b\x01R\aorderBy\"\xe4\x01\n" +
+	"first_seen\xaa\x01\x02\b\x01R\aorderBy\x126\n" +
+	"\bbaseline\x18\a \x01(\tB\x1a\xbaH\x12r\x10R\bpreviousR\x04none\xaa\x01\x02\b\x01R\bbaseline\"\xa2\x03\n" +
 	"\x19SearchErrorEventsResponse\x12\"\n" +
 	"\x06object\x18\x01 \x01(\tB\n" +
 	"\xfa\xf9\x18\x06\x1a\x04listR\x06object\x12&\n" +
@@ -1219,14 +1349,17 @@ const file_svc_v2_error_events_proto_rawDesc = "" +
 	"\bhas_more\x18\x03 \x01(\bR\ahasMore\x12&\n" +
 	"\vnext_cursor\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\n" +
 	"nextCursor\x128\n" +
-	"\x06totals\x18\x05 \x01(\v2\x18.svc.v2.ErrorEventTotalsB\x06\xbaH\x03\xc8\x01\x01R\x06totals\"\xa7\x02\n" +
+	"\x06totals\x18\x05 \x01(\v2\x18.svc.v2.ErrorEventTotalsB\x06\xbaH\x03\xc8\x01\x01R\x06totals\x12J\n" +
+	"\x13baseline_start_time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\x11baselineStartTime\x12F\n" +
+	"\x11baseline_end_time\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\x0fbaselineEndTime\x12(\n" +
+	"\x10baseline_is_thin\x18\b \x01(\bR\x0ebaselineIsThin\"\xa7\x02\n" +
 	"\x10ErrorEventTotals\x12 \n" +
 	"\voccurrences\x18\x01 \x01(\x01R\voccurrences\x123\n" +
 	"\x15estimated_occurrences\x18\x02 \x01(\x01R\x14estimatedOccurrences\x12\"\n" +
 	"\ffingerprints\x18\x03 \x01(\x05R\ffingerprints\x12,\n" +
 	"\x12no_exception_count\x18\x04 \x01(\x01R\x10noExceptionCount\x126\n" +
 	"\x17affected_services_count\x18\x05 \x01(\x05R\x15affectedServicesCount\x122\n" +
-	"\x15affected_traces_count\x18\x06 \x01(\x01R\x13affectedTracesCount\"\x9e\x06\n" +
+	"\x15affected_traces_count\x18\x06 \x01(\x01R\x13affectedTracesCount\"\x8d\a\n" +
 	"\n" +
 	"ErrorEvent\x12)\n" +
 	"\x06object\x18\x01 \x01(\tB\x11\xfa\xf9\x18\r\x1a\verror_eventR\x06object\x12S\n" +
@@ -1247,7 +1380,9 @@ const file_svc_v2_error_events_proto_rawDesc = "" +
 	"productionR\x16deploymentEnvironments\x12A\n" +
 	"\n" +
 	"first_seen\x18\r \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tfirstSeen\x12?\n" +
-	"\tlast_seen\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\blastSeen\"\xad\x03\n" +
+	"\tlast_seen\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\blastSeen\x12,\n" +
+	"\x0ebaseline_count\x18\x0f \x01(\x01B\x05\xaa\x01\x02\b\x01R\rbaselineCount\x12?\n" +
+	"\x18baseline_estimated_count\x18\x10 \x01(\x01B\x05\xaa\x01\x02\b\x01R\x16baselineEstimatedCount\"\xad\x03\n" +
 	"\x14GetErrorEventRequest\x12O\n" +
 	"\vfingerprint\x18\x01 \x01(\tB-\xbaH\x11r\x0f2\r^[0-9]{1,20}$\xfa\xf9\x18\x15\"\x139223372036854775808R\vfingerprint\x129\n" +
 	"\n" +
@@ -1256,7 +1391,7 @@ const file_svc_v2_error_events_proto_rawDesc = "" +
 	"\fservice_name\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\vserviceName\x12<\n" +
 	"\x16deployment_environment\x18\x05 \x01(\tB\x05\xaa\x01\x02\b\x01R\x15deploymentEnvironment\x127\n" +
 	"\x0ebucket_seconds\x18\x06 \x01(\x05B\x10\xbaH\b\x1a\x06\x18\x80\xa3\x05(<\xaa\x01\x02\b\x01R\rbucketSeconds\x121\n" +
-	"\fsample_limit\x18\a \x01(\x05B\x0e\xbaH\x06\x1a\x04\x18\x14(\x01\xaa\x01\x02\b\x01R\vsampleLimit\"\xc9\n" +
+	"\fsample_limit\x18\a \x01(\x05B\x0e\xbaH\x06\x1a\x04\x18\x14(\x01\xaa\x01\x02\b\x01R\vsampleLimit\"\xf8\n" +
 	"\n" +
 	"\x10ErrorEventDetail\x12)\n" +
 	"\x06object\x18\x01 \x01(\tB\x11\xfa\xf9\x18\r\x1a\verror_eventR\x06object\x12S\n" +
@@ -1292,7 +1427,13 @@ const file_svc_v2_error_events_proto_rawDesc = "" +
 	"stacktrace\x18\x16 \x01(\tB\x05\xaa\x01\x02\b\x01R\n" +
 	"stacktrace\x12;\n" +
 	"\x0erelated_errors\x18\x17 \x03(\v2\x14.svc.v2.RelatedErrorR\rrelatedErrors\x12,\n" +
-	"\x12no_exception_count\x18\x18 \x01(\x01R\x10noExceptionCount\"\xe9\x01\n" +
+	"\x12no_exception_count\x18\x18 \x01(\x01R\x10noExceptionCount\x12-\n" +
+	"\x05burst\x18\x19 \x01(\v2\x17.svc.v2.ErrorEventBurstR\x05burst\"\xa9\x01\n" +
+	"\x0fErrorEventBurst\x12A\n" +
+	"\n" +
+	"start_time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12=\n" +
+	"\bend_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\aendTime\x12\x14\n" +
+	"\x05count\x18\x03 \x01(\x01R\x05count\"\xe9\x01\n" +
 	"\fRelatedError\x12S\n" +
 	"\x10fingerprint_hash\x18\x01 \x01(\tB(\xfa\xf9\x18$\"\x139223372036854775808B\r^[0-9]{1,20}$R\x0ffingerprintHash\x12.\n" +
 	"\verror_label\x18\x02 \x01(\tB\r\xfa\xf9\x18\t\"\aTimeoutR\n" +
@@ -1337,7 +1478,7 @@ func file_svc_v2_error_events_proto_rawDescGZIP() []byte {
 	return file_svc_v2_error_events_proto_rawDescData
 }
 
-var file_svc_v2_error_events_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
+var file_svc_v2_error_events_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_svc_v2_error_events_proto_goTypes = []any{
 	(*ErrorEventFilters)(nil),         // 0: svc.v2.ErrorEventFilters
 	(*SearchErrorEventsRequest)(nil),  // 1: svc.v2.SearchErrorEventsRequest
@@ -1346,42 +1487,48 @@ var file_svc_v2_error_events_proto_goTypes = []any{
 	(*ErrorEvent)(nil),                // 4: svc.v2.ErrorEvent
 	(*GetErrorEventRequest)(nil),      // 5: svc.v2.GetErrorEventRequest
 	(*ErrorEventDetail)(nil),          // 6: svc.v2.ErrorEventDetail
-	(*RelatedError)(nil),              // 7: svc.v2.RelatedError
-	(*ErrorEventPoint)(nil),           // 8: svc.v2.ErrorEventPoint
-	(*ErrorEventCount)(nil),           // 9: svc.v2.ErrorEventCount
-	(*ErrorEventSample)(nil),          // 10: svc.v2.ErrorEventSample
-	(*timestamppb.Timestamp)(nil),     // 11: google.protobuf.Timestamp
+	(*ErrorEventBurst)(nil),           // 7: svc.v2.ErrorEventBurst
+	(*RelatedError)(nil),              // 8: svc.v2.RelatedError
+	(*ErrorEventPoint)(nil),           // 9: svc.v2.ErrorEventPoint
+	(*ErrorEventCount)(nil),           // 10: svc.v2.ErrorEventCount
+	(*ErrorEventSample)(nil),          // 11: svc.v2.ErrorEventSample
+	(*timestamppb.Timestamp)(nil),     // 12: google.protobuf.Timestamp
 }
 var file_svc_v2_error_events_proto_depIdxs = []int32{
-	11, // 0: svc.v2.SearchErrorEventsRequest.start_time:type_name -> google.protobuf.Timestamp
-	11, // 1: svc.v2.SearchErrorEventsRequest.end_time:type_name -> google.protobuf.Timestamp
+	12, // 0: svc.v2.SearchErrorEventsRequest.start_time:type_name -> google.protobuf.Timestamp
+	12, // 1: svc.v2.SearchErrorEventsRequest.end_time:type_name -> google.protobuf.Timestamp
 	0,  // 2: svc.v2.SearchErrorEventsRequest.filters:type_name -> svc.v2.ErrorEventFilters
 	4,  // 3: svc.v2.SearchErrorEventsResponse.data:type_name -> svc.v2.ErrorEvent
 	3,  // 4: svc.v2.SearchErrorEventsResponse.totals:type_name -> svc.v2.ErrorEventTotals
-	11, // 5: svc.v2.ErrorEvent.first_seen:type_name -> google.protobuf.Timestamp
-	11, // 6: svc.v2.ErrorEvent.last_seen:type_name -> google.protobuf.Timestamp
-	11, // 7: svc.v2.GetErrorEventRequest.start_time:type_name -> google.protobuf.Timestamp
-	11, // 8: svc.v2.GetErrorEventRequest.end_time:type_name -> google.protobuf.Timestamp
-	11, // 9: svc.v2.ErrorEventDetail.first_seen:type_name -> google.protobuf.Timestamp
-	11, // 10: svc.v2.ErrorEventDetail.last_seen:type_name -> google.protobuf.Timestamp
-	11, // 11: svc.v2.ErrorEventDetail.start_time:type_name -> google.protobuf.Timestamp
-	11, // 12: svc.v2.ErrorEventDetail.end_time:type_name -> google.protobuf.Timestamp
-	8,  // 13: svc.v2.ErrorEventDetail.timeseries:type_name -> svc.v2.ErrorEventPoint
-	9,  // 14: svc.v2.ErrorEventDetail.environments:type_name -> svc.v2.ErrorEventCount
-	9,  // 15: svc.v2.ErrorEventDetail.versions:type_name -> svc.v2.ErrorEventCount
-	10, // 16: svc.v2.ErrorEventDetail.sample_traces:type_name -> svc.v2.ErrorEventSample
-	7,  // 17: svc.v2.ErrorEventDetail.related_errors:type_name -> svc.v2.RelatedError
-	11, // 18: svc.v2.ErrorEventPoint.bucket:type_name -> google.protobuf.Timestamp
-	11, // 19: svc.v2.ErrorEventSample.timestamp:type_name -> google.protobuf.Timestamp
-	1,  // 20: svc.v2.ErrorEventsService.SearchErrorEvents:input_type -> svc.v2.SearchErrorEventsRequest
-	5,  // 21: svc.v2.ErrorEventsService.GetErrorEvent:input_type -> svc.v2.GetErrorEventRequest
-	2,  // 22: svc.v2.ErrorEventsService.SearchErrorEvents:output_type -> svc.v2.SearchErrorEventsResponse
-	6,  // 23: svc.v2.ErrorEventsService.GetErrorEvent:output_type -> svc.v2.ErrorEventDetail
-	22, // [22:24] is the sub-list for method output_type
-	20, // [20:22] is the sub-list for method input_type
-	20, // [20:20] is the sub-list for extension type_name
-	20, // [20:20] is the sub-list for extension extendee
-	0,  // [0:20] is the sub-list for field type_name
+	12, // 5: svc.v2.SearchErrorEventsResponse.baseline_start_time:type_name -> google.protobuf.Timestamp
+	12, // 6: svc.v2.SearchErrorEventsResponse.baseline_end_time:type_name -> google.protobuf.Timestamp
+	12, // 7: svc.v2.ErrorEvent.first_seen:type_name -> google.protobuf.Timestamp
+	12, // 8: svc.v2.ErrorEvent.last_seen:type_name -> google.protobuf.Timestamp
+	12, // 9: svc.v2.GetErrorEventRequest.start_time:type_name -> google.protobuf.Timestamp
+	12, // 10: svc.v2.GetErrorEventRequest.end_time:type_name -> google.protobuf.Timestamp
+	12, // 11: svc.v2.ErrorEventDetail.first_seen:type_name -> google.protobuf.Timestamp
+	12, // 12: svc.v2.ErrorEventDetail.last_seen:type_name -> google.protobuf.Timestamp
+	12, // 13: svc.v2.ErrorEventDetail.start_time:type_name -> google.protobuf.Timestamp
+	12, // 14: svc.v2.ErrorEventDetail.end_time:type_name -> google.protobuf.Timestamp
+	9,  // 15: svc.v2.ErrorEventDetail.timeseries:type_name -> svc.v2.ErrorEventPoint
+	10, // 16: svc.v2.ErrorEventDetail.environments:type_name -> svc.v2.ErrorEventCount
+	10, // 17: svc.v2.ErrorEventDetail.versions:type_name -> svc.v2.ErrorEventCount
+	11, // 18: svc.v2.ErrorEventDetail.sample_traces:type_name -> svc.v2.ErrorEventSample
+	8,  // 19: svc.v2.ErrorEventDetail.related_errors:type_name -> svc.v2.RelatedError
+	7,  // 20: svc.v2.ErrorEventDetail.burst:type_name -> svc.v2.ErrorEventBurst
+	12, // 21: svc.v2.ErrorEventBurst.start_time:type_name -> google.protobuf.Timestamp
+	12, // 22: svc.v2.ErrorEventBurst.end_time:type_name -> google.protobuf.Timestamp
+	12, // 23: svc.v2.ErrorEventPoint.bucket:type_name -> google.protobuf.Timestamp
+	12, // 24: svc.v2.ErrorEventSample.timestamp:type_name -> google.protobuf.Timestamp
+	1,  // 25: svc.v2.ErrorEventsService.SearchErrorEvents:input_type -> svc.v2.SearchErrorEventsRequest
+	5,  // 26: svc.v2.ErrorEventsService.GetErrorEvent:input_type -> svc.v2.GetErrorEventRequest
+	2,  // 27: svc.v2.ErrorEventsService.SearchErrorEvents:output_type -> svc.v2.SearchErrorEventsResponse
+	6,  // 28: svc.v2.ErrorEventsService.GetErrorEvent:output_type -> svc.v2.ErrorEventDetail
+	27, // [27:29] is the sub-list for method output_type
+	25, // [25:27] is the sub-list for method input_type
+	25, // [25:25] is the sub-list for extension type_name
+	25, // [25:25] is the sub-list for extension extendee
+	0,  // [0:25] is the sub-list for field type_name
 }
 
 func init() { file_svc_v2_error_events_proto_init() }
@@ -1395,7 +1542,7 @@ func file_svc_v2_error_events_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_svc_v2_error_events_proto_rawDesc), len(file_svc_v2_error_events_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   11,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -146,6 +146,19 @@ type ErrorPointRow struct {
 	Count  uint64    `ch:"Occurrences"`
 }
 
+// SpanCoverage gives one CoverageRow with the number of sixtieths of a window in which the organization has spans, in one environment if
+// that is given. It reads minutes, so the ends of the window count as whole minutes.
+func SpanCoverage(w query.Window, environment *string) sqlbuild.Statement {
+	b := &sqlbuild.Builder{}
+	c := sqlbuild.OfOrganization().With(
+		"Minute >= toStartOfMinute("+b.Time("start", w.Start)+")", "Minute <= "+b.Time("end", w.End),
+	)
+	c.Optional(b, "Environment", "deployment_environment", environment)
+	part := max(int64(w.Length().Seconds())/coverageParts, 1)
+	return b.Statement(fmt.Sprintf("SELECT uniqExact(intDiv(toUnixTimestamp(Minute), %s)) AS Parts\nFROM service_minutes\nWHERE %s",
+		b.Bind("part", "Int64", part), c.Join(4)))
+}
+
 // ErrorSplit gives ErrorSplitRow rows: the numbers of errors by environment and by version of the service, highest first.
 func ErrorSplit(w query.Window, f ErrorFilters) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}

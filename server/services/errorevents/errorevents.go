@@ -72,6 +72,9 @@ func (s *Service) SearchErrorEvents(ctx context.Context, req *svcv2.SearchErrorE
 	for _, row := range rows {
 		res.Data = append(res.Data, toProto(row))
 	}
+	if req.GetBaseline() == "previous" {
+		return res, s.compare(ctx, org, window, filters, res)
+	}
 	return res, nil
 }
 
@@ -132,7 +135,12 @@ func (s *Service) GetErrorEvent(ctx context.Context, req *svcv2.GetErrorEventReq
 	if err != nil {
 		return nil, err
 	}
+	minutes, err := read.All[reads.ErrorPointRow](ctx, s.warehouse, org, reads.ErrorPoints(window, filters, time.Minute).Until(window.End))
+	if err != nil {
+		return nil, err
+	}
 	res := toDetail(groups[0], window, bucket, points, split, occurrences)
+	res.Burst = burst(window, minutes)
 	if len(occurrences) == 0 {
 		return res, nil
 	}

@@ -266,6 +266,58 @@ func TestSearchAndDetail(t *testing.T) {
 }
 
 // TestRelatedErrors: the result has the other errors in the traces of a group, and nothing of other traces or organizations.
+// TestBaseline compares with the time before: it counts there, and it compares with nothing if that time has hardly any spans.
+func TestBaseline(t *testing.T) {
+	w, start := warehousetest.Shared(t), noon()
+	window := func(from, to time.Duration) *svcv2.SearchErrorEventsRequest {
+		return &svcv2.SearchErrorEventsRequest{
+			StartTime: timestamppb.New(start.Add(from)), EndTime: timestamppb.New(start.Add(to)), Baseline: ptr("previous"),
+		}
+	}
+	const org = principal.OrgID("org_baseline")
+	var all []failure
+	for m := range 120 { // two hours with a span each minute
+		all = append(all, failure{service: "a", fine: true, at: start.Add(time.Duration(m) * time.Minute), trace: m})
+	}
+	for m, rate := range map[int]float64{10: 1, 20: 4, 70: 1, 80: 1, 90: 10} {
+		all = append(all, failure{typ: "Declined", at: start.Add(time.Duration(m)*time.Minute + time.Second), trace: m, rate: rate})
+	}
+	all = append(all, failure{typ: "New", at: start.Add(100 * time.Minute), trace: 100})
+	insert(t, w, org, all...)
+	ask := func(req *svcv2.SearchErrorEventsRequest) *svcv2.SearchErrorEventsResponse {
+		t.Helper()
+		res, err := service(w).SearchErrorEvents(as(t.Context(), org), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res
+	}
+	res := ask(window(time.Hour, 2*time.Hour))
+	if res.GetBaselineIsThin() || !res.GetBaselineStartTime().AsTime().Equal(start) || len(res.GetData()) != 2 {
+		t.Fatalf("%v", res)
+	}
+	for i, want := range []struct{ count, before, estimated float64 }{{3, 2, 5}, {1, 0, 0}} {
+		e := res.GetData()[i]
+		if e.GetCount() != want.count || e.BaselineCount == nil || *e.BaselineCount != want.before || e.GetBaselineEstimatedCount() != want.estimated {
+			t.Errorf("%v", e)
+		}
+	}
+	thin := ask(window(0, time.Hour))
+	if !thin.GetBaselineIsThin() || thin.GetData()[0].BaselineCount != nil {
+		t.Errorf("an empty time before: %v", thin)
+	}
+	other := window(time.Hour, 2*time.Hour)
+	other.Filters = &svcv2.ErrorEventFilters{DeploymentEnvironment: ptr("nowhere")}
+	if res := ask(other); res.GetBaselineIsThin() || len(res.GetData()) != 0 {
+		t.Errorf("an environment without spans: %v", res)
+	}
+	plain := window(time.Hour, 2*time.Hour)
+	plain.Baseline = nil
+	if res := ask(plain); res.GetBaselineStartTime() != nil || res.GetData()[0].BaselineCount != nil {
+		t.Errorf("without a baseline: %v", res)
+	}
+}
+
 func TestRelatedErrors(t *testing.T) {
 	w := warehousetest.Shared(t)
 	const org = "org_errors_related"

@@ -3,6 +3,7 @@ package errorevents
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -38,12 +39,20 @@ type errorIdentity struct {
 type errorSummary struct {
 	TimeRange        tool.TimeRange `json:"timeRange"`
 	Occurrences      float64        `json:"occurrences"`
+	Estimated        float64        `json:"estimatedOccurrences"`
 	AffectedTraces   float64        `json:"affectedTraces"`
 	FirstSeen        string         `json:"firstSeen"`
 	LastSeen         string         `json:"lastSeen"`
 	Services         []string       `json:"services"`
 	ServiceCount     int            `json:"serviceCount"`
 	NoExceptionCount float64        `json:"noExceptionCount"`
+	Burst            *errorBurst    `json:"burst,omitempty"`
+}
+
+// errorBurst is the time in which the error was far more frequent than in the rest of the window.
+type errorBurst struct {
+	tool.TimeRange
+	Count float64 `json:"count"`
 }
 
 type countPoint struct {
@@ -112,6 +121,7 @@ func toErrorDetail(a *errorDetailArgs, out *svcv2.ErrorEventDetail) errorDetailR
 		Summary: errorSummary{
 			TimeRange:        w,
 			Occurrences:      out.GetCount(),
+			Estimated:        out.GetEstimatedCount(),
 			AffectedTraces:   out.GetAffectedTracesCount(),
 			FirstSeen:        wording.Clock(out.GetFirstSeen().AsTime()),
 			LastSeen:         wording.Clock(out.GetLastSeen().AsTime()),
@@ -123,6 +133,9 @@ func toErrorDetail(a *errorDetailArgs, out *svcv2.ErrorEventDetail) errorDetailR
 		Versions:     []tool.NameCount{},
 		Environments: []tool.NameCount{},
 		Traces:       []errorTrace{},
+	}
+	if b := out.GetBurst(); b != nil {
+		res.Summary.Burst = &errorBurst{tool.Period(b.GetStartTime().AsTime(), b.GetEndTime().AsTime()), b.GetCount()}
 	}
 	// The latest occurrence represents the others, also in messages.
 	if samples := out.GetSampleTraces(); len(samples) > 0 {
@@ -150,23 +163,31 @@ func toErrorDetail(a *errorDetailArgs, out *svcv2.ErrorEventDetail) errorDetailR
 
 func errorText(a *errorDetailArgs, out *svcv2.ErrorEventDetail, res *errorDetailResult, text *tool.Page) {
 	text.Scope = append(a.Labels(res.TimeRange, &a.Service, &a.Environment), tool.Labeled("Error", res.Error.Label))
-	facts := tool.Block{Heading: "Summary", Rows: []string{
-		"- Type: " + wording.OneLine(
-			res.Error.ExceptionType,
-		),
-		"- Message: " + wording.Clip(wording.OneLine(res.Error.Message), 600),
-		"- Top frame: " + wording.OneLine(res.Error.TopFrame),
-		fmt.Sprintf(
-			"- Occurrences: %s in %s traces, %s of them without an exception",
-			wording.Number(res.Summary.Occurrences),
-			wording.Number(res.Summary.AffectedTraces),
-			wording.Number(res.Summary.NoExceptionCount),
-		),
-		"- First seen: " + res.Summary.FirstSeen + ", last seen: " + res.Summary.LastSeen,
-		"- Services: " + wording.Clip(strings.Join(res.Summary.Services, ", "), 500),
-		"- Versions: " + counts(res.Versions),
-		"- Environments: " + counts(res.Environments),
-	}}
+	facts := tool.Block{Heading: "Summary"}
+	fact := func(name, value string) {
+		if value != "" {
+			facts.Rows = append(facts.Rows, "- "+name+": "+value)
+		}
+	}
+	occurrences := wording.Number(res.Summary.Occurrences)
+	if estimated := wording.Number(math.Round(res.Summary.Estimated)); estimated != occurrences {
+		occurrences = estimated + " (" + occurrences + " received spans, corrected for sampling)"
+	}
+	if bare := res.Summary.NoExceptionCount; bare > 0 {
+		occurrences += ", " + wording.Number(bare) + " received spans without an exception"
+	}
+	fact("Type", wording.OneLine(res.Error.ExceptionType))
+	fact("Message", wording.Clip(wording.OneLine(res.Error.Message), 600))
+	fact("Top frame", wording.OneLine(res.Error.TopFrame))
+	fact("Occurrences", occurrences+", in "+wording.Number(res.Summary.AffectedTraces)+" traces")
+	if b := res.Summary.Burst; b != nil {
+		fact("Most frequent", fmt.Sprintf("from %s to %s, with %s of %s received spans", b.Start, b.End, wording.Number(b.Count),
+			wording.Number(res.Summary.Occurrences)))
+	}
+	fact("First seen", res.Summary.FirstSeen+", last seen: "+res.Summary.LastSeen)
+	fact("Services", wording.Clip(strings.Join(res.Summary.Services, ", "), 500))
+	fact("Versions", counts(res.Versions))
+	fact("Environments", counts(res.Environments))
 	text.Blocks = []tool.Block{facts}
 	if st := out.GetStacktrace(); st != "" {
 		text.Blocks = append(
@@ -212,15 +233,14 @@ func errorText(a *errorDetailArgs, out *svcv2.ErrorEventDetail, res *errorDetail
 			),
 		)
 	}
-	// The period starts at the minute in which the error began, so the period before has no occurrence.
-	text.Next = append(
-		text.Next,
-		tool.Next(
-			"compare_periods",
-			map[string]any{"around_time": wording.Clock(out.GetFirstSeen().AsTime().Truncate(time.Minute))},
-			"changes at the time when it was first seen: release, dependency, other services",
-		),
-	)
+	// The period starts at the minute in which the error began, so the period before has no or few occurrences.
+	around, why := wording.Clock(out.GetFirstSeen().AsTime().Truncate(time.Minute)), "changes at the time when it was first seen"
+	if b := res.Summary.Burst; b != nil {
+		around, why = b.Start, "changes at the time when it became frequent"
+	}
+	again := a.Chosen(&a.Environment)
+	again["around_time"] = around
+	text.Next = append(text.Next, tool.Next("compare_periods", again, why+": release, dependency, other services"))
 	if len(res.Related) > 0 {
 		text.Next = append(
 			text.Next,

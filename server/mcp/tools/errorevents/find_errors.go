@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
@@ -13,11 +14,12 @@ import (
 )
 
 type errorsResult struct {
-	TimeRange  tool.TimeRange `json:"timeRange"`
-	Errors     []errorRow     `json:"errors"`
-	Totals     errorTotals    `json:"totals"`
-	Identity   string         `json:"identity"`
-	EmptyHints []string       `json:"emptyHints,omitempty"`
+	TimeRange      tool.TimeRange `json:"timeRange"`
+	Errors         []errorRow     `json:"errors"`
+	Totals         errorTotals    `json:"totals"`
+	Identity       string         `json:"identity"`
+	PreviousIsThin bool           `json:"previousIsThin"`
+	EmptyHints     []string       `json:"emptyHints,omitempty"`
 }
 
 type errorRow struct {
@@ -25,7 +27,9 @@ type errorRow struct {
 	Label                 string   `json:"label"`
 	SampleMessage         string   `json:"sampleMessage"`
 	Count                 float64  `json:"count"`
-	PreviousCount         float64  `json:"previousCount"`
+	EstimatedCount        float64  `json:"estimatedCount"`
+	PreviousCount         *float64 `json:"previousCount"`
+	PreviousEstimated     *float64 `json:"previousEstimatedCount"`
 	Services              []string `json:"services"`
 	AffectedServicesCount int      `json:"affectedServicesCount"`
 	FirstSeen             string   `json:"firstSeen"`
@@ -36,17 +40,21 @@ type errorRow struct {
 
 type errorTotals struct {
 	Occurrences      float64 `json:"occurrences"`
+	Estimated        float64 `json:"estimatedOccurrences"`
 	Fingerprints     int     `json:"fingerprints"`
 	NoExceptionCount float64 `json:"noExceptionCount"`
 }
 
 func toErrorRow(e *svcv2.ErrorEvent) errorRow {
 	return errorRow{
-		FingerprintHash: e.GetFingerprintHash(),
-		Label:           wording.Clip(e.GetErrorLabel(), 300),
-		SampleMessage:   wording.Clip(e.GetSampleMessage(), 1000),
-		Count:           e.GetCount(),
-		Services:        append([]string{}, e.GetServices()...),
+		FingerprintHash:   e.GetFingerprintHash(),
+		Label:             wording.Clip(e.GetErrorLabel(), 300),
+		SampleMessage:     wording.Clip(e.GetSampleMessage(), 1000),
+		Count:             e.GetCount(),
+		EstimatedCount:    e.GetEstimatedCount(),
+		PreviousCount:     e.BaselineCount,
+		PreviousEstimated: e.BaselineEstimatedCount,
+		Services:          append([]string{}, e.GetServices()...),
 		AffectedServicesCount: int(
 			e.GetAffectedServicesCount(),
 		),
@@ -67,6 +75,7 @@ func searchErrors(
 		StartTime: w.StartProto(),
 		EndTime:   w.EndProto(),
 		Limit:     &most,
+		Baseline:  new("previous"),
 		Filters:   &svcv2.ErrorEventFilters{ServiceName: service, DeploymentEnvironment: environment},
 	})
 }
@@ -79,8 +88,8 @@ func errorTable(heading, empty string, rows []errorRow) tool.Block {
 			[]string{
 				e.FingerprintHash,
 				wording.Clip(e.Label, 120),
-				wording.Number(e.Count),
-				wording.Number(e.PreviousCount),
+				wording.Number(math.Round(e.EstimatedCount)),
+				before(e.PreviousEstimated),
 				wording.Clip(strings.Join(e.Services, ", "), 120),
 				e.FirstSeen,
 				e.LastSeen,
@@ -94,6 +103,14 @@ func errorTable(heading, empty string, rows []errorRow) tool.Block {
 		[]string{"Fingerprint", "Error", "Count", "Before", "Services", "First seen", "Last seen", "Message"},
 		cells,
 	)
+}
+
+// before words a figure of the earlier period, which is nil if that period has too few spans.
+func before(count *float64) string {
+	if count == nil {
+		return "unknown"
+	}
+	return wording.Number(math.Round(*count))
 }
 
 type findErrorsArgs struct {
@@ -122,13 +139,13 @@ func newFindErrors(s *tool.Clients) (*tool.Tool, error) {
 			totals := out.GetTotals()
 			res := errorsResult{
 				TimeRange: w, Errors: []errorRow{}, Identity: "all",
-				Totals: errorTotals{totals.GetOccurrences(), int(totals.GetFingerprints()), totals.GetNoExceptionCount()},
+				Totals:         errorTotals{totals.GetOccurrences(), totals.GetEstimatedOccurrences(), int(totals.GetFingerprints()), totals.GetNoExceptionCount()},
+				PreviousIsThin: out.GetBaselineIsThin(),
 			}
+			var environments []string
 			for _, e := range out.GetData() {
 				res.Errors = append(res.Errors, toErrorRow(e))
-			}
-			if err := countBefore(ctx, s, a, w, res.Errors); err != nil {
-				return nil, err
+				environments = append(environments, e.GetDeploymentEnvironments()...)
 			}
 			text := tool.Page{Scope: a.Labels(w, &a.Service, &a.Environment)}
 			if len(res.Errors) == 0 {
@@ -143,12 +160,17 @@ func newFindErrors(s *tool.Clients) (*tool.Tool, error) {
 					tool.Next("search_logs", a.Again(w, map[string]any{"severity": "ERROR"}, &a.Service, &a.Environment), "errors in logs"),
 				)
 			} else {
-				text.Shown = fmt.Sprintf(
-					"Shown: %d of %d errors; %s occurrences in all.",
-					len(res.Errors),
-					res.Totals.Fingerprints,
-					wording.Number(res.Totals.Occurrences),
-				)
+				slices.Sort(environments)
+				text.Notes = append(text.Notes, tool.MixedNotes(slices.Compact(environments))...)
+				occurrences := wording.Number(math.Round(res.Totals.Estimated))
+				if math.Round(res.Totals.Estimated) != res.Totals.Occurrences {
+					text.Notes = append(text.Notes, "The counts are corrected for sampling: "+wording.Number(res.Totals.Occurrences)+
+						" received spans stand for "+occurrences+" failures.")
+				}
+				if res.PreviousIsThin {
+					text.Notes = append(text.Notes, "The equally long time before has too few spans to tell which errors are new or rose.")
+				}
+				text.Shown = fmt.Sprintf("Shown: %d of %d errors; %s occurrences in all.", len(res.Errors), res.Totals.Fingerprints, occurrences)
 				pick, rose := telling(res.Errors)
 				detail := tool.Next(
 					"error_detail",
@@ -158,20 +180,26 @@ func newFindErrors(s *tool.Clients) (*tool.Tool, error) {
 				if rose {
 					text.Next = append(text.Next, detail)
 				} else {
-					text.Notes = append(
-						text.Notes,
-						"No error is clearly more frequent than in the equally long time before. The change may not show in failed spans.",
-					)
+					if !res.PreviousIsThin {
+						text.Notes = append(
+							text.Notes,
+							"No error is clearly more frequent than in the equally long time before. The change may not show in failed spans.",
+						)
+					}
 					detail.Reason = "the most frequent error that has a message"
-					text.Next = append(
-						text.Next,
-						tool.Next(
-							"compare_periods",
-							tool.Compared(w, a.Service, a.Environment),
-							"other changes: latency, releases, dependencies, log patterns",
-						),
-						detail,
-					)
+					if res.PreviousIsThin {
+						text.Next = append(text.Next, detail)
+					} else {
+						text.Next = append(
+							text.Next,
+							tool.Next(
+								"compare_periods",
+								tool.Compared(w, a.Service, a.Environment),
+								"other changes: latency, releases, dependencies, log patterns",
+							),
+							detail,
+						)
+					}
 				}
 			}
 			text.Blocks = []tool.Block{errorTable("", "No span failed. "+strings.Join(res.EmptyHints, " "), res.Errors)}
@@ -180,35 +208,17 @@ func newFindErrors(s *tool.Clients) (*tool.Tool, error) {
 	})
 }
 
-// countBefore fills in the number of occurrences in the period of equal length before.
-func countBefore(ctx context.Context, s *tool.Clients, a *findErrorsArgs, w tool.TimeRange, rows []errorRow) error {
-	if len(rows) == 0 {
-		return nil
-	}
-	at, most := map[string]int{}, int32(len(rows))
-	filters := &svcv2.ErrorEventFilters{ServiceName: a.Service, DeploymentEnvironment: a.Environment}
-	for i, e := range rows {
-		at[e.FingerprintHash] = i
-		filters.FingerprintHashes = append(filters.FingerprintHashes, e.FingerprintHash)
-	}
-	prev := w.Before()
-	out, err := s.Errors.SearchErrorEvents(
-		ctx,
-		&svcv2.SearchErrorEventsRequest{StartTime: prev.StartProto(), EndTime: prev.EndProto(), Limit: &most, Filters: filters},
-	)
-	for _, e := range out.GetData() {
-		if i, ok := at[e.GetFingerprintHash()]; ok {
-			rows[i].PreviousCount = e.GetCount()
-		}
-	}
-	return err
-}
-
 // telling picks the error to examine first: the one that rose most. If that one does not say what failed, it picks another that
 // says so and rose about as much, and prefers one that was raised where it occurred. rose reports whether the rise exceeds
-// chance.
+// chance. If the counts before are unknown, no error is said to have risen.
 func telling(rows []errorRow) (pick int, rose bool) {
-	more := func(e errorRow) float64 { return e.Count - e.PreviousCount }
+	earlier := func(e errorRow) float64 {
+		if e.PreviousCount == nil {
+			return e.Count
+		}
+		return *e.PreviousCount
+	}
+	more := func(e errorRow) float64 { return e.Count - earlier(e) }
 	says := func(e errorRow) bool { return strings.TrimSpace(e.SampleMessage) != "" && e.Label != "Unknown Error" }
 	for i, e := range rows {
 		if more(e) > more(rows[pick]) {
@@ -222,7 +232,7 @@ func telling(rows []errorRow) (pick int, rose bool) {
 	first := rows[pick]
 	// Counts of rare events vary by about their square root.
 	const deviations = 3
-	rose = more(first) >= deviations*math.Sqrt(first.Count+first.PreviousCount)
+	rose = more(first) > 0 && more(first) >= deviations*math.Sqrt(first.Count+earlier(first))
 	about := func(e errorRow) bool { return more(e) >= least && e.Count >= first.Count/2 && says(e) }
 	if !says(first) {
 		for i, e := range rows {

@@ -6,8 +6,9 @@ import (
 
 func TestTellingError(t *testing.T) {
 	row := func(label, message string, count, before float64) errorRow {
-		return errorRow{Label: label, SampleMessage: message, Count: count, PreviousCount: before}
+		return errorRow{Label: label, SampleMessage: message, Count: count, PreviousCount: &before}
 	}
+	unknown := func(e errorRow) errorRow { e.PreviousCount = nil; return e }
 	raised := func(e errorRow) errorRow { e.typed = true; return e }
 	for name, tc := range map[string]struct {
 		rows []errorRow
@@ -24,6 +25,7 @@ func TestTellingError(t *testing.T) {
 		"always there":             {[]errorRow{row("Declined", "declined", 900, 910), row("TypeError", "x is undefined", 40, 2)}, 1, true},
 		"no more than before":      {[]errorRow{row("Declined", "declined", 900, 930), row("Timeout", "t", 5, 6)}, 0, false},
 		"a little more by chance":  {[]errorRow{row("Declined", "declined", 900, 860), row("Timeout", "t", 5, 1)}, 0, false},
+		"the time before is empty": {[]errorRow{unknown(row("Declined", "declined", 900, 0)), unknown(row("Timeout", "t", 50, 0))}, 0, false},
 		"rare, and not there once": {[]errorRow{row("Declined", "declined", 4, 0)}, 0, false},
 	} {
 		if got, rose := telling(tc.rows); got != tc.want || rose != tc.rose {

@@ -138,9 +138,9 @@ func comparePeriods(ctx context.Context, s *tool.Clients, a *comparePeriodsArgs,
 		)
 	}
 	text := comparisonText(a, res)
-	text.Notes = append(text.Notes, mixedNotes(out.GetDeploymentEnvironments())...)
+	text.Notes = append(text.Notes, tool.MixedNotes(out.GetDeploymentEnvironments())...)
 	if mixed := out.GetDeploymentEnvironments(); len(mixed) > 1 {
-		args := tool.Compared(current, a.Service, new(foremost(mixed)))
+		args := tool.Compared(current, a.Service, new(tool.Foremost(mixed)))
 		args["previous_start"], args["previous_end"] = prev.Start, prev.End
 		text.Next = append(text.Next, tool.Next("compare_periods", args, "this environment alone"))
 	}
