@@ -26,12 +26,18 @@ type operation struct{ service, name string }
 // twice the earlier one and at least 10 ms more. An operation that is always slow, for example a nightly job, is not in the list.
 func (e *Engine) Slower(ctx context.Context, p Period, s Scope) (*svcv2.SlowerOperationList, error) {
 	var now, before map[operation]*svcv2.SlowerOperation
+	var covered, coveredBefore coverage
 	err := parallel(
+		func() (err error) { covered, err = e.coverage(ctx, p, s.Environment); return err },
+		func() (err error) { coveredBefore, err = e.coverage(ctx, p.Before(), s.Environment); return err },
 		func() (err error) { now, err = e.operationFigures(ctx, p, s); return err },
 		func() (err error) { before, err = e.operationFigures(ctx, p.Before(), s); return err },
 	)
 	if err != nil {
 		return nil, err
+	}
+	if coveredBefore.thin(covered) {
+		return &svcv2.SlowerOperationList{Object: "list", PreviousIsThin: true}, nil
 	}
 	var list []*svcv2.SlowerOperation
 	for key, op := range now {

@@ -808,9 +808,12 @@ type SlowerOperationList struct {
 	// Always `list`.
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
 	// The operations; the operation that costs the most additional time comes first.
-	Data          []*SlowerOperation `protobuf:"bytes,2,rep,name=data" json:"data,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Data []*SlowerOperation `protobuf:"bytes,2,rep,name=data" json:"data,omitempty"`
+	// True when the time before has too little data for a comparison: its spans cover less than a tenth of the time that the spans of the
+	// window cover. Then `data` is empty.
+	PreviousIsThin bool `protobuf:"varint,3,opt,name=previous_is_thin,json=previousIsThin" json:"previous_is_thin,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *SlowerOperationList) Reset() {
@@ -855,6 +858,13 @@ func (x *SlowerOperationList) GetData() []*SlowerOperation {
 		return x.Data
 	}
 	return nil
+}
+
+func (x *SlowerOperationList) GetPreviousIsThin() bool {
+	if x != nil {
+		return x.PreviousIsThin
+	}
+	return false
 }
 
 // An operation that takes longer than before.
@@ -2203,11 +2213,12 @@ const file_svc_v2_diagnosis_answers_proto_rawDesc = "" +
 	"\acurrent\x18\x02 \x01(\v2\x15.svc.v2.PeriodFiguresB\x06\xbaH\x03\xc8\x01\x01R\acurrent\x129\n" +
 	"\bprevious\x18\x03 \x01(\v2\x15.svc.v2.PeriodFiguresB\x06\xbaH\x03\xc8\x01\x01R\bprevious\x12F\n" +
 	"\x05flags\x18\x04 \x03(\tB0\xfa\xf9\x18,\x1a\rerror_rate_up\x1a\n" +
-	"latency_up\x1a\x0fthroughput_dropR\x05flags\"f\n" +
+	"latency_up\x1a\x0fthroughput_dropR\x05flags\"\x90\x01\n" +
 	"\x13SlowerOperationList\x12\"\n" +
 	"\x06object\x18\x01 \x01(\tB\n" +
 	"\xfa\xf9\x18\x06\x1a\x04listR\x06object\x12+\n" +
-	"\x04data\x18\x02 \x03(\v2\x17.svc.v2.SlowerOperationR\x04data\"\xd4\x01\n" +
+	"\x04data\x18\x02 \x03(\v2\x17.svc.v2.SlowerOperationR\x04data\x12(\n" +
+	"\x10previous_is_thin\x18\x03 \x01(\bR\x0epreviousIsThin\"\xd4\x01\n" +
 	"\x0fSlowerOperation\x121\n" +
 	"\fservice_name\x18\x01 \x01(\tB\x0e\xfa\xf9\x18\n" +
 	"\"\bcheckoutR\vserviceName\x12\x1b\n" +

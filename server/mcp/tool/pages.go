@@ -10,9 +10,9 @@ import (
 )
 
 // NonNil returns an empty list instead of nil.
-func NonNil(l []string) []string {
+func NonNil[T any](l []T) []T {
 	if l == nil {
-		return []string{}
+		return []T{}
 	}
 	return l
 }

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
-	"sort"
+
+	"google.golang.org/protobuf/types/known/structpb"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/diagnose"
@@ -14,13 +16,15 @@ import (
 	"github.com/svc-observability/svc/server/wording"
 )
 
-// slowCandidates is the number of traces that are searched for the slowest.
-const slowCandidates = 1000
+// slowOperations is the number of operations whose slowest traces are searched.
+const slowOperations = 5
 
 type slowResult struct {
 	TimeRange tool.TimeRange `json:"timeRange"`
 	Stats     *slowStats     `json:"stats,omitempty"`
-	Traces    []TraceRow     `json:"traces"`
+	// Operations are those that Stats counts, the slowest first.
+	Operations []slowOperation `json:"operations"`
+	Traces     []TraceRow      `json:"traces"`
 	// ExplainedTraceID is the trace that CriticalPath and Repeated describe.
 	ExplainedTraceID string       `json:"explainedTraceId,omitempty"`
 	CriticalPath     []pathStep   `json:"criticalPath,omitempty"`
@@ -32,10 +36,22 @@ type slowResult struct {
 }
 
 type slowStats struct {
+	// Spans are the spans that the figures count: root spans, or the entry spans of a service. A service without entry spans has all of
+	// its spans here.
+	Spans string  `json:"spans"`
 	P50Ms float64 `json:"p50Ms"`
 	P95Ms float64 `json:"p95Ms"`
 	MinMs float64 `json:"minMs"`
 	MaxMs float64 `json:"maxMs"`
+}
+
+type slowOperation struct {
+	ServiceName string  `json:"serviceName"`
+	SpanName    string  `json:"spanName"`
+	Count       float64 `json:"count"`
+	P50Ms       float64 `json:"p50Ms"`
+	P95Ms       float64 `json:"p95Ms"`
+	MaxMs       float64 `json:"maxMs"`
 }
 
 type pathStep struct {
@@ -65,16 +81,18 @@ func newFindSlowTraces(s *tool.Clients) (*tool.Tool, error) {
 		Title: "Slow traces",
 		Description: "Find the slowest traces in at most " + limits.Lasts(
 			limits.SearchWindow,
-		) + ", the operations that got slower, and the spans on which the slowest trace spent its time (critical path, repeated calls).",
+		) + " by operation, the operations that got slower, and the spans on which a typical slow trace spent its time (critical path, repeated calls).",
 		Run: tool.With(func(ctx context.Context, a *findSlowTracesArgs) (*tool.Answer, error) {
 			w, err := a.Range(limits.SearchWindow)
 			if err != nil {
 				return nil, err
 			}
 			var stats *slowStats
+			var operations []slowOperation
 			var slower []slowerOp
+			thin := false
 			err = tool.Parallel(
-				func() (err error) { stats, err = readStats(ctx, s, a, w); return err },
+				func() (err error) { stats, operations, err = readStats(ctx, s, a, w); return err },
 				func() error {
 					list, err := s.Diagnosis.SearchSlowerOperations(
 						ctx,
@@ -85,21 +103,21 @@ func newFindSlowTraces(s *tool.Clients) (*tool.Tool, error) {
 							DeploymentEnvironment: a.Environment,
 						},
 					)
-					slower = toSlower(list)
+					slower, thin = toSlower(list), list.GetPreviousIsThin()
 					return err
 				},
 			)
 			if err != nil {
 				return nil, err
 			}
-			res := slowResult{TimeRange: w, Stats: stats, Traces: []TraceRow{}, Slower: slower, Service: a.Service, Environment: a.Environment}
+			res := slowResult{TimeRange: w, Stats: stats, Operations: tool.NonNil(operations), Traces: []TraceRow{}, Slower: slower, Service: a.Service, Environment: a.Environment}
 			text := tool.Page{Scope: a.Labels(w, &a.Service, &a.Environment)}
 			if stats == nil {
 				text.Blocks = []tool.Block{{Empty: "No trace began in this time range."}}
 				text.Next = []tool.Suggestion{tool.Next("list_services", a.Again(w, nil, &a.Environment), "the services that sent spans")}
 				return &tool.Answer{Data: res, Text: text}, nil
 			}
-			rows, err := slowest(ctx, s, a, w, stats)
+			rows, err := slowest(ctx, s, a, w, operations)
 			if err != nil {
 				return nil, err
 			}
@@ -108,7 +126,7 @@ func newFindSlowTraces(s *tool.Clients) (*tool.Tool, error) {
 			}
 			text.Blocks = []tool.Block{
 				{
-					Heading: "Durations of root spans",
+					Heading: "Durations of " + stats.Spans,
 					Rows: []string{
 						fmt.Sprintf(
 							"- p50 %s ms, p95 %s ms, shortest %s ms, longest %s ms",
@@ -119,8 +137,9 @@ func newFindSlowTraces(s *tool.Clients) (*tool.Tool, error) {
 						),
 					},
 				},
-				slowerBlock(slower),
-				TraceTable("Slowest", "No trace was found.", res.Traces),
+				operationBlock(operations),
+				slowerBlock(slower, thin),
+				TraceTable("Slow traces of the operations with the longest durations", "No trace was found.", res.Traces),
 			}
 			if len(slower) > 0 {
 				text.Next = append(
@@ -142,7 +161,7 @@ func newFindSlowTraces(s *tool.Clients) (*tool.Tool, error) {
 	})
 }
 
-// explainSlow says where one trace spent its time. It takes the slowest trace of the operation that got slower the most, because
+// explainSlow says where one trace spent its time. It takes a typical slow trace of the operation that got slower the most, because
 // people seldom ask about an operation that is always slow, such as a nightly job. Otherwise it takes the slowest trace of all.
 func explainSlow(
 	ctx context.Context,
@@ -153,15 +172,15 @@ func explainSlow(
 	res *slowResult,
 	text *tool.Page,
 ) error {
-	pick, of := slowest, "slowest"
+	pick, of := slowest, "slowest trace"
 	if len(res.Slower) > 0 {
 		op := res.Slower[0]
-		found, err := slowestOf(ctx, s, a, w, op)
+		found, err := typicalOf(ctx, s, a, w, op)
 		if err != nil {
 			return err
 		}
 		if found != nil {
-			pick, of = found, "slowest "+wording.Clip(wording.OneLine(op.SpanName), 120)
+			pick, of = found, "typical slow trace of "+wording.Clip(wording.OneLine(op.SpanName), 120)
 		}
 	}
 	path, err := s.Diagnosis.GetTraceCriticalPath(
@@ -205,94 +224,151 @@ func explainSlow(
 	return nil
 }
 
-// slowestOf is the slowest of the latest traces in which the operation took at least its 95th percentile. It is nil if no such
+// typicalOf is the median by duration of the latest traces in which the operation took clearly longer than before. It is nil if no such
 // trace is kept.
-func slowestOf(ctx context.Context, s *tool.Clients, a *findSlowTracesArgs, w tool.TimeRange, op slowerOp) (*svcv2.TraceSummary, error) {
-	most := int32(100)
+func typicalOf(ctx context.Context, s *tool.Clients, a *findSlowTracesArgs, w tool.TimeRange, op slowerOp) (*svcv2.TraceSummary, error) {
+	most, least := int32(100), (op.PreviousP95Ms+op.P95Ms)/2
 	out, err := s.Traces.SearchTraces(
 		ctx,
 		&svcv2.SearchTracesRequest{StartTime: w.StartProto(), EndTime: w.EndProto(), Limit: &most, Filters: &svcv2.TraceFilters{
-			ServiceName: &op.ServiceName, SpanName: &op.SpanName, DeploymentEnvironment: a.Environment, MinDurationMs: &op.P95Ms,
+			ServiceName: &op.ServiceName, SpanName: &op.SpanName, DeploymentEnvironment: a.Environment, MinDurationMs: &least,
 		}},
 	)
-	if err != nil || len(out.GetData()) == 0 {
+	list := out.GetData()
+	if err != nil || len(list) == 0 {
 		return nil, err
 	}
-	return slices.MaxFunc(out.GetData(), func(x, y *svcv2.TraceSummary) int { return cmp.Compare(x.GetDurationMs(), y.GetDurationMs()) }), nil
+	slices.SortFunc(list, byDuration)
+	return list[len(list)/2], nil
 }
 
-func readStats(ctx context.Context, s *tool.Clients, a *findSlowTracesArgs, w tool.TimeRange) (*slowStats, error) {
-	req := &svcv2.QueryBreakdownRequest{StartTime: w.StartProto(), EndTime: w.EndProto()}
-	for _, q := range [][2]string{
-		{"p50", "p50_duration"},
-		{"p95", "p95_duration"},
-		{"low", "min_duration"},
-		{"high", "max_duration"},
-		{"n", "count"},
-	} {
-		req.Queries = append(
-			req.Queries,
-			&svcv2.QuerySpec{
-				Name:        q[0],
-				Source:      "traces",
-				Aggregation: q[1],
-				Filter:      diagnose.Scope{Service: a.Service, Environment: a.Environment}.Filter(),
-			},
-		)
-	}
-	out, err := s.Query.QueryBreakdown(ctx, req)
-	if err != nil {
-		return nil, err
-	}
-	if len(out.GetData()) == 0 {
-		return nil, nil
-	}
-	v := out.GetData()[0].GetValues()
-	if len(v) < 5 || v[4].GetValue() == 0 {
-		return nil, nil
-	}
-	return &slowStats{v[0].GetValue(), v[1].GetValue(), v[2].GetValue(), v[3].GetValue()}, nil
+// byDuration sorts the slowest trace first.
+func byDuration(x, y *svcv2.TraceSummary) int {
+	return cmp.Compare(y.GetDurationMs(), x.GetDurationMs())
 }
 
-// slowest searches traces that are very slow. While it finds too few, it lowers the least duration.
+// readStats reads durations of root spans or of the entry spans of a service, of all operations together and of each.
+func readStats(ctx context.Context, s *tool.Clients, a *findSlowTracesArgs, w tool.TimeRange) (*slowStats, []slowOperation, error) {
+	filter := diagnose.Scope{Service: a.Service, Environment: a.Environment}.Filter()
+	if a.Service == nil {
+		return readDurations(ctx, s, w, filter, "root spans")
+	}
+	entries := &svcv2.QueryFilter{All: append(slices.Clone(filter.GetAll()), &svcv2.QueryFilter{
+		Field: new("is_entry"), Operator: new("="), Value: structpb.NewBoolValue(true),
+	})}
+	stats, operations, err := readDurations(ctx, s, w, entries, "entry spans of "+*a.Service)
+	if err != nil || stats != nil {
+		return stats, operations, err
+	}
+	return readDurations(ctx, s, w, filter, "all spans of "+*a.Service+", which has no entry spans")
+}
+
+// readDurations returns nil without spans.
+func readDurations(
+	ctx context.Context, s *tool.Clients, w tool.TimeRange, filter *svcv2.QueryFilter, spans string,
+) (*slowStats, []slowOperation, error) {
+	ask := func(groups ...string) ([]*svcv2.QueryRow, error) {
+		req := &svcv2.QueryBreakdownRequest{StartTime: w.StartProto(), EndTime: w.EndProto()}
+		for _, q := range [][2]string{
+			{"high", "max_duration"}, // the first query decides on the order of the groups
+			{"p50", "p50_duration"},
+			{"p95", "p95_duration"},
+			{"low", "min_duration"},
+			{"n", "count"},
+		} {
+			req.Queries = append(req.Queries, &svcv2.QuerySpec{Name: q[0], Source: "traces", Aggregation: q[1], Filter: filter, GroupBy: groups})
+		}
+		out, err := s.Query.QueryBreakdown(ctx, req)
+		return out.GetData(), err
+	}
+	all, err := ask()
+	if err != nil || len(all) == 0 || len(all[0].GetValues()) < 5 || all[0].GetValues()[4].GetValue() == 0 {
+		return nil, nil, err
+	}
+	v := all[0].GetValues()
+	stats := &slowStats{spans, v[1].GetValue(), v[2].GetValue(), v[3].GetValue(), v[0].GetValue()}
+	groups, err := ask("service.name", "span.name")
+	var operations []slowOperation
+	for _, g := range groups {
+		if v, name := g.GetValues(), g.GetGroup(); !g.GetOther() && len(v) == 5 && len(name) == 2 {
+			operations = append(operations, slowOperation{
+				name[0], name[1], v[4].GetValue(), v[1].GetValue(), v[2].GetValue(), v[0].GetValue(),
+			})
+		}
+	}
+	slices.SortStableFunc(operations, func(x, y slowOperation) int { return cmp.Compare(y.MaxMs, x.MaxMs) })
+	return stats, operations[:min(len(operations), 2*slowOperations)], err
+}
+
+// slowest searches the slowest traces of some operations, so that one that is always slow does not fill the list.
 func slowest(
 	ctx context.Context,
 	s *tool.Clients,
 	a *findSlowTracesArgs,
 	w tool.TimeRange,
-	stats *slowStats,
+	operations []slowOperation,
 ) ([]*svcv2.TraceSummary, error) {
-	limit := a.Limit
-	var rows []*svcv2.TraceSummary
-	for _, least := range []float64{stats.P95Ms + (stats.MaxMs-stats.P95Ms)/2, stats.P95Ms, stats.P50Ms, 0} {
-		filters := &svcv2.TraceFilters{ServiceName: a.Service, DeploymentEnvironment: a.Environment, MinDurationMs: &least}
-		if a.Service == nil {
-			root := "root"
-			filters.SpanScope = &root
-		}
-		var err error
-		rows, _, err = tool.Collect(
-			ctx,
-			nil,
-			0,
-			slowCandidates,
-			func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.TraceSummary, *string, error) {
-				res, err := s.Traces.SearchTraces(
-					ctx,
-					&svcv2.SearchTracesRequest{StartTime: w.StartProto(), EndTime: w.EndProto(), Limit: &limit, Cursor: cursor, Filters: filters},
+	operations = operations[:min(len(operations), slowOperations, a.Limit)]
+	found := make([][]*svcv2.TraceSummary, len(operations))
+	var reads []func() error
+	for i, op := range operations {
+		reads = append(reads, func() error {
+			for _, least := range []float64{op.P95Ms + (op.MaxMs-op.P95Ms)/2, op.P50Ms} {
+				most := int32(100)
+				filters := &svcv2.TraceFilters{
+					ServiceName: &op.ServiceName, SpanName: &op.SpanName, DeploymentEnvironment: a.Environment, MinDurationMs: &least,
+				}
+				if a.Service == nil {
+					filters.SpanScope = new("root")
+				}
+				out, err := s.Traces.SearchTraces(
+					ctx, &svcv2.SearchTracesRequest{StartTime: w.StartProto(), EndTime: w.EndProto(), Limit: &most, Filters: filters},
 				)
-				return res.GetData(), tool.NextCursor(res), err
-			},
-		)
-		if err != nil {
-			return nil, err
+				if found[i] = out.GetData(); err != nil || len(found[i]) > 0 {
+					slices.SortFunc(found[i], byDuration)
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err := tool.Parallel(reads...); err != nil {
+		return nil, err
+	}
+	// Each operation has its share of the list; places that one does not need go to the others in their order.
+	var rows []*svcv2.TraceSummary
+	seen := map[string]bool{}
+	for n := 0; len(rows) < a.Limit; n++ {
+		more := false
+		for _, list := range found {
+			if n >= len(list) {
+				continue
+			}
+			more = true
+			if !seen[list[n].GetId()] && len(rows) < a.Limit {
+				seen[list[n].GetId()] = true
+				rows = append(rows, list[n])
+			}
 		}
-		if len(rows) >= limit {
+		if !more {
 			break
 		}
 	}
-	sort.SliceStable(rows, func(i, j int) bool { return rows[i].GetDurationMs() > rows[j].GetDurationMs() })
-	return rows[:min(len(rows), limit)], nil
+	slices.SortStableFunc(rows, byDuration)
+	return rows, nil
+}
+
+func operationBlock(list []slowOperation) tool.Block {
+	var cells [][]string
+	for _, o := range list {
+		cells = append(cells, []string{
+			o.ServiceName, wording.Clip(o.SpanName, 120), wording.Number(math.Round(o.Count)), wording.Number(o.P50Ms), wording.Number(o.P95Ms),
+			wording.Number(o.MaxMs),
+		})
+	}
+	return tool.Table(
+		"By operation", "No operation has spans.", []string{"Service", "Operation", "Spans", "p50 ms", "p95 ms", "Longest ms"}, cells,
+	)
 }
 
 func pathBlock(heading string, path []pathStep, whole float64) tool.Block {

@@ -23,7 +23,11 @@ func toSlower(list *svcv2.SlowerOperationList) []slowerOp {
 	return out
 }
 
-func slowerBlock(list []slowerOp) tool.Block {
+func slowerBlock(list []slowerOp, thin bool) tool.Block {
+	empty := "No operation takes much longer than in the equally long time before. Operations that are slow now were slow then, too."
+	if thin {
+		empty = "The equally long time before has too few spans to tell which operations got slower."
+	}
 	var cells [][]string
 	for _, o := range list {
 		cells = append(
@@ -39,7 +43,7 @@ func slowerBlock(list []slowerOp) tool.Block {
 	}
 	return tool.Table(
 		"Slower than in the time before",
-		"No operation takes much longer than in the equally long time before. Operations that are slow now were slow then, too.",
+		empty,
 		[]string{"Service", "Operation", "p95 ms", "before", "Spans"},
 		cells,
 	)
