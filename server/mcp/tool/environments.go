@@ -1,19 +1,53 @@
 package tool
 
 import (
+	"context"
 	"slices"
 	"strings"
 
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/wording"
 )
 
-// MixedNotes returns a note when the figures mix several environments.
-func MixedNotes(environments []string) []string {
+// MixedNotes returns a note when the figures mix several environments. The parameter is that of the tool with which a call chooses one.
+func MixedNotes(parameter string, environments []string) []string {
 	if len(environments) < 2 {
 		return nil
 	}
 	return []string{"The figures mix the environments " + wording.Clip(strings.Join(environments, ", "), 300) +
-		". Give environment to see one of them."}
+		". Give " + parameter + " to see one of them."}
+}
+
+// ReadMixed reads the environments of the spans of a window, of one service if that is given, and returns the note of MixedNotes. If the
+// call chooses an environment, it reads nothing.
+func ReadMixed(ctx context.Context, s *Clients, w TimeRange, service, environment *string) ([]string, error) {
+	if environment != nil {
+		return nil, nil
+	}
+	spec := &svcv2.QuerySpec{Source: "traces"}
+	if service != nil {
+		spec.Filter = &svcv2.QueryFilter{Field: new("service.name"), Operator: new("="), Value: StructValue(*service)}
+	}
+	list, err := EnvironmentsOf(ctx, s, w, spec)
+	return MixedNotes("environment", list), err
+}
+
+// EnvironmentsOf reads the environments of the rows of a query, those with the most rows first.
+func EnvironmentsOf(ctx context.Context, s *Clients, w TimeRange, spec *svcv2.QuerySpec) ([]string, error) {
+	most := int32(10)
+	out, err := s.Query.QueryBreakdown(ctx, &svcv2.QueryBreakdownRequest{
+		StartTime: w.StartProto(), EndTime: w.EndProto(), Queries: []*svcv2.QuerySpec{{
+			Name: "n", Source: spec.GetSource(), Aggregation: "count", Filter: spec.GetFilter(), Where: spec.Where,
+			GroupBy: []string{"deployment.environment"}, Limit: &most,
+		}},
+	})
+	var list []string
+	for _, r := range out.GetData() {
+		if g := r.GetGroup(); len(g) == 1 && g[0] != "" && !r.GetOther() {
+			list = append(list, g[0])
+		}
+	}
+	return list, err
 }
 
 // Foremost returns the environment to suggest first: production if there is one.

@@ -161,7 +161,7 @@ func newFindErrors(s *tool.Clients) (*tool.Tool, error) {
 				)
 			} else {
 				slices.Sort(environments)
-				text.Notes = append(text.Notes, tool.MixedNotes(slices.Compact(environments))...)
+				text.Notes = append(text.Notes, tool.MixedNotes("environment", slices.Compact(environments))...)
 				occurrences := wording.Number(math.Round(res.Totals.Estimated))
 				if math.Round(res.Totals.Estimated) != res.Totals.Occurrences {
 					text.Notes = append(text.Notes, "The counts are corrected for sampling: "+wording.Number(res.Totals.Occurrences)+

@@ -138,7 +138,7 @@ func comparePeriods(ctx context.Context, s *tool.Clients, a *comparePeriodsArgs,
 		)
 	}
 	text := comparisonText(a, res)
-	text.Notes = append(text.Notes, tool.MixedNotes(out.GetDeploymentEnvironments())...)
+	text.Notes = append(text.Notes, tool.MixedNotes("environment", out.GetDeploymentEnvironments())...)
 	if mixed := out.GetDeploymentEnvironments(); len(mixed) > 1 {
 		args := tool.Compared(current, a.Service, new(tool.Foremost(mixed)))
 		args["previous_start"], args["previous_end"] = prev.Start, prev.End

@@ -153,7 +153,7 @@ func diagnose(ctx context.Context, s *tool.Clients, a *diagnoseServiceArgs, w to
 	if d.GetPreviousIsThin() {
 		text.Notes = append(text.Notes, "The time before has too little data for a comparison, so no change counts as a finding.")
 	}
-	text.Notes = append(text.Notes, tool.MixedNotes(d.GetDeploymentEnvironments())...)
+	text.Notes = append(text.Notes, tool.MixedNotes("environment", d.GetDeploymentEnvironments())...)
 	var cells [][]string
 	for _, x := range d.GetTopErrors() {
 		res.TopErrors = append(res.TopErrors, topError{x.GetFingerprintHash(), x.GetErrorLabel(), x.GetCount()})

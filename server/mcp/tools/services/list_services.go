@@ -3,6 +3,7 @@ package services
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/limits"
@@ -76,21 +77,27 @@ func servicesAnswer(a *listServicesArgs, w tool.TimeRange, rows []*svcv2.Service
 	}
 	text := tool.Page{Scope: a.Labels(w, &a.Environment)}
 	var cells [][]string
+	var environments []string
 	for _, r := range rows {
+		environments = append(environments, r.GetDeploymentEnvironments()...)
 		res.Services = append(res.Services, serviceRow{r.GetName(), r.GetThroughput(), r.GetErrorRate(), r.GetP95LatencyMs()})
 		cells = append(
 			cells,
 			[]string{
 				r.GetName(),
 				wording.Number(r.GetThroughput()),
-				wording.Number(100*r.GetErrorRate()) + " %",
+				wording.Percent(r.GetErrorRate()),
 				wording.Number(r.GetP95LatencyMs()),
 			},
 		)
 	}
 	text.Blocks = []tool.Block{
 		tool.Table("", "No service sent spans in this time range. Try a longer one, for example start_time=now-7d, or leave out the environment.",
-			[]string{"Service", "Spans/s", "Errors", "p95 ms"}, cells),
+			[]string{"Service", "Entry spans/s", "Errors", "p95 ms"}, cells),
+	}
+	if a.Environment == nil {
+		slices.Sort(environments)
+		text.Notes = append(text.Notes, tool.MixedNotes("environment", slices.Compact(environments))...)
 	}
 	if len(rows) > 0 {
 		text.Shown = fmt.Sprintf("Shown: %d services, which are all.", len(rows))

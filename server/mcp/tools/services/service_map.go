@@ -42,13 +42,18 @@ func newServiceMap(s *tool.Clients) (*tool.Tool, error) {
 		Title: "Service map",
 		Description: "List the calls between services, and to databases, queues and external hosts, in at most " + limits.Lasts(
 			limits.SearchWindow,
-		) + ", with errors and durations.",
+		) + ", with errors and durations. The counts are corrected for sampling.",
 		Run: tool.With(func(ctx context.Context, a *serviceMapArgs) (*tool.Answer, error) {
 			w, err := a.Range(limits.SearchWindow)
 			if err != nil {
 				return nil, err
 			}
-			m, err := readMap(ctx, s, w, a.Service, a.Environment)
+			var m *svcv2.ServiceMap
+			var notes []string
+			err = tool.Parallel(
+				func() (err error) { m, err = readMap(ctx, s, w, a.Service, a.Environment); return err },
+				func() (err error) { notes, err = tool.ReadMixed(ctx, s, w, a.Service, a.Environment); return err },
+			)
 			if err != nil {
 				return nil, err
 			}
@@ -66,9 +71,12 @@ func newServiceMap(s *tool.Clients) (*tool.Tool, error) {
 			}
 			res.ServiceCount = len(services)
 			text := tool.Page{Scope: a.Labels(w, &a.Service, &a.Environment)}
-			text.Blocks = []tool.Block{edgeTable("Services", "No service called another in this time range.", res.Edges)}
+			text.Notes = notes
+			text.Blocks = []tool.Block{
+				edgeTable("Services, as the called service measured its spans", "No service called another in this time range.", res.Edges),
+			}
 			if len(res.PeerEdges) > 0 {
-				text.Blocks = append(text.Blocks, edgeTable("Databases, queues, external hosts", "", res.PeerEdges))
+				text.Blocks = append(text.Blocks, edgeTable("Databases, queues, external hosts, as the caller measured its spans", "", res.PeerEdges))
 			}
 			if m.GetTruncated() {
 				text.Notes = append(text.Notes, "The map has more edges. Name a service to see all edges of that service.")

@@ -51,7 +51,16 @@ func newGetServiceTopOperations(s *tool.Clients) (*tool.Tool, error) {
 			if metric == "apdex" {
 				order = "p95_duration" // the API does not sort by apdex; slow operations have a low one
 			}
-			rows, more, err := tool.Collect(ctx, nil, 0, a.Limit, fetchOperations(s, w, a.Service, a.Environment, order))
+			var rows []*svcv2.ServiceOperationDetail
+			var more bool
+			var notes []string
+			err = tool.Parallel(
+				func() (err error) {
+					rows, more, err = tool.Collect(ctx, nil, 0, a.Limit, fetchOperations(s, w, a.Service, a.Environment, order))
+					return err
+				},
+				func() (err error) { notes, err = tool.ReadMixed(ctx, s, w, &a.Service, a.Environment); return err },
+			)
 			if err != nil {
 				return nil, err
 			}
@@ -70,7 +79,7 @@ func newGetServiceTopOperations(s *tool.Clients) (*tool.Tool, error) {
 				}
 				cells = append(cells, line)
 			}
-			text := tool.Page{Scope: a.Labels(w, &a.Service, &a.Environment, &a.Metric)}
+			text := tool.Page{Scope: a.Labels(w, &a.Service, &a.Environment, &a.Metric), Notes: notes}
 			text.Blocks = []tool.Block{
 				tool.Table("", "The service has no spans in this time range.", heads, cells),
 			}

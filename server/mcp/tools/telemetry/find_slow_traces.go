@@ -91,7 +91,9 @@ func newFindSlowTraces(s *tool.Clients) (*tool.Tool, error) {
 			var operations []slowOperation
 			var slower []slowerOp
 			thin := false
+			var notes []string
 			err = tool.Parallel(
+				func() (err error) { notes, err = tool.ReadMixed(ctx, s, w, a.Service, a.Environment); return err },
 				func() (err error) { stats, operations, err = readStats(ctx, s, a, w); return err },
 				func() error {
 					list, err := s.Diagnosis.SearchSlowerOperations(
@@ -111,7 +113,7 @@ func newFindSlowTraces(s *tool.Clients) (*tool.Tool, error) {
 				return nil, err
 			}
 			res := slowResult{TimeRange: w, Stats: stats, Operations: tool.NonNil(operations), Traces: []TraceRow{}, Slower: slower, Service: a.Service, Environment: a.Environment}
-			text := tool.Page{Scope: a.Labels(w, &a.Service, &a.Environment)}
+			text := tool.Page{Scope: a.Labels(w, &a.Service, &a.Environment), Notes: notes}
 			if stats == nil {
 				text.Blocks = []tool.Block{{Empty: "No trace began in this time range."}}
 				text.Next = []tool.Suggestion{tool.Next("list_services", a.Again(w, nil, &a.Environment), "the services that sent spans")}

@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -27,6 +28,11 @@ type dataResult struct {
 	Unit      string     `json:"unit,omitempty"`
 	Result    dataPoints `json:"result"`
 	Truncated bool       `json:"truncated"`
+	// Counted are the spans that the values count.
+	Counted string `json:"counted,omitempty"`
+
+	groups []string // GroupBy, each with the key of its attribute
+	mixed  []string // a note about environments
 }
 
 type queryEcho struct {
@@ -131,7 +137,7 @@ func ofAttribute(group string) bool { return strings.HasSuffix(group, "attribute
 
 // Describe lists the ways to group.
 func (grouping) Describe() string {
-	return strings.Join(groupings(), ", ") + " (both need attribute_key), none."
+	return strings.Join(groupings(), ", ") + " (both need attribute_key), none. Several with commas."
 }
 
 // groupField is the field of the query language for a way to group.
@@ -167,6 +173,14 @@ func newQueryData(s *tool.Clients) (*tool.Tool, error) {
 			if err != nil {
 				return nil, err
 			}
+			asks := len(a.Environments) == 0 && !slices.Contains(spec.GetGroupBy(), "deployment.environment")
+			if asks && (a.Source == "traces" || a.Source == "logs") {
+				list, err := tool.EnvironmentsOf(ctx, s, w, spec)
+				if err != nil {
+					return nil, err
+				}
+				res.mixed = tool.MixedNotes("environments", list)
+			}
 			if res.Kind == "breakdown" {
 				return queryBreakdown(ctx, s, a, w, spec, res)
 			}
@@ -190,13 +204,18 @@ func spec(a *queryDataArgs, w tool.TimeRange) (*svcv2.QuerySpec, *dataResult, er
 	if known := metricsOf(source); !slices.Contains(known, res.Metric) {
 		return nil, nil, a.Bad(&a.Metric, fmt.Sprintf("is %q; source=%s has %s.", res.Metric, source, strings.Join(known, ", ")), known[0])
 	}
-	group := string(tool.Or(a.GroupBy, ""))
-	if group == "" && res.Kind == "breakdown" {
-		group = "service"
-		if source == "product_events" {
-			group = "event_name"
+	var groups []string
+	for name := range strings.SplitSeq(string(tool.Or(a.GroupBy, "")), ",") {
+		if name = strings.TrimSpace(name); name != "" && name != "none" {
+			groups = append(groups, name)
 		}
-		res.Decisions = append(res.Decisions, "group_by="+group)
+	}
+	if a.GroupBy == nil && res.Kind == "breakdown" {
+		groups = []string{"service"}
+		if source == "product_events" {
+			groups = []string{"event_name"}
+		}
+		res.Decisions = append(res.Decisions, "group_by="+groups[0])
 	}
 	filter := &svcv2.QueryFilter{}
 	var echo []string
@@ -250,17 +269,18 @@ func spec(a *queryDataArgs, w tool.TimeRange) (*svcv2.QuerySpec, *dataResult, er
 		add("root_only", "=", true)
 	}
 	key := tool.Or(a.AttributeKey, "")
-	if ofAttribute(group) && key == "" {
-		return nil, nil, a.Bad(&a.AttributeKey, "is required to group by "+group+".", "http.route")
+	keyed := slices.IndexFunc(groups, ofAttribute)
+	if keyed >= 0 && key == "" {
+		return nil, nil, a.Bad(&a.AttributeKey, "is required to group by "+groups[keyed]+".", "http.route")
 	}
 	if key != "" {
 		field := "attr." + key
-		if tool.Or(a.AttributeScope, "") == "resource" || a.onResource || group == "resource_attribute" {
+		if tool.Or(a.AttributeScope, "") == "resource" || a.onResource || slices.Contains(groups, "resource_attribute") {
 			field = "resource." + key
 			if a.onResource {
 				res.Decisions = append(res.Decisions, "attribute_scope=resource")
-				if group == "attribute" {
-					group = "resource_attribute"
+				if keyed >= 0 {
+					groups[keyed] = "resource_attribute"
 				}
 			}
 		} else if tool.Or(a.AttributeScope, "") == "event" {
@@ -269,7 +289,7 @@ func spec(a *queryDataArgs, w tool.TimeRange) (*svcv2.QuerySpec, *dataResult, er
 		switch v := a.AttributeValue; {
 		case v != nil:
 			add(field, "=", *v)
-		case !ofAttribute(group):
+		case keyed < 0:
 			add(field, "exists")
 		}
 	} else if a.AttributeValue != nil {
@@ -281,9 +301,21 @@ func spec(a *queryDataArgs, w tool.TimeRange) (*svcv2.QuerySpec, *dataResult, er
 	}
 	res.Context.Where = strings.Join(append(echo, tool.Or(a.Where, "")), " AND ")
 	res.Context.Where = strings.TrimSuffix(res.Context.Where, " AND ")
-	if group != "" && group != "none" {
-		res.GroupBy = &group
-		spec.GroupBy = []string{groupField(query.Source(source), group, key)}
+	for _, group := range groups {
+		spec.GroupBy = append(spec.GroupBy, groupField(query.Source(source), group, key))
+		if ofAttribute(group) {
+			group = key
+		}
+		res.groups = append(res.groups, group)
+	}
+	if len(groups) > 0 {
+		res.GroupBy = new(strings.Join(groups, ","))
+	}
+	switch {
+	case source == "traces" && tool.Or(a.RootSpansOnly, false):
+		res.Counted = "root spans, corrected for sampling"
+	case source == "traces":
+		res.Counted = "all matching spans, corrected for sampling"
 	}
 	if source == "metrics" {
 		name := a.MetricName
@@ -318,9 +350,15 @@ func queryBreakdown(
 	res.Result, res.Truncated = dataPoints{Kind: "breakdown", Data: []dataPoint{}}, out.GetTruncated()
 	var cells [][]string
 	for _, r := range out.GetData() {
-		name := r.GetName()
+		name, line := r.GetName(), make([]string, max(len(res.groups), 1))
 		if r.GetOther() {
 			name = otherGroups
+		}
+		line[0] = wording.Clip(name, 200)
+		if group := r.GetGroup(); len(group) == len(res.groups) && len(group) > 1 && !r.GetOther() {
+			for i, v := range group {
+				line[i] = wording.Clip(cmp.Or(v, "(none)"), 200)
+			}
 		}
 		p := dataPoint{Name: &name}
 		shown := ""
@@ -328,18 +366,18 @@ func queryBreakdown(
 			p.Value, shown = v[0].Value, res.shown(v[0].GetValue())
 		}
 		res.Result.Data = append(res.Result.Data, p)
-		cells = append(cells, []string{wording.Clip(name, 200), shown})
+		cells = append(cells, append(line, shown))
 	}
-	group := "all"
-	if res.GroupBy != nil {
-		group = *res.GroupBy
+	heads := []string{"all"}
+	if len(res.groups) > 0 {
+		heads = slices.Clone(res.groups)
 	}
 	text := dataText(a, w, res, out.GetWarnings())
 	text.Blocks = []tool.Block{
 		tool.Table(
 			"",
 			"Nothing matches. Look up names with explore_attributes or list_metrics, or try a longer time range.",
-			[]string{group, res.heading()},
+			append(heads, res.heading()),
 			cells,
 		),
 	}
@@ -447,6 +485,10 @@ func dataText(a *queryDataArgs, w tool.TimeRange, res *dataResult, warnings []st
 	if res.Context.Where != "" {
 		text.Scope = append(text.Scope, tool.Labeled("where", res.Context.Where))
 	}
+	if res.Counted != "" {
+		text.Scope = append(text.Scope, tool.Labeled("of", res.Counted))
+	}
+	text.Notes = append(text.Notes, res.mixed...)
 	text.Notes = append(text.Notes, warnings...)
 	if len(res.Decisions) > 0 {
 		text.Notes = append(text.Notes, "Defaults: "+strings.Join(res.Decisions, ", ")+".")
