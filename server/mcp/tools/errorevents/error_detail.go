@@ -169,20 +169,20 @@ func errorText(a *errorDetailArgs, out *svcv2.ErrorEventDetail, res *errorDetail
 			facts.Rows = append(facts.Rows, "- "+name+": "+value)
 		}
 	}
-	occurrences := wording.Number(res.Summary.Occurrences)
-	if estimated := wording.Number(math.Round(res.Summary.Estimated)); estimated != occurrences {
-		occurrences = estimated + " (" + occurrences + " received spans, corrected for sampling)"
-	}
+	received := wording.Number(res.Summary.Occurrences)
+	occurrences := received + " in " + wording.Number(res.Summary.AffectedTraces) + " traces"
 	if bare := res.Summary.NoExceptionCount; bare > 0 {
-		occurrences += ", " + wording.Number(bare) + " received spans without an exception"
+		occurrences += ", " + wording.Number(bare) + " of them without an exception"
+	}
+	if estimated := wording.Number(math.Round(res.Summary.Estimated)); estimated != received {
+		occurrences += "; corrected for sampling: " + estimated
 	}
 	fact("Type", wording.OneLine(res.Error.ExceptionType))
 	fact("Message", wording.Clip(wording.OneLine(res.Error.Message), 600))
 	fact("Top frame", wording.OneLine(res.Error.TopFrame))
-	fact("Occurrences", occurrences+", in "+wording.Number(res.Summary.AffectedTraces)+" traces")
+	fact("Occurrences", occurrences)
 	if b := res.Summary.Burst; b != nil {
-		fact("Most frequent", fmt.Sprintf("from %s to %s, with %s of %s received spans", b.Start, b.End, wording.Number(b.Count),
-			wording.Number(res.Summary.Occurrences)))
+		fact("Most frequent", fmt.Sprintf("from %s to %s, with %s of %s occurrences", b.Start, b.End, wording.Number(b.Count), received))
 	}
 	fact("First seen", res.Summary.FirstSeen+", last seen: "+res.Summary.LastSeen)
 	fact("Services", wording.Clip(strings.Join(res.Summary.Services, ", "), 500))
