@@ -1,7 +1,9 @@
 package diagnose
 
 import (
+	"slices"
 	"sort"
+	"time"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 )
@@ -104,4 +106,33 @@ func (t *SpanTree) Choose(most int, errorsOnly bool) []bool {
 		n += len(path)
 	}
 	return kept
+}
+
+// OwnMs returns the time of each span, in milliseconds, in which none of its children ran. Children that ran at the same time count once.
+func (t *SpanTree) OwnMs() []float64 {
+	own := make([]float64, len(t.Spans))
+	for i, s := range t.Spans {
+		start := s.GetStartTime().AsTime()
+		end := start.Add(time.Duration(s.GetDurationMs() * 1e6))
+		kids := slices.Clone(t.children[i])
+		slices.SortFunc(kids, func(a, b int) int {
+			return t.Spans[a].GetStartTime().AsTime().Compare(t.Spans[b].GetStartTime().AsTime())
+		})
+		busy, until := time.Duration(0), start
+		for _, k := range kids {
+			from := t.Spans[k].GetStartTime().AsTime()
+			to := from.Add(time.Duration(t.Spans[k].GetDurationMs() * 1e6))
+			if from.Before(until) {
+				from = until
+			}
+			if to.After(end) {
+				to = end
+			}
+			if to.After(from) {
+				busy, until = busy+to.Sub(from), to
+			}
+		}
+		own[i] = max(s.GetDurationMs()-float64(busy)/1e6, 0)
+	}
+	return own
 }

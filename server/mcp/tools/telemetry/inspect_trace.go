@@ -1,9 +1,11 @@
 package telemetry
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,22 +39,30 @@ type traceResult struct {
 	Truncated         bool      `json:"truncated"`
 	ErrorsOnly        bool      `json:"errorsOnly"`
 	Logs              []LogRow  `json:"logs,omitzero"`
+	// Repeated are operations that ran many times under one span.
+	Repeated []repeatedOp `json:"repeated,omitempty"`
 }
 
 type spanNode struct {
-	SpanID             string            `json:"spanId"`
-	ParentSpanID       string            `json:"parentSpanId"`
-	SpanName           string            `json:"spanName"`
-	ServiceName        string            `json:"serviceName"`
-	SpanKind           string            `json:"spanKind"`
-	StartTime          string            `json:"startTime"`
-	DurationMs         float64           `json:"durationMs"`
-	StatusCode         string            `json:"statusCode"`
-	StatusMessage      string            `json:"statusMessage"`
-	Attributes         map[string]string `json:"attributes"`
+	SpanID       string `json:"spanId"`
+	ParentSpanID string `json:"parentSpanId"`
+	SpanName     string `json:"spanName"`
+	ServiceName  string `json:"serviceName"`
+	SpanKind     string `json:"spanKind"`
+	StartTime    string `json:"startTime"`
+	// StartOffsetMs is the time from the start of the trace. SelfMs is the time in which no child of the span ran. OnCriticalPath tells
+	// whether the trace waited for it.
+	StartOffsetMs  float64           `json:"startOffsetMs"`
+	DurationMs     float64           `json:"durationMs"`
+	SelfMs         float64           `json:"selfMs"`
+	OnCriticalPath bool              `json:"onCriticalPath"`
+	StatusCode     string            `json:"statusCode"`
+	StatusMessage  string            `json:"statusMessage"`
+	Attributes     map[string]string `json:"attributes"`
+	// ResourceAttributes are empty if an earlier span of the answer has the same ones and the same service.
 	ResourceAttributes map[string]string `json:"resourceAttributes"`
-	Events             []spanEvent       `json:"events"`
-	Links              []spanLink        `json:"links"`
+	Events             []spanEvent       `json:"events,omitempty"`
+	Links              []spanLink        `json:"links,omitempty"`
 	Children           spanNodes         `json:"children"`
 }
 
@@ -110,7 +120,7 @@ func newInspectTrace(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[traceResult](&tool.Tool{
 		Name:        "inspect_trace",
 		Title:       "Trace",
-		Description: "Read one trace: its spans as a tree with attributes, events and links, and its log records. Of a large trace it returns the slowest, busiest and failed spans, and sums up the others. Raise max_spans or set errors_only to see other spans.",
+		Description: "Read one trace: its spans as a tree with attributes, events and links, and its log records. Resource attributes are given once for each resource. Of a large trace it returns the slowest, busiest and failed spans, and sums up the others. Raise max_spans or set errors_only to see other spans.",
 		Output:      output,
 		Run: tool.With(func(ctx context.Context, a *inspectTraceArgs) (*tool.Answer, error) {
 			req := &svcv2.GetTraceRequest{TraceId: a.TraceID, Timestamp: a.Timestamp.Proto()}
@@ -164,10 +174,22 @@ func addLogs(ctx context.Context, s *tool.Clients, trace *svcv2.Trace, res *trac
 		found = fmt.Sprintf("more than %d", len(rows))
 	}
 	res.Logs = []LogRow{}
-	for _, l := range rows[:min(len(rows), logsShown)] {
+	// Records for debugging come last, since they seldom tell why a request failed or was slow.
+	slices.SortStableFunc(rows, func(x, y *svcv2.Log) int { return cmp.Compare(debugging(x), debugging(y)) })
+	rows = rows[:min(len(rows), logsShown)]
+	slices.SortFunc(rows, func(x, y *svcv2.Log) int { return y.GetTimestamp().AsTime().Compare(x.GetTimestamp().AsTime()) })
+	for _, l := range rows {
 		res.Logs = append(res.Logs, ToLogRow(l))
 	}
 	return fmt.Sprintf("Logs (%d of %s)", len(res.Logs), found), nil
+}
+
+// debugging is 1 for records below INFO.
+func debugging(l *svcv2.Log) int {
+	if n := l.GetSeverityNumber(); n > 0 && n < 9 {
+		return 1
+	}
+	return 0
 }
 
 // traceNext suggests calls that look closer: at the deepest failed span, or else at the span that took the most time of its own.
@@ -218,6 +240,19 @@ func traceNext(trace *svcv2.Trace, res *traceResult) []tool.Suggestion {
 	return next
 }
 
+// callee is the address that a client span called, after a space, or nothing if the span does not have it.
+func callee(n *spanNode) string {
+	if n.SpanKind != "Client" && n.SpanKind != "Producer" {
+		return ""
+	}
+	for _, key := range []string{"url.full", "http.url", "server.address", "net.peer.name", "messaging.destination.name", "peer.service"} {
+		if v := n.Attributes[key]; v != "" {
+			return " → " + wording.Clip(wording.OneLine(v), 200)
+		}
+	}
+	return ""
+}
+
 func traceText(res *traceResult, text *tool.Page, logs string) {
 	text.Scope = []tool.Pair{
 		tool.Labeled("Trace", res.TraceID),
@@ -245,13 +280,21 @@ func traceText(res *traceResult, text *tool.Page, logs string) {
 	var walk func(nodes spanNodes, depth int)
 	walk = func(nodes spanNodes, depth int) {
 		for _, n := range nodes {
+			facts := []string{n.SpanKind, wording.Number(n.DurationMs) + " ms"}
+			if len(n.Children) > 0 {
+				facts = append(facts, "own "+wording.Number(n.SelfMs)+" ms")
+			}
+			facts = append(facts, "at "+wording.Number(n.StartOffsetMs)+" ms")
+			if n.OnCriticalPath {
+				facts = append(facts, "critical path")
+			}
 			row := fmt.Sprintf(
-				"%s- %s: %s (%s, %s ms) `%s`",
+				"%s- %s: %s%s (%s) `%s`",
 				strings.Repeat("  ", min(depth, 40)),
 				n.ServiceName,
 				wording.Clip(wording.OneLine(n.SpanName), 120),
-				n.SpanKind,
-				wording.Number(n.DurationMs),
+				callee(n),
+				strings.Join(facts, ", "),
 				n.SpanID,
 			)
 			if n.StatusCode == "Error" {
@@ -264,7 +307,10 @@ func traceText(res *traceResult, text *tool.Page, logs string) {
 	}
 	walk(res.Spans, 0)
 	leftOut("", 0)
-	text.Blocks = []tool.Block{spans}
+	if len(res.Repeated) > 0 {
+		text.Blocks = append(text.Blocks, repeatedBlock(res.Repeated))
+	}
+	text.Blocks = append([]tool.Block{spans}, text.Blocks...)
 	if logs != "" {
 		text.Blocks = append(text.Blocks, LogTable(logs, "The trace has no log records.", res.Logs))
 	}

@@ -1,6 +1,8 @@
 package telemetry
 
 import (
+	"encoding/json"
+	"math"
 	"slices"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
@@ -28,12 +30,21 @@ func inspect(trace *svcv2.Trace, most int, errorsOnly bool) traceResult {
 	if root = max(root, 0); root < len(t.Spans) {
 		res.RootDurationMs = t.Spans[root].GetDurationMs()
 	}
+	own, critical := t.OwnMs(), map[string]bool{}
+	for _, step := range t.CriticalPath(len(t.Spans)) {
+		critical[step.GetSpanId()] = true
+	}
+	for _, o := range t.Repeated(3) {
+		res.Repeated = append(res.Repeated, repeatedOp{o.GetServiceName(), o.GetSpanName(), int(o.GetCount()), o.GetTotalMs()})
+	}
 	nodes := make([]*spanNode, len(t.Spans))
 	sums := map[string]*omitted{}
 	var parents []string
 	for i, s := range t.Spans {
 		if kept[i] {
 			nodes[i] = toNode(s)
+			nodes[i].SelfMs, nodes[i].OnCriticalPath = math.Round(own[i]*1e6)/1e6, critical[s.GetId()]
+			nodes[i].StartOffsetMs = float64(s.GetStartTime().AsTime().Sub(trace.GetStartTime().AsTime())) / 1e6
 			res.RenderedSpanCount++
 			continue
 		}
@@ -61,6 +72,7 @@ func inspect(trace *svcv2.Trace, most int, errorsOnly bool) traceResult {
 			nodes[p].Children = append(nodes[p].Children, nodes[i])
 		}
 	}
+	res.Spans.shareResources(map[string]bool{})
 	for _, p := range parents {
 		res.Omitted = append(res.Omitted, *sums[p])
 	}
@@ -83,8 +95,6 @@ func toNode(s *svcv2.Span) *spanNode {
 		StatusMessage:      wording.Clip(s.GetStatusMessage(), tool.MaxValueText),
 		Attributes:         values(s.GetAttributes()),
 		ResourceAttributes: values(s.GetResourceAttributes()),
-		Events:             []spanEvent{},
-		Links:              []spanLink{},
 		Children:           spanNodes{},
 	}
 	for _, e := range s.GetEvents() {
@@ -106,4 +116,16 @@ func values(m map[string]string) map[string]string {
 		out[k] = wording.Clip(v, tool.MaxValueText)
 	}
 	return out
+}
+
+// shareResources keeps the attributes of a resource at the first span, from the root down, that has them.
+func (list spanNodes) shareResources(seen map[string]bool) {
+	for _, n := range list {
+		key, err := json.Marshal([]any{n.ServiceName, n.ResourceAttributes}) // sorts the keys
+		if err == nil && seen[string(key)] {
+			n.ResourceAttributes = map[string]string{}
+		}
+		seen[string(key)] = true
+		n.Children.shareResources(seen)
+	}
 }
