@@ -66,7 +66,10 @@ func (e *Engine) Service(ctx context.Context, name string, environment *string, 
 	for _, x := range list[:min(len(list), diagnosedErrors)] {
 		res.TopErrors = append(
 			res.TopErrors,
-			&svcv2.DiagnosedError{FingerprintHash: x.GetFingerprintHash(), ErrorLabel: wording.Clip(x.GetErrorLabel(), 300), Count: x.GetCount()},
+			&svcv2.DiagnosedError{
+				FingerprintHash: x.GetFingerprintHash(), ErrorLabel: wording.Clip(x.GetErrorLabel(), 300), Count: x.GetCount(),
+				EstimatedCount: x.GetEstimatedCount(),
+			},
 		)
 	}
 	return res, nil

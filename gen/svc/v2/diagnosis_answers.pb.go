@@ -443,10 +443,12 @@ type DiagnosedError struct {
 	FingerprintHash string `protobuf:"bytes,1,opt,name=fingerprint_hash,json=fingerprintHash" json:"fingerprint_hash,omitempty"`
 	// Type or message of the error.
 	ErrorLabel string `protobuf:"bytes,2,opt,name=error_label,json=errorLabel" json:"error_label,omitempty"`
-	// Number of occurrences in the window.
-	Count         float64 `protobuf:"fixed64,3,opt,name=count" json:"count,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// Number of occurrences in the window: received spans.
+	Count float64 `protobuf:"fixed64,3,opt,name=count" json:"count,omitempty"`
+	// Estimated number of occurrences, corrected for sampling.
+	EstimatedCount float64 `protobuf:"fixed64,4,opt,name=estimated_count,json=estimatedCount" json:"estimated_count,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *DiagnosedError) Reset() {
@@ -496,6 +498,13 @@ func (x *DiagnosedError) GetErrorLabel() string {
 func (x *DiagnosedError) GetCount() float64 {
 	if x != nil {
 		return x.Count
+	}
+	return 0
+}
+
+func (x *DiagnosedError) GetEstimatedCount() float64 {
+	if x != nil {
+		return x.EstimatedCount
 	}
 	return 0
 }
@@ -2174,12 +2183,13 @@ const file_svc_v2_diagnosis_answers_proto_rawDesc = "" +
 	"\"\bcheckoutR\vserviceName\x12\x1c\n" +
 	"\tstatement\x18\x03 \x01(\tR\tstatement\x12\x16\n" +
 	"\x06weight\x18\x04 \x01(\x01R\x06weight\x12\x1d\n" +
-	"\x06target\x18\x05 \x01(\tB\x05\xaa\x01\x02\b\x01R\x06target\"\x8d\x01\n" +
+	"\x06target\x18\x05 \x01(\tB\x05\xaa\x01\x02\b\x01R\x06target\"\xb6\x01\n" +
 	"\x0eDiagnosedError\x12D\n" +
 	"\x10fingerprint_hash\x18\x01 \x01(\tB\x19\xfa\xf9\x18\x15\"\x139223372036854775808R\x0ffingerprintHash\x12\x1f\n" +
 	"\verror_label\x18\x02 \x01(\tR\n" +
 	"errorLabel\x12\x14\n" +
-	"\x05count\x18\x03 \x01(\x01R\x05count\"\xcc\x05\n" +
+	"\x05count\x18\x03 \x01(\x01R\x05count\x12'\n" +
+	"\x0festimated_count\x18\x04 \x01(\x01R\x0eestimatedCount\"\xcc\x05\n" +
 	"\x10PeriodComparison\x12/\n" +
 	"\x06object\x18\x01 \x01(\tB\x17\xfa\xf9\x18\x13\x1a\x11period_comparisonR\x06object\x12A\n" +
 	"\n" +

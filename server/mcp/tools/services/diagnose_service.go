@@ -3,6 +3,7 @@ package services
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
@@ -72,6 +73,7 @@ func diagnose(ctx context.Context, s *tool.Clients, a *diagnoseServiceArgs, w to
 	var d *svcv2.ServiceDiagnosis
 	var traces []*svcv2.TraceSummary
 	var logs []*svcv2.Log
+	heading := ""
 	err := tool.Parallel(
 		func() (err error) {
 			d, err = s.Diagnosis.DiagnoseService(
@@ -90,16 +92,7 @@ func diagnose(ctx context.Context, s *tool.Clients, a *diagnoseServiceArgs, w to
 			traces = res.GetData()
 			return err
 		},
-		func() (err error) {
-			logs, _, err = tool.Collect(
-				ctx,
-				nil,
-				0,
-				diagnosedLogs,
-				telemetry.FetchLogs(s, w, &svcv2.LogFilters{ServiceName: &a.Service, DeploymentEnvironment: a.Environment}),
-			)
-			return err
-		},
+		func() (err error) { logs, heading, err = tellingLogs(ctx, s, a, w); return err },
 	)
 	if err != nil {
 		return nil, err
@@ -156,8 +149,8 @@ func diagnose(ctx context.Context, s *tool.Clients, a *diagnoseServiceArgs, w to
 	text.Notes = append(text.Notes, tool.MixedNotes("environment", d.GetDeploymentEnvironments())...)
 	var cells [][]string
 	for _, x := range d.GetTopErrors() {
-		res.TopErrors = append(res.TopErrors, topError{x.GetFingerprintHash(), x.GetErrorLabel(), x.GetCount()})
-		cells = append(cells, []string{x.GetFingerprintHash(), wording.Clip(x.GetErrorLabel(), 160), wording.Number(x.GetCount())})
+		res.TopErrors = append(res.TopErrors, topError{x.GetFingerprintHash(), x.GetErrorLabel(), x.GetEstimatedCount()})
+		cells = append(cells, []string{x.GetFingerprintHash(), wording.Clip(x.GetErrorLabel(), 160), wording.Number(math.Round(x.GetEstimatedCount()))})
 	}
 	if res.RecentTraces, err = telemetry.TraceRows(ctx, s, traces); err != nil {
 		return nil, err
@@ -173,7 +166,7 @@ func diagnose(ctx context.Context, s *tool.Clients, a *diagnoseServiceArgs, w to
 			"No trace was found.",
 			res.RecentTraces,
 		),
-		telemetry.LogTable("Latest logs", "No log record was found.", res.RecentLogs),
+		telemetry.LogTable(heading, "No log record was found.", res.RecentLogs),
 	)
 	if len(res.LikelyCauses) > 0 {
 		c := res.LikelyCauses[0]
@@ -219,6 +212,23 @@ func diagnose(ctx context.Context, s *tool.Clients, a *diagnoseServiceArgs, w to
 		tool.Next("service_map", a.Again(w, nil, &a.Service, &a.Environment), "the service's callers and the services that it calls"),
 	)
 	return &tool.Answer{Data: res, Text: text}, nil
+}
+
+// tellingLogs returns the latest records that report a problem. Without one, it returns the latest records that are not for debugging.
+func tellingLogs(ctx context.Context, s *tool.Clients, a *diagnoseServiceArgs, w tool.TimeRange) ([]*svcv2.Log, string, error) {
+	const warn, info = 13, 9
+	for _, of := range []struct {
+		least   int32
+		heading string
+	}{{warn, "Latest logs of severity WARN and above"}, {info, "Latest logs, of which none is above INFO"}} {
+		logs, _, err := tool.Collect(ctx, nil, 0, diagnosedLogs, telemetry.FetchLogs(s, w, &svcv2.LogFilters{
+			ServiceName: &a.Service, DeploymentEnvironment: a.Environment, MinimumSeverity: &of.least,
+		}))
+		if err != nil || len(logs) > 0 {
+			return logs, of.heading, err
+		}
+	}
+	return nil, "Latest logs", nil
 }
 
 // ListServices lists the busiest services of a time range.
