@@ -138,7 +138,7 @@ type SearchErrorEventsRequest struct {
 	Cursor *string `protobuf:"bytes,4,opt,name=cursor" json:"cursor,omitempty"`
 	// Conditions. Without any, every error matches.
 	Filters *ErrorEventFilters `protobuf:"bytes,5,opt,name=filters" json:"filters,omitempty"`
-	// The sort key, highest first: `count` (the default), `last_seen` or `first_seen`.
+	// The sort key, highest first: `count` (the default), `estimated_count`, `last_seen` or `first_seen`.
 	OrderBy       *string `protobuf:"bytes,6,opt,name=order_by,json=orderBy" json:"order_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -313,8 +313,12 @@ type ErrorEventTotals struct {
 	AffectedServicesCount int32 `protobuf:"varint,5,opt,name=affected_services_count,json=affectedServicesCount" json:"affected_services_count,omitempty"`
 	// Number of traces with errors; approximate when there are many.
 	AffectedTracesCount float64 `protobuf:"fixed64,6,opt,name=affected_traces_count,json=affectedTracesCount" json:"affected_traces_count,omitempty"`
-	unknownFields       protoimpl.UnknownFields
-	sizeCache           protoimpl.SizeCache
+	// Estimated number of occurrences without an exception, corrected for sampling.
+	EstimatedNoExceptionCount float64 `protobuf:"fixed64,7,opt,name=estimated_no_exception_count,json=estimatedNoExceptionCount" json:"estimated_no_exception_count,omitempty"`
+	// Occurrences by environment, the most frequent first; at most 20. The name is empty for occurrences without an environment.
+	Environments  []*ErrorEventCount `protobuf:"bytes,8,rep,name=environments" json:"environments,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ErrorEventTotals) Reset() {
@@ -389,6 +393,20 @@ func (x *ErrorEventTotals) GetAffectedTracesCount() float64 {
 	return 0
 }
 
+func (x *ErrorEventTotals) GetEstimatedNoExceptionCount() float64 {
+	if x != nil {
+		return x.EstimatedNoExceptionCount
+	}
+	return 0
+}
+
+func (x *ErrorEventTotals) GetEnvironments() []*ErrorEventCount {
+	if x != nil {
+		return x.Environments
+	}
+	return nil
+}
+
 // One group of errors.
 type ErrorEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -419,7 +437,9 @@ type ErrorEvent struct {
 	// Time of the first occurrence in the window.
 	FirstSeen *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=first_seen,json=firstSeen" json:"first_seen,omitempty"`
 	// Time of the last occurrence in the window.
-	LastSeen      *timestamppb.Timestamp `protobuf:"bytes,14,opt,name=last_seen,json=lastSeen" json:"last_seen,omitempty"`
+	LastSeen *timestamppb.Timestamp `protobuf:"bytes,14,opt,name=last_seen,json=lastSeen" json:"last_seen,omitempty"`
+	// Occurrences by environment, the most frequent first; at most 20. The name is empty for occurrences without an environment.
+	Environments  []*ErrorEventCount `protobuf:"bytes,15,rep,name=environments" json:"environments,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -548,6 +568,13 @@ func (x *ErrorEvent) GetFirstSeen() *timestamppb.Timestamp {
 func (x *ErrorEvent) GetLastSeen() *timestamppb.Timestamp {
 	if x != nil {
 		return x.LastSeen
+	}
+	return nil
+}
+
+func (x *ErrorEvent) GetEnvironments() []*ErrorEventCount {
+	if x != nil {
+		return x.Environments
 	}
 	return nil
 }
@@ -705,8 +732,10 @@ type ErrorEventDetail struct {
 	RelatedErrors []*RelatedError `protobuf:"bytes,23,rep,name=related_errors,json=relatedErrors" json:"related_errors,omitempty"`
 	// Occurrences without an exception: the span has only an error status.
 	NoExceptionCount float64 `protobuf:"fixed64,24,opt,name=no_exception_count,json=noExceptionCount" json:"no_exception_count,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// Estimated number of occurrences without an exception, corrected for sampling.
+	EstimatedNoExceptionCount float64 `protobuf:"fixed64,25,opt,name=estimated_no_exception_count,json=estimatedNoExceptionCount" json:"estimated_no_exception_count,omitempty"`
+	unknownFields             protoimpl.UnknownFields
+	sizeCache                 protoimpl.SizeCache
 }
 
 func (x *ErrorEventDetail) Reset() {
@@ -907,6 +936,13 @@ func (x *ErrorEventDetail) GetNoExceptionCount() float64 {
 	return 0
 }
 
+func (x *ErrorEventDetail) GetEstimatedNoExceptionCount() float64 {
+	if x != nil {
+		return x.EstimatedNoExceptionCount
+	}
+	return 0
+}
+
 // An error that occurred in the same traces as another.
 type RelatedError struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -986,9 +1022,11 @@ type ErrorEventPoint struct {
 	// Start of the bucket.
 	Bucket *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=bucket" json:"bucket,omitempty"`
 	// Number of occurrences.
-	Count         float64 `protobuf:"fixed64,2,opt,name=count" json:"count,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Count float64 `protobuf:"fixed64,2,opt,name=count" json:"count,omitempty"`
+	// Estimated number of occurrences, corrected for sampling.
+	EstimatedCount float64 `protobuf:"fixed64,3,opt,name=estimated_count,json=estimatedCount" json:"estimated_count,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *ErrorEventPoint) Reset() {
@@ -1035,15 +1073,24 @@ func (x *ErrorEventPoint) GetCount() float64 {
 	return 0
 }
 
+func (x *ErrorEventPoint) GetEstimatedCount() float64 {
+	if x != nil {
+		return x.EstimatedCount
+	}
+	return 0
+}
+
 // Occurrences with one value.
 type ErrorEventCount struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The value.
 	Name string `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
 	// Number of occurrences.
-	Count         float64 `protobuf:"fixed64,2,opt,name=count" json:"count,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Count float64 `protobuf:"fixed64,2,opt,name=count" json:"count,omitempty"`
+	// Estimated number of occurrences, corrected for sampling.
+	EstimatedCount float64 `protobuf:"fixed64,3,opt,name=estimated_count,json=estimatedCount" json:"estimated_count,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *ErrorEventCount) Reset() {
@@ -1086,6 +1133,13 @@ func (x *ErrorEventCount) GetName() string {
 func (x *ErrorEventCount) GetCount() float64 {
 	if x != nil {
 		return x.Count
+	}
+	return 0
+}
+
+func (x *ErrorEventCount) GetEstimatedCount() float64 {
+	if x != nil {
+		return x.EstimatedCount
 	}
 	return 0
 }
@@ -1202,15 +1256,15 @@ const file_svc_v2_error_events_proto_rawDesc = "" +
 	"\x0eexception_type\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\rexceptionType\x12'\n" +
 	"\x06search\x18\x05 \x01(\tB\x0f\xbaH\ar\x05\x10\x01\x18\xe8\a\xaa\x01\x02\b\x01R\x06search\x12J\n" +
 	"\x12fingerprint_hashes\x18\x06 \x03(\tB\x1b\xbaH\x18\x92\x01\x15\x10d\"\x11r\x0f2\r^[0-9]{1,20}$R\x11fingerprintHashes\x12\"\n" +
-	"\troot_only\x18\a \x01(\bB\x05\xaa\x01\x02\b\x01R\brootOnly\"\xdb\x02\n" +
+	"\troot_only\x18\a \x01(\bB\x05\xaa\x01\x02\b\x01R\brootOnly\"\xec\x02\n" +
 	"\x18SearchErrorEventsRequest\x12A\n" +
 	"\n" +
 	"start_time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12=\n" +
 	"\bend_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\aendTime\x12$\n" +
 	"\x05limit\x18\x03 \x01(\x05B\x0e\xbaH\x06\x1a\x04\x18d(\x01\xaa\x01\x02\b\x01R\x05limit\x12\x1d\n" +
 	"\x06cursor\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\x06cursor\x123\n" +
-	"\afilters\x18\x05 \x01(\v2\x19.svc.v2.ErrorEventFiltersR\afilters\x12C\n" +
-	"\border_by\x18\x06 \x01(\tB(\xbaH r\x1eR\x05countR\tlast_seenR\n" +
+	"\afilters\x18\x05 \x01(\v2\x19.svc.v2.ErrorEventFiltersR\afilters\x12T\n" +
+	"\border_by\x18\x06 \x01(\tB9\xbaH1r/R\x05countR\x0festimated_countR\tlast_seenR\n" +
 	"first_seen\xaa\x01\x02\b\x01R\aorderBy\"\xe4\x01\n" +
 	"\x19SearchErrorEventsResponse\x12\"\n" +
 	"\x06object\x18\x01 \x01(\tB\n" +
@@ -1219,14 +1273,16 @@ const file_svc_v2_error_events_proto_rawDesc = "" +
 	"\bhas_more\x18\x03 \x01(\bR\ahasMore\x12&\n" +
 	"\vnext_cursor\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\n" +
 	"nextCursor\x128\n" +
-	"\x06totals\x18\x05 \x01(\v2\x18.svc.v2.ErrorEventTotalsB\x06\xbaH\x03\xc8\x01\x01R\x06totals\"\xa7\x02\n" +
+	"\x06totals\x18\x05 \x01(\v2\x18.svc.v2.ErrorEventTotalsB\x06\xbaH\x03\xc8\x01\x01R\x06totals\"\xa5\x03\n" +
 	"\x10ErrorEventTotals\x12 \n" +
 	"\voccurrences\x18\x01 \x01(\x01R\voccurrences\x123\n" +
 	"\x15estimated_occurrences\x18\x02 \x01(\x01R\x14estimatedOccurrences\x12\"\n" +
 	"\ffingerprints\x18\x03 \x01(\x05R\ffingerprints\x12,\n" +
 	"\x12no_exception_count\x18\x04 \x01(\x01R\x10noExceptionCount\x126\n" +
 	"\x17affected_services_count\x18\x05 \x01(\x05R\x15affectedServicesCount\x122\n" +
-	"\x15affected_traces_count\x18\x06 \x01(\x01R\x13affectedTracesCount\"\x9e\x06\n" +
+	"\x15affected_traces_count\x18\x06 \x01(\x01R\x13affectedTracesCount\x12?\n" +
+	"\x1cestimated_no_exception_count\x18\a \x01(\x01R\x19estimatedNoExceptionCount\x12;\n" +
+	"\fenvironments\x18\b \x03(\v2\x17.svc.v2.ErrorEventCountR\fenvironments\"\xdb\x06\n" +
 	"\n" +
 	"ErrorEvent\x12)\n" +
 	"\x06object\x18\x01 \x01(\tB\x11\xfa\xf9\x18\r\x1a\verror_eventR\x06object\x12S\n" +
@@ -1247,7 +1303,8 @@ const file_svc_v2_error_events_proto_rawDesc = "" +
 	"productionR\x16deploymentEnvironments\x12A\n" +
 	"\n" +
 	"first_seen\x18\r \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tfirstSeen\x12?\n" +
-	"\tlast_seen\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\blastSeen\"\xad\x03\n" +
+	"\tlast_seen\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\blastSeen\x12;\n" +
+	"\fenvironments\x18\x0f \x03(\v2\x17.svc.v2.ErrorEventCountR\fenvironments\"\xad\x03\n" +
 	"\x14GetErrorEventRequest\x12O\n" +
 	"\vfingerprint\x18\x01 \x01(\tB-\xbaH\x11r\x0f2\r^[0-9]{1,20}$\xfa\xf9\x18\x15\"\x139223372036854775808R\vfingerprint\x129\n" +
 	"\n" +
@@ -1256,8 +1313,7 @@ const file_svc_v2_error_events_proto_rawDesc = "" +
 	"\fservice_name\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\vserviceName\x12<\n" +
 	"\x16deployment_environment\x18\x05 \x01(\tB\x05\xaa\x01\x02\b\x01R\x15deploymentEnvironment\x127\n" +
 	"\x0ebucket_seconds\x18\x06 \x01(\x05B\x10\xbaH\b\x1a\x06\x18\x80\xa3\x05(<\xaa\x01\x02\b\x01R\rbucketSeconds\x121\n" +
-	"\fsample_limit\x18\a \x01(\x05B\x0e\xbaH\x06\x1a\x04\x18\x14(\x01\xaa\x01\x02\b\x01R\vsampleLimit\"\xc9\n" +
-	"\n" +
+	"\fsample_limit\x18\a \x01(\x05B\x0e\xbaH\x06\x1a\x04\x18\x14(\x01\xaa\x01\x02\b\x01R\vsampleLimit\"\x8a\v\n" +
 	"\x10ErrorEventDetail\x12)\n" +
 	"\x06object\x18\x01 \x01(\tB\x11\xfa\xf9\x18\r\x1a\verror_eventR\x06object\x12S\n" +
 	"\x10fingerprint_hash\x18\x02 \x01(\tB(\xfa\xf9\x18$\"\x139223372036854775808B\r^[0-9]{1,20}$R\x0ffingerprintHash\x123\n" +
@@ -1292,21 +1348,24 @@ const file_svc_v2_error_events_proto_rawDesc = "" +
 	"stacktrace\x18\x16 \x01(\tB\x05\xaa\x01\x02\b\x01R\n" +
 	"stacktrace\x12;\n" +
 	"\x0erelated_errors\x18\x17 \x03(\v2\x14.svc.v2.RelatedErrorR\rrelatedErrors\x12,\n" +
-	"\x12no_exception_count\x18\x18 \x01(\x01R\x10noExceptionCount\"\xe9\x01\n" +
+	"\x12no_exception_count\x18\x18 \x01(\x01R\x10noExceptionCount\x12?\n" +
+	"\x1cestimated_no_exception_count\x18\x19 \x01(\x01R\x19estimatedNoExceptionCount\"\xe9\x01\n" +
 	"\fRelatedError\x12S\n" +
 	"\x10fingerprint_hash\x18\x01 \x01(\tB(\xfa\xf9\x18$\"\x139223372036854775808B\r^[0-9]{1,20}$R\x0ffingerprintHash\x12.\n" +
 	"\verror_label\x18\x02 \x01(\tB\r\xfa\xf9\x18\t\"\aTimeoutR\n" +
 	"errorLabel\x121\n" +
 	"\fservice_name\x18\x03 \x01(\tB\x0e\xfa\xf9\x18\n" +
 	"\"\bpaymentsR\vserviceName\x12!\n" +
-	"\ftraces_count\x18\x04 \x01(\x05R\vtracesCount\"c\n" +
+	"\ftraces_count\x18\x04 \x01(\x05R\vtracesCount\"\x8c\x01\n" +
 	"\x0fErrorEventPoint\x12:\n" +
 	"\x06bucket\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\x06bucket\x12\x14\n" +
-	"\x05count\x18\x02 \x01(\x01R\x05count\"M\n" +
+	"\x05count\x18\x02 \x01(\x01R\x05count\x12'\n" +
+	"\x0festimated_count\x18\x03 \x01(\x01R\x0eestimatedCount\"v\n" +
 	"\x0fErrorEventCount\x12$\n" +
 	"\x04name\x18\x01 \x01(\tB\x10\xfa\xf9\x18\f\"\n" +
 	"productionR\x04name\x12\x14\n" +
-	"\x05count\x18\x02 \x01(\x01R\x05count\"\xb3\x03\n" +
+	"\x05count\x18\x02 \x01(\x01R\x05count\x12'\n" +
+	"\x0festimated_count\x18\x03 \x01(\x01R\x0eestimatedCount\"\xb3\x03\n" +
 	"\x10ErrorEventSample\x12Q\n" +
 	"\btrace_id\x18\x01 \x01(\tB6\xfa\xf9\x182\" 4bf92f3577b34da6a3ce929d0e0e4736B\x0e^[0-9a-f]{32}$R\atraceId\x12?\n" +
 	"\aspan_id\x18\x02 \x01(\tB&\xfa\xf9\x18\"\"\x1000f067aa0ba902b7B\x0e^[0-9a-f]{16}$R\x06spanId\x12.\n" +
@@ -1358,30 +1417,32 @@ var file_svc_v2_error_events_proto_depIdxs = []int32{
 	0,  // 2: svc.v2.SearchErrorEventsRequest.filters:type_name -> svc.v2.ErrorEventFilters
 	4,  // 3: svc.v2.SearchErrorEventsResponse.data:type_name -> svc.v2.ErrorEvent
 	3,  // 4: svc.v2.SearchErrorEventsResponse.totals:type_name -> svc.v2.ErrorEventTotals
-	11, // 5: svc.v2.ErrorEvent.first_seen:type_name -> google.protobuf.Timestamp
-	11, // 6: svc.v2.ErrorEvent.last_seen:type_name -> google.protobuf.Timestamp
-	11, // 7: svc.v2.GetErrorEventRequest.start_time:type_name -> google.protobuf.Timestamp
-	11, // 8: svc.v2.GetErrorEventRequest.end_time:type_name -> google.protobuf.Timestamp
-	11, // 9: svc.v2.ErrorEventDetail.first_seen:type_name -> google.protobuf.Timestamp
-	11, // 10: svc.v2.ErrorEventDetail.last_seen:type_name -> google.protobuf.Timestamp
-	11, // 11: svc.v2.ErrorEventDetail.start_time:type_name -> google.protobuf.Timestamp
-	11, // 12: svc.v2.ErrorEventDetail.end_time:type_name -> google.protobuf.Timestamp
-	8,  // 13: svc.v2.ErrorEventDetail.timeseries:type_name -> svc.v2.ErrorEventPoint
-	9,  // 14: svc.v2.ErrorEventDetail.environments:type_name -> svc.v2.ErrorEventCount
-	9,  // 15: svc.v2.ErrorEventDetail.versions:type_name -> svc.v2.ErrorEventCount
-	10, // 16: svc.v2.ErrorEventDetail.sample_traces:type_name -> svc.v2.ErrorEventSample
-	7,  // 17: svc.v2.ErrorEventDetail.related_errors:type_name -> svc.v2.RelatedError
-	11, // 18: svc.v2.ErrorEventPoint.bucket:type_name -> google.protobuf.Timestamp
-	11, // 19: svc.v2.ErrorEventSample.timestamp:type_name -> google.protobuf.Timestamp
-	1,  // 20: svc.v2.ErrorEventsService.SearchErrorEvents:input_type -> svc.v2.SearchErrorEventsRequest
-	5,  // 21: svc.v2.ErrorEventsService.GetErrorEvent:input_type -> svc.v2.GetErrorEventRequest
-	2,  // 22: svc.v2.ErrorEventsService.SearchErrorEvents:output_type -> svc.v2.SearchErrorEventsResponse
-	6,  // 23: svc.v2.ErrorEventsService.GetErrorEvent:output_type -> svc.v2.ErrorEventDetail
-	22, // [22:24] is the sub-list for method output_type
-	20, // [20:22] is the sub-list for method input_type
-	20, // [20:20] is the sub-list for extension type_name
-	20, // [20:20] is the sub-list for extension extendee
-	0,  // [0:20] is the sub-list for field type_name
+	9,  // 5: svc.v2.ErrorEventTotals.environments:type_name -> svc.v2.ErrorEventCount
+	11, // 6: svc.v2.ErrorEvent.first_seen:type_name -> google.protobuf.Timestamp
+	11, // 7: svc.v2.ErrorEvent.last_seen:type_name -> google.protobuf.Timestamp
+	9,  // 8: svc.v2.ErrorEvent.environments:type_name -> svc.v2.ErrorEventCount
+	11, // 9: svc.v2.GetErrorEventRequest.start_time:type_name -> google.protobuf.Timestamp
+	11, // 10: svc.v2.GetErrorEventRequest.end_time:type_name -> google.protobuf.Timestamp
+	11, // 11: svc.v2.ErrorEventDetail.first_seen:type_name -> google.protobuf.Timestamp
+	11, // 12: svc.v2.ErrorEventDetail.last_seen:type_name -> google.protobuf.Timestamp
+	11, // 13: svc.v2.ErrorEventDetail.start_time:type_name -> google.protobuf.Timestamp
+	11, // 14: svc.v2.ErrorEventDetail.end_time:type_name -> google.protobuf.Timestamp
+	8,  // 15: svc.v2.ErrorEventDetail.timeseries:type_name -> svc.v2.ErrorEventPoint
+	9,  // 16: svc.v2.ErrorEventDetail.environments:type_name -> svc.v2.ErrorEventCount
+	9,  // 17: svc.v2.ErrorEventDetail.versions:type_name -> svc.v2.ErrorEventCount
+	10, // 18: svc.v2.ErrorEventDetail.sample_traces:type_name -> svc.v2.ErrorEventSample
+	7,  // 19: svc.v2.ErrorEventDetail.related_errors:type_name -> svc.v2.RelatedError
+	11, // 20: svc.v2.ErrorEventPoint.bucket:type_name -> google.protobuf.Timestamp
+	11, // 21: svc.v2.ErrorEventSample.timestamp:type_name -> google.protobuf.Timestamp
+	1,  // 22: svc.v2.ErrorEventsService.SearchErrorEvents:input_type -> svc.v2.SearchErrorEventsRequest
+	5,  // 23: svc.v2.ErrorEventsService.GetErrorEvent:input_type -> svc.v2.GetErrorEventRequest
+	2,  // 24: svc.v2.ErrorEventsService.SearchErrorEvents:output_type -> svc.v2.SearchErrorEventsResponse
+	6,  // 25: svc.v2.ErrorEventsService.GetErrorEvent:output_type -> svc.v2.ErrorEventDetail
+	24, // [24:26] is the sub-list for method output_type
+	22, // [22:24] is the sub-list for method input_type
+	22, // [22:22] is the sub-list for extension type_name
+	22, // [22:22] is the sub-list for extension extendee
+	0,  // [0:22] is the sub-list for field type_name
 }
 
 func init() { file_svc_v2_error_events_proto_init() }

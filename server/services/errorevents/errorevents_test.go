@@ -187,6 +187,9 @@ func TestSearchAndDetail(t *testing.T) {
 		!top.GetLastSeen().AsTime().Equal(at.Add(29*time.Second)) {
 		t.Errorf("first group: %v", top)
 	}
+	if got := split(top.GetEnvironments()); got != "prod 10 20, dev 10 20,  10 20" {
+		t.Errorf("environments of the first group: %s", got)
+	}
 	for name, tc := range map[string]struct {
 		filters *svcv2.ErrorEventFilters
 		want    int
@@ -214,6 +217,9 @@ func TestSearchAndDetail(t *testing.T) {
 		res.GetTotals().GetNoExceptionCount() != 1 || res.GetTotals().GetAffectedServicesCount() != 3 ||
 		res.GetTotals().GetAffectedTracesCount() != 41 {
 		t.Errorf("totals: %v, %v", res.GetTotals(), err)
+	}
+	if got := split(res.GetTotals().GetEnvironments()); got != " 36 46, prod 10 20, dev 10 20" || res.GetTotals().GetEstimatedNoExceptionCount() != 1 {
+		t.Errorf("environments of all: %s, %v", got, res.GetTotals())
 	}
 
 	detail, err := service(w).GetErrorEvent(as(t.Context(), org), &svcv2.GetErrorEventRequest{
@@ -300,5 +306,34 @@ func TestRelatedErrors(t *testing.T) {
 	}
 	if got, err = service(w).GetErrorEvent(as(t.Context(), org), &svcv2.GetErrorEventRequest{Fingerprint: list[0].GetFingerprintHash()}); err != nil || got.GetNoExceptionCount() != 2 {
 		t.Errorf("%v of the caller's, %v", got.GetNoExceptionCount(), err)
+	}
+}
+
+// split writes counts of errors as "name count estimate".
+func split(list []*svcv2.ErrorEventCount) string {
+	var parts []string
+	for _, e := range list {
+		parts = append(parts, fmt.Sprintf("%s %v %v", e.GetName(), e.GetCount(), e.GetEstimatedCount()))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// TestSearchOrdersByEstimate: a group of few sampled spans comes before one of more spans that stand for themselves.
+func TestSearchOrdersByEstimate(t *testing.T) {
+	w := warehousetest.Shared(t)
+	const org = "org_errors_order"
+	at := noon().Add(time.Minute)
+	insert(t, w, org,
+		failure{typ: "Often", at: at, trace: 1}, failure{typ: "Often", at: at, trace: 2}, failure{typ: "Often", at: at, trace: 3},
+		failure{typ: "Sampled", at: at, trace: 4, rate: 10},
+	)
+	for order, want := range map[string]string{"count": "Often 3 3, Sampled 1 10", "estimated_count": "Sampled 1 10, Often 3 3"} {
+		var got []string
+		for _, e := range search(t, w, org, &svcv2.SearchErrorEventsRequest{OrderBy: &order}) {
+			got = append(got, fmt.Sprintf("%s %v %v", e.GetErrorLabel(), e.GetCount(), e.GetEstimatedCount()))
+		}
+		if strings.Join(got, ", ") != want {
+			t.Errorf("by %s: %v, want %s", order, got, want)
+		}
 	}
 }

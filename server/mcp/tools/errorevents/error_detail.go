@@ -35,9 +35,11 @@ type errorIdentity struct {
 	TopFrame      string `json:"topFrame"`
 }
 
+// errorSummary has counts that are corrected for sampling, except Received and AffectedTraces.
 type errorSummary struct {
 	TimeRange        tool.TimeRange `json:"timeRange"`
 	Occurrences      float64        `json:"occurrences"`
+	Received         float64        `json:"receivedOccurrences"`
 	AffectedTraces   float64        `json:"affectedTraces"`
 	FirstSeen        string         `json:"firstSeen"`
 	LastSeen         string         `json:"lastSeen"`
@@ -111,13 +113,14 @@ func toErrorDetail(a *errorDetailArgs, out *svcv2.ErrorEventDetail) errorDetailR
 		},
 		Summary: errorSummary{
 			TimeRange:        w,
-			Occurrences:      out.GetCount(),
+			Occurrences:      out.GetEstimatedCount(),
+			Received:         out.GetCount(),
 			AffectedTraces:   out.GetAffectedTracesCount(),
 			FirstSeen:        wording.Clock(out.GetFirstSeen().AsTime()),
 			LastSeen:         wording.Clock(out.GetLastSeen().AsTime()),
 			Services:         tool.NonNil(out.GetServices()),
 			ServiceCount:     int(out.GetAffectedServicesCount()),
-			NoExceptionCount: out.GetNoExceptionCount(),
+			NoExceptionCount: out.GetEstimatedNoExceptionCount(),
 		},
 		Related:      toRelated(out.GetRelatedErrors()),
 		Versions:     []tool.NameCount{},
@@ -131,10 +134,10 @@ func toErrorDetail(a *errorDetailArgs, out *svcv2.ErrorEventDetail) errorDetailR
 		res.Error.ServiceName = res.Summary.Services[0]
 	}
 	for _, v := range out.GetVersions() {
-		res.Versions = append(res.Versions, tool.NameCount{Name: v.GetName(), Count: v.GetCount()})
+		res.Versions = append(res.Versions, tool.NameCount{Name: v.GetName(), Count: v.GetEstimatedCount()})
 	}
 	for _, v := range out.GetEnvironments() {
-		res.Environments = append(res.Environments, tool.NameCount{Name: v.GetName(), Count: v.GetCount()})
+		res.Environments = append(res.Environments, tool.NameCount{Name: v.GetName(), Count: v.GetEstimatedCount()})
 	}
 	if st := out.GetStacktrace(); st != "" {
 		cut := wording.Clip(st, tool.MaxValueText)
@@ -142,7 +145,7 @@ func toErrorDetail(a *errorDetailArgs, out *svcv2.ErrorEventDetail) errorDetailR
 	}
 	if a.IncludeTimeseries {
 		for _, p := range out.GetTimeseries() {
-			res.Timeseries = append(res.Timeseries, countPoint{wording.Clock(p.GetBucket().AsTime()), p.GetCount()})
+			res.Timeseries = append(res.Timeseries, countPoint{wording.Clock(p.GetBucket().AsTime()), p.GetEstimatedCount()})
 		}
 	}
 	return res
@@ -150,24 +153,7 @@ func toErrorDetail(a *errorDetailArgs, out *svcv2.ErrorEventDetail) errorDetailR
 
 func errorText(a *errorDetailArgs, out *svcv2.ErrorEventDetail, res *errorDetailResult, text *tool.Page) {
 	text.Scope = append(a.Labels(res.TimeRange, &a.Service, &a.Environment), tool.Labeled("Error", res.Error.Label))
-	facts := tool.Block{Heading: "Summary", Rows: []string{
-		"- Type: " + wording.OneLine(
-			res.Error.ExceptionType,
-		),
-		"- Message: " + wording.Clip(wording.OneLine(res.Error.Message), 600),
-		"- Top frame: " + wording.OneLine(res.Error.TopFrame),
-		fmt.Sprintf(
-			"- Occurrences: %s in %s traces, %s of them without an exception",
-			wording.Number(res.Summary.Occurrences),
-			wording.Number(res.Summary.AffectedTraces),
-			wording.Number(res.Summary.NoExceptionCount),
-		),
-		"- First seen: " + res.Summary.FirstSeen + ", last seen: " + res.Summary.LastSeen,
-		"- Services: " + wording.Clip(strings.Join(res.Summary.Services, ", "), 500),
-		"- Versions: " + counts(res.Versions),
-		"- Environments: " + counts(res.Environments),
-	}}
-	text.Blocks = []tool.Block{facts}
+	text.Blocks = []tool.Block{{Heading: "Summary", Rows: summaryRows(res)}}
 	if st := out.GetStacktrace(); st != "" {
 		text.Blocks = append(
 			text.Blocks,
@@ -233,9 +219,38 @@ func errorText(a *errorDetailArgs, out *svcv2.ErrorEventDetail, res *errorDetail
 	}
 }
 
+// summaryRows are the facts about an error. An error without an exception has neither type nor frame.
+func summaryRows(res *errorDetailResult) []string {
+	var rows []string
+	for _, fact := range [][2]string{
+		{"Type", wording.OneLine(res.Error.ExceptionType)},
+		{"Message", wording.Clip(wording.OneLine(res.Error.Message), 600)},
+		{"Top frame", wording.OneLine(res.Error.TopFrame)},
+	} {
+		if fact[1] != "" {
+			rows = append(rows, "- "+fact[0]+": "+fact[1])
+		}
+	}
+	sum, received := res.Summary, ""
+	if sum.Received != sum.Occurrences {
+		received = ", corrected for sampling (" + wording.Number(sum.Received) + " received)"
+	}
+	return append(rows,
+		fmt.Sprintf("- Occurrences: %s in %s traces, %s of them without an exception%s",
+			wording.Number(sum.Occurrences), wording.Number(sum.AffectedTraces), wording.Number(sum.NoExceptionCount), received),
+		"- First seen: "+sum.FirstSeen+", last seen: "+sum.LastSeen,
+		"- Services: "+wording.Clip(strings.Join(sum.Services, ", "), 500),
+		"- Versions: "+counts(res.Versions),
+		"- Environments: "+counts(res.Environments),
+	)
+}
+
 func counts(list []tool.NameCount) string {
 	var parts []string
 	for _, v := range list[:min(len(list), 10)] {
+		if v.Name == "" {
+			v.Name = "(none)"
+		}
 		parts = append(parts, v.Name+" ("+wording.Number(v.Count)+")")
 	}
 	if len(parts) == 0 {

@@ -138,9 +138,9 @@ func comparePeriods(ctx context.Context, s *tool.Clients, a *comparePeriodsArgs,
 		)
 	}
 	text := comparisonText(a, res)
-	text.Notes = append(text.Notes, mixedNotes(out.GetDeploymentEnvironments())...)
+	text.Notes = append(text.Notes, tool.MixedNotes(out.GetDeploymentEnvironments())...)
 	if mixed := out.GetDeploymentEnvironments(); len(mixed) > 1 {
-		args := tool.Compared(current, a.Service, new(foremost(mixed)))
+		args := tool.Compared(current, a.Service, new(tool.Foremost(mixed)))
 		args["previous_start"], args["previous_end"] = prev.Start, prev.End
 		text.Next = append(text.Next, tool.Next("compare_periods", args, "this environment alone"))
 	}
@@ -170,9 +170,9 @@ func comparisonText(a *comparePeriodsArgs, res comparison) tool.Page {
 		tool.Labeled("Previous", res.PreviousPeriod.Start+" to "+res.PreviousPeriod.End),
 	}}
 	text.Scope = append(text.Scope, a.Labels(res.CurrentPeriod, &a.Service, &a.Environment)[1:]...)
-	text.Notes = append(text.Notes, coverageNotes(
-		covered{"current period", res.Overall.Current.Data, res.CurrentPeriod},
-		covered{"previous period", res.Overall.Previous.Data, res.PreviousPeriod},
+	text.Notes = append(text.Notes, tool.CoverageNotes(
+		tool.Covered{Period: "current period", Data: res.Overall.Current.Data, Whole: res.CurrentPeriod},
+		tool.Covered{Period: "previous period", Data: res.Overall.Previous.Data, Whole: res.PreviousPeriod},
 	)...)
 	if res.PreviousIsThin {
 		text.Notes = append(text.Notes, "The previous period has too little data for a comparison, so no change counts as a finding. "+

@@ -146,14 +146,14 @@ func diagnose(ctx context.Context, s *tool.Clients, a *diagnoseServiceArgs, w to
 			wording.Number(before.Throughput), wording.Percent(before.ErrorRate), wording.Number(before.P95Ms)))
 	}
 	text := tool.Page{Scope: a.Labels(w, &a.Service, &a.Environment), Blocks: []tool.Block{lines, causeBlock(res.LikelyCauses)}}
-	text.Notes = append(text.Notes, coverageNotes(
-		covered{"time range", dataRange(d.GetDataStartTime(), d.GetDataEndTime()), w},
-		covered{"time before", dataRange(d.GetPreviousDataStartTime(), d.GetPreviousDataEndTime()), w},
+	text.Notes = append(text.Notes, tool.CoverageNotes(
+		tool.Covered{Period: "time range", Data: dataRange(d.GetDataStartTime(), d.GetDataEndTime()), Whole: w},
+		tool.Covered{Period: "time before", Data: dataRange(d.GetPreviousDataStartTime(), d.GetPreviousDataEndTime()), Whole: w},
 	)...)
 	if d.GetPreviousIsThin() {
 		text.Notes = append(text.Notes, "The time before has too little data for a comparison, so no change counts as a finding.")
 	}
-	text.Notes = append(text.Notes, mixedNotes(d.GetDeploymentEnvironments())...)
+	text.Notes = append(text.Notes, tool.MixedNotes(d.GetDeploymentEnvironments())...)
 	var cells [][]string
 	for _, x := range d.GetTopErrors() {
 		res.TopErrors = append(res.TopErrors, topError{x.GetFingerprintHash(), x.GetErrorLabel(), x.GetCount()})
@@ -211,7 +211,7 @@ func diagnose(ctx context.Context, s *tool.Clients, a *diagnoseServiceArgs, w to
 	}
 	if mixed := d.GetDeploymentEnvironments(); len(mixed) > 1 {
 		text.Next = append(text.Next,
-			tool.Next("diagnose_service", a.Again(w, map[string]any{"environment": foremost(mixed)}, &a.Service), "this environment alone"))
+			tool.Next("diagnose_service", a.Again(w, map[string]any{"environment": tool.Foremost(mixed)}, &a.Service), "this environment alone"))
 	}
 	text.Next = append(
 		text.Next,
