@@ -138,11 +138,8 @@ type SearchErrorEventsRequest struct {
 	Cursor *string `protobuf:"bytes,4,opt,name=cursor" json:"cursor,omitempty"`
 	// Conditions. Without any, every error matches.
 	Filters *ErrorEventFilters `protobuf:"bytes,5,opt,name=filters" json:"filters,omitempty"`
-	// The sort key, highest first: `count` (the default), `last_seen` or `first_seen`.
-	OrderBy *string `protobuf:"bytes,6,opt,name=order_by,json=orderBy" json:"order_by,omitempty"`
-	// The window to compare with. `previous` is the window of the same length before this one; `none` means no comparison. `none` when
-	// left out.
-	Baseline      *string `protobuf:"bytes,7,opt,name=baseline" json:"baseline,omitempty"`
+	// The sort key, highest first: `count` (the default), `estimated_count`, `last_seen` or `first_seen`.
+	OrderBy       *string `protobuf:"bytes,6,opt,name=order_by,json=orderBy" json:"order_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -219,13 +216,6 @@ func (x *SearchErrorEventsRequest) GetOrderBy() string {
 	return ""
 }
 
-func (x *SearchErrorEventsRequest) GetBaseline() string {
-	if x != nil && x.Baseline != nil {
-		return *x.Baseline
-	}
-	return ""
-}
-
 // A page of error groups.
 type SearchErrorEventsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -238,16 +228,9 @@ type SearchErrorEventsResponse struct {
 	// Cursor of the next page; null on the last.
 	NextCursor *string `protobuf:"bytes,4,opt,name=next_cursor,json=nextCursor" json:"next_cursor,omitempty"`
 	// Figures of all matching groups.
-	Totals *ErrorEventTotals `protobuf:"bytes,5,opt,name=totals" json:"totals,omitempty"`
-	// Start of the earlier window for the comparison; null without a comparison.
-	BaselineStartTime *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=baseline_start_time,json=baselineStartTime" json:"baseline_start_time,omitempty"`
-	// End of the earlier window; null without a comparison.
-	BaselineEndTime *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=baseline_end_time,json=baselineEndTime" json:"baseline_end_time,omitempty"`
-	// True when the earlier window has too few spans for a comparison: they cover less than a tenth of the time that the spans of this
-	// window cover. All spans of the organization count, or those of the environment in the filters.
-	BaselineIsThin bool `protobuf:"varint,8,opt,name=baseline_is_thin,json=baselineIsThin" json:"baseline_is_thin,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	Totals        *ErrorEventTotals `protobuf:"bytes,5,opt,name=totals" json:"totals,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *SearchErrorEventsResponse) Reset() {
@@ -315,27 +298,6 @@ func (x *SearchErrorEventsResponse) GetTotals() *ErrorEventTotals {
 	return nil
 }
 
-func (x *SearchErrorEventsResponse) GetBaselineStartTime() *timestamppb.Timestamp {
-	if x != nil {
-		return x.BaselineStartTime
-	}
-	return nil
-}
-
-func (x *SearchErrorEventsResponse) GetBaselineEndTime() *timestamppb.Timestamp {
-	if x != nil {
-		return x.BaselineEndTime
-	}
-	return nil
-}
-
-func (x *SearchErrorEventsResponse) GetBaselineIsThin() bool {
-	if x != nil {
-		return x.BaselineIsThin
-	}
-	return false
-}
-
 // All errors of a window that match the filters.
 type ErrorEventTotals struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -351,8 +313,12 @@ type ErrorEventTotals struct {
 	AffectedServicesCount int32 `protobuf:"varint,5,opt,name=affected_services_count,json=affectedServicesCount" json:"affected_services_count,omitempty"`
 	// Number of traces with errors; approximate when there are many.
 	AffectedTracesCount float64 `protobuf:"fixed64,6,opt,name=affected_traces_count,json=affectedTracesCount" json:"affected_traces_count,omitempty"`
-	unknownFields       protoimpl.UnknownFields
-	sizeCache           protoimpl.SizeCache
+	// Estimated number of occurrences without an exception, corrected for sampling.
+	EstimatedNoExceptionCount float64 `protobuf:"fixed64,7,opt,name=estimated_no_exception_count,json=estimatedNoExceptionCount" json:"estimated_no_exception_count,omitempty"`
+	// Occurrences by environment, the most frequent first; at most 20. The name is empty for occurrences without an environment.
+	Environments  []*ErrorEventCount `protobuf:"bytes,8,rep,name=environments" json:"environments,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ErrorEventTotals) Reset() {
@@ -427,6 +393,20 @@ func (x *ErrorEventTotals) GetAffectedTracesCount() float64 {
 	return 0
 }
 
+func (x *ErrorEventTotals) GetEstimatedNoExceptionCount() float64 {
+	if x != nil {
+		return x.EstimatedNoExceptionCount
+	}
+	return 0
+}
+
+func (x *ErrorEventTotals) GetEnvironments() []*ErrorEventCount {
+	if x != nil {
+		return x.Environments
+	}
+	return nil
+}
+
 // One group of errors.
 type ErrorEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -458,12 +438,10 @@ type ErrorEvent struct {
 	FirstSeen *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=first_seen,json=firstSeen" json:"first_seen,omitempty"`
 	// Time of the last occurrence in the window: the start of its span.
 	LastSeen *timestamppb.Timestamp `protobuf:"bytes,14,opt,name=last_seen,json=lastSeen" json:"last_seen,omitempty"`
-	// Occurrences in the earlier window; null without a comparison, and when the earlier window has too few spans for one.
-	BaselineCount *float64 `protobuf:"fixed64,15,opt,name=baseline_count,json=baselineCount" json:"baseline_count,omitempty"`
-	// Estimated number of occurrences in the earlier window, corrected for sampling. Null in the same cases.
-	BaselineEstimatedCount *float64 `protobuf:"fixed64,16,opt,name=baseline_estimated_count,json=baselineEstimatedCount" json:"baseline_estimated_count,omitempty"`
-	unknownFields          protoimpl.UnknownFields
-	sizeCache              protoimpl.SizeCache
+	// Occurrences by environment, the most frequent first; at most 20. The name is empty for occurrences without an environment.
+	Environments  []*ErrorEventCount `protobuf:"bytes,15,rep,name=environments" json:"environments,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ErrorEvent) Reset() {
@@ -594,18 +572,11 @@ func (x *ErrorEvent) GetLastSeen() *timestamppb.Timestamp {
 	return nil
 }
 
-func (x *ErrorEvent) GetBaselineCount() float64 {
-	if x != nil && x.BaselineCount != nil {
-		return *x.BaselineCount
+func (x *ErrorEvent) GetEnvironments() []*ErrorEventCount {
+	if x != nil {
+		return x.Environments
 	}
-	return 0
-}
-
-func (x *ErrorEvent) GetBaselineEstimatedCount() float64 {
-	if x != nil && x.BaselineEstimatedCount != nil {
-		return *x.BaselineEstimatedCount
-	}
-	return 0
+	return nil
 }
 
 // Selects the group of errors to read.
@@ -761,8 +732,10 @@ type ErrorEventDetail struct {
 	RelatedErrors []*RelatedError `protobuf:"bytes,23,rep,name=related_errors,json=relatedErrors" json:"related_errors,omitempty"`
 	// Occurrences without an exception: the span has only an error status.
 	NoExceptionCount float64 `protobuf:"fixed64,24,opt,name=no_exception_count,json=noExceptionCount" json:"no_exception_count,omitempty"`
+	// Estimated number of occurrences without an exception, corrected for sampling.
+	EstimatedNoExceptionCount float64 `protobuf:"fixed64,25,opt,name=estimated_no_exception_count,json=estimatedNoExceptionCount" json:"estimated_no_exception_count,omitempty"`
 	// The time in which the error was far more frequent than in the rest of the window; null when there was no such time.
-	Burst         *ErrorEventBurst `protobuf:"bytes,25,opt,name=burst" json:"burst,omitempty"`
+	Burst         *ErrorEventBurst `protobuf:"bytes,26,opt,name=burst" json:"burst,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -965,6 +938,13 @@ func (x *ErrorEventDetail) GetNoExceptionCount() float64 {
 	return 0
 }
 
+func (x *ErrorEventDetail) GetEstimatedNoExceptionCount() float64 {
+	if x != nil {
+		return x.EstimatedNoExceptionCount
+	}
+	return 0
+}
+
 func (x *ErrorEventDetail) GetBurst() *ErrorEventBurst {
 	if x != nil {
 		return x.Burst
@@ -980,9 +960,11 @@ type ErrorEventBurst struct {
 	// End of the minute of its last occurrence.
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
 	// Number of occurrences.
-	Count         float64 `protobuf:"fixed64,3,opt,name=count" json:"count,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Count float64 `protobuf:"fixed64,3,opt,name=count" json:"count,omitempty"`
+	// Estimated number of occurrences, corrected for sampling.
+	EstimatedCount float64 `protobuf:"fixed64,4,opt,name=estimated_count,json=estimatedCount" json:"estimated_count,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *ErrorEventBurst) Reset() {
@@ -1032,6 +1014,13 @@ func (x *ErrorEventBurst) GetEndTime() *timestamppb.Timestamp {
 func (x *ErrorEventBurst) GetCount() float64 {
 	if x != nil {
 		return x.Count
+	}
+	return 0
+}
+
+func (x *ErrorEventBurst) GetEstimatedCount() float64 {
+	if x != nil {
+		return x.EstimatedCount
 	}
 	return 0
 }
@@ -1115,9 +1104,11 @@ type ErrorEventPoint struct {
 	// Start of the bucket.
 	Bucket *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=bucket" json:"bucket,omitempty"`
 	// Number of occurrences.
-	Count         float64 `protobuf:"fixed64,2,opt,name=count" json:"count,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Count float64 `protobuf:"fixed64,2,opt,name=count" json:"count,omitempty"`
+	// Estimated number of occurrences, corrected for sampling.
+	EstimatedCount float64 `protobuf:"fixed64,3,opt,name=estimated_count,json=estimatedCount" json:"estimated_count,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *ErrorEventPoint) Reset() {
@@ -1164,15 +1155,24 @@ func (x *ErrorEventPoint) GetCount() float64 {
 	return 0
 }
 
+func (x *ErrorEventPoint) GetEstimatedCount() float64 {
+	if x != nil {
+		return x.EstimatedCount
+	}
+	return 0
+}
+
 // Occurrences with one value.
 type ErrorEventCount struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The value.
 	Name string `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
 	// Number of occurrences.
-	Count         float64 `protobuf:"fixed64,2,opt,name=count" json:"count,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Count float64 `protobuf:"fixed64,2,opt,name=count" json:"count,omitempty"`
+	// Estimated number of occurrences, corrected for sampling.
+	EstimatedCount float64 `protobuf:"fixed64,3,opt,name=estimated_count,json=estimatedCount" json:"estimated_count,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *ErrorEventCount) Reset() {
@@ -1215,6 +1215,13 @@ func (x *ErrorEventCount) GetName() string {
 func (x *ErrorEventCount) GetCount() float64 {
 	if x != nil {
 		return x.Count
+	}
+	return 0
+}
+
+func (x *ErrorEventCount) GetEstimatedCount() float64 {
+	if x != nil {
+		return x.EstimatedCount
 	}
 	return 0
 }
@@ -1331,17 +1338,16 @@ const file_svc_v2_error_events_proto_rawDesc = "" +
 	"\x0eexception_type\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\rexceptionType\x12'\n" +
 	"\x06search\x18\x05 \x01(\tB\x0f\xbaH\ar\x05\x10\x01\x18\xe8\a\xaa\x01\x02\b\x01R\x06search\x12J\n" +
 	"\x12fingerprint_hashes\x18\x06 \x03(\tB\x1b\xbaH\x18\x92\x01\x15\x10d\"\x11r\x0f2\r^[0-9]{1,20}$R\x11fingerprintHashes\x12\"\n" +
-	"\troot_only\x18\a \x01(\bB\x05\xaa\x01\x02\b\x01R\brootOnly\"\x93\x03\n" +
+	"\troot_only\x18\a \x01(\bB\x05\xaa\x01\x02\b\x01R\brootOnly\"\xec\x02\n" +
 	"\x18SearchErrorEventsRequest\x12A\n" +
 	"\n" +
 	"start_time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12=\n" +
 	"\bend_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\aendTime\x12$\n" +
 	"\x05limit\x18\x03 \x01(\x05B\x0e\xbaH\x06\x1a\x04\x18d(\x01\xaa\x01\x02\b\x01R\x05limit\x12\x1d\n" +
 	"\x06cursor\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\x06cursor\x123\n" +
-	"\afilters\x18\x05 \x01(\v2\x19.svc.v2.ErrorEventFiltersR\afilters\x12C\n" +
-	"\border_by\x18\x06 \x01(\tB(\xbaH r\x1eR\x05countR\tlast_seenR\n" +
-	"first_seen\xaa\x01\x02\b\x01R\aorderBy\x126\n" +
-	"\bbaseline\x18\a \x01(\tB\x1a\xbaH\x12r\x10R\bpreviousR\x04none\xaa\x01\x02\b\x01R\bbaseline\"\xa2\x03\n" +
+	"\afilters\x18\x05 \x01(\v2\x19.svc.v2.ErrorEventFiltersR\afilters\x12T\n" +
+	"\border_by\x18\x06 \x01(\tB9\xbaH1r/R\x05countR\x0festimated_countR\tlast_seenR\n" +
+	"first_seen\xaa\x01\x02\b\x01R\aorderBy\"\xe4\x01\n" +
 	"\x19SearchErrorEventsResponse\x12\"\n" +
 	"\x06object\x18\x01 \x01(\tB\n" +
 	"\xfa\xf9\x18\x06\x1a\x04listR\x06object\x12&\n" +
@@ -1349,17 +1355,16 @@ const file_svc_v2_error_events_proto_rawDesc = "" +
 	"\bhas_more\x18\x03 \x01(\bR\ahasMore\x12&\n" +
 	"\vnext_cursor\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\n" +
 	"nextCursor\x128\n" +
-	"\x06totals\x18\x05 \x01(\v2\x18.svc.v2.ErrorEventTotalsB\x06\xbaH\x03\xc8\x01\x01R\x06totals\x12J\n" +
-	"\x13baseline_start_time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\x11baselineStartTime\x12F\n" +
-	"\x11baseline_end_time\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\x0fbaselineEndTime\x12(\n" +
-	"\x10baseline_is_thin\x18\b \x01(\bR\x0ebaselineIsThin\"\xa7\x02\n" +
+	"\x06totals\x18\x05 \x01(\v2\x18.svc.v2.ErrorEventTotalsB\x06\xbaH\x03\xc8\x01\x01R\x06totals\"\xa5\x03\n" +
 	"\x10ErrorEventTotals\x12 \n" +
 	"\voccurrences\x18\x01 \x01(\x01R\voccurrences\x123\n" +
 	"\x15estimated_occurrences\x18\x02 \x01(\x01R\x14estimatedOccurrences\x12\"\n" +
 	"\ffingerprints\x18\x03 \x01(\x05R\ffingerprints\x12,\n" +
 	"\x12no_exception_count\x18\x04 \x01(\x01R\x10noExceptionCount\x126\n" +
 	"\x17affected_services_count\x18\x05 \x01(\x05R\x15affectedServicesCount\x122\n" +
-	"\x15affected_traces_count\x18\x06 \x01(\x01R\x13affectedTracesCount\"\x8d\a\n" +
+	"\x15affected_traces_count\x18\x06 \x01(\x01R\x13affectedTracesCount\x12?\n" +
+	"\x1cestimated_no_exception_count\x18\a \x01(\x01R\x19estimatedNoExceptionCount\x12;\n" +
+	"\fenvironments\x18\b \x03(\v2\x17.svc.v2.ErrorEventCountR\fenvironments\"\xdb\x06\n" +
 	"\n" +
 	"ErrorEvent\x12)\n" +
 	"\x06object\x18\x01 \x01(\tB\x11\xfa\xf9\x18\r\x1a\verror_eventR\x06object\x12S\n" +
@@ -1380,9 +1385,8 @@ const file_svc_v2_error_events_proto_rawDesc = "" +
 	"productionR\x16deploymentEnvironments\x12A\n" +
 	"\n" +
 	"first_seen\x18\r \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tfirstSeen\x12?\n" +
-	"\tlast_seen\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\blastSeen\x12,\n" +
-	"\x0ebaseline_count\x18\x0f \x01(\x01B\x05\xaa\x01\x02\b\x01R\rbaselineCount\x12?\n" +
-	"\x18baseline_estimated_count\x18\x10 \x01(\x01B\x05\xaa\x01\x02\b\x01R\x16baselineEstimatedCount\"\xad\x03\n" +
+	"\tlast_seen\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\blastSeen\x12;\n" +
+	"\fenvironments\x18\x0f \x03(\v2\x17.svc.v2.ErrorEventCountR\fenvironments\"\xad\x03\n" +
 	"\x14GetErrorEventRequest\x12O\n" +
 	"\vfingerprint\x18\x01 \x01(\tB-\xbaH\x11r\x0f2\r^[0-9]{1,20}$\xfa\xf9\x18\x15\"\x139223372036854775808R\vfingerprint\x129\n" +
 	"\n" +
@@ -1391,8 +1395,7 @@ const file_svc_v2_error_events_proto_rawDesc = "" +
 	"\fservice_name\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\vserviceName\x12<\n" +
 	"\x16deployment_environment\x18\x05 \x01(\tB\x05\xaa\x01\x02\b\x01R\x15deploymentEnvironment\x127\n" +
 	"\x0ebucket_seconds\x18\x06 \x01(\x05B\x10\xbaH\b\x1a\x06\x18\x80\xa3\x05(<\xaa\x01\x02\b\x01R\rbucketSeconds\x121\n" +
-	"\fsample_limit\x18\a \x01(\x05B\x0e\xbaH\x06\x1a\x04\x18\x14(\x01\xaa\x01\x02\b\x01R\vsampleLimit\"\xf8\n" +
-	"\n" +
+	"\fsample_limit\x18\a \x01(\x05B\x0e\xbaH\x06\x1a\x04\x18\x14(\x01\xaa\x01\x02\b\x01R\vsampleLimit\"\xb9\v\n" +
 	"\x10ErrorEventDetail\x12)\n" +
 	"\x06object\x18\x01 \x01(\tB\x11\xfa\xf9\x18\r\x1a\verror_eventR\x06object\x12S\n" +
 	"\x10fingerprint_hash\x18\x02 \x01(\tB(\xfa\xf9\x18$\"\x139223372036854775808B\r^[0-9]{1,20}$R\x0ffingerprintHash\x123\n" +
@@ -1427,27 +1430,31 @@ const file_svc_v2_error_events_proto_rawDesc = "" +
 	"stacktrace\x18\x16 \x01(\tB\x05\xaa\x01\x02\b\x01R\n" +
 	"stacktrace\x12;\n" +
 	"\x0erelated_errors\x18\x17 \x03(\v2\x14.svc.v2.RelatedErrorR\rrelatedErrors\x12,\n" +
-	"\x12no_exception_count\x18\x18 \x01(\x01R\x10noExceptionCount\x12-\n" +
-	"\x05burst\x18\x19 \x01(\v2\x17.svc.v2.ErrorEventBurstR\x05burst\"\xa9\x01\n" +
+	"\x12no_exception_count\x18\x18 \x01(\x01R\x10noExceptionCount\x12?\n" +
+	"\x1cestimated_no_exception_count\x18\x19 \x01(\x01R\x19estimatedNoExceptionCount\x12-\n" +
+	"\x05burst\x18\x1a \x01(\v2\x17.svc.v2.ErrorEventBurstR\x05burst\"\xd2\x01\n" +
 	"\x0fErrorEventBurst\x12A\n" +
 	"\n" +
 	"start_time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12=\n" +
 	"\bend_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\aendTime\x12\x14\n" +
-	"\x05count\x18\x03 \x01(\x01R\x05count\"\xe9\x01\n" +
+	"\x05count\x18\x03 \x01(\x01R\x05count\x12'\n" +
+	"\x0festimated_count\x18\x04 \x01(\x01R\x0eestimatedCount\"\xe9\x01\n" +
 	"\fRelatedError\x12S\n" +
 	"\x10fingerprint_hash\x18\x01 \x01(\tB(\xfa\xf9\x18$\"\x139223372036854775808B\r^[0-9]{1,20}$R\x0ffingerprintHash\x12.\n" +
 	"\verror_label\x18\x02 \x01(\tB\r\xfa\xf9\x18\t\"\aTimeoutR\n" +
 	"errorLabel\x121\n" +
 	"\fservice_name\x18\x03 \x01(\tB\x0e\xfa\xf9\x18\n" +
 	"\"\bpaymentsR\vserviceName\x12!\n" +
-	"\ftraces_count\x18\x04 \x01(\x05R\vtracesCount\"c\n" +
+	"\ftraces_count\x18\x04 \x01(\x05R\vtracesCount\"\x8c\x01\n" +
 	"\x0fErrorEventPoint\x12:\n" +
 	"\x06bucket\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\x06bucket\x12\x14\n" +
-	"\x05count\x18\x02 \x01(\x01R\x05count\"M\n" +
+	"\x05count\x18\x02 \x01(\x01R\x05count\x12'\n" +
+	"\x0festimated_count\x18\x03 \x01(\x01R\x0eestimatedCount\"v\n" +
 	"\x0fErrorEventCount\x12$\n" +
 	"\x04name\x18\x01 \x01(\tB\x10\xfa\xf9\x18\f\"\n" +
 	"productionR\x04name\x12\x14\n" +
-	"\x05count\x18\x02 \x01(\x01R\x05count\"\xb3\x03\n" +
+	"\x05count\x18\x02 \x01(\x01R\x05count\x12'\n" +
+	"\x0festimated_count\x18\x03 \x01(\x01R\x0eestimatedCount\"\xb3\x03\n" +
 	"\x10ErrorEventSample\x12Q\n" +
 	"\btrace_id\x18\x01 \x01(\tB6\xfa\xf9\x182\" 4bf92f3577b34da6a3ce929d0e0e4736B\x0e^[0-9a-f]{32}$R\atraceId\x12?\n" +
 	"\aspan_id\x18\x02 \x01(\tB&\xfa\xf9\x18\"\"\x1000f067aa0ba902b7B\x0e^[0-9a-f]{16}$R\x06spanId\x12.\n" +
@@ -1500,10 +1507,10 @@ var file_svc_v2_error_events_proto_depIdxs = []int32{
 	0,  // 2: svc.v2.SearchErrorEventsRequest.filters:type_name -> svc.v2.ErrorEventFilters
 	4,  // 3: svc.v2.SearchErrorEventsResponse.data:type_name -> svc.v2.ErrorEvent
 	3,  // 4: svc.v2.SearchErrorEventsResponse.totals:type_name -> svc.v2.ErrorEventTotals
-	12, // 5: svc.v2.SearchErrorEventsResponse.baseline_start_time:type_name -> google.protobuf.Timestamp
-	12, // 6: svc.v2.SearchErrorEventsResponse.baseline_end_time:type_name -> google.protobuf.Timestamp
-	12, // 7: svc.v2.ErrorEvent.first_seen:type_name -> google.protobuf.Timestamp
-	12, // 8: svc.v2.ErrorEvent.last_seen:type_name -> google.protobuf.Timestamp
+	10, // 5: svc.v2.ErrorEventTotals.environments:type_name -> svc.v2.ErrorEventCount
+	12, // 6: svc.v2.ErrorEvent.first_seen:type_name -> google.protobuf.Timestamp
+	12, // 7: svc.v2.ErrorEvent.last_seen:type_name -> google.protobuf.Timestamp
+	10, // 8: svc.v2.ErrorEvent.environments:type_name -> svc.v2.ErrorEventCount
 	12, // 9: svc.v2.GetErrorEventRequest.start_time:type_name -> google.protobuf.Timestamp
 	12, // 10: svc.v2.GetErrorEventRequest.end_time:type_name -> google.protobuf.Timestamp
 	12, // 11: svc.v2.ErrorEventDetail.first_seen:type_name -> google.protobuf.Timestamp

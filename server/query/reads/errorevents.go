@@ -56,12 +56,25 @@ type ErrorGroupRow struct {
 	First        time.Time `ch:"First"`
 	Last         time.Time `ch:"Last"`
 	NoException  uint64    `ch:"NoException"`
+	// EstimatedNoException is NoException, corrected for sampling.
+	EstimatedNoException float64 `ch:"EstimatedNoException"`
+	// Occurrences by environment, the most frequent first. The three lists belong together.
+	SplitNames     []string  `ch:"SplitNames"`
+	SplitCounts    []uint64  `ch:"SplitCounts"`
+	SplitEstimated []float64 `ch:"SplitEstimated"`
 }
 
-// ErrorGroups gives ErrorGroupRow rows in the named order, highest first. The orders are count, last_seen and first_seen.
+// environmentSplit gives the columns SplitNames, SplitCounts and SplitEstimated: the rows of a group by environment.
+const environmentSplit = `(arraySlice(arrayReverseSort(e -> (e.3, e.1), arrayZip(
+        (sumMap([toString(Environment)], [toUInt64(1)], [SampleRate]) AS sums).1, sums.2, sums.3)), 1, 20) AS split).1 AS SplitNames,
+    split.2 AS SplitCounts,
+    split.3 AS SplitEstimated`
+
+// ErrorGroups gives ErrorGroupRow rows in the named order, highest first. The orders are count, estimated_count, last_seen and
+// first_seen.
 func ErrorGroups(w query.Window, f ErrorFilters, order string, offset, limit int) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
-	column := map[string]string{"last_seen": "Last", "first_seen": "First"}[order]
+	column := map[string]string{"last_seen": "Last", "first_seen": "First", "estimated_count": "Estimated"}[order]
 	if column == "" {
 		column = "Occurrences"
 	}
@@ -80,12 +93,14 @@ func ErrorGroups(w query.Window, f ErrorFilters, order string, offset, limit int
     arraySort(groupUniqArrayIf(20)(Environment, Environment != '')) AS Environments,
     min(Timestamp) AS First,
     max(Timestamp) AS Last,
-    countIf(NOT HasException) AS NoException
+    countIf(NOT HasException) AS NoException,
+    sumIf(SampleRate, NOT HasException) AS EstimatedNoException,
+    %s
 FROM error_events
 WHERE %s
 GROUP BY FingerprintHash
 ORDER BY %s DESC, FingerprintHash
-LIMIT %s OFFSET %s`, c.Join(4), column, b.Bind("limit", "UInt32", int64(limit)), b.Bind("offset", "UInt32", int64(offset))))
+LIMIT %s OFFSET %s`, environmentSplit, c.Join(4), column, b.Bind("limit", "UInt32", int64(limit)), b.Bind("offset", "UInt32", int64(offset))))
 }
 
 // ErrorTotalsRow is the row of ErrorTotals.
@@ -96,6 +111,12 @@ type ErrorTotalsRow struct {
 	NoException uint64  `ch:"NoException"`
 	Services    uint64  `ch:"Services"`
 	Traces      uint64  `ch:"Traces"`
+	// EstimatedNoException is NoException, corrected for sampling.
+	EstimatedNoException float64 `ch:"EstimatedNoException"`
+	// Occurrences by environment, the most frequent first. The three lists belong together.
+	SplitNames     []string  `ch:"SplitNames"`
+	SplitCounts    []uint64  `ch:"SplitCounts"`
+	SplitEstimated []float64 `ch:"SplitEstimated"`
 }
 
 // ErrorTotals gives one ErrorTotalsRow with the figures of all groups together.
@@ -108,9 +129,11 @@ func ErrorTotals(w query.Window, f ErrorFilters) sqlbuild.Statement {
     uniqExact(FingerprintHash) AS Groups,
     countIf(NOT HasException) AS NoException,
     uniqExact(ServiceName) AS Services,
-    uniqCombined64(TraceId) AS Traces
+    uniqCombined64(TraceId) AS Traces,
+    sumIf(SampleRate, NOT HasException) AS EstimatedNoException,
+    %s
 FROM error_events
-WHERE %s`, c.Join(4)))
+WHERE %s`, environmentSplit, c.Join(4)))
 }
 
 // ErrorLast gives one row with the time of the last error of a group. The time is in 1970 if the group has no error.
@@ -133,7 +156,8 @@ func ErrorPoints(w query.Window, f ErrorFilters, bucket time.Duration) sqlbuild.
 	c := errorConditions(b, w, f)
 	return b.Statement(fmt.Sprintf(`SELECT
     %s AS Bucket,
-    count() AS Occurrences
+    count() AS Occurrences,
+    sum(SampleRate) AS Estimated
 FROM error_events
 WHERE %s
 GROUP BY Bucket
@@ -142,21 +166,9 @@ ORDER BY Bucket`, bucketOf(b, "toDateTime(Timestamp, 'UTC')", bucket), c.Join(4)
 
 // ErrorPointRow is a row of ErrorPoints.
 type ErrorPointRow struct {
-	Bucket time.Time `ch:"Bucket"`
-	Count  uint64    `ch:"Occurrences"`
-}
-
-// SpanCoverage gives one CoverageRow with the number of sixtieths of a window in which the organization has spans, in one environment if
-// that is given. It reads minutes, so the ends of the window count as whole minutes.
-func SpanCoverage(w query.Window, environment *string) sqlbuild.Statement {
-	b := &sqlbuild.Builder{}
-	c := sqlbuild.OfOrganization().With(
-		"Minute >= toStartOfMinute("+b.Time("start", w.Start)+")", "Minute <= "+b.Time("end", w.End),
-	)
-	c.Optional(b, "Environment", "deployment_environment", environment)
-	part := max(int64(w.Length().Seconds())/coverageParts, 1)
-	return b.Statement(fmt.Sprintf("SELECT uniqExact(intDiv(toUnixTimestamp(Minute), %s)) AS Parts\nFROM service_minutes\nWHERE %s",
-		b.Bind("part", "Int64", part), c.Join(4)))
+	Bucket    time.Time `ch:"Bucket"`
+	Count     uint64    `ch:"Occurrences"`
+	Estimated float64   `ch:"Estimated"`
 }
 
 // ErrorSplit gives ErrorSplitRow rows: the numbers of errors by environment and by version of the service, highest first.
@@ -166,7 +178,8 @@ func ErrorSplit(w query.Window, f ErrorFilters) sqlbuild.Statement {
 	return b.Statement(fmt.Sprintf(`SELECT
     if(grouping(Environment) = 0, 'environment', 'version') AS Part,
     if(grouping(Environment) = 0, Environment, ServiceVersion) AS Name,
-    count() AS Occurrences
+    count() AS Occurrences,
+    sum(SampleRate) AS Estimated
 FROM error_events
 WHERE %s
 GROUP BY GROUPING SETS ((Environment), (ServiceVersion))
@@ -176,9 +189,10 @@ LIMIT 50 BY Part`, c.Join(4)))
 
 // ErrorSplitRow is a row of ErrorSplit.
 type ErrorSplitRow struct {
-	Part  string `ch:"Part"`
-	Name  string `ch:"Name"`
-	Count uint64 `ch:"Occurrences"`
+	Part      string  `ch:"Part"`
+	Name      string  `ch:"Name"`
+	Count     uint64  `ch:"Occurrences"`
+	Estimated float64 `ch:"Estimated"`
 }
 
 // ErrorSamples gives ErrorSampleRow rows: the latest errors, at most one from each trace.

@@ -106,10 +106,10 @@ type LogShapeRow struct {
 	Last         time.Time `ch:"Last"`
 }
 
-// coverageParts is the number of equal parts of a window in which LogCoverage and SpanCoverage look for rows.
+// coverageParts is the number of equal parts of a window in which LogCoverage looks for records.
 const coverageParts = 60
 
-// LogCoverage gives one CoverageRow with the number of sixtieths of a window in which the organization has records.
+// LogCoverage gives one LogCoverageRow with the number of sixtieths of a window in which the organization has records.
 func LogCoverage(w query.Window) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", w.Start), "Timestamp <= "+b.Time("end", w.End))
@@ -118,7 +118,7 @@ func LogCoverage(w query.Window) sqlbuild.Statement {
 		b.Bind("part", "Int64", part), c.Join(4)))
 }
 
-// CoverageRow is the row of LogCoverage and of SpanCoverage.
-type CoverageRow struct {
+// LogCoverageRow is the row of LogCoverage.
+type LogCoverageRow struct {
 	Parts uint64 `ch:"Parts"`
 }

@@ -53,7 +53,7 @@ func rows() map[any]string {
 		new(LogRow):              "log_record search_logs search_logs_page search_logs_filtered",
 		new(LogSampleRow):        "log_sample",
 		new(LogShapeRow):         "log_shapes",
-		new(CoverageRow):         "log_coverage span_coverage",
+		new(LogCoverageRow):      "log_coverage",
 		new(MetricAttributeRow):  "metric_attributes",
 		new(MetricCountRow):      "metric_types",
 		new(MetricKindRow):       "metric_kinds",

@@ -91,7 +91,6 @@ func cases() map[string]sqlbuild.Statement {
 		"log_sample":            LogSample([]query.Window{w, {Start: start.Add(-time.Hour), End: start}}, match(query.Builtin, "body", query.OpContains, marker+" body"), 1024, 0.25, 100),
 		"log_shapes":            LogShapes(w, match(query.Builtin, "body", query.OpContains, marker+" body"), 1024, 100),
 		"log_coverage":          LogCoverage(w),
-		"span_coverage":         SpanCoverage(w, new(marker+" environment")),
 		"log_record":            LogRecord(start, marker),
 		"log_horizon":           LogHorizon(LogSearch{Window: w, Limit: 21, Before: &paging.LogKey{Timestamp: start}, Filter: service}),
 		"span_horizon":          SpanHorizon(w, service, 84),

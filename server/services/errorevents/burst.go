@@ -45,6 +45,7 @@ func burst(w query.Window, minutes []reads.ErrorPointRow) *svcv2.ErrorEventBurst
 		}
 		b.EndTime = timestamppb.New(m.Bucket.Add(time.Minute))
 		b.Count += float64(m.Count)
+		b.EstimatedCount += m.Estimated
 	}
 	if b == nil {
 		return nil

@@ -68,12 +68,11 @@ func (s *Service) SearchErrorEvents(ctx context.Context, req *svcv2.SearchErrorE
 	res := &svcv2.SearchErrorEventsResponse{Object: "list", HasMore: next != nil, NextCursor: next, Totals: &svcv2.ErrorEventTotals{
 		Occurrences: float64(totals.Occurrences), EstimatedOccurrences: totals.Estimated, Fingerprints: int32(totals.Groups),
 		NoExceptionCount: float64(totals.NoException), AffectedServicesCount: int32(totals.Services), AffectedTracesCount: float64(totals.Traces),
+		EstimatedNoExceptionCount: totals.EstimatedNoException,
+		Environments:              toCounts(totals.SplitNames, totals.SplitCounts, totals.SplitEstimated),
 	}}
 	for _, row := range rows {
 		res.Data = append(res.Data, toProto(row))
-	}
-	if req.GetBaseline() == "previous" {
-		return res, s.compare(ctx, org, window, filters, res)
 	}
 	return res, nil
 }
@@ -248,19 +247,19 @@ func toDetail(
 		Services: e.GetServices(), AffectedServicesCount: e.GetAffectedServicesCount(), AffectedTracesCount: e.GetAffectedTracesCount(),
 		DeploymentEnvironments: e.GetDeploymentEnvironments(), FirstSeen: e.GetFirstSeen(), LastSeen: e.GetLastSeen(),
 		StartTime: timestamppb.New(w.Start), EndTime: timestamppb.New(w.End), BucketSeconds: int32(bucket / time.Second),
-		NoExceptionCount: float64(g.NoException),
+		NoExceptionCount: float64(g.NoException), EstimatedNoExceptionCount: g.EstimatedNoException,
 	}
 	next, n := 0, int64(bucket/time.Second)
 	for at := w.Start.Unix() / n * n; at <= w.End.Unix(); at += n {
 		p := &svcv2.ErrorEventPoint{Bucket: timestamppb.New(time.Unix(at, 0))}
 		if next < len(points) && points[next].Bucket.Unix() == at {
-			p.Count = float64(points[next].Count)
+			p.Count, p.EstimatedCount = float64(points[next].Count), points[next].Estimated
 			next++
 		}
 		res.Timeseries = append(res.Timeseries, p)
 	}
 	for _, r := range split {
-		c := &svcv2.ErrorEventCount{Name: r.Name, Count: float64(r.Count)}
+		c := &svcv2.ErrorEventCount{Name: r.Name, Count: float64(r.Count), EstimatedCount: r.Estimated}
 		if r.Part == "environment" {
 			res.Environments = append(res.Environments, c)
 		} else {
@@ -282,5 +281,14 @@ func toProto(g reads.ErrorGroupRow) *svcv2.ErrorEvent {
 		SampleMessage: g.Message, TopFrame: g.Frame, Count: float64(g.Count), EstimatedCount: g.Estimated, Services: g.Services,
 		AffectedServicesCount: int32(g.ServiceCount), AffectedTracesCount: float64(g.Traces), DeploymentEnvironments: g.Environments,
 		FirstSeen: timestamppb.New(g.First), LastSeen: timestamppb.New(g.Last),
+		Environments: toCounts(g.SplitNames, g.SplitCounts, g.SplitEstimated),
 	}
+}
+
+func toCounts(names []string, counts []uint64, estimated []float64) []*svcv2.ErrorEventCount {
+	var list []*svcv2.ErrorEventCount
+	for i, name := range names {
+		list = append(list, &svcv2.ErrorEventCount{Name: name, Count: float64(counts[i]), EstimatedCount: estimated[i]})
+	}
+	return list
 }

@@ -187,6 +187,9 @@ func TestSearchAndDetail(t *testing.T) {
 		!top.GetLastSeen().AsTime().Equal(at.Add(29*time.Second)) {
 		t.Errorf("first group: %v", top)
 	}
+	if got := split(top.GetEnvironments()); got != "prod 10 20, dev 10 20,  10 20" {
+		t.Errorf("environments of the first group: %s", got)
+	}
 	for name, tc := range map[string]struct {
 		filters *svcv2.ErrorEventFilters
 		want    int
@@ -214,6 +217,9 @@ func TestSearchAndDetail(t *testing.T) {
 		res.GetTotals().GetNoExceptionCount() != 1 || res.GetTotals().GetAffectedServicesCount() != 3 ||
 		res.GetTotals().GetAffectedTracesCount() != 41 {
 		t.Errorf("totals: %v, %v", res.GetTotals(), err)
+	}
+	if got := split(res.GetTotals().GetEnvironments()); got != " 36 46, prod 10 20, dev 10 20" || res.GetTotals().GetEstimatedNoExceptionCount() != 1 {
+		t.Errorf("environments of all: %s, %v", got, res.GetTotals())
 	}
 
 	detail, err := service(w).GetErrorEvent(as(t.Context(), org), &svcv2.GetErrorEventRequest{
@@ -266,58 +272,6 @@ func TestSearchAndDetail(t *testing.T) {
 }
 
 // TestRelatedErrors: the result has the other errors in the traces of a group, and nothing of other traces or organizations.
-// TestBaseline compares with the time before: it counts there, and it compares with nothing if that time has hardly any spans.
-func TestBaseline(t *testing.T) {
-	w, start := warehousetest.Shared(t), noon()
-	window := func(from, to time.Duration) *svcv2.SearchErrorEventsRequest {
-		return &svcv2.SearchErrorEventsRequest{
-			StartTime: timestamppb.New(start.Add(from)), EndTime: timestamppb.New(start.Add(to)), Baseline: ptr("previous"),
-		}
-	}
-	const org = principal.OrgID("org_baseline")
-	var all []failure
-	for m := range 120 { // two hours with a span each minute
-		all = append(all, failure{service: "a", fine: true, at: start.Add(time.Duration(m) * time.Minute), trace: m})
-	}
-	for m, rate := range map[int]float64{10: 1, 20: 4, 70: 1, 80: 1, 90: 10} {
-		all = append(all, failure{typ: "Declined", at: start.Add(time.Duration(m)*time.Minute + time.Second), trace: m, rate: rate})
-	}
-	all = append(all, failure{typ: "New", at: start.Add(100 * time.Minute), trace: 100})
-	insert(t, w, org, all...)
-	ask := func(req *svcv2.SearchErrorEventsRequest) *svcv2.SearchErrorEventsResponse {
-		t.Helper()
-		res, err := service(w).SearchErrorEvents(as(t.Context(), org), req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return res
-	}
-	res := ask(window(time.Hour, 2*time.Hour))
-	if res.GetBaselineIsThin() || !res.GetBaselineStartTime().AsTime().Equal(start) || len(res.GetData()) != 2 {
-		t.Fatalf("%v", res)
-	}
-	for i, want := range []struct{ count, before, estimated float64 }{{3, 2, 5}, {1, 0, 0}} {
-		e := res.GetData()[i]
-		if e.GetCount() != want.count || e.BaselineCount == nil || *e.BaselineCount != want.before || e.GetBaselineEstimatedCount() != want.estimated {
-			t.Errorf("%v", e)
-		}
-	}
-	thin := ask(window(0, time.Hour))
-	if !thin.GetBaselineIsThin() || thin.GetData()[0].BaselineCount != nil {
-		t.Errorf("an empty time before: %v", thin)
-	}
-	other := window(time.Hour, 2*time.Hour)
-	other.Filters = &svcv2.ErrorEventFilters{DeploymentEnvironment: ptr("nowhere")}
-	if res := ask(other); res.GetBaselineIsThin() || len(res.GetData()) != 0 {
-		t.Errorf("an environment without spans: %v", res)
-	}
-	plain := window(time.Hour, 2*time.Hour)
-	plain.Baseline = nil
-	if res := ask(plain); res.GetBaselineStartTime() != nil || res.GetData()[0].BaselineCount != nil {
-		t.Errorf("without a baseline: %v", res)
-	}
-}
-
 func TestRelatedErrors(t *testing.T) {
 	w := warehousetest.Shared(t)
 	const org = "org_errors_related"
@@ -352,5 +306,34 @@ func TestRelatedErrors(t *testing.T) {
 	}
 	if got, err = service(w).GetErrorEvent(as(t.Context(), org), &svcv2.GetErrorEventRequest{Fingerprint: list[0].GetFingerprintHash()}); err != nil || got.GetNoExceptionCount() != 2 {
 		t.Errorf("%v of the caller's, %v", got.GetNoExceptionCount(), err)
+	}
+}
+
+// split writes counts of errors as "name count estimate".
+func split(list []*svcv2.ErrorEventCount) string {
+	var parts []string
+	for _, e := range list {
+		parts = append(parts, fmt.Sprintf("%s %v %v", e.GetName(), e.GetCount(), e.GetEstimatedCount()))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// TestSearchOrdersByEstimate: a group of few sampled spans comes before one of more spans that stand for themselves.
+func TestSearchOrdersByEstimate(t *testing.T) {
+	w := warehousetest.Shared(t)
+	const org = "org_errors_order"
+	at := noon().Add(time.Minute)
+	insert(t, w, org,
+		failure{typ: "Often", at: at, trace: 1}, failure{typ: "Often", at: at, trace: 2}, failure{typ: "Often", at: at, trace: 3},
+		failure{typ: "Sampled", at: at, trace: 4, rate: 10},
+	)
+	for order, want := range map[string]string{"count": "Often 3 3, Sampled 1 10", "estimated_count": "Sampled 1 10, Often 3 3"} {
+		var got []string
+		for _, e := range search(t, w, org, &svcv2.SearchErrorEventsRequest{OrderBy: &order}) {
+			got = append(got, fmt.Sprintf("%s %v %v", e.GetErrorLabel(), e.GetCount(), e.GetEstimatedCount()))
+		}
+		if strings.Join(got, ", ") != want {
+			t.Errorf("by %s: %v, want %s", order, got, want)
+		}
 	}
 }

@@ -105,12 +105,12 @@ func (s *Service) SearchLogPatterns(ctx context.Context, req *svcv2.SearchLogPat
 // thin reports whether the organization has too few records before the window to call anything in the window new. It looks at all
 // records, because a filter may rightly match none of the time before.
 func (s *Service) thin(ctx context.Context, org principal.OrgID, w query.Window, earlier time.Time) (bool, error) {
-	now, err := read.All[reads.CoverageRow](ctx, s.warehouse, org, reads.LogCoverage(w).Until(w.End))
+	now, err := read.All[reads.LogCoverageRow](ctx, s.warehouse, org, reads.LogCoverage(w).Until(w.End))
 	if err != nil {
 		return false, err
 	}
 	w = query.Window{Start: earlier, End: w.Start.Add(-1)}
-	before, err := read.All[reads.CoverageRow](ctx, s.warehouse, org, reads.LogCoverage(w).Until(w.End))
+	before, err := read.All[reads.LogCoverageRow](ctx, s.warehouse, org, reads.LogCoverage(w).Until(w.End))
 	if err != nil {
 		return false, err
 	}

@@ -3,7 +3,6 @@ package errorevents
 import (
 	"context"
 	"fmt"
-	"math"
 	"strings"
 	"time"
 
@@ -36,10 +35,11 @@ type errorIdentity struct {
 	TopFrame      string `json:"topFrame"`
 }
 
+// errorSummary has counts that are corrected for sampling, except Received and AffectedTraces.
 type errorSummary struct {
 	TimeRange        tool.TimeRange `json:"timeRange"`
 	Occurrences      float64        `json:"occurrences"`
-	Estimated        float64        `json:"estimatedOccurrences"`
+	Received         float64        `json:"receivedOccurrences"`
 	AffectedTraces   float64        `json:"affectedTraces"`
 	FirstSeen        string         `json:"firstSeen"`
 	LastSeen         string         `json:"lastSeen"`
@@ -120,14 +120,14 @@ func toErrorDetail(a *errorDetailArgs, out *svcv2.ErrorEventDetail) errorDetailR
 		},
 		Summary: errorSummary{
 			TimeRange:        w,
-			Occurrences:      out.GetCount(),
-			Estimated:        out.GetEstimatedCount(),
+			Occurrences:      out.GetEstimatedCount(),
+			Received:         out.GetCount(),
 			AffectedTraces:   out.GetAffectedTracesCount(),
 			FirstSeen:        wording.Clock(out.GetFirstSeen().AsTime()),
 			LastSeen:         wording.Clock(out.GetLastSeen().AsTime()),
 			Services:         tool.NonNil(out.GetServices()),
 			ServiceCount:     int(out.GetAffectedServicesCount()),
-			NoExceptionCount: out.GetNoExceptionCount(),
+			NoExceptionCount: out.GetEstimatedNoExceptionCount(),
 		},
 		Related:      toRelated(out.GetRelatedErrors()),
 		Versions:     []tool.NameCount{},
@@ -135,7 +135,7 @@ func toErrorDetail(a *errorDetailArgs, out *svcv2.ErrorEventDetail) errorDetailR
 		Traces:       []errorTrace{},
 	}
 	if b := out.GetBurst(); b != nil {
-		res.Summary.Burst = &errorBurst{tool.Period(b.GetStartTime().AsTime(), b.GetEndTime().AsTime()), b.GetCount()}
+		res.Summary.Burst = &errorBurst{tool.Period(b.GetStartTime().AsTime(), b.GetEndTime().AsTime()), b.GetEstimatedCount()}
 	}
 	// The latest occurrence represents the others, also in messages.
 	if samples := out.GetSampleTraces(); len(samples) > 0 {
@@ -144,10 +144,10 @@ func toErrorDetail(a *errorDetailArgs, out *svcv2.ErrorEventDetail) errorDetailR
 		res.Error.ServiceName = res.Summary.Services[0]
 	}
 	for _, v := range out.GetVersions() {
-		res.Versions = append(res.Versions, tool.NameCount{Name: v.GetName(), Count: v.GetCount()})
+		res.Versions = append(res.Versions, tool.NameCount{Name: v.GetName(), Count: v.GetEstimatedCount()})
 	}
 	for _, v := range out.GetEnvironments() {
-		res.Environments = append(res.Environments, tool.NameCount{Name: v.GetName(), Count: v.GetCount()})
+		res.Environments = append(res.Environments, tool.NameCount{Name: v.GetName(), Count: v.GetEstimatedCount()})
 	}
 	if st := out.GetStacktrace(); st != "" {
 		cut := wording.Clip(st, tool.MaxValueText)
@@ -155,7 +155,7 @@ func toErrorDetail(a *errorDetailArgs, out *svcv2.ErrorEventDetail) errorDetailR
 	}
 	if a.IncludeTimeseries {
 		for _, p := range out.GetTimeseries() {
-			res.Timeseries = append(res.Timeseries, countPoint{wording.Clock(p.GetBucket().AsTime()), p.GetCount()})
+			res.Timeseries = append(res.Timeseries, countPoint{wording.Clock(p.GetBucket().AsTime()), p.GetEstimatedCount()})
 		}
 	}
 	return res
@@ -163,32 +163,7 @@ func toErrorDetail(a *errorDetailArgs, out *svcv2.ErrorEventDetail) errorDetailR
 
 func errorText(a *errorDetailArgs, out *svcv2.ErrorEventDetail, res *errorDetailResult, text *tool.Page) {
 	text.Scope = append(a.Labels(res.TimeRange, &a.Service, &a.Environment), tool.Labeled("Error", res.Error.Label))
-	facts := tool.Block{Heading: "Summary"}
-	fact := func(name, value string) {
-		if value != "" {
-			facts.Rows = append(facts.Rows, "- "+name+": "+value)
-		}
-	}
-	received := wording.Number(res.Summary.Occurrences)
-	occurrences := received + " in " + wording.Number(res.Summary.AffectedTraces) + " traces"
-	if bare := res.Summary.NoExceptionCount; bare > 0 {
-		occurrences += ", " + wording.Number(bare) + " of them without an exception"
-	}
-	if estimated := wording.Number(math.Round(res.Summary.Estimated)); estimated != received {
-		occurrences += "; corrected for sampling: " + estimated
-	}
-	fact("Type", wording.OneLine(res.Error.ExceptionType))
-	fact("Message", wording.Clip(wording.OneLine(res.Error.Message), 600))
-	fact("Top frame", wording.OneLine(res.Error.TopFrame))
-	fact("Occurrences", occurrences)
-	if b := res.Summary.Burst; b != nil {
-		fact("Most frequent", fmt.Sprintf("from %s to %s, with %s of %s occurrences", b.Start, b.End, wording.Number(b.Count), received))
-	}
-	fact("First seen", res.Summary.FirstSeen+", last seen: "+res.Summary.LastSeen)
-	fact("Services", wording.Clip(strings.Join(res.Summary.Services, ", "), 500))
-	fact("Versions", counts(res.Versions))
-	fact("Environments", counts(res.Environments))
-	text.Blocks = []tool.Block{facts}
+	text.Blocks = []tool.Block{{Heading: "Summary", Rows: summaryRows(res)}}
 	if st := out.GetStacktrace(); st != "" {
 		text.Blocks = append(
 			text.Blocks,
@@ -253,9 +228,41 @@ func errorText(a *errorDetailArgs, out *svcv2.ErrorEventDetail, res *errorDetail
 	}
 }
 
+// summaryRows are the facts about an error. An error without an exception has neither type nor frame.
+func summaryRows(res *errorDetailResult) []string {
+	var rows []string
+	for _, fact := range [][2]string{
+		{"Type", wording.OneLine(res.Error.ExceptionType)},
+		{"Message", wording.Clip(wording.OneLine(res.Error.Message), 600)},
+		{"Top frame", wording.OneLine(res.Error.TopFrame)},
+	} {
+		if fact[1] != "" {
+			rows = append(rows, "- "+fact[0]+": "+fact[1])
+		}
+	}
+	sum, received := res.Summary, ""
+	if sum.Received != sum.Occurrences {
+		received = ", corrected for sampling (" + wording.Number(sum.Received) + " received)"
+	}
+	rows = append(rows, fmt.Sprintf("- Occurrences: %s in %s traces, %s of them without an exception%s",
+		wording.Number(sum.Occurrences), wording.Number(sum.AffectedTraces), wording.Number(sum.NoExceptionCount), received))
+	if b := sum.Burst; b != nil {
+		rows = append(rows, fmt.Sprintf("- Most frequent: from %s to %s, with %s of the occurrences", b.Start, b.End, wording.Number(b.Count)))
+	}
+	return append(rows,
+		"- First seen: "+sum.FirstSeen+", last seen: "+sum.LastSeen,
+		"- Services: "+wording.Clip(strings.Join(sum.Services, ", "), 500),
+		"- Versions: "+counts(res.Versions),
+		"- Environments: "+counts(res.Environments),
+	)
+}
+
 func counts(list []tool.NameCount) string {
 	var parts []string
 	for _, v := range list[:min(len(list), 10)] {
+		if v.Name == "" {
+			v.Name = "(none)"
+		}
 		parts = append(parts, v.Name+" ("+wording.Number(v.Count)+")")
 	}
 	if len(parts) == 0 {

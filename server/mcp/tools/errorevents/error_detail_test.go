@@ -33,9 +33,9 @@ func (f *errorAPI) GetErrorEvent(_ context.Context, req *svcv2.GetErrorEventRequ
 		return &svcv2.ErrorEventSample{TraceId: strings.Repeat(trace, 16), SpanId: strings.Repeat("12", 8), SpanName: "charge", ServiceName: "payments", Timestamp: at, ExceptionMessage: "declined", DurationMs: 1000}
 	}
 	return &svcv2.ErrorEventDetail{
-		FingerprintHash: "77", ErrorLabel: "CardDeclined", Count: 9, AffectedTracesCount: 2, Services: []string{"payments"}, AffectedServicesCount: 1, FirstSeen: at, LastSeen: at,
+		FingerprintHash: "77", ErrorLabel: "CardDeclined", Count: 3, EstimatedCount: 9, AffectedTracesCount: 2, Services: []string{"payments"}, AffectedServicesCount: 1, FirstSeen: at, LastSeen: at,
 		StartTime: timestamppb.New(now().Add(-24 * time.Hour)), EndTime: at, SampleTraces: []*svcv2.ErrorEventSample{sample("ab"), sample("cd")},
-		NoExceptionCount: 4, RelatedErrors: []*svcv2.RelatedError{{FingerprintHash: "88", ErrorLabel: "Timeout", ServiceName: "web", TracesCount: 2}},
+		NoExceptionCount: 1, EstimatedNoExceptionCount: 4, RelatedErrors: []*svcv2.RelatedError{{FingerprintHash: "88", ErrorLabel: "Timeout", ServiceName: "web", TracesCount: 2}},
 	}, nil
 }
 

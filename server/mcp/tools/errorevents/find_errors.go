@@ -4,57 +4,62 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/diagnose"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/wording"
 )
 
 type errorsResult struct {
-	TimeRange      tool.TimeRange `json:"timeRange"`
-	Errors         []errorRow     `json:"errors"`
-	Totals         errorTotals    `json:"totals"`
-	Identity       string         `json:"identity"`
-	PreviousIsThin bool           `json:"previousIsThin"`
-	EmptyHints     []string       `json:"emptyHints,omitempty"`
+	TimeRange tool.TimeRange `json:"timeRange"`
+	// PreviousIsThin is true if the time before has too little data to say which error rose.
+	PreviousIsThin bool        `json:"previousIsThin"`
+	Errors         []errorRow  `json:"errors"`
+	Totals         errorTotals `json:"totals"`
+	Identity       string      `json:"identity"`
+	EmptyHints     []string    `json:"emptyHints,omitempty"`
 }
 
 type errorRow struct {
-	FingerprintHash       string   `json:"fingerprintHash"`
-	Label                 string   `json:"label"`
-	SampleMessage         string   `json:"sampleMessage"`
-	Count                 float64  `json:"count"`
-	EstimatedCount        float64  `json:"estimatedCount"`
-	PreviousCount         *float64 `json:"previousCount"`
-	PreviousEstimated     *float64 `json:"previousEstimatedCount"`
-	Services              []string `json:"services"`
-	AffectedServicesCount int      `json:"affectedServicesCount"`
-	FirstSeen             string   `json:"firstSeen"`
-	LastSeen              string   `json:"lastSeen"`
+	FingerprintHash string `json:"fingerprintHash"`
+	Label           string `json:"label"`
+	SampleMessage   string `json:"sampleMessage"`
+	// Count and PreviousCount are corrected for sampling. ReceivedCount is the number of stored spans.
+	Count         float64 `json:"count"`
+	ReceivedCount float64 `json:"receivedCount"`
+	PreviousCount float64 `json:"previousCount"`
+	// Environments split Count if the answer covers several environments.
+	Environments          []tool.NameCount `json:"environments,omitempty"`
+	Services              []string         `json:"services"`
+	AffectedServicesCount int              `json:"affectedServicesCount"`
+	FirstSeen             string           `json:"firstSeen"`
+	LastSeen              string           `json:"lastSeen"`
 
 	typed bool // the span has an exception with a type: it was raised there and not passed on
+	// previousReceived is the number of stored spans in the time before.
+	previousReceived float64
 }
 
+// errorTotals are corrected for sampling, except ReceivedOccurrences.
 type errorTotals struct {
-	Occurrences      float64 `json:"occurrences"`
-	Estimated        float64 `json:"estimatedOccurrences"`
-	Fingerprints     int     `json:"fingerprints"`
-	NoExceptionCount float64 `json:"noExceptionCount"`
+	Occurrences         float64          `json:"occurrences"`
+	ReceivedOccurrences float64          `json:"receivedOccurrences"`
+	Fingerprints        int              `json:"fingerprints"`
+	NoExceptionCount    float64          `json:"noExceptionCount"`
+	Environments        []tool.NameCount `json:"environments"`
 }
 
 func toErrorRow(e *svcv2.ErrorEvent) errorRow {
 	return errorRow{
-		FingerprintHash:   e.GetFingerprintHash(),
-		Label:             wording.Clip(e.GetErrorLabel(), 300),
-		SampleMessage:     wording.Clip(e.GetSampleMessage(), 1000),
-		Count:             e.GetCount(),
-		EstimatedCount:    e.GetEstimatedCount(),
-		PreviousCount:     e.BaselineCount,
-		PreviousEstimated: e.BaselineEstimatedCount,
-		Services:          append([]string{}, e.GetServices()...),
+		FingerprintHash: e.GetFingerprintHash(),
+		Label:           wording.Clip(e.GetErrorLabel(), 300),
+		SampleMessage:   wording.Clip(e.GetSampleMessage(), 1000),
+		Count:           e.GetEstimatedCount(),
+		ReceivedCount:   e.GetCount(),
+		Services:        append([]string{}, e.GetServices()...),
 		AffectedServicesCount: int(
 			e.GetAffectedServicesCount(),
 		),
@@ -75,7 +80,7 @@ func searchErrors(
 		StartTime: w.StartProto(),
 		EndTime:   w.EndProto(),
 		Limit:     &most,
-		Baseline:  new("previous"),
+		OrderBy:   new("estimated_count"),
 		Filters:   &svcv2.ErrorEventFilters{ServiceName: service, DeploymentEnvironment: environment},
 	})
 }
@@ -83,13 +88,17 @@ func searchErrors(
 func errorTable(heading, empty string, rows []errorRow) tool.Block {
 	var cells [][]string
 	for _, e := range rows {
+		shown := wording.Number(e.Count)
+		if len(e.Environments) > 0 {
+			shown += ": " + wording.Clip(namedCounts(e.Environments), 120)
+		}
 		cells = append(
 			cells,
 			[]string{
 				e.FingerprintHash,
 				wording.Clip(e.Label, 120),
-				wording.Number(math.Round(e.EstimatedCount)),
-				before(e.PreviousEstimated),
+				shown,
+				wording.Number(e.PreviousCount),
 				wording.Clip(strings.Join(e.Services, ", "), 120),
 				e.FirstSeen,
 				e.LastSeen,
@@ -105,12 +114,26 @@ func errorTable(heading, empty string, rows []errorRow) tool.Block {
 	)
 }
 
-// before words a figure of the earlier period, which is nil if that period has too few spans.
-func before(count *float64) string {
-	if count == nil {
-		return "unknown"
+// byEnvironment are occurrences by environment, corrected for sampling.
+func byEnvironment(list []*svcv2.ErrorEventCount) []tool.NameCount {
+	out := []tool.NameCount{}
+	for _, e := range list {
+		out = append(out, tool.NameCount{Name: e.GetName(), Count: e.GetEstimatedCount()})
 	}
-	return wording.Number(math.Round(*count))
+	return out
+}
+
+// namedCounts writes "production 60, staging 6".
+func namedCounts(list []tool.NameCount) string {
+	var parts []string
+	for _, e := range list {
+		name := e.Name
+		if name == "" {
+			name = "(none)"
+		}
+		parts = append(parts, name+" "+wording.Number(e.Count))
+	}
+	return strings.Join(parts, ", ")
 }
 
 type findErrorsArgs struct {
@@ -132,20 +155,26 @@ func newFindErrors(s *tool.Clients) (*tool.Tool, error) {
 			if err != nil {
 				return nil, err
 			}
-			out, err := searchErrors(ctx, s, w, a.Service, a.Environment, int32(a.Limit))
+			var out *svcv2.SearchErrorEventsResponse
+			var base diagnose.Baseline
+			err = tool.Parallel(
+				func() (err error) {
+					out, err = searchErrors(ctx, s, w, a.Service, a.Environment, int32(a.Limit))
+					return err
+				},
+				func() (err error) {
+					engine := diagnose.New(diagnose.Readers{Query: figuresOf{s.Query}})
+					base, err = engine.Baseline(ctx, diagnose.Period{Start: w.From, End: w.To}, a.Environment)
+					return err
+				},
+			)
 			if err != nil {
 				return nil, err
 			}
-			totals := out.GetTotals()
-			res := errorsResult{
-				TimeRange: w, Errors: []errorRow{}, Identity: "all",
-				Totals:         errorTotals{totals.GetOccurrences(), totals.GetEstimatedOccurrences(), int(totals.GetFingerprints()), totals.GetNoExceptionCount()},
-				PreviousIsThin: out.GetBaselineIsThin(),
-			}
-			var environments []string
-			for _, e := range out.GetData() {
-				res.Errors = append(res.Errors, toErrorRow(e))
-				environments = append(environments, e.GetDeploymentEnvironments()...)
+			res := toErrors(w, out)
+			res.PreviousIsThin = base.Thin
+			if err := countBefore(ctx, s, a, w, res.Errors); err != nil {
+				return nil, err
 			}
 			text := tool.Page{Scope: a.Labels(w, &a.Service, &a.Environment)}
 			if len(res.Errors) == 0 {
@@ -160,46 +189,39 @@ func newFindErrors(s *tool.Clients) (*tool.Tool, error) {
 					tool.Next("search_logs", a.Again(w, map[string]any{"severity": "ERROR"}, &a.Service, &a.Environment), "errors in logs"),
 				)
 			} else {
-				slices.Sort(environments)
-				text.Notes = append(text.Notes, tool.MixedNotes("environment", slices.Compact(environments))...)
-				occurrences := wording.Number(math.Round(res.Totals.Estimated))
-				if math.Round(res.Totals.Estimated) != res.Totals.Occurrences {
-					text.Notes = append(text.Notes, "The counts are corrected for sampling: "+wording.Number(res.Totals.Occurrences)+
-						" received spans stand for "+occurrences+" failures.")
+				text.Shown = shownErrors(&res)
+				text.Notes = append(text.Notes, baselineNotes(base)...)
+				if names := res.Totals.Environments; len(names) > 1 {
+					text.Notes = append(text.Notes, "The counts are of several environments: "+wording.Clip(namedCounts(names), 300)+
+						". Give environment to see one of them.")
 				}
-				if res.PreviousIsThin {
-					text.Notes = append(text.Notes, "The equally long time before has too few spans to tell which errors are new or rose.")
-				}
-				text.Shown = fmt.Sprintf("Shown: %d of %d errors; %s occurrences in all.", len(res.Errors), res.Totals.Fingerprints, occurrences)
-				pick, rose := telling(res.Errors)
+				pick, rose := telling(res.Errors, base)
 				detail := tool.Next(
 					"error_detail",
 					a.Again(w, map[string]any{"fingerprint": res.Errors[pick].FingerprintHash}, &a.Service, &a.Environment),
 					"the error that rose most and has a message, with traces, versions and its stack trace",
 				)
-				if rose {
+				switch {
+				case rose:
 					text.Next = append(text.Next, detail)
-				} else {
-					if !res.PreviousIsThin {
-						text.Notes = append(
-							text.Notes,
-							"No error is clearly more frequent than in the equally long time before. The change may not show in failed spans.",
-						)
-					}
+				case base.Thin:
 					detail.Reason = "the most frequent error that has a message"
-					if res.PreviousIsThin {
-						text.Next = append(text.Next, detail)
-					} else {
-						text.Next = append(
-							text.Next,
-							tool.Next(
-								"compare_periods",
-								tool.Compared(w, a.Service, a.Environment),
-								"other changes: latency, releases, dependencies, log patterns",
-							),
-							detail,
-						)
-					}
+					text.Next = append(text.Next, detail)
+				default:
+					text.Notes = append(
+						text.Notes,
+						"No error is clearly more frequent than in the equally long time before. The change may not show in failed spans.",
+					)
+					detail.Reason = "the most frequent error that has a message"
+					text.Next = append(
+						text.Next,
+						tool.Next(
+							"compare_periods",
+							tool.Compared(w, a.Service, a.Environment),
+							"other changes: latency, releases, dependencies, log patterns",
+						),
+						detail,
+					)
 				}
 			}
 			text.Blocks = []tool.Block{errorTable("", "No span failed. "+strings.Join(res.EmptyHints, " "), res.Errors)}
@@ -208,17 +230,91 @@ func newFindErrors(s *tool.Clients) (*tool.Tool, error) {
 	})
 }
 
-// telling picks the error to examine first: the one that rose most. If that one does not say what failed, it picks another that
-// says so and rose about as much, and prefers one that was raised where it occurred. rose reports whether the rise exceeds
-// chance. If the counts before are unknown, no error is said to have risen.
-func telling(rows []errorRow) (pick int, rose bool) {
-	earlier := func(e errorRow) float64 {
-		if e.PreviousCount == nil {
-			return e.Count
-		}
-		return *e.PreviousCount
+// countBefore fills in the number of occurrences in the period of equal length before.
+func countBefore(ctx context.Context, s *tool.Clients, a *findErrorsArgs, w tool.TimeRange, rows []errorRow) error {
+	if len(rows) == 0 {
+		return nil
 	}
-	more := func(e errorRow) float64 { return e.Count - earlier(e) }
+	at, most := map[string]int{}, int32(len(rows))
+	filters := &svcv2.ErrorEventFilters{ServiceName: a.Service, DeploymentEnvironment: a.Environment}
+	for i, e := range rows {
+		at[e.FingerprintHash] = i
+		filters.FingerprintHashes = append(filters.FingerprintHashes, e.FingerprintHash)
+	}
+	prev := w.Before()
+	out, err := s.Errors.SearchErrorEvents(
+		ctx,
+		&svcv2.SearchErrorEventsRequest{StartTime: prev.StartProto(), EndTime: prev.EndProto(), Limit: &most, Filters: filters},
+	)
+	for _, e := range out.GetData() {
+		if i, ok := at[e.GetFingerprintHash()]; ok {
+			rows[i].PreviousCount, rows[i].previousReceived = e.GetEstimatedCount(), e.GetCount()
+		}
+	}
+	return err
+}
+
+// toErrors is the result without the counts of the time before.
+func toErrors(w tool.TimeRange, out *svcv2.SearchErrorEventsResponse) errorsResult {
+	totals := out.GetTotals()
+	res := errorsResult{
+		TimeRange: w, Errors: []errorRow{}, Identity: "all",
+		Totals: errorTotals{
+			Occurrences: totals.GetEstimatedOccurrences(), ReceivedOccurrences: totals.GetOccurrences(),
+			Fingerprints: int(totals.GetFingerprints()), NoExceptionCount: totals.GetEstimatedNoExceptionCount(),
+			Environments: byEnvironment(totals.GetEnvironments()),
+		},
+	}
+	for _, e := range out.GetData() {
+		row := toErrorRow(e)
+		if len(res.Totals.Environments) > 1 {
+			row.Environments = byEnvironment(e.GetEnvironments())
+		}
+		res.Errors = append(res.Errors, row)
+	}
+	return res
+}
+
+func shownErrors(res *errorsResult) string {
+	all := wording.Number(res.Totals.Occurrences) + " occurrences in all"
+	if res.Totals.Occurrences != res.Totals.ReceivedOccurrences {
+		all += ", corrected for sampling (" + wording.Number(res.Totals.ReceivedOccurrences) + " received)"
+	}
+	return fmt.Sprintf("Shown: %d of %d errors; %s.", len(res.Errors), res.Totals.Fingerprints, all)
+}
+
+// baselineNotes say what the counts of the time before are worth.
+func baselineNotes(base diagnose.Baseline) []string {
+	before := base.Previous
+	switch {
+	case base.Previous.End.IsZero():
+		return []string{"No service sent spans in the time before, so the column Before has no meaning and no error counts as new."}
+	case base.Thin:
+		return []string{fmt.Sprintf("The time before has spans only from %s to %s. That is too little to say which error rose.",
+			wording.Clock(before.Start), wording.Clock(before.End))}
+	case 10*before.End.Sub(before.Start) < 9*base.Current.End.Sub(base.Current.Start):
+		return []string{fmt.Sprintf("The time before has spans only from %s to %s, and the column Before counts this time.",
+			wording.Clock(before.Start), wording.Clock(before.End))}
+	}
+	return nil
+}
+
+// figuresOf reads figures through the API.
+type figuresOf struct{ svcv2.QueryServiceClient }
+
+func (f figuresOf) QueryBreakdown(ctx context.Context, req *svcv2.QueryBreakdownRequest) (*svcv2.QueryBreakdownResponse, error) {
+	return f.QueryServiceClient.QueryBreakdown(ctx, req)
+}
+
+func (f figuresOf) QueryTimeseries(ctx context.Context, req *svcv2.QueryTimeseriesRequest) (*svcv2.QueryTimeseriesResponse, error) {
+	return f.QueryServiceClient.QueryTimeseries(ctx, req)
+}
+
+// telling picks the error to examine first: the one that rose most. If that one does not say what failed, it picks another that
+// says so and rose about as much, and prefers one that was raised where it occurred. rose reports whether the picked error rose by
+// more than chance. No error rose if the time before has too little data.
+func telling(rows []errorRow, base diagnose.Baseline) (pick int, rose bool) {
+	more := func(e errorRow) float64 { return e.Count - base.Expected(e.PreviousCount) }
 	says := func(e errorRow) bool { return strings.TrimSpace(e.SampleMessage) != "" && e.Label != "Unknown Error" }
 	for i, e := range rows {
 		if more(e) > more(rows[pick]) {
@@ -226,14 +322,14 @@ func telling(rows []errorRow) (pick int, rose bool) {
 		}
 	}
 	least := more(rows[pick]) / 2
-	if least <= 0 { // if none rose, pick the most frequent
-		pick, least = 0, more(rows[0])
+	if base.Thin || least <= 0 { // if none rose, pick the most frequent
+		pick, least = 0, math.Inf(-1)
 	}
+	risen := func(e errorRow) bool { return !base.Thin && more(e) > 0 && more(e) >= chance(e, base) }
 	first := rows[pick]
-	// Counts of rare events vary by about their square root.
-	const deviations = 3
-	rose = more(first) > 0 && more(first) >= deviations*math.Sqrt(first.Count+earlier(first))
-	about := func(e errorRow) bool { return more(e) >= least && e.Count >= first.Count/2 && says(e) }
+	about := func(e errorRow) bool {
+		return more(e) >= least && e.Count >= first.Count/2 && says(e) && (risen(e) || !risen(first))
+	}
 	if !says(first) {
 		for i, e := range rows {
 			if about(e) {
@@ -247,5 +343,19 @@ func telling(rows []errorRow) (pick int, rose bool) {
 			pick = i
 		}
 	}
-	return pick, rose
+	return pick, risen(rows[pick])
+}
+
+// chance is the largest rise that chance explains. The count of a rare event varies by about its square root; a sampled span
+// counts for several, so its weight varies with it.
+func chance(e errorRow, base diagnose.Baseline) float64 {
+	const deviations = 3
+	variance := func(count, received float64) float64 {
+		if received == 0 {
+			return 0
+		}
+		return count * count / received
+	}
+	before := base.Expected(e.PreviousCount)
+	return deviations * math.Sqrt(variance(e.Count, e.ReceivedCount)+variance(before, e.previousReceived))
 }

@@ -12,7 +12,12 @@ SELECT
     arraySort(groupUniqArrayIf(20)(Environment, Environment != '')) AS Environments,
     min(Timestamp) AS First,
     max(Timestamp) AS Last,
-    countIf(NOT HasException) AS NoException
+    countIf(NOT HasException) AS NoException,
+    sumIf(SampleRate, NOT HasException) AS EstimatedNoException,
+    (arraySlice(arrayReverseSort(e -> (e.3, e.1), arrayZip(
+        (sumMap([toString(Environment)], [toUInt64(1)], [SampleRate]) AS sums).1, sums.2, sums.3)), 1, 20) AS split).1 AS SplitNames,
+    split.2 AS SplitCounts,
+    split.3 AS SplitEstimated
 FROM error_events
 WHERE OrgId = {org:String}
     AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')

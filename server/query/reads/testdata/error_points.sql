@@ -1,6 +1,7 @@
 SELECT
     toDateTime(intDiv(toUnixTimestamp(toDateTime(Timestamp, 'UTC')), {bucket:Int64}) * {bucket:Int64}, 'UTC') AS Bucket,
-    count() AS Occurrences
+    count() AS Occurrences,
+    sum(SampleRate) AS Estimated
 FROM error_events
 WHERE OrgId = {org:String}
     AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')

@@ -1,7 +1,8 @@
 SELECT
     if(grouping(Environment) = 0, 'environment', 'version') AS Part,
     if(grouping(Environment) = 0, Environment, ServiceVersion) AS Name,
-    count() AS Occurrences
+    count() AS Occurrences,
+    sum(SampleRate) AS Estimated
 FROM error_events
 WHERE OrgId = {org:String}
     AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
