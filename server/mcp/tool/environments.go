@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/wording"
 )
 
@@ -32,13 +33,20 @@ func ReadMixed(ctx context.Context, s *Clients, w TimeRange, service, environmen
 	return MixedNotes("environment", list), err
 }
 
-// EnvironmentsOf reads the environments of the rows of a query, those with the most rows first.
+// EnvironmentsOf lists the environments of the rows that a query counts, those with the most rows first. It is empty if the query itself
+// groups by them. Product events have none. Of a longer window than a breakdown may have, it reads the last part.
 func EnvironmentsOf(ctx context.Context, s *Clients, w TimeRange, spec *svcv2.QuerySpec) ([]string, error) {
-	most := int32(10)
+	if spec.GetSource() == "product_events" ||
+		slices.ContainsFunc(spec.GetGroupBy(), func(f string) bool { return strings.Contains(f, "environment") }) {
+		return nil, nil
+	}
+	if longest := limits.BreakdownWindow; w.Length() > longest {
+		w = Period(w.To.Add(-longest), w.To)
+	}
 	out, err := s.Query.QueryBreakdown(ctx, &svcv2.QueryBreakdownRequest{
 		StartTime: w.StartProto(), EndTime: w.EndProto(), Queries: []*svcv2.QuerySpec{{
-			Name: "n", Source: spec.GetSource(), Aggregation: "count", Filter: spec.GetFilter(), Where: spec.Where,
-			GroupBy: []string{"deployment.environment"}, Limit: &most,
+			Name: "n", Source: spec.GetSource(), Aggregation: "count", Metric: spec.GetMetric(), Filter: spec.GetFilter(), Where: spec.Where,
+			GroupBy: []string{"deployment.environment"}, Limit: new(int32(20)),
 		}},
 	})
 	var list []string

@@ -145,15 +145,19 @@ func (t *Tool) unknown(ctx context.Context, l lookup, start, end, now time.Time)
 	}
 	longest := limits.BreakdownWindow
 	if warning, ok := t.ask(ctx, l, now.Add(-longest).Truncate(time.Minute).Add(time.Minute), now); ok && warning == "" {
-		return fmt.Sprintf("%s %s was seen in the last %s, but not in this time range: no rows means no data, not that all is well.",
-			l.param, l.value, limits.Lasts(longest)), nil
+		note := fmt.Sprintf("%s %s was seen in the last %s, but not in this time range: no rows means no data, not that all is well.",
+			l.param, l.value, limits.Lasts(longest))
+		if last, ok := t.lastSeen(ctx, l, now); ok {
+			w := Period(last, last.Add(time.Hour))
+			note += fmt.Sprintf(" Its last data is from the hour with start_time=%s and end_time=%s.", w.Start, w.End)
+		}
+		return note, nil
 	}
 	return "", BadInput(l.param, fmt.Sprintf("is %q, which is not known. %s", l.value, warning), "")
 }
 
-// ask returns the warning of the query language about the name. The warning is empty if telemetry has the name. ok is false if
-// the caller may not query, or if the query fails: the call itself then reports why.
-func (t *Tool) ask(ctx context.Context, l lookup, start, end time.Time) (warning string, ok bool) {
+// spec is the query that counts the rows with the name.
+func (l lookup) spec() *svcv2.QuerySpec {
 	spec := &svcv2.QuerySpec{Name: "A", Source: l.source, Aggregation: "count", Metric: l.metric}
 	if l.field != "" {
 		one := &svcv2.QueryFilter{Field: &l.field, Operator: &l.operator}
@@ -161,12 +165,38 @@ func (t *Tool) ask(ctx context.Context, l lookup, start, end time.Time) (warning
 			one.Value = StructValue(l.value)
 		}
 		spec.Filter = &svcv2.QueryFilter{All: []*svcv2.QueryFilter{one}}
-		if l.operator != "=" { // the names are known without a read of the rows
-			field, operator := "trace.id", "="
-			spec.Filter.All = append(spec.Filter.All, &svcv2.QueryFilter{
-				Field: &field, Operator: &operator, Value: StructValue(strings.Repeat("0", 32)),
-			})
+	}
+	return spec
+}
+
+// lastSeen is the last whole hour with rows that have the name. ok is false if no such hour was found.
+func (t *Tool) lastSeen(ctx context.Context, l lookup, now time.Time) (last time.Time, ok bool) {
+	out, err := t.clients.Query.QueryTimeseries(ctx, &svcv2.QueryTimeseriesRequest{
+		StartTime: timestamppb.New(now.Add(-limits.BreakdownWindow).Truncate(time.Hour).Add(time.Hour)), EndTime: timestamppb.New(now),
+		Queries: []*svcv2.QuerySpec{l.spec()}, BucketSeconds: new(int32(time.Hour / time.Second)),
+	})
+	if err != nil {
+		return last, false
+	}
+	for _, s := range out.GetSeries() {
+		for _, p := range s.GetPoints() {
+			if at := p.GetTimestamp().AsTime(); p.GetValue() > 0 && at.After(last) {
+				last, ok = at, true
+			}
 		}
+	}
+	return last, ok
+}
+
+// ask returns the warning of the query language about the name. The warning is empty if telemetry has the name. ok is false if
+// the caller may not query, or if the query fails: the call itself then reports why.
+func (t *Tool) ask(ctx context.Context, l lookup, start, end time.Time) (warning string, ok bool) {
+	spec := l.spec()
+	if l.field != "" && l.operator != "=" { // the names are known without a read of the rows
+		field, operator := "trace.id", "="
+		spec.Filter.All = append(spec.Filter.All, &svcv2.QueryFilter{
+			Field: &field, Operator: &operator, Value: StructValue(strings.Repeat("0", 32)),
+		})
 	}
 	out, err := t.clients.Query.QueryBreakdown(ctx, &svcv2.QueryBreakdownRequest{
 		StartTime: timestamppb.New(start), EndTime: timestamppb.New(end), Queries: []*svcv2.QuerySpec{spec},

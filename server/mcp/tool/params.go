@@ -154,7 +154,7 @@ func paramOf(f reflect.StructField) (param, error) {
 		p.kind = kindTime
 	case t.ConvertibleTo(reflect.TypeFor[json.RawMessage]()) && t.Kind() == reflect.Slice:
 		p.kind = kindJSON
-	case t == reflect.TypeFor[[]string]():
+	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.String:
 		p.kind = kindList
 	case t.Kind() == reflect.String:
 		p.kind = kindText

@@ -1,7 +1,6 @@
 package telemetry
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -21,18 +20,24 @@ type dataResult struct {
 	TimeRange tool.TimeRange `json:"timeRange"`
 	Kind      string         `json:"kind"`
 	Metric    string         `json:"metric"`
-	GroupBy   *string        `json:"groupBy,omitempty"`
-	Decisions []string       `json:"decisions,omitempty"`
-	Context   queryEcho      `json:"queryContext"`
+	// GroupBy has the keys of the groups, with ", " between them.
+	GroupBy *string `json:"groupBy,omitempty"`
+	// Counted says which rows the values are of, and whether they are corrected for sampling.
+	Counted string `json:"counted"`
+	// Environments are those of the counted rows, the most frequent first.
+	Environments []string  `json:"environments,omitempty"`
+	Decisions    []string  `json:"decisions,omitempty"`
+	Context      queryEcho `json:"queryContext"`
 	// Unit is the unit of the values in Result, for example "ms", or "ratio" (0 to 1). It is empty for counts.
 	Unit      string     `json:"unit,omitempty"`
 	Result    dataPoints `json:"result"`
 	Truncated bool       `json:"truncated"`
-	// Counted are the spans that the values count.
-	Counted string `json:"counted,omitempty"`
+}
 
-	groups []string // GroupBy, each with the key of its attribute
-	mixed  []string // a note about environments
+// group is one key of the groups.
+type group struct {
+	// way is the argument, and key its name for readers: of an attribute, the key of the attribute.
+	way, key string
 }
 
 type queryEcho struct {
@@ -56,7 +61,7 @@ type queryDataArgs struct {
 	Source           string `required:"true" of:"QuerySpec.source" example:"traces"`
 	Kind             string `required:"true" of:"WidgetDataSource.result_shape" except:"list" example:"timeseries"`
 	Metric           *metric
-	GroupBy          *grouping
+	GroupBy          grouping
 	Service          *string `doc:"Exact name."`
 	Environments     []string
 	CommitShas       []string
@@ -78,6 +83,8 @@ type queryDataArgs struct {
 	BucketSeconds *int `of:"QueryTimeseriesRequest.bucket_seconds"`
 	Limit         int  `default:"10" of:"QuerySpec.limit" clamp:""`
 
+	// groups are the keys of GroupBy, or the default.
+	groups []group
 	// partOfName and onResource say how resolveNames understood names that the call leaves ambiguous.
 	partOfName, onResource bool
 }
@@ -107,8 +114,8 @@ func metricsOf(source string) []string {
 	})
 }
 
-// grouping is a way to group. The query language takes any field; these are the fields that every organization has.
-type grouping string
+// grouping is a list of ways to group. The query language takes any field; these are the fields that every organization has.
+type grouping []string
 
 // groupings lists the ways to group that the contract has for any source. Those that need attribute_key come last.
 func groupings() []string {
@@ -137,7 +144,7 @@ func ofAttribute(group string) bool { return strings.HasSuffix(group, "attribute
 
 // Describe lists the ways to group.
 func (grouping) Describe() string {
-	return strings.Join(groupings(), ", ") + " (both need attribute_key), none. Several with commas."
+	return "At most 5 of " + strings.Join(groupings(), ", ") + " (both need attribute_key), attr.KEY, resource.KEY, none."
 }
 
 // groupField is the field of the query language for a way to group.
@@ -173,18 +180,25 @@ func newQueryData(s *tool.Clients) (*tool.Tool, error) {
 			if err != nil {
 				return nil, err
 			}
-			asks := len(a.Environments) == 0 && !slices.Contains(spec.GetGroupBy(), "deployment.environment")
-			if asks && (a.Source == "traces" || a.Source == "logs") {
-				list, err := tool.EnvironmentsOf(ctx, s, w, spec)
-				if err != nil {
-					return nil, err
-				}
-				res.mixed = tool.MixedNotes("environments", list)
+			var out *tool.Answer
+			var environments []string
+			err = tool.Parallel(
+				func() (err error) { environments, err = tool.EnvironmentsOf(ctx, s, w, spec); return err },
+				func() (err error) {
+					if res.Kind == "breakdown" {
+						out, err = queryBreakdown(ctx, s, a, w, spec, res)
+					} else {
+						out, err = queryTimeseries(ctx, s, a, w, spec, res)
+					}
+					return err
+				},
+			)
+			if err != nil {
+				return nil, err
 			}
-			if res.Kind == "breakdown" {
-				return queryBreakdown(ctx, s, a, w, spec, res)
-			}
-			return queryTimeseries(ctx, s, a, w, spec, res)
+			res.Environments = environments
+			out.Text.Notes = append(out.Text.Notes, tool.MixedNotes("environments", environments)...)
+			return out, nil
 		}),
 	})
 }
@@ -204,19 +218,15 @@ func spec(a *queryDataArgs, w tool.TimeRange) (*svcv2.QuerySpec, *dataResult, er
 	if known := metricsOf(source); !slices.Contains(known, res.Metric) {
 		return nil, nil, a.Bad(&a.Metric, fmt.Sprintf("is %q; source=%s has %s.", res.Metric, source, strings.Join(known, ", ")), known[0])
 	}
-	var groups []string
-	for name := range strings.SplitSeq(string(tool.Or(a.GroupBy, "")), ",") {
-		if name = strings.TrimSpace(name); name != "" && name != "none" {
-			groups = append(groups, name)
-		}
-	}
-	if a.GroupBy == nil && res.Kind == "breakdown" {
-		groups = []string{"service"}
+	ways := slices.DeleteFunc(slices.Clone(a.GroupBy), func(way string) bool { return way == "none" })
+	if len(a.GroupBy) == 0 && res.Kind == "breakdown" {
+		ways = grouping{"service"}
 		if source == "product_events" {
-			groups = []string{"event_name"}
+			ways = grouping{"event_name"}
 		}
-		res.Decisions = append(res.Decisions, "group_by="+groups[0])
+		res.Decisions = append(res.Decisions, "group_by="+ways[0])
 	}
+	keyed := slices.IndexFunc(ways, ofAttribute)
 	filter := &svcv2.QueryFilter{}
 	var echo []string
 	add := func(field, op string, values ...any) {
@@ -269,18 +279,17 @@ func spec(a *queryDataArgs, w tool.TimeRange) (*svcv2.QuerySpec, *dataResult, er
 		add("root_only", "=", true)
 	}
 	key := tool.Or(a.AttributeKey, "")
-	keyed := slices.IndexFunc(groups, ofAttribute)
 	if keyed >= 0 && key == "" {
-		return nil, nil, a.Bad(&a.AttributeKey, "is required to group by "+groups[keyed]+".", "http.route")
+		return nil, nil, a.Bad(&a.AttributeKey, "is required to group by "+ways[keyed]+".", "http.route")
 	}
 	if key != "" {
 		field := "attr." + key
-		if tool.Or(a.AttributeScope, "") == "resource" || a.onResource || slices.Contains(groups, "resource_attribute") {
+		if tool.Or(a.AttributeScope, "") == "resource" || a.onResource || slices.Contains(ways, "resource_attribute") {
 			field = "resource." + key
 			if a.onResource {
 				res.Decisions = append(res.Decisions, "attribute_scope=resource")
 				if keyed >= 0 {
-					groups[keyed] = "resource_attribute"
+					ways[keyed] = "resource_attribute"
 				}
 			}
 		} else if tool.Or(a.AttributeScope, "") == "event" {
@@ -301,22 +310,18 @@ func spec(a *queryDataArgs, w tool.TimeRange) (*svcv2.QuerySpec, *dataResult, er
 	}
 	res.Context.Where = strings.Join(append(echo, tool.Or(a.Where, "")), " AND ")
 	res.Context.Where = strings.TrimSuffix(res.Context.Where, " AND ")
-	for _, group := range groups {
-		spec.GroupBy = append(spec.GroupBy, groupField(query.Source(source), group, key))
-		if ofAttribute(group) {
-			group = key
+	for _, way := range ways {
+		spec.GroupBy = append(spec.GroupBy, groupField(query.Source(source), way, key))
+		shown := way
+		if ofAttribute(way) {
+			shown = key
 		}
-		res.groups = append(res.groups, group)
+		a.groups = append(a.groups, group{way, shown})
 	}
-	if len(groups) > 0 {
-		res.GroupBy = new(strings.Join(groups, ","))
+	if len(ways) > 0 {
+		res.GroupBy = new(strings.Join(ways, ", "))
 	}
-	switch {
-	case source == "traces" && tool.Or(a.RootSpansOnly, false):
-		res.Counted = "root spans, corrected for sampling"
-	case source == "traces":
-		res.Counted = "all matching spans, corrected for sampling"
-	}
+	res.Counted = countedRows(source, tool.Or(a.RootSpansOnly, false))
 	if source == "metrics" {
 		name := a.MetricName
 		if name == nil {
@@ -327,6 +332,21 @@ func spec(a *queryDataArgs, w tool.TimeRange) (*svcv2.QuerySpec, *dataResult, er
 	limit := int32(a.Limit)
 	spec.Limit, spec.SeriesLimit = &limit, &limit
 	return spec, res, nil
+}
+
+// countedRows says which rows a query of a source counts.
+func countedRows(source string, rootsOnly bool) string {
+	switch {
+	case source == "traces" && rootsOnly:
+		return "root spans, corrected for sampling"
+	case source == "traces":
+		return "all spans, not only entry spans, corrected for sampling"
+	case source == "logs":
+		return "records as received"
+	case source == "metrics":
+		return "data points as received"
+	}
+	return "events as received"
 }
 
 func queryBreakdown(
@@ -350,15 +370,9 @@ func queryBreakdown(
 	res.Result, res.Truncated = dataPoints{Kind: "breakdown", Data: []dataPoint{}}, out.GetTruncated()
 	var cells [][]string
 	for _, r := range out.GetData() {
-		name, line := r.GetName(), make([]string, max(len(res.groups), 1))
+		name := r.GetName()
 		if r.GetOther() {
 			name = otherGroups
-		}
-		line[0] = wording.Clip(name, 200)
-		if group := r.GetGroup(); len(group) == len(res.groups) && len(group) > 1 && !r.GetOther() {
-			for i, v := range group {
-				line[i] = wording.Clip(cmp.Or(v, "(none)"), 200)
-			}
 		}
 		p := dataPoint{Name: &name}
 		shown := ""
@@ -366,11 +380,14 @@ func queryBreakdown(
 			p.Value, shown = v[0].Value, res.shown(v[0].GetValue())
 		}
 		res.Result.Data = append(res.Result.Data, p)
-		cells = append(cells, append(line, shown))
+		cells = append(cells, append(groupCells(r, name, len(a.groups)), shown))
 	}
 	heads := []string{"all"}
-	if len(res.groups) > 0 {
-		heads = slices.Clone(res.groups)
+	if len(a.groups) > 0 {
+		heads = nil
+		for _, g := range a.groups {
+			heads = append(heads, g.key)
+		}
 	}
 	text := dataText(a, w, res, out.GetWarnings())
 	text.Blocks = []tool.Block{
@@ -384,6 +401,26 @@ func queryBreakdown(
 	text.Shown = tool.ShownOf(len(cells), out.GetTruncated(), "groups")
 	text.Next = dataNext(a, w, res)
 	return &tool.Answer{Data: res, Text: text}, nil
+}
+
+// groupCells are the values of the keys of a group, one in each column.
+func groupCells(r *svcv2.QueryRow, name string, keys int) []string {
+	if keys < 2 {
+		return []string{wording.Clip(name, 200)}
+	}
+	cells := make([]string, keys)
+	for i := range cells {
+		switch g := r.GetGroup(); {
+		case r.GetOther() && i == 0:
+			cells[i] = otherGroups
+		case r.GetOther() || i >= len(g):
+		case g[i] == "":
+			cells[i] = "(none)"
+		default:
+			cells[i] = wording.Clip(g[i], 200)
+		}
+	}
+	return cells
 }
 
 // heading names the metric with its unit. A share is printed in percent, so its numbers carry their unit themselves.
@@ -481,14 +518,11 @@ func queryTimeseries(
 }
 
 func dataText(a *queryDataArgs, w tool.TimeRange, res *dataResult, warnings []string) tool.Page {
-	text := tool.Page{Scope: append([]tool.Pair{w.Label()}, tool.Labeled("source", res.Context.Source), tool.Labeled("metric", res.Metric))}
+	text := tool.Page{Scope: append([]tool.Pair{w.Label()}, tool.Labeled("source", res.Context.Source), tool.Labeled("metric", res.Metric),
+		tool.Labeled("counted", res.Counted))}
 	if res.Context.Where != "" {
 		text.Scope = append(text.Scope, tool.Labeled("where", res.Context.Where))
 	}
-	if res.Counted != "" {
-		text.Scope = append(text.Scope, tool.Labeled("of", res.Counted))
-	}
-	text.Notes = append(text.Notes, res.mixed...)
 	text.Notes = append(text.Notes, warnings...)
 	if len(res.Decisions) > 0 {
 		text.Notes = append(text.Notes, "Defaults: "+strings.Join(res.Decisions, ", ")+".")

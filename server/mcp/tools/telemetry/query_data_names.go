@@ -2,7 +2,7 @@ package telemetry
 
 import (
 	"context"
-	"strings"
+	"slices"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/limits"
@@ -15,7 +15,7 @@ func resolveNames(ctx context.Context, s *tool.Clients, a *queryDataArgs, w tool
 	source := a.Source
 	key := a.AttributeKey
 	askName := source == "traces" && a.SpanName != nil
-	askKey := key != nil && a.AttributeScope == nil && source != "product_events" && !strings.Contains(string(tool.Or(a.GroupBy, "")), "resource_attribute")
+	askKey := key != nil && a.AttributeScope == nil && source != "product_events" && !slices.Contains(a.GroupBy, "resource_attribute")
 	if source == "metrics" && a.MetricName == nil {
 		return nil // refused later
 	}

@@ -103,13 +103,13 @@ func groupNext(a *queryDataArgs, w tool.TimeRange, res *dataResult) []tool.Sugge
 			break
 		}
 	}
-	if first == "" || res.GroupBy == nil {
+	if first == "" || len(a.groups) != 1 {
 		return nil
 	}
 	within := func(more map[string]any) map[string]any {
 		return tool.ClampWindow(a.Again(w, more, &a.Service), w, limits.SearchWindow)
 	}
-	switch source, group := res.Context.Source, *res.GroupBy; {
+	switch source, group := res.Context.Source, a.groups[0].way; {
 	case group == "service" && source != "product_events":
 		return []tool.Suggestion{
 			tool.Next("diagnose_service", within(map[string]any{"service": first}), "changes in the first group, and their causes"),
