@@ -86,6 +86,8 @@ func TestInspect(t *testing.T) {
 		{"a metric in MiB drawn in bytes", widget("bytes", "avg"), chart(inUnit("MiBy", 12, 13)), Broken, []string{flagUnit}},
 		{"a metric in percent drawn as a ratio", widget("percent", "avg"), chart(inUnit("%", 0.5, 0.6)), Broken, []string{flagUnit}},
 		{"a metric of an own unit", widget("duration_ms", "avg"), chart(inUnit("{order}", 5, 6)), Healthy, nil},
+		{"a metric in seconds drawn as a number", widget("number", "avg"), chart(inUnit("s", 0.1, 0.2)), Suspicious, []string{flagWarnings}},
+		{"a metric in seconds without a unit drawn", widget("none", "avg"), chart(inUnit("s", 0.1, 0.2)), Healthy, nil},
 		{"unit of a duration", widget("duration_s", "p95_duration"), chart(series("A", nil, 7, 80)), Broken, []string{flagUnit}},
 		{"gap", count, chart(series("A", []int{0, 1, 30}, 1, 2, 3)), Healthy, []string{flagGap}},
 		{"empty groups", widget("number", "count", "attr.k"), chart(series("(none)", nil, 1, 2)), Broken, []string{flagGrouping}},

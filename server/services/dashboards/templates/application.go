@@ -119,12 +119,18 @@ func application() []*Template {
 				if kind == "" {
 					kind = gauge
 				}
-				b.number(place{0, 0, 4, 2}, title+" (avg)", "number", "avg", metric(name, kind, "avg", f))
-				b.number(place{4, 0, 4, 2}, title+" (max)", "number", "max", metric(name, kind, "max", f))
-				b.number(place{8, 0, 4, 2}, "Data Points", "number", "sum", metric(name, kind, "count", f))
-				b.line(place{0, 2, 12, 4}, title+" Over Time", "number", metric(name, kind, "avg", f, "service.name"))
+				counted := "Data Points"
+				if kind == "histogram" || kind == "exponential_histogram" {
+					counted = "Observations" // a point of a histogram has many
+				}
+				b.number(place{0, 0, 4, 2}, title+" (avg)", unitOfData, "avg", metric(name, kind, "avg", f))
+				b.number(place{4, 0, 4, 2}, title+" (max)", unitOfData, "max", metric(name, kind, "max", f))
+				b.number(place{8, 0, 4, 2}, counted, "number", "sum", metric(name, kind, "count", f))
+				b.line(place{0, 2, 12, 4}, title+" Over Time", unitOfData, metric(name, kind, "avg", f, "service.name"))
+				average := column("value", "Average", unitOfData)
+				average.Align = new("right")
 				b.table(place{0, 6, 12, 4}, title+" By Service", query("breakdown", metric(name, kind, "avg", f, "service.name")),
-					column("name", "Service", ""), column("value", "Average", "number"))
+					column("name", "Service", ""), average)
 			},
 		},
 		{Slug: "blank", Name: "Untitled Dashboard", Category: "application"},

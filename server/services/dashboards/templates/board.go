@@ -115,6 +115,17 @@ func sql(displayType, text string) *svcv2.WidgetDataSource {
 	return &svcv2.WidgetDataSource{Kind: widget.SourceSQL, Sql: new(text), DisplayType: new(displayType)}
 }
 
+// unitOfData leaves the unit out, so that the widget shows the unit of the metric.
+const unitOfData = ""
+
+// shownUnit is the unit of a display, nil for unitOfData.
+func shownUnit(unit string) *string {
+	if unit == unitOfData {
+		return nil
+	}
+	return &unit
+}
+
 // area, line and number are the drawings that all templates share.
 func (b *board) area(p place, title, unit string, drafts ...*svcv2.QueryDraft) {
 	b.chart(p, title, unit, "area", true, drafts)
@@ -127,7 +138,7 @@ func (b *board) line(p place, title, unit string, drafts ...*svcv2.QueryDraft) {
 func (b *board) chart(p place, title, unit, kind string, stacked bool, drafts []*svcv2.QueryDraft) {
 	b.add(p, "chart", title, query("timeseries", drafts...), &svcv2.WidgetDisplay{
 		ChartId: new("query-builder-" + kind), ChartPresentation: &svcv2.ChartPresentation{Legend: new("visible")}, Stacked: new(stacked),
-		CurveType: new("monotone"), Unit: new(unit),
+		CurveType: new("monotone"), Unit: shownUnit(unit),
 	})
 }
 
@@ -139,7 +150,7 @@ func (b *board) number(p place, title, unit, aggregate string, q *svcv2.QueryDra
 			FlattenSeries: &svcv2.FlattenSeries{ValueField: "value"}, ReduceToValue: &svcv2.ReduceToValue{Field: "value", Aggregate: new(aggregate)},
 		}
 	}
-	b.add(p, "stat", title, source, &svcv2.WidgetDisplay{Unit: new(unit)})
+	b.add(p, "stat", title, source, &svcv2.WidgetDisplay{Unit: shownUnit(unit)})
 }
 
 func (b *board) sqlNumber(p place, title, unit, text string) {
