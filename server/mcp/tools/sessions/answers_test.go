@@ -17,3 +17,22 @@ func TestEcho(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// TestFailureOfEvents: of the events of a session, the request that failed leads to the trace to read.
+func TestFailureOfEvents(t *testing.T) {
+	status := func(n uint32) *uint32 { return &n }
+	for name, tc := range map[string]struct {
+		event transcriptEvent
+		want  int
+	}{
+		"a click":           {transcriptEvent{Type: "click"}, 0},
+		"a request":         {transcriptEvent{Type: "network", NetStatus: status(200)}, 0},
+		"a refused request": {transcriptEvent{Type: "network", NetStatus: status(404)}, 1},
+		"an error":          {transcriptEvent{Type: "error"}, 2},
+		"a failed request":  {transcriptEvent{Type: "network", NetStatus: status(500)}, 3},
+	} {
+		if got := tc.event.failure(); got != tc.want {
+			t.Errorf("%s: %d, want %d", name, got, tc.want)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package sessions
 import (
 	"context"
 	"maps"
+	"net/http"
 	"strings"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
@@ -312,7 +313,7 @@ func newGetSessionTranscript(s *tool.Clients) (*tool.Tool, error) {
 				Filters:    transcriptFilters{tool.NonNil(a.EventTypes), tool.Or(a.OnlyErrors, false), a.AroundTraceID},
 			}
 			var cells [][]string
-			trace := ""
+			trace, worst := "", 0
 			for _, r := range rows {
 				e := transcriptEvent{
 					wording.Clock(
@@ -331,15 +332,19 @@ func newGetSessionTranscript(s *tool.Clients) (*tool.Tool, error) {
 					r.NetDurationMs,
 				}
 				res.Events = append(res.Events, e)
-				if e.TraceID != "" && (trace == "" || e.Type == "error") {
-					trace = e.TraceID
+				if bad := e.failure(); e.TraceID != "" && (trace == "" || bad > worst) {
+					trace, worst = e.TraceID, bad
 				}
 				cells = append(cells, []string{e.Timestamp, e.Type, wording.Clip(e.what(), 240), e.TraceID})
 			}
 			text := tool.Page{Scope: []tool.Pair{tool.Labeled("Session", res.SessionID)}, Shown: p.Shown(len(rows), "events")}
 			text.Blocks = []tool.Block{tool.Table("", "No event of this session matches.", []string{"Time", "Type", "Detail", "Trace"}, cells)}
 			if trace != "" {
-				text.Next = append(text.Next, tool.Next("inspect_trace", map[string]any{"trace_id": trace}, "a trace that the session started"))
+				why := "a trace that the session started"
+				if worst > 0 {
+					why = "the trace of what failed in the session"
+				}
+				text.Next = append(text.Next, tool.Next("inspect_trace", map[string]any{"trace_id": trace}, why))
 			}
 			if p.NextOffset != nil {
 				args := map[string]any{"session_id": res.SessionID, "offset": *p.NextOffset, "limit": limit}
@@ -349,6 +354,24 @@ func newGetSessionTranscript(s *tool.Clients) (*tool.Tool, error) {
 			return &tool.Answer{Data: res, Text: text}, nil
 		}),
 	})
+}
+
+// failure ranks an event by its failure: a request that the server could not answer, an error of the page, a refused request. It is 0
+// for all others.
+func (e *transcriptEvent) failure() int {
+	status := uint32(0)
+	if e.NetStatus != nil {
+		status = *e.NetStatus
+	}
+	switch {
+	case status >= http.StatusInternalServerError:
+		return 3
+	case e.Type == "error":
+		return 2
+	case status >= http.StatusBadRequest:
+		return 1
+	}
+	return 0
 }
 
 type sessionTracesResult struct {
