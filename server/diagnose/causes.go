@@ -40,7 +40,7 @@ func (e *evidence) causes() []cause {
 	if !e.coveredBefore.thin(e.covered) {
 		list = append(list, e.dependencyCauses()...)
 		list = append(list, e.errorCauses()...)
-		list = append(list, logCauses(e.patterns, e.service)...)
+		list = append(list, logCauses(e.patterns, e.service, scaled(1, e.coveredBefore.Period, e.covered.Period))...)
 		list = append(list, e.operationCauses()...)
 	}
 	rank(list, edges(e.now))
@@ -166,16 +166,19 @@ func (e *evidence) dependencyCauses() []cause {
 	return list
 }
 
+// errorCauses finds errors that are far more frequent than before, by more than chance. The counts are corrected for sampling.
 func (e *evidence) errorCauses() []cause {
-	before := map[string]float64{}
+	before := map[string]*svcv2.ErrorEvent{}
 	for _, x := range e.errorsBefore.GetData() {
-		before[x.GetFingerprintHash()] = x.GetCount()
+		before[x.GetFingerprintHash()] = x
 	}
-	total := e.errors.GetTotals().GetOccurrences()
+	total := e.errors.GetTotals().GetEstimatedOccurrences()
 	var list []cause
 	for _, x := range e.errors.GetData() {
-		was := scaled(before[x.GetFingerprintHash()], e.coveredBefore.Period, e.covered.Period)
-		if x.GetCount() < 5 || x.GetCount() < 2*was || x.GetCount() < 0.05*total {
+		o := before[x.GetFingerprintHash()]
+		count, was := x.GetEstimatedCount(), scaled(o.GetEstimatedCount(), e.coveredBefore.Period, e.covered.Period)
+		received := scaled(o.GetCount(), e.coveredBefore.Period, e.covered.Period)
+		if x.GetCount() < 5 || count < 2*was || count < 0.05*total || x.GetCount()-received < chance(x.GetCount()+received) {
 			continue
 		}
 		list = append(
@@ -184,18 +187,18 @@ func (e *evidence) errorCauses() []cause {
 				"error",
 				e.service,
 				fmt.Sprintf(
-					"Error %s in %s: %s occurrences (%s before), first seen at %s: %s. Fingerprint %s.",
+					"Error %s in %s: %s occurrences (%s before), first seen at %s%s. Fingerprint %s.",
 					wording.Clip(wording.OneLine(x.GetErrorLabel()), 200),
 					e.service,
-					wording.Number(x.GetCount()),
+					wording.Number(math.Round(count)),
 					wording.Number(math.Round(was)),
 					wording.Clock(
 						x.GetFirstSeen().AsTime(),
 					),
-					wording.Clip(wording.OneLine(x.GetSampleMessage()), 200),
+					said(x.GetSampleMessage()),
 					x.GetFingerprintHash(),
 				),
-				1 + math.Min(growth(x.GetCount(), was), 5) + x.GetCount()/max(total, 1),
+				1 + math.Min(growth(count, was), 5) + count/max(total, 1),
 				"",
 				false,
 			},
@@ -204,25 +207,46 @@ func (e *evidence) errorCauses() []cause {
 	return list
 }
 
+// said appends the message of an error, if it has one.
+func said(message string) string {
+	if message = wording.OneLine(message); message == "" {
+		return ""
+	}
+	return ": " + strings.TrimSuffix(wording.Clip(message, 200), ".")
+}
+
+// chance is the largest rise of a count that chance explains: counts of rare events vary by about their square root.
+func chance(both float64) float64 { return 2.5 * math.Sqrt(both) }
+
 // scaled converts a count from one period to another of different length.
 func scaled(n float64, from, to Period) float64 {
 	return n * float64(to.length()) / float64(max(from.length(), 1))
 }
 
-// logCauses finds patterns that are new or far more frequent, if they make up a good part of all records.
-func logCauses(patterns *svcv2.LogPatternList, service string) []cause {
+// logCauses finds patterns that report problems and are new or far more frequent: warnings that make up a good part of all records, and
+// errors in any number above chance. The factor converts a count of the time before into one of the time now.
+func logCauses(patterns *svcv2.LogPatternList, service string, factor float64) []cause {
 	almost := ""
 	if float64(patterns.GetSampledCount()) < patterns.GetTotalCount() {
 		almost = "≈ " // the counts are estimates from a sample
 	}
 	var list []cause
 	for _, p := range patterns.GetData() {
-		now, was := p.GetEstimatedCount(), p.GetBaselineEstimatedCount()
-		severe := false
+		now, was := p.GetEstimatedCount(), factor*p.GetBaselineEstimatedCount()
+		var warnings, errors, all float64
 		for severity, n := range p.GetSeverityCounts() {
-			severe = severe || n > 0 && (severity == "WARN" || severity == "ERROR" || severity == "FATAL")
+			all += float64(n)
+			switch severity {
+			case "WARN":
+				warnings += float64(n)
+			case "ERROR", "FATAL":
+				errors += float64(n)
+			}
 		}
-		if !severe || now < 20 || !p.GetIsNew() && now < 4*was || p.GetShare() < 0.02 {
+		// A pattern of requests has a severe record here and there.
+		severe := 2*(warnings+errors) >= all && all > 0
+		many := now >= 20 && p.GetShare() >= 0.02 || 2*errors >= all && now >= 5
+		if !severe || !many || !p.GetIsNew() && now < 4*was || now-was < chance(now+was) {
 			continue
 		}
 		from := service
@@ -253,7 +277,7 @@ func logCauses(patterns *svcv2.LogPatternList, service string) []cause {
 					wording.Number(math.Round(was)),
 					wording.Clip(wording.OneLine(p.GetTemplate()), 200),
 				),
-				1 + math.Min(growth(now, was), 5)/2 + 4*p.GetShare(),
+				1 + math.Min(growth(now, was), 5)/2 + 4*p.GetShare() + errors/all,
 				"",
 				false,
 			},

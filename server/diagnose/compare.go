@@ -104,7 +104,7 @@ func (e *Engine) Compare(ctx context.Context, current, prev Period, s Scope) (*s
 	}
 	var found []cause
 	if !res.GetPreviousIsThin() {
-		found = logCauses(patterns, "")
+		found = logCauses(patterns, "", scaled(1, coveredBefore.Period, covered.Period))
 	}
 	search, cancel := before(ctx, answerTime)
 	defer cancel()

@@ -45,8 +45,13 @@ func (e *Engine) gather(
 		},
 		func() (err error) { v.now, err = e.serviceMap(ctx, current, scope); return optional(err) },
 		func() (err error) { v.before, err = e.serviceMap(ctx, prev, scope); return optional(err) },
-		func() (err error) { v.errors, err = e.errors(ctx, current, scope); return err },
-		func() (err error) { v.errorsBefore, err = e.errors(ctx, prev, scope); return err },
+		func() (err error) {
+			if v.errors, err = e.errors(ctx, current, scope, nil); err != nil || len(v.errors.GetData()) == 0 {
+				return err
+			}
+			v.errorsBefore, err = e.errors(ctx, prev, scope, v.errors.GetData())
+			return err
+		},
 		func() (err error) { v.patterns, err = e.patterns(ctx, current, scope); return optional(err) },
 		func() (err error) {
 			v.operations, err = e.operations(ctx, current, service, environment)
@@ -69,12 +74,19 @@ func (e *Engine) serviceMap(ctx context.Context, p Period, s Scope) (*svcv2.Serv
 	})
 }
 
-func (e *Engine) errors(ctx context.Context, p Period, s Scope) (*svcv2.SearchErrorEventsResponse, error) {
+// errors reads the most frequent errors of a period, or how often the given ones occurred in it.
+func (e *Engine) errors(ctx context.Context, p Period, s Scope, of []*svcv2.ErrorEvent) (*svcv2.SearchErrorEventsResponse, error) {
+	var fingerprints []string
+	for _, x := range of {
+		fingerprints = append(fingerprints, x.GetFingerprintHash())
+	}
 	return e.read.Errors.SearchErrorEvents(ctx, &svcv2.SearchErrorEventsRequest{
 		StartTime: p.start(),
 		EndTime:   p.end(),
 		Limit:     new(int32(examinedRows)),
-		Filters:   &svcv2.ErrorEventFilters{ServiceName: s.Service, DeploymentEnvironment: s.Environment},
+		Filters: &svcv2.ErrorEventFilters{
+			ServiceName: s.Service, DeploymentEnvironment: s.Environment, FingerprintHashes: fingerprints,
+		},
 	})
 }
 
