@@ -42,6 +42,7 @@ func (e *evidence) causes() []cause {
 		list = append(list, e.errorCauses()...)
 		list = append(list, logCauses(e.patterns, e.service, scaled(1, e.coveredBefore.Period, e.covered.Period))...)
 		list = append(list, e.operationCauses()...)
+		list = append(list, e.newOperationCauses()...)
 	}
 	rank(list, edges(e.now))
 	return list
@@ -317,7 +318,10 @@ func (e *evidence) operationCauses() []cause {
 				},
 			)
 		}
-		if now, old := o.GetErrorRate(), was.GetErrorRate(); now > 0.02 && now > 2*old {
+		failed := o.GetErrorRate() * o.GetSpanCount()
+		failedBefore := scaled(was.GetErrorRate()*was.GetSpanCount(), e.coveredBefore.Period, e.covered.Period)
+		byChance := failed-failedBefore < chance(failed+failedBefore)
+		if now, old := o.GetErrorRate(), was.GetErrorRate(); now > 0.02 && now > 2*old && !byChance {
 			list = append(
 				list,
 				cause{
@@ -339,6 +343,23 @@ func (e *evidence) operationCauses() []cause {
 	}
 	sort.SliceStable(list, func(i, j int) bool { return list[i].weight > list[j].weight })
 	return list[:min(len(list), 5)]
+}
+
+// newOperationCauses finds operations that the service did not have before and now spends a good part of its time in.
+func (e *evidence) newOperationCauses() []cause {
+	var list []cause
+	for _, o := range e.spans {
+		if o.count < newOperationSpans || o.before > 0 || e.spansBefore == 0 || o.share < newOperationShare {
+			continue
+		}
+		list = append(list, cause{
+			kind: "operation", service: e.service, weight: 1 + 2*o.share,
+			statement: fmt.Sprintf("New operation %s in %s: %s spans (0 before), on average %s ms, %s of the time that the service's spans take.",
+				wording.Clip(wording.OneLine(o.name), 160), e.service, wording.Number(math.Round(o.count)), wording.Number(o.average), wording.Percent(o.share)),
+		})
+	}
+	sort.SliceStable(list, func(i, j int) bool { return list[i].weight > list[j].weight })
+	return list[:min(len(list), 3)]
 }
 
 // rank puts the likeliest causes first. A failing service makes its callers fail too, so the called service comes before its

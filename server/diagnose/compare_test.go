@@ -21,6 +21,7 @@ type shop struct {
 	asked  []string
 	// parts is the number of sixtieths of the earlier period that have spans, counted from its end. 0 means all.
 	parts int
+	grows bool
 }
 
 func (s *shop) readers() Readers {
@@ -41,9 +42,20 @@ func (s *shop) QueryTimeseries(_ context.Context, req *svcv2.QueryTimeseriesRequ
 	return &svcv2.QueryTimeseriesResponse{BucketSeconds: req.GetBucketSeconds(), Series: []*svcv2.QuerySeries{series}}, nil
 }
 
-// QueryBreakdown is not read by a comparison.
-func (s *shop) QueryBreakdown(context.Context, *svcv2.QueryBreakdownRequest) (*svcv2.QueryBreakdownResponse, error) {
-	return nil, errors.New("not expected")
+// QueryBreakdown has one operation, and in a service that grows a second one that is new and takes a quarter of the time.
+func (s *shop) QueryBreakdown(_ context.Context, req *svcv2.QueryBreakdownRequest) (*svcv2.QueryBreakdownResponse, error) {
+	row := func(name string, values ...float64) *svcv2.QueryRow {
+		r := &svcv2.QueryRow{Name: name, Group: []string{name}}
+		for _, v := range values[:len(req.GetQueries())] {
+			r.Values = append(r.Values, &svcv2.QueryCell{Value: &v})
+		}
+		return r
+	}
+	out := &svcv2.QueryBreakdownResponse{Data: []*svcv2.QueryRow{row("GET /", 300, 10)}}
+	if s.grows && req.GetEndTime().AsTime().Equal(now()) {
+		out.Data = append(out.Data, row("loadVariants", 20, 50))
+	}
+	return out, nil
 }
 
 // history is the number of parts of the earlier period that have spans.
@@ -98,9 +110,9 @@ func (s *shop) SearchErrorEvents(_ context.Context, req *svcv2.SearchErrorEvents
 		return &svcv2.SearchErrorEventsResponse{}, nil
 	}
 	return &svcv2.SearchErrorEventsResponse{
-		Totals: &svcv2.ErrorEventTotals{Occurrences: 100},
+		Totals: &svcv2.ErrorEventTotals{Occurrences: 100, EstimatedOccurrences: 100},
 		Data: []*svcv2.ErrorEvent{{
-			FingerprintHash: "1", ErrorLabel: "Timeout", Count: 100, SampleMessage: "no answer", FirstSeen: timestamppb.New(now().Add(-time.Minute)),
+			FingerprintHash: "1", ErrorLabel: "Timeout", Count: 100, EstimatedCount: 100, SampleMessage: "no answer", FirstSeen: timestamppb.New(now().Add(-time.Minute)),
 		}},
 	}, nil
 }
@@ -214,6 +226,38 @@ func TestComparisonIsWeighted(t *testing.T) {
 	for _, s := range got.GetServices() {
 		if s.GetPrevious().GetThroughput() != 4 || s.GetCurrent().GetThroughput() != 2 {
 			t.Errorf("%s: %v a second before, %v now: a rate is of the time with data", s.GetName(), s.GetPrevious(), s.GetCurrent())
+		}
+	}
+}
+
+// TestNewOperations: an operation that was not there before is a cause if the service spends a good part of its time in it.
+func TestNewOperations(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		of     spanOperation
+		before float64
+		want   bool
+	}{
+		"new":                       {spanOperation{name: "a", count: 50, average: 8, share: 0.3}, 900, true},
+		"known":                     {spanOperation{name: "a", count: 50, before: 1, average: 8, share: 0.3}, 900, false},
+		"short":                     {spanOperation{name: "a", count: 50, average: 0.1, share: 0.01}, 900, false},
+		"rare":                      {spanOperation{name: "a", count: 5, average: 80, share: 0.3}, 900, false},
+		"the service is new itself": {spanOperation{name: "a", count: 50, average: 8, share: 0.3}, 0, false},
+	} {
+		got := (&evidence{service: "web", spans: []spanOperation{tc.of}, spansBefore: tc.before}).newOperationCauses()
+		if (len(got) > 0) != tc.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	list, before, err := (&Engine{read: (&shop{grows: true}).readers()}).spanOperations(
+		t.Context(), Scope{}, Period{now().Add(-time.Hour), now()}, Period{now().Add(-2 * time.Hour), now().Add(-time.Hour)},
+	)
+	if err != nil || before != 300 || len(list) != 2 {
+		t.Fatalf("%v %v %v", list, before, err)
+	}
+	for _, o := range list {
+		if isNew := o.name == "loadVariants"; isNew != (o.before == 0) || isNew && o.share != 0.25 {
+			t.Errorf("%+v", o)
 		}
 	}
 }

@@ -24,6 +24,10 @@ type evidence struct {
 	patterns     *svcv2.LogPatternList
 	operations   []*svcv2.ServiceOperationDetail
 	opsBefore    []*svcv2.ServiceOperationDetail
+	// spans are the operations of all spans of the service, the busiest first. spansBefore is the number of its spans in the earlier
+	// period.
+	spans       []spanOperation
+	spansBefore float64
 }
 
 // gather reads the evidence.
@@ -60,6 +64,10 @@ func (e *Engine) gather(
 		func() (err error) {
 			v.opsBefore, err = e.operations(ctx, prev, service, environment)
 			return optional(err)
+		},
+		func() (err error) {
+			v.spans, v.spansBefore, err = e.spanOperations(ctx, scope, current, prev)
+			return err
 		},
 	)
 	return v, err
