@@ -295,7 +295,7 @@ func askQuestions(t *testing.T, p *testkit.Process, tools map[string]map[string]
 			}})
 			i.finds(`[1-9]\d* healthy, 0 suspicious, 0 broken`)
 			i.call("inspect_chart_data", map[string]any{
-				"dashboard_id": i.finds(`Dashboard: (dash_\w+)`)[0], "widget_id": i.finds(`\| ([\w-]+) \| Data Points \|`)[0],
+				"dashboard_id": i.finds(`Dashboard: (dash_\w+)`)[0], "widget_id": i.finds(`\| ([\w-]+) \| Observations \|`)[0],
 			})
 			// The widget counts the observations of a histogram.
 			i.figure("observations", i.finds(`\| A \| ok \| \d+ \| 1 \| ([\d.]+) \|`)[0],
