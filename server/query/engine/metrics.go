@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/nearest"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
@@ -27,7 +29,7 @@ func (e *Engine) typed(ctx context.Context, org principal.OrgID, r *query.Reques
 		if !untyped(*q) {
 			continue
 		}
-		kinds, err := e.metricKinds(ctx, org, r.Window, &q.Spec)
+		kinds, err := e.metricKinds(ctx, org, r.Window, q.Metric.Name, q.Filter.Service())
 		if err != nil {
 			return nil, err
 		}
@@ -63,14 +65,14 @@ func (e *Engine) checkMetrics(ctx context.Context, org principal.OrgID, r *query
 		if q.Source != query.Metrics {
 			continue
 		}
-		kinds, err := e.metricKinds(ctx, org, r.Window, q)
+		kinds, err := e.metricKinds(ctx, org, r.Window, q.Metric.Name, q.Filter.Service())
 		if err != nil {
 			return nil, nil, err
 		}
 		at := slices.IndexFunc(kinds, func(k reads.MetricKindRow) bool { return k.MetricType == q.Metric.Type })
 		switch {
 		case len(kinds) == 0:
-			warnings = append(warnings, e.unknownMetric(ctx, org, r.Window, q.Metric.Name))
+			warnings = append(warnings, e.unknownMetric(ctx, org, r.Window, q))
 			continue
 		case at < 0:
 			warnings = append(
@@ -117,9 +119,14 @@ func (e *Engine) checkMetrics(ctx context.Context, org principal.OrgID, r *query
 	return warnings, units, nil
 }
 
-// unknownMetric warns about a metric without data points in a window, with the names that were probably meant.
-func (e *Engine) unknownMetric(ctx context.Context, org principal.OrgID, w query.Window, name string) string {
+// unknownMetric warns about a metric without data points in a window. It names the time that has some, or else the names that were
+// probably meant.
+func (e *Engine) unknownMetric(ctx context.Context, org principal.OrgID, w query.Window, q *query.Spec) string {
+	name := q.Metric.Name
 	text := fmt.Sprintf("No data points of the metric %q were received in this window", name)
+	if at := e.MetricElsewhere(ctx, org, w, name, q.Filter.Service()); at != "" {
+		return text + ". " + at
+	}
 	known, err := e.names(ctx, org, reads.NamedMetric, w)
 	near := nearest.Few(name, known, nearNames)
 	switch {
@@ -130,13 +137,41 @@ func (e *Engine) unknownMetric(ctx context.Context, org principal.OrgID, w query
 	}
 }
 
-func (e *Engine) metricKinds(ctx context.Context, org principal.OrgID, w query.Window, q *query.Spec) ([]reads.MetricKindRow, error) {
+// MetricElsewhere is a sentence about the data of a metric before and after a window, with a window to read instead. It is empty if
+// the metric has no such data.
+func (e *Engine) MetricElsewhere(ctx context.Context, org principal.OrgID, w query.Window, name string, service *string) string {
+	wide := query.Window{Start: w.Start.Add(-limits.MetricWindow), End: w.End.Add(limits.MetricWindow)}
+	kinds, err := e.metricKinds(ctx, org, wide, name, service)
+	if err != nil || len(kinds) == 0 {
+		return ""
+	}
+	first, last := kinds[0].First, kinds[0].Last
+	for _, k := range kinds[1:] {
+		if k.First.Before(first) {
+			first = k.First
+		}
+		if k.Last.After(last) {
+			last = k.Last
+		}
+	}
+	end := last.Truncate(time.Second).Add(time.Second)
+	start := end.Add(-w.Length())
+	if start.Before(first) {
+		start = first.Truncate(time.Second)
+	}
+	clock := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+	return fmt.Sprintf("It has data from %s to %s: give start_time=%s and end_time=%s.", clock(first), clock(last), clock(start), clock(end))
+}
+
+func (e *Engine) metricKinds(
+	ctx context.Context, org principal.OrgID, w query.Window, name string, service *string,
+) ([]reads.MetricKindRow, error) {
 	release, err := e.slots.Acquire(ctx, org)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	return read.All[reads.MetricKindRow](ctx, e.warehouse, org, reads.MetricKinds(w, q.Metric.Name, q.Filter.Service()))
+	return read.All[reads.MetricKindRow](ctx, e.warehouse, org, reads.MetricKinds(w, name, service))
 }
 
 // unsentExtremes warns about the max or min of histograms whose senders do not report it.

@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
@@ -109,5 +111,31 @@ func TestUnitsAndTypesOfMetrics(t *testing.T) {
 	const want = `queries[0].metric.type: is required for "twice", which was received as gauge and sum in this window`
 	if err == nil || err.Error() != want {
 		t.Errorf("a metric of two types without a type: %v, want %s", err, want)
+	}
+}
+
+// TestMetricOutsideOfTheWindow: the warning about a metric that is silent in the window has a window to read instead.
+func TestMetricOutsideOfTheWindow(t *testing.T) {
+	w := warehousetest.Shared(t)
+	const org = "org_metric_elsewhere"
+	window := few(t, w, org)
+	first, last := window.Start.Add(-50*time.Hour), window.Start.Add(-20*time.Hour)
+	if err := w.InsertRows(t.Context(), "metric_catalog", []string{
+		"OrgId", "Hour", "MetricName", "MetricType", "ServiceName", "DataPointCount", "FirstSeen", "LastSeen",
+	}, [][]any{
+		{org, first.Truncate(time.Hour), "cart.size", "gauge", "stock", uint64(3), first, first},
+		{org, last.Truncate(time.Hour), "cart.size", "gauge", "stock", uint64(3), last, last},
+	}, ""); err != nil {
+		t.Fatal(err)
+	}
+	clock := func(at time.Time) string { return at.UTC().Format(time.RFC3339) }
+	end := last.Truncate(time.Second).Add(time.Second)
+	want := fmt.Sprintf(`No data points of the metric "cart.size" were received in this window. `+
+		"It has data from %s to %s: give start_time=%s and end_time=%s.", clock(first), clock(last), clock(end.Add(-window.Length())), clock(end))
+	r := &query.Request{Window: window, Queries: []query.Query{parse(t, "A", "avg|metrics||")}}
+	r.Queries[0].Metric = query.Metric{Name: "cart.size"}
+	got, err := New(Config{Warehouse: w}).Total(t.Context(), org, r)
+	if err != nil || strings.Join(got.Warnings, "; ") != want {
+		t.Errorf("%q, %v, want %q", got.Warnings, err, want)
 	}
 }

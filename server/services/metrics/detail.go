@@ -30,7 +30,11 @@ func (s *Service) GetMetric(ctx context.Context, req *svcv2.GetMetricRequest) (*
 		return nil, err
 	}
 	if len(kinds) == 0 {
-		return nil, apierr.New(apierr.MetricNotFound, "No data points of this metric were received in the window.", apierr.Param("name"))
+		text := "No data points of this metric were received in the window."
+		if at := s.engine.MetricElsewhere(ctx, org, window, req.GetName(), req.ServiceName); at != "" {
+			text += " " + at
+		}
+		return nil, apierr.New(apierr.MetricNotFound, text, apierr.Param("name"))
 	}
 	res := &svcv2.MetricDetail{Object: "metric_detail", Name: req.GetName()}
 	for _, k := range kinds {

@@ -233,7 +233,13 @@ func TestQueryMetrics(t *testing.T) {
 		t.Errorf("%v", d)
 	}
 	var e *apierr.Error
-	if _, err = s.GetMetric(ctx, &svcv2.GetMetricRequest{Name: "http.requests", StartTime: timestamppb.New(start), EndTime: timestamppb.New(start.Add(time.Hour))}); !errors.As(err, &e) || e.Tag != apierr.MetricNotFound {
+	if _, err = s.GetMetric(ctx, &svcv2.GetMetricRequest{Name: "http.requests", StartTime: timestamppb.New(start), EndTime: timestamppb.New(start.Add(time.Hour))}); !errors.As(err, &e) || e.Tag != apierr.MetricNotFound ||
+		strings.Contains(e.Message, "It has data from ") {
 		t.Errorf("another organization: %v", err)
+	}
+	if _, err = s.GetMetric(mine, &svcv2.GetMetricRequest{
+		Name: "http.requests", StartTime: timestamppb.New(start.Add(-3 * time.Hour)), EndTime: timestamppb.New(start.Add(-2 * time.Hour)),
+	}); !errors.As(err, &e) || e.Tag != apierr.MetricNotFound || !strings.Contains(e.Message, "It has data from "+start.Format("2006-01-02")) {
+		t.Errorf("before its first data: %v", err)
 	}
 }
