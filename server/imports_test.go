@@ -92,6 +92,7 @@ var sameLevel = map[[2]string]string{
 	{"server/oauth", "server/auth"}:          "OAuth tokens and sessions share their hashing",
 	{"server/ingest", "server/auth"}:         "the ingest endpoints ask for the credentials of ingest keys and connectors",
 	{"server/requestid", "server/principal"}: "the place that a request came from is part of its caller",
+	{"server/requestid", "server/limits"}:    "the length of a request id is a limit",
 	{"ent", "gen"}:                           "the choices of a field are those of the contract",
 	{"server/apierr", "gen"}:                 "the tags are an enum of the contract",
 	{"server/contract", "gen"}:               "the options of the contract are generated messages",

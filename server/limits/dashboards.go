@@ -22,6 +22,8 @@ const (
 	DashboardName     = 200
 	DashboardText     = 10_000
 	DashboardMarkdown = 100_000
+	// TemplateValue is the length in bytes of a value that a user gives for a parameter of a template.
+	TemplateValue = 200
 	// VariableValue is the length of a value that a reader gives a variable.
 	VariableValue   = 1024
 	DefaultListRows = 50
@@ -48,6 +50,7 @@ func dashboards() []Limit {
 		size("DashboardName", DashboardName, "Names and titles on a dashboard have at most %s."),
 		size("DashboardText", DashboardText, "Descriptions and filters on a dashboard have at most %s."),
 		size("DashboardMarkdown", DashboardMarkdown, "The Markdown of a widget has at most %s."),
+		size("TemplateValue", TemplateValue, "A value for a parameter of a template has at most %s."),
 		characters("VariableValue", VariableValue, "A value of a variable has at most %s."),
 		count("DefaultListRows", DefaultListRows, "A list on a dashboard has %s rows when it does not say how many."),
 		count("ListRows", ListRows, "A list on a dashboard has at most %s rows."),

@@ -6,6 +6,8 @@ import "time"
 const (
 	IngestBody         = 20 << 20
 	IngestDecompressed = 128 << 20
+	// JSONDepth is for objects and arrays of a JSON body, in known and in ignored fields.
+	JSONDepth = 1000
 	// IngestColumns bounds the size of the rows that one request becomes.
 	IngestColumns = 256 << 20
 	// Recording bounds a chunk of a session's recording after decompression.
@@ -42,6 +44,7 @@ func ingest() []Limit {
 	return []Limit{
 		size("IngestBody", IngestBody, "An ingest request over HTTP is at most %s as sent.").set("ingest-max-body-bytes"),
 		size("IngestDecompressed", IngestDecompressed, "An ingest request is at most %s after decompression.").set("ingest-max-decompressed-bytes"),
+		count("JSONDepth", JSONDepth, "The JSON of an ingest request is nested at most %s levels deep."),
 		size("IngestColumns", IngestColumns, "The rows of an ingest request take at most %s."),
 		size("Recording", Recording, "A chunk of a session's recording is at most %s after decompression."),
 		count("IngestRequests", IngestRequests, "An organization may have %s ingest requests in progress with its public keys, and as many with its other keys."),

@@ -88,6 +88,7 @@ func Table() []Group {
 		{"Queries", queries()},
 		{"Dashboards", dashboards()},
 		{"SQL", sql()},
+		{"Tools of assistants", tools()},
 		{"Settings of an organization", settings()},
 		{"Start and stop of a server", startStop()},
 	}

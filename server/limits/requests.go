@@ -31,6 +31,8 @@ const (
 
 	// IdempotencyKey is the length of an Idempotency-Key, which is ASCII.
 	IdempotencyKey = 255
+	// RequestID is the length of an X-Request-Id that a caller gives, which is ASCII.
+	RequestID = 128
 
 	DefaultPage = 20
 	LargestPage = 100
@@ -62,6 +64,7 @@ func requests() []Limit {
 		size("AnswerTrace", AnswerTrace, "A trace is cut when its spans take %s."),
 		size("ReadResult", ReadResult, "The result of a read of telemetry is at most %s."),
 		characters("IdempotencyKey", IdempotencyKey, "An `Idempotency-Key` has at most %s."),
+		characters("RequestID", RequestID, "An `X-Request-Id` has at most %s. The server replaces a longer one."),
 		count("DefaultPage", DefaultPage, "A page of a list has %s items when a request does not say how many."),
 		count("LargestPage", LargestPage, "A page of a list has at most %s items."),
 		lasts("ReadTime", ReadTime, "A read of telemetry takes at most %s."),

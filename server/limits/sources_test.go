@@ -185,9 +185,59 @@ func TestUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	note(rules)
+	for name := range tagged(t) {
+		used[name] = true
+	}
 	for _, name := range constants(t) {
 		if !used[name] {
 			t.Errorf("nothing outside this package uses %s", name)
 		}
+	}
+}
+
+var inBraces = regexp.MustCompile(`\{([A-Z][A-Za-z]*)\}`)
+
+// tagged returns the limits that struct tags of MCP tools name, as in clamp:"1..{ToolRows}".
+func tagged(t *testing.T) map[string]bool {
+	t.Helper()
+	found := map[string]bool{}
+	sources(t, func(path string, f *ast.File) {
+		if !strings.HasPrefix(path, "mcp/") {
+			return
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			if field, ok := n.(*ast.Field); ok && field.Tag != nil {
+				for _, m := range inBraces.FindAllStringSubmatch(field.Tag.Value, -1) {
+					found[m[1]] = true
+				}
+			}
+			return true
+		})
+	})
+	return found
+}
+
+// TestTags checks that the arguments of MCP tools take their upper bounds, and the windows in their descriptions, from the table.
+func TestTags(t *testing.T) {
+	literal := regexp.MustCompile(`(?:clamp|range):"[^"]*\.\.[0-9]|default now-[0-9]`)
+	bounds := 0
+	sources(t, func(path string, f *ast.File) {
+		if !strings.HasPrefix(path, "mcp/") {
+			return
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			field, ok := n.(*ast.Field)
+			if !ok || field.Tag == nil {
+				return true
+			}
+			bounds += strings.Count(field.Tag.Value, "..{")
+			if literal.MatchString(field.Tag.Value) {
+				t.Errorf("%s: the tag %s has a bound that is not in the table; write {Name} of a limit", path, field.Tag.Value)
+			}
+			return true
+		})
+	})
+	if bounds < 15 {
+		t.Errorf("%d bounds were found", bounds)
 	}
 }

@@ -4,7 +4,15 @@ import "time"
 
 // Bounds of a SQL statement. The analysis in the engine has no time limit, so the length of the text is bounded.
 const (
-	SQLText        = 32 << 10
+	SQLText = 32 << 10
+	// SQLNodes, SQLDepth and SQLSelects bound the parsed statement. SQLExpansion bounds the SELECTs after every reference to a common table
+	// expression was replaced by its body, as the engine does.
+	SQLNodes     = 5000
+	SQLDepth     = 200
+	SQLSelects   = 100
+	SQLExpansion = 300
+	// SQLName is the length of a quoted name in bytes.
+	SQLName        = 256
 	SQLTime        = 10 * time.Second
 	SQLMemory      = 1 << 30
 	SQLRowsRead    = 500_000_000
@@ -27,6 +35,12 @@ const (
 func sql() []Limit {
 	return []Limit{
 		size("SQLText", SQLText, "A SQL statement has at most %s."),
+		count("SQLNodes", SQLNodes, "A SQL statement has at most %s parts, such as names, literals and calls."),
+		count("SQLDepth", SQLDepth, "The parts of a SQL statement are nested at most %s levels deep."),
+		count("SQLSelects", SQLSelects, "A SQL statement has at most %s SELECTs."),
+		count("SQLExpansion", SQLExpansion,
+			"A SQL statement has at most %s SELECTs after the references to common table expressions are replaced by their bodies."),
+		size("SQLName", SQLName, "A quoted name in a SQL statement has at most %s."),
 		lasts("SQLTime", SQLTime, "A SQL statement takes at most %s."),
 		size("SQLMemory", SQLMemory, "A SQL statement takes at most %s of the engine's memory."),
 		count("SQLRowsRead", SQLRowsRead, "A SQL statement reads at most %s rows."),

@@ -42,9 +42,10 @@ const (
 	// data, nothing counts as new or as changed.
 	ThinBaseline = 10
 	// DefaultToolWindow is the window of an MCP tool when a call does not say when it starts. DefaultProductToolWindow is that of the
-	// tools about product events.
+	// tools about product events, DefaultAgentToolWindow that of the tools about agents.
 	DefaultToolWindow        = 6 * time.Hour
 	DefaultProductToolWindow = 7 * Day
+	DefaultAgentToolWindow   = 24 * time.Hour
 	// AgentIdleGap is the longest pause between two turns that counts as work of the agent. In a longer one, it waited for a person
 	// or a queue.
 	AgentIdleGap = 5 * time.Second
@@ -80,6 +81,11 @@ func windows() []Limit {
 			"DefaultProductToolWindow",
 			DefaultProductToolWindow,
 			"An MCP tool about product events reads %s when a call does not say when the window starts.",
+		),
+		lasts(
+			"DefaultAgentToolWindow",
+			DefaultAgentToolWindow,
+			"An MCP tool about agents reads %s when a call does not say when the window starts.",
 		),
 		lasts("AgentIdleGap", AgentIdleGap, "A pause of more than %s between turns of an agent is a gap."),
 	}

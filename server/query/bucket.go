@@ -9,8 +9,8 @@ import (
 	"github.com/svc-observability/svc/server/limits"
 )
 
-// bucketLadder lists the lengths that AutoBucket picks from.
-func bucketLadder() []time.Duration {
+// Ladder lists the lengths of buckets from which a read picks one if its caller gives none.
+func Ladder() []time.Duration {
 	return []time.Duration{
 		time.Minute, 2 * time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour, 4 * time.Hour, limits.Day,
 	}
@@ -20,7 +20,7 @@ func bucketLadder() []time.Duration {
 func AutoBucket(w Window, about int) time.Duration {
 	const fewest = 6
 	length := w.Length()
-	ladder := bucketLadder()
+	ladder := Ladder()
 	best := ladder[0]
 	distance := func(step time.Duration) float64 {
 		if length/step >= limits.Buckets-1 { // Buckets would refuse more
@@ -38,6 +38,19 @@ func AutoBucket(w Window, about int) time.Duration {
 		}
 	}
 	return best
+}
+
+// GivenBucket is the length of buckets that a caller gives. It refuses a length of which the window holds too many.
+func GivenBucket(w Window, seconds int32) (time.Duration, error) {
+	bucket := time.Duration(seconds) * time.Second
+	if w.Length()/bucket > limits.Buckets {
+		return 0, apierr.New(
+			apierr.TelemetryBucketCountTooLarge,
+			fmt.Sprintf("The window has more than %d buckets of %d seconds. Give a larger bucket_seconds, or a shorter window.", limits.Buckets, seconds),
+			apierr.Param("bucket_seconds"),
+		)
+	}
+	return bucket, nil
 }
 
 // AboutBuckets is the number of buckets for a request without a length.

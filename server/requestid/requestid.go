@@ -6,12 +6,12 @@ import (
 	"context"
 	"crypto/rand"
 	"net/http"
+
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // Header carries the id. A request may have it; every answer has it.
 const Header = "X-Request-Id"
-
-const maxLength = 128
 
 type key struct{}
 
@@ -48,7 +48,7 @@ func Choose(sent string) string {
 
 // wellFormed keeps line breaks and control characters out of logs and headers.
 func wellFormed(id string) bool {
-	if id == "" || len(id) > maxLength {
+	if id == "" || len(id) > limits.RequestID {
 		return false
 	}
 	for i := range len(id) {

@@ -31,7 +31,8 @@ import (
 
 // Defaults of Config.
 const (
-	DefaultTimeout = 31 * time.Second
+	// DefaultTimeout leaves a second for the answer to a read that takes its whole time.
+	DefaultTimeout = limits.ReadTime + time.Second
 )
 
 // Config holds the dependencies of a chain.

@@ -5,14 +5,16 @@ import (
 	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // logAttributes is the number of the attributes field of a LogRecord.
 const logAttributes = 6
 
-// maxAttributes bounds the attributes of a line, so that a line cannot become many times its size. It is far above the limit of a
+// maxAttributes bounds the attributes of a line, so that a line cannot become many times its size. It is twice the limit of a
 // log record. The walk therefore still sees the surplus attributes and reports them, as for any other record.
-const maxAttributes = 2048
+const maxAttributes = 2 * limits.ItemAttributes
 
 // appendFields appends the fields of a line that are attributes themselves.
 func (c *converter) appendFields(b, line []byte) []byte {

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // FromJSON turns an OTLP JSON request into the protobuf wire format that Walk reads. Errors are of type *Error; their path uses
@@ -39,11 +41,10 @@ func FromJSON(signal Signal, body []byte) ([]byte, error) {
 }
 
 const (
-	// maxJSONNesting bounds the nesting of objects and arrays, in known and in ignored fields.
-	maxJSONNesting = 1000
+	maxJSONNesting = limits.JSONDepth
 	// maxJSONWire bounds the wire format, which can be larger than the JSON body: a number of one digit takes nine bytes on the
 	// wire.
-	maxJSONWire = 128 << 20
+	maxJSONWire = limits.IngestDecompressed
 )
 
 // jsonParser reads JSON and writes protobuf as it goes. The first error stops it. Enclosing levels add their part of the path to

@@ -83,10 +83,10 @@ func (p *param) shape(name string) error {
 // paramsOf reads the parameters from a struct. A field's name gives the parameter's name: MinDurationMs is min_duration_ms. A
 // field that is a pointer or a list stays empty if the call does not give it. These tags say more:
 //
-//	doc       the description; {SearchWindow} in it stands for the value of the limit with that name
+//	doc       the description; {SearchWindow} in it stands for the value of the limit with that name, now-{SearchWindow} for now-7d
 //	required  "true" when the call must give it
-//	default   the value when the call does not give it
-//	range     the bounds of a number, as 1..200 or 0..
+//	default   the value when the call does not give it, or {DefaultFunnelWindow}: the number of that limit, in seconds if it is a time
+//	range     the bounds of a number, as 1..{ToolRows} or 0..
 //	clamp     bounds, too; a number outside of them is moved to the nearest bound. Empty means the bounds of the field in of
 //	of        a field of the contract, as QueryMetric.type. The parameter has its values, its bounds, or its longest length
 //	except    values of that field that the parameter does not have, with commas
@@ -222,23 +222,48 @@ func (p *param) contract(tag reflect.StructTag) error {
 	return nil
 }
 
-var limitName = regexp.MustCompile(`\{[A-Z][A-Za-z]*\}`)
+var limitName = regexp.MustCompile(`(?:now-)?\{[A-Z][A-Za-z]*\}`)
 
 // withLimits puts the values of limits into a description.
 func withLimits(text string) (string, error) {
 	var unknown error
 	text = limitName.ReplaceAllStringFunc(text, func(name string) string {
-		for _, g := range limits.Table() {
-			for _, l := range g.Limits {
-				if "{"+l.Name+"}" == name {
-					return l.Text()
-				}
-			}
+		braced, ago := strings.CutPrefix(name, "now-")
+		l, err := limitOf(braced)
+		switch {
+		case err != nil:
+			unknown = err
+			return name
+		case ago:
+			return "now-" + Short(time.Duration(l.Value))
 		}
-		unknown = fmt.Errorf("there is no limit %s", name)
-		return name
+		return l.Text()
 	})
 	return text, unknown
+}
+
+// limitOf returns the limit whose name stands in braces.
+func limitOf(braced string) (limits.Limit, error) {
+	for _, g := range limits.Table() {
+		for _, l := range g.Limits {
+			if "{"+l.Name+"}" == braced {
+				return l, nil
+			}
+		}
+	}
+	return limits.Limit{}, fmt.Errorf("there is no limit %s", braced)
+}
+
+// numberOf reads a number of a tag: its digits, or the name of a limit in braces. A time is in seconds.
+func numberOf(text string) (float64, error) {
+	if !strings.HasPrefix(text, "{") {
+		return strconv.ParseFloat(text, 64)
+	}
+	l, err := limitOf(text)
+	if l.Unit == limits.Duration {
+		return time.Duration(l.Value).Seconds(), err
+	}
+	return float64(l.Value), err
 }
 
 // bounds reads the tags range and clamp.
@@ -261,7 +286,7 @@ func (p *param) bounds(tag reflect.StructTag) error {
 		if text == "" {
 			continue
 		}
-		v, err := strconv.ParseFloat(text, 64)
+		v, err := numberOf(text)
 		if err != nil {
 			return fmt.Errorf("range: %w", err)
 		}
@@ -280,7 +305,7 @@ func (p *param) defaults(tag reflect.StructTag) (err error) {
 	case kindInteger:
 		p.fallback, err = strconv.Atoi(text)
 	case kindNumber:
-		p.fallback, err = strconv.ParseFloat(text, 64)
+		p.fallback, err = numberOf(text)
 	case kindFlag:
 		p.fallback, err = strconv.ParseBool(text)
 	default:

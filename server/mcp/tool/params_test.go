@@ -66,6 +66,9 @@ func TestTagsThatNothingHoldsAreRefused(t *testing.T) {
 		"no limit": reflect.TypeFor[struct {
 			A string `doc:"{Nothing}"`
 		}](),
+		"no limit of that name": reflect.TypeFor[struct {
+			A int `clamp:"1..{Nothing}"`
+		}](),
 		"has no bound": reflect.TypeFor[struct {
 			A int `clamp:""`
 		}](),

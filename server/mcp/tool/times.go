@@ -91,7 +91,7 @@ type TimeRange struct {
 // Window holds the arguments for a time range. Without start_time it has limits.DefaultToolWindow.
 type Window struct {
 	Call
-	StartTime *time.Time `doc:"RFC 3339 or now-1h; default now-6h"`
+	StartTime *time.Time `doc:"RFC 3339 or now-1h; default now-{DefaultToolWindow}"`
 	EndTime   *time.Time `doc:"default now"`
 }
 

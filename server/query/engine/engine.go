@@ -34,9 +34,6 @@ type Config struct {
 
 const defaultPerOrganization = 4
 
-// TimeLimit is how long a request may take, waiting included.
-const TimeLimit = 30 * time.Second
-
 // Engine is safe for concurrent use.
 type Engine struct {
 	warehouse read.Warehouse
@@ -174,7 +171,7 @@ func (e *Engine) others(
 	keys []string,
 	groups map[string][]string,
 ) error {
-	ctx, cancel := context.WithTimeout(ctx, TimeLimit)
+	ctx, cancel := context.WithTimeout(ctx, limits.ReadTime)
 	defer cancel()
 	g, gctx := errgroup.WithContext(ctx)
 	for i := range r.Queries {
@@ -211,7 +208,7 @@ func (e *Engine) others(
 func (e *Engine) run(
 	ctx context.Context, org principal.OrgID, r *query.Request, shift time.Duration, plan func(*query.Spec, query.Window) (query.Plan, error),
 ) (now, before []answer, warnings []string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, TimeLimit)
+	ctx, cancel := context.WithTimeout(ctx, limits.ReadTime)
 	defer cancel()
 	windows := []query.Window{r.Window}
 	if r.Comparison.Previous {

@@ -17,9 +17,6 @@ import (
 	"github.com/svc-observability/svc/server/query/reads"
 )
 
-// maxBuckets is the highest number of buckets in a window.
-const maxBuckets = limits.Buckets
-
 // GetService reads one service, with the figures of the list.
 func (s *Service) GetService(ctx context.Context, req *svcv2.GetServiceRequest) (*svcv2.Service, error) {
 	org, err := read.Org(ctx)
@@ -91,27 +88,16 @@ const wantedBuckets = 40
 
 // bucketLength is the length that the caller wants. Without one it is the step of the ladder that comes nearest to wantedBuckets.
 func bucketLength(w query.Window, seconds *int32) (time.Duration, error) {
-	length := w.Length()
 	if seconds != nil {
-		bucket := time.Duration(*seconds) * time.Second
 		if *seconds < 60 || *seconds%60 != 0 {
 			return 0, apierr.New(apierr.ParameterInvalid, fmt.Sprintf("bucket_seconds must be a multiple of 60, not %d.", *seconds),
 				apierr.Param("bucket_seconds"))
 		}
-		if length/bucket > maxBuckets {
-			return 0, apierr.New(apierr.TelemetryBucketCountTooLarge,
-				fmt.Sprintf("The window has more than %d buckets of %d seconds. Give a larger bucket_seconds, or a shorter window.", maxBuckets,
-					*seconds),
-				apierr.Param("bucket_seconds"))
-		}
-		return bucket, nil
+		return query.GivenBucket(w, *seconds)
 	}
 	best, distance := time.Minute, math.Inf(1)
-	for _, step := range []time.Duration{
-		time.Minute, 2 * time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour, 4 * time.Hour, 24 * time.Hour,
-		7 * 24 * time.Hour,
-	} {
-		if d := math.Abs(math.Log(float64(length) / float64(step) / wantedBuckets)); d < distance {
+	for _, step := range append(query.Ladder(), 7*limits.Day) { // a window can be a year
+		if d := math.Abs(math.Log(float64(w.Length()) / float64(step) / wantedBuckets)); d < distance {
 			best, distance = step, d
 		}
 	}

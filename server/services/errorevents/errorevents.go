@@ -3,7 +3,6 @@ package errorevents
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -23,7 +22,6 @@ const (
 	maxWindow = limits.ErrorWindow
 	// lookBack is the time in which the last occurrence is searched if the caller gives no window.
 	lookBack       = limits.ErrorLookBack
-	maxBuckets     = limits.Buckets
 	defaultSamples = 5
 	maxSamples     = limits.ErrorSamples
 	maxRelated     = 10
@@ -192,25 +190,15 @@ func notFound() error {
 
 // bucketLength is the length that the caller wants. Without one it is the shortest step that gives at most 48 buckets.
 func bucketLength(w query.Window, seconds *int32) (time.Duration, error) {
-	length := w.Length()
 	if seconds != nil {
 		if *seconds < 60 || *seconds > 86400 {
 			return 0, apierr.New(apierr.ParameterInvalid, "bucket_seconds must be a whole number from 60 to 86400.", apierr.Param("bucket_seconds"))
 		}
-		bucket := time.Duration(*seconds) * time.Second
-		if length/bucket > maxBuckets {
-			return 0, apierr.New(apierr.TelemetryBucketCountTooLarge,
-				fmt.Sprintf("The window has more than %d buckets of %d seconds. Give a larger bucket_seconds, or a shorter window.", maxBuckets,
-					*seconds),
-				apierr.Param("bucket_seconds"))
-		}
-		return bucket, nil
+		return query.GivenBucket(w, *seconds)
 	}
-	steps := []time.Duration{
-		time.Minute, 2 * time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour, 4 * time.Hour, 24 * time.Hour,
-	}
+	steps := query.Ladder()
 	for _, step := range steps {
-		if length/step <= 48 {
+		if w.Length()/step <= 48 {
 			return step, nil
 		}
 	}

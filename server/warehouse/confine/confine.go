@@ -47,12 +47,10 @@ func refuse(code Code, format string, args ...any) *Refusal {
 // Limits of a statement. The engine's time limit does not bound its analysis of a statement, so these limits bound the size.
 const (
 	// MaxLength is the maximum length of a statement in bytes.
-	MaxLength = limits.SQLText
-	maxNodes  = 5000
-	maxDepth  = 200
-	// maxSubqueries bounds the SELECTs of a statement. maxExpansion bounds the SELECTs after every reference to a common table
-	// expression was replaced by its body, as the engine does.
-	maxSubqueries = 100
-	maxExpansion  = 300
-	maxQuoted     = 256
+	MaxLength     = limits.SQLText
+	maxNodes      = limits.SQLNodes
+	maxDepth      = limits.SQLDepth
+	maxSubqueries = limits.SQLSelects
+	maxExpansion  = limits.SQLExpansion
+	maxQuoted     = limits.SQLName
 )

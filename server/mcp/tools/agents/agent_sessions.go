@@ -43,16 +43,16 @@ type agentSessionRow struct {
 	Cost           float64  `json:"cost"`
 }
 
-// dayWindow holds the arguments for a time range. The default is the last 24 hours.
+// dayWindow holds the arguments for a time range. Without start_time it has limits.DefaultAgentToolWindow.
 type dayWindow struct {
 	tool.Call
-	StartTime *time.Time `doc:"default now-24h"`
+	StartTime *time.Time `doc:"default now-{DefaultAgentToolWindow}"`
 	EndTime   *time.Time
 }
 
 // Range is the time range of a call.
 func (w *dayWindow) Range(longest time.Duration) (tool.TimeRange, error) {
-	return w.Between(w.StartTime, w.EndTime, 24*time.Hour, longest)
+	return w.Between(w.StartTime, w.EndTime, limits.DefaultAgentToolWindow, longest)
 }
 
 // narrowed holds the arguments that narrow the tools for agents to a model, a service or an environment.

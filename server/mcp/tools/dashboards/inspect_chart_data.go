@@ -71,7 +71,7 @@ func newInspectChartData(s *tool.Clients) (*tool.Tool, error) {
 		Description: "Read the data of a widget, query by query, and report problems: no data, a missing metric, a unit or scale that does not fit, gaps, too many series.",
 		Run: tool.With(func(ctx context.Context, a *inspectChartDataArgs) (*tool.Answer, error) {
 			if (a.StartTime == nil) != (a.EndTime == nil) {
-				return nil, a.Bad(&a.StartTime, "and end_time belong together: give both or neither.", "now-6h")
+				return nil, a.Bad(&a.StartTime, "and end_time belong together: give both or neither.", "now-"+tool.Short(limits.DefaultToolWindow))
 			}
 			req := &svcv2.SearchDashboardWidgetInspectionRequest{Id: a.DashboardID, WidgetId: a.WidgetID}
 			if a.StartTime != nil {

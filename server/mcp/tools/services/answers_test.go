@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 )
 
@@ -17,7 +18,7 @@ func TestServicesBeyondThoseListed(t *testing.T) {
 	}
 	for more, total := range map[bool]*int{false: ptr(150), true: nil} {
 		got := servicesAnswer(&listServicesArgs{}, tool.TimeRange{}, rows, more).Data.(servicesResult)
-		if diff := cmp.Diff(total, got.Total); diff != "" || len(got.Services) != maxServices {
+		if diff := cmp.Diff(total, got.Total); diff != "" || len(got.Services) != limits.ToolServices {
 			t.Errorf("%d listed, total (-want +got):\n%s", len(got.Services), diff)
 		}
 	}

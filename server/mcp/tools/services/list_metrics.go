@@ -47,8 +47,8 @@ type listMetricsArgs struct {
 	Service    *string `doc:"Exact name."`
 	Search     *string `doc:"Text in the name; letter case is ignored."`
 	MetricType *string `of:"ListMetricsRequest.metric_type"`
-	Offset     int     `default:"0" clamp:"0..10000"`
-	Limit      int     `default:"50" clamp:"1..500"`
+	Offset     int     `default:"0" clamp:"0..{SearchOffset}"`
+	Limit      int     `default:"50" clamp:"1..{ToolNames}"`
 }
 
 func newListMetrics(s *tool.Clients) (*tool.Tool, error) {

@@ -11,12 +11,6 @@ import (
 	"github.com/svc-observability/svc/server/wording"
 )
 
-const (
-	maxServices = 100
-	// countedServices is the number up to which services are counted.
-	countedServices = 1000
-)
-
 type servicesResult struct {
 	TimeRange tool.TimeRange `json:"timeRange"`
 	Total     *int           `json:"total,omitempty"`
@@ -51,7 +45,7 @@ func newListServices(s *tool.Clients) (*tool.Tool, error) {
 				ctx,
 				nil,
 				0,
-				countedServices,
+				limits.ToolServicesCounted,
 				func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.Service, *string, error) {
 					res, err := s.Services.ListServices(ctx, &svcv2.ListServicesRequest{
 						StartTime: w.StartProto(), EndTime: w.EndProto(), Limit: &limit, Cursor: cursor, DeploymentEnvironment: a.Environment,
@@ -72,8 +66,8 @@ func servicesAnswer(a *listServicesArgs, w tool.TimeRange, rows []*svcv2.Service
 	if total := len(rows); !more {
 		res.Total = &total
 	}
-	if len(rows) > maxServices {
-		rows, more = rows[:maxServices], true
+	if len(rows) > limits.ToolServices {
+		rows, more = rows[:limits.ToolServices], true
 	}
 	text := tool.Page{Scope: a.Labels(w, &a.Environment)}
 	var cells [][]string

@@ -45,10 +45,10 @@ func (v *visits) fields() []any {
 	return []any{&v.Host, &v.PagePath, &v.ReferrerHost, &v.Country, &v.UTMSource, &v.UTMMedium, &v.UTMCampaign}
 }
 
-// weekWindow holds the arguments for a time range. The default is the last 7 days.
+// weekWindow holds the arguments for a time range. Without start_time it has limits.DefaultProductToolWindow.
 type weekWindow struct {
 	tool.Call
-	StartTime *time.Time `doc:"RFC 3339 or now-1h; default now-7d"`
+	StartTime *time.Time `doc:"RFC 3339 or now-1h; default now-{DefaultProductToolWindow}"`
 	EndTime   *time.Time `doc:"default now"`
 }
 
@@ -62,7 +62,7 @@ type listProductEventsArgs struct {
 	Kind   *string `of:"ListProductEventsRequest.kind"`
 	Search *string `doc:"Text in the name."`
 	visits
-	Limit int `default:"50" clamp:"1..200"`
+	Limit int `default:"50" clamp:"1..{ToolRows}"`
 }
 
 func newListProductEvents(s *tool.Clients) (*tool.Tool, error) {
@@ -195,7 +195,7 @@ type funnelGroup struct {
 type queryFunnelArgs struct {
 	StepsJSON      json.RawMessage `required:"true" example:"[{\"event_name\":\"added to cart\"},{\"event_name\":\"order placed\"}]"`
 	KeyBy          *string         `of:"SearchProductEventFunnelRequest.key_by"`
-	WindowSeconds  float64         `doc:"Most seconds from the first step to the last." default:"86400" of:"SearchProductEventFunnelRequest.window_seconds" range:"1.."`
+	WindowSeconds  float64         `doc:"Most seconds from the first step to the last." default:"{DefaultFunnelWindow}" of:"SearchProductEventFunnelRequest.window_seconds" range:"1.."`
 	BreakdownBy    *string         `doc:"country, host, referrer_host, utm_source, utm_medium, utm_campaign, or attribute:KEY of the first step."`
 	BreakdownLimit int             `default:"10" of:"SearchProductEventFunnelRequest.breakdown_limit" clamp:""`
 	weekWindow

@@ -63,8 +63,8 @@ type searchSessionsArgs struct {
 	URLContains     *string
 	MessageContains *string
 	TraceID         *string `shape:"trace"`
-	Offset          int     `default:"0" clamp:"0..10000"`
-	Limit           int     `default:"25" clamp:"1..200"`
+	Offset          int     `default:"0" clamp:"0..{SearchOffset}"`
+	Limit           int     `default:"25" clamp:"1..{ToolRows}"`
 }
 
 func (a *searchSessionsArgs) filters() []any {
@@ -280,8 +280,8 @@ type getSessionTranscriptArgs struct {
 	EventTypes    []string `of:"GetSessionReplayTranscriptRequest.types"`
 	OnlyErrors    *bool
 	AroundTraceID *string `doc:"Only events of this trace." shape:"trace"`
-	Offset        int     `default:"0" clamp:"0..10000"`
-	Limit         int     `default:"100" clamp:"1..250"`
+	Offset        int     `default:"0" clamp:"0..{SearchOffset}"`
+	Limit         int     `default:"100" clamp:"1..{ToolSessionEvents}"`
 }
 
 func newGetSessionTranscript(s *tool.Clients) (*tool.Tool, error) {

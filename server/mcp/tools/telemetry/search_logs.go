@@ -48,8 +48,8 @@ type searchLogsArgs struct {
 	Search      *string `doc:"Text in the body; letter case is ignored."`
 	TraceID     *string `shape:"trace"`
 	SpanID      *string `shape:"span"`
-	Offset      int     `default:"0" clamp:"0..10000"`
-	Limit       int     `default:"30" clamp:"1..200"`
+	Offset      int     `default:"0" clamp:"0..{SearchOffset}"`
+	Limit       int     `default:"30" clamp:"1..{ToolRows}"`
 }
 
 func (a *searchLogsArgs) filters() []any {

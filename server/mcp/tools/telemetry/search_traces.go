@@ -61,8 +61,8 @@ type searchTracesArgs struct {
 	TraceID        *string `doc:"With it, the default time range is {SearchWindow}." shape:"trace"`
 	AttributeKey   *string `doc:"Span attribute that must exist."`
 	AttributeValue *string `doc:"Exact value of attribute_key."`
-	Offset         int     `default:"0" clamp:"0..10000"`
-	Limit          int     `default:"20" clamp:"1..200"`
+	Offset         int     `default:"0" clamp:"0..{SearchOffset}"`
+	Limit          int     `default:"20" clamp:"1..{ToolRows}"`
 }
 
 func (a *searchTracesArgs) filters() []any {

@@ -30,8 +30,6 @@ const (
 	// publicEntries bounds the kept results. publicAtOnce bounds the reads of all links that run at once.
 	publicEntries = 512
 	publicAtOnce  = 4
-	// publicLimit bounds the time of one read, including the wait.
-	publicLimit = 30 * time.Second
 )
 
 // publicReads shares the reads of links: equal reads run once, few run at once, and results are kept for a moment. It is safe
@@ -71,7 +69,7 @@ func (p *publicReads) run(
 	if data, ok := p.kept.Get(key); ok { // a flight ended between the look into the cache and this one
 		return data, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, publicLimit)
+	ctx, cancel := context.WithTimeout(ctx, limits.ReadTime)
 	defer cancel()
 	select {
 	case p.slots <- struct{}{}:

@@ -125,9 +125,8 @@ var durationForm = regexp.MustCompile(`^[1-9][0-9]{0,5}[mhdw]$`)
 
 // clip shortens a text to the length of a name.
 func clip(text string) string {
-	const longest = 200
 	text = strings.Join(strings.Fields(text), " ")
-	for len(text) > longest {
+	for len(text) > limits.DashboardName {
 		runes := []rune(text)
 		text = string(runes[:len(runes)-1])
 	}

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // Parameter is a value that the user of a template can choose.
@@ -50,8 +51,6 @@ type ParameterError struct {
 // Error names the parameter.
 func (e *ParameterError) Error() string { return fmt.Sprintf("parameter %s %s", e.Key, e.Reason) }
 
-const maxValueBytes = 200
-
 // All lists the templates in display order.
 func All() []*Template {
 	return slices.Concat(application(), runtimes(), databases(), infrastructure(), messaging())
@@ -82,8 +81,8 @@ func (t *Template) Check(values map[string]string, complete bool) error {
 		}
 		p, v := t.Parameters[i], values[key]
 		switch {
-		case len(v) > maxValueBytes:
-			return &ParameterError{Key: key, Reason: fmt.Sprintf("has %d bytes; at most %d are allowed", len(v), maxValueBytes)}
+		case len(v) > limits.TemplateValue:
+			return &ParameterError{Key: key, Reason: fmt.Sprintf("has %d bytes; at most %d are allowed", len(v), limits.TemplateValue)}
 		case strings.ContainsFunc(v, unicode.IsControl):
 			return &ParameterError{Key: key, Reason: "holds a control character"}
 		case v != "" && len(p.Values) > 0 && !slices.Contains(p.Values, v):
