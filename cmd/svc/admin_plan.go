@@ -18,7 +18,7 @@ func (c *cli) adminPlan() *cobra.Command {
 	return cmd
 }
 
-// planJSON is a plan. The API has no message for plans, for regions, or for the counts that ingest nodes keep.
+// planJSON is a plan. Only administrators of the installation handle plans: the API has no message for them.
 type planJSON struct {
 	Object    string          `json:"object"`
 	Name      string          `json:"name"`

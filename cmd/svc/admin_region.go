@@ -18,6 +18,7 @@ func (c *cli) adminRegion() *cobra.Command {
 	return cmd
 }
 
+// regionJSON is the region of the database. Only administrators of the installation see it: the API has no message for it.
 type regionJSON struct {
 	Object string `json:"object"`
 	Region string `json:"region"`

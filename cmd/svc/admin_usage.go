@@ -13,7 +13,7 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// usageJSON is the usage of one group.
+// usageJSON is the usage of one group. It is what ingest nodes counted for the plans; the API has no message for it.
 type usageJSON struct {
 	Day      string `json:"day,omitempty"`
 	Signal   string `json:"signal,omitempty"`
@@ -67,7 +67,8 @@ Bytes are counted after decompression. The groups day and key also show each sig
 	})
 }
 
-// outcomeJSON is one answer of an ingest node.
+// outcomeJSON is one answer of an ingest node. Only administrators of the installation see these answers one by one: the API has no
+// message for them.
 type outcomeJSON struct {
 	At       time.Time `json:"at"`
 	KeyID    string    `json:"key_id"`

@@ -3,7 +3,6 @@ package pages
 import (
 	"fmt"
 	"net/http"
-	"strings"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 )
@@ -53,7 +52,14 @@ func (p *Pages) changePassword(w http.ResponseWriter, r *http.Request) {
 	)
 	if err != nil {
 		f := failureOf(err)
-		f.message = strings.NewReplacer("`current_password` is not", "That is not", "`new_password`", "The new password").Replace(f.message)
+		switch {
+		case f.param == "current_password":
+			f.message = "That is not your password."
+		case f.param == "new_password" && next == present:
+			f.message = "The new password must differ from the current one."
+		case f.param == "new_password":
+			f.message = needed("The new password")
+		}
 		p.explain(w, r, page, f)
 		return
 	}

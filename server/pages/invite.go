@@ -114,10 +114,12 @@ func (p *Pages) joinWithPassword(w http.ResponseWriter, r *http.Request, page Pa
 	joined, err := p.cfg.Organizations.AcceptInvitation(r.Context(), req)
 	if err != nil {
 		f := failureOf(err)
-		if f.tag == apierr.SignInFailed {
+		switch {
+		case f.tag == apierr.SignInFailed:
 			f.message = "An account with this address exists, but the password is wrong."
+		case f.param == "password":
+			f.message = needed("The password")
 		}
-		f.message = strings.ReplaceAll(f.message, "`password`", "The password")
 		p.explain(w, r, page, f)
 		return
 	}

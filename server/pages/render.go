@@ -17,6 +17,7 @@ import (
 
 	optionsv1 "github.com/svc-observability/svc/gen/svc/options/v1"
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 )
 
 var (
@@ -160,10 +161,17 @@ func (p *Pages) Leave(w http.ResponseWriter, r *http.Request, to *url.URL, whith
 
 // failure is an error in the form in which a page shows it.
 type failure struct {
-	status     int
-	tag        apierr.Tag
+	status int
+	tag    apierr.Tag
+	// param is the field of the request that caused the failure. It is empty if no single field did.
+	param      string
 	message    string
 	retryAfter int
+}
+
+// needed says which passwords are accepted. subject is the first words of the sentence.
+func needed(subject string) string {
+	return fmt.Sprintf("%s must have at least %d characters and at most %s bytes.", subject, limits.MinPasswordLength, limits.Number(limits.MaxPasswordBytes))
 }
 
 // failureOf reads the error of a call over the loopback, or of a package below. An error without details is a defect, so its text
@@ -172,11 +180,11 @@ func failureOf(err error) failure {
 	for _, detail := range status.Convert(err).Details() {
 		if d, ok := detail.(*optionsv1.ErrorDetail); ok {
 			tag, _ := apierr.Lookup(d.GetTag())
-			return failure{status: int(d.GetStatus()), tag: tag, message: d.GetMessage(), retryAfter: int(d.GetRetryAfterSeconds())}
+			return failure{status: int(d.GetStatus()), tag: tag, param: d.GetParam(), message: d.GetMessage(), retryAfter: int(d.GetRetryAfterSeconds())}
 		}
 	}
 	e := apierr.From(err)
-	return failure{status: int(apierr.Spec(e.Tag).GetStatus()), tag: e.Tag, message: e.Message, retryAfter: e.RetryAfterSeconds()}
+	return failure{status: int(apierr.Spec(e.Tag).GetStatus()), tag: e.Tag, param: e.Param, message: e.Message, retryAfter: e.RetryAfterSeconds()}
 }
 
 // explain shows a failure on a page that the person can use again, and answers with the status of the failure.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
@@ -111,24 +110,10 @@ func previewed(req *svcv2.PreviewDashboardWidgetRequest) (*svcv2.DashboardDefini
 	if req.GetTimeRange() != nil {
 		unread = append(unread, &svcv2.DashboardDefinition{TimeRange: alone.GetTimeRange()})
 	}
-	if _, err := definition.Check(def, unread...); err != nil {
-		return nil, ofPreview(err)
+	if err := definition.CheckAlone(def, unread...); err != nil {
+		return nil, err
 	}
 	return def, definition.CheckRange(req.GetTimeRange())
-}
-
-// ofPreview gives fields the names that they have in the request of a preview.
-func ofPreview(err error) error {
-	var e *apierr.Error
-	if !errors.As(err, &e) {
-		return err
-	}
-	own := func(text string) string { return strings.ReplaceAll(text, "widgets[0]", "widget") }
-	all := slices.Clone(e.Violations)
-	for i, v := range all {
-		all[i] = apierr.Violation{Field: own(v.Field), Message: own(v.Message)}
-	}
-	return apierr.New(e.Tag, own(e.Message), apierr.Param(own(e.Param)), apierr.Violations(all...))
 }
 
 // SearchDashboardWidgetInspection inspects the data of a widget. A widget whose queries or statement are refused is reported as

@@ -33,3 +33,16 @@ func TestPreviewOfALongWidget(t *testing.T) {
 		}
 	}
 }
+
+// TestPreviewKeepsTheTextOfTheCaller has a series whose name looks like the path of a field.
+func TestPreviewKeepsTheTextOfTheCaller(t *testing.T) {
+	_, err := previewed(&svcv2.PreviewDashboardWidgetRequest{Widget: &svcv2.Widget{
+		Id: "w", Visualization: "table", Layout: &svcv2.WidgetLayout{X: new(0.0), Y: new(0.0), W: new(1.0), H: new(1.0)},
+		Display:    &svcv2.WidgetDisplay{ColorOverrides: map[string]string{"widgets[0]": "\x00"}},
+		DataSource: &svcv2.WidgetDataSource{Kind: "raw_sql", Sql: new("SELECT 1 WHERE $__orgFilter"), DisplayType: new("table")},
+	}})
+	const want = `widget.display.color_overrides["widgets[0]"]`
+	if e := apierr.From(err); e.Param != want {
+		t.Errorf("%q, want %q: %s", e.Param, want, e.Message)
+	}
+}

@@ -77,13 +77,31 @@ func (c *checker) fail(path, format string, args ...any) {
 // Check checks a normalized definition as a whole and returns the text to store. The error names every invalid field. The definition
 // may keep values of stored definitions that no read accepts, because earlier releases stored such values.
 func Check(def *svcv2.DashboardDefinition, stored ...*svcv2.DashboardDefinition) ([]byte, error) {
+	return check(def, stored, "widgets", func(c *checker) { c.definition(def) })
+}
+
+// CheckAlone checks the only widget of a definition. The error has the names of the fields of a request that gives this widget as
+// `widget` and the variables as `variables`.
+func CheckAlone(def *svcv2.DashboardDefinition, stored ...*svcv2.DashboardDefinition) error {
+	_, err := check(def, stored, "widget", func(c *checker) {
+		one := def.GetWidgets()[0]
+		c.values(one.ProtoReflect(), "widget")
+		c.values((&svcv2.DashboardDefinition{Variables: def.GetVariables()}).ProtoReflect(), "")
+		c.widget("widget", one, nil)
+		c.variables(def.GetVariables())
+	})
+	return err
+}
+
+// check returns the text of a definition that passes visit. A definition that is too large has the field large in its error.
+func check(def *svcv2.DashboardDefinition, stored []*svcv2.DashboardDefinition, large string, visit func(*checker)) ([]byte, error) {
 	c := newChecker(def.GetVariables())
 	for _, s := range stored {
 		before := newChecker(s.GetVariables())
 		before.definition(s)
 		maps.Copy(c.stored, before.beyond)
 	}
-	c.definition(def)
+	visit(c)
 	if len(c.violations) > 0 {
 		return nil, Invalid(c.violations)
 	}
@@ -92,7 +110,7 @@ func Check(def *svcv2.DashboardDefinition, stored ...*svcv2.DashboardDefinition)
 		return nil, err
 	}
 	if len(text) > maxDefinitionBytes {
-		return nil, Invalid([]apierr.Violation{{Field: "widgets", Message: fmt.Sprintf(
+		return nil, Invalid([]apierr.Violation{{Field: large, Message: fmt.Sprintf(
 			"make the dashboard %d bytes large; at most %d bytes are allowed", len(text), maxDefinitionBytes)}})
 	}
 	return text, nil
@@ -215,33 +233,38 @@ func (c *checker) widgets(list []*svcv2.Widget, tabs map[string][]string) {
 	seen := make(map[string]bool, len(list))
 	for i, w := range list {
 		path := at("widgets", i)
-		c.label(path+".id", w.GetId())
 		if seen[w.GetId()] {
 			c.fail(path+".id", "is already the id of an earlier widget")
 		}
 		seen[w.GetId()] = true
-		known, exists := tabs[w.GetSectionId()]
-		switch {
-		case w.SectionId == nil && w.TabId != nil:
-			c.fail(path+".tab_id", "needs a section_id")
-		case w.SectionId != nil && !exists:
-			c.fail(path+".section_id", "names no section of this dashboard")
-		case w.TabId != nil && !slices.Contains(known, w.GetTabId()):
-			c.fail(path+".tab_id", "names no tab of that section")
-		}
-		c.layout(path+".layout", w.GetLayout())
-		if w.GetTimeRange() != nil {
-			c.storedRange(path+".time_range", w.GetTimeRange())
-		}
-		c.dataSource(path+".data_source", w.GetDataSource())
-		for i, name := range w.GetDataSource().GetColumns() {
-			if err := widget.CheckColumn(w, name); err != nil {
-				c.unreadable(at(path+".data_source.columns", i), "column "+name, "%s", err)
-			}
-		}
-		c.display(path+".display", w.GetDisplay())
-		c.match(path, w)
+		c.widget(path, w, tabs)
 	}
+}
+
+// widget checks one widget. tabs lists the tabs of each section.
+func (c *checker) widget(path string, w *svcv2.Widget, tabs map[string][]string) {
+	c.label(path+".id", w.GetId())
+	known, exists := tabs[w.GetSectionId()]
+	switch {
+	case w.SectionId == nil && w.TabId != nil:
+		c.fail(path+".tab_id", "needs a section_id")
+	case w.SectionId != nil && !exists:
+		c.fail(path+".section_id", "names no section of this dashboard")
+	case w.TabId != nil && !slices.Contains(known, w.GetTabId()):
+		c.fail(path+".tab_id", "names no tab of that section")
+	}
+	c.layout(path+".layout", w.GetLayout())
+	if w.GetTimeRange() != nil {
+		c.storedRange(path+".time_range", w.GetTimeRange())
+	}
+	c.dataSource(path+".data_source", w.GetDataSource())
+	for i, name := range w.GetDataSource().GetColumns() {
+		if err := widget.CheckColumn(w, name); err != nil {
+			c.unreadable(at(path+".data_source.columns", i), "column "+name, "%s", err)
+		}
+	}
+	c.display(path+".display", w.GetDisplay())
+	c.match(path, w)
 }
 
 func (c *checker) layout(path string, l *svcv2.WidgetLayout) {
