@@ -177,6 +177,8 @@ func unknownNames(t *testing.T, call func(string, map[string]any) toolResult) {
 		{"search_traces", args{"attribute_key": "http.routte"}, "http.route"},
 		{"query_data", args{"source": "traces", "kind": "timeseries", "service": "payment"}, "payments"},
 		{"query_data", args{"source": "product_events", "kind": "timeseries", "event_name": "add to cart"}, "added to cart"},
+		{"query_funnel", args{"steps_json": []any{"product viewed", "add to cart"}}, "added to cart"},
+		{"query_funnel", args{"steps_json": []any{args{"event_name": "product vieved"}}}, "product viewed"},
 		{"query_data", args{"source": "metrics", "kind": "timeseries", "metric_name": "http.server.request.duraton"}, "http.server.request.duration"},
 	} {
 		r := call(c.tool, c.args)

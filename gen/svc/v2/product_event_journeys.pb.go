@@ -266,7 +266,9 @@ type ProductEventFunnel struct {
 	// The dimension or attribute of the groups.
 	BreakdownBy *string `protobuf:"bytes,8,opt,name=breakdown_by,json=breakdownBy" json:"breakdown_by,omitempty"`
 	// The groups, with the most entries first; empty without `breakdown_by`.
-	Groups        []*ProductEventFunnelGroup `protobuf:"bytes,9,rep,name=groups" json:"groups,omitempty"`
+	Groups []*ProductEventFunnelGroup `protobuf:"bytes,9,rep,name=groups" json:"groups,omitempty"`
+	// Steps whose event was not received in the window, with similar names.
+	Warnings      []string `protobuf:"bytes,10,rep,name=warnings" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -360,6 +362,13 @@ func (x *ProductEventFunnel) GetBreakdownBy() string {
 func (x *ProductEventFunnel) GetGroups() []*ProductEventFunnelGroup {
 	if x != nil {
 		return x.Groups
+	}
+	return nil
+}
+
+func (x *ProductEventFunnel) GetWarnings() []string {
+	if x != nil {
+		return x.Warnings
 	}
 	return nil
 }
@@ -942,7 +951,7 @@ const file_svc_v2_product_event_journeys_proto_rawDesc = "" +
 	"\fbreakdown_by\x18\x06 \x01(\tB\x1c\xbaH\ar\x05\x10\x01\x18\x8a\x01\xfa\xf9\x18\t\"\acountry\xaa\x01\x02\b\x01R\vbreakdownBy\x127\n" +
 	"\x0fbreakdown_limit\x18\a \x01(\x05B\x0e\xbaH\x06\x1a\x04\x18\x14(\x01\xaa\x01\x02\b\x01R\x0ebreakdownLimit\x120\n" +
 	"\afilters\x18\b \x01(\v2\x16.svc.v2.ProductFiltersR\afilters\x12\x1f\n" +
-	"\aleavers\x18\t \x01(\bB\x05\xaa\x01\x02\b\x01R\aleavers\"\xf7\x03\n" +
+	"\aleavers\x18\t \x01(\bB\x05\xaa\x01\x02\b\x01R\aleavers\"\x93\x04\n" +
 	"\x12ProductEventFunnel\x122\n" +
 	"\x06object\x18\x01 \x01(\tB\x1a\xfa\xf9\x18\x16\x1a\x14product_event_funnelR\x06object\x12A\n" +
 	"\n" +
@@ -953,7 +962,9 @@ const file_svc_v2_product_event_journeys_proto_rawDesc = "" +
 	"\x05steps\x18\x06 \x03(\v2\x1e.svc.v2.ProductEventFunnelStepR\x05steps\x12.\n" +
 	"\x0fconversion_rate\x18\a \x01(\x01B\x05\xaa\x01\x02\b\x01R\x0econversionRate\x12(\n" +
 	"\fbreakdown_by\x18\b \x01(\tB\x05\xaa\x01\x02\b\x01R\vbreakdownBy\x127\n" +
-	"\x06groups\x18\t \x03(\v2\x1f.svc.v2.ProductEventFunnelGroupR\x06groups\"\xc0\x02\n" +
+	"\x06groups\x18\t \x03(\v2\x1f.svc.v2.ProductEventFunnelGroupR\x06groups\x12\x1a\n" +
+	"\bwarnings\x18\n" +
+	" \x03(\tR\bwarnings\"\xc0\x02\n" +
 	"\x16ProductEventFunnelStep\x12\x12\n" +
 	"\x04step\x18\x01 \x01(\rR\x04step\x12,\n" +
 	"\x04name\x18\x02 \x01(\tB\x18\xfa\xf9\x18\x14\"\x12checkout_completedR\x04name\x12\x14\n" +

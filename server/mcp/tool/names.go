@@ -2,6 +2,7 @@ package tool
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -29,6 +30,12 @@ func (t *Tool) lookups(c *Call) []lookup {
 	for field, p := range c.fields {
 		v, ok := c.value(field)
 		if !ok {
+			continue
+		}
+		if steps, ok := v.(json.RawMessage); ok && p.name == "steps_json" {
+			for _, event := range eventsOf(steps) {
+				out = append(out, lookup{param: p.name, source: "product_events", field: "event.name", operator: "=", value: event})
+			}
 			continue
 		}
 		values, isList := v.([]string)
@@ -63,6 +70,28 @@ func (t *Tool) lookups(c *Call) []lookup {
 	}
 	slices.SortFunc(out, func(a, b lookup) int { return strings.Compare(a.param+a.value, b.param+b.value) })
 	return out[:min(len(out), mostLookups)]
+}
+
+// eventsOf lists the events in the steps of a funnel. A step is a name, or an object with event_name. The tool itself refuses other
+// forms.
+func eventsOf(steps json.RawMessage) (names []string) {
+	var list []json.RawMessage
+	if json.Unmarshal(steps, &list) != nil {
+		return nil
+	}
+	for _, one := range list {
+		var name string
+		var step struct {
+			Name string `json:"event_name"`
+		}
+		if json.Unmarshal(one, &name) != nil && json.Unmarshal(one, &step) == nil {
+			name = step.Name
+		}
+		if name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // mostLookups bounds the names that are looked up for one call.

@@ -111,6 +111,30 @@ func (e *Engine) names(ctx context.Context, org principal.OrgID, kind reads.Name
 	return names, nil
 }
 
+// UnknownEvents returns a warning for each product event that was not received in a window.
+func UnknownEvents(ctx context.Context, w read.Warehouse, org principal.OrgID, window query.Window, names []string) ([]string, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	rows, err := read.All[reads.NameRow](
+		ctx, w, org, reads.Names(reads.NameList{Window: window, Kind: reads.NamedEvent, Limit: maxKnownKeys}).Until(window.End),
+	)
+	if err != nil || len(rows) >= maxKnownKeys {
+		return nil, err // a list that is cut does not show that a name is unknown
+	}
+	known := make([]string, len(rows))
+	for i, row := range rows {
+		known[i] = row.Name
+	}
+	var out []string
+	for _, name := range names {
+		if text := Unknown(reads.NamedEvent, name, known); text != "" && !slices.Contains(out, text) {
+			out = append(out, text)
+		}
+	}
+	return out, nil
+}
+
 // Unknown returns a sentence about a name that is not among the known names of its kind. It suggests similar names. For a known
 // name, it returns an empty text.
 func Unknown(kind reads.Named, name string, known []string) string {

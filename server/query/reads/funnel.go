@@ -95,6 +95,16 @@ type FunnelRow struct {
 	Nanoseconds [][]float64 `ch:"Quantiles"`
 }
 
+// Unreached lists the events of the steps that nobody reached. all is the row of all actors.
+func (f *Funnel) Unreached(all FunnelRow) (events []string) {
+	for i, s := range f.Steps {
+		if s.EventName != "" && (i >= len(all.Counts) || all.Counts[i] == 0) {
+			events = append(events, s.EventName)
+		}
+	}
+	return events
+}
+
 // FunnelCounts gives FunnelRow rows: first all actors, then the groups by size, then the other groups.
 func FunnelCounts(f Funnel) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}

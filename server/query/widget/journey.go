@@ -6,6 +6,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/query/engine"
 	"github.com/svc-observability/svc/server/query/read"
 	"github.com/svc-observability/svc/server/query/reads"
 )
@@ -53,6 +54,13 @@ func (j *job) funnel(ctx context.Context, d *svcv2.FunnelDisplay) error {
 			}
 			out.Rows = append(out.Rows, r)
 		}
+	}
+	unknown, err := engine.UnknownEvents(ctx, j.warehouse, j.org, f.Window, f.Unreached(rows[0]))
+	if err != nil {
+		return err
+	}
+	for _, text := range unknown {
+		j.warn(text)
 	}
 	if d.GetVariant() == "dropoff" {
 		leavers, err := read.All[reads.LeaverRow](ctx, j.warehouse, j.org, reads.FunnelLeavers(f).Until(f.Window.End))

@@ -10,6 +10,7 @@ import (
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/engine"
 	"github.com/svc-observability/svc/server/query/read"
 	"github.com/svc-observability/svc/server/query/reads"
 )
@@ -37,12 +38,13 @@ func (s *Service) SearchProductEventFunnel(
 		KeyBy: string(f.KeyBy), WindowSeconds: f.Within.Seconds(), BreakdownBy: req.BreakdownBy,
 	}
 	res.Steps, res.ConversionRate = toFunnelSteps(f.Steps, reads.FunnelRow{}) // a row of zeros
+	var all reads.FunnelRow
 	for _, row := range rows {
 		steps, rate := toFunnelSteps(f.Steps, row)
 		name := row.Group
 		switch {
 		case row.Class == reads.FunnelAll:
-			res.Steps, res.ConversionRate = steps, rate
+			all, res.Steps, res.ConversionRate = row, steps, rate
 			continue
 		case row.Class == reads.FunnelOther:
 			name = reads.OtherNode
@@ -50,6 +52,9 @@ func (s *Service) SearchProductEventFunnel(
 			name = reads.NoGroup
 		}
 		res.Groups = append(res.Groups, &svcv2.ProductEventFunnelGroup{Group: name, Steps: steps, ConversionRate: rate})
+	}
+	if res.Warnings, err = engine.UnknownEvents(ctx, s.warehouse, org, f.Window, f.Unreached(all)); err != nil {
+		return nil, err
 	}
 	if !req.GetLeavers() {
 		return res, nil

@@ -321,6 +321,11 @@ func funnelAnswer(a *queryFunnelArgs, w tool.TimeRange, out *svcv2.ProductEventF
 			tool.Labeled("counted", res.KeyBy),
 		),
 	}
+	text.Notes = append(text.Notes, out.GetWarnings()...)
+	if a.KeyBy == nil {
+		text.Notes = append(text.Notes, "Counted are persons, the default; key_by=session counts visits. "+
+			"An application that never sends the event of a step, for example a phone app, loses all its persons there.")
+	}
 	if res.Conversion != nil {
 		text.Scope = append(text.Scope, tool.Labeled("conversion", wording.Percent(*res.Conversion)))
 	}
