@@ -133,8 +133,12 @@ type SqlResult struct {
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
 	// Length of the intervals that the macros use, in seconds.
 	GranularitySeconds int32 `protobuf:"varint,10,opt,name=granularity_seconds,json=granularitySeconds" json:"granularity_seconds,omitempty"`
-	unknownFields      protoimpl.UnknownFields
-	sizeCache          protoimpl.SizeCache
+	// True when the statement uses the window, through a macro such as `$__timeFilter`. Otherwise it read its own range, or all rows.
+	UsesWindow bool `protobuf:"varint,11,opt,name=uses_window,json=usesWindow" json:"uses_window,omitempty"`
+	// Warnings for the reader: a statement without a condition on time, and counts of sampled spans without their weight.
+	Warnings      []string `protobuf:"bytes,12,rep,name=warnings" json:"warnings,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *SqlResult) Reset() {
@@ -235,6 +239,20 @@ func (x *SqlResult) GetGranularitySeconds() int32 {
 		return x.GranularitySeconds
 	}
 	return 0
+}
+
+func (x *SqlResult) GetUsesWindow() bool {
+	if x != nil {
+		return x.UsesWindow
+	}
+	return false
+}
+
+func (x *SqlResult) GetWarnings() []string {
+	if x != nil {
+		return x.Warnings
+	}
+	return nil
 }
 
 // A column of a result.
@@ -642,7 +660,7 @@ const file_svc_v2_sql_proto_rawDesc = "" +
 	"start_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\tstartTime\x125\n" +
 	"\bend_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\aendTime\x12B\n" +
 	"\x13granularity_seconds\x18\x04 \x01(\x05B\x11\xbaH\t\x1a\a\x18\x80\xe7\x84\x0f(\x01\xaa\x01\x02\b\x01R\x12granularitySeconds\x12*\n" +
-	"\bmax_rows\x18\x05 \x01(\x05B\x0f\xbaH\a\x1a\x05\x18\x90N(\x01\xaa\x01\x02\b\x01R\amaxRows\"\xe8\x03\n" +
+	"\bmax_rows\x18\x05 \x01(\x05B\x0f\xbaH\a\x1a\x05\x18\x90N(\x01\xaa\x01\x02\b\x01R\amaxRows\"\xa5\x04\n" +
 	"\tSqlResult\x12(\n" +
 	"\x06object\x18\x01 \x01(\tB\x10\xfa\xf9\x18\f\x1a\n" +
 	"sql_resultR\x06object\x121\n" +
@@ -658,7 +676,10 @@ const file_svc_v2_sql_proto_rawDesc = "" +
 	"start_time\x18\b \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12=\n" +
 	"\bend_time\x18\t \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\aendTime\x12/\n" +
 	"\x13granularity_seconds\x18\n" +
-	" \x01(\x05R\x12granularitySeconds\"j\n" +
+	" \x01(\x05R\x12granularitySeconds\x12\x1f\n" +
+	"\vuses_window\x18\v \x01(\bR\n" +
+	"usesWindow\x12\x1a\n" +
+	"\bwarnings\x18\f \x03(\tR\bwarnings\"j\n" +
 	"\x0fSqlResultColumn\x12%\n" +
 	"\x04name\x18\x01 \x01(\tB\x11\xfa\xf9\x18\r\"\vServiceNameR\x04name\x120\n" +
 	"\x04type\x18\x02 \x01(\tB\x1c\xfa\xf9\x18\x18\"\x16LowCardinality(String)R\x04type\"j\n" +

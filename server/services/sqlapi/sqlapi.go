@@ -61,6 +61,7 @@ func (s *Service) RunSql(ctx context.Context, req *svcv2.RunSqlRequest) (*svcv2.
 	out := &svcv2.SqlResult{
 		Object: "sql_result", RowCount: int32(len(result.Rows)), Truncated: result.Truncated, ExpandedSql: result.ExpandedSQL,
 		StartTime: timestamppb.New(window.Start), EndTime: timestamppb.New(window.End), GranularitySeconds: int32(result.Interval / time.Second),
+		UsesWindow: ofWindow(req.GetSql()), Warnings: warnings(req.GetSql()),
 		Statistics: &svcv2.SqlStatistics{
 			RowsRead: float64(result.ReadRows), BytesRead: float64(result.ReadBytes), ElapsedMs: float64(result.Elapsed.Microseconds()) / 1000,
 		},

@@ -76,9 +76,9 @@ func newRunSQL(s *tool.Clients) (*tool.Tool, error) {
 			}
 			res.Truncated = out.GetTruncated() || res.RowCount > len(res.Rows)
 			text := tool.Page{
-				Notes: sqlNotes(a.SQL), Blocks: []tool.Block{tool.Table("", "The query returned no rows.", res.Columns, cells)},
+				Notes: out.GetWarnings(), Blocks: []tool.Block{tool.Table("", "The query returned no rows.", res.Columns, cells)},
 			}
-			if ofWindow(a.SQL) {
+			if out.GetUsesWindow() {
 				res.TimeRange, text.Scope = &w, []tool.Pair{w.Label()}
 			}
 			if len(cells) > 0 {
@@ -91,34 +91,6 @@ func newRunSQL(s *tool.Clients) (*tool.Tool, error) {
 			return &tool.Answer{Data: res, Text: text}, nil
 		}),
 	})
-}
-
-var (
-	timeMacro     = regexp.MustCompile(`\$__(timeFilter|startTime|endTime)\b`)
-	timeCondition = regexp.MustCompile("(?i)\\b(Timestamp|Minute|Hour|StartTime|FirstSeen|LastSeen)\\b[`\"]?\\s*\\)?\\s*(=|>|<|between\\b|in\\b)")
-	sampledTable  = regexp.MustCompile("(?i)\\b(from|join)\\s+[`\"]?(spans|traces|error_events)\\b")
-	unweighted    = regexp.MustCompile(`(?i)\b(count|countIf|avg|avgIf|median|quantiles?|quantiles?(Exact|TDigest|Timing|BFloat16)?(If)?)\s*\(`)
-)
-
-// ofWindow reports whether a statement takes the time range of the call.
-func ofWindow(sql string) bool { return timeMacro.MatchString(sql) }
-
-// sqlNotes warns about a statement that does not use the time range of the call, and about one that counts sampled spans without
-// their weight.
-func sqlNotes(sql string) []string {
-	var notes []string
-	switch {
-	case ofWindow(sql):
-	case timeCondition.MatchString(sql):
-		notes = append(notes, "The statement has its own condition on time, so start_time and end_time do not apply.")
-	default:
-		notes = append(notes, "The statement has no condition on time: it read all stored rows. Add $__timeFilter(Timestamp) for a time range.")
-	}
-	if sampledTable.MatchString(sql) && unweighted.MatchString(sql) && !strings.Contains(sql, "SampleRate") {
-		notes = append(notes, "Spans may be sampled: count() counts the received rows, and avg and quantile weigh them alike. "+
-			"sum(SampleRate), avgWeighted and quantileTDigestWeighted estimate all spans; see describe_warehouse_tables.")
-	}
-	return notes
 }
 
 // SqlRows returns the first rows of a result, with long texts cut.

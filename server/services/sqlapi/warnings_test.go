@@ -1,11 +1,11 @@
-package telemetry
+package sqlapi
 
 import (
 	"strings"
 	"testing"
 )
 
-func TestNotesOnSQL(t *testing.T) {
+func TestWarnings(t *testing.T) {
 	const all, own, sampled = "read all stored rows", "its own condition on time", "Spans may be sampled"
 	for sql, want := range map[string][]string{
 		"SELECT count() FROM spans":                                                             {all, sampled},
@@ -17,7 +17,7 @@ func TestNotesOnSQL(t *testing.T) {
 		"SELECT count() FROM logs":                                                              {all},
 		"SELECT TraceId FROM spans WHERE Timestamp BETWEEN $__startTime AND $__endTime LIMIT 3": nil,
 	} {
-		got := sqlNotes(sql)
+		got := warnings(sql)
 		ok := len(got) == len(want)
 		for i := range got {
 			ok = ok && strings.Contains(got[i], want[i])
