@@ -4,20 +4,20 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"slices"
 
-	"google.golang.org/protobuf/types/known/structpb"
-
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
-	"github.com/svc-observability/svc/server/diagnose"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/wording"
 )
 
-// slowOperations is the number of operations whose slowest traces are searched.
-const slowOperations = 5
+const (
+	// slowOperations is the number of operations whose slowest traces are searched.
+	slowOperations = 5
+	// slowCandidates is the number of traces from which a list that these do not fill is completed.
+	slowCandidates = 1000
+)
 
 type slowResult struct {
 	TimeRange tool.TimeRange `json:"timeRange"`
@@ -119,7 +119,7 @@ func newFindSlowTraces(s *tool.Clients) (*tool.Tool, error) {
 				text.Next = []tool.Suggestion{tool.Next("list_services", a.Again(w, nil, &a.Environment), "the services that sent spans")}
 				return &tool.Answer{Data: res, Text: text}, nil
 			}
-			rows, err := slowest(ctx, s, a, w, operations)
+			rows, err := slowest(ctx, s, a, w, stats, operations)
 			if err != nil {
 				return nil, err
 			}
@@ -247,130 +247,6 @@ func typicalOf(ctx context.Context, s *tool.Clients, a *findSlowTracesArgs, w to
 // byDuration sorts the slowest trace first.
 func byDuration(x, y *svcv2.TraceSummary) int {
 	return cmp.Compare(y.GetDurationMs(), x.GetDurationMs())
-}
-
-// readStats reads durations of root spans or of the entry spans of a service, of all operations together and of each.
-func readStats(ctx context.Context, s *tool.Clients, a *findSlowTracesArgs, w tool.TimeRange) (*slowStats, []slowOperation, error) {
-	filter := diagnose.Scope{Service: a.Service, Environment: a.Environment}.Filter()
-	if a.Service == nil {
-		return readDurations(ctx, s, w, filter, "root spans")
-	}
-	entries := &svcv2.QueryFilter{All: append(slices.Clone(filter.GetAll()), &svcv2.QueryFilter{
-		Field: new("is_entry"), Operator: new("="), Value: structpb.NewBoolValue(true),
-	})}
-	stats, operations, err := readDurations(ctx, s, w, entries, "entry spans of "+*a.Service)
-	if err != nil || stats != nil {
-		return stats, operations, err
-	}
-	return readDurations(ctx, s, w, filter, "all spans of "+*a.Service+", which has no entry spans")
-}
-
-// readDurations returns nil without spans.
-func readDurations(
-	ctx context.Context, s *tool.Clients, w tool.TimeRange, filter *svcv2.QueryFilter, spans string,
-) (*slowStats, []slowOperation, error) {
-	ask := func(groups ...string) ([]*svcv2.QueryRow, error) {
-		req := &svcv2.QueryBreakdownRequest{StartTime: w.StartProto(), EndTime: w.EndProto()}
-		for _, q := range [][2]string{
-			{"high", "max_duration"}, // the first query decides on the order of the groups
-			{"p50", "p50_duration"},
-			{"p95", "p95_duration"},
-			{"low", "min_duration"},
-			{"n", "count"},
-		} {
-			req.Queries = append(req.Queries, &svcv2.QuerySpec{Name: q[0], Source: "traces", Aggregation: q[1], Filter: filter, GroupBy: groups})
-		}
-		out, err := s.Query.QueryBreakdown(ctx, req)
-		return out.GetData(), err
-	}
-	all, err := ask()
-	if err != nil || len(all) == 0 || len(all[0].GetValues()) < 5 || all[0].GetValues()[4].GetValue() == 0 {
-		return nil, nil, err
-	}
-	v := all[0].GetValues()
-	stats := &slowStats{spans, v[1].GetValue(), v[2].GetValue(), v[3].GetValue(), v[0].GetValue()}
-	groups, err := ask("service.name", "span.name")
-	var operations []slowOperation
-	for _, g := range groups {
-		if v, name := g.GetValues(), g.GetGroup(); !g.GetOther() && len(v) == 5 && len(name) == 2 {
-			operations = append(operations, slowOperation{
-				name[0], name[1], v[4].GetValue(), v[1].GetValue(), v[2].GetValue(), v[0].GetValue(),
-			})
-		}
-	}
-	slices.SortStableFunc(operations, func(x, y slowOperation) int { return cmp.Compare(y.MaxMs, x.MaxMs) })
-	return stats, operations[:min(len(operations), 2*slowOperations)], err
-}
-
-// slowest searches the slowest traces of some operations, so that one that is always slow does not fill the list.
-func slowest(
-	ctx context.Context,
-	s *tool.Clients,
-	a *findSlowTracesArgs,
-	w tool.TimeRange,
-	operations []slowOperation,
-) ([]*svcv2.TraceSummary, error) {
-	operations = operations[:min(len(operations), slowOperations, a.Limit)]
-	found := make([][]*svcv2.TraceSummary, len(operations))
-	var reads []func() error
-	for i, op := range operations {
-		reads = append(reads, func() error {
-			for _, least := range []float64{op.P95Ms + (op.MaxMs-op.P95Ms)/2, op.P50Ms} {
-				most := int32(100)
-				filters := &svcv2.TraceFilters{
-					ServiceName: &op.ServiceName, SpanName: &op.SpanName, DeploymentEnvironment: a.Environment, MinDurationMs: &least,
-				}
-				if a.Service == nil {
-					filters.SpanScope = new("root")
-				}
-				out, err := s.Traces.SearchTraces(
-					ctx, &svcv2.SearchTracesRequest{StartTime: w.StartProto(), EndTime: w.EndProto(), Limit: &most, Filters: filters},
-				)
-				if found[i] = out.GetData(); err != nil || len(found[i]) > 0 {
-					slices.SortFunc(found[i], byDuration)
-					return err
-				}
-			}
-			return nil
-		})
-	}
-	if err := tool.Parallel(reads...); err != nil {
-		return nil, err
-	}
-	// Each operation has its share of the list; places that one does not need go to the others in their order.
-	var rows []*svcv2.TraceSummary
-	seen := map[string]bool{}
-	for n := 0; len(rows) < a.Limit; n++ {
-		more := false
-		for _, list := range found {
-			if n >= len(list) {
-				continue
-			}
-			more = true
-			if !seen[list[n].GetId()] && len(rows) < a.Limit {
-				seen[list[n].GetId()] = true
-				rows = append(rows, list[n])
-			}
-		}
-		if !more {
-			break
-		}
-	}
-	slices.SortStableFunc(rows, byDuration)
-	return rows, nil
-}
-
-func operationBlock(list []slowOperation) tool.Block {
-	var cells [][]string
-	for _, o := range list {
-		cells = append(cells, []string{
-			o.ServiceName, wording.Clip(o.SpanName, 120), wording.Number(math.Round(o.Count)), wording.Number(o.P50Ms), wording.Number(o.P95Ms),
-			wording.Number(o.MaxMs),
-		})
-	}
-	return tool.Table(
-		"By operation", "No operation has spans.", []string{"Service", "Operation", "Spans", "p50 ms", "p95 ms", "Longest ms"}, cells,
-	)
 }
 
 func pathBlock(heading string, path []pathStep, whole float64) tool.Block {
