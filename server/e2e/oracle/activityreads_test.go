@@ -15,7 +15,7 @@ type persons struct {
 	last map[string]string // the last user of each visitor
 }
 
-func (t *activity) persons(w window) *persons {
+func (a *activity) persons(w window) *persons {
 	p := &persons{w: w, last: map[string]string{}}
 	at := map[string]time.Time{}
 	saw := func(visitor, user string, when time.Time) {
@@ -26,12 +26,12 @@ func (t *activity) persons(w window) *persons {
 			at[visitor], p.last[visitor] = when, user
 		}
 	}
-	for _, e := range t.actions {
+	for _, e := range a.actions {
 		if w.holds(e.at) {
 			saw(e.visitor, e.user, e.at)
 		}
 	}
-	for _, v := range t.visits {
+	for _, v := range a.visits {
 		saw(v.visitor, v.user, v.start)
 	}
 	return p
@@ -95,8 +95,8 @@ func (p *persons) aggregate(rows []*action, aggregation string, seconds float64)
 	return float64(len(actors))
 }
 
-func (t *activity) in(w window, meets func(*action) bool) (out []*action) {
-	for _, e := range t.actions {
+func (a *activity) in(w window, meets func(*action) bool) (out []*action) {
+	for _, e := range a.actions {
 		if w.holds(e.at) && meets(e) {
 			out = append(out, e)
 		}
@@ -151,8 +151,8 @@ func (a *audit) walkActions(c actionCondition, w window) {
 			session = "a session"
 		}
 		got = append(got, strings.Join([]string{
-			moment(o["timestamp"]).UTC().Format(stamp), fmt.Sprint(o["name"]), fmt.Sprint(o["kind"]), fmt.Sprint(o["source"]), otherwise(o["user_id"], ""),
-			otherwise(o["visitor_id"], ""), otherwise(o["group_id"], ""), otherwise(o["host"], ""), otherwise(o["page_path"], ""), session,
+			moment(o["timestamp"]).UTC().Format(stamp), fmt.Sprint(o["name"]), fmt.Sprint(o["kind"]), fmt.Sprint(o["source"]), blank(o["user_id"]),
+			blank(o["visitor_id"]), blank(o["group_id"]), blank(o["host"]), blank(o["page_path"]), session,
 			printed(texts(o["attributes"])),
 		}, "|"))
 	}
@@ -303,7 +303,7 @@ func (a *audit) walkVisits(w window) {
 			end = moment(o["end_time"]).UTC().Format(stamp)
 		}
 		got = append(got, strings.Join([]string{
-			moment(o["start_time"]).UTC().Format(stamp), end, fmt.Sprint(o["status"]), otherwise(o["user_id"], ""), fmt.Sprint(o["visitor_id"]),
+			moment(o["start_time"]).UTC().Format(stamp), end, fmt.Sprint(o["status"]), blank(o["user_id"]), fmt.Sprint(o["visitor_id"]),
 			fmt.Sprint(o["country"]), fmt.Sprint(o["utm_source"]), fmt.Sprint(o["service_name"]),
 			fmt.Sprint(o["page_views"]), fmt.Sprint(o["click_count"]), fmt.Sprint(o["error_count"]),
 		}, "|"))

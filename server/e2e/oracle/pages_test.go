@@ -76,10 +76,10 @@ func printed(m map[string]string) string {
 	return b.String()
 }
 
-// otherwise is a value of an answer, and another one in place of null.
-func otherwise(v any, missing string) string {
+// blank is a value of an answer as text; null is the empty text.
+func blank(v any) string {
 	if v == nil {
-		return missing
+		return ""
 	}
 	return fmt.Sprint(v)
 }
@@ -102,7 +102,7 @@ func (a *audit) record(r *row) string {
 func recordOf(o object) string {
 	return strings.Join([]string{
 		moment(o["timestamp"]).UTC().Format(time.RFC3339Nano), fmt.Sprint(o["service_name"]), fmt.Sprint(o["severity_text"]),
-		fmt.Sprint(o["severity_number"]), fmt.Sprint(o["body"]), otherwise(o["trace_id"], ""), otherwise(o["span_id"], ""),
+		fmt.Sprint(o["severity_number"]), fmt.Sprint(o["body"]), blank(o["trace_id"]), blank(o["span_id"]),
 		printed(texts(o["log_attributes"])), printed(texts(o["resource_attributes"])),
 	}, "|")
 }
@@ -159,8 +159,8 @@ func summaryOf(o object) string {
 	return strings.Join([]string{
 		fmt.Sprint(o["id"]), moment(o["start_time"]).UTC().Format(time.RFC3339Nano), fmt.Sprint(o["duration_ms"]), fmt.Sprint(o["root_span_name"]),
 		fmt.Sprint(o["root_span_kind"]), fmt.Sprint(o["root_service_name"]), fmt.Sprint(o["root_status_code"]), fmt.Sprint(o["root_has_error"]),
-		otherwise(o["deployment_environment"], ""), otherwise(o["service_namespace"], ""), otherwise(o["http_method"], ""),
-		otherwise(o["http_route"], ""), otherwise(o["http_status_code"], ""),
+		blank(o["deployment_environment"]), blank(o["service_namespace"]), blank(o["http_method"]),
+		blank(o["http_route"]), blank(o["http_status_code"]),
 	}, "|")
 }
 
@@ -240,8 +240,8 @@ func spanTextOf(o object) string {
 		exception = texts(e["attributes"])["exception.type"]
 	}
 	return strings.Join([]string{
-		fmt.Sprint(o["id"]), fmt.Sprint(o["trace_id"]), otherwise(o["parent_span_id"], ""), fmt.Sprint(o["name"]), fmt.Sprint(o["service_name"]),
+		fmt.Sprint(o["id"]), fmt.Sprint(o["trace_id"]), blank(o["parent_span_id"]), fmt.Sprint(o["name"]), fmt.Sprint(o["service_name"]),
 		fmt.Sprint(o["kind"]), moment(o["start_time"]).UTC().Format(time.RFC3339Nano), fmt.Sprint(o["duration_ms"]), fmt.Sprint(o["status_code"]),
-		printed(texts(o["attributes"])), printed(texts(o["resource_attributes"])), otherwise(o["trace_state"], ""), exception,
+		printed(texts(o["attributes"])), printed(texts(o["resource_attributes"])), blank(o["trace_state"]), exception,
 	}, "|")
 }

@@ -172,4 +172,3 @@ func operationBlock(list []slowOperation) tool.Block {
 		"By operation", "No operation has spans.", []string{"Service", "Operation", "Spans", "p50 ms", "p95 ms", "Longest ms"}, cells,
 	)
 }
-
