@@ -18,15 +18,10 @@ func (c *cli) printGrants(ctx context.Context, cfg config.Config) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(
-		c.stdout,
-		"-- Run these on the ClickHouse server as an administrator, with a password for …, and again after each upgrade of svc.",
-	)
-	fmt.Fprintln(
-		c.stdout,
-		"-- Then add sql_user and sql_password to the warehouse URL. svc's own user needs CREATE DATABASE and DROP DATABASE ON tenant_*.*,",
-	)
-	fmt.Fprintln(c.stdout, "-- SHOW ROW POLICIES ON *.*, and SELECT on the system tables.")
+	fmt.Fprintln(c.stdout, "-- Run these on the ClickHouse server as an administrator, and again after each upgrade of svc.")
+	fmt.Fprintln(c.stdout, "-- The server must keep users in a writable place: a local directory, or the replicated one of a cluster.")
+	fmt.Fprintln(c.stdout, "-- Then add sql_role to the warehouse URL. svc makes a user tenant_… for each organization that uses SQL.")
+	fmt.Fprintln(c.stdout, "-- A cluster needs a secret in remote_servers, and svc a user that remote_servers does not name.")
 	fmt.Fprint(c.stdout, w.TenantGrants())
 	return w.Close()
 }

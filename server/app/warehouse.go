@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -75,6 +76,15 @@ func OpenWarehouse(ctx context.Context, cfg config.Config, opts Options) (*wareh
 	wc := warehouse.Config{URL: cfg.WarehouseURL.Reveal(), Logger: opts.Logger}
 	if wc.URL == "" {
 		wc.Socket = Socket(cfg)
+		return warehouse.Open(ctx, wc)
+	}
+	// A command may run before the first start, when there is no secret key yet. It gets no SQL of organizations then.
+	hasher, err := readHasher(cfg)
+	if err == nil {
+		wc.TenantKey, err = hasher.Key("users of the warehouse")
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
 	}
 	return warehouse.Open(ctx, wc)
 }

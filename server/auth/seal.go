@@ -25,9 +25,9 @@ func (h *Hasher) Sealer(purpose string) (*Sealer, error) {
 	if purpose == "" {
 		return nil, errors.New("auth: a sealer needs a purpose")
 	}
-	key, err := hkdf.Key(sha256.New, h.pepper, nil, "svc seal v1 "+purpose, 32)
+	key, err := h.derive("svc seal v1 ", purpose)
 	if err != nil {
-		return nil, fmt.Errorf("auth: derive the key of %s: %w", purpose, err)
+		return nil, err
 	}
 	block, err := aes.NewCipher(key)
 	if err != nil {
@@ -38,6 +38,18 @@ func (h *Hasher) Sealer(purpose string) (*Sealer, error) {
 		return nil, fmt.Errorf("auth: key of %s: %w", purpose, err)
 	}
 	return &Sealer{aead}, nil
+}
+
+// Key returns a key of 32 bytes for one purpose, derived from the pepper (HKDF-SHA256). It differs from the keys of other purposes and
+// of sealers. All nodes of one deployment get the same key.
+func (h *Hasher) Key(purpose string) ([]byte, error) { return h.derive("svc key v1 ", purpose) }
+
+func (h *Hasher) derive(use, purpose string) ([]byte, error) {
+	key, err := hkdf.Key(sha256.New, h.pepper, nil, use+purpose, 32)
+	if err != nil {
+		return nil, fmt.Errorf("auth: derive the key of %s: %w", purpose, err)
+	}
+	return key, nil
 }
 
 // Seal encrypts plain. The place is usually organization and row; it is not stored. Open needs the same place, so a value that is

@@ -24,8 +24,8 @@ type endpoint struct {
 	cluster        string
 	// quorum is the number of replicas of a shard that must have an insert before it is answered, or auto for most of them.
 	quorum string
-	// tenantUser runs the SQL of organizations on a server. Without it they cannot use SQL.
-	tenantUser, tenantPassword string
+	// tenantRole is the role of the users that run the SQL of organizations on a server. Without it they cannot use SQL.
+	tenantRole string
 }
 
 func (p endpoint) String() string {
@@ -41,7 +41,7 @@ var quorumPattern = regexp.MustCompile(`^([0-9]{1,2}|auto)$`)
 
 // ParseURL reads a warehouse URL: clickhouse://user:password@host:8123/database?cluster=name, or clickhouses://, http://, https://. A
 // cluster may have several hosts: a:8123,b:8123. quorum is a number of replicas or auto, the default on a cluster. The parameters
-// sql_user and sql_password name the user for the SQL of organizations, see TenantGrants. The default port is 8123, or 8443 with TLS. The
+// sql_role names the role for the SQL of organizations, see TenantGrants. The default port is 8123, or 8443 with TLS. The
 // default database is `svc`. Errors never repeat the URL, which may hold a password.
 func ParseURL(raw string) (endpoint, error) {
 	u, hosts, err := multihost.Parse(raw)
@@ -96,13 +96,13 @@ func ParseURL(raw string) (endpoint, error) {
 			}
 			p.quorum = value
 			continue
-		case "sql_user":
-			p.tenantUser = value
-		case "sql_password":
-			p.tenantPassword = value
-			continue
+		case "sql_role":
+			p.tenantRole = value
+		case "sql_user", "sql_password":
+			return endpoint{}, fmt.Errorf("warehouse URL: %s is gone, because each organization has a user of its own now; use sql_role as "+
+				"`svc doctor --warehouse-grants` says", name)
 		default:
-			return endpoint{}, fmt.Errorf("warehouse URL: unknown parameter %q; known are cluster, quorum, sql_user and sql_password", name)
+			return endpoint{}, fmt.Errorf("warehouse URL: unknown parameter %q; known are cluster, quorum and sql_role", name)
 		}
 		if !namePattern.MatchString(value) {
 			return endpoint{}, fmt.Errorf("warehouse URL: %s %q: use letters, digits and underscores", name, value)
@@ -116,9 +116,6 @@ func ParseURL(raw string) (endpoint, error) {
 	}
 	if p.cluster != "" && p.quorum == "" {
 		p.quorum = "auto"
-	}
-	if p.tenantUser != "" && p.tenantUser == p.user {
-		return endpoint{}, errors.New("warehouse URL: sql_user must differ from the user that svc itself uses")
 	}
 	return p, nil
 }

@@ -66,6 +66,11 @@ func (w *Warehouse) RunUnfenced(ctx context.Context, org principal.OrgID, sql st
 // VerifyFence checks the row policies again.
 func (w *Warehouse) VerifyFence(ctx context.Context) error { return w.verifyFence(ctx) }
 
+// TenantStatements are the statements that make and renew the user of an organization on a server.
+func (w *Warehouse) TenantStatements(org principal.OrgID) []string {
+	return w.tenantStatements(org, true)
+}
+
 // ForgetSchema makes the next statement read the schema again.
 func (w *Warehouse) ForgetSchema() {
 	w.schemas.mu.Lock()

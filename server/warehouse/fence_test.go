@@ -133,7 +133,7 @@ func TestNoOracle(t *testing.T) {
 // the whole database.
 func TestTenantGrants(t *testing.T) {
 	w, err := warehouse.Open(t.Context(), warehouse.Config{
-		URL: "clickhouse://svc:secret@127.0.0.1:8123/telemetry?sql_user=readers&sql_password=hidden",
+		URL: "clickhouse://svc:secret@127.0.0.1:8123/telemetry?sql_role=readers", TenantKey: []byte("hidden"),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -141,8 +141,9 @@ func TestTenantGrants(t *testing.T) {
 	defer func() { _ = w.Close() }()
 	text := w.TenantGrants()
 	for _, want := range []string{
-		"CREATE USER IF NOT EXISTS readers ", "REVOKE ALL ON *.* FROM readers;", "GRANT SELECT ON telemetry.spans TO readers;", "GRANT SELECT ON telemetry.error_events TO readers;",
-		"CREATE ROW POLICY OR REPLACE readers ON telemetry.* USING startsWith(currentDatabase(), 'tenant_') AND OrgId = substring(currentDatabase(), 8) TO readers;",
+		"CREATE ROLE IF NOT EXISTS readers;", "REVOKE ALL ON *.* FROM readers;", "GRANT SELECT ON telemetry.spans TO readers;",
+		"GRANT SELECT ON telemetry.error_events TO readers;", "GRANT readers TO svc WITH ADMIN OPTION;", "max_concurrent_queries_for_user = 3 CONST",
+		"CREATE ROW POLICY OR REPLACE readers ON telemetry.* USING startsWith(currentUser(), 'tenant_') AND OrgId = substring(currentUser(), 8) TO readers;",
 		"readonly = 2", "allow_ddl = 0 CONST",
 	} {
 		if !strings.Contains(text, want) {
@@ -154,7 +155,7 @@ func TestTenantGrants(t *testing.T) {
 			t.Errorf("holds %q:\n%s", bad, text)
 		}
 	}
-	for _, bad := range []string{"clickhouse://svc:p@h/d?sql_user=svc", "clickhouse://h/d?sql_user=a%20b", "clickhouse://h/d?sql=x"} {
+	for _, bad := range []string{"clickhouse://svc:p@h/d?sql_user=svc", "clickhouse://svc:p@h/d?sql_password=x", "clickhouse://h/d?sql_role=a%20b", "clickhouse://h/d?sql=x"} {
 		if _, err := warehouse.ParseURL(bad); err == nil || strings.Contains(err.Error(), ":p@") {
 			t.Errorf("%s: %v", bad, err)
 		}

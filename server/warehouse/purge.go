@@ -67,11 +67,8 @@ func (w *Warehouse) DeleteOrganization(ctx context.Context, org principal.OrgID)
 	if err != nil {
 		return err
 	}
-	onCluster := ""
-	if w.endpoint.cluster != "" {
-		onCluster = fmt.Sprintf(" ON CLUSTER '%s'", w.endpoint.cluster)
-	}
-	errs := []error{w.dropTenantDatabase(ctx, org, onCluster)}
+	onCluster := w.onCluster()
+	errs := []error{w.dropTenant(ctx, org)}
 	for _, t := range tables {
 		sql := fmt.Sprintf("ALTER TABLE %s%s DELETE WHERE OrgId = %s", t, onCluster, quoteText(string(org)))
 		if err := w.exec(ctx, w.endpoint.database, sql, map[string]string{"mutations_sync": "2"}); err != nil {

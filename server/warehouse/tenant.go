@@ -17,7 +17,6 @@ import (
 
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
-	"github.com/svc-observability/svc/server/warehouse/chdb"
 	"github.com/svc-observability/svc/server/warehouse/confine"
 )
 
@@ -56,8 +55,8 @@ type TenantResult struct {
 var (
 	// ErrTenantBusy: the maximum number of statements of the organization is already running.
 	ErrTenantBusy = errors.New("too many statements of the organization run at once")
-	// ErrTenantNotSetUp: the ClickHouse server has no user for tenants' statements.
-	ErrTenantNotSetUp = errors.New("the warehouse has no user for the SQL of tenants")
+	// ErrTenantNotSetUp: the ClickHouse server has no role for tenants' statements, or svc may not make users there.
+	ErrTenantNotSetUp = errors.New("the warehouse is not set up for the SQL of tenants")
 	// ErrResultTooLarge: the result has more bytes than the limit allows.
 	ErrResultTooLarge = errors.New("the result of the statement is too large")
 )
@@ -95,7 +94,7 @@ func (w *Warehouse) confined(ctx context.Context, org principal.OrgID, sql strin
 	if !orgPattern.MatchString(string(org)) {
 		return nil, scopeError("the organization %q cannot have SQL of its own", org)
 	}
-	if w.endpoint.socket == "" && w.endpoint.tenantUser == "" {
+	if w.endpoint.socket == "" && (w.endpoint.tenantRole == "" || len(w.tenantKey) == 0) {
 		return nil, ErrTenantNotSetUp
 	}
 	schema, err := w.tenantSchema(ctx)
@@ -241,30 +240,38 @@ func (l TenantLimits) params() url.Values {
 	}
 }
 
-// runTenant runs a composed statement in the organization's database.
+// runTenant runs a composed statement as the organization.
 func (w *Warehouse) runTenant(ctx context.Context, org principal.OrgID, sql string, limits TenantLimits) (*TenantResult, error) {
 	bounded, cancel := context.WithTimeout(ctx, limits.Time+5*time.Second) // the engine's own limit comes first
 	defer cancel()
-	if err := w.tenantDatabase(bounded, org); err != nil {
-		return nil, ofOurs(err)
+	as, database, err := w.tenant(bounded, org)
+	if err != nil {
+		return nil, err
 	}
 	begun := time.Now()
 	params := limits.params()
-	params.Set("database", chdb.TenantPrefix+string(org))
+	params.Set("database", database)
 	params.Set("param_"+orgParam, string(org))
 	if w.endpoint.cluster != "" {
 		// A subquery of IN or JOIN runs once, and every shard gets its rows. Otherwise ClickHouse refuses it (code 288).
 		params.Set("distributed_product_mode", "global")
 	}
-	res, err := w.postAs(doing(bounded, readingForTenant), w.tenantCredentials(), params, strings.NewReader(sql))
-	if restarts(err) {
-		res, err = w.postAs(doing(bounded, readingForTenant), w.tenantCredentials(), params, strings.NewReader(sql))
+	run := func() (*http.Response, error) {
+		return w.postAs(doing(bounded, readingForTenant), as, params, strings.NewReader(sql))
+	}
+	res, err := run()
+	var e *Error
+	switch {
+	case restarts(err):
+		res, err = run()
+	case errors.As(err, &e) && (e.Code == codeUnknownDatabase || e.Code == codeAuthentication):
+		// An administrator dropped the database or the user, or the key of the passwords has changed.
+		if err := w.renewTenant(bounded, org); err != nil {
+			return nil, err
+		}
+		res, err = run()
 	}
 	if err != nil {
-		var e *Error
-		if errors.As(err, &e) && e.Code == 81 { // somebody dropped the database
-			w.tenantDatabases.Delete(org)
-		}
 		if errors.As(err, &e) && (e.Code == 202 || errors.Is(err, ErrBusy)) { // earlier statements still run although they were cancelled
 			return nil, ErrTenantBusy
 		}
@@ -349,45 +356,4 @@ func summaryOf(h http.Header) (rows, bytes uint64) {
 	rows, _ = strconv.ParseUint(s.Rows, 10, 64)
 	bytes, _ = strconv.ParseUint(s.Bytes, 10, 64)
 	return rows, bytes
-}
-
-// tenantDatabase makes the organization's empty database.
-func (w *Warehouse) tenantDatabase(ctx context.Context, org principal.OrgID) error {
-	if _, made := w.tenantDatabases.Load(org); made {
-		return nil
-	}
-	onCluster := ""
-	if w.endpoint.cluster != "" {
-		onCluster = fmt.Sprintf(" ON CLUSTER '%s'", w.endpoint.cluster)
-	}
-	if err := w.exec(ctx, w.endpoint.database, "CREATE DATABASE IF NOT EXISTS "+chdb.TenantPrefix+string(org)+onCluster+" ENGINE = Memory",
-		nil); err != nil {
-		return err
-	}
-	w.tenantDatabases.Store(org, true)
-	return nil
-}
-
-// dropTenantDatabase removes the organization's database.
-func (w *Warehouse) dropTenantDatabase(ctx context.Context, org principal.OrgID, onCluster string) error {
-	if !orgPattern.MatchString(string(org)) {
-		return nil // the organization never had a database
-	}
-	defer w.tenantDatabases.Delete(org)
-	return w.exec(ctx, w.endpoint.database, "DROP DATABASE IF EXISTS "+chdb.TenantPrefix+string(org)+onCluster, nil)
-}
-
-// tenantUser is the user of the engine to which the row policies must apply.
-func (w *Warehouse) tenantUser() string {
-	if w.endpoint.socket != "" {
-		return "default"
-	}
-	return w.endpoint.tenantUser
-}
-
-func (w *Warehouse) tenantCredentials() credentials {
-	if w.endpoint.socket != "" {
-		return credentials{user: chdb.TenantUser}
-	}
-	return credentials{user: w.endpoint.tenantUser, password: w.endpoint.tenantPassword}
 }

@@ -164,7 +164,7 @@ func (w *Warehouse) verifyFence(ctx context.Context) error {
 	policies, err := w.texts(
 		ctx,
 		"SELECT concat(table, '\\t', coalesce(select_filter, ''), '\\t', toString(is_restrictive)) FROM system.row_policies WHERE database = "+
-			quoteText(w.endpoint.database)+" AND (apply_to_all = 1 OR has(apply_to_list, "+quoteText(w.tenantUser())+"))",
+			quoteText(w.endpoint.database)+" AND (apply_to_all = 1 OR "+w.appliesToTenants()+")",
 	)
 	if err != nil {
 		return err
@@ -193,16 +193,25 @@ func (w *Warehouse) verifyFence(ctx context.Context) error {
 	if len(missing) > 0 {
 		return fmt.Errorf("%w: %s", ErrFence, strings.Join(missing, ", "))
 	}
-	return nil
+	return w.verifyShards(ctx)
+}
+
+// appliesToTenants is the condition on the row policies that name the users of organizations, or their role.
+func (w *Warehouse) appliesToTenants() string {
+	if w.endpoint.socket != "" {
+		return "has(apply_to_list, 'default')"
+	}
+	return "has(apply_to_list, " + quoteText(w.endpoint.tenantRole) + ") OR arrayExists(name -> startsWith(name, " + quoteText(chdb.TenantPrefix) +
+		"), apply_to_list)"
 }
 
 // ownRows is the condition of the row policies.
 func (w *Warehouse) ownRows() string {
-	own := chdb.OwnRows()
 	if w.endpoint.socket != "" {
-		return "currentDatabase() = " + quoteText(w.endpoint.database) + " OR " + own
+		return "currentDatabase() = " + quoteText(w.endpoint.database) + " OR " + chdb.OwnRows("currentDatabase()")
 	}
-	return own
+	// On a shard, currentUser() is the user that sent the statement to the first server.
+	return chdb.OwnRows("currentUser()")
 }
 
 // bareCondition removes the parts of a condition that the engine may print differently.

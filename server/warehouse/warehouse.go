@@ -35,7 +35,10 @@ type Config struct {
 	Limits Limits
 	// MaxConnections bounds the concurrent reads; further reads wait. Zero means 64.
 	MaxConnections int
-	Logger         *slog.Logger
+	// TenantKey is the key from which the passwords of the users of organizations are derived. All nodes of a deployment have the same
+	// key. Only a ClickHouse server needs it; without it organizations cannot use SQL there.
+	TenantKey []byte
+	Logger    *slog.Logger
 }
 
 // Warehouse is the telemetry store. Its methods may be called concurrently.
@@ -52,9 +55,10 @@ type Warehouse struct {
 	held atomic.Pointer[Error]
 
 	// State for the SQL of tenants, see SelectConfined.
-	schemas         tenantSchemas
-	tenantSlots     *tenantSlots
-	tenantDatabases sync.Map // principal.OrgID → true
+	schemas     tenantSchemas
+	tenantSlots *tenantSlots
+	tenantKey   []byte
+	tenants     sync.Map // the principal.OrgID of each organization whose database or user exists → true
 }
 
 const dialTimeout = 5 * time.Second
@@ -97,7 +101,7 @@ func Open(ctx context.Context, cfg Config) (*Warehouse, error) {
 	}
 	return &Warehouse{
 		endpoint: p, conn: conn, http: &http.Client{Transport: way}, transport: transport, hosts: several, limits: cfg.Limits.withDefaults(), log: cfg.Logger,
-		tenantSlots: newTenantSlots(),
+		tenantSlots: newTenantSlots(), tenantKey: cfg.TenantKey,
 	}, nil
 }
 

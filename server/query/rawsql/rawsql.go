@@ -126,7 +126,7 @@ func failure(ctx context.Context, w Warehouse, err error, sql, param string) err
 	case errors.Is(err, warehouse.ErrTenantNotSetUp):
 		return apierr.New(
 			apierr.WarehouseConfig,
-			"SQL is not set up on this server: an operator adds sql_user to the warehouse URL, see `svc doctor --warehouse-grants`.",
+			"SQL is not set up on this server: an operator adds sql_role to the warehouse URL, see `svc doctor --warehouse-grants`.",
 			apierr.Cause(err),
 		)
 	case errors.Is(err, warehouse.ErrFence):

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// TenantUser is the user name that comes with a tenant's statement. A ClickHouse server has a user of that name with few rights.
-// The embedded engine has only one user and runs such a statement with RunConfined.
+// TenantUser is the user name that comes with a tenant's statement to the embedded engine. The engine has only one user, and runs such
+// a statement with RunConfined.
 const TenantUser = "svc_tenant"
 
 // maxConfinedBytes bounds the result of a tenant's statement, in addition to max_result_bytes. The result is held in memory so

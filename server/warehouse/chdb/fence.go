@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// TenantPrefix is the prefix of the names of tenants' databases. Each organization has an empty database, which a tenant's
-// connection uses. The row policies depend on its name.
+// TenantPrefix is the prefix of the names of tenants' databases, and of tenants' users on a ClickHouse server. On the embedded engine,
+// each organization has an empty database, which a tenant's connection uses. The row policies depend on the name.
 const TenantPrefix = "tenant_"
 
 // Fence lists the tables of the telemetry database, for the row policies of the engine. The engine has one user, so its rights
@@ -44,10 +44,10 @@ const grants = `            <grants>
             </grants>
 `
 
-// OwnRows is the condition on the rows that a tenant sees: the rows of the organization after which its database is named.
-func OwnRows() string {
-	return fmt.Sprintf("startsWith(currentDatabase(), %s) AND OrgId = substring(currentDatabase(), %d)", quoteString(TenantPrefix),
-		len(TenantPrefix)+1)
+// OwnRows is the condition on the rows that a tenant sees: the rows of the organization after which its database or its user is named.
+// The function is the one that gives this name. ClickHouse folds it to a condition on the first column of the sort key.
+func OwnRows(function string) string {
+	return fmt.Sprintf("startsWith(%s, %s) AND OrgId = substring(%s, %d)", function, quoteString(TenantPrefix), function, len(TenantPrefix)+1)
 }
 
 // policies writes the row policies in the form of users.xml. A connection to the main database sees all rows, one to a tenant's
@@ -55,7 +55,7 @@ func OwnRows() string {
 // the sort key, so it costs nothing and finds the granules.
 func (f Fence) policies(database string) string {
 	all := "currentDatabase() = " + quoteString(database)
-	own := all + " OR " + OwnRows()
+	own := all + " OR " + OwnRows("currentDatabase()")
 	var b strings.Builder
 	filter := func(table, condition string) {
 		fmt.Fprintf(&b, "                    <%s><filter>", table)
