@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -96,11 +97,27 @@ var oldestUnflushed = regexp.MustCompile(`(?m)^svc_ingest_oldest_unflushed_secon
 // waitFlushed waits until everything that was acknowledged is in the warehouse.
 func waitFlushed(t testing.TB, p *testkit.Process) {
 	t.Helper()
+	defer func() {
+		if t.Failed() {
+			t.Logf("the log of the server:\n%s\nits metrics of ingest:\n%s", p.Log(), metricsOfIngest(t, p))
+		}
+	}()
 	eventually(t, "the queue to be stored", func() bool { return flushed(t, p) })
 }
 
-// flushed reports whether everything that was acknowledged is in the warehouse.
-func flushed(t testing.TB, p *testkit.Process) bool {
+// metricsOfIngest are the metrics that tell about the queue and its way into the warehouse.
+func metricsOfIngest(t testing.TB, p *testkit.Process) string {
+	t.Helper()
+	var lines []string
+	for line := range strings.Lines(metricsOf(t, p)) {
+		if strings.HasPrefix(line, "svc_ingest_") || strings.HasPrefix(line, "svc_warehouse_") {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "")
+}
+
+func metricsOf(t testing.TB, p *testkit.Process) string {
 	t.Helper()
 	res, err := http.Get(p.BaseURL + "/metrics")
 	if err != nil {
@@ -111,10 +128,16 @@ func flushed(t testing.TB, p *testkit.Process) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := oldestUnflushed.FindSubmatch(text)
+	return string(text)
+}
+
+// flushed reports whether everything that was acknowledged is in the warehouse.
+func flushed(t testing.TB, p *testkit.Process) bool {
+	t.Helper()
+	m := oldestUnflushed.FindStringSubmatch(metricsOf(t, p))
 	if m == nil {
 		t.Fatal("/metrics lacks svc_ingest_oldest_unflushed_seconds")
 	}
-	age, err := strconv.ParseFloat(string(m[1]), 64)
+	age, err := strconv.ParseFloat(m[1], 64)
 	return err == nil && age == 0
 }
