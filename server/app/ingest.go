@@ -1,8 +1,10 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
+	"runtime"
 
 	"github.com/svc-observability/svc/server/auth"
 	"github.com/svc-observability/svc/server/config"
@@ -55,7 +57,8 @@ func (a *App) openIngest(context.Context) error {
 	a.pipeline, err = pipeline.Start(pipeline.Config{
 		Log: log, NewBatch: func() pipeline.Batch { return ingest.NewBatch(decoder) }, Inserter: pipeline.Posting{To: a.warehouse},
 		MaxRows: a.cfg.Limits.BatchMaxRows, MaxAge: a.cfg.Limits.BatchMaxAge,
-		Logger: a.log,
+		Parallel: cmp.Or(a.cfg.Limits.InsertParallelism, runtime.GOMAXPROCS(0)/limits.CoresOfInsert),
+		Logger:   a.log,
 	})
 	if err != nil {
 		return err

@@ -67,6 +67,7 @@ type Limits struct {
 	IngestMaxDecompressedBytes Size
 	BatchMaxRows               int
 	BatchMaxAge                time.Duration
+	InsertParallelism          int  // blocks that are inserted at once; 0: by the cores of the machine
 	WarehouseMaxMemoryBytes    Size // 0: the engine decides by the machine's
 	RESTMaxBodyBytes           Size
 	GRPCMaxMessageBytes        Size

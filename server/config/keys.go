@@ -2,6 +2,7 @@ package config
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -239,6 +240,12 @@ func Keys() []Key {
 			Name: "batch-max-age", Kind: KindDuration, Default: "1s",
 			Help:   "age at which a block is written to the warehouse",
 			assign: duration(func(c *Config) *time.Duration { return &c.Limits.BatchMaxAge }),
+		},
+		{
+			Name: "insert-parallelism", Kind: KindCount, Default: "0",
+			Help: "number of blocks that are written to the warehouse at the same time; 0: one for each " + strconv.Itoa(limits.CoresOfInsert) +
+				" cores of this machine, at least one",
+			assign: count(func(c *Config) *int { return &c.Limits.InsertParallelism }),
 		},
 		{
 			Name: "warehouse-max-memory-bytes", Kind: KindSize, Default: "0",

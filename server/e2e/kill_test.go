@@ -31,7 +31,8 @@ func TestKillLosesNothing(t *testing.T) {
 	t.Logf("seed %d, %d rounds", seed, *killRounds)
 	random := rand.New(rand.NewPCG(seed, 0))
 	var reports []*loadtest.Report
-	p := testkit.StartProcess(t, dir)
+	parallel := func() string { return "--insert-parallelism=" + strconv.Itoa(1+random.IntN(3)) } // another one after each kill
+	p := testkit.StartProcess(t, dir, parallel(), "--batch-max-age=200ms")
 	for round := range *killRounds {
 		ctx, stop := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
@@ -60,7 +61,7 @@ func TestKillLosesNothing(t *testing.T) {
 		}
 		reports = append(reports, got...)
 		begun := time.Now()
-		p = testkit.StartProcess(t, dir)
+		p = testkit.StartProcess(t, dir, parallel(), "--batch-max-age=200ms")
 		if took := time.Since(begun); took > 20*time.Second { // 10 s on a machine that runs nothing else
 			t.Errorf("the start after a kill takes %s", took)
 		}

@@ -38,6 +38,9 @@ const (
 	LaneAge   = time.Second
 	LaneBytes = 4 << 20
 	Lanes     = 8
+
+	// CoresOfInsert is the number of cores for which a node inserts one more block at the same time.
+	CoresOfInsert = 8
 )
 
 func ingest() []Limit {
@@ -61,5 +64,6 @@ func ingest() []Limit {
 		lasts("LaneAge", LaneAge, "When telemetry waits in the queue for more than %s, the organization with most of the bytes is stored beside the others."),
 		size("LaneBytes", LaneBytes, "That happens only to an organization with %s or more in the queue."),
 		count("Lanes", Lanes, "At most %s organizations are stored beside the others at the same time."),
+		count("CoresOfInsert", CoresOfInsert, "A node inserts one block at a time for each %s cores of its machine, and at least one.").set("insert-parallelism"),
 	}
 }

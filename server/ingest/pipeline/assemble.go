@@ -15,6 +15,8 @@ type cut struct {
 	span
 	batch   Batch
 	records int
+	// recorded says that the checkpoint has the cut's span as an intent.
+	recorded bool
 	// before and after are the places when the cut's first record is next, and once the cut is stored.
 	before, after places
 	// first is the time when the first record was added; oldest is the time when it was appended to the log.
@@ -179,7 +181,7 @@ func (p *Pipeline) aged(c *cut) bool { return c.records > 0 && time.Since(c.firs
 // grow adds one more record to a cut while the inserter is busy, and reports whether it found a record.
 func (p *Pipeline) grow(c *cut) bool {
 	p.mu.Lock()
-	busy := !p.since[1].IsZero()
+	busy := len(p.flights) >= p.cfg.Parallel
 	p.mu.Unlock()
 	if !busy {
 		return false
@@ -196,35 +198,60 @@ func (p *Pipeline) grow(c *cut) bool {
 func (p *Pipeline) handedOn() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.since[0] = time.Time{}
+	p.gathering = time.Time{}
 }
 
-// resume rebuilds the range that was being inserted when the process ended, and hands it on first.
+// resume rebuilds the spans that were being inserted when the process ended, and hands them on first.
 func (p *Pipeline) resume() bool {
 	p.mu.Lock()
-	in := p.state.Intent
+	intents := p.state.clone().Intents
 	p.mu.Unlock()
-	if in == nil {
-		return true
-	}
-	p.logger.Info("ingest batch is inserted again", slog.String("from", in.From.String()), slog.String("to", in.To.String()))
-	for {
-		c := p.nextCut()
+	for i := range intents {
+		in := &intents[i]
+		p.logger.Info("ingest batch is inserted again", slog.String("from", in.From.String()), slog.String("to", in.To.String()))
+		c := p.rebuilt(*in)
 		if c == nil {
 			return false
 		}
-		err := p.rebuild(c, *in)
-		if err == nil {
+		if i+1 < len(intents) {
+			p.stand(intents[i+1].Before)
+		} else {
 			p.moveTo(in)
-			return p.handOn(c)
+		}
+		if !p.handOn(c) {
+			return false
+		}
+	}
+	return true
+}
+
+// rebuilt is the cut of a recorded span. It is nil if the pipeline gives up.
+func (p *Pipeline) rebuilt(in intent) *cut {
+	for {
+		c := p.nextCut()
+		if c == nil {
+			return nil
+		}
+		err := p.rebuild(c, in)
+		if err == nil {
+			return c
 		}
 		p.logger.Error("queue not readable, trying again", slog.Any("error", err))
 		c.batch.Reset()
 		p.free <- c.batch
 		if !p.sleep(readRetry) {
-			return false
+			return nil
 		}
 	}
+}
+
+// stand moves the cursors to recorded places.
+func (p *Pipeline) stand(at places) {
+	p.cursor, p.lanes = at.Main, nil
+	for _, l := range at.Lanes {
+		p.lanes = append(p.lanes, &lane{owner: l.Owner, at: l.At, oldest: p.started})
+	}
+	p.lanesChanged()
 }
 
 // moveTo moves the cursor of the recorded range behind it.

@@ -15,12 +15,13 @@ import (
 	"github.com/svc-observability/svc/server/ingest/queue"
 )
 
-// checkpoint is the durable state. Everything before Done is stored. If Intent is set, some tables of that span may be stored. With
-// lanes, more is stored: see places.
+// checkpoint is the durable state. Everything before Done is stored. Some tables of the spans of Intents may be stored. With lanes, more
+// is stored: see places.
 type checkpoint struct {
-	Log    string         `json:"log"`
-	Done   queue.Position `json:"done"`
-	Intent *intent        `json:"intent,omitempty"`
+	Log  string         `json:"log"`
+	Done queue.Position `json:"done"`
+	// Intents are the spans that are being inserted, in the order in which they were cut.
+	Intents []intent `json:"-"`
 	// Main is the place of the main cursor while there are lanes.
 	Main  queue.Position `json:"main,omitzero"`
 	Lanes []mark         `json:"lanes,omitempty"`
@@ -28,10 +29,44 @@ type checkpoint struct {
 
 // storedCheckpoint is the form in the file. Without lanes it is the form of version 1, which older programs read too. An older
 // program that finds lanes begins at Done: it loses nothing, and stores the rows between Done and the marks twice. It must not see
-// an intent beside lanes, because it would regard everything before the end of the intent as stored.
+// an intent beside lanes, because it would regard everything before the end of the intent as stored. The same is true of several intents.
 type storedCheckpoint struct {
 	checkpoint
-	LaneIntent *intent `json:"lane_intent,omitempty"`
+	Intent     *intent  `json:"intent,omitempty"`
+	LaneIntent *intent  `json:"lane_intent,omitempty"`
+	Several    []intent `json:"intents,omitempty"`
+}
+
+func (c checkpoint) stored() storedCheckpoint {
+	s := storedCheckpoint{checkpoint: c}
+	switch len(c.Intents) {
+	case 0:
+	case 1:
+		one := c.Intents[0]
+		one.Before = places{} // it is that of the checkpoint
+		if len(c.Lanes) > 0 {
+			s.LaneIntent = &one
+		} else {
+			s.Intent = &one
+		}
+	default:
+		s.Several = c.Intents
+	}
+	return s
+}
+
+func (s storedCheckpoint) read() checkpoint {
+	c := s.checkpoint
+	for _, one := range []*intent{s.Intent, s.LaneIntent} {
+		if one != nil {
+			one.Before = c.places()
+			c.Intents = []intent{*one}
+		}
+	}
+	if len(s.Several) > 0 {
+		c.Intents = s.Several
+	}
+	return c
 }
 
 func (c checkpoint) places() places {
@@ -49,11 +84,41 @@ func (c *checkpoint) move(to places) {
 	}
 }
 
+// begin records that the records of a span are going to be inserted.
+func (c *checkpoint) begin(in intent) {
+	if len(c.Intents) == 0 {
+		c.move(in.Before)
+	}
+	c.Intents = append(c.Intents, in)
+}
+
+// end records that the first spans are stored, and that the cursors were at these places after the last of them.
+func (c *checkpoint) end(spans int, after places) {
+	c.Intents = c.Intents[spans:]
+	if len(c.Intents) > 0 {
+		after = c.Intents[0].Before
+	}
+	c.move(after)
+}
+
+// intentOf returns the intent that has the records of a span, or nil.
+func (c *checkpoint) intentOf(s span) *intent {
+	for i := range c.Intents {
+		in := &c.Intents[i]
+		if in.Pick.Owner == s.pick.Owner && !s.from.Before(in.From) && !in.To.Before(s.to) {
+			return in
+		}
+	}
+	return nil
+}
+
 type intent struct {
-	From   queue.Position `json:"from"`
-	To     queue.Position `json:"to"`
-	Pick   pick           `json:"pick,omitzero"`
-	Splits []split        `json:"splits,omitempty"`
+	From queue.Position `json:"from"`
+	To   queue.Position `json:"to"`
+	Pick pick           `json:"pick,omitzero"`
+	// Before are the places when the span's first record is next.
+	Before places  `json:"before,omitzero"`
+	Splits []split `json:"splits,omitempty"`
 	// Since is the time before the first attempt to insert the range. It is zero in a checkpoint of an older version.
 	Since time.Time `json:"since,omitzero"`
 }
@@ -69,10 +134,9 @@ type split struct {
 func (in *intent) span() span { return span{from: in.From, to: in.To, pick: in.Pick} }
 
 func (c checkpoint) clone() checkpoint {
-	if c.Intent != nil {
-		in := *c.Intent
-		in.Splits = slices.Clone(in.Splits)
-		c.Intent = &in
+	c.Intents = slices.Clone(c.Intents)
+	for i := range c.Intents {
+		c.Intents[i].Splits = slices.Clone(c.Intents[i].Splits)
 	}
 	return c
 }
@@ -85,11 +149,7 @@ const (
 
 // saveCheckpoint replaces the file atomically. The file has one line of JSON and one line with its CRC-32C.
 func saveCheckpoint(dir string, c checkpoint) error {
-	stored := storedCheckpoint{checkpoint: c}
-	if len(c.Lanes) > 0 {
-		stored.Intent, stored.LaneIntent = nil, c.Intent
-	}
-	b, err := json.Marshal(stored)
+	b, err := json.Marshal(c.stored())
 	if err != nil {
 		return err
 	}
@@ -143,10 +203,7 @@ func parseCheckpoint(b []byte) (checkpoint, error) {
 	if err := json.Unmarshal(body, &c); err != nil {
 		return checkpoint{}, err
 	}
-	if c.LaneIntent != nil {
-		c.Intent = c.LaneIntent
-	}
-	return c.checkpoint, nil
+	return c.read(), nil
 }
 
 // writeDurably replaces a file atomically.

@@ -5,112 +5,11 @@ import (
 	"errors"
 	"log/slog"
 	"math/rand/v2"
-	"sync"
 	"time"
 
 	"github.com/svc-observability/svc/server/ingest/queue"
 	"github.com/svc-observability/svc/server/limits"
 )
-
-// insertAll inserts one cut after the other.
-func (p *Pipeline) insertAll() {
-	for c := range p.cuts {
-		p.mu.Lock()
-		p.since[1], p.inserting = c.oldest, c.pick
-		if c.oldest.IsZero() {
-			p.since[1] = time.Now()
-		}
-		retries := p.stats.Retries
-		p.mu.Unlock()
-		began := time.Now()
-		if !p.insert(c) {
-			return
-		}
-		rows := c.batch.Rows()
-		c.batch.Reset()
-		p.mu.Lock()
-		p.since[1] = time.Time{}
-		if retries == p.stats.Retries {
-			p.measure(rows, time.Since(began))
-		}
-		p.mu.Unlock()
-		p.free <- c.batch
-	}
-}
-
-// measure notes how many rows a second the warehouse stores. Small cuts tell little about large ones. The rate falls at once and
-// rises slowly, because others wait for a cut that is too large.
-func (p *Pipeline) measure(rows int, took time.Duration) {
-	if rows < p.cfg.LaneRows/10 || took <= 0 {
-		return
-	}
-	rate := int64(float64(rows) / took.Seconds())
-	if old := p.rate.Load(); old > 0 && old < rate {
-		rate = (old + rate) / 2
-	}
-	p.rate.Store(max(rate, 1))
-}
-
-// insert stores the cut's tables between the two checkpoint writes. It returns false if the pipeline gave up. The next start then
-// continues.
-func (p *Pipeline) insert(c *cut) bool {
-	if c.records > 0 && !p.checkpoint(func(s *checkpoint) {
-		// After a restart, the recorded range is this one, with its recorded splits.
-		if s.Intent == nil {
-			s.move(c.before)
-			s.Intent = &intent{From: c.from, To: c.to, Pick: c.pick, Since: p.cfg.Now()}
-		}
-	}) {
-		return false
-	}
-	var wg sync.WaitGroup
-	tables := c.batch.Tables()
-	errs := make([]error, len(tables))
-	for i, t := range tables {
-		wg.Go(func() { errs[i] = p.insertTable(t, c.span) })
-	}
-	wg.Wait()
-	if errors.Join(errs...) != nil {
-		return false
-	}
-	if !p.checkpoint(func(s *checkpoint) { s.Intent = nil; s.move(c.after) }) {
-		return false
-	}
-	p.mu.Lock()
-	if c.records > 0 {
-		p.stats.Batches++
-	}
-	close(p.moved)
-	p.moved = make(chan struct{})
-	p.mu.Unlock()
-	if err := p.log.Release(c.after.done()); err != nil {
-		p.logger.Warn("queue segments not released, next batch tries again", slog.Any("error", err))
-	}
-	return true
-}
-
-// checkpoint changes the state and makes it durable, however long that takes. It returns false if the pipeline gives up.
-func (p *Pipeline) checkpoint(change func(*checkpoint)) bool {
-	p.saving.Lock()
-	defer p.saving.Unlock()
-	p.mu.Lock()
-	next := p.state.clone()
-	p.mu.Unlock()
-	change(&next)
-	for attempt := 0; ; attempt++ {
-		err := p.save(p.log.Dir(), next)
-		if err == nil {
-			p.mu.Lock()
-			p.state = next
-			p.mu.Unlock()
-			return true
-		}
-		p.logger.Error("ingest checkpoint not written, trying again", slog.Any("error", err))
-		if !p.sleep(p.backoff(attempt)) {
-			return false
-		}
-	}
-}
 
 // insertTable stores the rows of one table for a span. It returns an error only if the pipeline gives up.
 func (p *Pipeline) insertTable(t Table, s span) error {
@@ -120,7 +19,7 @@ func (p *Pipeline) insertTable(t Table, s span) error {
 	if mid, ok := p.splitAt(t.Name(), s); ok {
 		return p.halves(t.Name(), s, mid)
 	}
-	cause, err := p.store(p.insertOnce, t, p.token(t.Name(), s), p.earlier(s.to), suspectAttempts)
+	cause, err := p.store(p.attempt(s), t, p.token(t.Name(), s), p.earlier(s.to), suspectAttempts)
 	if err != nil || cause == nil {
 		return err
 	}
@@ -166,12 +65,14 @@ const (
 	loneSuspectAttempts = 11
 )
 
-// insertOnce is one attempt at an insert of the range that is being inserted.
-func (p *Pipeline) insertOnce(ctx context.Context, t Table, token string) error {
-	if p.isLate() {
-		return p.insertLate(ctx, t, token)
+// attempt returns the function that makes one attempt at an insert of a span's records.
+func (p *Pipeline) attempt(s span) insertFunc {
+	return func(ctx context.Context, t Table, token string) error {
+		if p.isLate(s) {
+			return p.insertLate(ctx, t, token)
+		}
+		return p.cfg.Inserter.Insert(ctx, t, token)
 	}
-	return p.cfg.Inserter.Insert(ctx, t, token)
 }
 
 // insertLate is one attempt at an insert whose first attempt was long ago, or at an unknown time.
@@ -182,12 +83,12 @@ func (p *Pipeline) insertLate(ctx context.Context, t Table, token string) error 
 	return p.cfg.Inserter.Insert(ctx, t, token)
 }
 
-// isLate reports whether the first attempt at the range that is being inserted, perhaps by an earlier run, was long ago or at an unknown
-// time.
-func (p *Pipeline) isLate() bool {
+// isLate reports whether the first attempt at the intent of a span, perhaps by an earlier run, was long ago or at an unknown time.
+func (p *Pipeline) isLate(s span) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.state.Intent != nil && p.cfg.Now().Sub(p.state.Intent.Since) >= limits.LateInsert
+	in := p.state.intentOf(s)
+	return in != nil && p.cfg.Now().Sub(in.Since) >= limits.LateInsert
 }
 
 type insertFunc func(ctx context.Context, table Table, token string) error

@@ -182,7 +182,7 @@ func (p *Pipeline) took(c *cut, pos, next queue.Position, at time.Time) {
 	if c.records == 0 {
 		c.pick, c.before = pick{Skip: p.laneOwners()}, p.places()
 		p.mu.Lock()
-		p.since[0] = at
+		p.gathering = at
 		p.mu.Unlock()
 	}
 	c.take(pos, next, at)
@@ -191,7 +191,7 @@ func (p *Pipeline) took(c *cut, pos, next queue.Position, at time.Time) {
 
 // rebuild fills the cut with the records of a recorded range, which may be larger than a batch is now.
 func (p *Pipeline) rebuild(c *cut, in intent) error {
-	c.span = in.span()
+	c.span, c.recorded = in.span(), true
 	return p.each(c.span, func(r queue.Committed) error {
 		c.records++
 		p.count(func(s *Stats) { s.Replayed++ })

@@ -33,7 +33,7 @@ func (p *Pipeline) isolate(t Table, s span, cause error) error {
 	}
 	if len(at) == 1 {
 		if isSuspect(cause) {
-			if again, err := p.store(p.insertOnce, t, p.token(table, s), p.earlier(s.to), loneSuspectAttempts); err != nil || again == nil {
+			if again, err := p.store(p.attempt(s), t, p.token(table, s), p.earlier(s.to), loneSuspectAttempts); err != nil || again == nil {
 				return err
 			}
 		}
@@ -48,7 +48,8 @@ func (p *Pipeline) isolate(t Table, s span, cause error) error {
 	p.logger.Warn("rows refused by the warehouse, looking for the record at fault", slog.String("table", table),
 		slog.Int("records", len(at)), slog.Any("error", cause))
 	if !p.checkpoint(func(c *checkpoint) {
-		c.Intent.Splits = append(c.Intent.Splits, split{Table: table, From: s.from, Mid: mid, To: s.to})
+		in := c.intentOf(s)
+		in.Splits = append(in.Splits, split{Table: table, From: s.from, Mid: mid, To: s.to})
 	}) {
 		return errGivenUp
 	}
@@ -98,10 +99,11 @@ func (p *Pipeline) part(table string, s span) (Table, error) {
 func (p *Pipeline) splitAt(table string, part span) (queue.Position, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.state.Intent == nil {
+	in := p.state.intentOf(part)
+	if in == nil {
 		return queue.Position{}, false
 	}
-	for _, s := range p.state.Intent.Splits {
+	for _, s := range in.Splits {
 		if s.Table == table && s.From == part.from && s.To == part.to {
 			return s.Mid, true
 		}

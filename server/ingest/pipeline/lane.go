@@ -26,8 +26,8 @@ type mark struct {
 // places says which records are stored: all before Main whose owner has no lane, and for each lane those before its mark. No lane
 // is ahead of Main.
 type places struct {
-	Main  queue.Position
-	Lanes []mark
+	Main  queue.Position `json:"main"`
+	Lanes []mark         `json:"lanes,omitempty"`
 }
 
 // done is the position before which all records are stored.

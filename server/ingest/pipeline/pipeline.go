@@ -87,11 +87,13 @@ type Config struct {
 	// NewBatch makes an empty batch. Several goroutines may call it.
 	NewBatch func() Batch
 	Inserter Inserter
-	// A batch is inserted when it reaches MaxRows or MaxBytes, or MaxAge after its first record arrived. While the previous batch
-	// is being inserted, it continues to grow, up to MaxBytes or twice MaxRows.
+	// A batch is inserted when it reaches MaxRows or MaxBytes, or MaxAge after its first record arrived. While Parallel batches are
+	// being inserted, it continues to grow, up to MaxBytes or twice MaxRows.
 	MaxRows  int
 	MaxBytes int
 	MaxAge   time.Duration
+	// Parallel is how many batches are inserted at once. The rows of an owner arrive in order only if it is 1, the default.
+	Parallel int
 	// MaxMemory bounds the attachments that wait to be added to a batch.
 	MaxMemory int64
 	// When the oldest record that the main cursor has not read is older than LaneAge, the owner with most of the unread bytes gets a
@@ -120,6 +122,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.MaxAge <= 0 {
 		c.MaxAge = DefaultMaxAge
+	}
+	if c.Parallel <= 0 {
+		c.Parallel = 1
 	}
 	if c.MaxMemory <= 0 {
 		c.MaxMemory = DefaultMaxMemory
@@ -165,6 +170,7 @@ type Pipeline struct {
 	wake   chan struct{}
 	cuts   chan *cut
 	free   chan Batch
+	slots  chan struct{} // one for each flight
 	done   sync.WaitGroup
 	once   sync.Once
 
@@ -176,15 +182,15 @@ type Pipeline struct {
 	memory  int64
 	state   checkpoint
 	moved   chan struct{}
-	// since holds the times of the oldest record in the batch being filled and in the batch being inserted.
-	since   [2]time.Time
+	// gathering is the time of the oldest record in the batch being filled.
+	gathering time.Time
+	// flights are the cuts that are being inserted, in the order in which they were made.
+	flights []*flight
 	started time.Time
 	stats   Stats
-	// beside holds the owners that have a lane, and laneOldest the time from which on their lanes have unread records. inserting says
-	// whose records are being inserted.
+	// beside holds the owners that have a lane, and laneOldest the time from which on their lanes have unread records.
 	beside     []string
 	laneOldest time.Time
-	inserting  pick
 
 	// rate is about how many rows the warehouse stores in a second, or 0 while that is unknown.
 	rate atomic.Int64
@@ -223,21 +229,21 @@ func start(cfg Config, save func(string, checkpoint) error) (*Pipeline, error) {
 	}
 	p := &Pipeline{
 		cfg: cfg, log: cfg.Log, logger: cfg.Logger, save: save,
-		stop: make(chan struct{}), wake: make(chan struct{}, 1), cuts: make(chan *cut), free: make(chan Batch, 2),
-		state: state, moved: make(chan struct{}), cursor: state.places().Main,
-		started: time.Now(),
+		stop: make(chan struct{}), wake: make(chan struct{}, 1), cuts: make(chan *cut),
+		free: make(chan Batch, cfg.Parallel+1), slots: make(chan struct{}, cfg.Parallel),
+		state: state, moved: make(chan struct{}), started: time.Now(),
 	}
-	for _, l := range state.Lanes {
-		p.lanes = append(p.lanes, &lane{owner: l.Owner, at: l.At, oldest: p.started})
-	}
-	p.lanesChanged()
+	p.stand(state.places())
 	p.stats.Rows, p.stats.Resumed, p.stats.Refused = map[string]int64{}, map[string]int64{}, map[string]int64{}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
-	p.free <- cfg.NewBatch()
-	p.free <- cfg.NewBatch()
+	for range cfg.Parallel + 1 {
+		p.free <- cfg.NewBatch()
+	}
 	end := p.cursor
-	if state.Intent != nil && end.Before(state.Intent.To) {
-		end = state.Intent.To
+	for _, in := range state.Intents {
+		if end.Before(in.To) {
+			end = in.To
+		}
 	}
 	p.log.EnsureAfter(end)
 	// Records that an earlier run stored must not use any share of the queue.
@@ -351,14 +357,17 @@ func (p *Pipeline) Stats() Stats {
 		}
 		return time.Since(t)
 	}
-	s.OldestOutsideLanes = age(p.since[0])
-	if p.inserting.Owner == "" {
-		s.OldestOutsideLanes = max(s.OldestOutsideLanes, age(p.since[1]))
+	s.OldestOutsideLanes = age(p.gathering)
+	for _, f := range p.flights {
+		s.OldestUnflushed = max(s.OldestUnflushed, age(f.age))
+		if f.pick.Owner == "" {
+			s.OldestOutsideLanes = max(s.OldestOutsideLanes, age(f.age))
+		}
 	}
 	if len(p.pending) > 0 && p.pending[0].attachment != nil {
 		s.OldestOutsideLanes = max(s.OldestOutsideLanes, age(p.pending[0].time))
 	}
-	s.OldestUnflushed = max(s.OldestOutsideLanes, age(p.since[1]), age(p.laneOldest))
+	s.OldestUnflushed = max(s.OldestUnflushed, s.OldestOutsideLanes, age(p.laneOldest))
 	if s.OldestUnflushed == 0 && p.state.Done.Before(p.seen) {
 		s.OldestUnflushed = time.Since(p.started)
 	}

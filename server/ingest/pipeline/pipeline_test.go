@@ -91,7 +91,7 @@ func TestCrashAtEveryStep(t *testing.T) {
 		"stored but the answer is lost": func(r *rig) { r.w.hooks(nil, func(string) error { return down }) },
 		"after all tables, before the checkpoint": func(r *rig) {
 			r.save = func(dir string, c checkpoint) error {
-				if c.Intent == nil {
+				if len(c.Intents) == 0 {
 					return noDisk
 				}
 				return saveCheckpoint(dir, c)
@@ -99,7 +99,7 @@ func TestCrashAtEveryStep(t *testing.T) {
 		},
 		"between the two renames": func(r *rig) {
 			r.save = func(dir string, c checkpoint) error {
-				if err := saveCheckpoint(dir, c); err != nil || c.Intent != nil {
+				if err := saveCheckpoint(dir, c); err != nil || len(c.Intents) > 0 {
 					return err
 				}
 				return errors.Join(noDisk, os.Remove(filepath.Join(dir, checkpointFile)))
@@ -337,7 +337,9 @@ func TestCheckpointFile(t *testing.T) {
 		t.Errorf("no file: %+v %v", c, err)
 	}
 	at := func(n uint64) queue.Position { return queue.Position{Segment: n, Offset: n * 10, Seq: n * 100} }
-	first := checkpoint{Log: "log", Done: at(1), Intent: &intent{From: at(1), To: at(2), Splits: []split{{Table: "a", From: at(1), Mid: at(1), To: at(2)}}}}
+	first := checkpoint{Log: "log", Done: at(1), Intents: []intent{{
+		From: at(1), To: at(2), Before: places{Main: at(1)}, Splits: []split{{Table: "a", From: at(1), Mid: at(1), To: at(2)}},
+	}}}
 	second := checkpoint{Log: "log", Done: at(2)}
 	for _, c := range []checkpoint{first, second} {
 		if err := saveCheckpoint(dir, c); err != nil {
@@ -408,6 +410,7 @@ func TestAnyHistoryStoresEachRowOnce(t *testing.T) {
 		memory := int64(rapid.IntRange(0, 300).Draw(rt, "max_memory"))
 		r := &rig{t: t, dir: filepath.Join(base, fmt.Sprint(run)), w: w, save: saveCheckpoint, disk: unsynced{}, change: func(c *Config) {
 			c.MaxRows, c.MaxMemory, c.MaxAge = maxRows, memory, time.Millisecond
+			c.Parallel = rapid.IntRange(1, 4).Draw(rt, "parallel") // another in each life
 		}}
 		r.open()
 		want := map[string][]string{}
