@@ -47,15 +47,21 @@ const othersSince = 10 * time.Minute
 // mostRows bounds a cut. A record of one owner that waits behind two cuts of another still becomes queryable in time. Owners who are alone
 // get the largest cuts, which cost the warehouse least.
 func (p *Pipeline) mostRows() int {
-	most := growth * p.cfg.MaxRows
-	if p.mixed.IsZero() || time.Since(p.mixed) > othersSince {
+	most, rate := growth*p.cfg.MaxRows, int(p.rate.Load())
+	alone := time.Since(time.Unix(0, p.mixed.Load())) > othersSince
+	switch {
+	case alone && rate > 0:
+		return min(most, max(2*rate, p.cfg.MaxRows)) // the first record of another owner may come while two such cuts wait
+	case alone:
 		return most
-	}
-	if rate := p.rate.Load(); rate > 0 {
-		return min(most, max(int(rate+rate/2), p.cfg.MaxRows/10))
+	case rate > 0:
+		return min(most, max(rate+rate/2, p.cfg.MaxRows/10))
 	}
 	return p.cfg.MaxRows / 5
 }
+
+// mixedAt notes that records of several owners came at a time.
+func (p *Pipeline) mixedAt(at time.Time) { p.mixed.Store(at.UnixNano()) }
 
 // resumed reports whether the cut has the last records of earlier runs, up to the place of its cursor.
 func (p *Pipeline) resumed(c *cut, at queue.Position) bool {

@@ -28,6 +28,10 @@ func (p *Pipeline) accept(records []queue.Committed) {
 	p.mu.Lock()
 	for _, c := range records {
 		p.seen = c.Next
+		if p.newest != "" && c.Owner != p.newest {
+			p.mixedAt(c.Time)
+		}
+		p.newest = c.Owner
 		if c.Attachment == nil {
 			continue
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 // Every record belongs to one cursor. Without a backlog there is only the main cursor, which takes all records in log order. When
-// the main cursor is behind, the owner of most of the unread records gets a lane: a second cursor, which starts where the main
+// the main cursor is behind records of several owners, the owner of most of them gets a lane: a second cursor, which starts where the main
 // cursor is and takes only the records of this owner. The main cursor leaves these records to the lane and reaches the records of
 // other owners at once. Main cursor and lanes take turns at the warehouse. A lane never overtakes the main cursor. Once the main cursor
 // has reached the end of the log and the lane has reached the main cursor, the lane closes, and the main cursor takes the owner's
@@ -59,7 +59,7 @@ const turnTime = 500 * time.Millisecond
 func (p *Pipeline) divert(c *cut, owner string, appended time.Time) bool {
 	if owner != p.owner {
 		if p.owner != "" {
-			p.mixed = appended
+			p.mixedAt(appended)
 		}
 		p.owner = owner
 	}
@@ -70,8 +70,8 @@ func (p *Pipeline) divert(c *cut, owner string, appended time.Time) bool {
 		return false
 	}
 	p.looked = time.Now()
-	behind, bytes := p.log.LargestOwner(p.cursor, p.laneOwners())
-	if behind == "" || bytes < p.cfg.LaneBytes {
+	behind, bytes, others := p.log.LargestOwner(p.cursor, p.laneOwners())
+	if behind == "" || bytes < p.cfg.LaneBytes || others == 0 { // an owner who is alone delays no other
 		return false
 	}
 	if len(p.lanes) >= p.cfg.MaxLanes {

@@ -111,6 +111,29 @@ func TestFloodDelaysNobody(t *testing.T) {
 	}
 }
 
+// An owner who is alone gets no lane, whatever the backlog: its cuts stay large, which costs the warehouse least.
+func TestLoneOwnerGetsNoLane(t *testing.T) {
+	w := newWarehouse(t)
+	g := newGate(w)
+	r := newRig(t, t.TempDir(), w, eager)
+	for i := range 5000 {
+		r.append("flood!a", fmt.Sprintf("flood %05d", i), i%7 == 0)
+	}
+	for range 10 {
+		if !g.step() {
+			t.Fatal("the flood is not stored")
+		}
+		if n := r.p.Stats().Lanes; n > 0 {
+			t.Fatalf("%d lanes", n)
+		}
+	}
+	g.release()
+	r.close()
+	if n, most := w.inserts.Load(), int64(5000/(2*100)+5); n > most {
+		t.Errorf("%d inserts, not at most %d", n, most)
+	}
+}
+
 // Without a later record, the end of the last lane alone moves the checkpoint to the end of the log, and the segments are released.
 func TestLaneEndReleasesTheLog(t *testing.T) {
 	w := newWarehouse(t)

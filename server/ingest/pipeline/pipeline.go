@@ -177,7 +177,9 @@ type Pipeline struct {
 	mu sync.Mutex
 	// seen is the end of the newest record that the sink received. The log's own tail may be ahead of it for a moment. Using the
 	// tail would read records from disk whose columns are about to arrive.
-	seen    queue.Position
+	seen queue.Position
+	// newest is the owner of that record.
+	newest  string
 	pending []pendingRecord
 	memory  int64
 	state   checkpoint
@@ -195,6 +197,9 @@ type Pipeline struct {
 	// rate is about how many rows the warehouse stores in a second, or 0 while that is unknown.
 	rate atomic.Int64
 
+	// mixed is the time of the last record whose owner was not that of the record before, in nanoseconds.
+	mixed atomic.Int64
+
 	// resumeTo is the end of the records of earlier runs. No batch crosses it, so all rows of a batch belong either to earlier
 	// runs or to this one.
 	resumeTo queue.Position
@@ -207,9 +212,8 @@ type Pipeline struct {
 	lanes    []*lane
 	laneNext bool
 	caughtUp bool
-	// owner is the owner of the last record. mixed is the time of the last record whose owner was not that of the record before.
+	// owner is the owner of the last record.
 	owner    string
-	mixed    time.Time
 	looked   time.Time
 	reader   *queue.Reader
 	readerAt queue.Position

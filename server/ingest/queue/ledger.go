@@ -61,25 +61,31 @@ func (l *ledger) largest() (most int64) {
 	return most
 }
 
-// largestBehind returns the owner with most of the committed bytes behind a position.
-func (l *ledger) largestBehind(behind Position, except []string) (owner string, most int64) {
+// largestBehind returns the owner with most of the committed bytes behind a position, these bytes, and those of all others.
+func (l *ledger) largestBehind(behind Position, except []string) (owner string, most, others int64) {
 	first, _ := slices.BinarySearchFunc(l.ranges, behind, func(r ledgerRange, at Position) int {
 		if !at.Before(r.end) {
 			return -1
 		}
 		return 1
 	})
-	sums := map[string]int64{}
+	sums, all := map[string]int64{}, int64(0)
 	for _, r := range l.ranges[first:] {
 		for _, s := range r.shares {
-			if name := s.holder.owner; name != "" && !slices.Contains(except, name) {
-				if sums[name] += s.bytes; sums[name] > most {
-					owner, most = name, sums[name]
-				}
+			name := s.holder.owner
+			if slices.Contains(except, name) {
+				continue
+			}
+			all += s.bytes
+			if name == "" {
+				continue
+			}
+			if sums[name] += s.bytes; sums[name] > most {
+				owner, most = name, sums[name]
 			}
 		}
 	}
-	return owner, most
+	return owner, most, all - most
 }
 
 func (l *ledger) add(owner string, n int64) *holder {

@@ -233,9 +233,10 @@ func (l *Log) Owner(header []byte) []byte {
 	return l.cfg.Owner(header)
 }
 
-// LargestOwner returns the owner that has most of the bytes behind a position, and these bytes. It does not look at records without
-// an owner or of the given owners. Bytes are known to within a thousandth of Config.MaxBytes, at most 1 MiB.
-func (l *Log) LargestOwner(behind Position, except []string) (owner string, bytes int64) {
+// LargestOwner returns the owner that has most of the bytes behind a position, these bytes, and those of all others. It does not look at
+// records of the given owners, and never returns the owner of records without one. Bytes are known to within a thousandth of
+// Config.MaxBytes, at most 1 MiB.
+func (l *Log) LargestOwner(behind Position, except []string) (owner string, bytes, others int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.ledger.largestBehind(behind, except)
