@@ -76,6 +76,7 @@ var levels = map[string]int{
 	"server/processors": 0,
 	"server/publicid":   0,
 	"server/requestid":  0,
+	"server/severity":   0,
 	"server/wirejson":   0,
 	"server/wording":    0,
 	"tools":             0, // programs of the build, which import nothing of the server

@@ -42,6 +42,7 @@ var documentFigures = []struct{ figure, documents string }{
 	{limits.Lasts(limits.ReadEnd), "sql.md"},
 	{limits.Number(limits.SQLRows), "sql.md"},
 	{limits.Number(limits.SQLRowsRead), "sql.md"},
+	{limits.Number(limits.SQLStatementsOfOrganization), "sql.md"},
 	{limits.Lasts(limits.DefaultSQLWindow), "sql.md"},
 	{limits.Size(limits.EventNameBytes), "trace-policies.md"},
 	{limits.Size(limits.EventID), "trace-policies.md"},

@@ -202,7 +202,7 @@ func TestInputErrors(t *testing.T) {
 	}{
 		"backwards":     {"search_logs", tool.TagInvalidInput, "start_time", "start_time must be before end_time", map[string]any{"start_time": "now", "end_time": "now-1h"}},
 		"too wide":      {"search_logs", tool.TagInvalidInput, "start_time", "more than 7 days", map[string]any{"start_time": "now-8d"}},
-		"not a time":    {"search_logs", tool.TagInvalidInput, "start_time", "start_time must be a time", map[string]any{"start_time": "yesterday"}},
+		"not a time":    {"search_logs", tool.TagInvalidInput, "start_time", "start_time must be a time", map[string]any{"start_time": "tomorrow"}},
 		"enum":          {"search_logs", tool.TagInvalidInput, "severity", "severity must be one of TRACE", map[string]any{"severity": "LOUD"}},
 		"trace id":      {"inspect_trace", tool.TagInvalidInput, "trace_id", "trace_id must be 32 hexadecimal digits, such as", map[string]any{"trace_id": "xyz"}},
 		"missing":       {"inspect_trace", tool.TagInvalidInput, "trace_id", "trace_id is required", nil},

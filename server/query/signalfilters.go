@@ -7,6 +7,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/severity"
 )
 
 // equality adds the condition that a field has a value, if the request gives one.
@@ -76,8 +77,8 @@ func LogFilter(f *svcv2.LogFilters) (Filter, error) {
 	}
 	equality(&all, "service.name", f.ServiceName)
 	equality(&all, "severity", f.Severity)
-	if f.MinimumSeverity != nil && f.GetMinimumSeverity() > 0 {
-		condition(&all, "severity_number", OpGreaterOrEqual, strconv.Itoa(int(f.GetMinimumSeverity())))
+	if f.GetMinimumSeverity() > 0 {
+		all = append(all, atLeast(int(f.GetMinimumSeverity())))
 	}
 	equality(&all, "trace.id", f.TraceId)
 	equality(&all, "span.id", f.SpanId)
@@ -90,6 +91,20 @@ func LogFilter(f *svcv2.LogFilters) (Filter, error) {
 		return Filter{}, err
 	}
 	return And(all...), nil
+}
+
+// atLeast is the condition on records of a severity number or a higher one. The text decides for a record without a number.
+func atLeast(number int) Filter {
+	at := func(key string, op Op, values ...string) Filter {
+		return Filter{Match: &Match{Field: Field{Key: key}, Op: op, Values: values}}
+	}
+	numbered := at("severity_number", OpGreaterOrEqual, strconv.Itoa(number))
+	texts := severity.From(number)
+	if len(texts) == 0 {
+		return numbered
+	}
+	exists := at("severity_number", OpExists)
+	return Filter{Any: []Filter{numbered, {All: []Filter{{Not: &exists}, at("severity", OpIn, texts...)}}}}
 }
 
 // MetricFilter converts the conditions of svc.v2.MetricFilters to a tree, without the name and the type.

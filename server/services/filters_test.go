@@ -154,8 +154,13 @@ func (i item) recordMatches(f *svcv2.LogFilters) bool {
 		is(f.DeploymentEnvironment, i.environment) &&
 		is(f.ServiceNamespace, i.namespace) && (f.Severity == nil || strings.EqualFold(strings.TrimSpace(f.GetSeverity()), i.severity)) &&
 		(f.BodySearch == nil || contains(i.body, f.GetBodySearch())) &&
-		(f.GetMinimumSeverity() == 0 || i.number >= int(f.GetMinimumSeverity())) &&
+		(f.GetMinimumSeverity() == 0 || i.number >= int(f.GetMinimumSeverity()) || i.number == 0 && numberOf(i.severity) >= f.GetMinimumSeverity()) &&
 		allHold(i.attributes, f.GetAttributes()) && allHold(i.resource, f.GetResourceAttributes())
+}
+
+// numberOf is the lowest number of a severity text, or 0 for a text that OpenTelemetry does not have.
+func numberOf(severity string) int32 {
+	return map[string]int32{"TRACE": 1, "DEBUG": 5, "INFO": 9, "WARN": 13, "ERROR": 17, "FATAL": 21}[severity]
 }
 
 // sometimes gives a value for one in eight filters.

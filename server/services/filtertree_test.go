@@ -506,7 +506,16 @@ func treeOfRecords(f *svcv2.LogFilters) (t tree) {
 		t.and("body", "contains", f.GetBodySearch())
 	}
 	if f.GetMinimumSeverity() > 0 {
-		t.and("severity_number", ">=", strconv.Itoa(int(f.GetMinimumSeverity())))
+		var texts []string
+		for _, text := range []string{"TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"} {
+			if numberOf(text) >= f.GetMinimumSeverity() {
+				texts = append(texts, text)
+			}
+		}
+		unnumbered := tree{all: []tree{{not: &tree{field: "severity_number", op: "exists"}}, {field: "severity", op: "in", values: texts}}}
+		t.all = append(t.all, tree{any: []tree{
+			{field: "severity_number", op: ">=", values: []string{strconv.Itoa(int(f.GetMinimumSeverity()))}}, unnumbered,
+		}})
 	}
 	t.attributes("attr.", f.GetAttributes())
 	t.attributes("resource.", f.GetResourceAttributes())

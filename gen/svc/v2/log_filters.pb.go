@@ -28,9 +28,9 @@ type LogFilters struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Exact service name.
 	ServiceName *string `protobuf:"bytes,1,opt,name=service_name,json=serviceName" json:"service_name,omitempty"`
-	// Severity text in either case, for example `ERROR`.
+	// Exact severity text in either case. `ERROR` leaves out `FATAL`; `minimum_severity` takes both.
 	Severity *string `protobuf:"bytes,2,opt,name=severity" json:"severity,omitempty"`
-	// Lowest OpenTelemetry severity number, inclusive (9 is INFO, 17 is ERROR).
+	// Lowest OpenTelemetry severity number, inclusive (9 is INFO, 17 is ERROR). The severity text decides for a record without a number.
 	MinimumSeverity *int32 `protobuf:"varint,3,opt,name=minimum_severity,json=minimumSeverity" json:"minimum_severity,omitempty"`
 	// Trace id, 32 hexadecimal digits.
 	TraceId *string `protobuf:"bytes,4,opt,name=trace_id,json=traceId" json:"trace_id,omitempty"`

@@ -107,7 +107,13 @@ func (t *telemetry) recordConditions() []condition {
 	return append(
 		t.common(),
 		condition{object{"severity": "error"}, "severity = error", func(r *row) bool { return r.severity == "ERROR" }},
-		condition{object{"minimum_severity": 13}, "severity_number >= 13", func(r *row) bool { return r.severityNumber >= 13 }},
+		condition{
+			object{"minimum_severity": 13},
+			`(severity_number >= 13 OR (severity_number not exists AND severity in (WARN, ERROR, FATAL)))`,
+			func(r *row) bool {
+				return r.severityNumber >= 13 || r.severityNumber == 0 && r.failed || r.severityNumber == 0 && r.severity == "WARN"
+			},
+		},
 		condition{object{"body_search": "STRASSE"}, "body contains STRASSE", func(r *row) bool { return contains(r.name, "strasse") }},
 		condition{object{"body_search": "Cart"}, "body contains Cart", func(r *row) bool { return contains(r.name, "cart") }},
 	)

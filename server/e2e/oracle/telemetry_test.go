@@ -196,6 +196,9 @@ func (t *telemetry) addRecord() {
 	}
 	r.severityNumber = levels[r.severity]
 	r.failed = r.severityNumber >= 17
+	if t.r.IntN(8) == 0 {
+		r.severityNumber = 0 // some libraries send the text only
+	}
 	if t.r.IntN(2) == 0 {
 		s := t.spans[t.r.IntN(len(t.spans))]
 		r.trace, r.id = s.trace, s.id

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/svc-observability/svc/server/limits"
+	"github.com/svc-observability/svc/server/severity"
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
 
@@ -148,16 +149,16 @@ func (w *walker) finishRecord(t *blocks.Logs, columns *resourceColumns, at int64
 	appendID(t.TraceID, r.traceID, 16)
 	appendID(t.SpanID, r.spanID, 8)
 	t.Flags.Append(r.flags)
-	number := enum(r.severity, maxSeverity)
+	number := enum(r.severity, severity.Highest)
 	if number == 0 && int32(r.severity) != 0 {
 		w.note(issueEnum, "severity_number")
 	}
 	t.SeverityNumber.Append(uint8(number))
 	// Filters on the severity ignore spaces around it and letter case, so the stored text has neither.
-	if severity := bytes.TrimSpace(r.severityText); len(severity) > 0 {
-		t.SeverityText.Append(w.limitName(w.upper(severity), "severity_text"))
+	if text := bytes.TrimSpace(r.severityText); len(text) > 0 {
+		t.SeverityText.Append(w.limitName(w.upper(text), "severity_text"))
 	} else {
-		t.SeverityText.AppendString(severityName(number))
+		t.SeverityText.AppendString(severity.Text(number))
 	}
 	t.EventName.Append(w.limitName(r.eventName, "event_name"))
 	if !w.place(placeLogs, columns) {
@@ -166,14 +167,4 @@ func (w *walker) finishRecord(t *blocks.Logs, columns *resourceColumns, at int64
 	t.LogAttributes.EndRow()
 	w.counters[countLog].countRow()
 	return true
-}
-
-const maxSeverity = 24
-
-// severityName returns the short name of a severity number's range.
-func severityName(n uint32) string {
-	if n == 0 || n > maxSeverity {
-		return ""
-	}
-	return [...]string{"TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"}[(n-1)/4]
 }

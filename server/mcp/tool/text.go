@@ -61,7 +61,7 @@ func Table(heading, empty string, columns []string, rows [][]string) Block {
 	for _, row := range rows {
 		cells := make([]string, len(row))
 		for i, c := range row {
-			cells[i] = strings.ReplaceAll(wording.OneLine(c), "|", "\\|")
+			cells[i] = strings.ReplaceAll(wording.OneLine(milliseconds(c)), "|", "\\|")
 		}
 		b.Rows = append(b.Rows, "| "+strings.Join(cells, " | ")+" |")
 	}

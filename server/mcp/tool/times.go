@@ -27,27 +27,50 @@ func (w TimeRange) Until(end time.Time) TimeRange { return Period(end.Add(-w.Len
 // Before is the period of equal length before this one.
 func (w TimeRange) Before() TimeRange { return w.Until(w.From) }
 
-var relative = regexp.MustCompile(`^(?:now)?\s*([+-])\s*(\d{1,6})\s*(s|m|h|d|w)$`)
+// relative matches now, now-1h, -1h, now/d and now-1d/d. A unit after a slash rounds down.
+var relative = regexp.MustCompile(`^(?:now)?\s*(?:([+-])\s*(\d{1,6})\s*(s|m|h|d|w))?(?:\s*/\s*(m|h|d|w))?$`)
+
+// days are names of days, which stand for their start in UTC.
+var days = map[string]string{"today": "now/d", "yesterday": "now-1d/d"}
+
+var units = map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour, "d": limits.Day, "w": 7 * limits.Day}
+
+// floor is the start of the minute, hour, day or week (Monday) in UTC.
+func floor(t time.Time, unit string) time.Time {
+	t = t.UTC()
+	day := time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
+	switch unit {
+	case "":
+		return t
+	case "d":
+		return day
+	case "w":
+		return day.AddDate(0, 0, -(int(day.Weekday())+6)%7)
+	}
+	return t.Truncate(units[unit])
+}
 
 // ParseTime reads a time in any of the forms that arguments may have.
 func ParseTime(text string, now time.Time) (time.Time, error) {
-	lower := strings.ToLower(text)
-	if lower == "now" {
-		return now, nil
+	lower := strings.TrimSpace(strings.ToLower(text))
+	if day, ok := days[lower]; ok {
+		lower = day
 	}
-	if m := relative.FindStringSubmatch(lower); m != nil {
-		n, err := strconv.Atoi(m[2])
-		if err != nil {
-			return time.Time{}, errTime()
+	if m := relative.FindStringSubmatch(lower); m != nil && lower != "" {
+		var by time.Duration
+		if m[2] != "" {
+			n, err := strconv.Atoi(m[2])
+			if err != nil {
+				return time.Time{}, errTime()
+			}
+			if time.Duration(n) > 10*365*limits.Day/units[m[3]] {
+				return time.Time{}, errors.New("must be within ten years of now")
+			}
+			if by = time.Duration(n) * units[m[3]]; m[1] == "-" {
+				by = -by
+			}
 		}
-		unit := map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour}[m[3]]
-		if time.Duration(n) > 10*365*24*time.Hour/unit {
-			return time.Time{}, errors.New("must be within ten years of now")
-		}
-		if m[1] == "-" {
-			n = -n
-		}
-		return now.Add(time.Duration(n) * unit), nil
+		return floor(now.Add(by), m[4]), nil
 	}
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		const firstMilliseconds = 100_000_000_000 // in milliseconds this is in 1973: a smaller number counts seconds
@@ -68,7 +91,7 @@ func ParseTime(text string, now time.Time) (time.Time, error) {
 }
 
 func errTime() error {
-	return errors.New("must be a time: RFC 3339 (2026-01-31T09:30:00Z), YYYY-MM-DD HH:MM:SS in UTC, relative (now-1h) or Unix milliseconds")
+	return errors.New("must be a time: RFC 3339 (2026-01-31T09:30:00Z), YYYY-MM-DD HH:MM:SS in UTC, relative (now-1h, now/d, yesterday; days begin in UTC) or Unix milliseconds")
 }
 
 // Short writes a length of whole days or hours as relative times do: 7d.
@@ -91,7 +114,7 @@ type TimeRange struct {
 // Window holds the arguments for a time range. Without start_time it has limits.DefaultToolWindow.
 type Window struct {
 	Call
-	StartTime *time.Time `doc:"RFC 3339 or now-1h; default now-{DefaultToolWindow}"`
+	StartTime *time.Time `doc:"RFC 3339, now-1h or yesterday; default now-{DefaultToolWindow}"`
 	EndTime   *time.Time `doc:"default now"`
 }
 
@@ -135,4 +158,12 @@ func (w TimeRange) StartProto() *timestamppb.Timestamp { return timestamppb.New(
 
 func (w TimeRange) EndProto() *timestamppb.Timestamp { return timestamppb.New(w.To) }
 
-func (w TimeRange) Label() Pair { return Pair{"Time range", w.Start + " to " + w.End} }
+func (w TimeRange) Label() Pair {
+	return Pair{"Time range", milliseconds(w.Start) + " to " + milliseconds(w.End)}
+}
+
+// fine is a time with more digits than milliseconds.
+var fine = regexp.MustCompile(`^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3})\d+Z$`)
+
+// milliseconds shortens a time for a text. The structured content has all digits. Other texts stay as they are.
+func milliseconds(text string) string { return fine.ReplaceAllString(text, "${1}Z") }

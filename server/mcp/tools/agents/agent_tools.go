@@ -128,6 +128,9 @@ func newGetAgentToolsOverview(s *tool.Clients) (*tool.Tool, error) {
 	})
 }
 
+// thinShare is the share of the present calls below which the calls of the time before are too few for a comparison.
+const thinShare = 0.05
+
 // toolsAnswer makes the answer. all is the result of the same call without model, service and environment. It is nil if the call
 // has none of them.
 func toolsAnswer(a *getAgentToolsOverviewArgs, w tool.TimeRange, out, all *svcv2.AgentToolsOverview) *tool.Answer {
@@ -193,6 +196,9 @@ func toolsAnswer(a *getAgentToolsOverviewArgs, w tool.TimeRange, out, all *svcv2
 				wording.Number(p.P95Ms),
 			),
 		)
+		if p.Calls < thinShare*c.Calls {
+			text.Notes = append(text.Notes, "The time before has few calls, so the comparison with it says little.")
+		}
 	} else {
 		summary = append(summary, "- the time before: no calls")
 	}

@@ -1,14 +1,11 @@
 package services
 
 import (
-	"cmp"
 	"context"
-	"slices"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
-	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/wording"
 )
 
@@ -22,6 +19,7 @@ type attributesResult struct {
 	Values       []valCount       `json:"values,omitzero"`
 	Environments []tool.NameCount `json:"environments,omitzero"`
 	CommitShas   []tool.NameCount `json:"commitShas,omitzero"`
+	Releases     []release        `json:"releases,omitzero"`
 }
 
 type keyCount struct {
@@ -51,7 +49,7 @@ func newExploreAttributes(s *tool.Clients) (*tool.Tool, error) {
 		Title: "Attributes",
 		Description: "List attribute keys, or the values of one key, in at most " + limits.Lasts(
 			limits.AttributeWindow,
-		) + ". source=services lists environments and commit SHAs.",
+		) + ". source=services lists environments and releases with their commits.",
 		Run: tool.With(func(ctx context.Context, a *exploreAttributesArgs) (*tool.Answer, error) {
 			w, err := a.Range(limits.AttributeWindow)
 			if err != nil {
@@ -178,59 +176,4 @@ func exploreValues(
 		)
 	}
 	return nil
-}
-
-func exploreServices(
-	ctx context.Context,
-	s *tool.Clients,
-	a *exploreAttributesArgs,
-	w tool.TimeRange,
-	res *attributesResult,
-	text *tool.Page,
-) error {
-	list, err := s.Environments.ListEnvironments(ctx, &svcv2.ListEnvironmentsRequest{StartTime: w.StartProto(), EndTime: w.EndProto()})
-	if err != nil {
-		return err
-	}
-	res.Environments = []tool.NameCount{}
-	var cells, commits [][]string
-	for _, e := range list.GetData() {
-		res.Environments = append(res.Environments, tool.NameCount{Name: e.GetName(), Count: e.GetSpanCount()})
-		cells = append(cells, []string{e.GetName(), wording.Number(e.GetSpanCount())})
-	}
-	scope := "resource"
-	for _, key := range query.CommitKeys() {
-		rows, _, err := attributeValues(ctx, s, a, w, "traces", key, &scope, a.Limit)
-		if err != nil {
-			return err
-		}
-		for _, r := range rows {
-			res.CommitShas = append(res.CommitShas, tool.NameCount{Name: r.GetValue(), Count: r.GetCount()})
-		}
-	}
-	res.CommitShas = mergeCounts(res.CommitShas)
-	for _, c := range res.CommitShas {
-		commits = append(commits, []string{c.Name, wording.Number(c.Count)})
-	}
-	text.Blocks = []tool.Block{
-		tool.Table("Environments", "No environment was seen in this time range.", []string{"Environment", "Spans"}, cells),
-		tool.Table("Commits", "No resource names a commit (vcs.ref.head.revision).", []string{"Commit", "Spans"}, commits),
-	}
-	text.Next = append(text.Next, tool.Next("list_services", a.Again(w, nil), "the services"))
-	return nil
-}
-
-// mergeCounts lists each name once, most frequent first. A resource that names its commit under both keys counts under each key,
-// so mergeCounts keeps the larger count.
-func mergeCounts(list []tool.NameCount) []tool.NameCount {
-	merged := []tool.NameCount{}
-	for _, c := range list {
-		if i := slices.IndexFunc(merged, func(m tool.NameCount) bool { return m.Name == c.Name }); i >= 0 {
-			merged[i].Count = max(merged[i].Count, c.Count)
-		} else {
-			merged = append(merged, c)
-		}
-	}
-	slices.SortStableFunc(merged, func(a, b tool.NameCount) int { return cmp.Compare(b.Count, a.Count) })
-	return merged
 }

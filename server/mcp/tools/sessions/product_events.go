@@ -48,7 +48,7 @@ func (v *visits) fields() []any {
 // weekWindow holds the arguments for a time range. Without start_time it has limits.DefaultProductToolWindow.
 type weekWindow struct {
 	tool.Call
-	StartTime *time.Time `doc:"RFC 3339 or now-1h; default now-{DefaultProductToolWindow}"`
+	StartTime *time.Time `doc:"RFC 3339, now-1h or yesterday; default now-{DefaultProductToolWindow}"`
 	EndTime   *time.Time `doc:"default now"`
 }
 

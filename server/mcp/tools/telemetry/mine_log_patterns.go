@@ -42,7 +42,8 @@ type mineLogPatternsArgs struct {
 	tool.Window
 	Service     *string `doc:"Exact name."`
 	Environment *string
-	Severity    *string `of:"LogFilters.severity"`
+	Severity    *string `doc:"Only this one." of:"LogFilters.severity"`
+	MinSeverity *string `doc:"This one and above." of:"LogFilters.severity"`
 	Search      *string `doc:"Text in the body."`
 	TraceID     *string `shape:"trace"`
 	SampleSize  int     `default:"10000" of:"SearchLogPatternsRequest.sample_size" clamp:""`
@@ -64,7 +65,8 @@ func newMineLogPatterns(s *tool.Clients) (*tool.Tool, error) {
 			size, most := int32(a.SampleSize), int32(a.Limit)
 			out, err := s.Logs.SearchLogPatterns(ctx, &svcv2.SearchLogPatternsRequest{
 				StartTime: w.StartProto(), EndTime: w.EndProto(), SampleSize: &size, MaxPatterns: &most, Filters: &svcv2.LogFilters{
-					ServiceName: a.Service, DeploymentEnvironment: a.Environment, Severity: a.Severity, BodySearch: a.Search, TraceId: a.TraceID,
+					ServiceName: a.Service, DeploymentEnvironment: a.Environment, Severity: a.Severity, MinimumSeverity: lowest(a.MinSeverity),
+					BodySearch: a.Search, TraceId: a.TraceID,
 				},
 			})
 			if err != nil {
@@ -77,7 +79,7 @@ func newMineLogPatterns(s *tool.Clients) (*tool.Tool, error) {
 				SampleSize:   int(size),
 				Patterns:     []patternRow{},
 				Filters: logsFilters{
-					Service: a.Service, Environment: a.Environment, Severity: a.Severity, Search: a.Search, TraceID: a.TraceID,
+					Service: a.Service, Environment: a.Environment, Severity: a.Severity, MinSeverity: a.MinSeverity, Search: a.Search, TraceID: a.TraceID,
 				},
 			}
 			for _, p := range out.GetData() {
@@ -105,7 +107,7 @@ func newMineLogPatterns(s *tool.Clients) (*tool.Tool, error) {
 					},
 				)
 			}
-			text := tool.Page{Scope: a.Labels(w, &a.Service, &a.Environment, &a.Severity, &a.Search, &a.TraceID)}
+			text := tool.Page{Scope: a.Labels(w, &a.Service, &a.Environment, &a.Severity, &a.MinSeverity, &a.Search, &a.TraceID)}
 			text.Blocks = []tool.Block{
 				tool.Table(
 					"",

@@ -7,8 +7,12 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
+	"github.com/svc-observability/svc/server/severity"
 	"github.com/svc-observability/svc/server/wording"
 )
+
+// lastSeverity is the highest severity.
+const lastSeverity = "FATAL"
 
 // MaxBodyText limits the characters that one log record adds to a result.
 const MaxBodyText = 4000
@@ -35,6 +39,7 @@ type logsFilters struct {
 	Service     *string `json:"service,omitempty"`
 	Environment *string `json:"environment,omitempty"`
 	Severity    *string `json:"severity,omitempty"`
+	MinSeverity *string `json:"minSeverity,omitempty"`
 	Search      *string `json:"search,omitempty"`
 	TraceID     *string `json:"traceId,omitempty"`
 	SpanID      *string `json:"spanId,omitempty"`
@@ -44,7 +49,8 @@ type searchLogsArgs struct {
 	tool.Window
 	Service     *string `doc:"Exact name."`
 	Environment *string
-	Severity    *string `of:"LogFilters.severity"`
+	Severity    *string `doc:"Only this one." of:"LogFilters.severity"`
+	MinSeverity *string `doc:"This one and above." of:"LogFilters.severity"`
 	Search      *string `doc:"Text in the body; letter case is ignored."`
 	TraceID     *string `shape:"trace"`
 	SpanID      *string `shape:"span"`
@@ -53,7 +59,7 @@ type searchLogsArgs struct {
 }
 
 func (a *searchLogsArgs) filters() []any {
-	return []any{&a.Service, &a.Environment, &a.Severity, &a.Search, &a.TraceID, &a.SpanID}
+	return []any{&a.Service, &a.Environment, &a.Severity, &a.MinSeverity, &a.Search, &a.TraceID, &a.SpanID}
 }
 
 func newSearchLogs(s *tool.Clients) (*tool.Tool, error) {
@@ -68,8 +74,8 @@ func newSearchLogs(s *tool.Clients) (*tool.Tool, error) {
 				return nil, err
 			}
 			filters := &svcv2.LogFilters{
-				ServiceName: a.Service, DeploymentEnvironment: a.Environment, Severity: a.Severity, BodySearch: a.Search,
-				TraceId: a.TraceID, SpanId: a.SpanID,
+				ServiceName: a.Service, DeploymentEnvironment: a.Environment, Severity: a.Severity, MinimumSeverity: lowest(a.MinSeverity),
+				BodySearch: a.Search, TraceId: a.TraceID, SpanId: a.SpanID,
 			}
 			offset, limit := a.Offset, a.Limit
 			var rows []*svcv2.Log
@@ -102,6 +108,14 @@ func newSearchLogs(s *tool.Clients) (*tool.Tool, error) {
 			return logsAnswer(a, w, rows, counts, tool.NewPagination(offset, limit, len(rows), more)), nil
 		}),
 	})
+}
+
+// lowest is the lowest number of a severity text, or nil without one.
+func lowest(text *string) *int32 {
+	if text == nil {
+		return nil
+	}
+	return new(int32(severity.Number(strings.ToUpper(*text))))
 }
 
 func FetchLogs(s *tool.Clients, w tool.TimeRange, filters *svcv2.LogFilters) tool.Fetch[*svcv2.Log] {
@@ -139,7 +153,7 @@ func LogTable(heading, empty string, logs []LogRow) tool.Block {
 
 func logsAnswer(a *searchLogsArgs, w tool.TimeRange, rows []*svcv2.Log, counts *svcv2.LogBreakdown, p tool.Pagination) *tool.Answer {
 	res := logsResult{TimeRange: w, Logs: []LogRow{}, Pagination: p, Filters: logsFilters{
-		Service: a.Service, Environment: a.Environment, Severity: a.Severity, Search: a.Search,
+		Service: a.Service, Environment: a.Environment, Severity: a.Severity, MinSeverity: a.MinSeverity, Search: a.Search,
 		TraceID: a.TraceID, SpanID: a.SpanID,
 	}}
 	res.BySeverity = map[string]float64{}
@@ -165,11 +179,18 @@ func logsAnswer(a *searchLogsArgs, w tool.TimeRange, rows []*svcv2.Log, counts *
 		text.Scope = append(text.Scope, tool.Labeled("Matching", wording.Number(res.TotalCount)+" records ("+strings.Join(parts, ", ")+")"))
 	}
 	text.Blocks = []tool.Block{LogTable("", "No record matches. Try a longer time range, a shorter search text or fewer filters.", res.Logs)}
-	if trace != "" {
+	if a.Severity != nil && severity.Number(strings.ToUpper(*a.Severity)) < severity.Number(lastSeverity) {
+		text.Notes = append(text.Notes, "severity is exact: records of a higher severity are left out. min_severity takes them, too.")
+	}
+	switch {
+	case trace != "":
 		text.Next = append(
 			text.Next,
 			tool.Next("inspect_trace", map[string]any{"trace_id": trace}, "the trace of the latest record that has one"),
 		)
+	case len(rows) > 0 && rows[0].GetServiceName() != "":
+		text.Next = append(text.Next, tool.Next("diagnose_service",
+			a.Again(w, map[string]any{"service": rows[0].GetServiceName()}, &a.Environment), "what else changed in the service of the latest record"))
 	}
 	if p.NextOffset != nil {
 		text.Next = append(
