@@ -1,7 +1,9 @@
 package telemetry
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
@@ -10,6 +12,9 @@ import (
 	"github.com/svc-observability/svc/server/severity"
 	"github.com/svc-observability/svc/server/wording"
 )
+
+// readsAtOnce bounds the reads of one call that run at the same time. An organization may have six, and the search is one of them.
+const readsAtOnce = 4
 
 // lastSeverity is the highest severity.
 const lastSeverity = "FATAL"
@@ -80,27 +85,13 @@ func newSearchLogs(s *tool.Clients) (*tool.Tool, error) {
 			offset, limit := a.Offset, a.Limit
 			var rows []*svcv2.Log
 			var more bool
-			var counts *svcv2.LogBreakdown
+			var counts []*svcv2.TelemetryGroup
 			err = tool.Parallel(
 				func() (err error) {
 					rows, more, err = tool.Collect(ctx, nil, offset, limit, FetchLogs(s, w, filters))
 					return err
 				},
-				func() (err error) {
-					most := int32(100)
-					counts, err = s.Logs.QueryLogBreakdown(
-						ctx,
-						&svcv2.QueryLogBreakdownRequest{
-							StartTime:   w.StartProto(),
-							EndTime:     w.EndProto(),
-							Aggregation: "count",
-							GroupBy:     "severity",
-							Limit:       &most,
-							Filters:     filters,
-						},
-					)
-					return err
-				},
+				func() (err error) { counts, err = severityCounts(ctx, s, w, filters); return err },
 			)
 			if err != nil {
 				return nil, err
@@ -108,6 +99,48 @@ func newSearchLogs(s *tool.Clients) (*tool.Tool, error) {
 			return logsAnswer(a, w, rows, counts, tool.NewPagination(offset, limit, len(rows), more)), nil
 		}),
 	})
+}
+
+// severityCounts counts the records of a time range by severity. A breakdown of more than a day may be refused, so each day is read by
+// itself.
+func severityCounts(ctx context.Context, s *tool.Clients, w tool.TimeRange, filters *svcv2.LogFilters) ([]*svcv2.TelemetryGroup, error) {
+	var days []tool.TimeRange
+	for from := w.From; from.Before(w.To); from = from.Add(limits.UnfilteredBreakdownWindow) {
+		end := from.Add(limits.UnfilteredBreakdownWindow - 1) // the end of a window belongs to it
+		if !end.Before(w.To) {
+			end = w.To
+		}
+		days = append(days, tool.Period(from, end))
+	}
+	parts := make([]*svcv2.LogBreakdown, len(days))
+	most := int32(100)
+	var reads []func() error
+	for i, day := range days {
+		reads = append(reads, func() (err error) {
+			parts[i], err = s.Logs.QueryLogBreakdown(ctx, &svcv2.QueryLogBreakdownRequest{
+				StartTime: day.StartProto(), EndTime: day.EndProto(), Aggregation: "count", GroupBy: "severity", Limit: &most, Filters: filters,
+			})
+			return err
+		})
+	}
+	for some := range slices.Chunk(reads, readsAtOnce) {
+		if err := tool.Parallel(some...); err != nil {
+			return nil, err
+		}
+	}
+	var sum []*svcv2.TelemetryGroup
+	for _, p := range parts {
+		for _, row := range p.GetData() {
+			at := slices.IndexFunc(sum, func(r *svcv2.TelemetryGroup) bool { return r.GetName() == row.GetName() })
+			if at < 0 {
+				sum = append(sum, row)
+			} else {
+				sum[at].Value += row.GetValue()
+			}
+		}
+	}
+	slices.SortStableFunc(sum, func(x, y *svcv2.TelemetryGroup) int { return cmp.Compare(y.GetValue(), x.GetValue()) })
+	return sum, nil
 }
 
 // lowest is the lowest number of a severity text, or nil without one.
@@ -151,14 +184,14 @@ func LogTable(heading, empty string, logs []LogRow) tool.Block {
 	return tool.Table(heading, empty, []string{"Time", "Severity", "Service", "Body", "Trace"}, cells)
 }
 
-func logsAnswer(a *searchLogsArgs, w tool.TimeRange, rows []*svcv2.Log, counts *svcv2.LogBreakdown, p tool.Pagination) *tool.Answer {
+func logsAnswer(a *searchLogsArgs, w tool.TimeRange, rows []*svcv2.Log, counts []*svcv2.TelemetryGroup, p tool.Pagination) *tool.Answer {
 	res := logsResult{TimeRange: w, Logs: []LogRow{}, Pagination: p, Filters: logsFilters{
 		Service: a.Service, Environment: a.Environment, Severity: a.Severity, MinSeverity: a.MinSeverity, Search: a.Search,
 		TraceID: a.TraceID, SpanID: a.SpanID,
 	}}
 	res.BySeverity = map[string]float64{}
 	var parts []string
-	for _, c := range counts.GetData() {
+	for _, c := range counts {
 		name := c.GetName()
 		if name == "" {
 			name = "none"
