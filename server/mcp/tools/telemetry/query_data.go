@@ -34,7 +34,7 @@ type queryDataArgs struct {
 	Where            *string `doc:"More conditions, for example duration > 500 AND attr.http.route = '/cart'."`
 	tool.Window
 	BucketSeconds *int `of:"QueryTimeseriesRequest.bucket_seconds"`
-	Limit         int  `default:"10" of:"QuerySpec.limit" clamp:""`
+	Limit         int  `default:"{DefaultBreakdownRows}" of:"QuerySpec.limit" clamp:""`
 
 	// groups are the keys of GroupBy, or the default.
 	groups []group
