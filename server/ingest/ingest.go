@@ -208,7 +208,8 @@ func New(cfg Config) (*Gateway, error) {
 	}
 	limits := cfg.Limits.withDefaults()
 	g := &Gateway{
-		keys: cfg.Keys, connectors: cfg.Connectors, queue: cfg.Queue, sets: cfg.Sets, limits: limits, metrics: m, packer: packer,
+		backoff: newBackoff(time.Now),
+		keys:    cfg.Keys, connectors: cfg.Connectors, queue: cfg.Queue, sets: cfg.Sets, limits: limits, metrics: m, packer: packer,
 		logger: cfg.Logger, noSniff: []string{"nosniff"}, now: cfg.Now, region: cfg.Region,
 		usage: cfg.Usage, outcomes: cfg.Outcomes, rates: ratelimit.NewPerSecond(cfg.Nodes),
 		inFlight: inFlight{limit: limits.InFlight, of: map[share]*atWork{}},
