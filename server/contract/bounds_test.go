@@ -80,7 +80,7 @@ var bounds = []struct {
 	{limits.Day.Seconds(), "GetErrorEventRequest.bucket_seconds"},
 	{limits.ActivityWindow.Seconds(), "window_seconds"},
 	{limits.ServiceWindow.Seconds(), "granularity_seconds"},
-	// These follow from the form of a value, or refuse what no value can be. They are no limits that a user meets.
+	// These follow from the form of a value, or refuse values that cannot exist. They are no limits that a user meets.
 	{1, "trace_sample_ratio"},
 	{64, "aggregation user_code"},
 	{100, "scopes"},

@@ -112,8 +112,8 @@ type Limits struct {
 	// Recording bounds a chunk of a session's recording after decompression. The gateway never holds the whole chunk. Default
 	// limits.Recording.
 	Recording int
-	// Buffered bounds the bytes of all bodies in memory at one time, compressed and decompressed. One organization may hold as much of it as
-	// it leaves free. Default 512 MiB.
+	// Buffered bounds the bytes of all bodies in memory at one time, compressed and decompressed. One organization may hold as much of it
+	// as it leaves free. Default 512 MiB.
 	Buffered int
 	// Columns bounds the rows that one request creates. Default otlp.DefaultMaxBytes.
 	Columns int

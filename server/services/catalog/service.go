@@ -83,7 +83,8 @@ func (s *Service) ask(ctx context.Context, q question, environment *string, seco
 	}, nil
 }
 
-// bucketLength is the length that the caller wants. Without one it is the step of the ladder that comes nearest to limits.DefaultServiceBuckets.
+// bucketLength is the length that the caller wants. Without one it is the step of the ladder that comes nearest to
+// limits.DefaultServiceBuckets.
 func bucketLength(w query.Window, seconds *int32) (time.Duration, error) {
 	if seconds != nil {
 		if *seconds < 60 || *seconds%60 != 0 {
