@@ -28,10 +28,10 @@ func (c *cli) adminOrgList() *cobra.Command {
 	var deleted, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List the organizations, or the deleted ones and who deleted them",
-		Long: `List the organizations, or the deleted ones and who deleted them.
+		Short: "List the organizations, or the deleted ones with the person that deleted each",
+		Long: `List the organizations, or the deleted ones with the person that deleted each.
 
-Deleting an organization deletes its audit log. This list keeps who deleted the organization, when, from which address and with which request.`,
+Deleting an organization deletes its audit log. This list keeps the person, the time, the address and the request of the deletion.`,
 		Example: `  svc admin org list --json
   svc admin org list --deleted`,
 		Args: args(cobra.NoArgs),

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // credential is the data that svc login stores.
@@ -112,12 +114,9 @@ func (k credential) write(path string) (err error) {
 	return nil
 }
 
-// callTimeout bounds one call to the server.
-const callTimeout = 30 * time.Second
-
 // apiCall makes one REST call and decodes the answer; into may be nil.
 func apiCall(ctx context.Context, method, address, token string, body, into any) error {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	ctx, cancel := context.WithTimeout(ctx, limits.CallTime)
 	defer cancel()
 	var reader io.Reader
 	if body != nil {

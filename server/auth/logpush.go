@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/maypok86/otter/v2"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
 	"github.com/svc-observability/svc/server/store"
@@ -53,9 +54,9 @@ type LogpushAuthenticator struct {
 	touches     *toucher
 	unsubscribe func()
 
-	mu sync.Mutex
+	mu sync.Mutex // held from the look at a recorded delivery to its replacement
 	// recorded holds the last recorded deliveries.
-	recorded map[string]delivery
+	recorded *otter.Cache[string, delivery]
 }
 
 // NewLogpush returns a LogpushAuthenticator. It runs one goroutine, which records deliveries, until Close.
@@ -76,7 +77,7 @@ func NewLogpush(cfg LogpushConfig) *LogpushAuthenticator {
 	}
 	a := &LogpushAuthenticator{
 		store: cfg.Store, hasher: cfg.Hasher, now: cfg.Now, connectors: newLookup(load, cfg.Now, ingestKeyTTL, ingestMaxStale),
-		touches: startToucher(cfg.Logger), recorded: map[string]delivery{},
+		touches: startToucher(cfg.Logger), recorded: otter.Must(&otter.Options[string, delivery]{MaximumSize: maxRecorded}),
 	}
 	a.unsubscribe = cfg.Store.Subscribe(a.changed)
 	return a
@@ -151,15 +152,12 @@ func (a *LogpushAuthenticator) Delivered(c LogpushConnector, problem string) {
 	d := delivery{a.now(), problem}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if last, found := a.recorded[c.ID]; found {
+	if last, found := a.recorded.GetIfPresent(c.ID); found {
 		age := d.at.Sub(last.at)
 		if age < store.TouchInterval && problem == last.problem || age < problemInterval && last.problem != "" {
 			return
 		}
 	}
-	if len(a.recorded) >= maxRecorded {
-		clear(a.recorded)
-	}
-	a.recorded[c.ID] = d
+	a.recorded.Set(c.ID, d)
 	a.touches.add(func(ctx context.Context) error { return a.store.TouchLogpushConnector(ctx, c.Org, id, d.at, problem) })
 }

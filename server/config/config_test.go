@@ -194,7 +194,7 @@ func TestBadInput(t *testing.T) {
 		{"database scheme", Sources{Flags: flags(t, "--database-url", "mysql://h/d")}, []string{"database-url", "mysql", "postgres"}},
 		{"secret too short", Sources{Environ: []string{"SVC_SECRET_KEY=short"}}, []string{"secret-key", "SVC_SECRET_KEY", "32"}},
 		{"unknown variable", Sources{Environ: []string{"SVC_API_ADDRES=x"}}, []string{"SVC_API_ADDRES", "nearest is SVC_API_ADDR "}},
-		{"file of what is no secret", Sources{Environ: []string{"SVC_REGION_FILE=x"}}, []string{"SVC_REGION_FILE"}},
+		{"file of a setting that is no secret", Sources{Environ: []string{"SVC_REGION_FILE=x"}}, []string{"SVC_REGION_FILE"}},
 		{"secret file missing", Sources{Environ: []string{"SVC_SECRET_KEY_FILE=/nonexistent"}}, []string{"secret-key", "SVC_SECRET_KEY_FILE", "/nonexistent"}},
 		{"secret twice", Sources{Environ: []string{"SVC_SECRET_KEY_FILE=/x", "SVC_SECRET_KEY=y"}}, []string{"secret-key", "set one of them"}},
 		{"unknown key", Sources{File: write(t, "api_adr: x")}, []string{"api_adr", "nearest is api-addr "}},

@@ -80,7 +80,7 @@ var bounds = []struct {
 	{limits.Day.Seconds(), "GetErrorEventRequest.bucket_seconds"},
 	{limits.ActivityWindow.Seconds(), "window_seconds"},
 	{limits.ServiceWindow.Seconds(), "granularity_seconds"},
-	// These follow from the form of a value, or refuse what no value can be. They are no limits that a user meets.
+	// These follow from the form of a value, or refuse values that cannot exist. They are no limits that a user meets.
 	{1, "trace_sample_ratio"},
 	{64, "aggregation user_code"},
 	{100, "scopes"},
@@ -92,19 +92,37 @@ var bounds = []struct {
 	{999, "min_status"},
 }
 
-// TestBounds compares the upper bounds in the rules of request fields with limits.
+// lowerBounds names the limit of every lower bound above 1, in the form of bounds.
+var lowerBounds = []struct {
+	limit float64
+	paths string
+}{
+	{limits.MinPasswordLength, "new_password"},
+	{limits.LeastBucket.Seconds(), "bucket_seconds"},
+	{limits.LeastPatternSample, "sample_size"},
+	// These follow from the form of a value. They are no limits that a user meets.
+	{3, "og_id"},
+}
+
+// TestBounds compares the bounds in the rules of request fields with limits.
 func TestBounds(t *testing.T) {
 	c, err := Load()
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, used := map[string]float64{}, map[string]bool{}
+	uppers, usedUppers := map[string]float64{}, map[string]bool{}
 	for _, b := range bounds {
 		for _, path := range strings.Fields(b.paths) {
-			want[path] = b.limit
+			uppers[path] = b.limit
 		}
 	}
-	check := func(f protoreflect.FieldDescriptor, suffix, rule string, got float64) {
+	lowers, usedLowers := map[string]float64{}, map[string]bool{}
+	for _, b := range lowerBounds {
+		for _, path := range strings.Fields(b.paths) {
+			lowers[path] = b.limit
+		}
+	}
+	check := func(want map[string]float64, used map[string]bool, f protoreflect.FieldDescriptor, suffix, rule string, got float64) {
 		path := string(f.ContainingMessage().Name()) + "." + string(f.Name()) + suffix
 		if _, ok := want[path]; !ok {
 			path = string(f.Name()) + suffix
@@ -131,7 +149,12 @@ func TestBounds(t *testing.T) {
 		for i := range m.Fields().Len() {
 			f := m.Fields().Get(i)
 			if rules, ok := proto.GetExtension(f.Options(), validate.E_Field).(*validate.FieldRules); ok {
-				upper(rules, "", func(suffix, rule string, n float64) { check(f, suffix, rule, n) })
+				eachBound(rules, upperRules, "", func(suffix, rule string, n float64) { check(uppers, usedUppers, f, suffix, rule, n) })
+				eachBound(rules, lowerRules, "", func(suffix, rule string, n float64) {
+					if n > 1 {
+						check(lowers, usedLowers, f, suffix, rule, n)
+					}
+				})
 			}
 			if f.Message() != nil {
 				message(f.Message())
@@ -141,15 +164,25 @@ func TestBounds(t *testing.T) {
 	for _, m := range c.Methods() {
 		message(m.Descriptor.Input())
 	}
-	for path := range want {
-		if !used[path] {
+	for path := range uppers {
+		if !usedUppers[path] {
 			t.Errorf("%s is in this test, and no field of a request has that bound", path)
+		}
+	}
+	for path := range lowers {
+		if !usedLowers[path] {
+			t.Errorf("%s is in this test, and no field of a request has that lower bound", path)
 		}
 	}
 }
 
-// upper calls found with each upper bound of a field, those of its elements included.
-func upper(rules *validate.FieldRules, suffix string, found func(suffix, rule string, n float64)) {
+const (
+	upperRules = " max_len max_bytes max_items max_pairs lt lte "
+	lowerRules = " min_len min_bytes min_items min_pairs gt gte "
+)
+
+// eachBound calls found with each bound of a field that is set by one of the named rules, those of its elements included.
+func eachBound(rules *validate.FieldRules, names, suffix string, found func(suffix, rule string, n float64)) {
 	if rules == nil {
 		return
 	}
@@ -164,12 +197,12 @@ func upper(rules *validate.FieldRules, suffix string, found func(suffix, rule st
 	m.Get(kind).Message().Range(func(rule protoreflect.FieldDescriptor, v protoreflect.Value) bool {
 		switch name := string(rule.Name()); {
 		case name == "items":
-			upper(v.Message().Interface().(*validate.FieldRules), suffix+"[]", found)
+			eachBound(v.Message().Interface().(*validate.FieldRules), names, suffix+"[]", found)
 		case name == "values":
-			upper(v.Message().Interface().(*validate.FieldRules), suffix+"{}", found)
+			eachBound(v.Message().Interface().(*validate.FieldRules), names, suffix+"{}", found)
 		case name == "keys":
-			upper(v.Message().Interface().(*validate.FieldRules), suffix+"{key}", found)
-		case slices.Contains([]string{"max_len", "max_bytes", "max_items", "max_pairs", "lt", "lte"}, name):
+			eachBound(v.Message().Interface().(*validate.FieldRules), names, suffix+"{key}", found)
+		case strings.Contains(names, " "+name+" "):
 			switch n := v.Interface().(type) {
 			case int32, int64:
 				found(suffix, name, float64(v.Int()))

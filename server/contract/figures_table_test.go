@@ -11,6 +11,7 @@ var boundFigures = []struct{ figure, paths string }{
 		"QueryLogTimeseriesRequest.bucket_seconds QueryMetricsTimeseriesRequest.bucket_seconds " +
 		"QueryProductEventTimeseriesRequest.bucket_seconds QueryTimeseriesRequest.bucket_seconds " +
 		"QueryTraceTimeseriesRequest.bucket_seconds"},
+	{limits.Number(limits.DefaultErrorBuckets), "GetErrorEventRequest.bucket_seconds"},
 	{limits.Number(limits.MinPasswordLength) + " characters", "AcceptInvitationRequest.password"},
 	{limits.Lasts(limits.SQLTime), "SqlService.RunSql"},
 	{limits.Number(limits.FeedbackDetails) + " characters", "CreateAgentFeedbackRequest.details"},

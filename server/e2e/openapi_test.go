@@ -116,7 +116,8 @@ func TestReference(t *testing.T) {
 		if res.StatusCode != http.StatusOK || strings.TrimSpace(body) == "" {
 			t.Errorf("%s: %d", path, res.StatusCode)
 		}
-		// Scalar's own code has links to its pages in it. The policy keeps it on this server, and TestReferenceInBrowser watches its requests.
+		// Scalar's own code has links to its pages in it. The policy keeps it on this server, and TestReferenceInBrowser watches its
+		// requests.
 		if path != "/v2/docs/scalar.js" && regexp.MustCompile(`(?:src|href|url\(|from|import)\s*[=(]?\s*['"]?https?://`).MatchString(body) {
 			t.Errorf("%s loads from another server", path)
 		}

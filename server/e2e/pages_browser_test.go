@@ -216,7 +216,7 @@ func TestOIDCInBrowser(t *testing.T) {
 			if claims == "userinfo" {
 				got := walk(t, allowed, open(s.BaseURL+"/login"), click(with), read("away", ".alert"), look("oidc-away"))
 				if !strings.Contains(fmt.Sprint(got.Seen["away"]), "cannot be reached") {
-					t.Errorf("a provider that is away: %v", got.Seen)
+					t.Errorf("a provider that does not answer: %v", got.Seen)
 				}
 				time.Sleep(3500 * time.Millisecond) // the failure is remembered for this time
 			}

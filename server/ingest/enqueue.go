@@ -37,7 +37,7 @@ func (g *Gateway) enqueue(
 	if err != nil {
 		fail := g.notQueued(ctx, err)
 		if errors.Is(err, queue.ErrOwnerFull) || errors.Is(err, queue.ErrBackedUp) {
-			g.backoff.add(header.Org, time.Now(), time.Duration(fail.RetryAfterSeconds())*time.Second)
+			g.backoff.add(header.Org, time.Duration(fail.RetryAfterSeconds())*time.Second)
 		}
 		return false, fail
 	}

@@ -214,20 +214,21 @@ func TestBudget(t *testing.T) {
 // TestBackoffIsBounded: an entry for an organization that was asked to wait ends with the wait. The number of entries is bounded
 // anyway.
 func TestBackoffIsBounded(t *testing.T) {
-	var b backoff
 	now := time.Unix(1000, 0)
-	b.add("a", now, time.Second)
-	if !b.holds("a", now.Add(time.Second/2)) || b.holds("a", now.Add(2*time.Second)) || b.holds("b", now) || len(b.until) != 0 {
-		t.Errorf("%v", b.until)
+	b := newBackoff(func() time.Time { return now })
+	b.add("a", time.Second)
+	now = now.Add(time.Second / 2)
+	if !b.holds("a") || b.holds("b") {
+		t.Error("half a second later, not exactly the organization that was asked waits")
+	}
+	now = now.Add(time.Second)
+	if b.holds("a") {
+		t.Error("it waits for too long")
 	}
 	for i := range 2 * maxBackoffs {
-		b.add(principal.OrgID(fmt.Sprint(i)), now, time.Second)
+		b.add(principal.OrgID(fmt.Sprint(i)), time.Second)
 	}
-	if len(b.until) != maxBackoffs {
-		t.Errorf("%d entries", len(b.until))
-	}
-	b.add("late", now.Add(time.Minute), time.Second)
-	if len(b.until) != 1 {
-		t.Errorf("%d entries after they were over", len(b.until))
+	if n, _ := b.orgs.Size(); n > maxBackoffs {
+		t.Errorf("%d entries", n)
 	}
 }

@@ -112,8 +112,8 @@ type Limits struct {
 	// Recording bounds a chunk of a session's recording after decompression. The gateway never holds the whole chunk. Default
 	// limits.Recording.
 	Recording int
-	// Buffered bounds the bytes of all bodies in memory at one time, compressed and decompressed. One organization may hold as much of it as
-	// it leaves free. Default 512 MiB.
+	// Buffered bounds the bytes of all bodies in memory at one time, compressed and decompressed. One organization may hold as much of it
+	// as it leaves free. Default 512 MiB.
 	Buffered int
 	// Columns bounds the rows that one request creates. Default otlp.DefaultMaxBytes.
 	Columns int
@@ -208,7 +208,8 @@ func New(cfg Config) (*Gateway, error) {
 	}
 	limits := cfg.Limits.withDefaults()
 	g := &Gateway{
-		keys: cfg.Keys, connectors: cfg.Connectors, queue: cfg.Queue, sets: cfg.Sets, limits: limits, metrics: m, packer: packer,
+		backoff: newBackoff(time.Now),
+		keys:    cfg.Keys, connectors: cfg.Connectors, queue: cfg.Queue, sets: cfg.Sets, limits: limits, metrics: m, packer: packer,
 		logger: cfg.Logger, noSniff: []string{"nosniff"}, now: cfg.Now, region: cfg.Region,
 		usage: cfg.Usage, outcomes: cfg.Outcomes, rates: ratelimit.NewPerSecond(cfg.Nodes),
 		inFlight: inFlight{limit: limits.InFlight, of: map[share]*atWork{}},

@@ -17,7 +17,8 @@ const (
 	EventHost    = 256
 	// RecordedSessionID is for the id that a recorder gives a session. It consists of ASCII letters, digits, _ and -.
 	RecordedSessionID = 128
-	// SessionText is for free texts of a session and of the events on its timeline, SessionDimension for texts that sessions are grouped by.
+	// SessionText is for free texts of a session and of the events on its timeline, SessionDimension for texts that sessions are grouped
+	// by.
 	SessionText               = 1 << 10
 	SessionDimension          = 128
 	SessionTraits             = 24

@@ -217,10 +217,11 @@ func tagged(t *testing.T) map[string]bool {
 	return found
 }
 
-// TestTags checks that the arguments of MCP tools take their upper bounds, and the windows in their descriptions, from the table.
+// TestTags checks that the arguments of MCP tools take their bounds, their defaults, and the windows in their descriptions, from the
+// table. A literal can be 0 as the first offset, and 0 or 1 as the smallest number.
 func TestTags(t *testing.T) {
-	literal := regexp.MustCompile(`(?:clamp|range):"[^"]*\.\.[0-9]|default now-[0-9]`)
-	bounds := 0
+	literal := regexp.MustCompile(`(?:clamp|range):"(?:[^"]*\.\.[0-9]|[2-9]|[01][0-9.]*[0-9])|default:"(?:[1-9]|0[0-9.])|default now-[0-9]`)
+	bounds, defaults := 0, 0
 	sources(t, func(path string, f *ast.File) {
 		if !strings.HasPrefix(path, "mcp/") {
 			return
@@ -231,13 +232,14 @@ func TestTags(t *testing.T) {
 				return true
 			}
 			bounds += strings.Count(field.Tag.Value, "..{")
+			defaults += strings.Count(field.Tag.Value, `default:"{`)
 			if literal.MatchString(field.Tag.Value) {
-				t.Errorf("%s: the tag %s has a bound that is not in the table; write {Name} of a limit", path, field.Tag.Value)
+				t.Errorf("%s: the tag %s has a number that is not in the table; write {Name} of a limit", path, field.Tag.Value)
 			}
 			return true
 		})
 	})
-	if bounds < 15 {
-		t.Errorf("%d bounds were found", bounds)
+	if bounds < 15 || defaults < 20 {
+		t.Errorf("%d bounds and %d defaults were found", bounds, defaults)
 	}
 }

@@ -13,11 +13,11 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/auth"
 	"github.com/svc-observability/svc/server/auth/oidc"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/oauth"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/store"
@@ -123,9 +123,6 @@ func (p *Pages) forBrowsers(page http.Handler) http.Handler {
 	})
 }
 
-// pageTimeout bounds the time of a page, as the chain bounds the time of a call.
-const pageTimeout = 30 * time.Second
-
 // maxForm bounds the size of a form.
 const maxForm = 64 << 10
 
@@ -140,7 +137,7 @@ func (p *Pages) page(by methods) http.Handler {
 		}
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithTimeout(r.Context(), pageTimeout)
+		ctx, cancel := context.WithTimeout(r.Context(), limits.CallTime)
 		defer cancel()
 		r = r.WithContext(ctx)
 		protect(w.Header(), "")

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // Func is the function that an aggregation computes.
@@ -38,9 +40,6 @@ type Aggregation struct {
 	// neither.
 	Threshold time.Duration
 }
-
-// DefaultApdexThreshold applies to a request without a threshold.
-const DefaultApdexThreshold = 500 * time.Millisecond
 
 // quantileLevels are the names of quantiles.
 func quantileLevels() map[string]float64 {
@@ -174,7 +173,7 @@ func ParseAggregation(path string, s Source, name, value string, threshold time.
 		distinct("known.visitor")
 	case "apdex":
 		if a.Threshold = threshold; threshold == 0 {
-			a.Threshold = DefaultApdexThreshold
+			a.Threshold = limits.DefaultApdex
 		}
 	}
 	if ofDuration {

@@ -53,14 +53,11 @@ func GivenBucket(w Window, seconds int32) (time.Duration, error) {
 	return bucket, nil
 }
 
-// AboutBuckets is the number of buckets for a request without a length.
-const AboutBuckets = 30
-
 // Buckets lists the starts of the buckets of a window. They are multiples of their length since 1970, and the first bucket
 // contains the window's start. For the length 0, AutoBucket picks one.
 func Buckets(w Window, bucket time.Duration) ([]time.Time, error) {
 	if bucket == 0 {
-		bucket = AutoBucket(w, AboutBuckets)
+		bucket = AutoBucket(w, limits.DefaultBuckets)
 	}
 	seconds := int64(bucket / time.Second)
 	first := firstBucket(w, bucket)

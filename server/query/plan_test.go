@@ -177,7 +177,7 @@ func TestBuckets(t *testing.T) {
 		{7 * 24 * time.Hour, 4 * time.Hour},
 		{31 * 24 * time.Hour, 24 * time.Hour},
 	} {
-		if got := AutoBucket(Window{Start: at, End: at.Add(tc.length)}, AboutBuckets); got != tc.want {
+		if got := AutoBucket(Window{Start: at, End: at.Add(tc.length)}, limits.DefaultBuckets); got != tc.want {
 			t.Errorf("%s: %s, want %s", tc.length, got, tc.want)
 		}
 	}
@@ -280,7 +280,7 @@ func TestValidate(t *testing.T) {
 func TestAutoBucketFits(t *testing.T) {
 	end := time.Date(2026, 3, 1, 12, 0, 30, 0, time.UTC)
 	for length := time.Minute; length <= limits.TimeseriesWindow; length += 37 * time.Minute {
-		for _, about := range []int{1, AboutBuckets, 400, 1000, limits.Buckets} {
+		for _, about := range []int{1, limits.DefaultBuckets, 400, 1000, limits.Buckets} {
 			w := Window{Start: end.Add(-length), End: end}
 			if _, err := Buckets(w, AutoBucket(w, about)); err != nil {
 				t.Fatalf("%s in about %d: %v", length, about, err)

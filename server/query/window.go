@@ -66,3 +66,18 @@ func NewWindow(start, end *timestamppb.Timestamp, longest time.Duration) (Window
 	}
 	return w, nil
 }
+
+// SliceGrowth is how much longer each slice of a search can be than the one after it in time.
+const SliceGrowth = 4
+
+// FirstSlice is the length of the first slice of a search that walks the window backwards: 1/64 of the window, and at least 5 minutes,
+// because tiny slices of a short window would take many reads.
+func (w Window) FirstSlice() time.Duration { return max(w.Length()/64, 5*time.Minute) }
+
+// Last is the slice of that length at the end of the window, or the whole window if it is shorter.
+func (w Window) Last(length time.Duration) Window {
+	if start := w.End.Add(-length); start.After(w.Start) {
+		w.Start = start
+	}
+	return w
+}

@@ -14,6 +14,7 @@ import (
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/contract"
 	"github.com/svc-observability/svc/server/limits"
+	"github.com/svc-observability/svc/server/rpc"
 )
 
 // body is a request body that readBody has read. strictJSON leaves its error here, because the generated code turns an error into
@@ -74,7 +75,7 @@ func (t *transcoder) readAll(r *http.Request) ([]byte, error) {
 		return nil, nil
 	}
 	if r.ContentLength > t.maxBody {
-		drain(r.Body)
+		rpc.Drain(r.Body)
 		return nil, t.tooLarge()
 	}
 	var from io.Reader = r.Body
@@ -101,21 +102,12 @@ func (t *transcoder) readAll(r *http.Request) ([]byte, error) {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case n > t.maxBody || errors.As(err, &tooLarge):
-		drain(r.Body)
+		rpc.Drain(r.Body)
 		return nil, t.tooLarge()
 	case err != nil:
 		return nil, unreadable(err)
 	}
 	return buf.Bytes(), nil
-}
-
-// drainBytes is how much of a body that is too large is read and dropped. Without that, a client that sends its whole body before it
-// reads would find its connection closed instead of the answer.
-const drainBytes = 16 << 20
-
-func drain(body io.Reader) {
-	// The answer does not depend on whether the rest could be read.
-	_, _ = io.CopyN(io.Discard, body, drainBytes)
 }
 
 func unreadable(err error) error {

@@ -46,7 +46,7 @@ func TestInfra(t *testing.T) {
 	if _, err := health.Check(t.Context(), &healthv1.HealthCheckRequest{Service: "nobody"}); status.Code(err) != codes.NotFound {
 		t.Errorf("health of an unknown service: %v", err)
 	}
-	notReady = errors.New("the engine is away")
+	notReady = errors.New("the engine does not answer")
 	if res, err := health.Check(t.Context(), &healthv1.HealthCheckRequest{}); err != nil ||
 		res.GetStatus() != healthv1.HealthCheckResponse_NOT_SERVING {
 		t.Errorf("health while not ready: %v, %v", res, err)

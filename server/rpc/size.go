@@ -15,13 +15,15 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 )
 
-const (
-	// envelopeBytes precede each message in gRPC and gRPC-Web.
-	envelopeBytes = 5
-	// drainBytes is how much of a body that is too large is read and dropped. Without that, a client that sends its whole body
-	// before it reads would not see the answer.
-	drainBytes = 16 << 20
-)
+// envelopeBytes precede each message in gRPC and gRPC-Web.
+const envelopeBytes = 5
+
+// Drain reads and drops 16 MiB of a body that is too large. Without that, a client that sends its whole body before it reads would find
+// its connection closed instead of the answer.
+func Drain(body io.Reader) {
+	// The answer does not depend on whether the rest could be read.
+	_, _ = io.CopyN(io.Discard, body, 16<<20)
+}
 
 // largest is how many bytes a message of the method may have.
 func (c *Chain) largest(procedure string) int {
@@ -51,8 +53,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.left -= int64(n)
 	if b.left < 0 {
-		// The answer does not depend on whether the rest could be read.
-		_, _ = io.CopyN(io.Discard, b.ReadCloser, drainBytes)
+		Drain(b.ReadCloser)
 		b.left = 0
 		return 0, b.tooMuch()
 	}

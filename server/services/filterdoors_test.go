@@ -238,13 +238,9 @@ func (f *filtered) ofSQL(t testing.TB, source, condition string) []string {
 }
 
 // ofWidget reads a widget with a filter in text form.
-func (f *filtered) ofWidget(t testing.TB, visualization, source, where string) *svcv2.WidgetTable {
+func (f *filtered) ofWidget(t testing.TB, visualization, shape, source, where string) *svcv2.WidgetData {
 	t.Helper()
-	shape := "breakdown"
-	if visualization == "list" {
-		shape = "list"
-	}
-	data := must[*svcv2.WidgetData](t, where)(f.widgets.Data(f.ctx, f.org, widget.Request{
+	return must[*svcv2.WidgetData](t, where)(f.widgets.Data(f.ctx, f.org, widget.Request{
 		Widget: &svcv2.Widget{
 			Id: "w", Visualization: visualization, Display: &svcv2.WidgetDisplay{}, DataSource: &svcv2.WidgetDataSource{
 				Kind: "query", ResultShape: &shape, Limit: new(100.0), Queries: []*svcv2.QueryDraft{{
@@ -254,14 +250,24 @@ func (f *filtered) ofWidget(t testing.TB, visualization, source, where string) *
 		},
 		Override: &svcv2.TimeRange{Type: "absolute", StartTime: f.start, EndTime: f.end},
 	}))
-	return data.GetTable()
+}
+
+// ofChart counts over time in a widget.
+func (f *filtered) ofChart(t testing.TB, source, where string) (sum float64) {
+	t.Helper()
+	for _, s := range f.ofWidget(t, "chart", "timeseries", source, where).GetTimeseries().GetSeries() {
+		for _, p := range s.GetPoints() {
+			sum += p.GetValue()
+		}
+	}
+	return sum
 }
 
 // ofTable counts by service in a widget.
 func (f *filtered) ofTable(t testing.TB, source, where string) map[string]float64 {
 	t.Helper()
 	out := map[string]float64{}
-	for _, row := range f.ofWidget(t, "table", source, where).GetRows() {
+	for _, row := range f.ofWidget(t, "table", "breakdown", source, where).GetTable().GetRows() {
 		out[row.GetValues()[0].GetStringValue()] = row.GetValues()[1].GetNumberValue()
 	}
 	return out
@@ -270,7 +276,7 @@ func (f *filtered) ofTable(t testing.TB, source, where string) map[string]float6
 // ofList lists the ids in a widget.
 func (f *filtered) ofList(t testing.TB, source, where string) []string {
 	t.Helper()
-	table := f.ofWidget(t, "list", source, where)
+	table := f.ofWidget(t, "list", "list", source, where).GetTable()
 	at := slices.IndexFunc(table.GetColumns(), func(c *svcv2.SqlResultColumn) bool { return c.GetName() == "trace_id" })
 	out := []string{}
 	for _, row := range table.GetRows() {
@@ -364,6 +370,8 @@ func (f *filtered) checkTree(t testing.TB, r *rand.Rand, source string, filter t
 	agree(t, "the query with a tree", where, counted, f.ofQuery(t, source, filter.message(), ""))
 	agree(t, "the series of the query with a tree", where, float64(len(want)), f.ofQuerySeries(t, source, filter.message(), ""))
 	agree(t, "the query with text", where, counted, f.ofQuery(t, source, nil, where))
+	agree(t, "the series of the query with text", where, float64(len(want)), f.ofQuerySeries(t, source, nil, where))
+	agree(t, "the chart of a widget", where, float64(len(want)), f.ofChart(t, source, where))
 	agree(t, "the table of a widget", where, counted, f.ofTable(t, source, where))
 	agree(t, "the list of a widget", where, ids(want), f.ofList(t, source, where))
 	agree(t, "query_data with text", where, counted, f.ofQueryData(t, source, map[string]any{"where": where}))
@@ -373,12 +381,20 @@ func (f *filtered) checkTree(t testing.TB, r *rand.Rand, source string, filter t
 			StartTime: f.start, EndTime: f.end, Aggregation: "count", GroupBy: "service", Where: &where,
 		}))
 		agree(t, "the breakdown with text", where, counted, ofGroups(groups.GetData()))
+		series := must[*svcv2.LogTimeseries](t, where)(f.logs.QueryLogTimeseries(f.ctx, &svcv2.QueryLogTimeseriesRequest{
+			StartTime: f.start, EndTime: f.end, Aggregation: "count", Where: &where,
+		}))
+		agree(t, "the series with text", where, float64(len(want)), ofSeries(series.GetSeries()))
 		return len(want)
 	}
 	groups := must[*svcv2.TraceBreakdown](t, where)(f.traces.QueryTraceBreakdown(f.ctx, &svcv2.QueryTraceBreakdownRequest{
 		StartTime: f.start, EndTime: f.end, Aggregation: "count", GroupBy: "service", Where: &where,
 	}))
 	agree(t, "the breakdown with text", where, counted, ofGroups(groups.GetData()))
+	series := must[*svcv2.TraceTimeseries](t, where)(f.traces.QueryTraceTimeseries(f.ctx, &svcv2.QueryTraceTimeseriesRequest{
+		StartTime: f.start, EndTime: f.end, Aggregation: "count", Where: &where,
+	}))
+	agree(t, "the series with text", where, float64(len(want)), ofSeries(series.GetSeries()))
 	return len(want)
 }
 

@@ -96,7 +96,8 @@ func (s *Store) migrateOne(ctx context.Context, ms []migration, done *bool) (err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	if s.dialect == dialect.SQLite {
-		// A migration may replace a table by a changed copy. With foreign keys on, dropping the old table would delete the rows that refer to it.
+		// A migration may replace a table by a changed copy. With foreign keys on, dropping the old table would delete the rows that refer
+		// to it.
 		if _, err := conn.ExecContext(ctx, "PRAGMA foreign_keys = off"); err != nil {
 			return fail("suspend foreign keys", err)
 		}

@@ -67,7 +67,7 @@ func (s *Store) lockOrganization(ctx context.Context, tx *ent.Tx, org principal.
 }
 
 // DeleteOrganization removes an organization with every row that belongs to it, and the users who then belong to no organization.
-// It leaves a tombstone for the telemetry, which says who deleted the organization. When it returns, no credential of the
+// It leaves a tombstone for the telemetry, which names the actor of the deletion. When it returns, no credential of the
 // organization is served any more. ErrNotFound: there is no such organization.
 func (s *Store) DeleteOrganization(ctx context.Context, org principal.OrgID) error {
 	var gone []Change

@@ -63,7 +63,8 @@ type Warehouse struct {
 
 const dialTimeout = 5 * time.Second
 
-// Open prepares the connection but does not connect, except for pings of several hosts. The engine may be down now and may restart at any time.
+// Open prepares the connection but does not connect, except for pings of several hosts. The engine may be down now and may restart at any
+// time.
 func Open(ctx context.Context, cfg Config) (*Warehouse, error) {
 	var p endpoint
 	switch {

@@ -592,8 +592,8 @@ type GetErrorEventRequest struct {
 	ServiceName *string `protobuf:"bytes,4,opt,name=service_name,json=serviceName" json:"service_name,omitempty"`
 	// Exact deployment environment.
 	DeploymentEnvironment *string `protobuf:"bytes,5,opt,name=deployment_environment,json=deploymentEnvironment" json:"deployment_environment,omitempty"`
-	// Length of a bucket in seconds, 60 to 86400. When left out, the server chooses a length that gives about 40 buckets. A window has
-	// at most 1500 buckets.
+	// Length of a bucket in seconds, 60 to 86400. When left out, the server chooses the shortest length that gives at most 48
+	// buckets. A window has at most 1500 buckets.
 	BucketSeconds *int32 `protobuf:"varint,6,opt,name=bucket_seconds,json=bucketSeconds" json:"bucket_seconds,omitempty"`
 	// Number of traces, 1 to 20; 5 when left out.
 	SampleLimit   *int32 `protobuf:"varint,7,opt,name=sample_limit,json=sampleLimit" json:"sample_limit,omitempty"`

@@ -53,7 +53,7 @@ document.querySelector('#add').addEventListener('click', () => {
   });
 });
 document.querySelector('#break').addEventListener('click', () => {
-  console.error('the voucher service is away');
+  console.error('the voucher service does not answer');
   throw new Error('voucher refused');
 });
 

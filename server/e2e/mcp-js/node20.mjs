@@ -1,4 +1,5 @@
-// For `node --import`: the conformance suite imports fs.globSync, which Node.js 20 lacks, for a command that is not used here. Without this name, the suite does not start.
+// For `node --import`: the conformance suite imports fs.globSync, which Node.js 20 lacks, for a command that is not used here. Without this
+// name, the suite does not start.
 import fs from 'node:fs';
 import { register } from 'node:module';
 

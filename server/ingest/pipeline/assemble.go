@@ -68,8 +68,8 @@ func (p *Pipeline) resumed(c *cut, at queue.Position) bool {
 	return c.records > 0 && c.from.Before(p.resumeTo) && !at.Before(p.resumeTo)
 }
 
-// assemble takes the records in log order, or from several cursors, and cuts them into batches. While one batch is inserted, the next one fills. When that
-// is full too, records wait in memory up to the bound. Beyond the bound they wait in the log only.
+// assemble takes the records in log order, or from several cursors, and cuts them into batches. While one batch is inserted, the next one
+// fills. When that is full too, records wait in memory up to the bound. Beyond the bound they wait in the log only.
 func (p *Pipeline) assemble() {
 	defer close(p.cuts)
 	defer func() {

@@ -303,7 +303,9 @@ func (p *param) defaults(tag reflect.StructTag) (err error) {
 	}
 	switch p.kind {
 	case kindInteger:
-		p.fallback, err = strconv.Atoi(text)
+		var n float64
+		n, err = numberOf(text)
+		p.fallback = int(n)
 	case kindNumber:
 		p.fallback, err = numberOf(text)
 	case kindFlag:

@@ -88,7 +88,7 @@ func (e *Engine) Timeseries(ctx context.Context, org principal.OrgID, r *query.R
 	}
 	bucket := r.Bucket
 	if bucket == 0 {
-		bucket = query.AutoBucket(r.Window, query.AboutBuckets)
+		bucket = query.AutoBucket(r.Window, limits.DefaultBuckets)
 	}
 	out := &query.Timeseries{Window: r.Window, Bucket: bucket, Buckets: buckets}
 	now, before, warnings, err := e.run(ctx, org, r, periodShift(r.Window, bucket), func(q *query.Spec, w query.Window) (query.Plan, error) {

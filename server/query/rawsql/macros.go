@@ -35,11 +35,11 @@ func intervals() []time.Duration {
 	return []time.Duration{5 * minute, 10 * minute, 15 * minute, 30 * minute, hour, 2 * hour, 3 * hour, 6 * hour, 12 * hour, day, 7 * day}
 }
 
-// AutoInterval is a length of buckets that divides a window into about thirty.
+// AutoInterval is a length of buckets that divides a window into about limits.DefaultSQLIntervals.
 func AutoInterval(w query.Window) time.Duration {
 	all := intervals()
 	for _, d := range all {
-		if w.Length() <= 30*d {
+		if w.Length() <= limits.DefaultSQLIntervals*d {
 			return d
 		}
 	}

@@ -17,10 +17,8 @@ import (
 	"github.com/svc-observability/svc/server/query"
 )
 
-// Values of funnels and paths for requests that set none, and names in requests and answers.
+// Names of funnels and paths in requests and answers.
 const (
-	DefaultDepth    = 3
-	DefaultBranches = 4
 	// AttributePrefix precedes the key of an attribute that groups a funnel. Other texts are dimensions of sessions.
 	AttributePrefix = "attribute:"
 	// NoGroup is the name of the group of actors whose first step has no value.

@@ -6,6 +6,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query/engine"
 	"github.com/svc-observability/svc/server/query/read"
 	"github.com/svc-observability/svc/server/query/reads"
@@ -104,8 +105,8 @@ func (j *job) paths(ctx context.Context, d *svcv2.PathsDisplay) error {
 		Window:   j.window,
 		Anchor:   reads.NewStep(d.GetAnchor(), d.GetAnchor().Host),
 		Before:   d.GetDirection() == "before",
-		Depth:    reads.DefaultDepth,
-		Branches: reads.DefaultBranches,
+		Depth:    limits.DefaultPathHops,
+		Branches: limits.DefaultPathBranches,
 		KeyBy:    reads.NewKeyBy(d.KeyBy),
 		Within: reads.NewWithin(
 			d.WindowSeconds,

@@ -20,8 +20,6 @@ import (
 
 const (
 	maxSessionWindow = limits.AgentSessionWindow
-	defaultLimit     = 20
-	defaultSamples   = 10
 	// trendBuckets is the approximate number of buckets of a trend.
 	trendBuckets = 24
 	maxVariants  = 10
@@ -57,7 +55,7 @@ func (s *Service) SearchAgentSessions(
 	search := reads.AgentSessionSearch{
 		Window: window, Filters: filters(req.GetFilters()), Search: req.GetSearch(), HasErrors: req.HasErrors,
 		NoTraces: req.GetExcludeTraceSessions(), SortBy: req.GetSortBy(), Ascending: req.GetAscending(), Offset: int(req.GetOffset()),
-		Limit: defaultLimit,
+		Limit: limits.DefaultPage,
 	}
 	if req.Limit != nil {
 		search.Limit = int(req.GetLimit())
@@ -212,7 +210,7 @@ func (s *Service) GetAgentToolError(ctx context.Context, req *svcv2.GetAgentTool
 	if err != nil {
 		return nil, err
 	}
-	limit := defaultSamples
+	limit := limits.DefaultToolErrorSamples
 	if req.Limit != nil {
 		limit = int(req.GetLimit())
 	}

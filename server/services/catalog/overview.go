@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/paging"
 	"github.com/svc-observability/svc/server/query/read"
 	"github.com/svc-observability/svc/server/query/reads"
@@ -18,8 +19,6 @@ const (
 	overviewOperations = 25
 	// maxReleases is the highest number of versions listed for a service.
 	maxReleases = 100
-	// apdexThreshold is the Apdex threshold if the caller gives none.
-	apdexThreshold = 500 * time.Millisecond
 )
 
 // GetServiceOverview reads a service over time, and its operations.
@@ -38,7 +37,7 @@ func (s *Service) GetServiceOverview(ctx context.Context, req *svcv2.GetServiceO
 		}
 	}
 	operations, err := read.All[reads.OperationRow](ctx, s.warehouse, org,
-		reads.ServiceOperations(r, "", apdexThreshold, 0, overviewOperations).Until(r.Window.End))
+		reads.ServiceOperations(r, "", limits.DefaultApdex, 0, overviewOperations).Until(r.Window.End))
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +85,7 @@ func (s *Service) ListServiceOperations(
 		return nil, err
 	}
 	rows, err := read.All[reads.OperationRow](ctx, s.warehouse, org,
-		reads.ServiceOperations(r, req.GetOrderBy(), apdexThreshold, page.Offset, page.Want()).Until(r.Window.End))
+		reads.ServiceOperations(r, req.GetOrderBy(), limits.DefaultApdex, page.Offset, page.Want()).Until(r.Window.End))
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +121,7 @@ func (s *Service) GetServiceApdex(ctx context.Context, req *svcv2.GetServiceApde
 	if err != nil {
 		return nil, err
 	}
-	threshold := apdexThreshold
+	threshold := limits.DefaultApdex
 	if t := req.ApdexThresholdMs; t != nil {
 		threshold = time.Duration(*t * float64(time.Millisecond))
 	}

@@ -83,10 +83,8 @@ func (s *Service) ask(ctx context.Context, q question, environment *string, seco
 	}, nil
 }
 
-// wantedBuckets is the number of buckets to aim for if the caller gives no length.
-const wantedBuckets = 40
-
-// bucketLength is the length that the caller wants. Without one it is the step of the ladder that comes nearest to wantedBuckets.
+// bucketLength is the length that the caller wants. Without one it is the step of the ladder that comes nearest to
+// limits.DefaultServiceBuckets.
 func bucketLength(w query.Window, seconds *int32) (time.Duration, error) {
 	if seconds != nil {
 		if *seconds < 60 || *seconds%60 != 0 {
@@ -97,7 +95,7 @@ func bucketLength(w query.Window, seconds *int32) (time.Duration, error) {
 	}
 	best, distance := time.Minute, math.Inf(1)
 	for _, step := range append(query.Ladder(), 7*limits.Day) { // a window can be a year
-		if d := math.Abs(math.Log(float64(w.Length()) / float64(step) / wantedBuckets)); d < distance {
+		if d := math.Abs(math.Log(float64(w.Length()) / float64(step) / limits.DefaultServiceBuckets)); d < distance {
 			best, distance = step, d
 		}
 	}

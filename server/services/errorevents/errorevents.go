@@ -21,10 +21,9 @@ import (
 const (
 	maxWindow = limits.ErrorWindow
 	// lookBack is the time in which the last occurrence is searched if the caller gives no window.
-	lookBack       = limits.ErrorLookBack
-	defaultSamples = 5
-	maxSamples     = limits.ErrorSamples
-	maxRelated     = 10
+	lookBack   = limits.ErrorLookBack
+	maxSamples = limits.ErrorSamples
+	maxRelated = 10
 	// traceReach is how far around the occurrences the other errors of their traces are searched.
 	traceReach = time.Hour
 )
@@ -124,7 +123,7 @@ func (s *Service) GetErrorEvent(ctx context.Context, req *svcv2.GetErrorEventReq
 	if err != nil {
 		return nil, err
 	}
-	samples := defaultSamples
+	samples := limits.DefaultErrorSamples
 	if n := req.SampleLimit; n != nil {
 		samples = min(max(int(*n), 1), maxSamples)
 	}
@@ -188,17 +187,15 @@ func notFound() error {
 		apierr.Param("fingerprint"))
 }
 
-// bucketLength is the length that the caller wants. Without one it is the shortest step that gives at most 48 buckets.
+// bucketLength is the length that the caller wants. Without one it is the shortest step that gives at most
+// limits.DefaultErrorBuckets buckets.
 func bucketLength(w query.Window, seconds *int32) (time.Duration, error) {
 	if seconds != nil {
-		if *seconds < 60 || *seconds > 86400 {
-			return 0, apierr.New(apierr.ParameterInvalid, "bucket_seconds must be a whole number from 60 to 86400.", apierr.Param("bucket_seconds"))
-		}
 		return query.GivenBucket(w, *seconds)
 	}
 	steps := query.Ladder()
 	for _, step := range steps {
-		if w.Length()/step <= 48 {
+		if w.Length()/step <= limits.DefaultErrorBuckets {
 			return step, nil
 		}
 	}

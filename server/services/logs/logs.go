@@ -79,31 +79,19 @@ func (s *Service) SearchLogs(ctx context.Context, req *svcv2.SearchLogsRequest) 
 // statement gave as many rows as it may, further rows of the same time can follow.
 func cut(rows []reads.LogRow) bool { return len(rows) > 0 && rows[0].Matching > uint64(len(rows)) }
 
-const (
-	// The first slice of a search is this part of the window. Each later slice is longer by sliceGrowth.
-	firstSlice  = 64
-	sliceGrowth = 4
-	// shortestSlice prevents many reads of tiny slices in a short window.
-	shortestSlice = 5 * time.Minute
-)
-
 // latest first reads the page from the last slice of the window, which usually holds all of it. Otherwise it walks further back
 // in slices. It reads only times until it knows how far back the page reaches, and then reads the page. A search for the latest
 // 20 records of a busy week thus costs a read of its last minutes and of 20 records.
 func (s *Service) latest(ctx context.Context, org principal.OrgID, search reads.LogSearch) ([]reads.LogRow, error) {
-	slice := search
 	if k := search.Before; k != nil && k.Timestamp.Before(search.Window.End) {
-		slice.Window.End, search.Window.End = k.Timestamp, k.Timestamp
+		search.Window.End = k.Timestamp
 	}
 	if search.Window.End.Before(search.Window.Start) {
 		return nil, nil
 	}
-	first := search.Window.Start
-	length := max(slice.Window.End.Sub(first)/firstSlice, shortestSlice)
-	slice.Window.Start = slice.Window.End.Add(-length)
-	if slice.Window.Start.Before(first) {
-		slice.Window.Start = first
-	}
+	slice, first := search, search.Window.Start
+	length := search.Window.FirstSlice()
+	slice.Window = search.Window.Last(length)
 	rows, err := read.All[reads.LogRow](ctx, s.warehouse, org, reads.SearchLogs(slice))
 	if err != nil || len(rows) == search.Limit || cut(rows) || slice.Window.Start.Equal(first) {
 		return rows, err
@@ -113,10 +101,7 @@ func (s *Service) latest(ctx context.Context, org principal.OrgID, search reads.
 	slice.Window.End = slice.Window.Start.Add(-1)
 	length = nextSlice(length, length, len(rows), slice.Limit)
 	for slice.Limit > 0 && !slice.Window.End.Before(first) {
-		slice.Window.Start = slice.Window.End.Add(-length)
-		if slice.Window.Start.Before(first) {
-			slice.Window.Start = first
-		}
+		slice.Window = query.Window{Start: first, End: slice.Window.End}.Last(length)
 		found, err := read.One[reads.LogHorizonRow](ctx, s.warehouse, org, reads.LogHorizon(slice))
 		if err != nil {
 			return nil, err
@@ -135,10 +120,10 @@ func (s *Service) latest(ctx context.Context, org principal.OrgID, search reads.
 }
 
 // nextSlice is the length of the next slice. It is 1.5 times the length that the missing records need at the rate of the records
-// found so far. It is at least as long as all slices before it, so that the walk ends soon, and at most sliceGrowth times the
+// found so far. It is at least as long as all slices before it, so that the walk ends soon, and at most query.SliceGrowth times the
 // last one.
 func nextSlice(last, walked time.Duration, found, wanted int) time.Duration {
-	most := last * sliceGrowth
+	most := last * query.SliceGrowth
 	if found == 0 {
 		return most
 	}

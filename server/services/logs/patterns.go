@@ -21,9 +21,9 @@ import (
 
 const (
 	maxPatternWindow = limits.PatternWindow
-	defaultSample    = 10_000
+	defaultSample    = limits.DefaultPatternSample
 	maxSample        = limits.PatternSample
-	defaultPatterns  = 50
+	defaultPatterns  = limits.DefaultPatterns
 	maxPatterns      = limits.Patterns
 	patternBodyBytes = 1024 // characters of a body that are read
 	sampleParts      = 64   // equal parts of a window that is too large to be read whole

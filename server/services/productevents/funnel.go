@@ -15,8 +15,6 @@ import (
 	"github.com/svc-observability/svc/server/query/reads"
 )
 
-const defaultGroups = 10
-
 // SearchProductEventFunnel computes a funnel.
 func (s *Service) SearchProductEventFunnel(
 	ctx context.Context, req *svcv2.SearchProductEventFunnelRequest,
@@ -97,7 +95,7 @@ func toFunnel(req *svcv2.SearchProductEventFunnelRequest) (f reads.Funnel, err e
 		req.WindowSeconds,
 	), reads.NewSessionFilters(
 		req.GetFilters(),
-	), defaultGroups
+	), limits.DefaultFunnelBreakdown
 	if req.BreakdownLimit != nil {
 		f.Groups = int(req.GetBreakdownLimit())
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/svc-observability/svc/server/paging"
 	"github.com/svc-observability/svc/server/principal"
@@ -15,11 +14,6 @@ import (
 )
 
 const (
-	// The first slice of a search with filters is this part of the window. Each later slice is longer by sliceGrowth.
-	firstSlice  = 64
-	sliceGrowth = 4
-	// shortestSlice prevents many reads of tiny slices in a short window.
-	shortestSlice = 5 * time.Minute
 	// spansOfTrace is the number of matching spans to read for each wanted trace, before a slice is read.
 	spansOfTrace = 4
 	// maxListed is the highest number of traces that are looked up by a list of ids. One statement finds larger numbers.
@@ -40,15 +34,12 @@ func (s *finder) latest(ctx context.Context, w query.Window, want int) ([]reads.
 	if s.before != nil && s.before.Start.Before(w.End) {
 		w.End = s.before.Start
 	}
-	length := max(w.Length()/firstSlice, shortestSlice)
+	length := w.FirstSlice()
 	look := want * spansOfTrace
 	var rows []reads.TraceRow
 	var slice query.Window
 	for ; !w.End.Before(w.Start) && len(rows) < want; w.End = slice.Start.Add(-1) {
-		slice = query.Window{Start: w.End.Add(-length), End: w.End}
-		if slice.Start.Before(w.Start) {
-			slice.Start = w.Start
-		}
+		slice = w.Last(length)
 		missing := want - len(rows)
 		var horizon reads.TraceHorizonRow
 		var err error
@@ -70,9 +61,9 @@ func (s *finder) latest(ctx context.Context, w query.Window, want int) ([]reads.
 			if horizon.Roots == uint64(look) {
 				slice.Start = horizon.Horizon
 			}
-			look *= sliceGrowth // each trace has more matching spans than expected
+			look *= query.SliceGrowth // each trace has more matching spans than expected
 		}
-		length *= sliceGrowth
+		length *= query.SliceGrowth
 		found, err := s.slice(ctx, slice, missing)
 		if err != nil {
 			return nil, err

@@ -98,7 +98,7 @@ type listAgentSessionsArgs struct {
 	SortBy               string `default:"startTime" of:"SearchAgentSessionsRequest.sort_by" case:"camel"`
 	SortDir              string `default:"desc" enum:"desc,asc"`
 	Offset               int    `default:"0" of:"SearchAgentSessionsRequest.offset" clamp:""`
-	Limit                int    `default:"25" of:"SearchAgentSessionsRequest.limit" clamp:""`
+	Limit                int    `default:"{DefaultToolSessions}" of:"SearchAgentSessionsRequest.limit" clamp:""`
 }
 
 func newListAgentSessions(s *tool.Clients) (*tool.Tool, error) {

@@ -340,8 +340,8 @@ type getAgentToolErrorArgs struct {
 	Fingerprint    string  `required:"true" shape:"fingerprint" example:"1234567890, from get_agent_tools_overview"`
 	Scope          string  `doc:"all: ignore model, service and environment." default:"selection" enum:"selection,all"`
 	SamplesSession *string `doc:"Only samples of this session."`
-	SamplesLimit   int     `default:"10" of:"GetAgentToolErrorRequest.limit" clamp:""`
-	PayloadChars   int     `default:"800" of:"GetAgentToolErrorRequest.payload_chars" clamp:"20.."`
+	SamplesLimit   int     `default:"{DefaultToolErrorSamples}" of:"GetAgentToolErrorRequest.limit" clamp:""`
+	PayloadChars   int     `default:"{DefaultToolErrorPayload}" of:"GetAgentToolErrorRequest.payload_chars" clamp:"{LeastPayload}.."`
 }
 
 func newGetAgentToolError(s *tool.Clients) (*tool.Tool, error) {

@@ -53,9 +53,9 @@ type getAgentSessionTranscriptArgs struct {
 	Turn         *int    `doc:"Only this turn." range:"1.."`
 	FailedOnly   bool    `doc:"Only turns with a failure." default:"false"`
 	Search       *string `doc:"Only lines with this text."`
-	PayloadChars int     `default:"300" clamp:"20..{TranscriptValue}"`
+	PayloadChars int     `default:"{DefaultTranscriptPayload}" clamp:"{LeastPayload}..{TranscriptValue}"`
 	Offset       int     `default:"0" clamp:"0..{TranscriptOffset}"`
-	Limit        int     `default:"120" clamp:"1..{ToolNames}"`
+	Limit        int     `default:"{DefaultTranscriptLines}" clamp:"1..{ToolNames}"`
 }
 
 func newGetAgentSessionTranscript(s *tool.Clients) (*tool.Tool, error) {

@@ -66,7 +66,7 @@ type errorDetailArgs struct {
 	Service           *string `doc:"Exact name."`
 	Environment       *string
 	IncludeTimeseries bool `default:"false"`
-	Limit             int  `default:"5" of:"GetErrorEventRequest.sample_limit" clamp:""`
+	Limit             int  `default:"{DefaultErrorSamples}" of:"GetErrorEventRequest.sample_limit" clamp:""`
 }
 
 func newErrorDetail(s *tool.Clients) (*tool.Tool, error) {

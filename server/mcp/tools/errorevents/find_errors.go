@@ -140,7 +140,7 @@ type findErrorsArgs struct {
 	tool.Window
 	Service     *string `doc:"Exact name."`
 	Environment *string
-	Limit       int `default:"20" of:"SearchErrorEventsRequest.limit" clamp:""`
+	Limit       int `default:"{DefaultPage}" of:"SearchErrorEventsRequest.limit" clamp:""`
 }
 
 func newFindErrors(s *tool.Clients) (*tool.Tool, error) {

@@ -40,7 +40,7 @@ type exploreAttributesArgs struct {
 	Service    *string `doc:"Exact name."`
 	MetricName *string `doc:"For source=metrics with key."`
 	tool.Window
-	Limit int `default:"50" clamp:"1..{ToolNames}"`
+	Limit int `default:"{DefaultToolNames}" clamp:"1..{ToolNames}"`
 }
 
 func newExploreAttributes(s *tool.Clients) (*tool.Tool, error) {

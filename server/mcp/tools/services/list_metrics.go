@@ -48,7 +48,7 @@ type listMetricsArgs struct {
 	Search     *string `doc:"Text in the name; letter case is ignored."`
 	MetricType *string `of:"ListMetricsRequest.metric_type"`
 	Offset     int     `default:"0" clamp:"0..{SearchOffset}"`
-	Limit      int     `default:"50" clamp:"1..{ToolNames}"`
+	Limit      int     `default:"{DefaultToolNames}" clamp:"1..{ToolNames}"`
 }
 
 func newListMetrics(s *tool.Clients) (*tool.Tool, error) {

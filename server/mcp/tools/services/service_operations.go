@@ -32,7 +32,7 @@ type getServiceTopOperationsArgs struct {
 	tool.Window
 	Environment *string
 	Metric      string `doc:"Rank by this, the highest first; the lowest apdex comes first." default:"count" of:"ListServiceOperationsRequest.order_by" except:"total_duration" also:"apdex"`
-	Limit       int    `default:"20" clamp:"1..{ToolNames}"`
+	Limit       int    `default:"{DefaultPage}" clamp:"1..{ToolNames}"`
 }
 
 func newGetServiceTopOperations(s *tool.Clients) (*tool.Tool, error) {

@@ -62,7 +62,7 @@ type listProductEventsArgs struct {
 	Kind   *string `of:"ListProductEventsRequest.kind"`
 	Search *string `doc:"Text in the name."`
 	visits
-	Limit int `default:"50" clamp:"1..{ToolRows}"`
+	Limit int `default:"{DefaultToolNames}" clamp:"1..{ToolRows}"`
 }
 
 func newListProductEvents(s *tool.Clients) (*tool.Tool, error) {
@@ -197,7 +197,7 @@ type queryFunnelArgs struct {
 	KeyBy          *string         `of:"SearchProductEventFunnelRequest.key_by"`
 	WindowSeconds  float64         `doc:"Most seconds from the first step to the last." default:"{DefaultFunnelWindow}" of:"SearchProductEventFunnelRequest.window_seconds" range:"1.."`
 	BreakdownBy    *string         `doc:"country, host, referrer_host, utm_source, utm_medium, utm_campaign, or attribute:KEY of the first step."`
-	BreakdownLimit int             `default:"10" of:"SearchProductEventFunnelRequest.breakdown_limit" clamp:""`
+	BreakdownLimit int             `default:"{DefaultFunnelBreakdown}" of:"SearchProductEventFunnelRequest.breakdown_limit" clamp:""`
 	weekWindow
 	visits
 	DeviceType *string

@@ -64,7 +64,7 @@ type searchSessionsArgs struct {
 	MessageContains *string
 	TraceID         *string `shape:"trace"`
 	Offset          int     `default:"0" clamp:"0..{SearchOffset}"`
-	Limit           int     `default:"25" clamp:"1..{ToolRows}"`
+	Limit           int     `default:"{DefaultToolSessions}" clamp:"1..{ToolRows}"`
 }
 
 func (a *searchSessionsArgs) filters() []any {
@@ -281,7 +281,7 @@ type getSessionTranscriptArgs struct {
 	OnlyErrors    *bool
 	AroundTraceID *string `doc:"Only events of this trace." shape:"trace"`
 	Offset        int     `default:"0" clamp:"0..{SearchOffset}"`
-	Limit         int     `default:"100" clamp:"1..{ToolSessionEvents}"`
+	Limit         int     `default:"{DefaultSessionEvents}" clamp:"1..{ToolSessionEvents}"`
 }
 
 func newGetSessionTranscript(s *tool.Clients) (*tool.Tool, error) {
@@ -413,7 +413,7 @@ type sessionTrace struct {
 type getSessionTracesArgs struct {
 	tool.Call
 	SessionID string `required:"true" example:"srep_…, from search_sessions"`
-	Limit     int    `default:"50" of:"ListSessionReplayTracesRequest.limit" clamp:""`
+	Limit     int    `default:"{DefaultToolNames}" of:"ListSessionReplayTracesRequest.limit" clamp:""`
 }
 
 func newGetSessionTraces(s *tool.Clients) (*tool.Tool, error) {

@@ -72,7 +72,7 @@ type findSlowTracesArgs struct {
 	tool.Window
 	Service     *string `doc:"Exact name."`
 	Environment *string
-	Limit       int `default:"10" clamp:"1..{ToolTraces}"`
+	Limit       int `default:"{DefaultToolTraces}" clamp:"1..{ToolTraces}"`
 }
 
 func newFindSlowTraces(s *tool.Clients) (*tool.Tool, error) {

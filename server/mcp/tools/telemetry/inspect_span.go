@@ -33,7 +33,7 @@ type inspectSpanArgs struct {
 	TraceID string `required:"true" shape:"trace"`
 	SpanID  string `required:"true" shape:"span"`
 	tool.Timestamp
-	PayloadChars int `doc:"Most characters of a value." default:"2000" clamp:"100..{SpanValue}"`
+	PayloadChars int `doc:"Most characters of a value." default:"{DefaultSpanValue}" clamp:"{LeastSpanValue}..{SpanValue}"`
 }
 
 func newInspectSpan(s *tool.Clients) (*tool.Tool, error) {

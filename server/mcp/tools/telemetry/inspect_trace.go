@@ -109,7 +109,7 @@ type inspectTraceArgs struct {
 	TraceID string `required:"true" shape:"trace"`
 	tool.Timestamp
 	ErrorsOnly bool `doc:"Only failed spans and their ancestors." default:"false"`
-	MaxSpans   int  `doc:"Most spans to return." default:"60" clamp:"1..{ToolTraceSpans}"`
+	MaxSpans   int  `doc:"Most spans to return." default:"{DefaultToolSpans}" clamp:"1..{ToolTraceSpans}"`
 }
 
 func newInspectTrace(s *tool.Clients) (*tool.Tool, error) {

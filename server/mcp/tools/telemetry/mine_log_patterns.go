@@ -46,8 +46,8 @@ type mineLogPatternsArgs struct {
 	MinSeverity *string `doc:"This one and above." of:"LogFilters.severity"`
 	Search      *string `doc:"Text in the body."`
 	TraceID     *string `shape:"trace"`
-	SampleSize  int     `default:"10000" of:"SearchLogPatternsRequest.sample_size" clamp:""`
-	Limit       int     `default:"50" of:"SearchLogPatternsRequest.max_patterns" clamp:""`
+	SampleSize  int     `default:"{DefaultPatternSample}" of:"SearchLogPatternsRequest.sample_size" clamp:""`
+	Limit       int     `default:"{DefaultPatterns}" of:"SearchLogPatternsRequest.max_patterns" clamp:""`
 }
 
 func newMineLogPatterns(s *tool.Clients) (*tool.Tool, error) {

@@ -60,7 +60,7 @@ type searchLogsArgs struct {
 	TraceID     *string `shape:"trace"`
 	SpanID      *string `shape:"span"`
 	Offset      int     `default:"0" clamp:"0..{SearchOffset}"`
-	Limit       int     `default:"30" clamp:"1..{ToolRows}"`
+	Limit       int     `default:"{DefaultToolLogs}" clamp:"1..{ToolRows}"`
 }
 
 func (a *searchLogsArgs) filters() []any {

@@ -62,7 +62,7 @@ type searchTracesArgs struct {
 	AttributeKey   *string `doc:"Span attribute that must exist."`
 	AttributeValue *string `doc:"Exact value of attribute_key."`
 	Offset         int     `default:"0" clamp:"0..{SearchOffset}"`
-	Limit          int     `default:"20" clamp:"1..{ToolRows}"`
+	Limit          int     `default:"{DefaultPage}" clamp:"1..{ToolRows}"`
 }
 
 func (a *searchTracesArgs) filters() []any {
