@@ -93,6 +93,7 @@ func generate(seed uint64, now time.Time) *telemetry {
 		t.addRecord()
 	}
 	t.addPoints()
+	t.addDistributions(seed)
 	t.addActivity(seed)
 	return t
 }
