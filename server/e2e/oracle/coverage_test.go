@@ -10,9 +10,8 @@ var uncompared = []struct{ reads, reason string }{
 	{`summarizeMetrics`, "it has no REST route; the tool list_metrics shows its figures"},
 	{`searchProductEventPaths|searchSessionReplayFacets|(list|get)SessionReplay.+`, "no evaluation of paths, facets, recordings and their traces yet"},
 	{`.*[aA]gent(Session|Tool).*`, "the generator sends no agent sessions yet"},
-	{`searchLogPatterns`, "the patterns have no evaluation yet"},
 	{`diagnoseService|comparePeriods|searchSlowerOperations|getTraceCriticalPath`, "figures of other reads, put together: no evaluation yet"},
-	{`.*Dashboard.*|.*Share.*`, "widgets run the queries of queryTimeseries and queryBreakdown: no evaluation of their answers yet"},
+	{`.*Dashboard.*|.*Share.*`, "stored and shared widgets show the data that the preview of a widget shows"},
 	{`runSql|listSqlTables`, "the statement is the caller's"},
 	{`list(Attribute|Sql).*`, "names and their counts: no evaluation yet"},
 	{

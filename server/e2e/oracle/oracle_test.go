@@ -24,8 +24,10 @@ func TestOracle(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			a := begin(t, tc.seed)
-			for _, check := range a.parts() {
+			for n, check := range a.parts() {
+				began := time.Now()
 				check()
+				a.Logf("part %d took %.1f s", n, time.Since(began).Seconds())
 			}
 			a.uncovered()
 			a.finish(tc.seed)
@@ -51,7 +53,7 @@ func FuzzOracle(f *testing.F) {
 func (a *audit) parts() []func() {
 	return []func(){
 		a.checkSignals, a.checkServices, a.checkQuery, a.checkMetrics, a.checkTools, a.checkPages, a.checkErrors, a.checkActivity,
-		a.checkDistributions,
+		a.checkDistributions, a.checkPatterns, a.checkWidgets,
 	}
 }
 
