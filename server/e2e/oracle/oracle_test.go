@@ -53,7 +53,7 @@ func FuzzOracle(f *testing.F) {
 func (a *audit) parts() []func() {
 	return []func(){
 		a.checkSignals, a.checkServices, a.checkQuery, a.checkMetrics, a.checkTools, a.checkPages, a.checkErrors, a.checkActivity,
-		a.checkDistributions, a.checkPatterns, a.checkWidgets,
+		a.checkDistributions, a.checkPatterns, a.checkWidgets, a.checkAgents, a.checkToolsOfReads,
 	}
 }
 

@@ -94,6 +94,7 @@ func generate(seed uint64, now time.Time) *telemetry {
 	}
 	t.addPoints()
 	t.addDistributions(seed)
+	t.addAgents(seed)
 	t.addActivity(seed)
 	return t
 }
