@@ -11,6 +11,7 @@ import (
 
 // TestOracleServices compares the figures of services, operations, calls and periods with those of the evaluation.
 func TestOracleServices(t *testing.T) {
+	t.Parallel()
 	for _, seed := range []uint64{5} {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { compareServices(t, seed) })
 	}

@@ -16,6 +16,7 @@ import (
 // TestOracle compares the figures of reads with those of the evaluation. A seed that found a defect stays in this list, with the name of
 // the defect.
 func TestOracle(t *testing.T) {
+	t.Parallel()
 	for _, tc := range []struct {
 		name string
 		seed uint64
@@ -53,7 +54,7 @@ func FuzzOracle(f *testing.F) {
 func (a *audit) parts() []func() {
 	return []func(){
 		a.checkSignals, a.checkServices, a.checkQuery, a.checkMetrics, a.checkTools, a.checkPages, a.checkErrors, a.checkActivity,
-		a.checkDistributions, a.checkPatterns, a.checkWidgets, a.checkAgents, a.checkToolsOfReads,
+		a.checkDistributions, a.checkPatterns, a.checkWidgets, a.checkAgents, a.checkToolsOfReads, a.checkDiagnosis,
 	}
 }
 

@@ -76,7 +76,9 @@ type drafted struct {
 
 func (a *audit) draft(s rowSource, w window, aggregation string, by1 ...grouping) drafted {
 	c := s.conditions[a.r.IntN(len(s.conditions))]
-	d := drafted{object: object{"id": "a", "name": "A", "data_source": s.name, "aggregation": aggregation, "series_limit": "100", "limit": "100"}}
+	d := drafted{object: object{
+		"id": "a", "name": "A", "data_source": s.name, "aggregation": aggregation, "series_limit": "100", "limit": "100",
+	}}
 	d.aggregation, d.rows = aggregation, rowsIn(s.rows, w, c.meets)
 	fields := []string{}
 	for _, g := range by1 {

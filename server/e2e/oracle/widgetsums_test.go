@@ -19,7 +19,10 @@ func (a *audit) checkHistograms(s rowSource, w window) {
 	for _, rows := range d.groups {
 		values = append(values, estimated(rows))
 	}
-	got := a.show(w, "histogram", object{"result_shape": "breakdown", "queries": []object{d.object}}, object{"histogram": object{"bucket_count": 7}})
+	show := func(shape string, ranges object) widgetData {
+		return a.show(w, "histogram", object{"result_shape": shape, "queries": []object{d.object}}, object{"histogram": ranges})
+	}
+	got := show("breakdown", object{"bucket_count": 7})
 	a.compareBins("groups of "+d.what, got, values)
 	d = a.draft(s, w, "count")
 	d.object["step_interval"] = "300"
@@ -28,7 +31,7 @@ func (a *audit) checkHistograms(s rowSource, w window) {
 	for at := w.start.Unix() / 300 * 300; at <= w.bucket(w.end, 300); at += 300 {
 		values = append(values, estimated(buckets[at]))
 	}
-	got = a.show(w, "histogram", object{"result_shape": "timeseries", "queries": []object{d.object}}, object{"histogram": object{"bucket_width": 5}})
+	got = show("timeseries", object{"bucket_width": 5})
 	a.compareBins("buckets of "+d.what, got, values)
 }
 
@@ -199,7 +202,8 @@ func (a *audit) checkStatement(w window) {
 	for table, rows := range map[string][]*row{"traces": a.spans, "logs": a.records} {
 		rows = rowsIn(rows, w, func(*row) bool { return true })
 		got := a.show(w, "stat", object{
-			"kind": "raw_sql", "display_type": "stat", "sql": "SELECT count() AS value FROM " + table + " WHERE $__orgFilter AND $__timeFilter(Timestamp)",
+			"kind": "raw_sql", "display_type": "stat",
+			"sql": "SELECT count() AS value FROM " + table + " WHERE $__orgFilter AND $__timeFilter(Timestamp)",
 		}, object{})
 		a.compareFormula("statement that counts "+table+" in "+w.String(), got.Value.Value, float64(len(rows)))
 	}
@@ -212,7 +216,10 @@ func (a *audit) checkComparison(s rowSource, w window) {
 	rows, before := rowsIn(s.rows, w, c.meets), rowsIn(s.rows, was, c.meets)
 	source := object{
 		"result_shape": "breakdown", "comparison": object{"mode": "previous_period", "include_percent_change": true},
-		"queries": []object{{"id": "a", "name": "A", "data_source": s.name, "aggregation": "count", "where_clause": c.where, "group_by": []string{s.groupings[0].field}}},
+		"queries": []object{{
+			"id": "a", "name": "A", "data_source": s.name, "aggregation": "count", "where_clause": c.where,
+			"group_by": []string{s.groupings[0].field},
+		}},
 	}
 	what := fmt.Sprintf("count of %s of %s in %s against the period before", s.name, c.where, w)
 	groups, earlier := by(rows, s.groupings[0].of), by(before, s.groupings[0].of)
