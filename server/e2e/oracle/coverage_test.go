@@ -9,7 +9,10 @@ var uncompared = []struct{ reads, reason string }{
 	{`getTraceSkeleton|summarizeTraces`, "they have no REST route; tools show their figures"},
 	{`summarizeMetrics`, "it has no REST route; the tool list_metrics shows its figures"},
 	{`searchProductEventPaths|searchSessionReplayFacets|(list|get)SessionReplay.+`, "no evaluation of paths, facets, recordings and their traces yet"},
-	{`.*[aA]gent(Session|Tool).*|get_agent_(session_transcript|tool_error)`, "they have no REST route; tools show their figures, but two tools are not compared yet"},
+	{
+		`.*[aA]gent(Session|Tool).*|get_agent_(session_transcript|tool_error)`,
+		"they have no REST route; tools show their figures, but these two tools are not compared yet",
+	},
 	{`comparePeriods`, "TestOracleServices compares it"},
 	{`getTraceCriticalPath`, "no evaluation of the path through a trace yet"},
 	{`.*Dashboard.*|.*Share.*`, "stored and shared widgets show the data that the preview of a widget shows"},

@@ -21,7 +21,7 @@ func TestOracle(t *testing.T) {
 		name string
 		seed uint64
 	}{
-		{"rows at the end of a window of whole buckets, and rates of metrics in buckets that the window cuts", 1},
+		{"rows at the end of a window, rates in buckets that it cuts, and sessions that another span of a trace names", 1},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			a := begin(t, tc.seed)
