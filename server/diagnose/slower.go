@@ -93,8 +93,8 @@ func (e *Engine) operationFigures(ctx context.Context, p Period, s Scope) (map[o
 	return rows, nil
 }
 
-// Filter selects the spans that measure the traces of the scope: the entry spans of its service, or the roots if it names no
-// service. Most services never have a root.
+// Filter selects the spans of the scope: all spans of its service, or the roots if it names no service. Most services never have a
+// root.
 func (s Scope) Filter() *svcv2.QueryFilter {
 	f := &svcv2.QueryFilter{}
 	add := func(field string, value *structpb.Value) {

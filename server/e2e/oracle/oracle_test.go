@@ -16,16 +16,19 @@ import (
 // TestOracle compares the figures of reads with those of the evaluation. A seed that found a defect stays in this list, with the name of
 // the defect.
 func TestOracle(t *testing.T) {
+	t.Parallel()
 	for _, tc := range []struct {
 		name string
 		seed uint64
 	}{
-		{"rows at the end of a window of whole buckets, and rates of metrics in buckets that the window cuts", 1},
+		{"rows at the end of a window, rates in buckets that it cuts, and sessions that another span of a trace names", 1},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			a := begin(t, tc.seed)
-			for _, check := range a.parts() {
+			for n, check := range a.parts() {
+				began := time.Now()
 				check()
+				a.Logf("part %d took %.1f s", n, time.Since(began).Seconds())
 			}
 			a.uncovered()
 			a.finish(tc.seed)
@@ -51,6 +54,7 @@ func FuzzOracle(f *testing.F) {
 func (a *audit) parts() []func() {
 	return []func(){
 		a.checkSignals, a.checkServices, a.checkQuery, a.checkMetrics, a.checkTools, a.checkPages, a.checkErrors, a.checkActivity,
+		a.checkDistributions, a.checkPatterns, a.checkWidgets, a.checkAgents, a.checkToolsOfReads, a.checkDiagnosis,
 	}
 }
 

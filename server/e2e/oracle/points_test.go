@@ -9,11 +9,12 @@ import (
 // point is a data point of a metric. Metrics of several types and services share one name.
 type point struct {
 	*origin
-	name, kind string // gauge or sum
+	name, kind string // gauge, sum or the kind of a distribution
 	at, began  time.Time
 	value      float64
 	delta      bool
 	attributes map[string]string
+	*distribution
 }
 
 // addPoints adds gauges, and sums of both temporalities. The cumulative sums restart now and then.
@@ -48,6 +49,9 @@ func (p *point) metric() *metricspb.Metric {
 	data := []*metricspb.NumberDataPoint{{
 		TimeUnixNano: uint64(p.at.UnixNano()), Attributes: keyValues(p.attributes), Value: &metricspb.NumberDataPoint_AsDouble{AsDouble: p.value},
 	}}
+	if p.distribution != nil {
+		return p.distributionMetric()
+	}
 	m := &metricspb.Metric{Name: p.name, Unit: "1"}
 	if p.kind == "gauge" {
 		m.Data = &metricspb.Metric_Gauge{Gauge: &metricspb.Gauge{DataPoints: data}}

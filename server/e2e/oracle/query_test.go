@@ -55,13 +55,12 @@ func (a *audit) checkOneQuery(source, aggregation string, w window, c condition,
 	for _, g := range picked {
 		fields = append(fields, g.field)
 	}
-	key := func(group []string) string { return strings.Join(group, " | ") }
 	want := by(rows, func(r *row) string {
 		var group []string
 		for _, g := range picked {
 			group = append(group, g.of(r))
 		}
-		return key(group)
+		return keyOf(group)
 	})
 	what := fmt.Sprintf("%s of %s by %v of %s in %s", aggregation, source, fields, c.where, w)
 	spec := object{"name": "A", "source": source, "aggregation": aggregation, "where": c.where, "group_by": fields, "limit": 100, "series_limit": 100}
@@ -77,30 +76,51 @@ func (a *audit) checkOneQuery(source, aggregation string, w window, c condition,
 	if len(want) > 100 {
 		return
 	}
-	var breakdown struct {
-		Data []struct {
-			Group  []string
-			Values []struct{ Value *float64 }
-		}
-	}
+	var breakdown struct{ Data []queryRow }
 	a.ask("queryBreakdown", in(w, object{"queries": []object{spec}}), &breakdown)
+	a.compareRows("queryBreakdown", what, w, aggregation, len(fields) > 0, breakdown.Data, want)
+	const read = "queryTimeseries"
+	var got querySeries
+	bucket := []int64{60, 900, 3600, 77}[a.r.IntN(4)]
+	a.ask(read, in(w, object{"queries": []object{spec}, "bucket_seconds": bucket}), &got)
+	a.compareSeries(read, what, w, aggregation, bucket, got, want)
+}
+
+// keyOf joins the values of a group.
+func keyOf(group []string) string { return strings.Join(group, " | ") }
+
+type queryRow struct {
+	Name   string
+	Group  []string
+	Other  bool
+	Values []queryCell
+}
+
+type queryCell struct {
+	Value, Previous *float64
+	PercentChange   *float64 `json:"percent_change"`
+}
+
+// compareRows compares the groups of a query. Groups whose rows have no value leave the expected groups.
+func (a *audit) compareRows(read, what string, w window, aggregation string, grouped bool, rows []queryRow, want map[string][]*row) {
+	a.Helper()
 	seen := []string{}
-	for _, d := range breakdown.Data {
-		group := key(d.Group)
+	for _, d := range rows {
+		group := keyOf(d.Group)
 		v := d.Values[0].Value
 		if len(want[group]) == 0 {
-			if len(fields) > 0 || v != nil && (*v != 0 || !countsRows(aggregation)) {
-				a.names("queryBreakdown", "groups of "+what, []string{group}, nil)
+			if grouped || v != nil && (*v != 0 || !countsRows(aggregation)) {
+				a.names(read, "groups of "+what, []string{group}, nil)
 			}
 			continue
 		}
 		seen = append(seen, group)
 		b, ok := aggregate(want[group], aggregation, "cart.size", w.seconds())
 		if !ok || v == nil {
-			a.names("queryBreakdown", "values of "+group+" of "+what, some(v != nil), some(ok))
+			a.names(read, "values of "+group+" of "+what, some(v != nil), some(ok))
 			continue
 		}
-		a.figure("queryBreakdown", what+" for "+group, *v, b)
+		a.figure(read, what+" for "+group, *v, b)
 	}
 	// A group whose rows have no value may be left out.
 	for group, of := range want {
@@ -109,8 +129,7 @@ func (a *audit) checkOneQuery(source, aggregation string, w window, c condition,
 			seen = slices.DeleteFunc(seen, func(s string) bool { return s == group })
 		}
 	}
-	a.names("queryBreakdown", "groups of "+what, seen, slices.Collect(maps.Keys(want)))
-	a.checkQuerySeries(what, w, aggregation, spec, want, key)
+	a.names(read, "groups of "+what, seen, slices.Collect(maps.Keys(want)))
 }
 
 func some(yes bool) []string {
@@ -120,19 +139,21 @@ func some(yes bool) []string {
 	return nil
 }
 
-func (a *audit) checkQuerySeries(what string, w window, aggregation string, spec object, want map[string][]*row, key func([]string) string) {
-	const read = "queryTimeseries"
-	var got struct {
-		BucketSeconds int64 `json:"bucket_seconds"`
-		Series        []struct {
-			Group  []string
-			Points []seriesPoint
-		}
+type querySeries struct {
+	BucketSeconds int64 `json:"bucket_seconds"`
+	Series        []struct {
+		Query  string
+		Group  []string
+		Points []seriesPoint
 	}
-	bucket := []int64{60, 900, 3600, 77}[a.r.IntN(4)]
-	a.ask(read, in(w, object{"queries": []object{spec}, "bucket_seconds": bucket}), &got)
+}
+
+// compareSeries compares the series of a query.
+func (a *audit) compareSeries(read, what string, w window, aggregation string, bucket int64, got querySeries, want map[string][]*row) {
+	a.Helper()
+	want = maps.Clone(want)
 	for _, s := range got.Series {
-		group := key(s.Group)
+		group := keyOf(s.Group)
 		rows, known := want[group]
 		delete(want, group)
 		points := s.Points

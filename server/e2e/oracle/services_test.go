@@ -93,8 +93,13 @@ func (a *audit) checkServices() {
 				}
 			}
 			a.names("listServices", fmt.Sprintf("services of %q in %s", environment, w), names, slices.Collect(maps.Keys(services)))
-			for name, of := range services {
-				a.checkOneService(fmt.Sprintf("%s in %q, %s", name, environment, w), merged(scope, object{"name": name}), w, of, environment == "")
+			for _, name := range slices.Sorted(maps.Keys(services)) {
+				a.checkOneService(
+					fmt.Sprintf("%s in %q, %s", name, environment, w), merged(scope, object{"name": name}), w, services[name], environment == "",
+				)
+				if environment != "" { // one service shows that the condition holds
+					break
+				}
 			}
 			a.checkMap(w, environment, scope)
 		}

@@ -93,6 +93,8 @@ func generate(seed uint64, now time.Time) *telemetry {
 		t.addRecord()
 	}
 	t.addPoints()
+	t.addDistributions(seed)
+	t.addAgents(seed)
 	t.addActivity(seed)
 	return t
 }

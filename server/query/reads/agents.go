@@ -73,6 +73,17 @@ func withSession(columns string, c sqlbuild.Conditions) string {
 	)
 }
 
+// withSessionOf is withSession for a part of the agents' spans. It reads all of them, because another span of the trace may name the
+// session.
+func withSessionOf(b *sqlbuild.Builder, w query.Window, columns string, part sqlbuild.Conditions) string {
+	return fmt.Sprintf(`SELECT * EXCEPT (Meant)
+        FROM
+        (
+        %s
+        )
+        WHERE Meant`, withSession(columns+", ("+strings.Join(part, " AND ")+") AS Meant", agentConditions(b, w)))
+}
+
 func agentConditions(b *sqlbuild.Builder, w query.Window) sqlbuild.Conditions {
 	return sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", w.Start), "Timestamp <= "+b.Time("end", w.End), agentSpan)
 }

@@ -9,12 +9,8 @@ import (
 )
 
 // toolConditions select the spans that are calls of tools.
-func toolConditions(b *sqlbuild.Builder, w query.Window, f AgentFilters) sqlbuild.Conditions {
-	c := sqlbuild.OfOrganization().With(
-		"Timestamp >= "+b.Time("start", w.Start),
-		"Timestamp <= "+b.Time("end", w.End),
-		"has(arrayMap((k, v) -> cityHash64(k, v), mapKeys(SpanAttributes), mapValues(SpanAttributes)), cityHash64('gen_ai.operation.name', 'execute_tool'))",
-	)
+func toolConditions(b *sqlbuild.Builder, f AgentFilters) sqlbuild.Conditions {
+	c := sqlbuild.Conditions{agentOperation + " = 'execute_tool'"}
 	for _, l := range []struct {
 		name, column string
 		values       []string
@@ -49,7 +45,7 @@ type AgentToolRow struct {
 // AgentTools gives one AgentToolRow for all calls together and one for each tool, busiest tool first. It gives at most 200 tools.
 func AgentTools(w query.Window, f AgentFilters, contains string) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
-	c := toolConditions(b, w, f)
+	c := toolConditions(b, f)
 	if contains != "" {
 		c.Add("%s", sqlbuild.Contains("SpanAttributes['gen_ai.tool.name']", b.Bind("contains", "String", contains), contains))
 	}
@@ -69,7 +65,7 @@ FROM
 )
 GROUP BY ROLLUP(Tool)
 ORDER BY Tool = '' DESC, Calls DESC, Tool
-LIMIT 201`, withSession(`Timestamp, DurationNano, `+agentFailed+` AS Failed, if(SpanAttributes['gen_ai.tool.name'] != '', SpanAttributes['gen_ai.tool.name'], '(no name)') AS Tool, SpanAttributes['gen_ai.tool.description'] AS Described`, c)))
+LIMIT 201`, withSessionOf(b, w, `Timestamp, DurationNano, `+agentFailed+` AS Failed, if(SpanAttributes['gen_ai.tool.name'] != '', SpanAttributes['gen_ai.tool.name'], '(no name)') AS Tool, SpanAttributes['gen_ai.tool.description'] AS Described`, c)))
 }
 
 // AgentFailureRow is a row of AgentToolFailures.
@@ -85,9 +81,9 @@ type AgentFailureRow struct {
 
 // failedCalls prints the read of the failed calls of a tool.
 func failedCalls(b *sqlbuild.Builder, w query.Window, f AgentFilters, columns string) string {
-	c := toolConditions(b, w, f)
+	c := toolConditions(b, f)
 	c = append(c, agentFailed)
-	return withSession(columns, c)
+	return withSessionOf(b, w, columns, c)
 }
 
 // AgentToolFailures gives an AgentFailureRow for each kind of failure, most frequent first, at most 20. With a fingerprint it
