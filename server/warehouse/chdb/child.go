@@ -20,6 +20,8 @@ type child struct {
 	exited chan struct{}
 	err    error // valid once exited is closed
 	start  time.Time
+	// answered says that the run got as far as to answer. The supervisor's mutex guards it.
+	answered bool
 }
 
 func (c *child) kill() {

@@ -237,6 +237,9 @@ func (s *Supervisor) setReady(c *child, ready bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.child, s.ready = c, ready
+	if c != nil && ready {
+		c.answered = true
+	}
 	close(s.changed)
 	s.changed = make(chan struct{})
 }
@@ -295,13 +298,15 @@ func (s *Supervisor) Kill() {
 }
 
 // Stop ends the process gracefully, or by force when ctx ends first. The process is not started again. The error is the cause of
-// ctx's end, or ErrStuck, if statements did not end.
+// ctx's end, or ErrStuck, if statements did not end. A process that is just being started, perhaps on a folder that it cannot open, is
+// stopped without an error.
 func (s *Supervisor) Stop(ctx context.Context) error {
 	s.once.Do(func() { close(s.stop) })
 	<-s.done
 	s.mu.Lock()
 	c := s.child // keep s.child until it has ended, for Kill
 	s.ready = false
+	answered := c != nil && c.answered
 	s.mu.Unlock()
 	if c == nil {
 		return nil
@@ -318,7 +323,7 @@ func (s *Supervisor) Stop(ctx context.Context) error {
 		c.kill()
 		return fmt.Errorf("the warehouse process did not stop in time and was killed: %w", context.Cause(ctx))
 	}
-	if c.err == nil {
+	if c.err == nil || !answered { // a run that never answered had nothing to end gracefully
 		return nil
 	}
 	said := strings.TrimSpace(c.stderr.tail())
