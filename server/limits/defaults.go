@@ -6,8 +6,8 @@ import "time"
 const (
 	// CallTime is for a request of a page or of the command line to the API.
 	CallTime = 30 * time.Second
-	// DefaultBuckets is for a chart without a length of buckets, DefaultServiceBuckets for a chart of one service, DefaultErrorBuckets for
-	// the occurrences of one error, DefaultSQLIntervals for the macros of SQL.
+	// These numbers of buckets apply when a request gives no length of a bucket. DefaultServiceBuckets is for a chart of one service.
+	// DefaultErrorBuckets is for the occurrences of one error. DefaultSQLIntervals is for the macros of SQL.
 	DefaultBuckets        = 30
 	DefaultServiceBuckets = 40
 	DefaultErrorBuckets   = 48

@@ -117,9 +117,9 @@ func (w *Warehouse) insertParams(table, columns, token string) url.Values {
 	if w.endpoint.cluster != "" {
 		// Wait for the shard's answer. Without this setting a Distributed table takes the rows and sends them later.
 		p.Set("distributed_foreground_insert", "1")
-		// Wait until several replicas of the shard have the rows, so that they survive the loss of a disk. Several inserts may wait at
-		// once. auto is most of the replicas: 2 of 2, 2 of 3, and no wait for a single one. Too few live replicas (285), an earlier insert
-		// without its quorum (286) and an unknown outcome (319) are repeated with the token.
+		// The insert waits until several replicas of the shard have the rows. So the rows survive the loss of a disk. Several inserts may
+		// wait at the same time. The value auto means most of the replicas: 2 of 2, or 2 of 3. An insert is repeated with its token after
+		// the codes 285 (too few live replicas), 286 (an earlier insert lacks its quorum) and 319 (the outcome is unknown).
 		p.Set("insert_quorum", w.endpoint.quorum)
 		p.Set("insert_quorum_parallel", "1")
 		p.Set("insert_quorum_timeout", strconv.FormatInt(quorumTimeout.Milliseconds(), 10))

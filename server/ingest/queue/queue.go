@@ -233,9 +233,9 @@ func (l *Log) Owner(header []byte) []byte {
 	return l.cfg.Owner(header)
 }
 
-// LargestOwner returns the owner that has most of the bytes behind a position, these bytes, and those of all others. It does not look at
-// records of the given owners, and never returns the owner of records without one. Bytes are known to within a thousandth of
-// Config.MaxBytes, at most 1 MiB.
+// LargestOwner looks at the records behind a position, without those of the given owners. It returns the owner with most of the bytes,
+// the bytes of this owner, and the bytes of all other records. Records without an owner count among the others only. Bytes are known to
+// within a thousandth of Config.MaxBytes, at most 1 MiB.
 func (l *Log) LargestOwner(behind Position, except []string) (owner string, bytes, others int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

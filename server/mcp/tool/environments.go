@@ -10,7 +10,8 @@ import (
 	"github.com/svc-observability/svc/server/wording"
 )
 
-// MixedNotes returns a note when the figures mix several environments. The parameter is that of the tool with which a call chooses one.
+// MixedNotes returns a note if the figures mix several environments. The note names the parameter with which a call chooses one
+// environment.
 func MixedNotes(parameter string, environments []string) []string {
 	if len(environments) < 2 {
 		return nil

@@ -34,7 +34,7 @@ func TestPreviewOfALongWidget(t *testing.T) {
 	}
 }
 
-// TestPreviewKeepsTheTextOfTheCaller has a series whose name looks like the path of a field.
+// TestPreviewKeepsTheTextOfTheCaller: a preview does not change a text of the caller that looks like the path of a field.
 func TestPreviewKeepsTheTextOfTheCaller(t *testing.T) {
 	_, err := previewed(&svcv2.PreviewDashboardWidgetRequest{Widget: &svcv2.Widget{
 		Id: "w", Visualization: "table", Layout: &svcv2.WidgetLayout{X: new(0.0), Y: new(0.0), W: new(1.0), H: new(1.0)},

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// TestStopWhileStarting stops a supervisor while its process starts and fails, as it does on a damaged folder.
+// TestStopWhileStarting: a supervisor stops without an error while its process is starting. On a damaged folder, the process starts and
+// fails again and again.
 func TestStopWhileStarting(t *testing.T) {
 	s, err := StartLater(SupervisorConfig{
 		Command: []string{"sh", "-c", "trap 'exit 1' TERM; echo trapped >&2; while :; do sleep 0.05; done"}, DataDir: t.TempDir(), Socket: t.TempDir() + "/s",
