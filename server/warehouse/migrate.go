@@ -47,10 +47,9 @@ func (w *Warehouse) migrate(ctx context.Context, files fs.FS) error {
 	if err != nil {
 		return err
 	}
-	onCluster, engine := "", "MergeTree"
+	onCluster, engine := w.onCluster(), "MergeTree"
 	settings := map[string]string{}
 	if w.endpoint.cluster != "" {
-		onCluster = fmt.Sprintf(" ON CLUSTER '%s'", w.endpoint.cluster)
 		// One table for all shards: every node knows which statements were applied.
 		engine = "ReplicatedMergeTree('/clickhouse/tables/all/{database}/{table}', '{shard}-{replica}')"
 		settings["distributed_ddl_task_timeout"] = "300"

@@ -91,7 +91,8 @@ func ParseTime(text string, now time.Time) (time.Time, error) {
 }
 
 func errTime() error {
-	return errors.New("must be a time: RFC 3339 (2026-01-31T09:30:00Z), YYYY-MM-DD HH:MM:SS in UTC, relative (now-1h, now/d, yesterday; days begin in UTC) or Unix milliseconds")
+	return errors.New("must be a time: RFC 3339 (2026-01-31T09:30:00Z), YYYY-MM-DD HH:MM:SS in UTC, " +
+		"relative (now-1h, now/d, yesterday; days begin in UTC) or Unix milliseconds")
 }
 
 // Short writes a length of whole days or hours as relative times do: 7d.

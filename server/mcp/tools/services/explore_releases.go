@@ -14,10 +14,8 @@ import (
 )
 
 const (
-	// releasedServices is the number of services whose releases are read, readsAtOnce the number of these reads at the same time. An
-	// organization may have six.
+	// releasedServices is the number of services whose releases are read.
 	releasedServices = 20
-	readsAtOnce      = 4
 	// groupsOfCommits is the most groups that a read may ask for.
 	groupsOfCommits = 100
 )
@@ -94,10 +92,8 @@ func releases(ctx context.Context, s *tool.Clients, a *exploreAttributesArgs, w 
 			return err
 		})
 	}
-	for part := range slices.Chunk(reads, readsAtOnce) {
-		if err := tool.Parallel(part...); err != nil {
-			return nil, err
-		}
+	if err := tool.InTurns(reads); err != nil {
+		return nil, err
 	}
 	commit, err := commitsOfVersions(ctx, s, a, w)
 	if err != nil {

@@ -13,12 +13,6 @@ import (
 	"github.com/svc-observability/svc/server/wording"
 )
 
-// readsAtOnce bounds the reads of one call that run at the same time. An organization may have six, and the search is one of them.
-const readsAtOnce = 4
-
-// lastSeverity is the highest severity.
-const lastSeverity = "FATAL"
-
 // MaxBodyText limits the characters that one log record adds to a result.
 const MaxBodyText = 4000
 
@@ -123,10 +117,8 @@ func severityCounts(ctx context.Context, s *tool.Clients, w tool.TimeRange, filt
 			return err
 		})
 	}
-	for some := range slices.Chunk(reads, readsAtOnce) {
-		if err := tool.Parallel(some...); err != nil {
-			return nil, err
-		}
+	if err := tool.InTurns(reads); err != nil {
+		return nil, err
 	}
 	var sum []*svcv2.TelemetryGroup
 	for _, p := range parts {
@@ -212,7 +204,7 @@ func logsAnswer(a *searchLogsArgs, w tool.TimeRange, rows []*svcv2.Log, counts [
 		text.Scope = append(text.Scope, tool.Labeled("Matching", wording.Number(res.TotalCount)+" records ("+strings.Join(parts, ", ")+")"))
 	}
 	text.Blocks = []tool.Block{LogTable("", "No record matches. Try a longer time range, a shorter search text or fewer filters.", res.Logs)}
-	if a.Severity != nil && severity.Number(strings.ToUpper(*a.Severity)) < severity.Number(lastSeverity) {
+	if a.Severity != nil && len(severity.From(int(*lowest(a.Severity)))) > 1 {
 		text.Notes = append(text.Notes, "severity is exact: records of a higher severity are left out. min_severity takes them, too.")
 	}
 	switch {
