@@ -50,6 +50,7 @@ var levels = map[string]int{
 	"server/purge":       2,
 	"server/query":       2,
 	"server/storeerr":    2,
+	"server/work":        2,
 
 	"server/ratelimit": 1,
 	"server/store":     1,
@@ -137,7 +138,7 @@ var seams = []struct {
 	{"github.com/google/jsonschema-go", []string{"server/mcp"}, "tool schemas belong to MCP"},
 	{"github.com/spf13", []string{"cmd", "server/config"}, "the command line ends there"},
 	{"github.com/knadh/koanf", []string{"server/config"}, "one package reads configuration"},
-	{"github.com/prometheus", []string{"server/app", "server/rpc", "server/ingest", "server/mcp", "server/ratelimit", "server/warehouse"}, "metrics are defined beside what they count"},
+	{"github.com/prometheus", []string{"server/app", "server/rpc", "server/ingest", "server/mcp", "server/ratelimit", "server/warehouse", "server/work"}, "metrics are defined beside what they count"},
 }
 
 // noService lists packages that must not import the services although they stand above them.
