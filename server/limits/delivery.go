@@ -9,9 +9,9 @@ const (
 	DestinationMembers = 10
 	// NotificationText is for each title and body of a notification template.
 	NotificationText = 4000
-	// DestinationTests are test messages of an organization in DestinationTestPeriod.
+	// DestinationTests are test messages of an organization in DestinationTestsPeriod.
 	DestinationTests      = 10
-	DestinationTestPeriod = time.Minute
+	DestinationTestsPeriod = time.Minute
 
 	DeliveryTimeout = 15 * time.Second
 	// DeliveryRedirects is how many redirects a message follows.
@@ -41,7 +41,7 @@ func deliveries() []Limit {
 		characters("DestinationSecret", DestinationSecret, "A key, token or signing secret of an alert destination has at most %s."),
 		count("DestinationMembers", DestinationMembers, "An e-mail destination has at most %s members."),
 		characters("NotificationText", NotificationText, "The title and the body of a notification template have at most %s each."),
-		rate("DestinationTests", DestinationTests, DestinationTestPeriod, "The test messages of an organization to its destinations."),
+		rate("DestinationTests", DestinationTests, DestinationTestsPeriod, "Test messages to alert destinations: each organization may make %s."),
 		lasts("DeliveryTimeout", DeliveryTimeout, "A destination must answer within %s."),
 		count("DeliveryRedirects", DeliveryRedirects, "A message follows at most %s redirects (307 and 308)."),
 		characters("DeliveryAnswer", DeliveryAnswer, "A delivery keeps at most %s of the answer of a destination."),

@@ -138,7 +138,7 @@ func (e *Event) Summary() string {
 	}
 	what := signalLabel(e.Rule.SignalType)
 	if e.Observed.Value == nil {
-		return fmt.Sprintf("%s has no data in the last %s.", what, minutes(e.Rule.WindowMinutes))
+		return fmt.Sprintf("%s has no data: its window is %s.", what, minutes(e.Rule.WindowMinutes))
 	}
 	value := Figure(e.Rule.SignalType, *e.Observed.Value)
 	over := fmt.Sprintf("over %s, %s", minutes(e.Rule.WindowMinutes), samples(e.Observed.SampleCount))
@@ -175,7 +175,7 @@ func (e *Event) groupLines() []string {
 
 func minutes(n int) string {
 	if n == 1 {
-		return "1 minute"
+		return "a minute"
 	}
 	return limits.Number(int64(n)) + " minutes"
 }

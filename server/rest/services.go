@@ -26,6 +26,9 @@ func services() map[string]register {
 		"svc.v2.AlertDestinationsService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
 			return svcv2.RegisterAlertDestinationsServiceHandlerClient(ctx, mux, svcv2.NewAlertDestinationsServiceClient(conn))
 		},
+		"svc.v2.AlertIncidentsService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+			return svcv2.RegisterAlertIncidentsServiceHandlerClient(ctx, mux, svcv2.NewAlertIncidentsServiceClient(conn))
+		},
 		"svc.v2.ApiKeysService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
 			return svcv2.RegisterApiKeysServiceHandlerClient(ctx, mux, svcv2.NewApiKeysServiceClient(conn))
 		},

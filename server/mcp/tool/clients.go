@@ -13,6 +13,7 @@ type Clients struct {
 	Feedback          svcv2.AgentFeedbackServiceClient
 	Agents            svcv2.AgentSessionsServiceClient
 	AlertDestinations svcv2.AlertDestinationsServiceClient
+	AlertIncidents    svcv2.AlertIncidentsServiceClient
 	Attributes        svcv2.AttributesServiceClient
 	DashboardData     svcv2.DashboardDataServiceClient
 	Dashboards        svcv2.DashboardsServiceClient
@@ -37,6 +38,7 @@ func NewClients(conn grpc.ClientConnInterface) *Clients {
 		Feedback:          svcv2.NewAgentFeedbackServiceClient(conn),
 		Agents:            svcv2.NewAgentSessionsServiceClient(conn),
 		AlertDestinations: svcv2.NewAlertDestinationsServiceClient(conn),
+		AlertIncidents:    svcv2.NewAlertIncidentsServiceClient(conn),
 		Attributes:        svcv2.NewAttributesServiceClient(conn),
 		DashboardData:     svcv2.NewDashboardDataServiceClient(conn),
 		Dashboards:        svcv2.NewDashboardsServiceClient(conn),

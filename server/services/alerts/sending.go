@@ -45,7 +45,7 @@ func (s *Destinations) budget(org principal.OrgID) error {
 		return nil
 	}
 	return apierr.New(apierr.RateLimit, fmt.Sprintf("An organization can send %d test messages in %s. Try again later.",
-		limits.DestinationTests, limits.Lasts(limits.DestinationTestPeriod)), apierr.RetryAfter(wait))
+		limits.DestinationTests, limits.Lasts(limits.DestinationTestsPeriod)), apierr.RetryAfter(wait))
 }
 
 // TestAlertDestination sends a test message and waits for the answer.
