@@ -124,7 +124,7 @@ type State struct {
 	Weight  float64   `json:"weight,omitempty"`
 	Hold    Hold      `json:"hold,omitempty"`
 	Held    time.Time `json:"held,omitzero"`
-	// LastData is the last hour with data, for rules that alert on missing data.
+	// LastData is the last hour with data, for rules to which missing data means something.
 	LastData time.Time `json:"last_data,omitzero"`
 }
 
@@ -163,7 +163,7 @@ func (c *Condition) judge(s *State, in Input, t time.Time) Decision {
 	if in.Failed {
 		return d
 	}
-	if c.NoData == NoDataFires && in.Present && t.Sub(s.LastData) >= time.Hour {
+	if c.NoData != NoDataSkips && in.Present && t.Sub(s.LastData) >= time.Hour {
 		s.LastData = t
 	}
 	d.Value = in.Value

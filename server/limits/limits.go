@@ -93,6 +93,7 @@ func Table() []Group {
 		{"Settings of an organization", settings()},
 		{"Start and stop of a server", startStop()},
 		{"Background work", work()},
+		{"Alerts", alerts()},
 	}
 }
 
