@@ -3,9 +3,12 @@ package app
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/svc-observability/svc/server/egress"
 	"github.com/svc-observability/svc/server/notify"
+	"github.com/svc-observability/svc/server/store"
+	"github.com/svc-observability/svc/server/work"
 )
 
 // guard judges the addresses behind URLs of users.
@@ -27,4 +30,16 @@ func (a *App) openSender(context.Context) error {
 	seals, err := a.hasher.Sealer(notify.SealPurpose)
 	a.seals = seals
 	return err
+}
+
+// outboxKind sends the messages of alerts that wait.
+func (a *App) outboxKind() work.Kind {
+	outbox := notify.NewOutbox(notify.OutboxConfig{
+		Deliveries: a.store, Sender: a.sender, Seals: a.seals, Logger: a.log, Metrics: a.registry,
+	})
+	return work.Kind{Name: store.WorkOutbox, Run: func(ctx context.Context, shard *work.Shard) {
+		s := outbox.Shard(shard.Fence)
+		defer s.Wait()
+		work.Due(ctx, shard, s.Wake(), time.Second, s.Step)
+	}}
 }

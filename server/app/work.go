@@ -34,6 +34,7 @@ func (a *App) openWork(ctx context.Context) error {
 func (a *App) workKinds() []work.Kind {
 	return []work.Kind{
 		{Name: store.WorkSweep, Run: a.sweep},
+		a.outboxKind(),
 	}
 }
 

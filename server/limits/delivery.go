@@ -10,7 +10,7 @@ const (
 	// NotificationText is for each title and body of a notification template.
 	NotificationText = 4000
 	// DestinationTests are test messages of an organization in DestinationTestsPeriod.
-	DestinationTests      = 10
+	DestinationTests       = 10
 	DestinationTestsPeriod = time.Minute
 
 	DeliveryTimeout = 15 * time.Second

@@ -37,6 +37,8 @@ const (
 	Missing
 	// Gone: the target wants no message any more.
 	Gone
+	// Unreadable: the message did not leave, because its stored form cannot be read. The destination is not to blame.
+	Unreadable
 )
 
 // Retryable reports whether a later try may succeed.

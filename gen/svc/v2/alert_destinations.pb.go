@@ -534,9 +534,9 @@ type CreateAlertDestinationRequest struct {
 	HazelChannelId *string `protobuf:"bytes,10,opt,name=hazel_channel_id,json=hazelChannelId" json:"hazel_channel_id,omitempty"`
 	// `hazel-oauth`: its name.
 	HazelChannelName *string `protobuf:"bytes,11,opt,name=hazel_channel_name,json=hazelChannelName" json:"hazel_channel_name,omitempty"`
-	// `discord`: the URL of the webhook of a channel.
+	// `discord`: the URL of the webhook of a channel, `https://discord.com/api/webhooks/ID/TOKEN`.
 	WebhookUrl *string `protobuf:"bytes,12,opt,name=webhook_url,json=webhookUrl" json:"webhook_url,omitempty"`
-	// `telegram`: the token of the bot.
+	// `telegram`: the token of the bot, `110201543:AAHd…`.
 	BotToken *string `protobuf:"bytes,13,opt,name=bot_token,json=botToken" json:"bot_token,omitempty"`
 	// `telegram`: the id of the chat, or `@name` of a public channel.
 	ChatId *string `protobuf:"bytes,14,opt,name=chat_id,json=chatId" json:"chat_id,omitempty"`
@@ -937,9 +937,9 @@ type UpdateAlertDestinationRequest struct {
 	HazelChannelId *string `protobuf:"bytes,11,opt,name=hazel_channel_id,json=hazelChannelId" json:"hazel_channel_id,omitempty"`
 	// `hazel-oauth`: its name.
 	HazelChannelName *string `protobuf:"bytes,12,opt,name=hazel_channel_name,json=hazelChannelName" json:"hazel_channel_name,omitempty"`
-	// `discord`: the URL of the webhook of a channel. Blank keeps the stored one.
+	// `discord`: the URL of the webhook of a channel, `https://discord.com/api/webhooks/ID/TOKEN`. Blank keeps the stored one.
 	WebhookUrl *string `protobuf:"bytes,13,opt,name=webhook_url,json=webhookUrl" json:"webhook_url,omitempty"`
-	// `telegram`: the token of the bot. Blank keeps the stored one.
+	// `telegram`: the token of the bot, `110201543:AAHd…`. Blank keeps the stored one.
 	BotToken *string `protobuf:"bytes,14,opt,name=bot_token,json=botToken" json:"bot_token,omitempty"`
 	// `telegram`: the id of the chat, or `@name` of a public channel.
 	ChatId *string `protobuf:"bytes,15,opt,name=chat_id,json=chatId" json:"chat_id,omitempty"`
@@ -1406,12 +1406,12 @@ const file_svc_v2_alert_destinations_proto_rawDesc = "" +
 	"\x04data\x18\x02 \x03(\v2\x18.svc.v2.AlertDestinationR\x04data\x12\x19\n" +
 	"\bhas_more\x18\x03 \x01(\bR\ahasMore\x12&\n" +
 	"\vnext_cursor\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\n" +
-	"nextCursor\"\xd0\t\n" +
+	"nextCursor\"\xc3\b\n" +
 	"\x1dCreateAlertDestinationRequest\x128\n" +
-	"\x04name\x18\x01 \x01(\tB$\xbaH\f\xc8\x01\x01r\a\x18\xc8\x012\x02\\S\xfa\xf9\x18\x11\"\x0fOn-call webhookR\x04name\x12]\n" +
-	"\x04type\x18\x02 \x01(\tBI\xbaHF\xc8\x01\x01rAR\tpagerdutyR\awebhookR\vhazel-oauthR\adiscordR\btelegramR\x05emailR\x04chatR\x04type\x12\x1f\n" +
-	"\aenabled\x18\x03 \x01(\bB\x05\xaa\x01\x02\b\x01R\aenabled\x12^\n" +
-	"\x0fintegration_key\x18\x04 \x01(\tB5\xbaH\x05r\x03\x18\xe8\a\xfa\xf9\x18$\x10\x01\" 0123456789abcdef0123456789abcdef\xaa\x01\x02\b\x01R\x0eintegrationKey\x12B\n" +
+	"\x04name\x18\x01 \x01(\tB$\xbaH\f\xc8\x01\x01r\a\x18\xc8\x012\x02\\S\xfa\xf9\x18\x11\"\x0fOn-call webhookR\x04name\x12j\n" +
+	"\x04type\x18\x02 \x01(\tBV\xbaHF\xc8\x01\x01rAR\tpagerdutyR\awebhookR\vhazel-oauthR\adiscordR\btelegramR\x05emailR\x04chat\xfa\xf9\x18\t\"\awebhookR\x04type\x12\x1f\n" +
+	"\aenabled\x18\x03 \x01(\bB\x05\xaa\x01\x02\b\x01R\aenabled\x12<\n" +
+	"\x0fintegration_key\x18\x04 \x01(\tB\x13\xbaH\x05r\x03\x18\xe8\a\xfa\xf9\x18\x02\x10\x01\xaa\x01\x02\b\x01R\x0eintegrationKey\x12B\n" +
 	"\x03url\x18\x05 \x01(\tB0\xbaH\x05r\x03\x18\x80\x10\xfa\xf9\x18\x1f\"\x1dhttps://hooks.example.com/svc\xaa\x01\x02\b\x01R\x03url\x12b\n" +
 	"\x0esigning_secret\x18\x06 \x01(\tB;\xbaH\x05r\x03\x18\xe8\a\xfa\xf9\x18*\x10\x01\"&whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\xaa\x01\x02\b\x01R\rsigningSecret\x12A\n" +
 	"\x15hazel_organization_id\x18\a \x01(\tB\r\xbaH\x05r\x03\x18\xc8\x01\xaa\x01\x02\b\x01R\x13hazelOrganizationId\x12E\n" +
@@ -1419,15 +1419,14 @@ const file_svc_v2_alert_destinations_proto_rawDesc = "" +
 	"\x1bhazel_organization_logo_url\x18\t \x01(\tB\r\xbaH\x05r\x03\x18\x80\x10\xaa\x01\x02\b\x01R\x18hazelOrganizationLogoUrl\x127\n" +
 	"\x10hazel_channel_id\x18\n" +
 	" \x01(\tB\r\xbaH\x05r\x03\x18\xc8\x01\xaa\x01\x02\b\x01R\x0ehazelChannelId\x12;\n" +
-	"\x12hazel_channel_name\x18\v \x01(\tB\r\xbaH\x05r\x03\x18\xc8\x01\xaa\x01\x02\b\x01R\x10hazelChannelName\x12_\n" +
-	"\vwebhook_url\x18\f \x01(\tB>\xbaH\x05r\x03\x18\x80\x10\xfa\xf9\x18-\x10\x01\")https://discord.com/api/webhooks/1027/abc\xaa\x01\x02\b\x01R\n" +
-	"webhookUrl\x12^\n" +
-	"\tbot_token\x18\r \x01(\tBA\xbaH\x05r\x03\x18\xe8\a\xfa\xf9\x180\x10\x01\",110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw\xaa\x01\x02\b\x01R\bbotToken\x12:\n" +
-	"\achat_id\x18\x0e \x01(\tB!\xbaH\x05r\x03\x18\xc8\x01\xfa\xf9\x18\x10\"\x0e-1001234567890\xaa\x01\x02\b\x01R\x06chatId\x127\n" +
+	"\x12hazel_channel_name\x18\v \x01(\tB\r\xbaH\x05r\x03\x18\xc8\x01\xaa\x01\x02\b\x01R\x10hazelChannelName\x124\n" +
+	"\vwebhook_url\x18\f \x01(\tB\x13\xbaH\x05r\x03\x18\x80\x10\xfa\xf9\x18\x02\x10\x01\xaa\x01\x02\b\x01R\n" +
+	"webhookUrl\x120\n" +
+	"\tbot_token\x18\r \x01(\tB\x13\xbaH\x05r\x03\x18\xe8\a\xfa\xf9\x18\x02\x10\x01\xaa\x01\x02\b\x01R\bbotToken\x12&\n" +
+	"\achat_id\x18\x0e \x01(\tB\r\xbaH\x05r\x03\x18\xc8\x01\xaa\x01\x02\b\x01R\x06chatId\x127\n" +
 	"\x0fmember_user_ids\x18\x0f \x03(\tB\x0f\xbaH\f\x92\x01\t\x10\n" +
-	"\"\x05r\x03\x18\xc8\x01R\rmemberUserIds\x12;\n" +
-	"\fworkspace_id\x18\x10 \x01(\tB\x18\xbaH\x05r\x03\x18\xc8\x01\xfa\xf9\x18\a\n" +
-	"\x05chatw\xaa\x01\x02\b\x01R\vworkspaceId\x12,\n" +
+	"\"\x05r\x03\x18\xc8\x01R\rmemberUserIds\x120\n" +
+	"\fworkspace_id\x18\x10 \x01(\tB\r\xbaH\x05r\x03\x18\xc8\x01\xaa\x01\x02\b\x01R\vworkspaceId\x12,\n" +
 	"\n" +
 	"channel_id\x18\x11 \x01(\tB\r\xbaH\x05r\x03\x18\xc8\x01\xaa\x01\x02\b\x01R\tchannelId\"x\n" +
 	"\x18ListTelegramChatsRequest\x12\\\n" +
@@ -1444,16 +1443,15 @@ const file_svc_v2_alert_destinations_proto_rawDesc = "" +
 	"\x1aGetAlertDestinationRequest\x12\x1a\n" +
 	"\x02id\x18\x01 \x01(\tB\n" +
 	"\xfa\xf9\x18\x06\n" +
-	"\x04destR\x02id\"\xb9\n" +
-	"\n" +
+	"\x04destR\x02id\"\xa8\t\n" +
 	"\x1dUpdateAlertDestinationRequest\x12\x1a\n" +
 	"\x02id\x18\x01 \x01(\tB\n" +
 	"\xfa\xf9\x18\x06\n" +
-	"\x04destR\x02id\x12c\n" +
-	"\x04type\x18\x02 \x01(\tBO\xbaHF\xc8\x01\x01rAR\tpagerdutyR\awebhookR\vhazel-oauthR\adiscordR\btelegramR\x05emailR\x04chat\xfa\xf9\x18\x02P\x01R\x04type\x12:\n" +
+	"\x04destR\x02id\x12l\n" +
+	"\x04type\x18\x02 \x01(\tBX\xbaHF\xc8\x01\x01rAR\tpagerdutyR\awebhookR\vhazel-oauthR\adiscordR\btelegramR\x05emailR\x04chat\xfa\xf9\x18\v\"\awebhookP\x01R\x04type\x12:\n" +
 	"\x04name\x18\x03 \x01(\tB&\xbaH\tr\a\x18\xc8\x012\x02\\S\xfa\xf9\x18\x11\"\x0fOn-call webhook\xaa\x01\x02\b\x01R\x04name\x12\x1f\n" +
-	"\aenabled\x18\x04 \x01(\bB\x05\xaa\x01\x02\b\x01R\aenabled\x12^\n" +
-	"\x0fintegration_key\x18\x05 \x01(\tB5\xbaH\x05r\x03\x18\xe8\a\xfa\xf9\x18$\x10\x01\" 0123456789abcdef0123456789abcdef\xaa\x01\x02\b\x01R\x0eintegrationKey\x12B\n" +
+	"\aenabled\x18\x04 \x01(\bB\x05\xaa\x01\x02\b\x01R\aenabled\x12<\n" +
+	"\x0fintegration_key\x18\x05 \x01(\tB\x13\xbaH\x05r\x03\x18\xe8\a\xfa\xf9\x18\x02\x10\x01\xaa\x01\x02\b\x01R\x0eintegrationKey\x12B\n" +
 	"\x03url\x18\x06 \x01(\tB0\xbaH\x05r\x03\x18\x80\x10\xfa\xf9\x18\x1f\"\x1dhttps://hooks.example.com/svc\xaa\x01\x02\b\x01R\x03url\x12d\n" +
 	"\x0esigning_secret\x18\a \x01(\tB=\xbaH\x05r\x03\x18\xe8\a\xfa\xf9\x18,\x10\x01\"&whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwH\x01\xaa\x01\x02\b\x01R\rsigningSecret\x12A\n" +
 	"\x15hazel_organization_id\x18\b \x01(\tB\r\xbaH\x05r\x03\x18\xc8\x01\xaa\x01\x02\b\x01R\x13hazelOrganizationId\x12E\n" +
@@ -1461,15 +1459,14 @@ const file_svc_v2_alert_destinations_proto_rawDesc = "" +
 	"\x1bhazel_organization_logo_url\x18\n" +
 	" \x01(\tB\x13\xbaH\x05r\x03\x18\x80\x10\xfa\xf9\x18\x02H\x01\xaa\x01\x02\b\x01R\x18hazelOrganizationLogoUrl\x127\n" +
 	"\x10hazel_channel_id\x18\v \x01(\tB\r\xbaH\x05r\x03\x18\xc8\x01\xaa\x01\x02\b\x01R\x0ehazelChannelId\x12;\n" +
-	"\x12hazel_channel_name\x18\f \x01(\tB\r\xbaH\x05r\x03\x18\xc8\x01\xaa\x01\x02\b\x01R\x10hazelChannelName\x12_\n" +
-	"\vwebhook_url\x18\r \x01(\tB>\xbaH\x05r\x03\x18\x80\x10\xfa\xf9\x18-\x10\x01\")https://discord.com/api/webhooks/1027/abc\xaa\x01\x02\b\x01R\n" +
-	"webhookUrl\x12^\n" +
-	"\tbot_token\x18\x0e \x01(\tBA\xbaH\x05r\x03\x18\xe8\a\xfa\xf9\x180\x10\x01\",110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw\xaa\x01\x02\b\x01R\bbotToken\x12:\n" +
-	"\achat_id\x18\x0f \x01(\tB!\xbaH\x05r\x03\x18\xc8\x01\xfa\xf9\x18\x10\"\x0e-1001234567890\xaa\x01\x02\b\x01R\x06chatId\x127\n" +
+	"\x12hazel_channel_name\x18\f \x01(\tB\r\xbaH\x05r\x03\x18\xc8\x01\xaa\x01\x02\b\x01R\x10hazelChannelName\x124\n" +
+	"\vwebhook_url\x18\r \x01(\tB\x13\xbaH\x05r\x03\x18\x80\x10\xfa\xf9\x18\x02\x10\x01\xaa\x01\x02\b\x01R\n" +
+	"webhookUrl\x120\n" +
+	"\tbot_token\x18\x0e \x01(\tB\x13\xbaH\x05r\x03\x18\xe8\a\xfa\xf9\x18\x02\x10\x01\xaa\x01\x02\b\x01R\bbotToken\x12&\n" +
+	"\achat_id\x18\x0f \x01(\tB\r\xbaH\x05r\x03\x18\xc8\x01\xaa\x01\x02\b\x01R\x06chatId\x127\n" +
 	"\x0fmember_user_ids\x18\x10 \x03(\tB\x0f\xbaH\f\x92\x01\t\x10\n" +
-	"\"\x05r\x03\x18\xc8\x01R\rmemberUserIds\x12;\n" +
-	"\fworkspace_id\x18\x11 \x01(\tB\x18\xbaH\x05r\x03\x18\xc8\x01\xfa\xf9\x18\a\n" +
-	"\x05chatw\xaa\x01\x02\b\x01R\vworkspaceId\x12,\n" +
+	"\"\x05r\x03\x18\xc8\x01R\rmemberUserIds\x120\n" +
+	"\fworkspace_id\x18\x11 \x01(\tB\r\xbaH\x05r\x03\x18\xc8\x01\xaa\x01\x02\b\x01R\vworkspaceId\x12,\n" +
 	"\n" +
 	"channel_id\x18\x12 \x01(\tB\r\xbaH\x05r\x03\x18\xc8\x01\xaa\x01\x02\b\x01R\tchannelId\x12;\n" +
 	"\vupdate_mask\x18\x13 \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +

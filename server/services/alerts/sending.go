@@ -120,7 +120,7 @@ func tested(d *notify.Destination, r notify.Result) (*svcv2.AlertDestinationTest
 		tag = apierr.AlertDeliveryTargetMissing
 	case notify.Rejected:
 		tag = apierr.AlertDeliveryRejected
-	case notify.Failed, notify.Throttled:
+	case notify.Failed, notify.Throttled, notify.Unreadable:
 	}
 	message := r.Problem
 	if r.Answer != "" {
