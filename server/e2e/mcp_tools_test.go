@@ -294,6 +294,7 @@ func toolArguments(t *testing.T, call func(string, map[string]any) toolResult) m
 		"query_data": {{"source": "traces", "kind": "timeseries", "metric": "p95_duration", "group_by": "service"}, {"source": "logs", "kind": "breakdown", "group_by": "severity"}, {"source": "product_events", "kind": "breakdown"}},
 		"run_sql":    {{"sql": "SELECT ServiceName, count() AS spans FROM spans WHERE $__orgFilter GROUP BY ServiceName"}}, "describe_warehouse_tables": {{}, {"table": "spans"}},
 		"find_errors": {{}}, "error_detail": {{"fingerprint": fingerprint, "include_timeseries": true}},
+		"list_alert_destinations": {{}, {"type": "webhook", "enabled_only": true}},
 		"list_dashboards": {{}}, "get_dashboard": {{"dashboard_id": dashboard}}, "describe_dashboard_schema": {{}, {"section": "units"}}, "inspect_chart_data": {{"dashboard_id": dashboard, "widget_id": "a"}},
 		"create_dashboard": {whole}, "update_dashboard": {{"dashboard_id": dashboard, "description": "By a test"}},
 		"add_dashboard_widget":    {{"dashboard_id": dashboard, "visualization": "chart", "title": "More", "data_source_json": widget("c")["data_source"]}},
