@@ -17,6 +17,12 @@ import (
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"github.com/svc-observability/svc/ent/agentfeedback"
+	"github.com/svc-observability/svc/ent/alertcheckbatch"
+	"github.com/svc-observability/svc/ent/alertcursor"
+	"github.com/svc-observability/svc/ent/alertdestination"
+	"github.com/svc-observability/svc/ent/alertincident"
+	"github.com/svc-observability/svc/ent/alertrule"
+	"github.com/svc-observability/svc/ent/alertrulestate"
 	"github.com/svc-observability/svc/ent/apikey"
 	"github.com/svc-observability/svc/ent/attributemapping"
 	"github.com/svc-observability/svc/ent/auditlogentry"
@@ -25,9 +31,11 @@ import (
 	"github.com/svc-observability/svc/ent/dashboardshare"
 	"github.com/svc-observability/svc/ent/dashboardversion"
 	"github.com/svc-observability/svc/ent/deletedorganization"
+	"github.com/svc-observability/svc/ent/delivery"
 	"github.com/svc-observability/svc/ent/devicelogin"
 	"github.com/svc-observability/svc/ent/idempotencykey"
 	"github.com/svc-observability/svc/ent/ingestkey"
+	"github.com/svc-observability/svc/ent/ingestmark"
 	"github.com/svc-observability/svc/ent/ingestoutcomes"
 	"github.com/svc-observability/svc/ent/ingestusage"
 	"github.com/svc-observability/svc/ent/invitation"
@@ -40,9 +48,12 @@ import (
 	"github.com/svc-observability/svc/ent/plan"
 	"github.com/svc-observability/svc/ent/recommendation"
 	"github.com/svc-observability/svc/ent/samplingpolicy"
+	"github.com/svc-observability/svc/ent/scrapetarget"
 	"github.com/svc-observability/svc/ent/session"
 	"github.com/svc-observability/svc/ent/user"
 	"github.com/svc-observability/svc/ent/useridentity"
+	"github.com/svc-observability/svc/ent/worknode"
+	"github.com/svc-observability/svc/ent/workshard"
 
 	stdsql "database/sql"
 )
@@ -54,6 +65,18 @@ type Client struct {
 	Schema *migrate.Schema
 	// AgentFeedback is the client for interacting with the AgentFeedback builders.
 	AgentFeedback *AgentFeedbackClient
+	// AlertCheckBatch is the client for interacting with the AlertCheckBatch builders.
+	AlertCheckBatch *AlertCheckBatchClient
+	// AlertCursor is the client for interacting with the AlertCursor builders.
+	AlertCursor *AlertCursorClient
+	// AlertDestination is the client for interacting with the AlertDestination builders.
+	AlertDestination *AlertDestinationClient
+	// AlertIncident is the client for interacting with the AlertIncident builders.
+	AlertIncident *AlertIncidentClient
+	// AlertRule is the client for interacting with the AlertRule builders.
+	AlertRule *AlertRuleClient
+	// AlertRuleState is the client for interacting with the AlertRuleState builders.
+	AlertRuleState *AlertRuleStateClient
 	// ApiKey is the client for interacting with the ApiKey builders.
 	ApiKey *ApiKeyClient
 	// AttributeMapping is the client for interacting with the AttributeMapping builders.
@@ -70,12 +93,16 @@ type Client struct {
 	DashboardVersion *DashboardVersionClient
 	// DeletedOrganization is the client for interacting with the DeletedOrganization builders.
 	DeletedOrganization *DeletedOrganizationClient
+	// Delivery is the client for interacting with the Delivery builders.
+	Delivery *DeliveryClient
 	// DeviceLogin is the client for interacting with the DeviceLogin builders.
 	DeviceLogin *DeviceLoginClient
 	// IdempotencyKey is the client for interacting with the IdempotencyKey builders.
 	IdempotencyKey *IdempotencyKeyClient
 	// IngestKey is the client for interacting with the IngestKey builders.
 	IngestKey *IngestKeyClient
+	// IngestMark is the client for interacting with the IngestMark builders.
+	IngestMark *IngestMarkClient
 	// IngestOutcomes is the client for interacting with the IngestOutcomes builders.
 	IngestOutcomes *IngestOutcomesClient
 	// IngestUsage is the client for interacting with the IngestUsage builders.
@@ -100,12 +127,18 @@ type Client struct {
 	Recommendation *RecommendationClient
 	// SamplingPolicy is the client for interacting with the SamplingPolicy builders.
 	SamplingPolicy *SamplingPolicyClient
+	// ScrapeTarget is the client for interacting with the ScrapeTarget builders.
+	ScrapeTarget *ScrapeTargetClient
 	// Session is the client for interacting with the Session builders.
 	Session *SessionClient
 	// User is the client for interacting with the User builders.
 	User *UserClient
 	// UserIdentity is the client for interacting with the UserIdentity builders.
 	UserIdentity *UserIdentityClient
+	// WorkNode is the client for interacting with the WorkNode builders.
+	WorkNode *WorkNodeClient
+	// WorkShard is the client for interacting with the WorkShard builders.
+	WorkShard *WorkShardClient
 }
 
 // NewClient creates a new client configured with the given options.
@@ -118,6 +151,12 @@ func NewClient(opts ...Option) *Client {
 func (c *Client) init() {
 	c.Schema = migrate.NewSchema(c.driver)
 	c.AgentFeedback = NewAgentFeedbackClient(c.config)
+	c.AlertCheckBatch = NewAlertCheckBatchClient(c.config)
+	c.AlertCursor = NewAlertCursorClient(c.config)
+	c.AlertDestination = NewAlertDestinationClient(c.config)
+	c.AlertIncident = NewAlertIncidentClient(c.config)
+	c.AlertRule = NewAlertRuleClient(c.config)
+	c.AlertRuleState = NewAlertRuleStateClient(c.config)
 	c.ApiKey = NewApiKeyClient(c.config)
 	c.AttributeMapping = NewAttributeMappingClient(c.config)
 	c.AuditLogEntry = NewAuditLogEntryClient(c.config)
@@ -126,9 +165,11 @@ func (c *Client) init() {
 	c.DashboardShare = NewDashboardShareClient(c.config)
 	c.DashboardVersion = NewDashboardVersionClient(c.config)
 	c.DeletedOrganization = NewDeletedOrganizationClient(c.config)
+	c.Delivery = NewDeliveryClient(c.config)
 	c.DeviceLogin = NewDeviceLoginClient(c.config)
 	c.IdempotencyKey = NewIdempotencyKeyClient(c.config)
 	c.IngestKey = NewIngestKeyClient(c.config)
+	c.IngestMark = NewIngestMarkClient(c.config)
 	c.IngestOutcomes = NewIngestOutcomesClient(c.config)
 	c.IngestUsage = NewIngestUsageClient(c.config)
 	c.Invitation = NewInvitationClient(c.config)
@@ -141,9 +182,12 @@ func (c *Client) init() {
 	c.Plan = NewPlanClient(c.config)
 	c.Recommendation = NewRecommendationClient(c.config)
 	c.SamplingPolicy = NewSamplingPolicyClient(c.config)
+	c.ScrapeTarget = NewScrapeTargetClient(c.config)
 	c.Session = NewSessionClient(c.config)
 	c.User = NewUserClient(c.config)
 	c.UserIdentity = NewUserIdentityClient(c.config)
+	c.WorkNode = NewWorkNodeClient(c.config)
+	c.WorkShard = NewWorkShardClient(c.config)
 }
 
 type (
@@ -237,6 +281,12 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		ctx:                 ctx,
 		config:              cfg,
 		AgentFeedback:       NewAgentFeedbackClient(cfg),
+		AlertCheckBatch:     NewAlertCheckBatchClient(cfg),
+		AlertCursor:         NewAlertCursorClient(cfg),
+		AlertDestination:    NewAlertDestinationClient(cfg),
+		AlertIncident:       NewAlertIncidentClient(cfg),
+		AlertRule:           NewAlertRuleClient(cfg),
+		AlertRuleState:      NewAlertRuleStateClient(cfg),
 		ApiKey:              NewApiKeyClient(cfg),
 		AttributeMapping:    NewAttributeMappingClient(cfg),
 		AuditLogEntry:       NewAuditLogEntryClient(cfg),
@@ -245,9 +295,11 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		DashboardShare:      NewDashboardShareClient(cfg),
 		DashboardVersion:    NewDashboardVersionClient(cfg),
 		DeletedOrganization: NewDeletedOrganizationClient(cfg),
+		Delivery:            NewDeliveryClient(cfg),
 		DeviceLogin:         NewDeviceLoginClient(cfg),
 		IdempotencyKey:      NewIdempotencyKeyClient(cfg),
 		IngestKey:           NewIngestKeyClient(cfg),
+		IngestMark:          NewIngestMarkClient(cfg),
 		IngestOutcomes:      NewIngestOutcomesClient(cfg),
 		IngestUsage:         NewIngestUsageClient(cfg),
 		Invitation:          NewInvitationClient(cfg),
@@ -260,9 +312,12 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		Plan:                NewPlanClient(cfg),
 		Recommendation:      NewRecommendationClient(cfg),
 		SamplingPolicy:      NewSamplingPolicyClient(cfg),
+		ScrapeTarget:        NewScrapeTargetClient(cfg),
 		Session:             NewSessionClient(cfg),
 		User:                NewUserClient(cfg),
 		UserIdentity:        NewUserIdentityClient(cfg),
+		WorkNode:            NewWorkNodeClient(cfg),
+		WorkShard:           NewWorkShardClient(cfg),
 	}, nil
 }
 
@@ -283,6 +338,12 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		ctx:                 ctx,
 		config:              cfg,
 		AgentFeedback:       NewAgentFeedbackClient(cfg),
+		AlertCheckBatch:     NewAlertCheckBatchClient(cfg),
+		AlertCursor:         NewAlertCursorClient(cfg),
+		AlertDestination:    NewAlertDestinationClient(cfg),
+		AlertIncident:       NewAlertIncidentClient(cfg),
+		AlertRule:           NewAlertRuleClient(cfg),
+		AlertRuleState:      NewAlertRuleStateClient(cfg),
 		ApiKey:              NewApiKeyClient(cfg),
 		AttributeMapping:    NewAttributeMappingClient(cfg),
 		AuditLogEntry:       NewAuditLogEntryClient(cfg),
@@ -291,9 +352,11 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		DashboardShare:      NewDashboardShareClient(cfg),
 		DashboardVersion:    NewDashboardVersionClient(cfg),
 		DeletedOrganization: NewDeletedOrganizationClient(cfg),
+		Delivery:            NewDeliveryClient(cfg),
 		DeviceLogin:         NewDeviceLoginClient(cfg),
 		IdempotencyKey:      NewIdempotencyKeyClient(cfg),
 		IngestKey:           NewIngestKeyClient(cfg),
+		IngestMark:          NewIngestMarkClient(cfg),
 		IngestOutcomes:      NewIngestOutcomesClient(cfg),
 		IngestUsage:         NewIngestUsageClient(cfg),
 		Invitation:          NewInvitationClient(cfg),
@@ -306,9 +369,12 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		Plan:                NewPlanClient(cfg),
 		Recommendation:      NewRecommendationClient(cfg),
 		SamplingPolicy:      NewSamplingPolicyClient(cfg),
+		ScrapeTarget:        NewScrapeTargetClient(cfg),
 		Session:             NewSessionClient(cfg),
 		User:                NewUserClient(cfg),
 		UserIdentity:        NewUserIdentityClient(cfg),
+		WorkNode:            NewWorkNodeClient(cfg),
+		WorkShard:           NewWorkShardClient(cfg),
 	}, nil
 }
 
@@ -338,12 +404,14 @@ func (c *Client) Close() error {
 // In order to add hooks to a specific client, call: `client.Node.Use(...)`.
 func (c *Client) Use(hooks ...Hook) {
 	for _, n := range []interface{ Use(...Hook) }{
-		c.AgentFeedback, c.ApiKey, c.AttributeMapping, c.AuditLogEntry, c.Counter,
-		c.Dashboard, c.DashboardShare, c.DashboardVersion, c.DeletedOrganization,
-		c.DeviceLogin, c.IdempotencyKey, c.IngestKey, c.IngestOutcomes, c.IngestUsage,
-		c.Invitation, c.LogpushConnector, c.Membership, c.OAuthClient, c.OAuthGrant,
-		c.OAuthToken, c.Organization, c.Plan, c.Recommendation, c.SamplingPolicy,
-		c.Session, c.User, c.UserIdentity,
+		c.AgentFeedback, c.AlertCheckBatch, c.AlertCursor, c.AlertDestination,
+		c.AlertIncident, c.AlertRule, c.AlertRuleState, c.ApiKey, c.AttributeMapping,
+		c.AuditLogEntry, c.Counter, c.Dashboard, c.DashboardShare, c.DashboardVersion,
+		c.DeletedOrganization, c.Delivery, c.DeviceLogin, c.IdempotencyKey,
+		c.IngestKey, c.IngestMark, c.IngestOutcomes, c.IngestUsage, c.Invitation,
+		c.LogpushConnector, c.Membership, c.OAuthClient, c.OAuthGrant, c.OAuthToken,
+		c.Organization, c.Plan, c.Recommendation, c.SamplingPolicy, c.ScrapeTarget,
+		c.Session, c.User, c.UserIdentity, c.WorkNode, c.WorkShard,
 	} {
 		n.Use(hooks...)
 	}
@@ -353,12 +421,14 @@ func (c *Client) Use(hooks ...Hook) {
 // In order to add interceptors to a specific client, call: `client.Node.Intercept(...)`.
 func (c *Client) Intercept(interceptors ...Interceptor) {
 	for _, n := range []interface{ Intercept(...Interceptor) }{
-		c.AgentFeedback, c.ApiKey, c.AttributeMapping, c.AuditLogEntry, c.Counter,
-		c.Dashboard, c.DashboardShare, c.DashboardVersion, c.DeletedOrganization,
-		c.DeviceLogin, c.IdempotencyKey, c.IngestKey, c.IngestOutcomes, c.IngestUsage,
-		c.Invitation, c.LogpushConnector, c.Membership, c.OAuthClient, c.OAuthGrant,
-		c.OAuthToken, c.Organization, c.Plan, c.Recommendation, c.SamplingPolicy,
-		c.Session, c.User, c.UserIdentity,
+		c.AgentFeedback, c.AlertCheckBatch, c.AlertCursor, c.AlertDestination,
+		c.AlertIncident, c.AlertRule, c.AlertRuleState, c.ApiKey, c.AttributeMapping,
+		c.AuditLogEntry, c.Counter, c.Dashboard, c.DashboardShare, c.DashboardVersion,
+		c.DeletedOrganization, c.Delivery, c.DeviceLogin, c.IdempotencyKey,
+		c.IngestKey, c.IngestMark, c.IngestOutcomes, c.IngestUsage, c.Invitation,
+		c.LogpushConnector, c.Membership, c.OAuthClient, c.OAuthGrant, c.OAuthToken,
+		c.Organization, c.Plan, c.Recommendation, c.SamplingPolicy, c.ScrapeTarget,
+		c.Session, c.User, c.UserIdentity, c.WorkNode, c.WorkShard,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -369,6 +439,18 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 	switch m := m.(type) {
 	case *AgentFeedbackMutation:
 		return c.AgentFeedback.mutate(ctx, m)
+	case *AlertCheckBatchMutation:
+		return c.AlertCheckBatch.mutate(ctx, m)
+	case *AlertCursorMutation:
+		return c.AlertCursor.mutate(ctx, m)
+	case *AlertDestinationMutation:
+		return c.AlertDestination.mutate(ctx, m)
+	case *AlertIncidentMutation:
+		return c.AlertIncident.mutate(ctx, m)
+	case *AlertRuleMutation:
+		return c.AlertRule.mutate(ctx, m)
+	case *AlertRuleStateMutation:
+		return c.AlertRuleState.mutate(ctx, m)
 	case *ApiKeyMutation:
 		return c.ApiKey.mutate(ctx, m)
 	case *AttributeMappingMutation:
@@ -385,12 +467,16 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.DashboardVersion.mutate(ctx, m)
 	case *DeletedOrganizationMutation:
 		return c.DeletedOrganization.mutate(ctx, m)
+	case *DeliveryMutation:
+		return c.Delivery.mutate(ctx, m)
 	case *DeviceLoginMutation:
 		return c.DeviceLogin.mutate(ctx, m)
 	case *IdempotencyKeyMutation:
 		return c.IdempotencyKey.mutate(ctx, m)
 	case *IngestKeyMutation:
 		return c.IngestKey.mutate(ctx, m)
+	case *IngestMarkMutation:
+		return c.IngestMark.mutate(ctx, m)
 	case *IngestOutcomesMutation:
 		return c.IngestOutcomes.mutate(ctx, m)
 	case *IngestUsageMutation:
@@ -415,12 +501,18 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Recommendation.mutate(ctx, m)
 	case *SamplingPolicyMutation:
 		return c.SamplingPolicy.mutate(ctx, m)
+	case *ScrapeTargetMutation:
+		return c.ScrapeTarget.mutate(ctx, m)
 	case *SessionMutation:
 		return c.Session.mutate(ctx, m)
 	case *UserMutation:
 		return c.User.mutate(ctx, m)
 	case *UserIdentityMutation:
 		return c.UserIdentity.mutate(ctx, m)
+	case *WorkNodeMutation:
+		return c.WorkNode.mutate(ctx, m)
+	case *WorkShardMutation:
+		return c.WorkShard.mutate(ctx, m)
 	default:
 		return nil, fmt.Errorf("ent: unknown mutation type %T", m)
 	}
@@ -572,6 +664,948 @@ func (c *AgentFeedbackClient) mutate(ctx context.Context, m *AgentFeedbackMutati
 		return (&AgentFeedbackDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown AgentFeedback mutation op: %q", m.Op())
+	}
+}
+
+// AlertCheckBatchClient is a client for the AlertCheckBatch schema.
+type AlertCheckBatchClient struct {
+	config
+}
+
+// NewAlertCheckBatchClient returns a client for the AlertCheckBatch from the given config.
+func NewAlertCheckBatchClient(c config) *AlertCheckBatchClient {
+	return &AlertCheckBatchClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `alertcheckbatch.Hooks(f(g(h())))`.
+func (c *AlertCheckBatchClient) Use(hooks ...Hook) {
+	c.hooks.AlertCheckBatch = append(c.hooks.AlertCheckBatch, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `alertcheckbatch.Intercept(f(g(h())))`.
+func (c *AlertCheckBatchClient) Intercept(interceptors ...Interceptor) {
+	c.inters.AlertCheckBatch = append(c.inters.AlertCheckBatch, interceptors...)
+}
+
+// Create returns a builder for creating a AlertCheckBatch entity.
+func (c *AlertCheckBatchClient) Create() *AlertCheckBatchCreate {
+	mutation := newAlertCheckBatchMutation(c.config, OpCreate)
+	return &AlertCheckBatchCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of AlertCheckBatch entities.
+func (c *AlertCheckBatchClient) CreateBulk(builders ...*AlertCheckBatchCreate) *AlertCheckBatchCreateBulk {
+	return &AlertCheckBatchCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *AlertCheckBatchClient) MapCreateBulk(slice any, setFunc func(*AlertCheckBatchCreate, int)) *AlertCheckBatchCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &AlertCheckBatchCreateBulk{err: fmt.Errorf("calling to AlertCheckBatchClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*AlertCheckBatchCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &AlertCheckBatchCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for AlertCheckBatch.
+func (c *AlertCheckBatchClient) Update() *AlertCheckBatchUpdate {
+	mutation := newAlertCheckBatchMutation(c.config, OpUpdate)
+	return &AlertCheckBatchUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *AlertCheckBatchClient) UpdateOne(_m *AlertCheckBatch) *AlertCheckBatchUpdateOne {
+	mutation := newAlertCheckBatchMutation(c.config, OpUpdateOne, withAlertCheckBatch(_m))
+	return &AlertCheckBatchUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *AlertCheckBatchClient) UpdateOneID(id uuid.UUID) *AlertCheckBatchUpdateOne {
+	mutation := newAlertCheckBatchMutation(c.config, OpUpdateOne, withAlertCheckBatchID(id))
+	return &AlertCheckBatchUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for AlertCheckBatch.
+func (c *AlertCheckBatchClient) Delete() *AlertCheckBatchDelete {
+	mutation := newAlertCheckBatchMutation(c.config, OpDelete)
+	return &AlertCheckBatchDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *AlertCheckBatchClient) DeleteOne(_m *AlertCheckBatch) *AlertCheckBatchDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *AlertCheckBatchClient) DeleteOneID(id uuid.UUID) *AlertCheckBatchDeleteOne {
+	builder := c.Delete().Where(alertcheckbatch.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &AlertCheckBatchDeleteOne{builder}
+}
+
+// Query returns a query builder for AlertCheckBatch.
+func (c *AlertCheckBatchClient) Query() *AlertCheckBatchQuery {
+	return &AlertCheckBatchQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeAlertCheckBatch},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a AlertCheckBatch entity by its id.
+func (c *AlertCheckBatchClient) Get(ctx context.Context, id uuid.UUID) (*AlertCheckBatch, error) {
+	return c.Query().Where(alertcheckbatch.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *AlertCheckBatchClient) GetX(ctx context.Context, id uuid.UUID) *AlertCheckBatch {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *AlertCheckBatchClient) Hooks() []Hook {
+	return c.hooks.AlertCheckBatch
+}
+
+// Interceptors returns the client interceptors.
+func (c *AlertCheckBatchClient) Interceptors() []Interceptor {
+	return c.inters.AlertCheckBatch
+}
+
+func (c *AlertCheckBatchClient) mutate(ctx context.Context, m *AlertCheckBatchMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&AlertCheckBatchCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&AlertCheckBatchUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&AlertCheckBatchUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&AlertCheckBatchDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown AlertCheckBatch mutation op: %q", m.Op())
+	}
+}
+
+// AlertCursorClient is a client for the AlertCursor schema.
+type AlertCursorClient struct {
+	config
+}
+
+// NewAlertCursorClient returns a client for the AlertCursor from the given config.
+func NewAlertCursorClient(c config) *AlertCursorClient {
+	return &AlertCursorClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `alertcursor.Hooks(f(g(h())))`.
+func (c *AlertCursorClient) Use(hooks ...Hook) {
+	c.hooks.AlertCursor = append(c.hooks.AlertCursor, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `alertcursor.Intercept(f(g(h())))`.
+func (c *AlertCursorClient) Intercept(interceptors ...Interceptor) {
+	c.inters.AlertCursor = append(c.inters.AlertCursor, interceptors...)
+}
+
+// Create returns a builder for creating a AlertCursor entity.
+func (c *AlertCursorClient) Create() *AlertCursorCreate {
+	mutation := newAlertCursorMutation(c.config, OpCreate)
+	return &AlertCursorCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of AlertCursor entities.
+func (c *AlertCursorClient) CreateBulk(builders ...*AlertCursorCreate) *AlertCursorCreateBulk {
+	return &AlertCursorCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *AlertCursorClient) MapCreateBulk(slice any, setFunc func(*AlertCursorCreate, int)) *AlertCursorCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &AlertCursorCreateBulk{err: fmt.Errorf("calling to AlertCursorClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*AlertCursorCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &AlertCursorCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for AlertCursor.
+func (c *AlertCursorClient) Update() *AlertCursorUpdate {
+	mutation := newAlertCursorMutation(c.config, OpUpdate)
+	return &AlertCursorUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *AlertCursorClient) UpdateOne(_m *AlertCursor) *AlertCursorUpdateOne {
+	mutation := newAlertCursorMutation(c.config, OpUpdateOne, withAlertCursor(_m))
+	return &AlertCursorUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *AlertCursorClient) UpdateOneID(id uuid.UUID) *AlertCursorUpdateOne {
+	mutation := newAlertCursorMutation(c.config, OpUpdateOne, withAlertCursorID(id))
+	return &AlertCursorUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for AlertCursor.
+func (c *AlertCursorClient) Delete() *AlertCursorDelete {
+	mutation := newAlertCursorMutation(c.config, OpDelete)
+	return &AlertCursorDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *AlertCursorClient) DeleteOne(_m *AlertCursor) *AlertCursorDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *AlertCursorClient) DeleteOneID(id uuid.UUID) *AlertCursorDeleteOne {
+	builder := c.Delete().Where(alertcursor.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &AlertCursorDeleteOne{builder}
+}
+
+// Query returns a query builder for AlertCursor.
+func (c *AlertCursorClient) Query() *AlertCursorQuery {
+	return &AlertCursorQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeAlertCursor},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a AlertCursor entity by its id.
+func (c *AlertCursorClient) Get(ctx context.Context, id uuid.UUID) (*AlertCursor, error) {
+	return c.Query().Where(alertcursor.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *AlertCursorClient) GetX(ctx context.Context, id uuid.UUID) *AlertCursor {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryOrganization queries the organization edge of a AlertCursor.
+func (c *AlertCursorClient) QueryOrganization(_m *AlertCursor) *OrganizationQuery {
+	query := (&OrganizationClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(alertcursor.Table, alertcursor.FieldID, id),
+			sqlgraph.To(organization.Table, organization.FieldID),
+			sqlgraph.Edge(sqlgraph.O2O, true, alertcursor.OrganizationTable, alertcursor.OrganizationColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *AlertCursorClient) Hooks() []Hook {
+	return c.hooks.AlertCursor
+}
+
+// Interceptors returns the client interceptors.
+func (c *AlertCursorClient) Interceptors() []Interceptor {
+	return c.inters.AlertCursor
+}
+
+func (c *AlertCursorClient) mutate(ctx context.Context, m *AlertCursorMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&AlertCursorCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&AlertCursorUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&AlertCursorUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&AlertCursorDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown AlertCursor mutation op: %q", m.Op())
+	}
+}
+
+// AlertDestinationClient is a client for the AlertDestination schema.
+type AlertDestinationClient struct {
+	config
+}
+
+// NewAlertDestinationClient returns a client for the AlertDestination from the given config.
+func NewAlertDestinationClient(c config) *AlertDestinationClient {
+	return &AlertDestinationClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `alertdestination.Hooks(f(g(h())))`.
+func (c *AlertDestinationClient) Use(hooks ...Hook) {
+	c.hooks.AlertDestination = append(c.hooks.AlertDestination, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `alertdestination.Intercept(f(g(h())))`.
+func (c *AlertDestinationClient) Intercept(interceptors ...Interceptor) {
+	c.inters.AlertDestination = append(c.inters.AlertDestination, interceptors...)
+}
+
+// Create returns a builder for creating a AlertDestination entity.
+func (c *AlertDestinationClient) Create() *AlertDestinationCreate {
+	mutation := newAlertDestinationMutation(c.config, OpCreate)
+	return &AlertDestinationCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of AlertDestination entities.
+func (c *AlertDestinationClient) CreateBulk(builders ...*AlertDestinationCreate) *AlertDestinationCreateBulk {
+	return &AlertDestinationCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *AlertDestinationClient) MapCreateBulk(slice any, setFunc func(*AlertDestinationCreate, int)) *AlertDestinationCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &AlertDestinationCreateBulk{err: fmt.Errorf("calling to AlertDestinationClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*AlertDestinationCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &AlertDestinationCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for AlertDestination.
+func (c *AlertDestinationClient) Update() *AlertDestinationUpdate {
+	mutation := newAlertDestinationMutation(c.config, OpUpdate)
+	return &AlertDestinationUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *AlertDestinationClient) UpdateOne(_m *AlertDestination) *AlertDestinationUpdateOne {
+	mutation := newAlertDestinationMutation(c.config, OpUpdateOne, withAlertDestination(_m))
+	return &AlertDestinationUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *AlertDestinationClient) UpdateOneID(id uuid.UUID) *AlertDestinationUpdateOne {
+	mutation := newAlertDestinationMutation(c.config, OpUpdateOne, withAlertDestinationID(id))
+	return &AlertDestinationUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for AlertDestination.
+func (c *AlertDestinationClient) Delete() *AlertDestinationDelete {
+	mutation := newAlertDestinationMutation(c.config, OpDelete)
+	return &AlertDestinationDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *AlertDestinationClient) DeleteOne(_m *AlertDestination) *AlertDestinationDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *AlertDestinationClient) DeleteOneID(id uuid.UUID) *AlertDestinationDeleteOne {
+	builder := c.Delete().Where(alertdestination.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &AlertDestinationDeleteOne{builder}
+}
+
+// Query returns a query builder for AlertDestination.
+func (c *AlertDestinationClient) Query() *AlertDestinationQuery {
+	return &AlertDestinationQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeAlertDestination},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a AlertDestination entity by its id.
+func (c *AlertDestinationClient) Get(ctx context.Context, id uuid.UUID) (*AlertDestination, error) {
+	return c.Query().Where(alertdestination.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *AlertDestinationClient) GetX(ctx context.Context, id uuid.UUID) *AlertDestination {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryOrganization queries the organization edge of a AlertDestination.
+func (c *AlertDestinationClient) QueryOrganization(_m *AlertDestination) *OrganizationQuery {
+	query := (&OrganizationClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(alertdestination.Table, alertdestination.FieldID, id),
+			sqlgraph.To(organization.Table, organization.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, alertdestination.OrganizationTable, alertdestination.OrganizationColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *AlertDestinationClient) Hooks() []Hook {
+	return c.hooks.AlertDestination
+}
+
+// Interceptors returns the client interceptors.
+func (c *AlertDestinationClient) Interceptors() []Interceptor {
+	return c.inters.AlertDestination
+}
+
+func (c *AlertDestinationClient) mutate(ctx context.Context, m *AlertDestinationMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&AlertDestinationCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&AlertDestinationUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&AlertDestinationUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&AlertDestinationDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown AlertDestination mutation op: %q", m.Op())
+	}
+}
+
+// AlertIncidentClient is a client for the AlertIncident schema.
+type AlertIncidentClient struct {
+	config
+}
+
+// NewAlertIncidentClient returns a client for the AlertIncident from the given config.
+func NewAlertIncidentClient(c config) *AlertIncidentClient {
+	return &AlertIncidentClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `alertincident.Hooks(f(g(h())))`.
+func (c *AlertIncidentClient) Use(hooks ...Hook) {
+	c.hooks.AlertIncident = append(c.hooks.AlertIncident, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `alertincident.Intercept(f(g(h())))`.
+func (c *AlertIncidentClient) Intercept(interceptors ...Interceptor) {
+	c.inters.AlertIncident = append(c.inters.AlertIncident, interceptors...)
+}
+
+// Create returns a builder for creating a AlertIncident entity.
+func (c *AlertIncidentClient) Create() *AlertIncidentCreate {
+	mutation := newAlertIncidentMutation(c.config, OpCreate)
+	return &AlertIncidentCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of AlertIncident entities.
+func (c *AlertIncidentClient) CreateBulk(builders ...*AlertIncidentCreate) *AlertIncidentCreateBulk {
+	return &AlertIncidentCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *AlertIncidentClient) MapCreateBulk(slice any, setFunc func(*AlertIncidentCreate, int)) *AlertIncidentCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &AlertIncidentCreateBulk{err: fmt.Errorf("calling to AlertIncidentClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*AlertIncidentCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &AlertIncidentCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for AlertIncident.
+func (c *AlertIncidentClient) Update() *AlertIncidentUpdate {
+	mutation := newAlertIncidentMutation(c.config, OpUpdate)
+	return &AlertIncidentUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *AlertIncidentClient) UpdateOne(_m *AlertIncident) *AlertIncidentUpdateOne {
+	mutation := newAlertIncidentMutation(c.config, OpUpdateOne, withAlertIncident(_m))
+	return &AlertIncidentUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *AlertIncidentClient) UpdateOneID(id uuid.UUID) *AlertIncidentUpdateOne {
+	mutation := newAlertIncidentMutation(c.config, OpUpdateOne, withAlertIncidentID(id))
+	return &AlertIncidentUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for AlertIncident.
+func (c *AlertIncidentClient) Delete() *AlertIncidentDelete {
+	mutation := newAlertIncidentMutation(c.config, OpDelete)
+	return &AlertIncidentDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *AlertIncidentClient) DeleteOne(_m *AlertIncident) *AlertIncidentDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *AlertIncidentClient) DeleteOneID(id uuid.UUID) *AlertIncidentDeleteOne {
+	builder := c.Delete().Where(alertincident.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &AlertIncidentDeleteOne{builder}
+}
+
+// Query returns a query builder for AlertIncident.
+func (c *AlertIncidentClient) Query() *AlertIncidentQuery {
+	return &AlertIncidentQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeAlertIncident},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a AlertIncident entity by its id.
+func (c *AlertIncidentClient) Get(ctx context.Context, id uuid.UUID) (*AlertIncident, error) {
+	return c.Query().Where(alertincident.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *AlertIncidentClient) GetX(ctx context.Context, id uuid.UUID) *AlertIncident {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryOrganization queries the organization edge of a AlertIncident.
+func (c *AlertIncidentClient) QueryOrganization(_m *AlertIncident) *OrganizationQuery {
+	query := (&OrganizationClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(alertincident.Table, alertincident.FieldID, id),
+			sqlgraph.To(organization.Table, organization.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, alertincident.OrganizationTable, alertincident.OrganizationColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryRule queries the rule edge of a AlertIncident.
+func (c *AlertIncidentClient) QueryRule(_m *AlertIncident) *AlertRuleQuery {
+	query := (&AlertRuleClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(alertincident.Table, alertincident.FieldID, id),
+			sqlgraph.To(alertrule.Table, alertrule.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, alertincident.RuleTable, alertincident.RuleColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *AlertIncidentClient) Hooks() []Hook {
+	return c.hooks.AlertIncident
+}
+
+// Interceptors returns the client interceptors.
+func (c *AlertIncidentClient) Interceptors() []Interceptor {
+	return c.inters.AlertIncident
+}
+
+func (c *AlertIncidentClient) mutate(ctx context.Context, m *AlertIncidentMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&AlertIncidentCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&AlertIncidentUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&AlertIncidentUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&AlertIncidentDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown AlertIncident mutation op: %q", m.Op())
+	}
+}
+
+// AlertRuleClient is a client for the AlertRule schema.
+type AlertRuleClient struct {
+	config
+}
+
+// NewAlertRuleClient returns a client for the AlertRule from the given config.
+func NewAlertRuleClient(c config) *AlertRuleClient {
+	return &AlertRuleClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `alertrule.Hooks(f(g(h())))`.
+func (c *AlertRuleClient) Use(hooks ...Hook) {
+	c.hooks.AlertRule = append(c.hooks.AlertRule, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `alertrule.Intercept(f(g(h())))`.
+func (c *AlertRuleClient) Intercept(interceptors ...Interceptor) {
+	c.inters.AlertRule = append(c.inters.AlertRule, interceptors...)
+}
+
+// Create returns a builder for creating a AlertRule entity.
+func (c *AlertRuleClient) Create() *AlertRuleCreate {
+	mutation := newAlertRuleMutation(c.config, OpCreate)
+	return &AlertRuleCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of AlertRule entities.
+func (c *AlertRuleClient) CreateBulk(builders ...*AlertRuleCreate) *AlertRuleCreateBulk {
+	return &AlertRuleCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *AlertRuleClient) MapCreateBulk(slice any, setFunc func(*AlertRuleCreate, int)) *AlertRuleCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &AlertRuleCreateBulk{err: fmt.Errorf("calling to AlertRuleClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*AlertRuleCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &AlertRuleCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for AlertRule.
+func (c *AlertRuleClient) Update() *AlertRuleUpdate {
+	mutation := newAlertRuleMutation(c.config, OpUpdate)
+	return &AlertRuleUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *AlertRuleClient) UpdateOne(_m *AlertRule) *AlertRuleUpdateOne {
+	mutation := newAlertRuleMutation(c.config, OpUpdateOne, withAlertRule(_m))
+	return &AlertRuleUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *AlertRuleClient) UpdateOneID(id uuid.UUID) *AlertRuleUpdateOne {
+	mutation := newAlertRuleMutation(c.config, OpUpdateOne, withAlertRuleID(id))
+	return &AlertRuleUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for AlertRule.
+func (c *AlertRuleClient) Delete() *AlertRuleDelete {
+	mutation := newAlertRuleMutation(c.config, OpDelete)
+	return &AlertRuleDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *AlertRuleClient) DeleteOne(_m *AlertRule) *AlertRuleDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *AlertRuleClient) DeleteOneID(id uuid.UUID) *AlertRuleDeleteOne {
+	builder := c.Delete().Where(alertrule.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &AlertRuleDeleteOne{builder}
+}
+
+// Query returns a query builder for AlertRule.
+func (c *AlertRuleClient) Query() *AlertRuleQuery {
+	return &AlertRuleQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeAlertRule},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a AlertRule entity by its id.
+func (c *AlertRuleClient) Get(ctx context.Context, id uuid.UUID) (*AlertRule, error) {
+	return c.Query().Where(alertrule.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *AlertRuleClient) GetX(ctx context.Context, id uuid.UUID) *AlertRule {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryOrganization queries the organization edge of a AlertRule.
+func (c *AlertRuleClient) QueryOrganization(_m *AlertRule) *OrganizationQuery {
+	query := (&OrganizationClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(alertrule.Table, alertrule.FieldID, id),
+			sqlgraph.To(organization.Table, organization.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, alertrule.OrganizationTable, alertrule.OrganizationColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryStates queries the states edge of a AlertRule.
+func (c *AlertRuleClient) QueryStates(_m *AlertRule) *AlertRuleStateQuery {
+	query := (&AlertRuleStateClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(alertrule.Table, alertrule.FieldID, id),
+			sqlgraph.To(alertrulestate.Table, alertrulestate.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, alertrule.StatesTable, alertrule.StatesColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryIncidents queries the incidents edge of a AlertRule.
+func (c *AlertRuleClient) QueryIncidents(_m *AlertRule) *AlertIncidentQuery {
+	query := (&AlertIncidentClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(alertrule.Table, alertrule.FieldID, id),
+			sqlgraph.To(alertincident.Table, alertincident.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, alertrule.IncidentsTable, alertrule.IncidentsColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *AlertRuleClient) Hooks() []Hook {
+	return c.hooks.AlertRule
+}
+
+// Interceptors returns the client interceptors.
+func (c *AlertRuleClient) Interceptors() []Interceptor {
+	return c.inters.AlertRule
+}
+
+func (c *AlertRuleClient) mutate(ctx context.Context, m *AlertRuleMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&AlertRuleCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&AlertRuleUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&AlertRuleUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&AlertRuleDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown AlertRule mutation op: %q", m.Op())
+	}
+}
+
+// AlertRuleStateClient is a client for the AlertRuleState schema.
+type AlertRuleStateClient struct {
+	config
+}
+
+// NewAlertRuleStateClient returns a client for the AlertRuleState from the given config.
+func NewAlertRuleStateClient(c config) *AlertRuleStateClient {
+	return &AlertRuleStateClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `alertrulestate.Hooks(f(g(h())))`.
+func (c *AlertRuleStateClient) Use(hooks ...Hook) {
+	c.hooks.AlertRuleState = append(c.hooks.AlertRuleState, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `alertrulestate.Intercept(f(g(h())))`.
+func (c *AlertRuleStateClient) Intercept(interceptors ...Interceptor) {
+	c.inters.AlertRuleState = append(c.inters.AlertRuleState, interceptors...)
+}
+
+// Create returns a builder for creating a AlertRuleState entity.
+func (c *AlertRuleStateClient) Create() *AlertRuleStateCreate {
+	mutation := newAlertRuleStateMutation(c.config, OpCreate)
+	return &AlertRuleStateCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of AlertRuleState entities.
+func (c *AlertRuleStateClient) CreateBulk(builders ...*AlertRuleStateCreate) *AlertRuleStateCreateBulk {
+	return &AlertRuleStateCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *AlertRuleStateClient) MapCreateBulk(slice any, setFunc func(*AlertRuleStateCreate, int)) *AlertRuleStateCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &AlertRuleStateCreateBulk{err: fmt.Errorf("calling to AlertRuleStateClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*AlertRuleStateCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &AlertRuleStateCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for AlertRuleState.
+func (c *AlertRuleStateClient) Update() *AlertRuleStateUpdate {
+	mutation := newAlertRuleStateMutation(c.config, OpUpdate)
+	return &AlertRuleStateUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *AlertRuleStateClient) UpdateOne(_m *AlertRuleState) *AlertRuleStateUpdateOne {
+	mutation := newAlertRuleStateMutation(c.config, OpUpdateOne, withAlertRuleState(_m))
+	return &AlertRuleStateUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *AlertRuleStateClient) UpdateOneID(id uuid.UUID) *AlertRuleStateUpdateOne {
+	mutation := newAlertRuleStateMutation(c.config, OpUpdateOne, withAlertRuleStateID(id))
+	return &AlertRuleStateUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for AlertRuleState.
+func (c *AlertRuleStateClient) Delete() *AlertRuleStateDelete {
+	mutation := newAlertRuleStateMutation(c.config, OpDelete)
+	return &AlertRuleStateDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *AlertRuleStateClient) DeleteOne(_m *AlertRuleState) *AlertRuleStateDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *AlertRuleStateClient) DeleteOneID(id uuid.UUID) *AlertRuleStateDeleteOne {
+	builder := c.Delete().Where(alertrulestate.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &AlertRuleStateDeleteOne{builder}
+}
+
+// Query returns a query builder for AlertRuleState.
+func (c *AlertRuleStateClient) Query() *AlertRuleStateQuery {
+	return &AlertRuleStateQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeAlertRuleState},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a AlertRuleState entity by its id.
+func (c *AlertRuleStateClient) Get(ctx context.Context, id uuid.UUID) (*AlertRuleState, error) {
+	return c.Query().Where(alertrulestate.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *AlertRuleStateClient) GetX(ctx context.Context, id uuid.UUID) *AlertRuleState {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryOrganization queries the organization edge of a AlertRuleState.
+func (c *AlertRuleStateClient) QueryOrganization(_m *AlertRuleState) *OrganizationQuery {
+	query := (&OrganizationClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(alertrulestate.Table, alertrulestate.FieldID, id),
+			sqlgraph.To(organization.Table, organization.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, alertrulestate.OrganizationTable, alertrulestate.OrganizationColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryRule queries the rule edge of a AlertRuleState.
+func (c *AlertRuleStateClient) QueryRule(_m *AlertRuleState) *AlertRuleQuery {
+	query := (&AlertRuleClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(alertrulestate.Table, alertrulestate.FieldID, id),
+			sqlgraph.To(alertrule.Table, alertrule.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, alertrulestate.RuleTable, alertrulestate.RuleColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *AlertRuleStateClient) Hooks() []Hook {
+	return c.hooks.AlertRuleState
+}
+
+// Interceptors returns the client interceptors.
+func (c *AlertRuleStateClient) Interceptors() []Interceptor {
+	return c.inters.AlertRuleState
+}
+
+func (c *AlertRuleStateClient) mutate(ctx context.Context, m *AlertRuleStateMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&AlertRuleStateCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&AlertRuleStateUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&AlertRuleStateUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&AlertRuleStateDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown AlertRuleState mutation op: %q", m.Op())
 	}
 }
 
@@ -1799,6 +2833,155 @@ func (c *DeletedOrganizationClient) mutate(ctx context.Context, m *DeletedOrgani
 	}
 }
 
+// DeliveryClient is a client for the Delivery schema.
+type DeliveryClient struct {
+	config
+}
+
+// NewDeliveryClient returns a client for the Delivery from the given config.
+func NewDeliveryClient(c config) *DeliveryClient {
+	return &DeliveryClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `delivery.Hooks(f(g(h())))`.
+func (c *DeliveryClient) Use(hooks ...Hook) {
+	c.hooks.Delivery = append(c.hooks.Delivery, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `delivery.Intercept(f(g(h())))`.
+func (c *DeliveryClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Delivery = append(c.inters.Delivery, interceptors...)
+}
+
+// Create returns a builder for creating a Delivery entity.
+func (c *DeliveryClient) Create() *DeliveryCreate {
+	mutation := newDeliveryMutation(c.config, OpCreate)
+	return &DeliveryCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Delivery entities.
+func (c *DeliveryClient) CreateBulk(builders ...*DeliveryCreate) *DeliveryCreateBulk {
+	return &DeliveryCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *DeliveryClient) MapCreateBulk(slice any, setFunc func(*DeliveryCreate, int)) *DeliveryCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &DeliveryCreateBulk{err: fmt.Errorf("calling to DeliveryClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*DeliveryCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &DeliveryCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Delivery.
+func (c *DeliveryClient) Update() *DeliveryUpdate {
+	mutation := newDeliveryMutation(c.config, OpUpdate)
+	return &DeliveryUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *DeliveryClient) UpdateOne(_m *Delivery) *DeliveryUpdateOne {
+	mutation := newDeliveryMutation(c.config, OpUpdateOne, withDelivery(_m))
+	return &DeliveryUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *DeliveryClient) UpdateOneID(id uuid.UUID) *DeliveryUpdateOne {
+	mutation := newDeliveryMutation(c.config, OpUpdateOne, withDeliveryID(id))
+	return &DeliveryUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Delivery.
+func (c *DeliveryClient) Delete() *DeliveryDelete {
+	mutation := newDeliveryMutation(c.config, OpDelete)
+	return &DeliveryDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *DeliveryClient) DeleteOne(_m *Delivery) *DeliveryDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *DeliveryClient) DeleteOneID(id uuid.UUID) *DeliveryDeleteOne {
+	builder := c.Delete().Where(delivery.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &DeliveryDeleteOne{builder}
+}
+
+// Query returns a query builder for Delivery.
+func (c *DeliveryClient) Query() *DeliveryQuery {
+	return &DeliveryQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeDelivery},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Delivery entity by its id.
+func (c *DeliveryClient) Get(ctx context.Context, id uuid.UUID) (*Delivery, error) {
+	return c.Query().Where(delivery.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *DeliveryClient) GetX(ctx context.Context, id uuid.UUID) *Delivery {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryOrganization queries the organization edge of a Delivery.
+func (c *DeliveryClient) QueryOrganization(_m *Delivery) *OrganizationQuery {
+	query := (&OrganizationClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(delivery.Table, delivery.FieldID, id),
+			sqlgraph.To(organization.Table, organization.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, delivery.OrganizationTable, delivery.OrganizationColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *DeliveryClient) Hooks() []Hook {
+	return c.hooks.Delivery
+}
+
+// Interceptors returns the client interceptors.
+func (c *DeliveryClient) Interceptors() []Interceptor {
+	return c.inters.Delivery
+}
+
+func (c *DeliveryClient) mutate(ctx context.Context, m *DeliveryMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&DeliveryCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&DeliveryUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&DeliveryUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&DeliveryDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Delivery mutation op: %q", m.Op())
+	}
+}
+
 // DeviceLoginClient is a client for the DeviceLogin schema.
 type DeviceLoginClient struct {
 	config
@@ -2227,6 +3410,139 @@ func (c *IngestKeyClient) mutate(ctx context.Context, m *IngestKeyMutation) (Val
 		return (&IngestKeyDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown IngestKey mutation op: %q", m.Op())
+	}
+}
+
+// IngestMarkClient is a client for the IngestMark schema.
+type IngestMarkClient struct {
+	config
+}
+
+// NewIngestMarkClient returns a client for the IngestMark from the given config.
+func NewIngestMarkClient(c config) *IngestMarkClient {
+	return &IngestMarkClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `ingestmark.Hooks(f(g(h())))`.
+func (c *IngestMarkClient) Use(hooks ...Hook) {
+	c.hooks.IngestMark = append(c.hooks.IngestMark, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `ingestmark.Intercept(f(g(h())))`.
+func (c *IngestMarkClient) Intercept(interceptors ...Interceptor) {
+	c.inters.IngestMark = append(c.inters.IngestMark, interceptors...)
+}
+
+// Create returns a builder for creating a IngestMark entity.
+func (c *IngestMarkClient) Create() *IngestMarkCreate {
+	mutation := newIngestMarkMutation(c.config, OpCreate)
+	return &IngestMarkCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of IngestMark entities.
+func (c *IngestMarkClient) CreateBulk(builders ...*IngestMarkCreate) *IngestMarkCreateBulk {
+	return &IngestMarkCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *IngestMarkClient) MapCreateBulk(slice any, setFunc func(*IngestMarkCreate, int)) *IngestMarkCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &IngestMarkCreateBulk{err: fmt.Errorf("calling to IngestMarkClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*IngestMarkCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &IngestMarkCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for IngestMark.
+func (c *IngestMarkClient) Update() *IngestMarkUpdate {
+	mutation := newIngestMarkMutation(c.config, OpUpdate)
+	return &IngestMarkUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *IngestMarkClient) UpdateOne(_m *IngestMark) *IngestMarkUpdateOne {
+	mutation := newIngestMarkMutation(c.config, OpUpdateOne, withIngestMark(_m))
+	return &IngestMarkUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *IngestMarkClient) UpdateOneID(id string) *IngestMarkUpdateOne {
+	mutation := newIngestMarkMutation(c.config, OpUpdateOne, withIngestMarkID(id))
+	return &IngestMarkUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for IngestMark.
+func (c *IngestMarkClient) Delete() *IngestMarkDelete {
+	mutation := newIngestMarkMutation(c.config, OpDelete)
+	return &IngestMarkDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *IngestMarkClient) DeleteOne(_m *IngestMark) *IngestMarkDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *IngestMarkClient) DeleteOneID(id string) *IngestMarkDeleteOne {
+	builder := c.Delete().Where(ingestmark.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &IngestMarkDeleteOne{builder}
+}
+
+// Query returns a query builder for IngestMark.
+func (c *IngestMarkClient) Query() *IngestMarkQuery {
+	return &IngestMarkQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeIngestMark},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a IngestMark entity by its id.
+func (c *IngestMarkClient) Get(ctx context.Context, id string) (*IngestMark, error) {
+	return c.Query().Where(ingestmark.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *IngestMarkClient) GetX(ctx context.Context, id string) *IngestMark {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *IngestMarkClient) Hooks() []Hook {
+	return c.hooks.IngestMark
+}
+
+// Interceptors returns the client interceptors.
+func (c *IngestMarkClient) Interceptors() []Interceptor {
+	return c.inters.IngestMark
+}
+
+func (c *IngestMarkClient) mutate(ctx context.Context, m *IngestMarkMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&IngestMarkCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&IngestMarkUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&IngestMarkUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&IngestMarkDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown IngestMark mutation op: %q", m.Op())
 	}
 }
 
@@ -3866,6 +5182,118 @@ func (c *OrganizationClient) QueryRecommendations(_m *Organization) *Recommendat
 	return query
 }
 
+// QueryAlertDestinations queries the alert_destinations edge of a Organization.
+func (c *OrganizationClient) QueryAlertDestinations(_m *Organization) *AlertDestinationQuery {
+	query := (&AlertDestinationClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, id),
+			sqlgraph.To(alertdestination.Table, alertdestination.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.AlertDestinationsTable, organization.AlertDestinationsColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryAlertRules queries the alert_rules edge of a Organization.
+func (c *OrganizationClient) QueryAlertRules(_m *Organization) *AlertRuleQuery {
+	query := (&AlertRuleClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, id),
+			sqlgraph.To(alertrule.Table, alertrule.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.AlertRulesTable, organization.AlertRulesColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryAlertRuleStates queries the alert_rule_states edge of a Organization.
+func (c *OrganizationClient) QueryAlertRuleStates(_m *Organization) *AlertRuleStateQuery {
+	query := (&AlertRuleStateClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, id),
+			sqlgraph.To(alertrulestate.Table, alertrulestate.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.AlertRuleStatesTable, organization.AlertRuleStatesColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryAlertCursor queries the alert_cursor edge of a Organization.
+func (c *OrganizationClient) QueryAlertCursor(_m *Organization) *AlertCursorQuery {
+	query := (&AlertCursorClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, id),
+			sqlgraph.To(alertcursor.Table, alertcursor.FieldID),
+			sqlgraph.Edge(sqlgraph.O2O, false, organization.AlertCursorTable, organization.AlertCursorColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryAlertIncidents queries the alert_incidents edge of a Organization.
+func (c *OrganizationClient) QueryAlertIncidents(_m *Organization) *AlertIncidentQuery {
+	query := (&AlertIncidentClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, id),
+			sqlgraph.To(alertincident.Table, alertincident.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.AlertIncidentsTable, organization.AlertIncidentsColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryDeliveries queries the deliveries edge of a Organization.
+func (c *OrganizationClient) QueryDeliveries(_m *Organization) *DeliveryQuery {
+	query := (&DeliveryClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, id),
+			sqlgraph.To(delivery.Table, delivery.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.DeliveriesTable, organization.DeliveriesColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryScrapeTargets queries the scrape_targets edge of a Organization.
+func (c *OrganizationClient) QueryScrapeTargets(_m *Organization) *ScrapeTargetQuery {
+	query := (&ScrapeTargetClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, id),
+			sqlgraph.To(scrapetarget.Table, scrapetarget.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.ScrapeTargetsTable, organization.ScrapeTargetsColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
 // Hooks returns the client hooks.
 func (c *OrganizationClient) Hooks() []Hook {
 	return c.hooks.Organization
@@ -4335,6 +5763,155 @@ func (c *SamplingPolicyClient) mutate(ctx context.Context, m *SamplingPolicyMuta
 		return (&SamplingPolicyDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown SamplingPolicy mutation op: %q", m.Op())
+	}
+}
+
+// ScrapeTargetClient is a client for the ScrapeTarget schema.
+type ScrapeTargetClient struct {
+	config
+}
+
+// NewScrapeTargetClient returns a client for the ScrapeTarget from the given config.
+func NewScrapeTargetClient(c config) *ScrapeTargetClient {
+	return &ScrapeTargetClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `scrapetarget.Hooks(f(g(h())))`.
+func (c *ScrapeTargetClient) Use(hooks ...Hook) {
+	c.hooks.ScrapeTarget = append(c.hooks.ScrapeTarget, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `scrapetarget.Intercept(f(g(h())))`.
+func (c *ScrapeTargetClient) Intercept(interceptors ...Interceptor) {
+	c.inters.ScrapeTarget = append(c.inters.ScrapeTarget, interceptors...)
+}
+
+// Create returns a builder for creating a ScrapeTarget entity.
+func (c *ScrapeTargetClient) Create() *ScrapeTargetCreate {
+	mutation := newScrapeTargetMutation(c.config, OpCreate)
+	return &ScrapeTargetCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of ScrapeTarget entities.
+func (c *ScrapeTargetClient) CreateBulk(builders ...*ScrapeTargetCreate) *ScrapeTargetCreateBulk {
+	return &ScrapeTargetCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *ScrapeTargetClient) MapCreateBulk(slice any, setFunc func(*ScrapeTargetCreate, int)) *ScrapeTargetCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &ScrapeTargetCreateBulk{err: fmt.Errorf("calling to ScrapeTargetClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*ScrapeTargetCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &ScrapeTargetCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for ScrapeTarget.
+func (c *ScrapeTargetClient) Update() *ScrapeTargetUpdate {
+	mutation := newScrapeTargetMutation(c.config, OpUpdate)
+	return &ScrapeTargetUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *ScrapeTargetClient) UpdateOne(_m *ScrapeTarget) *ScrapeTargetUpdateOne {
+	mutation := newScrapeTargetMutation(c.config, OpUpdateOne, withScrapeTarget(_m))
+	return &ScrapeTargetUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *ScrapeTargetClient) UpdateOneID(id uuid.UUID) *ScrapeTargetUpdateOne {
+	mutation := newScrapeTargetMutation(c.config, OpUpdateOne, withScrapeTargetID(id))
+	return &ScrapeTargetUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for ScrapeTarget.
+func (c *ScrapeTargetClient) Delete() *ScrapeTargetDelete {
+	mutation := newScrapeTargetMutation(c.config, OpDelete)
+	return &ScrapeTargetDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *ScrapeTargetClient) DeleteOne(_m *ScrapeTarget) *ScrapeTargetDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *ScrapeTargetClient) DeleteOneID(id uuid.UUID) *ScrapeTargetDeleteOne {
+	builder := c.Delete().Where(scrapetarget.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &ScrapeTargetDeleteOne{builder}
+}
+
+// Query returns a query builder for ScrapeTarget.
+func (c *ScrapeTargetClient) Query() *ScrapeTargetQuery {
+	return &ScrapeTargetQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeScrapeTarget},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a ScrapeTarget entity by its id.
+func (c *ScrapeTargetClient) Get(ctx context.Context, id uuid.UUID) (*ScrapeTarget, error) {
+	return c.Query().Where(scrapetarget.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *ScrapeTargetClient) GetX(ctx context.Context, id uuid.UUID) *ScrapeTarget {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryOrganization queries the organization edge of a ScrapeTarget.
+func (c *ScrapeTargetClient) QueryOrganization(_m *ScrapeTarget) *OrganizationQuery {
+	query := (&OrganizationClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(scrapetarget.Table, scrapetarget.FieldID, id),
+			sqlgraph.To(organization.Table, organization.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, scrapetarget.OrganizationTable, scrapetarget.OrganizationColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *ScrapeTargetClient) Hooks() []Hook {
+	return c.hooks.ScrapeTarget
+}
+
+// Interceptors returns the client interceptors.
+func (c *ScrapeTargetClient) Interceptors() []Interceptor {
+	return c.inters.ScrapeTarget
+}
+
+func (c *ScrapeTargetClient) mutate(ctx context.Context, m *ScrapeTargetMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&ScrapeTargetCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&ScrapeTargetUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&ScrapeTargetUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&ScrapeTargetDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown ScrapeTarget mutation op: %q", m.Op())
 	}
 }
 
@@ -4849,23 +6426,291 @@ func (c *UserIdentityClient) mutate(ctx context.Context, m *UserIdentityMutation
 	}
 }
 
+// WorkNodeClient is a client for the WorkNode schema.
+type WorkNodeClient struct {
+	config
+}
+
+// NewWorkNodeClient returns a client for the WorkNode from the given config.
+func NewWorkNodeClient(c config) *WorkNodeClient {
+	return &WorkNodeClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `worknode.Hooks(f(g(h())))`.
+func (c *WorkNodeClient) Use(hooks ...Hook) {
+	c.hooks.WorkNode = append(c.hooks.WorkNode, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `worknode.Intercept(f(g(h())))`.
+func (c *WorkNodeClient) Intercept(interceptors ...Interceptor) {
+	c.inters.WorkNode = append(c.inters.WorkNode, interceptors...)
+}
+
+// Create returns a builder for creating a WorkNode entity.
+func (c *WorkNodeClient) Create() *WorkNodeCreate {
+	mutation := newWorkNodeMutation(c.config, OpCreate)
+	return &WorkNodeCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of WorkNode entities.
+func (c *WorkNodeClient) CreateBulk(builders ...*WorkNodeCreate) *WorkNodeCreateBulk {
+	return &WorkNodeCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *WorkNodeClient) MapCreateBulk(slice any, setFunc func(*WorkNodeCreate, int)) *WorkNodeCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &WorkNodeCreateBulk{err: fmt.Errorf("calling to WorkNodeClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*WorkNodeCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &WorkNodeCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for WorkNode.
+func (c *WorkNodeClient) Update() *WorkNodeUpdate {
+	mutation := newWorkNodeMutation(c.config, OpUpdate)
+	return &WorkNodeUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *WorkNodeClient) UpdateOne(_m *WorkNode) *WorkNodeUpdateOne {
+	mutation := newWorkNodeMutation(c.config, OpUpdateOne, withWorkNode(_m))
+	return &WorkNodeUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *WorkNodeClient) UpdateOneID(id uuid.UUID) *WorkNodeUpdateOne {
+	mutation := newWorkNodeMutation(c.config, OpUpdateOne, withWorkNodeID(id))
+	return &WorkNodeUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for WorkNode.
+func (c *WorkNodeClient) Delete() *WorkNodeDelete {
+	mutation := newWorkNodeMutation(c.config, OpDelete)
+	return &WorkNodeDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *WorkNodeClient) DeleteOne(_m *WorkNode) *WorkNodeDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *WorkNodeClient) DeleteOneID(id uuid.UUID) *WorkNodeDeleteOne {
+	builder := c.Delete().Where(worknode.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &WorkNodeDeleteOne{builder}
+}
+
+// Query returns a query builder for WorkNode.
+func (c *WorkNodeClient) Query() *WorkNodeQuery {
+	return &WorkNodeQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeWorkNode},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a WorkNode entity by its id.
+func (c *WorkNodeClient) Get(ctx context.Context, id uuid.UUID) (*WorkNode, error) {
+	return c.Query().Where(worknode.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *WorkNodeClient) GetX(ctx context.Context, id uuid.UUID) *WorkNode {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *WorkNodeClient) Hooks() []Hook {
+	return c.hooks.WorkNode
+}
+
+// Interceptors returns the client interceptors.
+func (c *WorkNodeClient) Interceptors() []Interceptor {
+	return c.inters.WorkNode
+}
+
+func (c *WorkNodeClient) mutate(ctx context.Context, m *WorkNodeMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&WorkNodeCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&WorkNodeUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&WorkNodeUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&WorkNodeDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown WorkNode mutation op: %q", m.Op())
+	}
+}
+
+// WorkShardClient is a client for the WorkShard schema.
+type WorkShardClient struct {
+	config
+}
+
+// NewWorkShardClient returns a client for the WorkShard from the given config.
+func NewWorkShardClient(c config) *WorkShardClient {
+	return &WorkShardClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `workshard.Hooks(f(g(h())))`.
+func (c *WorkShardClient) Use(hooks ...Hook) {
+	c.hooks.WorkShard = append(c.hooks.WorkShard, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `workshard.Intercept(f(g(h())))`.
+func (c *WorkShardClient) Intercept(interceptors ...Interceptor) {
+	c.inters.WorkShard = append(c.inters.WorkShard, interceptors...)
+}
+
+// Create returns a builder for creating a WorkShard entity.
+func (c *WorkShardClient) Create() *WorkShardCreate {
+	mutation := newWorkShardMutation(c.config, OpCreate)
+	return &WorkShardCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of WorkShard entities.
+func (c *WorkShardClient) CreateBulk(builders ...*WorkShardCreate) *WorkShardCreateBulk {
+	return &WorkShardCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *WorkShardClient) MapCreateBulk(slice any, setFunc func(*WorkShardCreate, int)) *WorkShardCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &WorkShardCreateBulk{err: fmt.Errorf("calling to WorkShardClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*WorkShardCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &WorkShardCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for WorkShard.
+func (c *WorkShardClient) Update() *WorkShardUpdate {
+	mutation := newWorkShardMutation(c.config, OpUpdate)
+	return &WorkShardUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *WorkShardClient) UpdateOne(_m *WorkShard) *WorkShardUpdateOne {
+	mutation := newWorkShardMutation(c.config, OpUpdateOne, withWorkShard(_m))
+	return &WorkShardUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *WorkShardClient) UpdateOneID(id string) *WorkShardUpdateOne {
+	mutation := newWorkShardMutation(c.config, OpUpdateOne, withWorkShardID(id))
+	return &WorkShardUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for WorkShard.
+func (c *WorkShardClient) Delete() *WorkShardDelete {
+	mutation := newWorkShardMutation(c.config, OpDelete)
+	return &WorkShardDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *WorkShardClient) DeleteOne(_m *WorkShard) *WorkShardDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *WorkShardClient) DeleteOneID(id string) *WorkShardDeleteOne {
+	builder := c.Delete().Where(workshard.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &WorkShardDeleteOne{builder}
+}
+
+// Query returns a query builder for WorkShard.
+func (c *WorkShardClient) Query() *WorkShardQuery {
+	return &WorkShardQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeWorkShard},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a WorkShard entity by its id.
+func (c *WorkShardClient) Get(ctx context.Context, id string) (*WorkShard, error) {
+	return c.Query().Where(workshard.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *WorkShardClient) GetX(ctx context.Context, id string) *WorkShard {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *WorkShardClient) Hooks() []Hook {
+	return c.hooks.WorkShard
+}
+
+// Interceptors returns the client interceptors.
+func (c *WorkShardClient) Interceptors() []Interceptor {
+	return c.inters.WorkShard
+}
+
+func (c *WorkShardClient) mutate(ctx context.Context, m *WorkShardMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&WorkShardCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&WorkShardUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&WorkShardUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&WorkShardDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown WorkShard mutation op: %q", m.Op())
+	}
+}
+
 // hooks and interceptors per client, for fast access.
 type (
 	hooks struct {
-		AgentFeedback, ApiKey, AttributeMapping, AuditLogEntry, Counter, Dashboard,
-		DashboardShare, DashboardVersion, DeletedOrganization, DeviceLogin,
-		IdempotencyKey, IngestKey, IngestOutcomes, IngestUsage, Invitation,
-		LogpushConnector, Membership, OAuthClient, OAuthGrant, OAuthToken,
-		Organization, Plan, Recommendation, SamplingPolicy, Session, User,
-		UserIdentity []ent.Hook
+		AgentFeedback, AlertCheckBatch, AlertCursor, AlertDestination, AlertIncident,
+		AlertRule, AlertRuleState, ApiKey, AttributeMapping, AuditLogEntry, Counter,
+		Dashboard, DashboardShare, DashboardVersion, DeletedOrganization, Delivery,
+		DeviceLogin, IdempotencyKey, IngestKey, IngestMark, IngestOutcomes,
+		IngestUsage, Invitation, LogpushConnector, Membership, OAuthClient, OAuthGrant,
+		OAuthToken, Organization, Plan, Recommendation, SamplingPolicy, ScrapeTarget,
+		Session, User, UserIdentity, WorkNode, WorkShard []ent.Hook
 	}
 	inters struct {
-		AgentFeedback, ApiKey, AttributeMapping, AuditLogEntry, Counter, Dashboard,
-		DashboardShare, DashboardVersion, DeletedOrganization, DeviceLogin,
-		IdempotencyKey, IngestKey, IngestOutcomes, IngestUsage, Invitation,
-		LogpushConnector, Membership, OAuthClient, OAuthGrant, OAuthToken,
-		Organization, Plan, Recommendation, SamplingPolicy, Session, User,
-		UserIdentity []ent.Interceptor
+		AgentFeedback, AlertCheckBatch, AlertCursor, AlertDestination, AlertIncident,
+		AlertRule, AlertRuleState, ApiKey, AttributeMapping, AuditLogEntry, Counter,
+		Dashboard, DashboardShare, DashboardVersion, DeletedOrganization, Delivery,
+		DeviceLogin, IdempotencyKey, IngestKey, IngestMark, IngestOutcomes,
+		IngestUsage, Invitation, LogpushConnector, Membership, OAuthClient, OAuthGrant,
+		OAuthToken, Organization, Plan, Recommendation, SamplingPolicy, ScrapeTarget,
+		Session, User, UserIdentity, WorkNode, WorkShard []ent.Interceptor
 	}
 )
 

@@ -13,6 +13,12 @@ import (
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"github.com/svc-observability/svc/ent/agentfeedback"
+	"github.com/svc-observability/svc/ent/alertcheckbatch"
+	"github.com/svc-observability/svc/ent/alertcursor"
+	"github.com/svc-observability/svc/ent/alertdestination"
+	"github.com/svc-observability/svc/ent/alertincident"
+	"github.com/svc-observability/svc/ent/alertrule"
+	"github.com/svc-observability/svc/ent/alertrulestate"
 	"github.com/svc-observability/svc/ent/apikey"
 	"github.com/svc-observability/svc/ent/attributemapping"
 	"github.com/svc-observability/svc/ent/auditlogentry"
@@ -21,9 +27,11 @@ import (
 	"github.com/svc-observability/svc/ent/dashboardshare"
 	"github.com/svc-observability/svc/ent/dashboardversion"
 	"github.com/svc-observability/svc/ent/deletedorganization"
+	"github.com/svc-observability/svc/ent/delivery"
 	"github.com/svc-observability/svc/ent/devicelogin"
 	"github.com/svc-observability/svc/ent/idempotencykey"
 	"github.com/svc-observability/svc/ent/ingestkey"
+	"github.com/svc-observability/svc/ent/ingestmark"
 	"github.com/svc-observability/svc/ent/ingestoutcomes"
 	"github.com/svc-observability/svc/ent/ingestusage"
 	"github.com/svc-observability/svc/ent/invitation"
@@ -36,9 +44,12 @@ import (
 	"github.com/svc-observability/svc/ent/plan"
 	"github.com/svc-observability/svc/ent/recommendation"
 	"github.com/svc-observability/svc/ent/samplingpolicy"
+	"github.com/svc-observability/svc/ent/scrapetarget"
 	"github.com/svc-observability/svc/ent/session"
 	"github.com/svc-observability/svc/ent/user"
 	"github.com/svc-observability/svc/ent/useridentity"
+	"github.com/svc-observability/svc/ent/worknode"
+	"github.com/svc-observability/svc/ent/workshard"
 )
 
 // ent aliases to avoid import conflicts in user's code.
@@ -100,6 +111,12 @@ func checkColumn(t, c string) error {
 	initCheck.Do(func() {
 		columnCheck = sql.NewColumnCheck(map[string]func(string) bool{
 			agentfeedback.Table:       agentfeedback.ValidColumn,
+			alertcheckbatch.Table:     alertcheckbatch.ValidColumn,
+			alertcursor.Table:         alertcursor.ValidColumn,
+			alertdestination.Table:    alertdestination.ValidColumn,
+			alertincident.Table:       alertincident.ValidColumn,
+			alertrule.Table:           alertrule.ValidColumn,
+			alertrulestate.Table:      alertrulestate.ValidColumn,
 			apikey.Table:              apikey.ValidColumn,
 			attributemapping.Table:    attributemapping.ValidColumn,
 			auditlogentry.Table:       auditlogentry.ValidColumn,
@@ -108,9 +125,11 @@ func checkColumn(t, c string) error {
 			dashboardshare.Table:      dashboardshare.ValidColumn,
 			dashboardversion.Table:    dashboardversion.ValidColumn,
 			deletedorganization.Table: deletedorganization.ValidColumn,
+			delivery.Table:            delivery.ValidColumn,
 			devicelogin.Table:         devicelogin.ValidColumn,
 			idempotencykey.Table:      idempotencykey.ValidColumn,
 			ingestkey.Table:           ingestkey.ValidColumn,
+			ingestmark.Table:          ingestmark.ValidColumn,
 			ingestoutcomes.Table:      ingestoutcomes.ValidColumn,
 			ingestusage.Table:         ingestusage.ValidColumn,
 			invitation.Table:          invitation.ValidColumn,
@@ -123,9 +142,12 @@ func checkColumn(t, c string) error {
 			plan.Table:                plan.ValidColumn,
 			recommendation.Table:      recommendation.ValidColumn,
 			samplingpolicy.Table:      samplingpolicy.ValidColumn,
+			scrapetarget.Table:        scrapetarget.ValidColumn,
 			session.Table:             session.ValidColumn,
 			user.Table:                user.ValidColumn,
 			useridentity.Table:        useridentity.ValidColumn,
+			worknode.Table:            worknode.ValidColumn,
+			workshard.Table:           workshard.ValidColumn,
 		})
 	})
 	return columnCheck(t, c)

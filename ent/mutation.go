@@ -14,6 +14,12 @@ import (
 	"entgo.io/ent/dialect/sql"
 	"github.com/google/uuid"
 	"github.com/svc-observability/svc/ent/agentfeedback"
+	"github.com/svc-observability/svc/ent/alertcheckbatch"
+	"github.com/svc-observability/svc/ent/alertcursor"
+	"github.com/svc-observability/svc/ent/alertdestination"
+	"github.com/svc-observability/svc/ent/alertincident"
+	"github.com/svc-observability/svc/ent/alertrule"
+	"github.com/svc-observability/svc/ent/alertrulestate"
 	"github.com/svc-observability/svc/ent/apikey"
 	"github.com/svc-observability/svc/ent/attributemapping"
 	"github.com/svc-observability/svc/ent/auditlogentry"
@@ -22,9 +28,11 @@ import (
 	"github.com/svc-observability/svc/ent/dashboardshare"
 	"github.com/svc-observability/svc/ent/dashboardversion"
 	"github.com/svc-observability/svc/ent/deletedorganization"
+	"github.com/svc-observability/svc/ent/delivery"
 	"github.com/svc-observability/svc/ent/devicelogin"
 	"github.com/svc-observability/svc/ent/idempotencykey"
 	"github.com/svc-observability/svc/ent/ingestkey"
+	"github.com/svc-observability/svc/ent/ingestmark"
 	"github.com/svc-observability/svc/ent/ingestoutcomes"
 	"github.com/svc-observability/svc/ent/ingestusage"
 	"github.com/svc-observability/svc/ent/invitation"
@@ -39,9 +47,12 @@ import (
 	"github.com/svc-observability/svc/ent/recommendation"
 	"github.com/svc-observability/svc/ent/samplingpolicy"
 	"github.com/svc-observability/svc/ent/schema"
+	"github.com/svc-observability/svc/ent/scrapetarget"
 	"github.com/svc-observability/svc/ent/session"
 	"github.com/svc-observability/svc/ent/user"
 	"github.com/svc-observability/svc/ent/useridentity"
+	"github.com/svc-observability/svc/ent/worknode"
+	"github.com/svc-observability/svc/ent/workshard"
 )
 
 const (
@@ -54,6 +65,12 @@ const (
 
 	// Node types.
 	TypeAgentFeedback       = "AgentFeedback"
+	TypeAlertCheckBatch     = "AlertCheckBatch"
+	TypeAlertCursor         = "AlertCursor"
+	TypeAlertDestination    = "AlertDestination"
+	TypeAlertIncident       = "AlertIncident"
+	TypeAlertRule           = "AlertRule"
+	TypeAlertRuleState      = "AlertRuleState"
 	TypeApiKey              = "ApiKey"
 	TypeAttributeMapping    = "AttributeMapping"
 	TypeAuditLogEntry       = "AuditLogEntry"
@@ -62,9 +79,11 @@ const (
 	TypeDashboardShare      = "DashboardShare"
 	TypeDashboardVersion    = "DashboardVersion"
 	TypeDeletedOrganization = "DeletedOrganization"
+	TypeDelivery            = "Delivery"
 	TypeDeviceLogin         = "DeviceLogin"
 	TypeIdempotencyKey      = "IdempotencyKey"
 	TypeIngestKey           = "IngestKey"
+	TypeIngestMark          = "IngestMark"
 	TypeIngestOutcomes      = "IngestOutcomes"
 	TypeIngestUsage         = "IngestUsage"
 	TypeInvitation          = "Invitation"
@@ -77,9 +96,12 @@ const (
 	TypePlan                = "Plan"
 	TypeRecommendation      = "Recommendation"
 	TypeSamplingPolicy      = "SamplingPolicy"
+	TypeScrapeTarget        = "ScrapeTarget"
 	TypeSession             = "Session"
 	TypeUser                = "User"
 	TypeUserIdentity        = "UserIdentity"
+	TypeWorkNode            = "WorkNode"
+	TypeWorkShard           = "WorkShard"
 )
 
 // AgentFeedbackMutation represents an operation that mutates the AgentFeedback nodes in the graph.
@@ -1079,6 +1101,9043 @@ func (m *AgentFeedbackMutation) ResetEdge(name string) error {
 		return nil
 	}
 	return fmt.Errorf("unknown AgentFeedback edge %s", name)
+}
+
+// AlertCheckBatchMutation represents an operation that mutates the AlertCheckBatch nodes in the graph.
+type AlertCheckBatchMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *uuid.UUID
+	shard         *int
+	addshard      *int
+	evaluated_at  *time.Time
+	rows          *[]byte
+	insert_group  *uuid.UUID
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*AlertCheckBatch, error)
+	predicates    []predicate.AlertCheckBatch
+}
+
+var _ ent.Mutation = (*AlertCheckBatchMutation)(nil)
+
+// alertcheckbatchOption allows management of the mutation configuration using functional options.
+type alertcheckbatchOption func(*AlertCheckBatchMutation)
+
+// newAlertCheckBatchMutation creates new mutation for the AlertCheckBatch entity.
+func newAlertCheckBatchMutation(c config, op Op, opts ...alertcheckbatchOption) *AlertCheckBatchMutation {
+	m := &AlertCheckBatchMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeAlertCheckBatch,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withAlertCheckBatchID sets the ID field of the mutation.
+func withAlertCheckBatchID(id uuid.UUID) alertcheckbatchOption {
+	return func(m *AlertCheckBatchMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *AlertCheckBatch
+		)
+		m.oldValue = func(ctx context.Context) (*AlertCheckBatch, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().AlertCheckBatch.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withAlertCheckBatch sets the old AlertCheckBatch of the mutation.
+func withAlertCheckBatch(node *AlertCheckBatch) alertcheckbatchOption {
+	return func(m *AlertCheckBatchMutation) {
+		m.oldValue = func(context.Context) (*AlertCheckBatch, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m AlertCheckBatchMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m AlertCheckBatchMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of AlertCheckBatch entities.
+func (m *AlertCheckBatchMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *AlertCheckBatchMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *AlertCheckBatchMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().AlertCheckBatch.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetShard sets the "shard" field.
+func (m *AlertCheckBatchMutation) SetShard(i int) {
+	m.shard = &i
+	m.addshard = nil
+}
+
+// Shard returns the value of the "shard" field in the mutation.
+func (m *AlertCheckBatchMutation) Shard() (r int, exists bool) {
+	v := m.shard
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldShard returns the old "shard" field's value of the AlertCheckBatch entity.
+// If the AlertCheckBatch object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertCheckBatchMutation) OldShard(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldShard is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldShard requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldShard: %w", err)
+	}
+	return oldValue.Shard, nil
+}
+
+// AddShard adds i to the "shard" field.
+func (m *AlertCheckBatchMutation) AddShard(i int) {
+	if m.addshard != nil {
+		*m.addshard += i
+	} else {
+		m.addshard = &i
+	}
+}
+
+// AddedShard returns the value that was added to the "shard" field in this mutation.
+func (m *AlertCheckBatchMutation) AddedShard() (r int, exists bool) {
+	v := m.addshard
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetShard resets all changes to the "shard" field.
+func (m *AlertCheckBatchMutation) ResetShard() {
+	m.shard = nil
+	m.addshard = nil
+}
+
+// SetEvaluatedAt sets the "evaluated_at" field.
+func (m *AlertCheckBatchMutation) SetEvaluatedAt(t time.Time) {
+	m.evaluated_at = &t
+}
+
+// EvaluatedAt returns the value of the "evaluated_at" field in the mutation.
+func (m *AlertCheckBatchMutation) EvaluatedAt() (r time.Time, exists bool) {
+	v := m.evaluated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEvaluatedAt returns the old "evaluated_at" field's value of the AlertCheckBatch entity.
+// If the AlertCheckBatch object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertCheckBatchMutation) OldEvaluatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEvaluatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEvaluatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEvaluatedAt: %w", err)
+	}
+	return oldValue.EvaluatedAt, nil
+}
+
+// ResetEvaluatedAt resets all changes to the "evaluated_at" field.
+func (m *AlertCheckBatchMutation) ResetEvaluatedAt() {
+	m.evaluated_at = nil
+}
+
+// SetRows sets the "rows" field.
+func (m *AlertCheckBatchMutation) SetRows(b []byte) {
+	m.rows = &b
+}
+
+// Rows returns the value of the "rows" field in the mutation.
+func (m *AlertCheckBatchMutation) Rows() (r []byte, exists bool) {
+	v := m.rows
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRows returns the old "rows" field's value of the AlertCheckBatch entity.
+// If the AlertCheckBatch object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertCheckBatchMutation) OldRows(ctx context.Context) (v []byte, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRows is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRows requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRows: %w", err)
+	}
+	return oldValue.Rows, nil
+}
+
+// ResetRows resets all changes to the "rows" field.
+func (m *AlertCheckBatchMutation) ResetRows() {
+	m.rows = nil
+}
+
+// SetInsertGroup sets the "insert_group" field.
+func (m *AlertCheckBatchMutation) SetInsertGroup(u uuid.UUID) {
+	m.insert_group = &u
+}
+
+// InsertGroup returns the value of the "insert_group" field in the mutation.
+func (m *AlertCheckBatchMutation) InsertGroup() (r uuid.UUID, exists bool) {
+	v := m.insert_group
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldInsertGroup returns the old "insert_group" field's value of the AlertCheckBatch entity.
+// If the AlertCheckBatch object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertCheckBatchMutation) OldInsertGroup(ctx context.Context) (v *uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldInsertGroup is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldInsertGroup requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldInsertGroup: %w", err)
+	}
+	return oldValue.InsertGroup, nil
+}
+
+// ClearInsertGroup clears the value of the "insert_group" field.
+func (m *AlertCheckBatchMutation) ClearInsertGroup() {
+	m.insert_group = nil
+	m.clearedFields[alertcheckbatch.FieldInsertGroup] = struct{}{}
+}
+
+// InsertGroupCleared returns if the "insert_group" field was cleared in this mutation.
+func (m *AlertCheckBatchMutation) InsertGroupCleared() bool {
+	_, ok := m.clearedFields[alertcheckbatch.FieldInsertGroup]
+	return ok
+}
+
+// ResetInsertGroup resets all changes to the "insert_group" field.
+func (m *AlertCheckBatchMutation) ResetInsertGroup() {
+	m.insert_group = nil
+	delete(m.clearedFields, alertcheckbatch.FieldInsertGroup)
+}
+
+// Where appends a list predicates to the AlertCheckBatchMutation builder.
+func (m *AlertCheckBatchMutation) Where(ps ...predicate.AlertCheckBatch) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the AlertCheckBatchMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *AlertCheckBatchMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.AlertCheckBatch, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *AlertCheckBatchMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *AlertCheckBatchMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (AlertCheckBatch).
+func (m *AlertCheckBatchMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *AlertCheckBatchMutation) Fields() []string {
+	fields := make([]string, 0, 4)
+	if m.shard != nil {
+		fields = append(fields, alertcheckbatch.FieldShard)
+	}
+	if m.evaluated_at != nil {
+		fields = append(fields, alertcheckbatch.FieldEvaluatedAt)
+	}
+	if m.rows != nil {
+		fields = append(fields, alertcheckbatch.FieldRows)
+	}
+	if m.insert_group != nil {
+		fields = append(fields, alertcheckbatch.FieldInsertGroup)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *AlertCheckBatchMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case alertcheckbatch.FieldShard:
+		return m.Shard()
+	case alertcheckbatch.FieldEvaluatedAt:
+		return m.EvaluatedAt()
+	case alertcheckbatch.FieldRows:
+		return m.Rows()
+	case alertcheckbatch.FieldInsertGroup:
+		return m.InsertGroup()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *AlertCheckBatchMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case alertcheckbatch.FieldShard:
+		return m.OldShard(ctx)
+	case alertcheckbatch.FieldEvaluatedAt:
+		return m.OldEvaluatedAt(ctx)
+	case alertcheckbatch.FieldRows:
+		return m.OldRows(ctx)
+	case alertcheckbatch.FieldInsertGroup:
+		return m.OldInsertGroup(ctx)
+	}
+	return nil, fmt.Errorf("unknown AlertCheckBatch field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AlertCheckBatchMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case alertcheckbatch.FieldShard:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetShard(v)
+		return nil
+	case alertcheckbatch.FieldEvaluatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEvaluatedAt(v)
+		return nil
+	case alertcheckbatch.FieldRows:
+		v, ok := value.([]byte)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRows(v)
+		return nil
+	case alertcheckbatch.FieldInsertGroup:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetInsertGroup(v)
+		return nil
+	}
+	return fmt.Errorf("unknown AlertCheckBatch field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *AlertCheckBatchMutation) AddedFields() []string {
+	var fields []string
+	if m.addshard != nil {
+		fields = append(fields, alertcheckbatch.FieldShard)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *AlertCheckBatchMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case alertcheckbatch.FieldShard:
+		return m.AddedShard()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AlertCheckBatchMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case alertcheckbatch.FieldShard:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddShard(v)
+		return nil
+	}
+	return fmt.Errorf("unknown AlertCheckBatch numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *AlertCheckBatchMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(alertcheckbatch.FieldInsertGroup) {
+		fields = append(fields, alertcheckbatch.FieldInsertGroup)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *AlertCheckBatchMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *AlertCheckBatchMutation) ClearField(name string) error {
+	switch name {
+	case alertcheckbatch.FieldInsertGroup:
+		m.ClearInsertGroup()
+		return nil
+	}
+	return fmt.Errorf("unknown AlertCheckBatch nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *AlertCheckBatchMutation) ResetField(name string) error {
+	switch name {
+	case alertcheckbatch.FieldShard:
+		m.ResetShard()
+		return nil
+	case alertcheckbatch.FieldEvaluatedAt:
+		m.ResetEvaluatedAt()
+		return nil
+	case alertcheckbatch.FieldRows:
+		m.ResetRows()
+		return nil
+	case alertcheckbatch.FieldInsertGroup:
+		m.ResetInsertGroup()
+		return nil
+	}
+	return fmt.Errorf("unknown AlertCheckBatch field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *AlertCheckBatchMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *AlertCheckBatchMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *AlertCheckBatchMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *AlertCheckBatchMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *AlertCheckBatchMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *AlertCheckBatchMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *AlertCheckBatchMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown AlertCheckBatch unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *AlertCheckBatchMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown AlertCheckBatch edge %s", name)
+}
+
+// AlertCursorMutation represents an operation that mutates the AlertCursor nodes in the graph.
+type AlertCursorMutation struct {
+	config
+	op                  Op
+	typ                 string
+	id                  *uuid.UUID
+	shard               *int
+	addshard            *int
+	scheduled_through   *time.Time
+	evaluated_through   *time.Time
+	last_error          *string
+	clearedFields       map[string]struct{}
+	organization        *string
+	clearedorganization bool
+	done                bool
+	oldValue            func(context.Context) (*AlertCursor, error)
+	predicates          []predicate.AlertCursor
+}
+
+var _ ent.Mutation = (*AlertCursorMutation)(nil)
+
+// alertcursorOption allows management of the mutation configuration using functional options.
+type alertcursorOption func(*AlertCursorMutation)
+
+// newAlertCursorMutation creates new mutation for the AlertCursor entity.
+func newAlertCursorMutation(c config, op Op, opts ...alertcursorOption) *AlertCursorMutation {
+	m := &AlertCursorMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeAlertCursor,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withAlertCursorID sets the ID field of the mutation.
+func withAlertCursorID(id uuid.UUID) alertcursorOption {
+	return func(m *AlertCursorMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *AlertCursor
+		)
+		m.oldValue = func(ctx context.Context) (*AlertCursor, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().AlertCursor.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withAlertCursor sets the old AlertCursor of the mutation.
+func withAlertCursor(node *AlertCursor) alertcursorOption {
+	return func(m *AlertCursorMutation) {
+		m.oldValue = func(context.Context) (*AlertCursor, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m AlertCursorMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m AlertCursorMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of AlertCursor entities.
+func (m *AlertCursorMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *AlertCursorMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *AlertCursorMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().AlertCursor.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetOrgID sets the "org_id" field.
+func (m *AlertCursorMutation) SetOrgID(s string) {
+	m.organization = &s
+}
+
+// OrgID returns the value of the "org_id" field in the mutation.
+func (m *AlertCursorMutation) OrgID() (r string, exists bool) {
+	v := m.organization
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOrgID returns the old "org_id" field's value of the AlertCursor entity.
+// If the AlertCursor object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertCursorMutation) OldOrgID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOrgID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOrgID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOrgID: %w", err)
+	}
+	return oldValue.OrgID, nil
+}
+
+// ResetOrgID resets all changes to the "org_id" field.
+func (m *AlertCursorMutation) ResetOrgID() {
+	m.organization = nil
+}
+
+// SetShard sets the "shard" field.
+func (m *AlertCursorMutation) SetShard(i int) {
+	m.shard = &i
+	m.addshard = nil
+}
+
+// Shard returns the value of the "shard" field in the mutation.
+func (m *AlertCursorMutation) Shard() (r int, exists bool) {
+	v := m.shard
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldShard returns the old "shard" field's value of the AlertCursor entity.
+// If the AlertCursor object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertCursorMutation) OldShard(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldShard is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldShard requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldShard: %w", err)
+	}
+	return oldValue.Shard, nil
+}
+
+// AddShard adds i to the "shard" field.
+func (m *AlertCursorMutation) AddShard(i int) {
+	if m.addshard != nil {
+		*m.addshard += i
+	} else {
+		m.addshard = &i
+	}
+}
+
+// AddedShard returns the value that was added to the "shard" field in this mutation.
+func (m *AlertCursorMutation) AddedShard() (r int, exists bool) {
+	v := m.addshard
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetShard resets all changes to the "shard" field.
+func (m *AlertCursorMutation) ResetShard() {
+	m.shard = nil
+	m.addshard = nil
+}
+
+// SetScheduledThrough sets the "scheduled_through" field.
+func (m *AlertCursorMutation) SetScheduledThrough(t time.Time) {
+	m.scheduled_through = &t
+}
+
+// ScheduledThrough returns the value of the "scheduled_through" field in the mutation.
+func (m *AlertCursorMutation) ScheduledThrough() (r time.Time, exists bool) {
+	v := m.scheduled_through
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldScheduledThrough returns the old "scheduled_through" field's value of the AlertCursor entity.
+// If the AlertCursor object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertCursorMutation) OldScheduledThrough(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldScheduledThrough is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldScheduledThrough requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldScheduledThrough: %w", err)
+	}
+	return oldValue.ScheduledThrough, nil
+}
+
+// ClearScheduledThrough clears the value of the "scheduled_through" field.
+func (m *AlertCursorMutation) ClearScheduledThrough() {
+	m.scheduled_through = nil
+	m.clearedFields[alertcursor.FieldScheduledThrough] = struct{}{}
+}
+
+// ScheduledThroughCleared returns if the "scheduled_through" field was cleared in this mutation.
+func (m *AlertCursorMutation) ScheduledThroughCleared() bool {
+	_, ok := m.clearedFields[alertcursor.FieldScheduledThrough]
+	return ok
+}
+
+// ResetScheduledThrough resets all changes to the "scheduled_through" field.
+func (m *AlertCursorMutation) ResetScheduledThrough() {
+	m.scheduled_through = nil
+	delete(m.clearedFields, alertcursor.FieldScheduledThrough)
+}
+
+// SetEvaluatedThrough sets the "evaluated_through" field.
+func (m *AlertCursorMutation) SetEvaluatedThrough(t time.Time) {
+	m.evaluated_through = &t
+}
+
+// EvaluatedThrough returns the value of the "evaluated_through" field in the mutation.
+func (m *AlertCursorMutation) EvaluatedThrough() (r time.Time, exists bool) {
+	v := m.evaluated_through
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEvaluatedThrough returns the old "evaluated_through" field's value of the AlertCursor entity.
+// If the AlertCursor object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertCursorMutation) OldEvaluatedThrough(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEvaluatedThrough is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEvaluatedThrough requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEvaluatedThrough: %w", err)
+	}
+	return oldValue.EvaluatedThrough, nil
+}
+
+// ClearEvaluatedThrough clears the value of the "evaluated_through" field.
+func (m *AlertCursorMutation) ClearEvaluatedThrough() {
+	m.evaluated_through = nil
+	m.clearedFields[alertcursor.FieldEvaluatedThrough] = struct{}{}
+}
+
+// EvaluatedThroughCleared returns if the "evaluated_through" field was cleared in this mutation.
+func (m *AlertCursorMutation) EvaluatedThroughCleared() bool {
+	_, ok := m.clearedFields[alertcursor.FieldEvaluatedThrough]
+	return ok
+}
+
+// ResetEvaluatedThrough resets all changes to the "evaluated_through" field.
+func (m *AlertCursorMutation) ResetEvaluatedThrough() {
+	m.evaluated_through = nil
+	delete(m.clearedFields, alertcursor.FieldEvaluatedThrough)
+}
+
+// SetLastError sets the "last_error" field.
+func (m *AlertCursorMutation) SetLastError(s string) {
+	m.last_error = &s
+}
+
+// LastError returns the value of the "last_error" field in the mutation.
+func (m *AlertCursorMutation) LastError() (r string, exists bool) {
+	v := m.last_error
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLastError returns the old "last_error" field's value of the AlertCursor entity.
+// If the AlertCursor object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertCursorMutation) OldLastError(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLastError is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLastError requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLastError: %w", err)
+	}
+	return oldValue.LastError, nil
+}
+
+// ClearLastError clears the value of the "last_error" field.
+func (m *AlertCursorMutation) ClearLastError() {
+	m.last_error = nil
+	m.clearedFields[alertcursor.FieldLastError] = struct{}{}
+}
+
+// LastErrorCleared returns if the "last_error" field was cleared in this mutation.
+func (m *AlertCursorMutation) LastErrorCleared() bool {
+	_, ok := m.clearedFields[alertcursor.FieldLastError]
+	return ok
+}
+
+// ResetLastError resets all changes to the "last_error" field.
+func (m *AlertCursorMutation) ResetLastError() {
+	m.last_error = nil
+	delete(m.clearedFields, alertcursor.FieldLastError)
+}
+
+// SetOrganizationID sets the "organization" edge to the Organization entity by id.
+func (m *AlertCursorMutation) SetOrganizationID(id string) {
+	m.organization = &id
+}
+
+// ClearOrganization clears the "organization" edge to the Organization entity.
+func (m *AlertCursorMutation) ClearOrganization() {
+	m.clearedorganization = true
+	m.clearedFields[alertcursor.FieldOrgID] = struct{}{}
+}
+
+// OrganizationCleared reports if the "organization" edge to the Organization entity was cleared.
+func (m *AlertCursorMutation) OrganizationCleared() bool {
+	return m.clearedorganization
+}
+
+// OrganizationID returns the "organization" edge ID in the mutation.
+func (m *AlertCursorMutation) OrganizationID() (id string, exists bool) {
+	if m.organization != nil {
+		return *m.organization, true
+	}
+	return
+}
+
+// OrganizationIDs returns the "organization" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// OrganizationID instead. It exists only for internal usage by the builders.
+func (m *AlertCursorMutation) OrganizationIDs() (ids []string) {
+	if id := m.organization; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetOrganization resets all changes to the "organization" edge.
+func (m *AlertCursorMutation) ResetOrganization() {
+	m.organization = nil
+	m.clearedorganization = false
+}
+
+// Where appends a list predicates to the AlertCursorMutation builder.
+func (m *AlertCursorMutation) Where(ps ...predicate.AlertCursor) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the AlertCursorMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *AlertCursorMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.AlertCursor, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *AlertCursorMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *AlertCursorMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (AlertCursor).
+func (m *AlertCursorMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *AlertCursorMutation) Fields() []string {
+	fields := make([]string, 0, 5)
+	if m.organization != nil {
+		fields = append(fields, alertcursor.FieldOrgID)
+	}
+	if m.shard != nil {
+		fields = append(fields, alertcursor.FieldShard)
+	}
+	if m.scheduled_through != nil {
+		fields = append(fields, alertcursor.FieldScheduledThrough)
+	}
+	if m.evaluated_through != nil {
+		fields = append(fields, alertcursor.FieldEvaluatedThrough)
+	}
+	if m.last_error != nil {
+		fields = append(fields, alertcursor.FieldLastError)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *AlertCursorMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case alertcursor.FieldOrgID:
+		return m.OrgID()
+	case alertcursor.FieldShard:
+		return m.Shard()
+	case alertcursor.FieldScheduledThrough:
+		return m.ScheduledThrough()
+	case alertcursor.FieldEvaluatedThrough:
+		return m.EvaluatedThrough()
+	case alertcursor.FieldLastError:
+		return m.LastError()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *AlertCursorMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case alertcursor.FieldOrgID:
+		return m.OldOrgID(ctx)
+	case alertcursor.FieldShard:
+		return m.OldShard(ctx)
+	case alertcursor.FieldScheduledThrough:
+		return m.OldScheduledThrough(ctx)
+	case alertcursor.FieldEvaluatedThrough:
+		return m.OldEvaluatedThrough(ctx)
+	case alertcursor.FieldLastError:
+		return m.OldLastError(ctx)
+	}
+	return nil, fmt.Errorf("unknown AlertCursor field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AlertCursorMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case alertcursor.FieldOrgID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOrgID(v)
+		return nil
+	case alertcursor.FieldShard:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetShard(v)
+		return nil
+	case alertcursor.FieldScheduledThrough:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetScheduledThrough(v)
+		return nil
+	case alertcursor.FieldEvaluatedThrough:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEvaluatedThrough(v)
+		return nil
+	case alertcursor.FieldLastError:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLastError(v)
+		return nil
+	}
+	return fmt.Errorf("unknown AlertCursor field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *AlertCursorMutation) AddedFields() []string {
+	var fields []string
+	if m.addshard != nil {
+		fields = append(fields, alertcursor.FieldShard)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *AlertCursorMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case alertcursor.FieldShard:
+		return m.AddedShard()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AlertCursorMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case alertcursor.FieldShard:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddShard(v)
+		return nil
+	}
+	return fmt.Errorf("unknown AlertCursor numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *AlertCursorMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(alertcursor.FieldScheduledThrough) {
+		fields = append(fields, alertcursor.FieldScheduledThrough)
+	}
+	if m.FieldCleared(alertcursor.FieldEvaluatedThrough) {
+		fields = append(fields, alertcursor.FieldEvaluatedThrough)
+	}
+	if m.FieldCleared(alertcursor.FieldLastError) {
+		fields = append(fields, alertcursor.FieldLastError)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *AlertCursorMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *AlertCursorMutation) ClearField(name string) error {
+	switch name {
+	case alertcursor.FieldScheduledThrough:
+		m.ClearScheduledThrough()
+		return nil
+	case alertcursor.FieldEvaluatedThrough:
+		m.ClearEvaluatedThrough()
+		return nil
+	case alertcursor.FieldLastError:
+		m.ClearLastError()
+		return nil
+	}
+	return fmt.Errorf("unknown AlertCursor nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *AlertCursorMutation) ResetField(name string) error {
+	switch name {
+	case alertcursor.FieldOrgID:
+		m.ResetOrgID()
+		return nil
+	case alertcursor.FieldShard:
+		m.ResetShard()
+		return nil
+	case alertcursor.FieldScheduledThrough:
+		m.ResetScheduledThrough()
+		return nil
+	case alertcursor.FieldEvaluatedThrough:
+		m.ResetEvaluatedThrough()
+		return nil
+	case alertcursor.FieldLastError:
+		m.ResetLastError()
+		return nil
+	}
+	return fmt.Errorf("unknown AlertCursor field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *AlertCursorMutation) AddedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.organization != nil {
+		edges = append(edges, alertcursor.EdgeOrganization)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *AlertCursorMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case alertcursor.EdgeOrganization:
+		if id := m.organization; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *AlertCursorMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 1)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *AlertCursorMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *AlertCursorMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.clearedorganization {
+		edges = append(edges, alertcursor.EdgeOrganization)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *AlertCursorMutation) EdgeCleared(name string) bool {
+	switch name {
+	case alertcursor.EdgeOrganization:
+		return m.clearedorganization
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *AlertCursorMutation) ClearEdge(name string) error {
+	switch name {
+	case alertcursor.EdgeOrganization:
+		m.ClearOrganization()
+		return nil
+	}
+	return fmt.Errorf("unknown AlertCursor unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *AlertCursorMutation) ResetEdge(name string) error {
+	switch name {
+	case alertcursor.EdgeOrganization:
+		m.ResetOrganization()
+		return nil
+	}
+	return fmt.Errorf("unknown AlertCursor edge %s", name)
+}
+
+// AlertDestinationMutation represents an operation that mutates the AlertDestination nodes in the graph.
+type AlertDestinationMutation struct {
+	config
+	op                  Op
+	typ                 string
+	id                  *uuid.UUID
+	name                *string
+	_type               *string
+	enabled             *bool
+	_config             *json.RawMessage
+	append_config       json.RawMessage
+	secret              *[]byte
+	last_tested_at      *time.Time
+	last_test_error     *string
+	failure_streak      *int
+	addfailure_streak   *int
+	disabled_reason     *string
+	breaker_failures    *int
+	addbreaker_failures *int
+	breaker_step        *int
+	addbreaker_step     *int
+	breaker_until       *time.Time
+	created_at          *time.Time
+	created_by          *string
+	updated_at          *time.Time
+	updated_by          *string
+	clearedFields       map[string]struct{}
+	organization        *string
+	clearedorganization bool
+	done                bool
+	oldValue            func(context.Context) (*AlertDestination, error)
+	predicates          []predicate.AlertDestination
+}
+
+var _ ent.Mutation = (*AlertDestinationMutation)(nil)
+
+// alertdestinationOption allows management of the mutation configuration using functional options.
+type alertdestinationOption func(*AlertDestinationMutation)
+
+// newAlertDestinationMutation creates new mutation for the AlertDestination entity.
+func newAlertDestinationMutation(c config, op Op, opts ...alertdestinationOption) *AlertDestinationMutation {
+	m := &AlertDestinationMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeAlertDestination,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withAlertDestinationID sets the ID field of the mutation.
+func withAlertDestinationID(id uuid.UUID) alertdestinationOption {
+	return func(m *AlertDestinationMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *AlertDestination
+		)
+		m.oldValue = func(ctx context.Context) (*AlertDestination, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().AlertDestination.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withAlertDestination sets the old AlertDestination of the mutation.
+func withAlertDestination(node *AlertDestination) alertdestinationOption {
+	return func(m *AlertDestinationMutation) {
+		m.oldValue = func(context.Context) (*AlertDestination, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m AlertDestinationMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m AlertDestinationMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of AlertDestination entities.
+func (m *AlertDestinationMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *AlertDestinationMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *AlertDestinationMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().AlertDestination.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetOrgID sets the "org_id" field.
+func (m *AlertDestinationMutation) SetOrgID(s string) {
+	m.organization = &s
+}
+
+// OrgID returns the value of the "org_id" field in the mutation.
+func (m *AlertDestinationMutation) OrgID() (r string, exists bool) {
+	v := m.organization
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOrgID returns the old "org_id" field's value of the AlertDestination entity.
+// If the AlertDestination object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertDestinationMutation) OldOrgID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOrgID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOrgID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOrgID: %w", err)
+	}
+	return oldValue.OrgID, nil
+}
+
+// ResetOrgID resets all changes to the "org_id" field.
+func (m *AlertDestinationMutation) ResetOrgID() {
+	m.organization = nil
+}
+
+// SetName sets the "name" field.
+func (m *AlertDestinationMutation) SetName(s string) {
+	m.name = &s
+}
+
+// Name returns the value of the "name" field in the mutation.
+func (m *AlertDestinationMutation) Name() (r string, exists bool) {
+	v := m.name
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldName returns the old "name" field's value of the AlertDestination entity.
+// If the AlertDestination object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertDestinationMutation) OldName(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldName is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldName requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldName: %w", err)
+	}
+	return oldValue.Name, nil
+}
+
+// ResetName resets all changes to the "name" field.
+func (m *AlertDestinationMutation) ResetName() {
+	m.name = nil
+}
+
+// SetType sets the "type" field.
+func (m *AlertDestinationMutation) SetType(s string) {
+	m._type = &s
+}
+
+// GetType returns the value of the "type" field in the mutation.
+func (m *AlertDestinationMutation) GetType() (r string, exists bool) {
+	v := m._type
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldType returns the old "type" field's value of the AlertDestination entity.
+// If the AlertDestination object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertDestinationMutation) OldType(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldType is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldType requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldType: %w", err)
+	}
+	return oldValue.Type, nil
+}
+
+// ResetType resets all changes to the "type" field.
+func (m *AlertDestinationMutation) ResetType() {
+	m._type = nil
+}
+
+// SetEnabled sets the "enabled" field.
+func (m *AlertDestinationMutation) SetEnabled(b bool) {
+	m.enabled = &b
+}
+
+// Enabled returns the value of the "enabled" field in the mutation.
+func (m *AlertDestinationMutation) Enabled() (r bool, exists bool) {
+	v := m.enabled
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEnabled returns the old "enabled" field's value of the AlertDestination entity.
+// If the AlertDestination object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertDestinationMutation) OldEnabled(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEnabled is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEnabled requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEnabled: %w", err)
+	}
+	return oldValue.Enabled, nil
+}
+
+// ResetEnabled resets all changes to the "enabled" field.
+func (m *AlertDestinationMutation) ResetEnabled() {
+	m.enabled = nil
+}
+
+// SetConfig sets the "config" field.
+func (m *AlertDestinationMutation) SetConfig(jm json.RawMessage) {
+	m._config = &jm
+	m.append_config = nil
+}
+
+// Config returns the value of the "config" field in the mutation.
+func (m *AlertDestinationMutation) Config() (r json.RawMessage, exists bool) {
+	v := m._config
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldConfig returns the old "config" field's value of the AlertDestination entity.
+// If the AlertDestination object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertDestinationMutation) OldConfig(ctx context.Context) (v json.RawMessage, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldConfig is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldConfig requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldConfig: %w", err)
+	}
+	return oldValue.Config, nil
+}
+
+// AppendConfig adds jm to the "config" field.
+func (m *AlertDestinationMutation) AppendConfig(jm json.RawMessage) {
+	m.append_config = append(m.append_config, jm...)
+}
+
+// AppendedConfig returns the list of values that were appended to the "config" field in this mutation.
+func (m *AlertDestinationMutation) AppendedConfig() (json.RawMessage, bool) {
+	if len(m.append_config) == 0 {
+		return nil, false
+	}
+	return m.append_config, true
+}
+
+// ResetConfig resets all changes to the "config" field.
+func (m *AlertDestinationMutation) ResetConfig() {
+	m._config = nil
+	m.append_config = nil
+}
+
+// SetSecret sets the "secret" field.
+func (m *AlertDestinationMutation) SetSecret(b []byte) {
+	m.secret = &b
+}
+
+// Secret returns the value of the "secret" field in the mutation.
+func (m *AlertDestinationMutation) Secret() (r []byte, exists bool) {
+	v := m.secret
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSecret returns the old "secret" field's value of the AlertDestination entity.
+// If the AlertDestination object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertDestinationMutation) OldSecret(ctx context.Context) (v []byte, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSecret is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSecret requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSecret: %w", err)
+	}
+	return oldValue.Secret, nil
+}
+
+// ClearSecret clears the value of the "secret" field.
+func (m *AlertDestinationMutation) ClearSecret() {
+	m.secret = nil
+	m.clearedFields[alertdestination.FieldSecret] = struct{}{}
+}
+
+// SecretCleared returns if the "secret" field was cleared in this mutation.
+func (m *AlertDestinationMutation) SecretCleared() bool {
+	_, ok := m.clearedFields[alertdestination.FieldSecret]
+	return ok
+}
+
+// ResetSecret resets all changes to the "secret" field.
+func (m *AlertDestinationMutation) ResetSecret() {
+	m.secret = nil
+	delete(m.clearedFields, alertdestination.FieldSecret)
+}
+
+// SetLastTestedAt sets the "last_tested_at" field.
+func (m *AlertDestinationMutation) SetLastTestedAt(t time.Time) {
+	m.last_tested_at = &t
+}
+
+// LastTestedAt returns the value of the "last_tested_at" field in the mutation.
+func (m *AlertDestinationMutation) LastTestedAt() (r time.Time, exists bool) {
+	v := m.last_tested_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLastTestedAt returns the old "last_tested_at" field's value of the AlertDestination entity.
+// If the AlertDestination object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertDestinationMutation) OldLastTestedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLastTestedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLastTestedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLastTestedAt: %w", err)
+	}
+	return oldValue.LastTestedAt, nil
+}
+
+// ClearLastTestedAt clears the value of the "last_tested_at" field.
+func (m *AlertDestinationMutation) ClearLastTestedAt() {
+	m.last_tested_at = nil
+	m.clearedFields[alertdestination.FieldLastTestedAt] = struct{}{}
+}
+
+// LastTestedAtCleared returns if the "last_tested_at" field was cleared in this mutation.
+func (m *AlertDestinationMutation) LastTestedAtCleared() bool {
+	_, ok := m.clearedFields[alertdestination.FieldLastTestedAt]
+	return ok
+}
+
+// ResetLastTestedAt resets all changes to the "last_tested_at" field.
+func (m *AlertDestinationMutation) ResetLastTestedAt() {
+	m.last_tested_at = nil
+	delete(m.clearedFields, alertdestination.FieldLastTestedAt)
+}
+
+// SetLastTestError sets the "last_test_error" field.
+func (m *AlertDestinationMutation) SetLastTestError(s string) {
+	m.last_test_error = &s
+}
+
+// LastTestError returns the value of the "last_test_error" field in the mutation.
+func (m *AlertDestinationMutation) LastTestError() (r string, exists bool) {
+	v := m.last_test_error
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLastTestError returns the old "last_test_error" field's value of the AlertDestination entity.
+// If the AlertDestination object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertDestinationMutation) OldLastTestError(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLastTestError is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLastTestError requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLastTestError: %w", err)
+	}
+	return oldValue.LastTestError, nil
+}
+
+// ClearLastTestError clears the value of the "last_test_error" field.
+func (m *AlertDestinationMutation) ClearLastTestError() {
+	m.last_test_error = nil
+	m.clearedFields[alertdestination.FieldLastTestError] = struct{}{}
+}
+
+// LastTestErrorCleared returns if the "last_test_error" field was cleared in this mutation.
+func (m *AlertDestinationMutation) LastTestErrorCleared() bool {
+	_, ok := m.clearedFields[alertdestination.FieldLastTestError]
+	return ok
+}
+
+// ResetLastTestError resets all changes to the "last_test_error" field.
+func (m *AlertDestinationMutation) ResetLastTestError() {
+	m.last_test_error = nil
+	delete(m.clearedFields, alertdestination.FieldLastTestError)
+}
+
+// SetFailureStreak sets the "failure_streak" field.
+func (m *AlertDestinationMutation) SetFailureStreak(i int) {
+	m.failure_streak = &i
+	m.addfailure_streak = nil
+}
+
+// FailureStreak returns the value of the "failure_streak" field in the mutation.
+func (m *AlertDestinationMutation) FailureStreak() (r int, exists bool) {
+	v := m.failure_streak
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFailureStreak returns the old "failure_streak" field's value of the AlertDestination entity.
+// If the AlertDestination object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertDestinationMutation) OldFailureStreak(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFailureStreak is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFailureStreak requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFailureStreak: %w", err)
+	}
+	return oldValue.FailureStreak, nil
+}
+
+// AddFailureStreak adds i to the "failure_streak" field.
+func (m *AlertDestinationMutation) AddFailureStreak(i int) {
+	if m.addfailure_streak != nil {
+		*m.addfailure_streak += i
+	} else {
+		m.addfailure_streak = &i
+	}
+}
+
+// AddedFailureStreak returns the value that was added to the "failure_streak" field in this mutation.
+func (m *AlertDestinationMutation) AddedFailureStreak() (r int, exists bool) {
+	v := m.addfailure_streak
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetFailureStreak resets all changes to the "failure_streak" field.
+func (m *AlertDestinationMutation) ResetFailureStreak() {
+	m.failure_streak = nil
+	m.addfailure_streak = nil
+}
+
+// SetDisabledReason sets the "disabled_reason" field.
+func (m *AlertDestinationMutation) SetDisabledReason(s string) {
+	m.disabled_reason = &s
+}
+
+// DisabledReason returns the value of the "disabled_reason" field in the mutation.
+func (m *AlertDestinationMutation) DisabledReason() (r string, exists bool) {
+	v := m.disabled_reason
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDisabledReason returns the old "disabled_reason" field's value of the AlertDestination entity.
+// If the AlertDestination object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertDestinationMutation) OldDisabledReason(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDisabledReason is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDisabledReason requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDisabledReason: %w", err)
+	}
+	return oldValue.DisabledReason, nil
+}
+
+// ClearDisabledReason clears the value of the "disabled_reason" field.
+func (m *AlertDestinationMutation) ClearDisabledReason() {
+	m.disabled_reason = nil
+	m.clearedFields[alertdestination.FieldDisabledReason] = struct{}{}
+}
+
+// DisabledReasonCleared returns if the "disabled_reason" field was cleared in this mutation.
+func (m *AlertDestinationMutation) DisabledReasonCleared() bool {
+	_, ok := m.clearedFields[alertdestination.FieldDisabledReason]
+	return ok
+}
+
+// ResetDisabledReason resets all changes to the "disabled_reason" field.
+func (m *AlertDestinationMutation) ResetDisabledReason() {
+	m.disabled_reason = nil
+	delete(m.clearedFields, alertdestination.FieldDisabledReason)
+}
+
+// SetBreakerFailures sets the "breaker_failures" field.
+func (m *AlertDestinationMutation) SetBreakerFailures(i int) {
+	m.breaker_failures = &i
+	m.addbreaker_failures = nil
+}
+
+// BreakerFailures returns the value of the "breaker_failures" field in the mutation.
+func (m *AlertDestinationMutation) BreakerFailures() (r int, exists bool) {
+	v := m.breaker_failures
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldBreakerFailures returns the old "breaker_failures" field's value of the AlertDestination entity.
+// If the AlertDestination object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertDestinationMutation) OldBreakerFailures(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldBreakerFailures is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldBreakerFailures requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldBreakerFailures: %w", err)
+	}
+	return oldValue.BreakerFailures, nil
+}
+
+// AddBreakerFailures adds i to the "breaker_failures" field.
+func (m *AlertDestinationMutation) AddBreakerFailures(i int) {
+	if m.addbreaker_failures != nil {
+		*m.addbreaker_failures += i
+	} else {
+		m.addbreaker_failures = &i
+	}
+}
+
+// AddedBreakerFailures returns the value that was added to the "breaker_failures" field in this mutation.
+func (m *AlertDestinationMutation) AddedBreakerFailures() (r int, exists bool) {
+	v := m.addbreaker_failures
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetBreakerFailures resets all changes to the "breaker_failures" field.
+func (m *AlertDestinationMutation) ResetBreakerFailures() {
+	m.breaker_failures = nil
+	m.addbreaker_failures = nil
+}
+
+// SetBreakerStep sets the "breaker_step" field.
+func (m *AlertDestinationMutation) SetBreakerStep(i int) {
+	m.breaker_step = &i
+	m.addbreaker_step = nil
+}
+
+// BreakerStep returns the value of the "breaker_step" field in the mutation.
+func (m *AlertDestinationMutation) BreakerStep() (r int, exists bool) {
+	v := m.breaker_step
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldBreakerStep returns the old "breaker_step" field's value of the AlertDestination entity.
+// If the AlertDestination object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertDestinationMutation) OldBreakerStep(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldBreakerStep is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldBreakerStep requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldBreakerStep: %w", err)
+	}
+	return oldValue.BreakerStep, nil
+}
+
+// AddBreakerStep adds i to the "breaker_step" field.
+func (m *AlertDestinationMutation) AddBreakerStep(i int) {
+	if m.addbreaker_step != nil {
+		*m.addbreaker_step += i
+	} else {
+		m.addbreaker_step = &i
+	}
+}
+
+// AddedBreakerStep returns the value that was added to the "breaker_step" field in this mutation.
+func (m *AlertDestinationMutation) AddedBreakerStep() (r int, exists bool) {
+	v := m.addbreaker_step
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetBreakerStep resets all changes to the "breaker_step" field.
+func (m *AlertDestinationMutation) ResetBreakerStep() {
+	m.breaker_step = nil
+	m.addbreaker_step = nil
+}
+
+// SetBreakerUntil sets the "breaker_until" field.
+func (m *AlertDestinationMutation) SetBreakerUntil(t time.Time) {
+	m.breaker_until = &t
+}
+
+// BreakerUntil returns the value of the "breaker_until" field in the mutation.
+func (m *AlertDestinationMutation) BreakerUntil() (r time.Time, exists bool) {
+	v := m.breaker_until
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldBreakerUntil returns the old "breaker_until" field's value of the AlertDestination entity.
+// If the AlertDestination object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertDestinationMutation) OldBreakerUntil(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldBreakerUntil is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldBreakerUntil requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldBreakerUntil: %w", err)
+	}
+	return oldValue.BreakerUntil, nil
+}
+
+// ClearBreakerUntil clears the value of the "breaker_until" field.
+func (m *AlertDestinationMutation) ClearBreakerUntil() {
+	m.breaker_until = nil
+	m.clearedFields[alertdestination.FieldBreakerUntil] = struct{}{}
+}
+
+// BreakerUntilCleared returns if the "breaker_until" field was cleared in this mutation.
+func (m *AlertDestinationMutation) BreakerUntilCleared() bool {
+	_, ok := m.clearedFields[alertdestination.FieldBreakerUntil]
+	return ok
+}
+
+// ResetBreakerUntil resets all changes to the "breaker_until" field.
+func (m *AlertDestinationMutation) ResetBreakerUntil() {
+	m.breaker_until = nil
+	delete(m.clearedFields, alertdestination.FieldBreakerUntil)
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *AlertDestinationMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *AlertDestinationMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the AlertDestination entity.
+// If the AlertDestination object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertDestinationMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *AlertDestinationMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetCreatedBy sets the "created_by" field.
+func (m *AlertDestinationMutation) SetCreatedBy(s string) {
+	m.created_by = &s
+}
+
+// CreatedBy returns the value of the "created_by" field in the mutation.
+func (m *AlertDestinationMutation) CreatedBy() (r string, exists bool) {
+	v := m.created_by
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedBy returns the old "created_by" field's value of the AlertDestination entity.
+// If the AlertDestination object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertDestinationMutation) OldCreatedBy(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedBy is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedBy requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedBy: %w", err)
+	}
+	return oldValue.CreatedBy, nil
+}
+
+// ResetCreatedBy resets all changes to the "created_by" field.
+func (m *AlertDestinationMutation) ResetCreatedBy() {
+	m.created_by = nil
+}
+
+// SetUpdatedAt sets the "updated_at" field.
+func (m *AlertDestinationMutation) SetUpdatedAt(t time.Time) {
+	m.updated_at = &t
+}
+
+// UpdatedAt returns the value of the "updated_at" field in the mutation.
+func (m *AlertDestinationMutation) UpdatedAt() (r time.Time, exists bool) {
+	v := m.updated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUpdatedAt returns the old "updated_at" field's value of the AlertDestination entity.
+// If the AlertDestination object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertDestinationMutation) OldUpdatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUpdatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUpdatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUpdatedAt: %w", err)
+	}
+	return oldValue.UpdatedAt, nil
+}
+
+// ResetUpdatedAt resets all changes to the "updated_at" field.
+func (m *AlertDestinationMutation) ResetUpdatedAt() {
+	m.updated_at = nil
+}
+
+// SetUpdatedBy sets the "updated_by" field.
+func (m *AlertDestinationMutation) SetUpdatedBy(s string) {
+	m.updated_by = &s
+}
+
+// UpdatedBy returns the value of the "updated_by" field in the mutation.
+func (m *AlertDestinationMutation) UpdatedBy() (r string, exists bool) {
+	v := m.updated_by
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUpdatedBy returns the old "updated_by" field's value of the AlertDestination entity.
+// If the AlertDestination object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertDestinationMutation) OldUpdatedBy(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUpdatedBy is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUpdatedBy requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUpdatedBy: %w", err)
+	}
+	return oldValue.UpdatedBy, nil
+}
+
+// ResetUpdatedBy resets all changes to the "updated_by" field.
+func (m *AlertDestinationMutation) ResetUpdatedBy() {
+	m.updated_by = nil
+}
+
+// SetOrganizationID sets the "organization" edge to the Organization entity by id.
+func (m *AlertDestinationMutation) SetOrganizationID(id string) {
+	m.organization = &id
+}
+
+// ClearOrganization clears the "organization" edge to the Organization entity.
+func (m *AlertDestinationMutation) ClearOrganization() {
+	m.clearedorganization = true
+	m.clearedFields[alertdestination.FieldOrgID] = struct{}{}
+}
+
+// OrganizationCleared reports if the "organization" edge to the Organization entity was cleared.
+func (m *AlertDestinationMutation) OrganizationCleared() bool {
+	return m.clearedorganization
+}
+
+// OrganizationID returns the "organization" edge ID in the mutation.
+func (m *AlertDestinationMutation) OrganizationID() (id string, exists bool) {
+	if m.organization != nil {
+		return *m.organization, true
+	}
+	return
+}
+
+// OrganizationIDs returns the "organization" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// OrganizationID instead. It exists only for internal usage by the builders.
+func (m *AlertDestinationMutation) OrganizationIDs() (ids []string) {
+	if id := m.organization; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetOrganization resets all changes to the "organization" edge.
+func (m *AlertDestinationMutation) ResetOrganization() {
+	m.organization = nil
+	m.clearedorganization = false
+}
+
+// Where appends a list predicates to the AlertDestinationMutation builder.
+func (m *AlertDestinationMutation) Where(ps ...predicate.AlertDestination) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the AlertDestinationMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *AlertDestinationMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.AlertDestination, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *AlertDestinationMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *AlertDestinationMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (AlertDestination).
+func (m *AlertDestinationMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *AlertDestinationMutation) Fields() []string {
+	fields := make([]string, 0, 17)
+	if m.organization != nil {
+		fields = append(fields, alertdestination.FieldOrgID)
+	}
+	if m.name != nil {
+		fields = append(fields, alertdestination.FieldName)
+	}
+	if m._type != nil {
+		fields = append(fields, alertdestination.FieldType)
+	}
+	if m.enabled != nil {
+		fields = append(fields, alertdestination.FieldEnabled)
+	}
+	if m._config != nil {
+		fields = append(fields, alertdestination.FieldConfig)
+	}
+	if m.secret != nil {
+		fields = append(fields, alertdestination.FieldSecret)
+	}
+	if m.last_tested_at != nil {
+		fields = append(fields, alertdestination.FieldLastTestedAt)
+	}
+	if m.last_test_error != nil {
+		fields = append(fields, alertdestination.FieldLastTestError)
+	}
+	if m.failure_streak != nil {
+		fields = append(fields, alertdestination.FieldFailureStreak)
+	}
+	if m.disabled_reason != nil {
+		fields = append(fields, alertdestination.FieldDisabledReason)
+	}
+	if m.breaker_failures != nil {
+		fields = append(fields, alertdestination.FieldBreakerFailures)
+	}
+	if m.breaker_step != nil {
+		fields = append(fields, alertdestination.FieldBreakerStep)
+	}
+	if m.breaker_until != nil {
+		fields = append(fields, alertdestination.FieldBreakerUntil)
+	}
+	if m.created_at != nil {
+		fields = append(fields, alertdestination.FieldCreatedAt)
+	}
+	if m.created_by != nil {
+		fields = append(fields, alertdestination.FieldCreatedBy)
+	}
+	if m.updated_at != nil {
+		fields = append(fields, alertdestination.FieldUpdatedAt)
+	}
+	if m.updated_by != nil {
+		fields = append(fields, alertdestination.FieldUpdatedBy)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *AlertDestinationMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case alertdestination.FieldOrgID:
+		return m.OrgID()
+	case alertdestination.FieldName:
+		return m.Name()
+	case alertdestination.FieldType:
+		return m.GetType()
+	case alertdestination.FieldEnabled:
+		return m.Enabled()
+	case alertdestination.FieldConfig:
+		return m.Config()
+	case alertdestination.FieldSecret:
+		return m.Secret()
+	case alertdestination.FieldLastTestedAt:
+		return m.LastTestedAt()
+	case alertdestination.FieldLastTestError:
+		return m.LastTestError()
+	case alertdestination.FieldFailureStreak:
+		return m.FailureStreak()
+	case alertdestination.FieldDisabledReason:
+		return m.DisabledReason()
+	case alertdestination.FieldBreakerFailures:
+		return m.BreakerFailures()
+	case alertdestination.FieldBreakerStep:
+		return m.BreakerStep()
+	case alertdestination.FieldBreakerUntil:
+		return m.BreakerUntil()
+	case alertdestination.FieldCreatedAt:
+		return m.CreatedAt()
+	case alertdestination.FieldCreatedBy:
+		return m.CreatedBy()
+	case alertdestination.FieldUpdatedAt:
+		return m.UpdatedAt()
+	case alertdestination.FieldUpdatedBy:
+		return m.UpdatedBy()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *AlertDestinationMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case alertdestination.FieldOrgID:
+		return m.OldOrgID(ctx)
+	case alertdestination.FieldName:
+		return m.OldName(ctx)
+	case alertdestination.FieldType:
+		return m.OldType(ctx)
+	case alertdestination.FieldEnabled:
+		return m.OldEnabled(ctx)
+	case alertdestination.FieldConfig:
+		return m.OldConfig(ctx)
+	case alertdestination.FieldSecret:
+		return m.OldSecret(ctx)
+	case alertdestination.FieldLastTestedAt:
+		return m.OldLastTestedAt(ctx)
+	case alertdestination.FieldLastTestError:
+		return m.OldLastTestError(ctx)
+	case alertdestination.FieldFailureStreak:
+		return m.OldFailureStreak(ctx)
+	case alertdestination.FieldDisabledReason:
+		return m.OldDisabledReason(ctx)
+	case alertdestination.FieldBreakerFailures:
+		return m.OldBreakerFailures(ctx)
+	case alertdestination.FieldBreakerStep:
+		return m.OldBreakerStep(ctx)
+	case alertdestination.FieldBreakerUntil:
+		return m.OldBreakerUntil(ctx)
+	case alertdestination.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case alertdestination.FieldCreatedBy:
+		return m.OldCreatedBy(ctx)
+	case alertdestination.FieldUpdatedAt:
+		return m.OldUpdatedAt(ctx)
+	case alertdestination.FieldUpdatedBy:
+		return m.OldUpdatedBy(ctx)
+	}
+	return nil, fmt.Errorf("unknown AlertDestination field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AlertDestinationMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case alertdestination.FieldOrgID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOrgID(v)
+		return nil
+	case alertdestination.FieldName:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetName(v)
+		return nil
+	case alertdestination.FieldType:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetType(v)
+		return nil
+	case alertdestination.FieldEnabled:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEnabled(v)
+		return nil
+	case alertdestination.FieldConfig:
+		v, ok := value.(json.RawMessage)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetConfig(v)
+		return nil
+	case alertdestination.FieldSecret:
+		v, ok := value.([]byte)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSecret(v)
+		return nil
+	case alertdestination.FieldLastTestedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLastTestedAt(v)
+		return nil
+	case alertdestination.FieldLastTestError:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLastTestError(v)
+		return nil
+	case alertdestination.FieldFailureStreak:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFailureStreak(v)
+		return nil
+	case alertdestination.FieldDisabledReason:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDisabledReason(v)
+		return nil
+	case alertdestination.FieldBreakerFailures:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetBreakerFailures(v)
+		return nil
+	case alertdestination.FieldBreakerStep:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetBreakerStep(v)
+		return nil
+	case alertdestination.FieldBreakerUntil:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetBreakerUntil(v)
+		return nil
+	case alertdestination.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case alertdestination.FieldCreatedBy:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedBy(v)
+		return nil
+	case alertdestination.FieldUpdatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUpdatedAt(v)
+		return nil
+	case alertdestination.FieldUpdatedBy:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUpdatedBy(v)
+		return nil
+	}
+	return fmt.Errorf("unknown AlertDestination field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *AlertDestinationMutation) AddedFields() []string {
+	var fields []string
+	if m.addfailure_streak != nil {
+		fields = append(fields, alertdestination.FieldFailureStreak)
+	}
+	if m.addbreaker_failures != nil {
+		fields = append(fields, alertdestination.FieldBreakerFailures)
+	}
+	if m.addbreaker_step != nil {
+		fields = append(fields, alertdestination.FieldBreakerStep)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *AlertDestinationMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case alertdestination.FieldFailureStreak:
+		return m.AddedFailureStreak()
+	case alertdestination.FieldBreakerFailures:
+		return m.AddedBreakerFailures()
+	case alertdestination.FieldBreakerStep:
+		return m.AddedBreakerStep()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AlertDestinationMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case alertdestination.FieldFailureStreak:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddFailureStreak(v)
+		return nil
+	case alertdestination.FieldBreakerFailures:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddBreakerFailures(v)
+		return nil
+	case alertdestination.FieldBreakerStep:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddBreakerStep(v)
+		return nil
+	}
+	return fmt.Errorf("unknown AlertDestination numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *AlertDestinationMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(alertdestination.FieldSecret) {
+		fields = append(fields, alertdestination.FieldSecret)
+	}
+	if m.FieldCleared(alertdestination.FieldLastTestedAt) {
+		fields = append(fields, alertdestination.FieldLastTestedAt)
+	}
+	if m.FieldCleared(alertdestination.FieldLastTestError) {
+		fields = append(fields, alertdestination.FieldLastTestError)
+	}
+	if m.FieldCleared(alertdestination.FieldDisabledReason) {
+		fields = append(fields, alertdestination.FieldDisabledReason)
+	}
+	if m.FieldCleared(alertdestination.FieldBreakerUntil) {
+		fields = append(fields, alertdestination.FieldBreakerUntil)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *AlertDestinationMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *AlertDestinationMutation) ClearField(name string) error {
+	switch name {
+	case alertdestination.FieldSecret:
+		m.ClearSecret()
+		return nil
+	case alertdestination.FieldLastTestedAt:
+		m.ClearLastTestedAt()
+		return nil
+	case alertdestination.FieldLastTestError:
+		m.ClearLastTestError()
+		return nil
+	case alertdestination.FieldDisabledReason:
+		m.ClearDisabledReason()
+		return nil
+	case alertdestination.FieldBreakerUntil:
+		m.ClearBreakerUntil()
+		return nil
+	}
+	return fmt.Errorf("unknown AlertDestination nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *AlertDestinationMutation) ResetField(name string) error {
+	switch name {
+	case alertdestination.FieldOrgID:
+		m.ResetOrgID()
+		return nil
+	case alertdestination.FieldName:
+		m.ResetName()
+		return nil
+	case alertdestination.FieldType:
+		m.ResetType()
+		return nil
+	case alertdestination.FieldEnabled:
+		m.ResetEnabled()
+		return nil
+	case alertdestination.FieldConfig:
+		m.ResetConfig()
+		return nil
+	case alertdestination.FieldSecret:
+		m.ResetSecret()
+		return nil
+	case alertdestination.FieldLastTestedAt:
+		m.ResetLastTestedAt()
+		return nil
+	case alertdestination.FieldLastTestError:
+		m.ResetLastTestError()
+		return nil
+	case alertdestination.FieldFailureStreak:
+		m.ResetFailureStreak()
+		return nil
+	case alertdestination.FieldDisabledReason:
+		m.ResetDisabledReason()
+		return nil
+	case alertdestination.FieldBreakerFailures:
+		m.ResetBreakerFailures()
+		return nil
+	case alertdestination.FieldBreakerStep:
+		m.ResetBreakerStep()
+		return nil
+	case alertdestination.FieldBreakerUntil:
+		m.ResetBreakerUntil()
+		return nil
+	case alertdestination.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case alertdestination.FieldCreatedBy:
+		m.ResetCreatedBy()
+		return nil
+	case alertdestination.FieldUpdatedAt:
+		m.ResetUpdatedAt()
+		return nil
+	case alertdestination.FieldUpdatedBy:
+		m.ResetUpdatedBy()
+		return nil
+	}
+	return fmt.Errorf("unknown AlertDestination field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *AlertDestinationMutation) AddedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.organization != nil {
+		edges = append(edges, alertdestination.EdgeOrganization)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *AlertDestinationMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case alertdestination.EdgeOrganization:
+		if id := m.organization; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *AlertDestinationMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 1)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *AlertDestinationMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *AlertDestinationMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.clearedorganization {
+		edges = append(edges, alertdestination.EdgeOrganization)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *AlertDestinationMutation) EdgeCleared(name string) bool {
+	switch name {
+	case alertdestination.EdgeOrganization:
+		return m.clearedorganization
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *AlertDestinationMutation) ClearEdge(name string) error {
+	switch name {
+	case alertdestination.EdgeOrganization:
+		m.ClearOrganization()
+		return nil
+	}
+	return fmt.Errorf("unknown AlertDestination unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *AlertDestinationMutation) ResetEdge(name string) error {
+	switch name {
+	case alertdestination.EdgeOrganization:
+		m.ResetOrganization()
+		return nil
+	}
+	return fmt.Errorf("unknown AlertDestination edge %s", name)
+}
+
+// AlertIncidentMutation represents an operation that mutates the AlertIncident nodes in the graph.
+type AlertIncidentMutation struct {
+	config
+	op                        Op
+	typ                       string
+	id                        *uuid.UUID
+	rule_name                 *string
+	group_key                 *string
+	signal_type               *string
+	severity                  *string
+	status                    *string
+	comparator                *string
+	threshold                 *float64
+	addthreshold              *float64
+	threshold_upper           *float64
+	addthreshold_upper        *float64
+	created_at                *time.Time
+	first_triggered_at        *time.Time
+	last_triggered_at         *time.Time
+	resolved_at               *time.Time
+	resolve_reason            *string
+	last_observed_value       *float64
+	addlast_observed_value    *float64
+	last_sample_count         *int64
+	addlast_sample_count      *int64
+	dedupe_key                *string
+	open_key                  *string
+	last_delivered_event_type *string
+	last_notified_at          *time.Time
+	trigger_told              *bool
+	hold_reason               *string
+	held_since                *time.Time
+	error_issue_id            *string
+	clearedFields             map[string]struct{}
+	organization              *string
+	clearedorganization       bool
+	rule                      *uuid.UUID
+	clearedrule               bool
+	done                      bool
+	oldValue                  func(context.Context) (*AlertIncident, error)
+	predicates                []predicate.AlertIncident
+}
+
+var _ ent.Mutation = (*AlertIncidentMutation)(nil)
+
+// alertincidentOption allows management of the mutation configuration using functional options.
+type alertincidentOption func(*AlertIncidentMutation)
+
+// newAlertIncidentMutation creates new mutation for the AlertIncident entity.
+func newAlertIncidentMutation(c config, op Op, opts ...alertincidentOption) *AlertIncidentMutation {
+	m := &AlertIncidentMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeAlertIncident,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withAlertIncidentID sets the ID field of the mutation.
+func withAlertIncidentID(id uuid.UUID) alertincidentOption {
+	return func(m *AlertIncidentMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *AlertIncident
+		)
+		m.oldValue = func(ctx context.Context) (*AlertIncident, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().AlertIncident.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withAlertIncident sets the old AlertIncident of the mutation.
+func withAlertIncident(node *AlertIncident) alertincidentOption {
+	return func(m *AlertIncidentMutation) {
+		m.oldValue = func(context.Context) (*AlertIncident, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m AlertIncidentMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m AlertIncidentMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of AlertIncident entities.
+func (m *AlertIncidentMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *AlertIncidentMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *AlertIncidentMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().AlertIncident.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetOrgID sets the "org_id" field.
+func (m *AlertIncidentMutation) SetOrgID(s string) {
+	m.organization = &s
+}
+
+// OrgID returns the value of the "org_id" field in the mutation.
+func (m *AlertIncidentMutation) OrgID() (r string, exists bool) {
+	v := m.organization
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOrgID returns the old "org_id" field's value of the AlertIncident entity.
+// If the AlertIncident object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertIncidentMutation) OldOrgID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOrgID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOrgID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOrgID: %w", err)
+	}
+	return oldValue.OrgID, nil
+}
+
+// ResetOrgID resets all changes to the "org_id" field.
+func (m *AlertIncidentMutation) ResetOrgID() {
+	m.organization = nil
+}
+
+// SetRuleID sets the "rule_id" field.
+func (m *AlertIncidentMutation) SetRuleID(u uuid.UUID) {
+	m.rule = &u
+}
+
+// RuleID returns the value of the "rule_id" field in the mutation.
+func (m *AlertIncidentMutation) RuleID() (r uuid.UUID, exists bool) {
+	v := m.rule
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRuleID returns the old "rule_id" field's value of the AlertIncident entity.
+// If the AlertIncident object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertIncidentMutation) OldRuleID(ctx context.Context) (v uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRuleID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRuleID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRuleID: %w", err)
+	}
+	return oldValue.RuleID, nil
+}
+
+// ResetRuleID resets all changes to the "rule_id" field.
+func (m *AlertIncidentMutation) ResetRuleID() {
+	m.rule = nil
+}
+
+// SetRuleName sets the "rule_name" field.
+func (m *AlertIncidentMutation) SetRuleName(s string) {
+	m.rule_name = &s
+}
+
+// RuleName returns the value of the "rule_name" field in the mutation.
+func (m *AlertIncidentMutation) RuleName() (r string, exists bool) {
+	v := m.rule_name
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRuleName returns the old "rule_name" field's value of the AlertIncident entity.
+// If the AlertIncident object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertIncidentMutation) OldRuleName(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRuleName is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRuleName requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRuleName: %w", err)
+	}
+	return oldValue.RuleName, nil
+}
+
+// ResetRuleName resets all changes to the "rule_name" field.
+func (m *AlertIncidentMutation) ResetRuleName() {
+	m.rule_name = nil
+}
+
+// SetGroupKey sets the "group_key" field.
+func (m *AlertIncidentMutation) SetGroupKey(s string) {
+	m.group_key = &s
+}
+
+// GroupKey returns the value of the "group_key" field in the mutation.
+func (m *AlertIncidentMutation) GroupKey() (r string, exists bool) {
+	v := m.group_key
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldGroupKey returns the old "group_key" field's value of the AlertIncident entity.
+// If the AlertIncident object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertIncidentMutation) OldGroupKey(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldGroupKey is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldGroupKey requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldGroupKey: %w", err)
+	}
+	return oldValue.GroupKey, nil
+}
+
+// ResetGroupKey resets all changes to the "group_key" field.
+func (m *AlertIncidentMutation) ResetGroupKey() {
+	m.group_key = nil
+}
+
+// SetSignalType sets the "signal_type" field.
+func (m *AlertIncidentMutation) SetSignalType(s string) {
+	m.signal_type = &s
+}
+
+// SignalType returns the value of the "signal_type" field in the mutation.
+func (m *AlertIncidentMutation) SignalType() (r string, exists bool) {
+	v := m.signal_type
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSignalType returns the old "signal_type" field's value of the AlertIncident entity.
+// If the AlertIncident object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertIncidentMutation) OldSignalType(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSignalType is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSignalType requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSignalType: %w", err)
+	}
+	return oldValue.SignalType, nil
+}
+
+// ResetSignalType resets all changes to the "signal_type" field.
+func (m *AlertIncidentMutation) ResetSignalType() {
+	m.signal_type = nil
+}
+
+// SetSeverity sets the "severity" field.
+func (m *AlertIncidentMutation) SetSeverity(s string) {
+	m.severity = &s
+}
+
+// Severity returns the value of the "severity" field in the mutation.
+func (m *AlertIncidentMutation) Severity() (r string, exists bool) {
+	v := m.severity
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSeverity returns the old "severity" field's value of the AlertIncident entity.
+// If the AlertIncident object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertIncidentMutation) OldSeverity(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSeverity is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSeverity requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSeverity: %w", err)
+	}
+	return oldValue.Severity, nil
+}
+
+// ResetSeverity resets all changes to the "severity" field.
+func (m *AlertIncidentMutation) ResetSeverity() {
+	m.severity = nil
+}
+
+// SetStatus sets the "status" field.
+func (m *AlertIncidentMutation) SetStatus(s string) {
+	m.status = &s
+}
+
+// Status returns the value of the "status" field in the mutation.
+func (m *AlertIncidentMutation) Status() (r string, exists bool) {
+	v := m.status
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStatus returns the old "status" field's value of the AlertIncident entity.
+// If the AlertIncident object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertIncidentMutation) OldStatus(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStatus is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStatus requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStatus: %w", err)
+	}
+	return oldValue.Status, nil
+}
+
+// ResetStatus resets all changes to the "status" field.
+func (m *AlertIncidentMutation) ResetStatus() {
+	m.status = nil
+}
+
+// SetComparator sets the "comparator" field.
+func (m *AlertIncidentMutation) SetComparator(s string) {
+	m.comparator = &s
+}
+
+// Comparator returns the value of the "comparator" field in the mutation.
+func (m *AlertIncidentMutation) Comparator() (r string, exists bool) {
+	v := m.comparator
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldComparator returns the old "comparator" field's value of the AlertIncident entity.
+// If the AlertIncident object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertIncidentMutation) OldComparator(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldComparator is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldComparator requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldComparator: %w", err)
+	}
+	return oldValue.Comparator, nil
+}
+
+// ResetComparator resets all changes to the "comparator" field.
+func (m *AlertIncidentMutation) ResetComparator() {
+	m.comparator = nil
+}
+
+// SetThreshold sets the "threshold" field.
+func (m *AlertIncidentMutation) SetThreshold(f float64) {
+	m.threshold = &f
+	m.addthreshold = nil
+}
+
+// Threshold returns the value of the "threshold" field in the mutation.
+func (m *AlertIncidentMutation) Threshold() (r float64, exists bool) {
+	v := m.threshold
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldThreshold returns the old "threshold" field's value of the AlertIncident entity.
+// If the AlertIncident object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertIncidentMutation) OldThreshold(ctx context.Context) (v float64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldThreshold is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldThreshold requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldThreshold: %w", err)
+	}
+	return oldValue.Threshold, nil
+}
+
+// AddThreshold adds f to the "threshold" field.
+func (m *AlertIncidentMutation) AddThreshold(f float64) {
+	if m.addthreshold != nil {
+		*m.addthreshold += f
+	} else {
+		m.addthreshold = &f
+	}
+}
+
+// AddedThreshold returns the value that was added to the "threshold" field in this mutation.
+func (m *AlertIncidentMutation) AddedThreshold() (r float64, exists bool) {
+	v := m.addthreshold
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetThreshold resets all changes to the "threshold" field.
+func (m *AlertIncidentMutation) ResetThreshold() {
+	m.threshold = nil
+	m.addthreshold = nil
+}
+
+// SetThresholdUpper sets the "threshold_upper" field.
+func (m *AlertIncidentMutation) SetThresholdUpper(f float64) {
+	m.threshold_upper = &f
+	m.addthreshold_upper = nil
+}
+
+// ThresholdUpper returns the value of the "threshold_upper" field in the mutation.
+func (m *AlertIncidentMutation) ThresholdUpper() (r float64, exists bool) {
+	v := m.threshold_upper
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldThresholdUpper returns the old "threshold_upper" field's value of the AlertIncident entity.
+// If the AlertIncident object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertIncidentMutation) OldThresholdUpper(ctx context.Context) (v *float64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldThresholdUpper is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldThresholdUpper requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldThresholdUpper: %w", err)
+	}
+	return oldValue.ThresholdUpper, nil
+}
+
+// AddThresholdUpper adds f to the "threshold_upper" field.
+func (m *AlertIncidentMutation) AddThresholdUpper(f float64) {
+	if m.addthreshold_upper != nil {
+		*m.addthreshold_upper += f
+	} else {
+		m.addthreshold_upper = &f
+	}
+}
+
+// AddedThresholdUpper returns the value that was added to the "threshold_upper" field in this mutation.
+func (m *AlertIncidentMutation) AddedThresholdUpper() (r float64, exists bool) {
+	v := m.addthreshold_upper
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearThresholdUpper clears the value of the "threshold_upper" field.
+func (m *AlertIncidentMutation) ClearThresholdUpper() {
+	m.threshold_upper = nil
+	m.addthreshold_upper = nil
+	m.clearedFields[alertincident.FieldThresholdUpper] = struct{}{}
+}
+
+// ThresholdUpperCleared returns if the "threshold_upper" field was cleared in this mutation.
+func (m *AlertIncidentMutation) ThresholdUpperCleared() bool {
+	_, ok := m.clearedFields[alertincident.FieldThresholdUpper]
+	return ok
+}
+
+// ResetThresholdUpper resets all changes to the "threshold_upper" field.
+func (m *AlertIncidentMutation) ResetThresholdUpper() {
+	m.threshold_upper = nil
+	m.addthreshold_upper = nil
+	delete(m.clearedFields, alertincident.FieldThresholdUpper)
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *AlertIncidentMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *AlertIncidentMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the AlertIncident entity.
+// If the AlertIncident object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertIncidentMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *AlertIncidentMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetFirstTriggeredAt sets the "first_triggered_at" field.
+func (m *AlertIncidentMutation) SetFirstTriggeredAt(t time.Time) {
+	m.first_triggered_at = &t
+}
+
+// FirstTriggeredAt returns the value of the "first_triggered_at" field in the mutation.
+func (m *AlertIncidentMutation) FirstTriggeredAt() (r time.Time, exists bool) {
+	v := m.first_triggered_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFirstTriggeredAt returns the old "first_triggered_at" field's value of the AlertIncident entity.
+// If the AlertIncident object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertIncidentMutation) OldFirstTriggeredAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFirstTriggeredAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFirstTriggeredAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFirstTriggeredAt: %w", err)
+	}
+	return oldValue.FirstTriggeredAt, nil
+}
+
+// ResetFirstTriggeredAt resets all changes to the "first_triggered_at" field.
+func (m *AlertIncidentMutation) ResetFirstTriggeredAt() {
+	m.first_triggered_at = nil
+}
+
+// SetLastTriggeredAt sets the "last_triggered_at" field.
+func (m *AlertIncidentMutation) SetLastTriggeredAt(t time.Time) {
+	m.last_triggered_at = &t
+}
+
+// LastTriggeredAt returns the value of the "last_triggered_at" field in the mutation.
+func (m *AlertIncidentMutation) LastTriggeredAt() (r time.Time, exists bool) {
+	v := m.last_triggered_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLastTriggeredAt returns the old "last_triggered_at" field's value of the AlertIncident entity.
+// If the AlertIncident object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertIncidentMutation) OldLastTriggeredAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLastTriggeredAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLastTriggeredAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLastTriggeredAt: %w", err)
+	}
+	return oldValue.LastTriggeredAt, nil
+}
+
+// ResetLastTriggeredAt resets all changes to the "last_triggered_at" field.
+func (m *AlertIncidentMutation) ResetLastTriggeredAt() {
+	m.last_triggered_at = nil
+}
+
+// SetResolvedAt sets the "resolved_at" field.
+func (m *AlertIncidentMutation) SetResolvedAt(t time.Time) {
+	m.resolved_at = &t
+}
+
+// ResolvedAt returns the value of the "resolved_at" field in the mutation.
+func (m *AlertIncidentMutation) ResolvedAt() (r time.Time, exists bool) {
+	v := m.resolved_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldResolvedAt returns the old "resolved_at" field's value of the AlertIncident entity.
+// If the AlertIncident object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertIncidentMutation) OldResolvedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldResolvedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldResolvedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldResolvedAt: %w", err)
+	}
+	return oldValue.ResolvedAt, nil
+}
+
+// ClearResolvedAt clears the value of the "resolved_at" field.
+func (m *AlertIncidentMutation) ClearResolvedAt() {
+	m.resolved_at = nil
+	m.clearedFields[alertincident.FieldResolvedAt] = struct{}{}
+}
+
+// ResolvedAtCleared returns if the "resolved_at" field was cleared in this mutation.
+func (m *AlertIncidentMutation) ResolvedAtCleared() bool {
+	_, ok := m.clearedFields[alertincident.FieldResolvedAt]
+	return ok
+}
+
+// ResetResolvedAt resets all changes to the "resolved_at" field.
+func (m *AlertIncidentMutation) ResetResolvedAt() {
+	m.resolved_at = nil
+	delete(m.clearedFields, alertincident.FieldResolvedAt)
+}
+
+// SetResolveReason sets the "resolve_reason" field.
+func (m *AlertIncidentMutation) SetResolveReason(s string) {
+	m.resolve_reason = &s
+}
+
+// ResolveReason returns the value of the "resolve_reason" field in the mutation.
+func (m *AlertIncidentMutation) ResolveReason() (r string, exists bool) {
+	v := m.resolve_reason
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldResolveReason returns the old "resolve_reason" field's value of the AlertIncident entity.
+// If the AlertIncident object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertIncidentMutation) OldResolveReason(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldResolveReason is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldResolveReason requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldResolveReason: %w", err)
+	}
+	return oldValue.ResolveReason, nil
+}
+
+// ClearResolveReason clears the value of the "resolve_reason" field.
+func (m *AlertIncidentMutation) ClearResolveReason() {
+	m.resolve_reason = nil
+	m.clearedFields[alertincident.FieldResolveReason] = struct{}{}
+}
+
+// ResolveReasonCleared returns if the "resolve_reason" field was cleared in this mutation.
+func (m *AlertIncidentMutation) ResolveReasonCleared() bool {
+	_, ok := m.clearedFields[alertincident.FieldResolveReason]
+	return ok
+}
+
+// ResetResolveReason resets all changes to the "resolve_reason" field.
+func (m *AlertIncidentMutation) ResetResolveReason() {
+	m.resolve_reason = nil
+	delete(m.clearedFields, alertincident.FieldResolveReason)
+}
+
+// SetLastObservedValue sets the "last_observed_value" field.
+func (m *AlertIncidentMutation) SetLastObservedValue(f float64) {
+	m.last_observed_value = &f
+	m.addlast_observed_value = nil
+}
+
+// LastObservedValue returns the value of the "last_observed_value" field in the mutation.
+func (m *AlertIncidentMutation) LastObservedValue() (r float64, exists bool) {
+	v := m.last_observed_value
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLastObservedValue returns the old "last_observed_value" field's value of the AlertIncident entity.
+// If the AlertIncident object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertIncidentMutation) OldLastObservedValue(ctx context.Context) (v *float64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLastObservedValue is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLastObservedValue requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLastObservedValue: %w", err)
+	}
+	return oldValue.LastObservedValue, nil
+}
+
+// AddLastObservedValue adds f to the "last_observed_value" field.
+func (m *AlertIncidentMutation) AddLastObservedValue(f float64) {
+	if m.addlast_observed_value != nil {
+		*m.addlast_observed_value += f
+	} else {
+		m.addlast_observed_value = &f
+	}
+}
+
+// AddedLastObservedValue returns the value that was added to the "last_observed_value" field in this mutation.
+func (m *AlertIncidentMutation) AddedLastObservedValue() (r float64, exists bool) {
+	v := m.addlast_observed_value
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearLastObservedValue clears the value of the "last_observed_value" field.
+func (m *AlertIncidentMutation) ClearLastObservedValue() {
+	m.last_observed_value = nil
+	m.addlast_observed_value = nil
+	m.clearedFields[alertincident.FieldLastObservedValue] = struct{}{}
+}
+
+// LastObservedValueCleared returns if the "last_observed_value" field was cleared in this mutation.
+func (m *AlertIncidentMutation) LastObservedValueCleared() bool {
+	_, ok := m.clearedFields[alertincident.FieldLastObservedValue]
+	return ok
+}
+
+// ResetLastObservedValue resets all changes to the "last_observed_value" field.
+func (m *AlertIncidentMutation) ResetLastObservedValue() {
+	m.last_observed_value = nil
+	m.addlast_observed_value = nil
+	delete(m.clearedFields, alertincident.FieldLastObservedValue)
+}
+
+// SetLastSampleCount sets the "last_sample_count" field.
+func (m *AlertIncidentMutation) SetLastSampleCount(i int64) {
+	m.last_sample_count = &i
+	m.addlast_sample_count = nil
+}
+
+// LastSampleCount returns the value of the "last_sample_count" field in the mutation.
+func (m *AlertIncidentMutation) LastSampleCount() (r int64, exists bool) {
+	v := m.last_sample_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLastSampleCount returns the old "last_sample_count" field's value of the AlertIncident entity.
+// If the AlertIncident object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertIncidentMutation) OldLastSampleCount(ctx context.Context) (v *int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLastSampleCount is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLastSampleCount requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLastSampleCount: %w", err)
+	}
+	return oldValue.LastSampleCount, nil
+}
+
+// AddLastSampleCount adds i to the "last_sample_count" field.
+func (m *AlertIncidentMutation) AddLastSampleCount(i int64) {
+	if m.addlast_sample_count != nil {
+		*m.addlast_sample_count += i
+	} else {
+		m.addlast_sample_count = &i
+	}
+}
+
+// AddedLastSampleCount returns the value that was added to the "last_sample_count" field in this mutation.
+func (m *AlertIncidentMutation) AddedLastSampleCount() (r int64, exists bool) {
+	v := m.addlast_sample_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearLastSampleCount clears the value of the "last_sample_count" field.
+func (m *AlertIncidentMutation) ClearLastSampleCount() {
+	m.last_sample_count = nil
+	m.addlast_sample_count = nil
+	m.clearedFields[alertincident.FieldLastSampleCount] = struct{}{}
+}
+
+// LastSampleCountCleared returns if the "last_sample_count" field was cleared in this mutation.
+func (m *AlertIncidentMutation) LastSampleCountCleared() bool {
+	_, ok := m.clearedFields[alertincident.FieldLastSampleCount]
+	return ok
+}
+
+// ResetLastSampleCount resets all changes to the "last_sample_count" field.
+func (m *AlertIncidentMutation) ResetLastSampleCount() {
+	m.last_sample_count = nil
+	m.addlast_sample_count = nil
+	delete(m.clearedFields, alertincident.FieldLastSampleCount)
+}
+
+// SetDedupeKey sets the "dedupe_key" field.
+func (m *AlertIncidentMutation) SetDedupeKey(s string) {
+	m.dedupe_key = &s
+}
+
+// DedupeKey returns the value of the "dedupe_key" field in the mutation.
+func (m *AlertIncidentMutation) DedupeKey() (r string, exists bool) {
+	v := m.dedupe_key
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDedupeKey returns the old "dedupe_key" field's value of the AlertIncident entity.
+// If the AlertIncident object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertIncidentMutation) OldDedupeKey(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDedupeKey is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDedupeKey requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDedupeKey: %w", err)
+	}
+	return oldValue.DedupeKey, nil
+}
+
+// ResetDedupeKey resets all changes to the "dedupe_key" field.
+func (m *AlertIncidentMutation) ResetDedupeKey() {
+	m.dedupe_key = nil
+}
+
+// SetOpenKey sets the "open_key" field.
+func (m *AlertIncidentMutation) SetOpenKey(s string) {
+	m.open_key = &s
+}
+
+// OpenKey returns the value of the "open_key" field in the mutation.
+func (m *AlertIncidentMutation) OpenKey() (r string, exists bool) {
+	v := m.open_key
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOpenKey returns the old "open_key" field's value of the AlertIncident entity.
+// If the AlertIncident object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertIncidentMutation) OldOpenKey(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOpenKey is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOpenKey requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOpenKey: %w", err)
+	}
+	return oldValue.OpenKey, nil
+}
+
+// ClearOpenKey clears the value of the "open_key" field.
+func (m *AlertIncidentMutation) ClearOpenKey() {
+	m.open_key = nil
+	m.clearedFields[alertincident.FieldOpenKey] = struct{}{}
+}
+
+// OpenKeyCleared returns if the "open_key" field was cleared in this mutation.
+func (m *AlertIncidentMutation) OpenKeyCleared() bool {
+	_, ok := m.clearedFields[alertincident.FieldOpenKey]
+	return ok
+}
+
+// ResetOpenKey resets all changes to the "open_key" field.
+func (m *AlertIncidentMutation) ResetOpenKey() {
+	m.open_key = nil
+	delete(m.clearedFields, alertincident.FieldOpenKey)
+}
+
+// SetLastDeliveredEventType sets the "last_delivered_event_type" field.
+func (m *AlertIncidentMutation) SetLastDeliveredEventType(s string) {
+	m.last_delivered_event_type = &s
+}
+
+// LastDeliveredEventType returns the value of the "last_delivered_event_type" field in the mutation.
+func (m *AlertIncidentMutation) LastDeliveredEventType() (r string, exists bool) {
+	v := m.last_delivered_event_type
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLastDeliveredEventType returns the old "last_delivered_event_type" field's value of the AlertIncident entity.
+// If the AlertIncident object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertIncidentMutation) OldLastDeliveredEventType(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLastDeliveredEventType is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLastDeliveredEventType requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLastDeliveredEventType: %w", err)
+	}
+	return oldValue.LastDeliveredEventType, nil
+}
+
+// ClearLastDeliveredEventType clears the value of the "last_delivered_event_type" field.
+func (m *AlertIncidentMutation) ClearLastDeliveredEventType() {
+	m.last_delivered_event_type = nil
+	m.clearedFields[alertincident.FieldLastDeliveredEventType] = struct{}{}
+}
+
+// LastDeliveredEventTypeCleared returns if the "last_delivered_event_type" field was cleared in this mutation.
+func (m *AlertIncidentMutation) LastDeliveredEventTypeCleared() bool {
+	_, ok := m.clearedFields[alertincident.FieldLastDeliveredEventType]
+	return ok
+}
+
+// ResetLastDeliveredEventType resets all changes to the "last_delivered_event_type" field.
+func (m *AlertIncidentMutation) ResetLastDeliveredEventType() {
+	m.last_delivered_event_type = nil
+	delete(m.clearedFields, alertincident.FieldLastDeliveredEventType)
+}
+
+// SetLastNotifiedAt sets the "last_notified_at" field.
+func (m *AlertIncidentMutation) SetLastNotifiedAt(t time.Time) {
+	m.last_notified_at = &t
+}
+
+// LastNotifiedAt returns the value of the "last_notified_at" field in the mutation.
+func (m *AlertIncidentMutation) LastNotifiedAt() (r time.Time, exists bool) {
+	v := m.last_notified_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLastNotifiedAt returns the old "last_notified_at" field's value of the AlertIncident entity.
+// If the AlertIncident object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertIncidentMutation) OldLastNotifiedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLastNotifiedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLastNotifiedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLastNotifiedAt: %w", err)
+	}
+	return oldValue.LastNotifiedAt, nil
+}
+
+// ClearLastNotifiedAt clears the value of the "last_notified_at" field.
+func (m *AlertIncidentMutation) ClearLastNotifiedAt() {
+	m.last_notified_at = nil
+	m.clearedFields[alertincident.FieldLastNotifiedAt] = struct{}{}
+}
+
+// LastNotifiedAtCleared returns if the "last_notified_at" field was cleared in this mutation.
+func (m *AlertIncidentMutation) LastNotifiedAtCleared() bool {
+	_, ok := m.clearedFields[alertincident.FieldLastNotifiedAt]
+	return ok
+}
+
+// ResetLastNotifiedAt resets all changes to the "last_notified_at" field.
+func (m *AlertIncidentMutation) ResetLastNotifiedAt() {
+	m.last_notified_at = nil
+	delete(m.clearedFields, alertincident.FieldLastNotifiedAt)
+}
+
+// SetTriggerTold sets the "trigger_told" field.
+func (m *AlertIncidentMutation) SetTriggerTold(b bool) {
+	m.trigger_told = &b
+}
+
+// TriggerTold returns the value of the "trigger_told" field in the mutation.
+func (m *AlertIncidentMutation) TriggerTold() (r bool, exists bool) {
+	v := m.trigger_told
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldTriggerTold returns the old "trigger_told" field's value of the AlertIncident entity.
+// If the AlertIncident object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertIncidentMutation) OldTriggerTold(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldTriggerTold is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldTriggerTold requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldTriggerTold: %w", err)
+	}
+	return oldValue.TriggerTold, nil
+}
+
+// ResetTriggerTold resets all changes to the "trigger_told" field.
+func (m *AlertIncidentMutation) ResetTriggerTold() {
+	m.trigger_told = nil
+}
+
+// SetHoldReason sets the "hold_reason" field.
+func (m *AlertIncidentMutation) SetHoldReason(s string) {
+	m.hold_reason = &s
+}
+
+// HoldReason returns the value of the "hold_reason" field in the mutation.
+func (m *AlertIncidentMutation) HoldReason() (r string, exists bool) {
+	v := m.hold_reason
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldHoldReason returns the old "hold_reason" field's value of the AlertIncident entity.
+// If the AlertIncident object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertIncidentMutation) OldHoldReason(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldHoldReason is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldHoldReason requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldHoldReason: %w", err)
+	}
+	return oldValue.HoldReason, nil
+}
+
+// ClearHoldReason clears the value of the "hold_reason" field.
+func (m *AlertIncidentMutation) ClearHoldReason() {
+	m.hold_reason = nil
+	m.clearedFields[alertincident.FieldHoldReason] = struct{}{}
+}
+
+// HoldReasonCleared returns if the "hold_reason" field was cleared in this mutation.
+func (m *AlertIncidentMutation) HoldReasonCleared() bool {
+	_, ok := m.clearedFields[alertincident.FieldHoldReason]
+	return ok
+}
+
+// ResetHoldReason resets all changes to the "hold_reason" field.
+func (m *AlertIncidentMutation) ResetHoldReason() {
+	m.hold_reason = nil
+	delete(m.clearedFields, alertincident.FieldHoldReason)
+}
+
+// SetHeldSince sets the "held_since" field.
+func (m *AlertIncidentMutation) SetHeldSince(t time.Time) {
+	m.held_since = &t
+}
+
+// HeldSince returns the value of the "held_since" field in the mutation.
+func (m *AlertIncidentMutation) HeldSince() (r time.Time, exists bool) {
+	v := m.held_since
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldHeldSince returns the old "held_since" field's value of the AlertIncident entity.
+// If the AlertIncident object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertIncidentMutation) OldHeldSince(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldHeldSince is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldHeldSince requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldHeldSince: %w", err)
+	}
+	return oldValue.HeldSince, nil
+}
+
+// ClearHeldSince clears the value of the "held_since" field.
+func (m *AlertIncidentMutation) ClearHeldSince() {
+	m.held_since = nil
+	m.clearedFields[alertincident.FieldHeldSince] = struct{}{}
+}
+
+// HeldSinceCleared returns if the "held_since" field was cleared in this mutation.
+func (m *AlertIncidentMutation) HeldSinceCleared() bool {
+	_, ok := m.clearedFields[alertincident.FieldHeldSince]
+	return ok
+}
+
+// ResetHeldSince resets all changes to the "held_since" field.
+func (m *AlertIncidentMutation) ResetHeldSince() {
+	m.held_since = nil
+	delete(m.clearedFields, alertincident.FieldHeldSince)
+}
+
+// SetErrorIssueID sets the "error_issue_id" field.
+func (m *AlertIncidentMutation) SetErrorIssueID(s string) {
+	m.error_issue_id = &s
+}
+
+// ErrorIssueID returns the value of the "error_issue_id" field in the mutation.
+func (m *AlertIncidentMutation) ErrorIssueID() (r string, exists bool) {
+	v := m.error_issue_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldErrorIssueID returns the old "error_issue_id" field's value of the AlertIncident entity.
+// If the AlertIncident object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertIncidentMutation) OldErrorIssueID(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldErrorIssueID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldErrorIssueID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldErrorIssueID: %w", err)
+	}
+	return oldValue.ErrorIssueID, nil
+}
+
+// ClearErrorIssueID clears the value of the "error_issue_id" field.
+func (m *AlertIncidentMutation) ClearErrorIssueID() {
+	m.error_issue_id = nil
+	m.clearedFields[alertincident.FieldErrorIssueID] = struct{}{}
+}
+
+// ErrorIssueIDCleared returns if the "error_issue_id" field was cleared in this mutation.
+func (m *AlertIncidentMutation) ErrorIssueIDCleared() bool {
+	_, ok := m.clearedFields[alertincident.FieldErrorIssueID]
+	return ok
+}
+
+// ResetErrorIssueID resets all changes to the "error_issue_id" field.
+func (m *AlertIncidentMutation) ResetErrorIssueID() {
+	m.error_issue_id = nil
+	delete(m.clearedFields, alertincident.FieldErrorIssueID)
+}
+
+// SetOrganizationID sets the "organization" edge to the Organization entity by id.
+func (m *AlertIncidentMutation) SetOrganizationID(id string) {
+	m.organization = &id
+}
+
+// ClearOrganization clears the "organization" edge to the Organization entity.
+func (m *AlertIncidentMutation) ClearOrganization() {
+	m.clearedorganization = true
+	m.clearedFields[alertincident.FieldOrgID] = struct{}{}
+}
+
+// OrganizationCleared reports if the "organization" edge to the Organization entity was cleared.
+func (m *AlertIncidentMutation) OrganizationCleared() bool {
+	return m.clearedorganization
+}
+
+// OrganizationID returns the "organization" edge ID in the mutation.
+func (m *AlertIncidentMutation) OrganizationID() (id string, exists bool) {
+	if m.organization != nil {
+		return *m.organization, true
+	}
+	return
+}
+
+// OrganizationIDs returns the "organization" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// OrganizationID instead. It exists only for internal usage by the builders.
+func (m *AlertIncidentMutation) OrganizationIDs() (ids []string) {
+	if id := m.organization; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetOrganization resets all changes to the "organization" edge.
+func (m *AlertIncidentMutation) ResetOrganization() {
+	m.organization = nil
+	m.clearedorganization = false
+}
+
+// ClearRule clears the "rule" edge to the AlertRule entity.
+func (m *AlertIncidentMutation) ClearRule() {
+	m.clearedrule = true
+	m.clearedFields[alertincident.FieldRuleID] = struct{}{}
+}
+
+// RuleCleared reports if the "rule" edge to the AlertRule entity was cleared.
+func (m *AlertIncidentMutation) RuleCleared() bool {
+	return m.clearedrule
+}
+
+// RuleIDs returns the "rule" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// RuleID instead. It exists only for internal usage by the builders.
+func (m *AlertIncidentMutation) RuleIDs() (ids []uuid.UUID) {
+	if id := m.rule; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetRule resets all changes to the "rule" edge.
+func (m *AlertIncidentMutation) ResetRule() {
+	m.rule = nil
+	m.clearedrule = false
+}
+
+// Where appends a list predicates to the AlertIncidentMutation builder.
+func (m *AlertIncidentMutation) Where(ps ...predicate.AlertIncident) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the AlertIncidentMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *AlertIncidentMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.AlertIncident, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *AlertIncidentMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *AlertIncidentMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (AlertIncident).
+func (m *AlertIncidentMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *AlertIncidentMutation) Fields() []string {
+	fields := make([]string, 0, 25)
+	if m.organization != nil {
+		fields = append(fields, alertincident.FieldOrgID)
+	}
+	if m.rule != nil {
+		fields = append(fields, alertincident.FieldRuleID)
+	}
+	if m.rule_name != nil {
+		fields = append(fields, alertincident.FieldRuleName)
+	}
+	if m.group_key != nil {
+		fields = append(fields, alertincident.FieldGroupKey)
+	}
+	if m.signal_type != nil {
+		fields = append(fields, alertincident.FieldSignalType)
+	}
+	if m.severity != nil {
+		fields = append(fields, alertincident.FieldSeverity)
+	}
+	if m.status != nil {
+		fields = append(fields, alertincident.FieldStatus)
+	}
+	if m.comparator != nil {
+		fields = append(fields, alertincident.FieldComparator)
+	}
+	if m.threshold != nil {
+		fields = append(fields, alertincident.FieldThreshold)
+	}
+	if m.threshold_upper != nil {
+		fields = append(fields, alertincident.FieldThresholdUpper)
+	}
+	if m.created_at != nil {
+		fields = append(fields, alertincident.FieldCreatedAt)
+	}
+	if m.first_triggered_at != nil {
+		fields = append(fields, alertincident.FieldFirstTriggeredAt)
+	}
+	if m.last_triggered_at != nil {
+		fields = append(fields, alertincident.FieldLastTriggeredAt)
+	}
+	if m.resolved_at != nil {
+		fields = append(fields, alertincident.FieldResolvedAt)
+	}
+	if m.resolve_reason != nil {
+		fields = append(fields, alertincident.FieldResolveReason)
+	}
+	if m.last_observed_value != nil {
+		fields = append(fields, alertincident.FieldLastObservedValue)
+	}
+	if m.last_sample_count != nil {
+		fields = append(fields, alertincident.FieldLastSampleCount)
+	}
+	if m.dedupe_key != nil {
+		fields = append(fields, alertincident.FieldDedupeKey)
+	}
+	if m.open_key != nil {
+		fields = append(fields, alertincident.FieldOpenKey)
+	}
+	if m.last_delivered_event_type != nil {
+		fields = append(fields, alertincident.FieldLastDeliveredEventType)
+	}
+	if m.last_notified_at != nil {
+		fields = append(fields, alertincident.FieldLastNotifiedAt)
+	}
+	if m.trigger_told != nil {
+		fields = append(fields, alertincident.FieldTriggerTold)
+	}
+	if m.hold_reason != nil {
+		fields = append(fields, alertincident.FieldHoldReason)
+	}
+	if m.held_since != nil {
+		fields = append(fields, alertincident.FieldHeldSince)
+	}
+	if m.error_issue_id != nil {
+		fields = append(fields, alertincident.FieldErrorIssueID)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *AlertIncidentMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case alertincident.FieldOrgID:
+		return m.OrgID()
+	case alertincident.FieldRuleID:
+		return m.RuleID()
+	case alertincident.FieldRuleName:
+		return m.RuleName()
+	case alertincident.FieldGroupKey:
+		return m.GroupKey()
+	case alertincident.FieldSignalType:
+		return m.SignalType()
+	case alertincident.FieldSeverity:
+		return m.Severity()
+	case alertincident.FieldStatus:
+		return m.Status()
+	case alertincident.FieldComparator:
+		return m.Comparator()
+	case alertincident.FieldThreshold:
+		return m.Threshold()
+	case alertincident.FieldThresholdUpper:
+		return m.ThresholdUpper()
+	case alertincident.FieldCreatedAt:
+		return m.CreatedAt()
+	case alertincident.FieldFirstTriggeredAt:
+		return m.FirstTriggeredAt()
+	case alertincident.FieldLastTriggeredAt:
+		return m.LastTriggeredAt()
+	case alertincident.FieldResolvedAt:
+		return m.ResolvedAt()
+	case alertincident.FieldResolveReason:
+		return m.ResolveReason()
+	case alertincident.FieldLastObservedValue:
+		return m.LastObservedValue()
+	case alertincident.FieldLastSampleCount:
+		return m.LastSampleCount()
+	case alertincident.FieldDedupeKey:
+		return m.DedupeKey()
+	case alertincident.FieldOpenKey:
+		return m.OpenKey()
+	case alertincident.FieldLastDeliveredEventType:
+		return m.LastDeliveredEventType()
+	case alertincident.FieldLastNotifiedAt:
+		return m.LastNotifiedAt()
+	case alertincident.FieldTriggerTold:
+		return m.TriggerTold()
+	case alertincident.FieldHoldReason:
+		return m.HoldReason()
+	case alertincident.FieldHeldSince:
+		return m.HeldSince()
+	case alertincident.FieldErrorIssueID:
+		return m.ErrorIssueID()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *AlertIncidentMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case alertincident.FieldOrgID:
+		return m.OldOrgID(ctx)
+	case alertincident.FieldRuleID:
+		return m.OldRuleID(ctx)
+	case alertincident.FieldRuleName:
+		return m.OldRuleName(ctx)
+	case alertincident.FieldGroupKey:
+		return m.OldGroupKey(ctx)
+	case alertincident.FieldSignalType:
+		return m.OldSignalType(ctx)
+	case alertincident.FieldSeverity:
+		return m.OldSeverity(ctx)
+	case alertincident.FieldStatus:
+		return m.OldStatus(ctx)
+	case alertincident.FieldComparator:
+		return m.OldComparator(ctx)
+	case alertincident.FieldThreshold:
+		return m.OldThreshold(ctx)
+	case alertincident.FieldThresholdUpper:
+		return m.OldThresholdUpper(ctx)
+	case alertincident.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case alertincident.FieldFirstTriggeredAt:
+		return m.OldFirstTriggeredAt(ctx)
+	case alertincident.FieldLastTriggeredAt:
+		return m.OldLastTriggeredAt(ctx)
+	case alertincident.FieldResolvedAt:
+		return m.OldResolvedAt(ctx)
+	case alertincident.FieldResolveReason:
+		return m.OldResolveReason(ctx)
+	case alertincident.FieldLastObservedValue:
+		return m.OldLastObservedValue(ctx)
+	case alertincident.FieldLastSampleCount:
+		return m.OldLastSampleCount(ctx)
+	case alertincident.FieldDedupeKey:
+		return m.OldDedupeKey(ctx)
+	case alertincident.FieldOpenKey:
+		return m.OldOpenKey(ctx)
+	case alertincident.FieldLastDeliveredEventType:
+		return m.OldLastDeliveredEventType(ctx)
+	case alertincident.FieldLastNotifiedAt:
+		return m.OldLastNotifiedAt(ctx)
+	case alertincident.FieldTriggerTold:
+		return m.OldTriggerTold(ctx)
+	case alertincident.FieldHoldReason:
+		return m.OldHoldReason(ctx)
+	case alertincident.FieldHeldSince:
+		return m.OldHeldSince(ctx)
+	case alertincident.FieldErrorIssueID:
+		return m.OldErrorIssueID(ctx)
+	}
+	return nil, fmt.Errorf("unknown AlertIncident field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AlertIncidentMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case alertincident.FieldOrgID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOrgID(v)
+		return nil
+	case alertincident.FieldRuleID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRuleID(v)
+		return nil
+	case alertincident.FieldRuleName:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRuleName(v)
+		return nil
+	case alertincident.FieldGroupKey:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetGroupKey(v)
+		return nil
+	case alertincident.FieldSignalType:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSignalType(v)
+		return nil
+	case alertincident.FieldSeverity:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSeverity(v)
+		return nil
+	case alertincident.FieldStatus:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStatus(v)
+		return nil
+	case alertincident.FieldComparator:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetComparator(v)
+		return nil
+	case alertincident.FieldThreshold:
+		v, ok := value.(float64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetThreshold(v)
+		return nil
+	case alertincident.FieldThresholdUpper:
+		v, ok := value.(float64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetThresholdUpper(v)
+		return nil
+	case alertincident.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case alertincident.FieldFirstTriggeredAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFirstTriggeredAt(v)
+		return nil
+	case alertincident.FieldLastTriggeredAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLastTriggeredAt(v)
+		return nil
+	case alertincident.FieldResolvedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetResolvedAt(v)
+		return nil
+	case alertincident.FieldResolveReason:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetResolveReason(v)
+		return nil
+	case alertincident.FieldLastObservedValue:
+		v, ok := value.(float64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLastObservedValue(v)
+		return nil
+	case alertincident.FieldLastSampleCount:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLastSampleCount(v)
+		return nil
+	case alertincident.FieldDedupeKey:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDedupeKey(v)
+		return nil
+	case alertincident.FieldOpenKey:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOpenKey(v)
+		return nil
+	case alertincident.FieldLastDeliveredEventType:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLastDeliveredEventType(v)
+		return nil
+	case alertincident.FieldLastNotifiedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLastNotifiedAt(v)
+		return nil
+	case alertincident.FieldTriggerTold:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetTriggerTold(v)
+		return nil
+	case alertincident.FieldHoldReason:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetHoldReason(v)
+		return nil
+	case alertincident.FieldHeldSince:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetHeldSince(v)
+		return nil
+	case alertincident.FieldErrorIssueID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetErrorIssueID(v)
+		return nil
+	}
+	return fmt.Errorf("unknown AlertIncident field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *AlertIncidentMutation) AddedFields() []string {
+	var fields []string
+	if m.addthreshold != nil {
+		fields = append(fields, alertincident.FieldThreshold)
+	}
+	if m.addthreshold_upper != nil {
+		fields = append(fields, alertincident.FieldThresholdUpper)
+	}
+	if m.addlast_observed_value != nil {
+		fields = append(fields, alertincident.FieldLastObservedValue)
+	}
+	if m.addlast_sample_count != nil {
+		fields = append(fields, alertincident.FieldLastSampleCount)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *AlertIncidentMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case alertincident.FieldThreshold:
+		return m.AddedThreshold()
+	case alertincident.FieldThresholdUpper:
+		return m.AddedThresholdUpper()
+	case alertincident.FieldLastObservedValue:
+		return m.AddedLastObservedValue()
+	case alertincident.FieldLastSampleCount:
+		return m.AddedLastSampleCount()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AlertIncidentMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case alertincident.FieldThreshold:
+		v, ok := value.(float64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddThreshold(v)
+		return nil
+	case alertincident.FieldThresholdUpper:
+		v, ok := value.(float64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddThresholdUpper(v)
+		return nil
+	case alertincident.FieldLastObservedValue:
+		v, ok := value.(float64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddLastObservedValue(v)
+		return nil
+	case alertincident.FieldLastSampleCount:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddLastSampleCount(v)
+		return nil
+	}
+	return fmt.Errorf("unknown AlertIncident numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *AlertIncidentMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(alertincident.FieldThresholdUpper) {
+		fields = append(fields, alertincident.FieldThresholdUpper)
+	}
+	if m.FieldCleared(alertincident.FieldResolvedAt) {
+		fields = append(fields, alertincident.FieldResolvedAt)
+	}
+	if m.FieldCleared(alertincident.FieldResolveReason) {
+		fields = append(fields, alertincident.FieldResolveReason)
+	}
+	if m.FieldCleared(alertincident.FieldLastObservedValue) {
+		fields = append(fields, alertincident.FieldLastObservedValue)
+	}
+	if m.FieldCleared(alertincident.FieldLastSampleCount) {
+		fields = append(fields, alertincident.FieldLastSampleCount)
+	}
+	if m.FieldCleared(alertincident.FieldOpenKey) {
+		fields = append(fields, alertincident.FieldOpenKey)
+	}
+	if m.FieldCleared(alertincident.FieldLastDeliveredEventType) {
+		fields = append(fields, alertincident.FieldLastDeliveredEventType)
+	}
+	if m.FieldCleared(alertincident.FieldLastNotifiedAt) {
+		fields = append(fields, alertincident.FieldLastNotifiedAt)
+	}
+	if m.FieldCleared(alertincident.FieldHoldReason) {
+		fields = append(fields, alertincident.FieldHoldReason)
+	}
+	if m.FieldCleared(alertincident.FieldHeldSince) {
+		fields = append(fields, alertincident.FieldHeldSince)
+	}
+	if m.FieldCleared(alertincident.FieldErrorIssueID) {
+		fields = append(fields, alertincident.FieldErrorIssueID)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *AlertIncidentMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *AlertIncidentMutation) ClearField(name string) error {
+	switch name {
+	case alertincident.FieldThresholdUpper:
+		m.ClearThresholdUpper()
+		return nil
+	case alertincident.FieldResolvedAt:
+		m.ClearResolvedAt()
+		return nil
+	case alertincident.FieldResolveReason:
+		m.ClearResolveReason()
+		return nil
+	case alertincident.FieldLastObservedValue:
+		m.ClearLastObservedValue()
+		return nil
+	case alertincident.FieldLastSampleCount:
+		m.ClearLastSampleCount()
+		return nil
+	case alertincident.FieldOpenKey:
+		m.ClearOpenKey()
+		return nil
+	case alertincident.FieldLastDeliveredEventType:
+		m.ClearLastDeliveredEventType()
+		return nil
+	case alertincident.FieldLastNotifiedAt:
+		m.ClearLastNotifiedAt()
+		return nil
+	case alertincident.FieldHoldReason:
+		m.ClearHoldReason()
+		return nil
+	case alertincident.FieldHeldSince:
+		m.ClearHeldSince()
+		return nil
+	case alertincident.FieldErrorIssueID:
+		m.ClearErrorIssueID()
+		return nil
+	}
+	return fmt.Errorf("unknown AlertIncident nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *AlertIncidentMutation) ResetField(name string) error {
+	switch name {
+	case alertincident.FieldOrgID:
+		m.ResetOrgID()
+		return nil
+	case alertincident.FieldRuleID:
+		m.ResetRuleID()
+		return nil
+	case alertincident.FieldRuleName:
+		m.ResetRuleName()
+		return nil
+	case alertincident.FieldGroupKey:
+		m.ResetGroupKey()
+		return nil
+	case alertincident.FieldSignalType:
+		m.ResetSignalType()
+		return nil
+	case alertincident.FieldSeverity:
+		m.ResetSeverity()
+		return nil
+	case alertincident.FieldStatus:
+		m.ResetStatus()
+		return nil
+	case alertincident.FieldComparator:
+		m.ResetComparator()
+		return nil
+	case alertincident.FieldThreshold:
+		m.ResetThreshold()
+		return nil
+	case alertincident.FieldThresholdUpper:
+		m.ResetThresholdUpper()
+		return nil
+	case alertincident.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case alertincident.FieldFirstTriggeredAt:
+		m.ResetFirstTriggeredAt()
+		return nil
+	case alertincident.FieldLastTriggeredAt:
+		m.ResetLastTriggeredAt()
+		return nil
+	case alertincident.FieldResolvedAt:
+		m.ResetResolvedAt()
+		return nil
+	case alertincident.FieldResolveReason:
+		m.ResetResolveReason()
+		return nil
+	case alertincident.FieldLastObservedValue:
+		m.ResetLastObservedValue()
+		return nil
+	case alertincident.FieldLastSampleCount:
+		m.ResetLastSampleCount()
+		return nil
+	case alertincident.FieldDedupeKey:
+		m.ResetDedupeKey()
+		return nil
+	case alertincident.FieldOpenKey:
+		m.ResetOpenKey()
+		return nil
+	case alertincident.FieldLastDeliveredEventType:
+		m.ResetLastDeliveredEventType()
+		return nil
+	case alertincident.FieldLastNotifiedAt:
+		m.ResetLastNotifiedAt()
+		return nil
+	case alertincident.FieldTriggerTold:
+		m.ResetTriggerTold()
+		return nil
+	case alertincident.FieldHoldReason:
+		m.ResetHoldReason()
+		return nil
+	case alertincident.FieldHeldSince:
+		m.ResetHeldSince()
+		return nil
+	case alertincident.FieldErrorIssueID:
+		m.ResetErrorIssueID()
+		return nil
+	}
+	return fmt.Errorf("unknown AlertIncident field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *AlertIncidentMutation) AddedEdges() []string {
+	edges := make([]string, 0, 2)
+	if m.organization != nil {
+		edges = append(edges, alertincident.EdgeOrganization)
+	}
+	if m.rule != nil {
+		edges = append(edges, alertincident.EdgeRule)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *AlertIncidentMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case alertincident.EdgeOrganization:
+		if id := m.organization; id != nil {
+			return []ent.Value{*id}
+		}
+	case alertincident.EdgeRule:
+		if id := m.rule; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *AlertIncidentMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 2)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *AlertIncidentMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *AlertIncidentMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 2)
+	if m.clearedorganization {
+		edges = append(edges, alertincident.EdgeOrganization)
+	}
+	if m.clearedrule {
+		edges = append(edges, alertincident.EdgeRule)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *AlertIncidentMutation) EdgeCleared(name string) bool {
+	switch name {
+	case alertincident.EdgeOrganization:
+		return m.clearedorganization
+	case alertincident.EdgeRule:
+		return m.clearedrule
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *AlertIncidentMutation) ClearEdge(name string) error {
+	switch name {
+	case alertincident.EdgeOrganization:
+		m.ClearOrganization()
+		return nil
+	case alertincident.EdgeRule:
+		m.ClearRule()
+		return nil
+	}
+	return fmt.Errorf("unknown AlertIncident unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *AlertIncidentMutation) ResetEdge(name string) error {
+	switch name {
+	case alertincident.EdgeOrganization:
+		m.ResetOrganization()
+		return nil
+	case alertincident.EdgeRule:
+		m.ResetRule()
+		return nil
+	}
+	return fmt.Errorf("unknown AlertIncident edge %s", name)
+}
+
+// AlertRuleMutation represents an operation that mutates the AlertRule nodes in the graph.
+type AlertRuleMutation struct {
+	config
+	op                               Op
+	typ                              string
+	id                               *uuid.UUID
+	name                             *string
+	notes                            *string
+	notification_template            *json.RawMessage
+	appendnotification_template      json.RawMessage
+	enabled                          *bool
+	severity                         *string
+	service_names                    *[]string
+	appendservice_names              []string
+	exclude_service_names            *[]string
+	appendexclude_service_names      []string
+	environments                     *[]string
+	appendenvironments               []string
+	tags                             *[]string
+	appendtags                       []string
+	group_by                         *[]string
+	appendgroup_by                   []string
+	signal_type                      *string
+	comparator                       *string
+	threshold                        *float64
+	addthreshold                     *float64
+	threshold_upper                  *float64
+	addthreshold_upper               *float64
+	resolve_threshold                *float64
+	addresolve_threshold             *float64
+	window_minutes                   *int
+	addwindow_minutes                *int
+	minimum_sample_count             *int64
+	addminimum_sample_count          *int64
+	consecutive_breaches_required    *int
+	addconsecutive_breaches_required *int
+	consecutive_healthy_required     *int
+	addconsecutive_healthy_required  *int
+	renotify_interval_minutes        *int
+	addrenotify_interval_minutes     *int
+	apdex_threshold_ms               *float64
+	addapdex_threshold_ms            *float64
+	query_builder_draft              *json.RawMessage
+	appendquery_builder_draft        json.RawMessage
+	raw_query_sql                    *string
+	raw_query_reducer                *string
+	alert_on_no_data                 *bool
+	burn                             *json.RawMessage
+	appendburn                       json.RawMessage
+	baseline                         *json.RawMessage
+	appendbaseline                   json.RawMessage
+	destination_ids                  *[]string
+	appenddestination_ids            []string
+	muted_until                      *time.Time
+	version                          *int
+	addversion                       *int
+	enabled_at                       *time.Time
+	last_scheduled_at                *time.Time
+	last_evaluated_at                *time.Time
+	last_evaluation_error            *string
+	created_at                       *time.Time
+	created_by                       *string
+	updated_at                       *time.Time
+	updated_by                       *string
+	clearedFields                    map[string]struct{}
+	organization                     *string
+	clearedorganization              bool
+	states                           map[uuid.UUID]struct{}
+	removedstates                    map[uuid.UUID]struct{}
+	clearedstates                    bool
+	incidents                        map[uuid.UUID]struct{}
+	removedincidents                 map[uuid.UUID]struct{}
+	clearedincidents                 bool
+	done                             bool
+	oldValue                         func(context.Context) (*AlertRule, error)
+	predicates                       []predicate.AlertRule
+}
+
+var _ ent.Mutation = (*AlertRuleMutation)(nil)
+
+// alertruleOption allows management of the mutation configuration using functional options.
+type alertruleOption func(*AlertRuleMutation)
+
+// newAlertRuleMutation creates new mutation for the AlertRule entity.
+func newAlertRuleMutation(c config, op Op, opts ...alertruleOption) *AlertRuleMutation {
+	m := &AlertRuleMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeAlertRule,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withAlertRuleID sets the ID field of the mutation.
+func withAlertRuleID(id uuid.UUID) alertruleOption {
+	return func(m *AlertRuleMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *AlertRule
+		)
+		m.oldValue = func(ctx context.Context) (*AlertRule, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().AlertRule.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withAlertRule sets the old AlertRule of the mutation.
+func withAlertRule(node *AlertRule) alertruleOption {
+	return func(m *AlertRuleMutation) {
+		m.oldValue = func(context.Context) (*AlertRule, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m AlertRuleMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m AlertRuleMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of AlertRule entities.
+func (m *AlertRuleMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *AlertRuleMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *AlertRuleMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().AlertRule.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetOrgID sets the "org_id" field.
+func (m *AlertRuleMutation) SetOrgID(s string) {
+	m.organization = &s
+}
+
+// OrgID returns the value of the "org_id" field in the mutation.
+func (m *AlertRuleMutation) OrgID() (r string, exists bool) {
+	v := m.organization
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOrgID returns the old "org_id" field's value of the AlertRule entity.
+// If the AlertRule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertRuleMutation) OldOrgID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOrgID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOrgID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOrgID: %w", err)
+	}
+	return oldValue.OrgID, nil
+}
+
+// ResetOrgID resets all changes to the "org_id" field.
+func (m *AlertRuleMutation) ResetOrgID() {
+	m.organization = nil
+}
+
+// SetName sets the "name" field.
+func (m *AlertRuleMutation) SetName(s string) {
+	m.name = &s
+}
+
+// Name returns the value of the "name" field in the mutation.
+func (m *AlertRuleMutation) Name() (r string, exists bool) {
+	v := m.name
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldName returns the old "name" field's value of the AlertRule entity.
+// If the AlertRule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertRuleMutation) OldName(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldName is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldName requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldName: %w", err)
+	}
+	return oldValue.Name, nil
+}
+
+// ResetName resets all changes to the "name" field.
+func (m *AlertRuleMutation) ResetName() {
+	m.name = nil
+}
+
+// SetNotes sets the "notes" field.
+func (m *AlertRuleMutation) SetNotes(s string) {
+	m.notes = &s
+}
+
+// Notes returns the value of the "notes" field in the mutation.
+func (m *AlertRuleMutation) Notes() (r string, exists bool) {
+	v := m.notes
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldNotes returns the old "notes" field's value of the AlertRule entity.
+// If the AlertRule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertRuleMutation) OldNotes(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldNotes is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldNotes requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldNotes: %w", err)
+	}
+	return oldValue.Notes, nil
+}
+
+// ClearNotes clears the value of the "notes" field.
+func (m *AlertRuleMutation) ClearNotes() {
+	m.notes = nil
+	m.clearedFields[alertrule.FieldNotes] = struct{}{}
+}
+
+// NotesCleared returns if the "notes" field was cleared in this mutation.
+func (m *AlertRuleMutation) NotesCleared() bool {
+	_, ok := m.clearedFields[alertrule.FieldNotes]
+	return ok
+}
+
+// ResetNotes resets all changes to the "notes" field.
+func (m *AlertRuleMutation) ResetNotes() {
+	m.notes = nil
+	delete(m.clearedFields, alertrule.FieldNotes)
+}
+
+// SetNotificationTemplate sets the "notification_template" field.
+func (m *AlertRuleMutation) SetNotificationTemplate(jm json.RawMessage) {
+	m.notification_template = &jm
+	m.appendnotification_template = nil
+}
+
+// NotificationTemplate returns the value of the "notification_template" field in the mutation.
+func (m *AlertRuleMutation) NotificationTemplate() (r json.RawMessage, exists bool) {
+	v := m.notification_template
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldNotificationTemplate returns the old "notification_template" field's value of the AlertRule entity.
+// If the AlertRule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertRuleMutation) OldNotificationTemplate(ctx context.Context) (v json.RawMessage, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldNotificationTemplate is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldNotificationTemplate requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldNotificationTemplate: %w", err)
+	}
+	return oldValue.NotificationTemplate, nil
+}
+
+// AppendNotificationTemplate adds jm to the "notification_template" field.
+func (m *AlertRuleMutation) AppendNotificationTemplate(jm json.RawMessage) {
+	m.appendnotification_template = append(m.appendnotification_template, jm...)
+}
+
+// AppendedNotificationTemplate returns the list of values that were appended to the "notification_template" field in this mutation.
+func (m *AlertRuleMutation) AppendedNotificationTemplate() (json.RawMessage, bool) {
+	if len(m.appendnotification_template) == 0 {
+		return nil, false
+	}
+	return m.appendnotification_template, true
+}
+
+// ClearNotificationTemplate clears the value of the "notification_template" field.
+func (m *AlertRuleMutation) ClearNotificationTemplate() {
+	m.notification_template = nil
+	m.appendnotification_template = nil
+	m.clearedFields[alertrule.FieldNotificationTemplate] = struct{}{}
+}
+
+// NotificationTemplateCleared returns if the "notification_template" field was cleared in this mutation.
+func (m *AlertRuleMutation) NotificationTemplateCleared() bool {
+	_, ok := m.clearedFields[alertrule.FieldNotificationTemplate]
+	return ok
+}
+
+// ResetNotificationTemplate resets all changes to the "notification_template" field.
+func (m *AlertRuleMutation) ResetNotificationTemplate() {
+	m.notification_template = nil
+	m.appendnotification_template = nil
+	delete(m.clearedFields, alertrule.FieldNotificationTemplate)
+}
+
+// SetEnabled sets the "enabled" field.
+func (m *AlertRuleMutation) SetEnabled(b bool) {
+	m.enabled = &b
+}
+
+// Enabled returns the value of the "enabled" field in the mutation.
+func (m *AlertRuleMutation) Enabled() (r bool, exists bool) {
+	v := m.enabled
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEnabled returns the old "enabled" field's value of the AlertRule entity.
+// If the AlertRule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertRuleMutation) OldEnabled(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEnabled is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEnabled requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEnabled: %w", err)
+	}
+	return oldValue.Enabled, nil
+}
+
+// ResetEnabled resets all changes to the "enabled" field.
+func (m *AlertRuleMutation) ResetEnabled() {
+	m.enabled = nil
+}
+
+// SetSeverity sets the "severity" field.
+func (m *AlertRuleMutation) SetSeverity(s string) {
+	m.severity = &s
+}
+
+// Severity returns the value of the "severity" field in the mutation.
+func (m *AlertRuleMutation) Severity() (r string, exists bool) {
+	v := m.severity
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSeverity returns the old "severity" field's value of the AlertRule entity.
+// If the AlertRule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertRuleMutation) OldSeverity(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSeverity is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSeverity requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSeverity: %w", err)
+	}
+	return oldValue.Severity, nil
+}
+
+// ResetSeverity resets all changes to the "severity" field.
+func (m *AlertRuleMutation) ResetSeverity() {
+	m.severity = nil
+}
+
+// SetServiceNames sets the "service_names" field.
+func (m *AlertRuleMutation) SetServiceNames(s []string) {
+	m.service_names = &s
+	m.appendservice_names = nil
+}
+
+// ServiceNames returns the value of the "service_names" field in the mutation.
+func (m *AlertRuleMutation) ServiceNames() (r []string, exists bool) {
+	v := m.service_names
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldServiceNames returns the old "service_names" field's value of the AlertRule entity.
+// If the AlertRule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertRuleMutation) OldServiceNames(ctx context.Context) (v []string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldServiceNames is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldServiceNames requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldServiceNames: %w", err)
+	}
+	return oldValue.ServiceNames, nil
+}
+
+// AppendServiceNames adds s to the "service_names" field.
+func (m *AlertRuleMutation) AppendServiceNames(s []string) {
+	m.appendservice_names = append(m.appendservice_names, s...)
+}
+
+// AppendedServiceNames returns the list of values that were appended to the "service_names" field in this mutation.
+func (m *AlertRuleMutation) AppendedServiceNames() ([]string, bool) {
+	if len(m.appendservice_names) == 0 {
+		return nil, false
+	}
+	return m.appendservice_names, true
+}
+
+// ClearServiceNames clears the value of the "service_names" field.
+func (m *AlertRuleMutation) ClearServiceNames() {
+	m.service_names = nil
+	m.appendservice_names = nil
+	m.clearedFields[alertrule.FieldServiceNames] = struct{}{}
+}
+
+// ServiceNamesCleared returns if the "service_names" field was cleared in this mutation.
+func (m *AlertRuleMutation) ServiceNamesCleared() bool {
+	_, ok := m.clearedFields[alertrule.FieldServiceNames]
+	return ok
+}
+
+// ResetServiceNames resets all changes to the "service_names" field.
+func (m *AlertRuleMutation) ResetServiceNames() {
+	m.service_names = nil
+	m.appendservice_names = nil
+	delete(m.clearedFields, alertrule.FieldServiceNames)
+}
+
+// SetExcludeServiceNames sets the "exclude_service_names" field.
+func (m *AlertRuleMutation) SetExcludeServiceNames(s []string) {
+	m.exclude_service_names = &s
+	m.appendexclude_service_names = nil
+}
+
+// ExcludeServiceNames returns the value of the "exclude_service_names" field in the mutation.
+func (m *AlertRuleMutation) ExcludeServiceNames() (r []string, exists bool) {
+	v := m.exclude_service_names
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldExcludeServiceNames returns the old "exclude_service_names" field's value of the AlertRule entity.
+// If the AlertRule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertRuleMutation) OldExcludeServiceNames(ctx context.Context) (v []string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldExcludeServiceNames is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldExcludeServiceNames requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldExcludeServiceNames: %w", err)
+	}
+	return oldValue.ExcludeServiceNames, nil
+}
+
+// AppendExcludeServiceNames adds s to the "exclude_service_names" field.
+func (m *AlertRuleMutation) AppendExcludeServiceNames(s []string) {
+	m.appendexclude_service_names = append(m.appendexclude_service_names, s...)
+}
+
+// AppendedExcludeServiceNames returns the list of values that were appended to the "exclude_service_names" field in this mutation.
+func (m *AlertRuleMutation) AppendedExcludeServiceNames() ([]string, bool) {
+	if len(m.appendexclude_service_names) == 0 {
+		return nil, false
+	}
+	return m.appendexclude_service_names, true
+}
+
+// ClearExcludeServiceNames clears the value of the "exclude_service_names" field.
+func (m *AlertRuleMutation) ClearExcludeServiceNames() {
+	m.exclude_service_names = nil
+	m.appendexclude_service_names = nil
+	m.clearedFields[alertrule.FieldExcludeServiceNames] = struct{}{}
+}
+
+// ExcludeServiceNamesCleared returns if the "exclude_service_names" field was cleared in this mutation.
+func (m *AlertRuleMutation) ExcludeServiceNamesCleared() bool {
+	_, ok := m.clearedFields[alertrule.FieldExcludeServiceNames]
+	return ok
+}
+
+// ResetExcludeServiceNames resets all changes to the "exclude_service_names" field.
+func (m *AlertRuleMutation) ResetExcludeServiceNames() {
+	m.exclude_service_names = nil
+	m.appendexclude_service_names = nil
+	delete(m.clearedFields, alertrule.FieldExcludeServiceNames)
+}
+
+// SetEnvironments sets the "environments" field.
+func (m *AlertRuleMutation) SetEnvironments(s []string) {
+	m.environments = &s
+	m.appendenvironments = nil
+}
+
+// Environments returns the value of the "environments" field in the mutation.
+func (m *AlertRuleMutation) Environments() (r []string, exists bool) {
+	v := m.environments
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEnvironments returns the old "environments" field's value of the AlertRule entity.
+// If the AlertRule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertRuleMutation) OldEnvironments(ctx context.Context) (v []string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEnvironments is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEnvironments requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEnvironments: %w", err)
+	}
+	return oldValue.Environments, nil
+}
+
+// AppendEnvironments adds s to the "environments" field.
+func (m *AlertRuleMutation) AppendEnvironments(s []string) {
+	m.appendenvironments = append(m.appendenvironments, s...)
+}
+
+// AppendedEnvironments returns the list of values that were appended to the "environments" field in this mutation.
+func (m *AlertRuleMutation) AppendedEnvironments() ([]string, bool) {
+	if len(m.appendenvironments) == 0 {
+		return nil, false
+	}
+	return m.appendenvironments, true
+}
+
+// ClearEnvironments clears the value of the "environments" field.
+func (m *AlertRuleMutation) ClearEnvironments() {
+	m.environments = nil
+	m.appendenvironments = nil
+	m.clearedFields[alertrule.FieldEnvironments] = struct{}{}
+}
+
+// EnvironmentsCleared returns if the "environments" field was cleared in this mutation.
+func (m *AlertRuleMutation) EnvironmentsCleared() bool {
+	_, ok := m.clearedFields[alertrule.FieldEnvironments]
+	return ok
+}
+
+// ResetEnvironments resets all changes to the "environments" field.
+func (m *AlertRuleMutation) ResetEnvironments() {
+	m.environments = nil
+	m.appendenvironments = nil
+	delete(m.clearedFields, alertrule.FieldEnvironments)
+}
+
+// SetTags sets the "tags" field.
+func (m *AlertRuleMutation) SetTags(s []string) {
+	m.tags = &s
+	m.appendtags = nil
+}
+
+// Tags returns the value of the "tags" field in the mutation.
+func (m *AlertRuleMutation) Tags() (r []string, exists bool) {
+	v := m.tags
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldTags returns the old "tags" field's value of the AlertRule entity.
+// If the AlertRule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertRuleMutation) OldTags(ctx context.Context) (v []string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldTags is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldTags requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldTags: %w", err)
+	}
+	return oldValue.Tags, nil
+}
+
+// AppendTags adds s to the "tags" field.
+func (m *AlertRuleMutation) AppendTags(s []string) {
+	m.appendtags = append(m.appendtags, s...)
+}
+
+// AppendedTags returns the list of values that were appended to the "tags" field in this mutation.
+func (m *AlertRuleMutation) AppendedTags() ([]string, bool) {
+	if len(m.appendtags) == 0 {
+		return nil, false
+	}
+	return m.appendtags, true
+}
+
+// ClearTags clears the value of the "tags" field.
+func (m *AlertRuleMutation) ClearTags() {
+	m.tags = nil
+	m.appendtags = nil
+	m.clearedFields[alertrule.FieldTags] = struct{}{}
+}
+
+// TagsCleared returns if the "tags" field was cleared in this mutation.
+func (m *AlertRuleMutation) TagsCleared() bool {
+	_, ok := m.clearedFields[alertrule.FieldTags]
+	return ok
+}
+
+// ResetTags resets all changes to the "tags" field.
+func (m *AlertRuleMutation) ResetTags() {
+	m.tags = nil
+	m.appendtags = nil
+	delete(m.clearedFields, alertrule.FieldTags)
+}
+
+// SetGroupBy sets the "group_by" field.
+func (m *AlertRuleMutation) SetGroupBy(s []string) {
+	m.group_by = &s
+	m.appendgroup_by = nil
+}
+
+// GroupBy returns the value of the "group_by" field in the mutation.
+func (m *AlertRuleMutation) GroupBy() (r []string, exists bool) {
+	v := m.group_by
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldGroupBy returns the old "group_by" field's value of the AlertRule entity.
+// If the AlertRule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertRuleMutation) OldGroupBy(ctx context.Context) (v []string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldGroupBy is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldGroupBy requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldGroupBy: %w", err)
+	}
+	return oldValue.GroupBy, nil
+}
+
+// AppendGroupBy adds s to the "group_by" field.
+func (m *AlertRuleMutation) AppendGroupBy(s []string) {
+	m.appendgroup_by = append(m.appendgroup_by, s...)
+}
+
+// AppendedGroupBy returns the list of values that were appended to the "group_by" field in this mutation.
+func (m *AlertRuleMutation) AppendedGroupBy() ([]string, bool) {
+	if len(m.appendgroup_by) == 0 {
+		return nil, false
+	}
+	return m.appendgroup_by, true
+}
+
+// ClearGroupBy clears the value of the "group_by" field.
+func (m *AlertRuleMutation) ClearGroupBy() {
+	m.group_by = nil
+	m.appendgroup_by = nil
+	m.clearedFields[alertrule.FieldGroupBy] = struct{}{}
+}
+
+// GroupByCleared returns if the "group_by" field was cleared in this mutation.
+func (m *AlertRuleMutation) GroupByCleared() bool {
+	_, ok := m.clearedFields[alertrule.FieldGroupBy]
+	return ok
+}
+
+// ResetGroupBy resets all changes to the "group_by" field.
+func (m *AlertRuleMutation) ResetGroupBy() {
+	m.group_by = nil
+	m.appendgroup_by = nil
+	delete(m.clearedFields, alertrule.FieldGroupBy)
+}
+
+// SetSignalType sets the "signal_type" field.
+func (m *AlertRuleMutation) SetSignalType(s string) {
+	m.signal_type = &s
+}
+
+// SignalType returns the value of the "signal_type" field in the mutation.
+func (m *AlertRuleMutation) SignalType() (r string, exists bool) {
+	v := m.signal_type
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSignalType returns the old "signal_type" field's value of the AlertRule entity.
+// If the AlertRule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertRuleMutation) OldSignalType(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSignalType is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSignalType requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSignalType: %w", err)
+	}
+	return oldValue.SignalType, nil
+}
+
+// ResetSignalType resets all changes to the "signal_type" field.
+func (m *AlertRuleMutation) ResetSignalType() {
+	m.signal_type = nil
+}
+
+// SetComparator sets the "comparator" field.
+func (m *AlertRuleMutation) SetComparator(s string) {
+	m.comparator = &s
+}
+
+// Comparator returns the value of the "comparator" field in the mutation.
+func (m *AlertRuleMutation) Comparator() (r string, exists bool) {
+	v := m.comparator
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldComparator returns the old "comparator" field's value of the AlertRule entity.
+// If the AlertRule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertRuleMutation) OldComparator(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldComparator is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldComparator requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldComparator: %w", err)
+	}
+	return oldValue.Comparator, nil
+}
+
+// ResetComparator resets all changes to the "comparator" field.
+func (m *AlertRuleMutation) ResetComparator() {
+	m.comparator = nil
+}
+
+// SetThreshold sets the "threshold" field.
+func (m *AlertRuleMutation) SetThreshold(f float64) {
+	m.threshold = &f
+	m.addthreshold = nil
+}
+
+// Threshold returns the value of the "threshold" field in the mutation.
+func (m *AlertRuleMutation) Threshold() (r float64, exists bool) {
+	v := m.threshold
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldThreshold returns the old "threshold" field's value of the AlertRule entity.
+// If the AlertRule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertRuleMutation) OldThreshold(ctx context.Context) (v float64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldThreshold is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldThreshold requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldThreshold: %w", err)
+	}
+	return oldValue.Threshold, nil
+}
+
+// AddThreshold adds f to the "threshold" field.
+func (m *AlertRuleMutation) AddThreshold(f float64) {
+	if m.addthreshold != nil {
+		*m.addthreshold += f
+	} else {
+		m.addthreshold = &f
+	}
+}
+
+// AddedThreshold returns the value that was added to the "threshold" field in this mutation.
+func (m *AlertRuleMutation) AddedThreshold() (r float64, exists bool) {
+	v := m.addthreshold
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetThreshold resets all changes to the "threshold" field.
+func (m *AlertRuleMutation) ResetThreshold() {
+	m.threshold = nil
+	m.addthreshold = nil
+}
+
+// SetThresholdUpper sets the "threshold_upper" field.
+func (m *AlertRuleMutation) SetThresholdUpper(f float64) {
+	m.threshold_upper = &f
+	m.addthreshold_upper = nil
+}
+
+// ThresholdUpper returns the value of the "threshold_upper" field in the mutation.
+func (m *AlertRuleMutation) ThresholdUpper() (r float64, exists bool) {
+	v := m.threshold_upper
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldThresholdUpper returns the old "threshold_upper" field's value of the AlertRule entity.
+// If the AlertRule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertRuleMutation) OldThresholdUpper(ctx context.Context) (v *float64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldThresholdUpper is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldThresholdUpper requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldThresholdUpper: %w", err)
+	}
+	return oldValue.ThresholdUpper, nil
+}
+
+// AddThresholdUpper adds f to the "threshold_upper" field.
+func (m *AlertRuleMutation) AddThresholdUpper(f float64) {
+	if m.addthreshold_upper != nil {
+		*m.addthreshold_upper += f
+	} else {
+		m.addthreshold_upper = &f
+	}
+}
+
+// AddedThresholdUpper returns the value that was added to the "threshold_upper" field in this mutation.
+func (m *AlertRuleMutation) AddedThresholdUpper() (r float64, exists bool) {
+	v := m.addthreshold_upper
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearThresholdUpper clears the value of the "threshold_upper" field.
+func (m *AlertRuleMutation) ClearThresholdUpper() {
+	m.threshold_upper = nil
+	m.addthreshold_upper = nil
+	m.clearedFields[alertrule.FieldThresholdUpper] = struct{}{}
+}
+
+// ThresholdUpperCleared returns if the "threshold_upper" field was cleared in this mutation.
+func (m *AlertRuleMutation) ThresholdUpperCleared() bool {
+	_, ok := m.clearedFields[alertrule.FieldThresholdUpper]
+	return ok
+}
+
+// ResetThresholdUpper resets all changes to the "threshold_upper" field.
+func (m *AlertRuleMutation) ResetThresholdUpper() {
+	m.threshold_upper = nil
+	m.addthreshold_upper = nil
+	delete(m.clearedFields, alertrule.FieldThresholdUpper)
+}
+
+// SetResolveThreshold sets the "resolve_threshold" field.
+func (m *AlertRuleMutation) SetResolveThreshold(f float64) {
+	m.resolve_threshold = &f
+	m.addresolve_threshold = nil
+}
+
+// ResolveThreshold returns the value of the "resolve_threshold" field in the mutation.
+func (m *AlertRuleMutation) ResolveThreshold() (r float64, exists bool) {
+	v := m.resolve_threshold
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldResolveThreshold returns the old "resolve_threshold" field's value of the AlertRule entity.
+// If the AlertRule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertRuleMutation) OldResolveThreshold(ctx context.Context) (v *float64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldResolveThreshold is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldResolveThreshold requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldResolveThreshold: %w", err)
+	}
+	return oldValue.ResolveThreshold, nil
+}
+
+// AddResolveThreshold adds f to the "resolve_threshold" field.
+func (m *AlertRuleMutation) AddResolveThreshold(f float64) {
+	if m.addresolve_threshold != nil {
+		*m.addresolve_threshold += f
+	} else {
+		m.addresolve_threshold = &f
+	}
+}
+
+// AddedResolveThreshold returns the value that was added to the "resolve_threshold" field in this mutation.
+func (m *AlertRuleMutation) AddedResolveThreshold() (r float64, exists bool) {
+	v := m.addresolve_threshold
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearResolveThreshold clears the value of the "resolve_threshold" field.
+func (m *AlertRuleMutation) ClearResolveThreshold() {
+	m.resolve_threshold = nil
+	m.addresolve_threshold = nil
+	m.clearedFields[alertrule.FieldResolveThreshold] = struct{}{}
+}
+
+// ResolveThresholdCleared returns if the "resolve_threshold" field was cleared in this mutation.
+func (m *AlertRuleMutation) ResolveThresholdCleared() bool {
+	_, ok := m.clearedFields[alertrule.FieldResolveThreshold]
+	return ok
+}
+
+// ResetResolveThreshold resets all changes to the "resolve_threshold" field.
+func (m *AlertRuleMutation) ResetResolveThreshold() {
+	m.resolve_threshold = nil
+	m.addresolve_threshold = nil
+	delete(m.clearedFields, alertrule.FieldResolveThreshold)
+}
+
+// SetWindowMinutes sets the "window_minutes" field.
+func (m *AlertRuleMutation) SetWindowMinutes(i int) {
+	m.window_minutes = &i
+	m.addwindow_minutes = nil
+}
+
+// WindowMinutes returns the value of the "window_minutes" field in the mutation.
+func (m *AlertRuleMutation) WindowMinutes() (r int, exists bool) {
+	v := m.window_minutes
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldWindowMinutes returns the old "window_minutes" field's value of the AlertRule entity.
+// If the AlertRule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertRuleMutation) OldWindowMinutes(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldWindowMinutes is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldWindowMinutes requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldWindowMinutes: %w", err)
+	}
+	return oldValue.WindowMinutes, nil
+}
+
+// AddWindowMinutes adds i to the "window_minutes" field.
+func (m *AlertRuleMutation) AddWindowMinutes(i int) {
+	if m.addwindow_minutes != nil {
+		*m.addwindow_minutes += i
+	} else {
+		m.addwindow_minutes = &i
+	}
+}
+
+// AddedWindowMinutes returns the value that was added to the "window_minutes" field in this mutation.
+func (m *AlertRuleMutation) AddedWindowMinutes() (r int, exists bool) {
+	v := m.addwindow_minutes
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetWindowMinutes resets all changes to the "window_minutes" field.
+func (m *AlertRuleMutation) ResetWindowMinutes() {
+	m.window_minutes = nil
+	m.addwindow_minutes = nil
+}
+
+// SetMinimumSampleCount sets the "minimum_sample_count" field.
+func (m *AlertRuleMutation) SetMinimumSampleCount(i int64) {
+	m.minimum_sample_count = &i
+	m.addminimum_sample_count = nil
+}
+
+// MinimumSampleCount returns the value of the "minimum_sample_count" field in the mutation.
+func (m *AlertRuleMutation) MinimumSampleCount() (r int64, exists bool) {
+	v := m.minimum_sample_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldMinimumSampleCount returns the old "minimum_sample_count" field's value of the AlertRule entity.
+// If the AlertRule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertRuleMutation) OldMinimumSampleCount(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldMinimumSampleCount is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldMinimumSampleCount requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldMinimumSampleCount: %w", err)
+	}
+	return oldValue.MinimumSampleCount, nil
+}
+
+// AddMinimumSampleCount adds i to the "minimum_sample_count" field.
+func (m *AlertRuleMutation) AddMinimumSampleCount(i int64) {
+	if m.addminimum_sample_count != nil {
+		*m.addminimum_sample_count += i
+	} else {
+		m.addminimum_sample_count = &i
+	}
+}
+
+// AddedMinimumSampleCount returns the value that was added to the "minimum_sample_count" field in this mutation.
+func (m *AlertRuleMutation) AddedMinimumSampleCount() (r int64, exists bool) {
+	v := m.addminimum_sample_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetMinimumSampleCount resets all changes to the "minimum_sample_count" field.
+func (m *AlertRuleMutation) ResetMinimumSampleCount() {
+	m.minimum_sample_count = nil
+	m.addminimum_sample_count = nil
+}
+
+// SetConsecutiveBreachesRequired sets the "consecutive_breaches_required" field.
+func (m *AlertRuleMutation) SetConsecutiveBreachesRequired(i int) {
+	m.consecutive_breaches_required = &i
+	m.addconsecutive_breaches_required = nil
+}
+
+// ConsecutiveBreachesRequired returns the value of the "consecutive_breaches_required" field in the mutation.
+func (m *AlertRuleMutation) ConsecutiveBreachesRequired() (r int, exists bool) {
+	v := m.consecutive_breaches_required
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldConsecutiveBreachesRequired returns the old "consecutive_breaches_required" field's value of the AlertRule entity.
+// If the AlertRule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertRuleMutation) OldConsecutiveBreachesRequired(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldConsecutiveBreachesRequired is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldConsecutiveBreachesRequired requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldConsecutiveBreachesRequired: %w", err)
+	}
+	return oldValue.ConsecutiveBreachesRequired, nil
+}
+
+// AddConsecutiveBreachesRequired adds i to the "consecutive_breaches_required" field.
+func (m *AlertRuleMutation) AddConsecutiveBreachesRequired(i int) {
+	if m.addconsecutive_breaches_required != nil {
+		*m.addconsecutive_breaches_required += i
+	} else {
+		m.addconsecutive_breaches_required = &i
+	}
+}
+
+// AddedConsecutiveBreachesRequired returns the value that was added to the "consecutive_breaches_required" field in this mutation.
+func (m *AlertRuleMutation) AddedConsecutiveBreachesRequired() (r int, exists bool) {
+	v := m.addconsecutive_breaches_required
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetConsecutiveBreachesRequired resets all changes to the "consecutive_breaches_required" field.
+func (m *AlertRuleMutation) ResetConsecutiveBreachesRequired() {
+	m.consecutive_breaches_required = nil
+	m.addconsecutive_breaches_required = nil
+}
+
+// SetConsecutiveHealthyRequired sets the "consecutive_healthy_required" field.
+func (m *AlertRuleMutation) SetConsecutiveHealthyRequired(i int) {
+	m.consecutive_healthy_required = &i
+	m.addconsecutive_healthy_required = nil
+}
+
+// ConsecutiveHealthyRequired returns the value of the "consecutive_healthy_required" field in the mutation.
+func (m *AlertRuleMutation) ConsecutiveHealthyRequired() (r int, exists bool) {
+	v := m.consecutive_healthy_required
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldConsecutiveHealthyRequired returns the old "consecutive_healthy_required" field's value of the AlertRule entity.
+// If the AlertRule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertRuleMutation) OldConsecutiveHealthyRequired(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldConsecutiveHealthyRequired is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldConsecutiveHealthyRequired requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldConsecutiveHealthyRequired: %w", err)
+	}
+	return oldValue.ConsecutiveHealthyRequired, nil
+}
+
+// AddConsecutiveHealthyRequired adds i to the "consecutive_healthy_required" field.
+func (m *AlertRuleMutation) AddConsecutiveHealthyRequired(i int) {
+	if m.addconsecutive_healthy_required != nil {
+		*m.addconsecutive_healthy_required += i
+	} else {
+		m.addconsecutive_healthy_required = &i
+	}
+}
+
+// AddedConsecutiveHealthyRequired returns the value that was added to the "consecutive_healthy_required" field in this mutation.
+func (m *AlertRuleMutation) AddedConsecutiveHealthyRequired() (r int, exists bool) {
+	v := m.addconsecutive_healthy_required
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetConsecutiveHealthyRequired resets all changes to the "consecutive_healthy_required" field.
+func (m *AlertRuleMutation) ResetConsecutiveHealthyRequired() {
+	m.consecutive_healthy_required = nil
+	m.addconsecutive_healthy_required = nil
+}
+
+// SetRenotifyIntervalMinutes sets the "renotify_interval_minutes" field.
+func (m *AlertRuleMutation) SetRenotifyIntervalMinutes(i int) {
+	m.renotify_interval_minutes = &i
+	m.addrenotify_interval_minutes = nil
+}
+
+// RenotifyIntervalMinutes returns the value of the "renotify_interval_minutes" field in the mutation.
+func (m *AlertRuleMutation) RenotifyIntervalMinutes() (r int, exists bool) {
+	v := m.renotify_interval_minutes
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRenotifyIntervalMinutes returns the old "renotify_interval_minutes" field's value of the AlertRule entity.
+// If the AlertRule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertRuleMutation) OldRenotifyIntervalMinutes(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRenotifyIntervalMinutes is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRenotifyIntervalMinutes requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRenotifyIntervalMinutes: %w", err)
+	}
+	return oldValue.RenotifyIntervalMinutes, nil
+}
+
+// AddRenotifyIntervalMinutes adds i to the "renotify_interval_minutes" field.
+func (m *AlertRuleMutation) AddRenotifyIntervalMinutes(i int) {
+	if m.addrenotify_interval_minutes != nil {
+		*m.addrenotify_interval_minutes += i
+	} else {
+		m.addrenotify_interval_minutes = &i
+	}
+}
+
+// AddedRenotifyIntervalMinutes returns the value that was added to the "renotify_interval_minutes" field in this mutation.
+func (m *AlertRuleMutation) AddedRenotifyIntervalMinutes() (r int, exists bool) {
+	v := m.addrenotify_interval_minutes
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetRenotifyIntervalMinutes resets all changes to the "renotify_interval_minutes" field.
+func (m *AlertRuleMutation) ResetRenotifyIntervalMinutes() {
+	m.renotify_interval_minutes = nil
+	m.addrenotify_interval_minutes = nil
+}
+
+// SetApdexThresholdMs sets the "apdex_threshold_ms" field.
+func (m *AlertRuleMutation) SetApdexThresholdMs(f float64) {
+	m.apdex_threshold_ms = &f
+	m.addapdex_threshold_ms = nil
+}
+
+// ApdexThresholdMs returns the value of the "apdex_threshold_ms" field in the mutation.
+func (m *AlertRuleMutation) ApdexThresholdMs() (r float64, exists bool) {
+	v := m.apdex_threshold_ms
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldApdexThresholdMs returns the old "apdex_threshold_ms" field's value of the AlertRule entity.
+// If the AlertRule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertRuleMutation) OldApdexThresholdMs(ctx context.Context) (v *float64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldApdexThresholdMs is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldApdexThresholdMs requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldApdexThresholdMs: %w", err)
+	}
+	return oldValue.ApdexThresholdMs, nil
+}
+
+// AddApdexThresholdMs adds f to the "apdex_threshold_ms" field.
+func (m *AlertRuleMutation) AddApdexThresholdMs(f float64) {
+	if m.addapdex_threshold_ms != nil {
+		*m.addapdex_threshold_ms += f
+	} else {
+		m.addapdex_threshold_ms = &f
+	}
+}
+
+// AddedApdexThresholdMs returns the value that was added to the "apdex_threshold_ms" field in this mutation.
+func (m *AlertRuleMutation) AddedApdexThresholdMs() (r float64, exists bool) {
+	v := m.addapdex_threshold_ms
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearApdexThresholdMs clears the value of the "apdex_threshold_ms" field.
+func (m *AlertRuleMutation) ClearApdexThresholdMs() {
+	m.apdex_threshold_ms = nil
+	m.addapdex_threshold_ms = nil
+	m.clearedFields[alertrule.FieldApdexThresholdMs] = struct{}{}
+}
+
+// ApdexThresholdMsCleared returns if the "apdex_threshold_ms" field was cleared in this mutation.
+func (m *AlertRuleMutation) ApdexThresholdMsCleared() bool {
+	_, ok := m.clearedFields[alertrule.FieldApdexThresholdMs]
+	return ok
+}
+
+// ResetApdexThresholdMs resets all changes to the "apdex_threshold_ms" field.
+func (m *AlertRuleMutation) ResetApdexThresholdMs() {
+	m.apdex_threshold_ms = nil
+	m.addapdex_threshold_ms = nil
+	delete(m.clearedFields, alertrule.FieldApdexThresholdMs)
+}
+
+// SetQueryBuilderDraft sets the "query_builder_draft" field.
+func (m *AlertRuleMutation) SetQueryBuilderDraft(jm json.RawMessage) {
+	m.query_builder_draft = &jm
+	m.appendquery_builder_draft = nil
+}
+
+// QueryBuilderDraft returns the value of the "query_builder_draft" field in the mutation.
+func (m *AlertRuleMutation) QueryBuilderDraft() (r json.RawMessage, exists bool) {
+	v := m.query_builder_draft
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldQueryBuilderDraft returns the old "query_builder_draft" field's value of the AlertRule entity.
+// If the AlertRule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertRuleMutation) OldQueryBuilderDraft(ctx context.Context) (v json.RawMessage, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldQueryBuilderDraft is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldQueryBuilderDraft requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldQueryBuilderDraft: %w", err)
+	}
+	return oldValue.QueryBuilderDraft, nil
+}
+
+// AppendQueryBuilderDraft adds jm to the "query_builder_draft" field.
+func (m *AlertRuleMutation) AppendQueryBuilderDraft(jm json.RawMessage) {
+	m.appendquery_builder_draft = append(m.appendquery_builder_draft, jm...)
+}
+
+// AppendedQueryBuilderDraft returns the list of values that were appended to the "query_builder_draft" field in this mutation.
+func (m *AlertRuleMutation) AppendedQueryBuilderDraft() (json.RawMessage, bool) {
+	if len(m.appendquery_builder_draft) == 0 {
+		return nil, false
+	}
+	return m.appendquery_builder_draft, true
+}
+
+// ClearQueryBuilderDraft clears the value of the "query_builder_draft" field.
+func (m *AlertRuleMutation) ClearQueryBuilderDraft() {
+	m.query_builder_draft = nil
+	m.appendquery_builder_draft = nil
+	m.clearedFields[alertrule.FieldQueryBuilderDraft] = struct{}{}
+}
+
+// QueryBuilderDraftCleared returns if the "query_builder_draft" field was cleared in this mutation.
+func (m *AlertRuleMutation) QueryBuilderDraftCleared() bool {
+	_, ok := m.clearedFields[alertrule.FieldQueryBuilderDraft]
+	return ok
+}
+
+// ResetQueryBuilderDraft resets all changes to the "query_builder_draft" field.
+func (m *AlertRuleMutation) ResetQueryBuilderDraft() {
+	m.query_builder_draft = nil
+	m.appendquery_builder_draft = nil
+	delete(m.clearedFields, alertrule.FieldQueryBuilderDraft)
+}
+
+// SetRawQuerySQL sets the "raw_query_sql" field.
+func (m *AlertRuleMutation) SetRawQuerySQL(s string) {
+	m.raw_query_sql = &s
+}
+
+// RawQuerySQL returns the value of the "raw_query_sql" field in the mutation.
+func (m *AlertRuleMutation) RawQuerySQL() (r string, exists bool) {
+	v := m.raw_query_sql
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRawQuerySQL returns the old "raw_query_sql" field's value of the AlertRule entity.
+// If the AlertRule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertRuleMutation) OldRawQuerySQL(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRawQuerySQL is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRawQuerySQL requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRawQuerySQL: %w", err)
+	}
+	return oldValue.RawQuerySQL, nil
+}
+
+// ClearRawQuerySQL clears the value of the "raw_query_sql" field.
+func (m *AlertRuleMutation) ClearRawQuerySQL() {
+	m.raw_query_sql = nil
+	m.clearedFields[alertrule.FieldRawQuerySQL] = struct{}{}
+}
+
+// RawQuerySQLCleared returns if the "raw_query_sql" field was cleared in this mutation.
+func (m *AlertRuleMutation) RawQuerySQLCleared() bool {
+	_, ok := m.clearedFields[alertrule.FieldRawQuerySQL]
+	return ok
+}
+
+// ResetRawQuerySQL resets all changes to the "raw_query_sql" field.
+func (m *AlertRuleMutation) ResetRawQuerySQL() {
+	m.raw_query_sql = nil
+	delete(m.clearedFields, alertrule.FieldRawQuerySQL)
+}
+
+// SetRawQueryReducer sets the "raw_query_reducer" field.
+func (m *AlertRuleMutation) SetRawQueryReducer(s string) {
+	m.raw_query_reducer = &s
+}
+
+// RawQueryReducer returns the value of the "raw_query_reducer" field in the mutation.
+func (m *AlertRuleMutation) RawQueryReducer() (r string, exists bool) {
+	v := m.raw_query_reducer
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRawQueryReducer returns the old "raw_query_reducer" field's value of the AlertRule entity.
+// If the AlertRule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertRuleMutation) OldRawQueryReducer(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRawQueryReducer is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRawQueryReducer requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRawQueryReducer: %w", err)
+	}
+	return oldValue.RawQueryReducer, nil
+}
+
+// ClearRawQueryReducer clears the value of the "raw_query_reducer" field.
+func (m *AlertRuleMutation) ClearRawQueryReducer() {
+	m.raw_query_reducer = nil
+	m.clearedFields[alertrule.FieldRawQueryReducer] = struct{}{}
+}
+
+// RawQueryReducerCleared returns if the "raw_query_reducer" field was cleared in this mutation.
+func (m *AlertRuleMutation) RawQueryReducerCleared() bool {
+	_, ok := m.clearedFields[alertrule.FieldRawQueryReducer]
+	return ok
+}
+
+// ResetRawQueryReducer resets all changes to the "raw_query_reducer" field.
+func (m *AlertRuleMutation) ResetRawQueryReducer() {
+	m.raw_query_reducer = nil
+	delete(m.clearedFields, alertrule.FieldRawQueryReducer)
+}
+
+// SetAlertOnNoData sets the "alert_on_no_data" field.
+func (m *AlertRuleMutation) SetAlertOnNoData(b bool) {
+	m.alert_on_no_data = &b
+}
+
+// AlertOnNoData returns the value of the "alert_on_no_data" field in the mutation.
+func (m *AlertRuleMutation) AlertOnNoData() (r bool, exists bool) {
+	v := m.alert_on_no_data
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAlertOnNoData returns the old "alert_on_no_data" field's value of the AlertRule entity.
+// If the AlertRule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertRuleMutation) OldAlertOnNoData(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAlertOnNoData is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAlertOnNoData requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAlertOnNoData: %w", err)
+	}
+	return oldValue.AlertOnNoData, nil
+}
+
+// ResetAlertOnNoData resets all changes to the "alert_on_no_data" field.
+func (m *AlertRuleMutation) ResetAlertOnNoData() {
+	m.alert_on_no_data = nil
+}
+
+// SetBurn sets the "burn" field.
+func (m *AlertRuleMutation) SetBurn(jm json.RawMessage) {
+	m.burn = &jm
+	m.appendburn = nil
+}
+
+// Burn returns the value of the "burn" field in the mutation.
+func (m *AlertRuleMutation) Burn() (r json.RawMessage, exists bool) {
+	v := m.burn
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldBurn returns the old "burn" field's value of the AlertRule entity.
+// If the AlertRule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertRuleMutation) OldBurn(ctx context.Context) (v json.RawMessage, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldBurn is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldBurn requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldBurn: %w", err)
+	}
+	return oldValue.Burn, nil
+}
+
+// AppendBurn adds jm to the "burn" field.
+func (m *AlertRuleMutation) AppendBurn(jm json.RawMessage) {
+	m.appendburn = append(m.appendburn, jm...)
+}
+
+// AppendedBurn returns the list of values that were appended to the "burn" field in this mutation.
+func (m *AlertRuleMutation) AppendedBurn() (json.RawMessage, bool) {
+	if len(m.appendburn) == 0 {
+		return nil, false
+	}
+	return m.appendburn, true
+}
+
+// ClearBurn clears the value of the "burn" field.
+func (m *AlertRuleMutation) ClearBurn() {
+	m.burn = nil
+	m.appendburn = nil
+	m.clearedFields[alertrule.FieldBurn] = struct{}{}
+}
+
+// BurnCleared returns if the "burn" field was cleared in this mutation.
+func (m *AlertRuleMutation) BurnCleared() bool {
+	_, ok := m.clearedFields[alertrule.FieldBurn]
+	return ok
+}
+
+// ResetBurn resets all changes to the "burn" field.
+func (m *AlertRuleMutation) ResetBurn() {
+	m.burn = nil
+	m.appendburn = nil
+	delete(m.clearedFields, alertrule.FieldBurn)
+}
+
+// SetBaseline sets the "baseline" field.
+func (m *AlertRuleMutation) SetBaseline(jm json.RawMessage) {
+	m.baseline = &jm
+	m.appendbaseline = nil
+}
+
+// Baseline returns the value of the "baseline" field in the mutation.
+func (m *AlertRuleMutation) Baseline() (r json.RawMessage, exists bool) {
+	v := m.baseline
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldBaseline returns the old "baseline" field's value of the AlertRule entity.
+// If the AlertRule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertRuleMutation) OldBaseline(ctx context.Context) (v json.RawMessage, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldBaseline is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldBaseline requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldBaseline: %w", err)
+	}
+	return oldValue.Baseline, nil
+}
+
+// AppendBaseline adds jm to the "baseline" field.
+func (m *AlertRuleMutation) AppendBaseline(jm json.RawMessage) {
+	m.appendbaseline = append(m.appendbaseline, jm...)
+}
+
+// AppendedBaseline returns the list of values that were appended to the "baseline" field in this mutation.
+func (m *AlertRuleMutation) AppendedBaseline() (json.RawMessage, bool) {
+	if len(m.appendbaseline) == 0 {
+		return nil, false
+	}
+	return m.appendbaseline, true
+}
+
+// ClearBaseline clears the value of the "baseline" field.
+func (m *AlertRuleMutation) ClearBaseline() {
+	m.baseline = nil
+	m.appendbaseline = nil
+	m.clearedFields[alertrule.FieldBaseline] = struct{}{}
+}
+
+// BaselineCleared returns if the "baseline" field was cleared in this mutation.
+func (m *AlertRuleMutation) BaselineCleared() bool {
+	_, ok := m.clearedFields[alertrule.FieldBaseline]
+	return ok
+}
+
+// ResetBaseline resets all changes to the "baseline" field.
+func (m *AlertRuleMutation) ResetBaseline() {
+	m.baseline = nil
+	m.appendbaseline = nil
+	delete(m.clearedFields, alertrule.FieldBaseline)
+}
+
+// SetDestinationIds sets the "destination_ids" field.
+func (m *AlertRuleMutation) SetDestinationIds(s []string) {
+	m.destination_ids = &s
+	m.appenddestination_ids = nil
+}
+
+// DestinationIds returns the value of the "destination_ids" field in the mutation.
+func (m *AlertRuleMutation) DestinationIds() (r []string, exists bool) {
+	v := m.destination_ids
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDestinationIds returns the old "destination_ids" field's value of the AlertRule entity.
+// If the AlertRule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertRuleMutation) OldDestinationIds(ctx context.Context) (v []string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDestinationIds is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDestinationIds requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDestinationIds: %w", err)
+	}
+	return oldValue.DestinationIds, nil
+}
+
+// AppendDestinationIds adds s to the "destination_ids" field.
+func (m *AlertRuleMutation) AppendDestinationIds(s []string) {
+	m.appenddestination_ids = append(m.appenddestination_ids, s...)
+}
+
+// AppendedDestinationIds returns the list of values that were appended to the "destination_ids" field in this mutation.
+func (m *AlertRuleMutation) AppendedDestinationIds() ([]string, bool) {
+	if len(m.appenddestination_ids) == 0 {
+		return nil, false
+	}
+	return m.appenddestination_ids, true
+}
+
+// ClearDestinationIds clears the value of the "destination_ids" field.
+func (m *AlertRuleMutation) ClearDestinationIds() {
+	m.destination_ids = nil
+	m.appenddestination_ids = nil
+	m.clearedFields[alertrule.FieldDestinationIds] = struct{}{}
+}
+
+// DestinationIdsCleared returns if the "destination_ids" field was cleared in this mutation.
+func (m *AlertRuleMutation) DestinationIdsCleared() bool {
+	_, ok := m.clearedFields[alertrule.FieldDestinationIds]
+	return ok
+}
+
+// ResetDestinationIds resets all changes to the "destination_ids" field.
+func (m *AlertRuleMutation) ResetDestinationIds() {
+	m.destination_ids = nil
+	m.appenddestination_ids = nil
+	delete(m.clearedFields, alertrule.FieldDestinationIds)
+}
+
+// SetMutedUntil sets the "muted_until" field.
+func (m *AlertRuleMutation) SetMutedUntil(t time.Time) {
+	m.muted_until = &t
+}
+
+// MutedUntil returns the value of the "muted_until" field in the mutation.
+func (m *AlertRuleMutation) MutedUntil() (r time.Time, exists bool) {
+	v := m.muted_until
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldMutedUntil returns the old "muted_until" field's value of the AlertRule entity.
+// If the AlertRule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertRuleMutation) OldMutedUntil(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldMutedUntil is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldMutedUntil requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldMutedUntil: %w", err)
+	}
+	return oldValue.MutedUntil, nil
+}
+
+// ClearMutedUntil clears the value of the "muted_until" field.
+func (m *AlertRuleMutation) ClearMutedUntil() {
+	m.muted_until = nil
+	m.clearedFields[alertrule.FieldMutedUntil] = struct{}{}
+}
+
+// MutedUntilCleared returns if the "muted_until" field was cleared in this mutation.
+func (m *AlertRuleMutation) MutedUntilCleared() bool {
+	_, ok := m.clearedFields[alertrule.FieldMutedUntil]
+	return ok
+}
+
+// ResetMutedUntil resets all changes to the "muted_until" field.
+func (m *AlertRuleMutation) ResetMutedUntil() {
+	m.muted_until = nil
+	delete(m.clearedFields, alertrule.FieldMutedUntil)
+}
+
+// SetVersion sets the "version" field.
+func (m *AlertRuleMutation) SetVersion(i int) {
+	m.version = &i
+	m.addversion = nil
+}
+
+// Version returns the value of the "version" field in the mutation.
+func (m *AlertRuleMutation) Version() (r int, exists bool) {
+	v := m.version
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldVersion returns the old "version" field's value of the AlertRule entity.
+// If the AlertRule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertRuleMutation) OldVersion(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldVersion is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldVersion requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldVersion: %w", err)
+	}
+	return oldValue.Version, nil
+}
+
+// AddVersion adds i to the "version" field.
+func (m *AlertRuleMutation) AddVersion(i int) {
+	if m.addversion != nil {
+		*m.addversion += i
+	} else {
+		m.addversion = &i
+	}
+}
+
+// AddedVersion returns the value that was added to the "version" field in this mutation.
+func (m *AlertRuleMutation) AddedVersion() (r int, exists bool) {
+	v := m.addversion
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetVersion resets all changes to the "version" field.
+func (m *AlertRuleMutation) ResetVersion() {
+	m.version = nil
+	m.addversion = nil
+}
+
+// SetEnabledAt sets the "enabled_at" field.
+func (m *AlertRuleMutation) SetEnabledAt(t time.Time) {
+	m.enabled_at = &t
+}
+
+// EnabledAt returns the value of the "enabled_at" field in the mutation.
+func (m *AlertRuleMutation) EnabledAt() (r time.Time, exists bool) {
+	v := m.enabled_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEnabledAt returns the old "enabled_at" field's value of the AlertRule entity.
+// If the AlertRule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertRuleMutation) OldEnabledAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEnabledAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEnabledAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEnabledAt: %w", err)
+	}
+	return oldValue.EnabledAt, nil
+}
+
+// ClearEnabledAt clears the value of the "enabled_at" field.
+func (m *AlertRuleMutation) ClearEnabledAt() {
+	m.enabled_at = nil
+	m.clearedFields[alertrule.FieldEnabledAt] = struct{}{}
+}
+
+// EnabledAtCleared returns if the "enabled_at" field was cleared in this mutation.
+func (m *AlertRuleMutation) EnabledAtCleared() bool {
+	_, ok := m.clearedFields[alertrule.FieldEnabledAt]
+	return ok
+}
+
+// ResetEnabledAt resets all changes to the "enabled_at" field.
+func (m *AlertRuleMutation) ResetEnabledAt() {
+	m.enabled_at = nil
+	delete(m.clearedFields, alertrule.FieldEnabledAt)
+}
+
+// SetLastScheduledAt sets the "last_scheduled_at" field.
+func (m *AlertRuleMutation) SetLastScheduledAt(t time.Time) {
+	m.last_scheduled_at = &t
+}
+
+// LastScheduledAt returns the value of the "last_scheduled_at" field in the mutation.
+func (m *AlertRuleMutation) LastScheduledAt() (r time.Time, exists bool) {
+	v := m.last_scheduled_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLastScheduledAt returns the old "last_scheduled_at" field's value of the AlertRule entity.
+// If the AlertRule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertRuleMutation) OldLastScheduledAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLastScheduledAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLastScheduledAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLastScheduledAt: %w", err)
+	}
+	return oldValue.LastScheduledAt, nil
+}
+
+// ClearLastScheduledAt clears the value of the "last_scheduled_at" field.
+func (m *AlertRuleMutation) ClearLastScheduledAt() {
+	m.last_scheduled_at = nil
+	m.clearedFields[alertrule.FieldLastScheduledAt] = struct{}{}
+}
+
+// LastScheduledAtCleared returns if the "last_scheduled_at" field was cleared in this mutation.
+func (m *AlertRuleMutation) LastScheduledAtCleared() bool {
+	_, ok := m.clearedFields[alertrule.FieldLastScheduledAt]
+	return ok
+}
+
+// ResetLastScheduledAt resets all changes to the "last_scheduled_at" field.
+func (m *AlertRuleMutation) ResetLastScheduledAt() {
+	m.last_scheduled_at = nil
+	delete(m.clearedFields, alertrule.FieldLastScheduledAt)
+}
+
+// SetLastEvaluatedAt sets the "last_evaluated_at" field.
+func (m *AlertRuleMutation) SetLastEvaluatedAt(t time.Time) {
+	m.last_evaluated_at = &t
+}
+
+// LastEvaluatedAt returns the value of the "last_evaluated_at" field in the mutation.
+func (m *AlertRuleMutation) LastEvaluatedAt() (r time.Time, exists bool) {
+	v := m.last_evaluated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLastEvaluatedAt returns the old "last_evaluated_at" field's value of the AlertRule entity.
+// If the AlertRule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertRuleMutation) OldLastEvaluatedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLastEvaluatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLastEvaluatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLastEvaluatedAt: %w", err)
+	}
+	return oldValue.LastEvaluatedAt, nil
+}
+
+// ClearLastEvaluatedAt clears the value of the "last_evaluated_at" field.
+func (m *AlertRuleMutation) ClearLastEvaluatedAt() {
+	m.last_evaluated_at = nil
+	m.clearedFields[alertrule.FieldLastEvaluatedAt] = struct{}{}
+}
+
+// LastEvaluatedAtCleared returns if the "last_evaluated_at" field was cleared in this mutation.
+func (m *AlertRuleMutation) LastEvaluatedAtCleared() bool {
+	_, ok := m.clearedFields[alertrule.FieldLastEvaluatedAt]
+	return ok
+}
+
+// ResetLastEvaluatedAt resets all changes to the "last_evaluated_at" field.
+func (m *AlertRuleMutation) ResetLastEvaluatedAt() {
+	m.last_evaluated_at = nil
+	delete(m.clearedFields, alertrule.FieldLastEvaluatedAt)
+}
+
+// SetLastEvaluationError sets the "last_evaluation_error" field.
+func (m *AlertRuleMutation) SetLastEvaluationError(s string) {
+	m.last_evaluation_error = &s
+}
+
+// LastEvaluationError returns the value of the "last_evaluation_error" field in the mutation.
+func (m *AlertRuleMutation) LastEvaluationError() (r string, exists bool) {
+	v := m.last_evaluation_error
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLastEvaluationError returns the old "last_evaluation_error" field's value of the AlertRule entity.
+// If the AlertRule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertRuleMutation) OldLastEvaluationError(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLastEvaluationError is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLastEvaluationError requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLastEvaluationError: %w", err)
+	}
+	return oldValue.LastEvaluationError, nil
+}
+
+// ClearLastEvaluationError clears the value of the "last_evaluation_error" field.
+func (m *AlertRuleMutation) ClearLastEvaluationError() {
+	m.last_evaluation_error = nil
+	m.clearedFields[alertrule.FieldLastEvaluationError] = struct{}{}
+}
+
+// LastEvaluationErrorCleared returns if the "last_evaluation_error" field was cleared in this mutation.
+func (m *AlertRuleMutation) LastEvaluationErrorCleared() bool {
+	_, ok := m.clearedFields[alertrule.FieldLastEvaluationError]
+	return ok
+}
+
+// ResetLastEvaluationError resets all changes to the "last_evaluation_error" field.
+func (m *AlertRuleMutation) ResetLastEvaluationError() {
+	m.last_evaluation_error = nil
+	delete(m.clearedFields, alertrule.FieldLastEvaluationError)
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *AlertRuleMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *AlertRuleMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the AlertRule entity.
+// If the AlertRule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertRuleMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *AlertRuleMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetCreatedBy sets the "created_by" field.
+func (m *AlertRuleMutation) SetCreatedBy(s string) {
+	m.created_by = &s
+}
+
+// CreatedBy returns the value of the "created_by" field in the mutation.
+func (m *AlertRuleMutation) CreatedBy() (r string, exists bool) {
+	v := m.created_by
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedBy returns the old "created_by" field's value of the AlertRule entity.
+// If the AlertRule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertRuleMutation) OldCreatedBy(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedBy is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedBy requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedBy: %w", err)
+	}
+	return oldValue.CreatedBy, nil
+}
+
+// ResetCreatedBy resets all changes to the "created_by" field.
+func (m *AlertRuleMutation) ResetCreatedBy() {
+	m.created_by = nil
+}
+
+// SetUpdatedAt sets the "updated_at" field.
+func (m *AlertRuleMutation) SetUpdatedAt(t time.Time) {
+	m.updated_at = &t
+}
+
+// UpdatedAt returns the value of the "updated_at" field in the mutation.
+func (m *AlertRuleMutation) UpdatedAt() (r time.Time, exists bool) {
+	v := m.updated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUpdatedAt returns the old "updated_at" field's value of the AlertRule entity.
+// If the AlertRule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertRuleMutation) OldUpdatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUpdatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUpdatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUpdatedAt: %w", err)
+	}
+	return oldValue.UpdatedAt, nil
+}
+
+// ResetUpdatedAt resets all changes to the "updated_at" field.
+func (m *AlertRuleMutation) ResetUpdatedAt() {
+	m.updated_at = nil
+}
+
+// SetUpdatedBy sets the "updated_by" field.
+func (m *AlertRuleMutation) SetUpdatedBy(s string) {
+	m.updated_by = &s
+}
+
+// UpdatedBy returns the value of the "updated_by" field in the mutation.
+func (m *AlertRuleMutation) UpdatedBy() (r string, exists bool) {
+	v := m.updated_by
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUpdatedBy returns the old "updated_by" field's value of the AlertRule entity.
+// If the AlertRule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertRuleMutation) OldUpdatedBy(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUpdatedBy is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUpdatedBy requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUpdatedBy: %w", err)
+	}
+	return oldValue.UpdatedBy, nil
+}
+
+// ResetUpdatedBy resets all changes to the "updated_by" field.
+func (m *AlertRuleMutation) ResetUpdatedBy() {
+	m.updated_by = nil
+}
+
+// SetOrganizationID sets the "organization" edge to the Organization entity by id.
+func (m *AlertRuleMutation) SetOrganizationID(id string) {
+	m.organization = &id
+}
+
+// ClearOrganization clears the "organization" edge to the Organization entity.
+func (m *AlertRuleMutation) ClearOrganization() {
+	m.clearedorganization = true
+	m.clearedFields[alertrule.FieldOrgID] = struct{}{}
+}
+
+// OrganizationCleared reports if the "organization" edge to the Organization entity was cleared.
+func (m *AlertRuleMutation) OrganizationCleared() bool {
+	return m.clearedorganization
+}
+
+// OrganizationID returns the "organization" edge ID in the mutation.
+func (m *AlertRuleMutation) OrganizationID() (id string, exists bool) {
+	if m.organization != nil {
+		return *m.organization, true
+	}
+	return
+}
+
+// OrganizationIDs returns the "organization" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// OrganizationID instead. It exists only for internal usage by the builders.
+func (m *AlertRuleMutation) OrganizationIDs() (ids []string) {
+	if id := m.organization; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetOrganization resets all changes to the "organization" edge.
+func (m *AlertRuleMutation) ResetOrganization() {
+	m.organization = nil
+	m.clearedorganization = false
+}
+
+// AddStateIDs adds the "states" edge to the AlertRuleState entity by ids.
+func (m *AlertRuleMutation) AddStateIDs(ids ...uuid.UUID) {
+	if m.states == nil {
+		m.states = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.states[ids[i]] = struct{}{}
+	}
+}
+
+// ClearStates clears the "states" edge to the AlertRuleState entity.
+func (m *AlertRuleMutation) ClearStates() {
+	m.clearedstates = true
+}
+
+// StatesCleared reports if the "states" edge to the AlertRuleState entity was cleared.
+func (m *AlertRuleMutation) StatesCleared() bool {
+	return m.clearedstates
+}
+
+// RemoveStateIDs removes the "states" edge to the AlertRuleState entity by IDs.
+func (m *AlertRuleMutation) RemoveStateIDs(ids ...uuid.UUID) {
+	if m.removedstates == nil {
+		m.removedstates = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.states, ids[i])
+		m.removedstates[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedStates returns the removed IDs of the "states" edge to the AlertRuleState entity.
+func (m *AlertRuleMutation) RemovedStatesIDs() (ids []uuid.UUID) {
+	for id := range m.removedstates {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// StatesIDs returns the "states" edge IDs in the mutation.
+func (m *AlertRuleMutation) StatesIDs() (ids []uuid.UUID) {
+	for id := range m.states {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetStates resets all changes to the "states" edge.
+func (m *AlertRuleMutation) ResetStates() {
+	m.states = nil
+	m.clearedstates = false
+	m.removedstates = nil
+}
+
+// AddIncidentIDs adds the "incidents" edge to the AlertIncident entity by ids.
+func (m *AlertRuleMutation) AddIncidentIDs(ids ...uuid.UUID) {
+	if m.incidents == nil {
+		m.incidents = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.incidents[ids[i]] = struct{}{}
+	}
+}
+
+// ClearIncidents clears the "incidents" edge to the AlertIncident entity.
+func (m *AlertRuleMutation) ClearIncidents() {
+	m.clearedincidents = true
+}
+
+// IncidentsCleared reports if the "incidents" edge to the AlertIncident entity was cleared.
+func (m *AlertRuleMutation) IncidentsCleared() bool {
+	return m.clearedincidents
+}
+
+// RemoveIncidentIDs removes the "incidents" edge to the AlertIncident entity by IDs.
+func (m *AlertRuleMutation) RemoveIncidentIDs(ids ...uuid.UUID) {
+	if m.removedincidents == nil {
+		m.removedincidents = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.incidents, ids[i])
+		m.removedincidents[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedIncidents returns the removed IDs of the "incidents" edge to the AlertIncident entity.
+func (m *AlertRuleMutation) RemovedIncidentsIDs() (ids []uuid.UUID) {
+	for id := range m.removedincidents {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// IncidentsIDs returns the "incidents" edge IDs in the mutation.
+func (m *AlertRuleMutation) IncidentsIDs() (ids []uuid.UUID) {
+	for id := range m.incidents {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetIncidents resets all changes to the "incidents" edge.
+func (m *AlertRuleMutation) ResetIncidents() {
+	m.incidents = nil
+	m.clearedincidents = false
+	m.removedincidents = nil
+}
+
+// Where appends a list predicates to the AlertRuleMutation builder.
+func (m *AlertRuleMutation) Where(ps ...predicate.AlertRule) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the AlertRuleMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *AlertRuleMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.AlertRule, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *AlertRuleMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *AlertRuleMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (AlertRule).
+func (m *AlertRuleMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *AlertRuleMutation) Fields() []string {
+	fields := make([]string, 0, 39)
+	if m.organization != nil {
+		fields = append(fields, alertrule.FieldOrgID)
+	}
+	if m.name != nil {
+		fields = append(fields, alertrule.FieldName)
+	}
+	if m.notes != nil {
+		fields = append(fields, alertrule.FieldNotes)
+	}
+	if m.notification_template != nil {
+		fields = append(fields, alertrule.FieldNotificationTemplate)
+	}
+	if m.enabled != nil {
+		fields = append(fields, alertrule.FieldEnabled)
+	}
+	if m.severity != nil {
+		fields = append(fields, alertrule.FieldSeverity)
+	}
+	if m.service_names != nil {
+		fields = append(fields, alertrule.FieldServiceNames)
+	}
+	if m.exclude_service_names != nil {
+		fields = append(fields, alertrule.FieldExcludeServiceNames)
+	}
+	if m.environments != nil {
+		fields = append(fields, alertrule.FieldEnvironments)
+	}
+	if m.tags != nil {
+		fields = append(fields, alertrule.FieldTags)
+	}
+	if m.group_by != nil {
+		fields = append(fields, alertrule.FieldGroupBy)
+	}
+	if m.signal_type != nil {
+		fields = append(fields, alertrule.FieldSignalType)
+	}
+	if m.comparator != nil {
+		fields = append(fields, alertrule.FieldComparator)
+	}
+	if m.threshold != nil {
+		fields = append(fields, alertrule.FieldThreshold)
+	}
+	if m.threshold_upper != nil {
+		fields = append(fields, alertrule.FieldThresholdUpper)
+	}
+	if m.resolve_threshold != nil {
+		fields = append(fields, alertrule.FieldResolveThreshold)
+	}
+	if m.window_minutes != nil {
+		fields = append(fields, alertrule.FieldWindowMinutes)
+	}
+	if m.minimum_sample_count != nil {
+		fields = append(fields, alertrule.FieldMinimumSampleCount)
+	}
+	if m.consecutive_breaches_required != nil {
+		fields = append(fields, alertrule.FieldConsecutiveBreachesRequired)
+	}
+	if m.consecutive_healthy_required != nil {
+		fields = append(fields, alertrule.FieldConsecutiveHealthyRequired)
+	}
+	if m.renotify_interval_minutes != nil {
+		fields = append(fields, alertrule.FieldRenotifyIntervalMinutes)
+	}
+	if m.apdex_threshold_ms != nil {
+		fields = append(fields, alertrule.FieldApdexThresholdMs)
+	}
+	if m.query_builder_draft != nil {
+		fields = append(fields, alertrule.FieldQueryBuilderDraft)
+	}
+	if m.raw_query_sql != nil {
+		fields = append(fields, alertrule.FieldRawQuerySQL)
+	}
+	if m.raw_query_reducer != nil {
+		fields = append(fields, alertrule.FieldRawQueryReducer)
+	}
+	if m.alert_on_no_data != nil {
+		fields = append(fields, alertrule.FieldAlertOnNoData)
+	}
+	if m.burn != nil {
+		fields = append(fields, alertrule.FieldBurn)
+	}
+	if m.baseline != nil {
+		fields = append(fields, alertrule.FieldBaseline)
+	}
+	if m.destination_ids != nil {
+		fields = append(fields, alertrule.FieldDestinationIds)
+	}
+	if m.muted_until != nil {
+		fields = append(fields, alertrule.FieldMutedUntil)
+	}
+	if m.version != nil {
+		fields = append(fields, alertrule.FieldVersion)
+	}
+	if m.enabled_at != nil {
+		fields = append(fields, alertrule.FieldEnabledAt)
+	}
+	if m.last_scheduled_at != nil {
+		fields = append(fields, alertrule.FieldLastScheduledAt)
+	}
+	if m.last_evaluated_at != nil {
+		fields = append(fields, alertrule.FieldLastEvaluatedAt)
+	}
+	if m.last_evaluation_error != nil {
+		fields = append(fields, alertrule.FieldLastEvaluationError)
+	}
+	if m.created_at != nil {
+		fields = append(fields, alertrule.FieldCreatedAt)
+	}
+	if m.created_by != nil {
+		fields = append(fields, alertrule.FieldCreatedBy)
+	}
+	if m.updated_at != nil {
+		fields = append(fields, alertrule.FieldUpdatedAt)
+	}
+	if m.updated_by != nil {
+		fields = append(fields, alertrule.FieldUpdatedBy)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *AlertRuleMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case alertrule.FieldOrgID:
+		return m.OrgID()
+	case alertrule.FieldName:
+		return m.Name()
+	case alertrule.FieldNotes:
+		return m.Notes()
+	case alertrule.FieldNotificationTemplate:
+		return m.NotificationTemplate()
+	case alertrule.FieldEnabled:
+		return m.Enabled()
+	case alertrule.FieldSeverity:
+		return m.Severity()
+	case alertrule.FieldServiceNames:
+		return m.ServiceNames()
+	case alertrule.FieldExcludeServiceNames:
+		return m.ExcludeServiceNames()
+	case alertrule.FieldEnvironments:
+		return m.Environments()
+	case alertrule.FieldTags:
+		return m.Tags()
+	case alertrule.FieldGroupBy:
+		return m.GroupBy()
+	case alertrule.FieldSignalType:
+		return m.SignalType()
+	case alertrule.FieldComparator:
+		return m.Comparator()
+	case alertrule.FieldThreshold:
+		return m.Threshold()
+	case alertrule.FieldThresholdUpper:
+		return m.ThresholdUpper()
+	case alertrule.FieldResolveThreshold:
+		return m.ResolveThreshold()
+	case alertrule.FieldWindowMinutes:
+		return m.WindowMinutes()
+	case alertrule.FieldMinimumSampleCount:
+		return m.MinimumSampleCount()
+	case alertrule.FieldConsecutiveBreachesRequired:
+		return m.ConsecutiveBreachesRequired()
+	case alertrule.FieldConsecutiveHealthyRequired:
+		return m.ConsecutiveHealthyRequired()
+	case alertrule.FieldRenotifyIntervalMinutes:
+		return m.RenotifyIntervalMinutes()
+	case alertrule.FieldApdexThresholdMs:
+		return m.ApdexThresholdMs()
+	case alertrule.FieldQueryBuilderDraft:
+		return m.QueryBuilderDraft()
+	case alertrule.FieldRawQuerySQL:
+		return m.RawQuerySQL()
+	case alertrule.FieldRawQueryReducer:
+		return m.RawQueryReducer()
+	case alertrule.FieldAlertOnNoData:
+		return m.AlertOnNoData()
+	case alertrule.FieldBurn:
+		return m.Burn()
+	case alertrule.FieldBaseline:
+		return m.Baseline()
+	case alertrule.FieldDestinationIds:
+		return m.DestinationIds()
+	case alertrule.FieldMutedUntil:
+		return m.MutedUntil()
+	case alertrule.FieldVersion:
+		return m.Version()
+	case alertrule.FieldEnabledAt:
+		return m.EnabledAt()
+	case alertrule.FieldLastScheduledAt:
+		return m.LastScheduledAt()
+	case alertrule.FieldLastEvaluatedAt:
+		return m.LastEvaluatedAt()
+	case alertrule.FieldLastEvaluationError:
+		return m.LastEvaluationError()
+	case alertrule.FieldCreatedAt:
+		return m.CreatedAt()
+	case alertrule.FieldCreatedBy:
+		return m.CreatedBy()
+	case alertrule.FieldUpdatedAt:
+		return m.UpdatedAt()
+	case alertrule.FieldUpdatedBy:
+		return m.UpdatedBy()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *AlertRuleMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case alertrule.FieldOrgID:
+		return m.OldOrgID(ctx)
+	case alertrule.FieldName:
+		return m.OldName(ctx)
+	case alertrule.FieldNotes:
+		return m.OldNotes(ctx)
+	case alertrule.FieldNotificationTemplate:
+		return m.OldNotificationTemplate(ctx)
+	case alertrule.FieldEnabled:
+		return m.OldEnabled(ctx)
+	case alertrule.FieldSeverity:
+		return m.OldSeverity(ctx)
+	case alertrule.FieldServiceNames:
+		return m.OldServiceNames(ctx)
+	case alertrule.FieldExcludeServiceNames:
+		return m.OldExcludeServiceNames(ctx)
+	case alertrule.FieldEnvironments:
+		return m.OldEnvironments(ctx)
+	case alertrule.FieldTags:
+		return m.OldTags(ctx)
+	case alertrule.FieldGroupBy:
+		return m.OldGroupBy(ctx)
+	case alertrule.FieldSignalType:
+		return m.OldSignalType(ctx)
+	case alertrule.FieldComparator:
+		return m.OldComparator(ctx)
+	case alertrule.FieldThreshold:
+		return m.OldThreshold(ctx)
+	case alertrule.FieldThresholdUpper:
+		return m.OldThresholdUpper(ctx)
+	case alertrule.FieldResolveThreshold:
+		return m.OldResolveThreshold(ctx)
+	case alertrule.FieldWindowMinutes:
+		return m.OldWindowMinutes(ctx)
+	case alertrule.FieldMinimumSampleCount:
+		return m.OldMinimumSampleCount(ctx)
+	case alertrule.FieldConsecutiveBreachesRequired:
+		return m.OldConsecutiveBreachesRequired(ctx)
+	case alertrule.FieldConsecutiveHealthyRequired:
+		return m.OldConsecutiveHealthyRequired(ctx)
+	case alertrule.FieldRenotifyIntervalMinutes:
+		return m.OldRenotifyIntervalMinutes(ctx)
+	case alertrule.FieldApdexThresholdMs:
+		return m.OldApdexThresholdMs(ctx)
+	case alertrule.FieldQueryBuilderDraft:
+		return m.OldQueryBuilderDraft(ctx)
+	case alertrule.FieldRawQuerySQL:
+		return m.OldRawQuerySQL(ctx)
+	case alertrule.FieldRawQueryReducer:
+		return m.OldRawQueryReducer(ctx)
+	case alertrule.FieldAlertOnNoData:
+		return m.OldAlertOnNoData(ctx)
+	case alertrule.FieldBurn:
+		return m.OldBurn(ctx)
+	case alertrule.FieldBaseline:
+		return m.OldBaseline(ctx)
+	case alertrule.FieldDestinationIds:
+		return m.OldDestinationIds(ctx)
+	case alertrule.FieldMutedUntil:
+		return m.OldMutedUntil(ctx)
+	case alertrule.FieldVersion:
+		return m.OldVersion(ctx)
+	case alertrule.FieldEnabledAt:
+		return m.OldEnabledAt(ctx)
+	case alertrule.FieldLastScheduledAt:
+		return m.OldLastScheduledAt(ctx)
+	case alertrule.FieldLastEvaluatedAt:
+		return m.OldLastEvaluatedAt(ctx)
+	case alertrule.FieldLastEvaluationError:
+		return m.OldLastEvaluationError(ctx)
+	case alertrule.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case alertrule.FieldCreatedBy:
+		return m.OldCreatedBy(ctx)
+	case alertrule.FieldUpdatedAt:
+		return m.OldUpdatedAt(ctx)
+	case alertrule.FieldUpdatedBy:
+		return m.OldUpdatedBy(ctx)
+	}
+	return nil, fmt.Errorf("unknown AlertRule field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AlertRuleMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case alertrule.FieldOrgID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOrgID(v)
+		return nil
+	case alertrule.FieldName:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetName(v)
+		return nil
+	case alertrule.FieldNotes:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetNotes(v)
+		return nil
+	case alertrule.FieldNotificationTemplate:
+		v, ok := value.(json.RawMessage)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetNotificationTemplate(v)
+		return nil
+	case alertrule.FieldEnabled:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEnabled(v)
+		return nil
+	case alertrule.FieldSeverity:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSeverity(v)
+		return nil
+	case alertrule.FieldServiceNames:
+		v, ok := value.([]string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetServiceNames(v)
+		return nil
+	case alertrule.FieldExcludeServiceNames:
+		v, ok := value.([]string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetExcludeServiceNames(v)
+		return nil
+	case alertrule.FieldEnvironments:
+		v, ok := value.([]string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEnvironments(v)
+		return nil
+	case alertrule.FieldTags:
+		v, ok := value.([]string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetTags(v)
+		return nil
+	case alertrule.FieldGroupBy:
+		v, ok := value.([]string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetGroupBy(v)
+		return nil
+	case alertrule.FieldSignalType:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSignalType(v)
+		return nil
+	case alertrule.FieldComparator:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetComparator(v)
+		return nil
+	case alertrule.FieldThreshold:
+		v, ok := value.(float64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetThreshold(v)
+		return nil
+	case alertrule.FieldThresholdUpper:
+		v, ok := value.(float64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetThresholdUpper(v)
+		return nil
+	case alertrule.FieldResolveThreshold:
+		v, ok := value.(float64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetResolveThreshold(v)
+		return nil
+	case alertrule.FieldWindowMinutes:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetWindowMinutes(v)
+		return nil
+	case alertrule.FieldMinimumSampleCount:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetMinimumSampleCount(v)
+		return nil
+	case alertrule.FieldConsecutiveBreachesRequired:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetConsecutiveBreachesRequired(v)
+		return nil
+	case alertrule.FieldConsecutiveHealthyRequired:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetConsecutiveHealthyRequired(v)
+		return nil
+	case alertrule.FieldRenotifyIntervalMinutes:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRenotifyIntervalMinutes(v)
+		return nil
+	case alertrule.FieldApdexThresholdMs:
+		v, ok := value.(float64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetApdexThresholdMs(v)
+		return nil
+	case alertrule.FieldQueryBuilderDraft:
+		v, ok := value.(json.RawMessage)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetQueryBuilderDraft(v)
+		return nil
+	case alertrule.FieldRawQuerySQL:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRawQuerySQL(v)
+		return nil
+	case alertrule.FieldRawQueryReducer:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRawQueryReducer(v)
+		return nil
+	case alertrule.FieldAlertOnNoData:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAlertOnNoData(v)
+		return nil
+	case alertrule.FieldBurn:
+		v, ok := value.(json.RawMessage)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetBurn(v)
+		return nil
+	case alertrule.FieldBaseline:
+		v, ok := value.(json.RawMessage)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetBaseline(v)
+		return nil
+	case alertrule.FieldDestinationIds:
+		v, ok := value.([]string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDestinationIds(v)
+		return nil
+	case alertrule.FieldMutedUntil:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetMutedUntil(v)
+		return nil
+	case alertrule.FieldVersion:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetVersion(v)
+		return nil
+	case alertrule.FieldEnabledAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEnabledAt(v)
+		return nil
+	case alertrule.FieldLastScheduledAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLastScheduledAt(v)
+		return nil
+	case alertrule.FieldLastEvaluatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLastEvaluatedAt(v)
+		return nil
+	case alertrule.FieldLastEvaluationError:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLastEvaluationError(v)
+		return nil
+	case alertrule.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case alertrule.FieldCreatedBy:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedBy(v)
+		return nil
+	case alertrule.FieldUpdatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUpdatedAt(v)
+		return nil
+	case alertrule.FieldUpdatedBy:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUpdatedBy(v)
+		return nil
+	}
+	return fmt.Errorf("unknown AlertRule field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *AlertRuleMutation) AddedFields() []string {
+	var fields []string
+	if m.addthreshold != nil {
+		fields = append(fields, alertrule.FieldThreshold)
+	}
+	if m.addthreshold_upper != nil {
+		fields = append(fields, alertrule.FieldThresholdUpper)
+	}
+	if m.addresolve_threshold != nil {
+		fields = append(fields, alertrule.FieldResolveThreshold)
+	}
+	if m.addwindow_minutes != nil {
+		fields = append(fields, alertrule.FieldWindowMinutes)
+	}
+	if m.addminimum_sample_count != nil {
+		fields = append(fields, alertrule.FieldMinimumSampleCount)
+	}
+	if m.addconsecutive_breaches_required != nil {
+		fields = append(fields, alertrule.FieldConsecutiveBreachesRequired)
+	}
+	if m.addconsecutive_healthy_required != nil {
+		fields = append(fields, alertrule.FieldConsecutiveHealthyRequired)
+	}
+	if m.addrenotify_interval_minutes != nil {
+		fields = append(fields, alertrule.FieldRenotifyIntervalMinutes)
+	}
+	if m.addapdex_threshold_ms != nil {
+		fields = append(fields, alertrule.FieldApdexThresholdMs)
+	}
+	if m.addversion != nil {
+		fields = append(fields, alertrule.FieldVersion)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *AlertRuleMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case alertrule.FieldThreshold:
+		return m.AddedThreshold()
+	case alertrule.FieldThresholdUpper:
+		return m.AddedThresholdUpper()
+	case alertrule.FieldResolveThreshold:
+		return m.AddedResolveThreshold()
+	case alertrule.FieldWindowMinutes:
+		return m.AddedWindowMinutes()
+	case alertrule.FieldMinimumSampleCount:
+		return m.AddedMinimumSampleCount()
+	case alertrule.FieldConsecutiveBreachesRequired:
+		return m.AddedConsecutiveBreachesRequired()
+	case alertrule.FieldConsecutiveHealthyRequired:
+		return m.AddedConsecutiveHealthyRequired()
+	case alertrule.FieldRenotifyIntervalMinutes:
+		return m.AddedRenotifyIntervalMinutes()
+	case alertrule.FieldApdexThresholdMs:
+		return m.AddedApdexThresholdMs()
+	case alertrule.FieldVersion:
+		return m.AddedVersion()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AlertRuleMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case alertrule.FieldThreshold:
+		v, ok := value.(float64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddThreshold(v)
+		return nil
+	case alertrule.FieldThresholdUpper:
+		v, ok := value.(float64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddThresholdUpper(v)
+		return nil
+	case alertrule.FieldResolveThreshold:
+		v, ok := value.(float64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddResolveThreshold(v)
+		return nil
+	case alertrule.FieldWindowMinutes:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddWindowMinutes(v)
+		return nil
+	case alertrule.FieldMinimumSampleCount:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddMinimumSampleCount(v)
+		return nil
+	case alertrule.FieldConsecutiveBreachesRequired:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddConsecutiveBreachesRequired(v)
+		return nil
+	case alertrule.FieldConsecutiveHealthyRequired:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddConsecutiveHealthyRequired(v)
+		return nil
+	case alertrule.FieldRenotifyIntervalMinutes:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddRenotifyIntervalMinutes(v)
+		return nil
+	case alertrule.FieldApdexThresholdMs:
+		v, ok := value.(float64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddApdexThresholdMs(v)
+		return nil
+	case alertrule.FieldVersion:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddVersion(v)
+		return nil
+	}
+	return fmt.Errorf("unknown AlertRule numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *AlertRuleMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(alertrule.FieldNotes) {
+		fields = append(fields, alertrule.FieldNotes)
+	}
+	if m.FieldCleared(alertrule.FieldNotificationTemplate) {
+		fields = append(fields, alertrule.FieldNotificationTemplate)
+	}
+	if m.FieldCleared(alertrule.FieldServiceNames) {
+		fields = append(fields, alertrule.FieldServiceNames)
+	}
+	if m.FieldCleared(alertrule.FieldExcludeServiceNames) {
+		fields = append(fields, alertrule.FieldExcludeServiceNames)
+	}
+	if m.FieldCleared(alertrule.FieldEnvironments) {
+		fields = append(fields, alertrule.FieldEnvironments)
+	}
+	if m.FieldCleared(alertrule.FieldTags) {
+		fields = append(fields, alertrule.FieldTags)
+	}
+	if m.FieldCleared(alertrule.FieldGroupBy) {
+		fields = append(fields, alertrule.FieldGroupBy)
+	}
+	if m.FieldCleared(alertrule.FieldThresholdUpper) {
+		fields = append(fields, alertrule.FieldThresholdUpper)
+	}
+	if m.FieldCleared(alertrule.FieldResolveThreshold) {
+		fields = append(fields, alertrule.FieldResolveThreshold)
+	}
+	if m.FieldCleared(alertrule.FieldApdexThresholdMs) {
+		fields = append(fields, alertrule.FieldApdexThresholdMs)
+	}
+	if m.FieldCleared(alertrule.FieldQueryBuilderDraft) {
+		fields = append(fields, alertrule.FieldQueryBuilderDraft)
+	}
+	if m.FieldCleared(alertrule.FieldRawQuerySQL) {
+		fields = append(fields, alertrule.FieldRawQuerySQL)
+	}
+	if m.FieldCleared(alertrule.FieldRawQueryReducer) {
+		fields = append(fields, alertrule.FieldRawQueryReducer)
+	}
+	if m.FieldCleared(alertrule.FieldBurn) {
+		fields = append(fields, alertrule.FieldBurn)
+	}
+	if m.FieldCleared(alertrule.FieldBaseline) {
+		fields = append(fields, alertrule.FieldBaseline)
+	}
+	if m.FieldCleared(alertrule.FieldDestinationIds) {
+		fields = append(fields, alertrule.FieldDestinationIds)
+	}
+	if m.FieldCleared(alertrule.FieldMutedUntil) {
+		fields = append(fields, alertrule.FieldMutedUntil)
+	}
+	if m.FieldCleared(alertrule.FieldEnabledAt) {
+		fields = append(fields, alertrule.FieldEnabledAt)
+	}
+	if m.FieldCleared(alertrule.FieldLastScheduledAt) {
+		fields = append(fields, alertrule.FieldLastScheduledAt)
+	}
+	if m.FieldCleared(alertrule.FieldLastEvaluatedAt) {
+		fields = append(fields, alertrule.FieldLastEvaluatedAt)
+	}
+	if m.FieldCleared(alertrule.FieldLastEvaluationError) {
+		fields = append(fields, alertrule.FieldLastEvaluationError)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *AlertRuleMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *AlertRuleMutation) ClearField(name string) error {
+	switch name {
+	case alertrule.FieldNotes:
+		m.ClearNotes()
+		return nil
+	case alertrule.FieldNotificationTemplate:
+		m.ClearNotificationTemplate()
+		return nil
+	case alertrule.FieldServiceNames:
+		m.ClearServiceNames()
+		return nil
+	case alertrule.FieldExcludeServiceNames:
+		m.ClearExcludeServiceNames()
+		return nil
+	case alertrule.FieldEnvironments:
+		m.ClearEnvironments()
+		return nil
+	case alertrule.FieldTags:
+		m.ClearTags()
+		return nil
+	case alertrule.FieldGroupBy:
+		m.ClearGroupBy()
+		return nil
+	case alertrule.FieldThresholdUpper:
+		m.ClearThresholdUpper()
+		return nil
+	case alertrule.FieldResolveThreshold:
+		m.ClearResolveThreshold()
+		return nil
+	case alertrule.FieldApdexThresholdMs:
+		m.ClearApdexThresholdMs()
+		return nil
+	case alertrule.FieldQueryBuilderDraft:
+		m.ClearQueryBuilderDraft()
+		return nil
+	case alertrule.FieldRawQuerySQL:
+		m.ClearRawQuerySQL()
+		return nil
+	case alertrule.FieldRawQueryReducer:
+		m.ClearRawQueryReducer()
+		return nil
+	case alertrule.FieldBurn:
+		m.ClearBurn()
+		return nil
+	case alertrule.FieldBaseline:
+		m.ClearBaseline()
+		return nil
+	case alertrule.FieldDestinationIds:
+		m.ClearDestinationIds()
+		return nil
+	case alertrule.FieldMutedUntil:
+		m.ClearMutedUntil()
+		return nil
+	case alertrule.FieldEnabledAt:
+		m.ClearEnabledAt()
+		return nil
+	case alertrule.FieldLastScheduledAt:
+		m.ClearLastScheduledAt()
+		return nil
+	case alertrule.FieldLastEvaluatedAt:
+		m.ClearLastEvaluatedAt()
+		return nil
+	case alertrule.FieldLastEvaluationError:
+		m.ClearLastEvaluationError()
+		return nil
+	}
+	return fmt.Errorf("unknown AlertRule nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *AlertRuleMutation) ResetField(name string) error {
+	switch name {
+	case alertrule.FieldOrgID:
+		m.ResetOrgID()
+		return nil
+	case alertrule.FieldName:
+		m.ResetName()
+		return nil
+	case alertrule.FieldNotes:
+		m.ResetNotes()
+		return nil
+	case alertrule.FieldNotificationTemplate:
+		m.ResetNotificationTemplate()
+		return nil
+	case alertrule.FieldEnabled:
+		m.ResetEnabled()
+		return nil
+	case alertrule.FieldSeverity:
+		m.ResetSeverity()
+		return nil
+	case alertrule.FieldServiceNames:
+		m.ResetServiceNames()
+		return nil
+	case alertrule.FieldExcludeServiceNames:
+		m.ResetExcludeServiceNames()
+		return nil
+	case alertrule.FieldEnvironments:
+		m.ResetEnvironments()
+		return nil
+	case alertrule.FieldTags:
+		m.ResetTags()
+		return nil
+	case alertrule.FieldGroupBy:
+		m.ResetGroupBy()
+		return nil
+	case alertrule.FieldSignalType:
+		m.ResetSignalType()
+		return nil
+	case alertrule.FieldComparator:
+		m.ResetComparator()
+		return nil
+	case alertrule.FieldThreshold:
+		m.ResetThreshold()
+		return nil
+	case alertrule.FieldThresholdUpper:
+		m.ResetThresholdUpper()
+		return nil
+	case alertrule.FieldResolveThreshold:
+		m.ResetResolveThreshold()
+		return nil
+	case alertrule.FieldWindowMinutes:
+		m.ResetWindowMinutes()
+		return nil
+	case alertrule.FieldMinimumSampleCount:
+		m.ResetMinimumSampleCount()
+		return nil
+	case alertrule.FieldConsecutiveBreachesRequired:
+		m.ResetConsecutiveBreachesRequired()
+		return nil
+	case alertrule.FieldConsecutiveHealthyRequired:
+		m.ResetConsecutiveHealthyRequired()
+		return nil
+	case alertrule.FieldRenotifyIntervalMinutes:
+		m.ResetRenotifyIntervalMinutes()
+		return nil
+	case alertrule.FieldApdexThresholdMs:
+		m.ResetApdexThresholdMs()
+		return nil
+	case alertrule.FieldQueryBuilderDraft:
+		m.ResetQueryBuilderDraft()
+		return nil
+	case alertrule.FieldRawQuerySQL:
+		m.ResetRawQuerySQL()
+		return nil
+	case alertrule.FieldRawQueryReducer:
+		m.ResetRawQueryReducer()
+		return nil
+	case alertrule.FieldAlertOnNoData:
+		m.ResetAlertOnNoData()
+		return nil
+	case alertrule.FieldBurn:
+		m.ResetBurn()
+		return nil
+	case alertrule.FieldBaseline:
+		m.ResetBaseline()
+		return nil
+	case alertrule.FieldDestinationIds:
+		m.ResetDestinationIds()
+		return nil
+	case alertrule.FieldMutedUntil:
+		m.ResetMutedUntil()
+		return nil
+	case alertrule.FieldVersion:
+		m.ResetVersion()
+		return nil
+	case alertrule.FieldEnabledAt:
+		m.ResetEnabledAt()
+		return nil
+	case alertrule.FieldLastScheduledAt:
+		m.ResetLastScheduledAt()
+		return nil
+	case alertrule.FieldLastEvaluatedAt:
+		m.ResetLastEvaluatedAt()
+		return nil
+	case alertrule.FieldLastEvaluationError:
+		m.ResetLastEvaluationError()
+		return nil
+	case alertrule.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case alertrule.FieldCreatedBy:
+		m.ResetCreatedBy()
+		return nil
+	case alertrule.FieldUpdatedAt:
+		m.ResetUpdatedAt()
+		return nil
+	case alertrule.FieldUpdatedBy:
+		m.ResetUpdatedBy()
+		return nil
+	}
+	return fmt.Errorf("unknown AlertRule field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *AlertRuleMutation) AddedEdges() []string {
+	edges := make([]string, 0, 3)
+	if m.organization != nil {
+		edges = append(edges, alertrule.EdgeOrganization)
+	}
+	if m.states != nil {
+		edges = append(edges, alertrule.EdgeStates)
+	}
+	if m.incidents != nil {
+		edges = append(edges, alertrule.EdgeIncidents)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *AlertRuleMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case alertrule.EdgeOrganization:
+		if id := m.organization; id != nil {
+			return []ent.Value{*id}
+		}
+	case alertrule.EdgeStates:
+		ids := make([]ent.Value, 0, len(m.states))
+		for id := range m.states {
+			ids = append(ids, id)
+		}
+		return ids
+	case alertrule.EdgeIncidents:
+		ids := make([]ent.Value, 0, len(m.incidents))
+		for id := range m.incidents {
+			ids = append(ids, id)
+		}
+		return ids
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *AlertRuleMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 3)
+	if m.removedstates != nil {
+		edges = append(edges, alertrule.EdgeStates)
+	}
+	if m.removedincidents != nil {
+		edges = append(edges, alertrule.EdgeIncidents)
+	}
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *AlertRuleMutation) RemovedIDs(name string) []ent.Value {
+	switch name {
+	case alertrule.EdgeStates:
+		ids := make([]ent.Value, 0, len(m.removedstates))
+		for id := range m.removedstates {
+			ids = append(ids, id)
+		}
+		return ids
+	case alertrule.EdgeIncidents:
+		ids := make([]ent.Value, 0, len(m.removedincidents))
+		for id := range m.removedincidents {
+			ids = append(ids, id)
+		}
+		return ids
+	}
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *AlertRuleMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 3)
+	if m.clearedorganization {
+		edges = append(edges, alertrule.EdgeOrganization)
+	}
+	if m.clearedstates {
+		edges = append(edges, alertrule.EdgeStates)
+	}
+	if m.clearedincidents {
+		edges = append(edges, alertrule.EdgeIncidents)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *AlertRuleMutation) EdgeCleared(name string) bool {
+	switch name {
+	case alertrule.EdgeOrganization:
+		return m.clearedorganization
+	case alertrule.EdgeStates:
+		return m.clearedstates
+	case alertrule.EdgeIncidents:
+		return m.clearedincidents
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *AlertRuleMutation) ClearEdge(name string) error {
+	switch name {
+	case alertrule.EdgeOrganization:
+		m.ClearOrganization()
+		return nil
+	}
+	return fmt.Errorf("unknown AlertRule unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *AlertRuleMutation) ResetEdge(name string) error {
+	switch name {
+	case alertrule.EdgeOrganization:
+		m.ResetOrganization()
+		return nil
+	case alertrule.EdgeStates:
+		m.ResetStates()
+		return nil
+	case alertrule.EdgeIncidents:
+		m.ResetIncidents()
+		return nil
+	}
+	return fmt.Errorf("unknown AlertRule edge %s", name)
+}
+
+// AlertRuleStateMutation represents an operation that mutates the AlertRuleState nodes in the graph.
+type AlertRuleStateMutation struct {
+	config
+	op                  Op
+	typ                 string
+	id                  *uuid.UUID
+	group_key           *string
+	state               *json.RawMessage
+	appendstate         json.RawMessage
+	updated_at          *time.Time
+	clearedFields       map[string]struct{}
+	organization        *string
+	clearedorganization bool
+	rule                *uuid.UUID
+	clearedrule         bool
+	done                bool
+	oldValue            func(context.Context) (*AlertRuleState, error)
+	predicates          []predicate.AlertRuleState
+}
+
+var _ ent.Mutation = (*AlertRuleStateMutation)(nil)
+
+// alertrulestateOption allows management of the mutation configuration using functional options.
+type alertrulestateOption func(*AlertRuleStateMutation)
+
+// newAlertRuleStateMutation creates new mutation for the AlertRuleState entity.
+func newAlertRuleStateMutation(c config, op Op, opts ...alertrulestateOption) *AlertRuleStateMutation {
+	m := &AlertRuleStateMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeAlertRuleState,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withAlertRuleStateID sets the ID field of the mutation.
+func withAlertRuleStateID(id uuid.UUID) alertrulestateOption {
+	return func(m *AlertRuleStateMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *AlertRuleState
+		)
+		m.oldValue = func(ctx context.Context) (*AlertRuleState, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().AlertRuleState.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withAlertRuleState sets the old AlertRuleState of the mutation.
+func withAlertRuleState(node *AlertRuleState) alertrulestateOption {
+	return func(m *AlertRuleStateMutation) {
+		m.oldValue = func(context.Context) (*AlertRuleState, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m AlertRuleStateMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m AlertRuleStateMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of AlertRuleState entities.
+func (m *AlertRuleStateMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *AlertRuleStateMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *AlertRuleStateMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().AlertRuleState.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetOrgID sets the "org_id" field.
+func (m *AlertRuleStateMutation) SetOrgID(s string) {
+	m.organization = &s
+}
+
+// OrgID returns the value of the "org_id" field in the mutation.
+func (m *AlertRuleStateMutation) OrgID() (r string, exists bool) {
+	v := m.organization
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOrgID returns the old "org_id" field's value of the AlertRuleState entity.
+// If the AlertRuleState object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertRuleStateMutation) OldOrgID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOrgID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOrgID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOrgID: %w", err)
+	}
+	return oldValue.OrgID, nil
+}
+
+// ResetOrgID resets all changes to the "org_id" field.
+func (m *AlertRuleStateMutation) ResetOrgID() {
+	m.organization = nil
+}
+
+// SetRuleID sets the "rule_id" field.
+func (m *AlertRuleStateMutation) SetRuleID(u uuid.UUID) {
+	m.rule = &u
+}
+
+// RuleID returns the value of the "rule_id" field in the mutation.
+func (m *AlertRuleStateMutation) RuleID() (r uuid.UUID, exists bool) {
+	v := m.rule
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRuleID returns the old "rule_id" field's value of the AlertRuleState entity.
+// If the AlertRuleState object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertRuleStateMutation) OldRuleID(ctx context.Context) (v uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRuleID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRuleID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRuleID: %w", err)
+	}
+	return oldValue.RuleID, nil
+}
+
+// ResetRuleID resets all changes to the "rule_id" field.
+func (m *AlertRuleStateMutation) ResetRuleID() {
+	m.rule = nil
+}
+
+// SetGroupKey sets the "group_key" field.
+func (m *AlertRuleStateMutation) SetGroupKey(s string) {
+	m.group_key = &s
+}
+
+// GroupKey returns the value of the "group_key" field in the mutation.
+func (m *AlertRuleStateMutation) GroupKey() (r string, exists bool) {
+	v := m.group_key
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldGroupKey returns the old "group_key" field's value of the AlertRuleState entity.
+// If the AlertRuleState object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertRuleStateMutation) OldGroupKey(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldGroupKey is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldGroupKey requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldGroupKey: %w", err)
+	}
+	return oldValue.GroupKey, nil
+}
+
+// ResetGroupKey resets all changes to the "group_key" field.
+func (m *AlertRuleStateMutation) ResetGroupKey() {
+	m.group_key = nil
+}
+
+// SetState sets the "state" field.
+func (m *AlertRuleStateMutation) SetState(jm json.RawMessage) {
+	m.state = &jm
+	m.appendstate = nil
+}
+
+// State returns the value of the "state" field in the mutation.
+func (m *AlertRuleStateMutation) State() (r json.RawMessage, exists bool) {
+	v := m.state
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldState returns the old "state" field's value of the AlertRuleState entity.
+// If the AlertRuleState object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertRuleStateMutation) OldState(ctx context.Context) (v json.RawMessage, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldState is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldState requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldState: %w", err)
+	}
+	return oldValue.State, nil
+}
+
+// AppendState adds jm to the "state" field.
+func (m *AlertRuleStateMutation) AppendState(jm json.RawMessage) {
+	m.appendstate = append(m.appendstate, jm...)
+}
+
+// AppendedState returns the list of values that were appended to the "state" field in this mutation.
+func (m *AlertRuleStateMutation) AppendedState() (json.RawMessage, bool) {
+	if len(m.appendstate) == 0 {
+		return nil, false
+	}
+	return m.appendstate, true
+}
+
+// ResetState resets all changes to the "state" field.
+func (m *AlertRuleStateMutation) ResetState() {
+	m.state = nil
+	m.appendstate = nil
+}
+
+// SetUpdatedAt sets the "updated_at" field.
+func (m *AlertRuleStateMutation) SetUpdatedAt(t time.Time) {
+	m.updated_at = &t
+}
+
+// UpdatedAt returns the value of the "updated_at" field in the mutation.
+func (m *AlertRuleStateMutation) UpdatedAt() (r time.Time, exists bool) {
+	v := m.updated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUpdatedAt returns the old "updated_at" field's value of the AlertRuleState entity.
+// If the AlertRuleState object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AlertRuleStateMutation) OldUpdatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUpdatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUpdatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUpdatedAt: %w", err)
+	}
+	return oldValue.UpdatedAt, nil
+}
+
+// ResetUpdatedAt resets all changes to the "updated_at" field.
+func (m *AlertRuleStateMutation) ResetUpdatedAt() {
+	m.updated_at = nil
+}
+
+// SetOrganizationID sets the "organization" edge to the Organization entity by id.
+func (m *AlertRuleStateMutation) SetOrganizationID(id string) {
+	m.organization = &id
+}
+
+// ClearOrganization clears the "organization" edge to the Organization entity.
+func (m *AlertRuleStateMutation) ClearOrganization() {
+	m.clearedorganization = true
+	m.clearedFields[alertrulestate.FieldOrgID] = struct{}{}
+}
+
+// OrganizationCleared reports if the "organization" edge to the Organization entity was cleared.
+func (m *AlertRuleStateMutation) OrganizationCleared() bool {
+	return m.clearedorganization
+}
+
+// OrganizationID returns the "organization" edge ID in the mutation.
+func (m *AlertRuleStateMutation) OrganizationID() (id string, exists bool) {
+	if m.organization != nil {
+		return *m.organization, true
+	}
+	return
+}
+
+// OrganizationIDs returns the "organization" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// OrganizationID instead. It exists only for internal usage by the builders.
+func (m *AlertRuleStateMutation) OrganizationIDs() (ids []string) {
+	if id := m.organization; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetOrganization resets all changes to the "organization" edge.
+func (m *AlertRuleStateMutation) ResetOrganization() {
+	m.organization = nil
+	m.clearedorganization = false
+}
+
+// ClearRule clears the "rule" edge to the AlertRule entity.
+func (m *AlertRuleStateMutation) ClearRule() {
+	m.clearedrule = true
+	m.clearedFields[alertrulestate.FieldRuleID] = struct{}{}
+}
+
+// RuleCleared reports if the "rule" edge to the AlertRule entity was cleared.
+func (m *AlertRuleStateMutation) RuleCleared() bool {
+	return m.clearedrule
+}
+
+// RuleIDs returns the "rule" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// RuleID instead. It exists only for internal usage by the builders.
+func (m *AlertRuleStateMutation) RuleIDs() (ids []uuid.UUID) {
+	if id := m.rule; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetRule resets all changes to the "rule" edge.
+func (m *AlertRuleStateMutation) ResetRule() {
+	m.rule = nil
+	m.clearedrule = false
+}
+
+// Where appends a list predicates to the AlertRuleStateMutation builder.
+func (m *AlertRuleStateMutation) Where(ps ...predicate.AlertRuleState) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the AlertRuleStateMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *AlertRuleStateMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.AlertRuleState, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *AlertRuleStateMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *AlertRuleStateMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (AlertRuleState).
+func (m *AlertRuleStateMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *AlertRuleStateMutation) Fields() []string {
+	fields := make([]string, 0, 5)
+	if m.organization != nil {
+		fields = append(fields, alertrulestate.FieldOrgID)
+	}
+	if m.rule != nil {
+		fields = append(fields, alertrulestate.FieldRuleID)
+	}
+	if m.group_key != nil {
+		fields = append(fields, alertrulestate.FieldGroupKey)
+	}
+	if m.state != nil {
+		fields = append(fields, alertrulestate.FieldState)
+	}
+	if m.updated_at != nil {
+		fields = append(fields, alertrulestate.FieldUpdatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *AlertRuleStateMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case alertrulestate.FieldOrgID:
+		return m.OrgID()
+	case alertrulestate.FieldRuleID:
+		return m.RuleID()
+	case alertrulestate.FieldGroupKey:
+		return m.GroupKey()
+	case alertrulestate.FieldState:
+		return m.State()
+	case alertrulestate.FieldUpdatedAt:
+		return m.UpdatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *AlertRuleStateMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case alertrulestate.FieldOrgID:
+		return m.OldOrgID(ctx)
+	case alertrulestate.FieldRuleID:
+		return m.OldRuleID(ctx)
+	case alertrulestate.FieldGroupKey:
+		return m.OldGroupKey(ctx)
+	case alertrulestate.FieldState:
+		return m.OldState(ctx)
+	case alertrulestate.FieldUpdatedAt:
+		return m.OldUpdatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown AlertRuleState field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AlertRuleStateMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case alertrulestate.FieldOrgID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOrgID(v)
+		return nil
+	case alertrulestate.FieldRuleID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRuleID(v)
+		return nil
+	case alertrulestate.FieldGroupKey:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetGroupKey(v)
+		return nil
+	case alertrulestate.FieldState:
+		v, ok := value.(json.RawMessage)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetState(v)
+		return nil
+	case alertrulestate.FieldUpdatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUpdatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown AlertRuleState field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *AlertRuleStateMutation) AddedFields() []string {
+	return nil
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *AlertRuleStateMutation) AddedField(name string) (ent.Value, bool) {
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AlertRuleStateMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown AlertRuleState numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *AlertRuleStateMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *AlertRuleStateMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *AlertRuleStateMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown AlertRuleState nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *AlertRuleStateMutation) ResetField(name string) error {
+	switch name {
+	case alertrulestate.FieldOrgID:
+		m.ResetOrgID()
+		return nil
+	case alertrulestate.FieldRuleID:
+		m.ResetRuleID()
+		return nil
+	case alertrulestate.FieldGroupKey:
+		m.ResetGroupKey()
+		return nil
+	case alertrulestate.FieldState:
+		m.ResetState()
+		return nil
+	case alertrulestate.FieldUpdatedAt:
+		m.ResetUpdatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown AlertRuleState field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *AlertRuleStateMutation) AddedEdges() []string {
+	edges := make([]string, 0, 2)
+	if m.organization != nil {
+		edges = append(edges, alertrulestate.EdgeOrganization)
+	}
+	if m.rule != nil {
+		edges = append(edges, alertrulestate.EdgeRule)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *AlertRuleStateMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case alertrulestate.EdgeOrganization:
+		if id := m.organization; id != nil {
+			return []ent.Value{*id}
+		}
+	case alertrulestate.EdgeRule:
+		if id := m.rule; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *AlertRuleStateMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 2)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *AlertRuleStateMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *AlertRuleStateMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 2)
+	if m.clearedorganization {
+		edges = append(edges, alertrulestate.EdgeOrganization)
+	}
+	if m.clearedrule {
+		edges = append(edges, alertrulestate.EdgeRule)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *AlertRuleStateMutation) EdgeCleared(name string) bool {
+	switch name {
+	case alertrulestate.EdgeOrganization:
+		return m.clearedorganization
+	case alertrulestate.EdgeRule:
+		return m.clearedrule
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *AlertRuleStateMutation) ClearEdge(name string) error {
+	switch name {
+	case alertrulestate.EdgeOrganization:
+		m.ClearOrganization()
+		return nil
+	case alertrulestate.EdgeRule:
+		m.ClearRule()
+		return nil
+	}
+	return fmt.Errorf("unknown AlertRuleState unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *AlertRuleStateMutation) ResetEdge(name string) error {
+	switch name {
+	case alertrulestate.EdgeOrganization:
+		m.ResetOrganization()
+		return nil
+	case alertrulestate.EdgeRule:
+		m.ResetRule()
+		return nil
+	}
+	return fmt.Errorf("unknown AlertRuleState edge %s", name)
 }
 
 // ApiKeyMutation represents an operation that mutates the ApiKey nodes in the graph.
@@ -8531,6 +17590,1740 @@ func (m *DeletedOrganizationMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown DeletedOrganization edge %s", name)
 }
 
+// DeliveryMutation represents an operation that mutates the Delivery nodes in the graph.
+type DeliveryMutation struct {
+	config
+	op                  Op
+	typ                 string
+	id                  *uuid.UUID
+	shard               *int
+	addshard            *int
+	subject             *string
+	rule_id             *uuid.UUID
+	incident_id         *uuid.UUID
+	destination_id      *uuid.UUID
+	destination_name    *string
+	destination_type    *string
+	delivery_key        *string
+	event_type          *string
+	attempt_number      *int
+	addattempt_number   *int
+	status              *string
+	payload             *json.RawMessage
+	appendpayload       json.RawMessage
+	created_at          *time.Time
+	scheduled_at        *time.Time
+	due_at              *time.Time
+	attempted_at        *time.Time
+	provider_message    *string
+	provider_reference  *string
+	response_code       *int
+	addresponse_code    *int
+	error_message       *string
+	clearedFields       map[string]struct{}
+	organization        *string
+	clearedorganization bool
+	done                bool
+	oldValue            func(context.Context) (*Delivery, error)
+	predicates          []predicate.Delivery
+}
+
+var _ ent.Mutation = (*DeliveryMutation)(nil)
+
+// deliveryOption allows management of the mutation configuration using functional options.
+type deliveryOption func(*DeliveryMutation)
+
+// newDeliveryMutation creates new mutation for the Delivery entity.
+func newDeliveryMutation(c config, op Op, opts ...deliveryOption) *DeliveryMutation {
+	m := &DeliveryMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeDelivery,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withDeliveryID sets the ID field of the mutation.
+func withDeliveryID(id uuid.UUID) deliveryOption {
+	return func(m *DeliveryMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *Delivery
+		)
+		m.oldValue = func(ctx context.Context) (*Delivery, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().Delivery.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withDelivery sets the old Delivery of the mutation.
+func withDelivery(node *Delivery) deliveryOption {
+	return func(m *DeliveryMutation) {
+		m.oldValue = func(context.Context) (*Delivery, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m DeliveryMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m DeliveryMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of Delivery entities.
+func (m *DeliveryMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *DeliveryMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *DeliveryMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().Delivery.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetOrgID sets the "org_id" field.
+func (m *DeliveryMutation) SetOrgID(s string) {
+	m.organization = &s
+}
+
+// OrgID returns the value of the "org_id" field in the mutation.
+func (m *DeliveryMutation) OrgID() (r string, exists bool) {
+	v := m.organization
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOrgID returns the old "org_id" field's value of the Delivery entity.
+// If the Delivery object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeliveryMutation) OldOrgID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOrgID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOrgID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOrgID: %w", err)
+	}
+	return oldValue.OrgID, nil
+}
+
+// ResetOrgID resets all changes to the "org_id" field.
+func (m *DeliveryMutation) ResetOrgID() {
+	m.organization = nil
+}
+
+// SetShard sets the "shard" field.
+func (m *DeliveryMutation) SetShard(i int) {
+	m.shard = &i
+	m.addshard = nil
+}
+
+// Shard returns the value of the "shard" field in the mutation.
+func (m *DeliveryMutation) Shard() (r int, exists bool) {
+	v := m.shard
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldShard returns the old "shard" field's value of the Delivery entity.
+// If the Delivery object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeliveryMutation) OldShard(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldShard is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldShard requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldShard: %w", err)
+	}
+	return oldValue.Shard, nil
+}
+
+// AddShard adds i to the "shard" field.
+func (m *DeliveryMutation) AddShard(i int) {
+	if m.addshard != nil {
+		*m.addshard += i
+	} else {
+		m.addshard = &i
+	}
+}
+
+// AddedShard returns the value that was added to the "shard" field in this mutation.
+func (m *DeliveryMutation) AddedShard() (r int, exists bool) {
+	v := m.addshard
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetShard resets all changes to the "shard" field.
+func (m *DeliveryMutation) ResetShard() {
+	m.shard = nil
+	m.addshard = nil
+}
+
+// SetSubject sets the "subject" field.
+func (m *DeliveryMutation) SetSubject(s string) {
+	m.subject = &s
+}
+
+// Subject returns the value of the "subject" field in the mutation.
+func (m *DeliveryMutation) Subject() (r string, exists bool) {
+	v := m.subject
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSubject returns the old "subject" field's value of the Delivery entity.
+// If the Delivery object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeliveryMutation) OldSubject(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSubject is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSubject requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSubject: %w", err)
+	}
+	return oldValue.Subject, nil
+}
+
+// ResetSubject resets all changes to the "subject" field.
+func (m *DeliveryMutation) ResetSubject() {
+	m.subject = nil
+}
+
+// SetRuleID sets the "rule_id" field.
+func (m *DeliveryMutation) SetRuleID(u uuid.UUID) {
+	m.rule_id = &u
+}
+
+// RuleID returns the value of the "rule_id" field in the mutation.
+func (m *DeliveryMutation) RuleID() (r uuid.UUID, exists bool) {
+	v := m.rule_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRuleID returns the old "rule_id" field's value of the Delivery entity.
+// If the Delivery object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeliveryMutation) OldRuleID(ctx context.Context) (v *uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRuleID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRuleID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRuleID: %w", err)
+	}
+	return oldValue.RuleID, nil
+}
+
+// ClearRuleID clears the value of the "rule_id" field.
+func (m *DeliveryMutation) ClearRuleID() {
+	m.rule_id = nil
+	m.clearedFields[delivery.FieldRuleID] = struct{}{}
+}
+
+// RuleIDCleared returns if the "rule_id" field was cleared in this mutation.
+func (m *DeliveryMutation) RuleIDCleared() bool {
+	_, ok := m.clearedFields[delivery.FieldRuleID]
+	return ok
+}
+
+// ResetRuleID resets all changes to the "rule_id" field.
+func (m *DeliveryMutation) ResetRuleID() {
+	m.rule_id = nil
+	delete(m.clearedFields, delivery.FieldRuleID)
+}
+
+// SetIncidentID sets the "incident_id" field.
+func (m *DeliveryMutation) SetIncidentID(u uuid.UUID) {
+	m.incident_id = &u
+}
+
+// IncidentID returns the value of the "incident_id" field in the mutation.
+func (m *DeliveryMutation) IncidentID() (r uuid.UUID, exists bool) {
+	v := m.incident_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldIncidentID returns the old "incident_id" field's value of the Delivery entity.
+// If the Delivery object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeliveryMutation) OldIncidentID(ctx context.Context) (v *uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldIncidentID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldIncidentID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldIncidentID: %w", err)
+	}
+	return oldValue.IncidentID, nil
+}
+
+// ClearIncidentID clears the value of the "incident_id" field.
+func (m *DeliveryMutation) ClearIncidentID() {
+	m.incident_id = nil
+	m.clearedFields[delivery.FieldIncidentID] = struct{}{}
+}
+
+// IncidentIDCleared returns if the "incident_id" field was cleared in this mutation.
+func (m *DeliveryMutation) IncidentIDCleared() bool {
+	_, ok := m.clearedFields[delivery.FieldIncidentID]
+	return ok
+}
+
+// ResetIncidentID resets all changes to the "incident_id" field.
+func (m *DeliveryMutation) ResetIncidentID() {
+	m.incident_id = nil
+	delete(m.clearedFields, delivery.FieldIncidentID)
+}
+
+// SetDestinationID sets the "destination_id" field.
+func (m *DeliveryMutation) SetDestinationID(u uuid.UUID) {
+	m.destination_id = &u
+}
+
+// DestinationID returns the value of the "destination_id" field in the mutation.
+func (m *DeliveryMutation) DestinationID() (r uuid.UUID, exists bool) {
+	v := m.destination_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDestinationID returns the old "destination_id" field's value of the Delivery entity.
+// If the Delivery object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeliveryMutation) OldDestinationID(ctx context.Context) (v uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDestinationID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDestinationID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDestinationID: %w", err)
+	}
+	return oldValue.DestinationID, nil
+}
+
+// ResetDestinationID resets all changes to the "destination_id" field.
+func (m *DeliveryMutation) ResetDestinationID() {
+	m.destination_id = nil
+}
+
+// SetDestinationName sets the "destination_name" field.
+func (m *DeliveryMutation) SetDestinationName(s string) {
+	m.destination_name = &s
+}
+
+// DestinationName returns the value of the "destination_name" field in the mutation.
+func (m *DeliveryMutation) DestinationName() (r string, exists bool) {
+	v := m.destination_name
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDestinationName returns the old "destination_name" field's value of the Delivery entity.
+// If the Delivery object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeliveryMutation) OldDestinationName(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDestinationName is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDestinationName requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDestinationName: %w", err)
+	}
+	return oldValue.DestinationName, nil
+}
+
+// ResetDestinationName resets all changes to the "destination_name" field.
+func (m *DeliveryMutation) ResetDestinationName() {
+	m.destination_name = nil
+}
+
+// SetDestinationType sets the "destination_type" field.
+func (m *DeliveryMutation) SetDestinationType(s string) {
+	m.destination_type = &s
+}
+
+// DestinationType returns the value of the "destination_type" field in the mutation.
+func (m *DeliveryMutation) DestinationType() (r string, exists bool) {
+	v := m.destination_type
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDestinationType returns the old "destination_type" field's value of the Delivery entity.
+// If the Delivery object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeliveryMutation) OldDestinationType(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDestinationType is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDestinationType requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDestinationType: %w", err)
+	}
+	return oldValue.DestinationType, nil
+}
+
+// ResetDestinationType resets all changes to the "destination_type" field.
+func (m *DeliveryMutation) ResetDestinationType() {
+	m.destination_type = nil
+}
+
+// SetDeliveryKey sets the "delivery_key" field.
+func (m *DeliveryMutation) SetDeliveryKey(s string) {
+	m.delivery_key = &s
+}
+
+// DeliveryKey returns the value of the "delivery_key" field in the mutation.
+func (m *DeliveryMutation) DeliveryKey() (r string, exists bool) {
+	v := m.delivery_key
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDeliveryKey returns the old "delivery_key" field's value of the Delivery entity.
+// If the Delivery object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeliveryMutation) OldDeliveryKey(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDeliveryKey is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDeliveryKey requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDeliveryKey: %w", err)
+	}
+	return oldValue.DeliveryKey, nil
+}
+
+// ResetDeliveryKey resets all changes to the "delivery_key" field.
+func (m *DeliveryMutation) ResetDeliveryKey() {
+	m.delivery_key = nil
+}
+
+// SetEventType sets the "event_type" field.
+func (m *DeliveryMutation) SetEventType(s string) {
+	m.event_type = &s
+}
+
+// EventType returns the value of the "event_type" field in the mutation.
+func (m *DeliveryMutation) EventType() (r string, exists bool) {
+	v := m.event_type
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEventType returns the old "event_type" field's value of the Delivery entity.
+// If the Delivery object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeliveryMutation) OldEventType(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEventType is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEventType requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEventType: %w", err)
+	}
+	return oldValue.EventType, nil
+}
+
+// ResetEventType resets all changes to the "event_type" field.
+func (m *DeliveryMutation) ResetEventType() {
+	m.event_type = nil
+}
+
+// SetAttemptNumber sets the "attempt_number" field.
+func (m *DeliveryMutation) SetAttemptNumber(i int) {
+	m.attempt_number = &i
+	m.addattempt_number = nil
+}
+
+// AttemptNumber returns the value of the "attempt_number" field in the mutation.
+func (m *DeliveryMutation) AttemptNumber() (r int, exists bool) {
+	v := m.attempt_number
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAttemptNumber returns the old "attempt_number" field's value of the Delivery entity.
+// If the Delivery object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeliveryMutation) OldAttemptNumber(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAttemptNumber is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAttemptNumber requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAttemptNumber: %w", err)
+	}
+	return oldValue.AttemptNumber, nil
+}
+
+// AddAttemptNumber adds i to the "attempt_number" field.
+func (m *DeliveryMutation) AddAttemptNumber(i int) {
+	if m.addattempt_number != nil {
+		*m.addattempt_number += i
+	} else {
+		m.addattempt_number = &i
+	}
+}
+
+// AddedAttemptNumber returns the value that was added to the "attempt_number" field in this mutation.
+func (m *DeliveryMutation) AddedAttemptNumber() (r int, exists bool) {
+	v := m.addattempt_number
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetAttemptNumber resets all changes to the "attempt_number" field.
+func (m *DeliveryMutation) ResetAttemptNumber() {
+	m.attempt_number = nil
+	m.addattempt_number = nil
+}
+
+// SetStatus sets the "status" field.
+func (m *DeliveryMutation) SetStatus(s string) {
+	m.status = &s
+}
+
+// Status returns the value of the "status" field in the mutation.
+func (m *DeliveryMutation) Status() (r string, exists bool) {
+	v := m.status
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStatus returns the old "status" field's value of the Delivery entity.
+// If the Delivery object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeliveryMutation) OldStatus(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStatus is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStatus requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStatus: %w", err)
+	}
+	return oldValue.Status, nil
+}
+
+// ResetStatus resets all changes to the "status" field.
+func (m *DeliveryMutation) ResetStatus() {
+	m.status = nil
+}
+
+// SetPayload sets the "payload" field.
+func (m *DeliveryMutation) SetPayload(jm json.RawMessage) {
+	m.payload = &jm
+	m.appendpayload = nil
+}
+
+// Payload returns the value of the "payload" field in the mutation.
+func (m *DeliveryMutation) Payload() (r json.RawMessage, exists bool) {
+	v := m.payload
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPayload returns the old "payload" field's value of the Delivery entity.
+// If the Delivery object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeliveryMutation) OldPayload(ctx context.Context) (v json.RawMessage, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPayload is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPayload requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPayload: %w", err)
+	}
+	return oldValue.Payload, nil
+}
+
+// AppendPayload adds jm to the "payload" field.
+func (m *DeliveryMutation) AppendPayload(jm json.RawMessage) {
+	m.appendpayload = append(m.appendpayload, jm...)
+}
+
+// AppendedPayload returns the list of values that were appended to the "payload" field in this mutation.
+func (m *DeliveryMutation) AppendedPayload() (json.RawMessage, bool) {
+	if len(m.appendpayload) == 0 {
+		return nil, false
+	}
+	return m.appendpayload, true
+}
+
+// ResetPayload resets all changes to the "payload" field.
+func (m *DeliveryMutation) ResetPayload() {
+	m.payload = nil
+	m.appendpayload = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *DeliveryMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *DeliveryMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the Delivery entity.
+// If the Delivery object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeliveryMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *DeliveryMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetScheduledAt sets the "scheduled_at" field.
+func (m *DeliveryMutation) SetScheduledAt(t time.Time) {
+	m.scheduled_at = &t
+}
+
+// ScheduledAt returns the value of the "scheduled_at" field in the mutation.
+func (m *DeliveryMutation) ScheduledAt() (r time.Time, exists bool) {
+	v := m.scheduled_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldScheduledAt returns the old "scheduled_at" field's value of the Delivery entity.
+// If the Delivery object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeliveryMutation) OldScheduledAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldScheduledAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldScheduledAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldScheduledAt: %w", err)
+	}
+	return oldValue.ScheduledAt, nil
+}
+
+// ResetScheduledAt resets all changes to the "scheduled_at" field.
+func (m *DeliveryMutation) ResetScheduledAt() {
+	m.scheduled_at = nil
+}
+
+// SetDueAt sets the "due_at" field.
+func (m *DeliveryMutation) SetDueAt(t time.Time) {
+	m.due_at = &t
+}
+
+// DueAt returns the value of the "due_at" field in the mutation.
+func (m *DeliveryMutation) DueAt() (r time.Time, exists bool) {
+	v := m.due_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDueAt returns the old "due_at" field's value of the Delivery entity.
+// If the Delivery object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeliveryMutation) OldDueAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDueAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDueAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDueAt: %w", err)
+	}
+	return oldValue.DueAt, nil
+}
+
+// ResetDueAt resets all changes to the "due_at" field.
+func (m *DeliveryMutation) ResetDueAt() {
+	m.due_at = nil
+}
+
+// SetAttemptedAt sets the "attempted_at" field.
+func (m *DeliveryMutation) SetAttemptedAt(t time.Time) {
+	m.attempted_at = &t
+}
+
+// AttemptedAt returns the value of the "attempted_at" field in the mutation.
+func (m *DeliveryMutation) AttemptedAt() (r time.Time, exists bool) {
+	v := m.attempted_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAttemptedAt returns the old "attempted_at" field's value of the Delivery entity.
+// If the Delivery object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeliveryMutation) OldAttemptedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAttemptedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAttemptedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAttemptedAt: %w", err)
+	}
+	return oldValue.AttemptedAt, nil
+}
+
+// ClearAttemptedAt clears the value of the "attempted_at" field.
+func (m *DeliveryMutation) ClearAttemptedAt() {
+	m.attempted_at = nil
+	m.clearedFields[delivery.FieldAttemptedAt] = struct{}{}
+}
+
+// AttemptedAtCleared returns if the "attempted_at" field was cleared in this mutation.
+func (m *DeliveryMutation) AttemptedAtCleared() bool {
+	_, ok := m.clearedFields[delivery.FieldAttemptedAt]
+	return ok
+}
+
+// ResetAttemptedAt resets all changes to the "attempted_at" field.
+func (m *DeliveryMutation) ResetAttemptedAt() {
+	m.attempted_at = nil
+	delete(m.clearedFields, delivery.FieldAttemptedAt)
+}
+
+// SetProviderMessage sets the "provider_message" field.
+func (m *DeliveryMutation) SetProviderMessage(s string) {
+	m.provider_message = &s
+}
+
+// ProviderMessage returns the value of the "provider_message" field in the mutation.
+func (m *DeliveryMutation) ProviderMessage() (r string, exists bool) {
+	v := m.provider_message
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldProviderMessage returns the old "provider_message" field's value of the Delivery entity.
+// If the Delivery object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeliveryMutation) OldProviderMessage(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldProviderMessage is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldProviderMessage requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldProviderMessage: %w", err)
+	}
+	return oldValue.ProviderMessage, nil
+}
+
+// ClearProviderMessage clears the value of the "provider_message" field.
+func (m *DeliveryMutation) ClearProviderMessage() {
+	m.provider_message = nil
+	m.clearedFields[delivery.FieldProviderMessage] = struct{}{}
+}
+
+// ProviderMessageCleared returns if the "provider_message" field was cleared in this mutation.
+func (m *DeliveryMutation) ProviderMessageCleared() bool {
+	_, ok := m.clearedFields[delivery.FieldProviderMessage]
+	return ok
+}
+
+// ResetProviderMessage resets all changes to the "provider_message" field.
+func (m *DeliveryMutation) ResetProviderMessage() {
+	m.provider_message = nil
+	delete(m.clearedFields, delivery.FieldProviderMessage)
+}
+
+// SetProviderReference sets the "provider_reference" field.
+func (m *DeliveryMutation) SetProviderReference(s string) {
+	m.provider_reference = &s
+}
+
+// ProviderReference returns the value of the "provider_reference" field in the mutation.
+func (m *DeliveryMutation) ProviderReference() (r string, exists bool) {
+	v := m.provider_reference
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldProviderReference returns the old "provider_reference" field's value of the Delivery entity.
+// If the Delivery object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeliveryMutation) OldProviderReference(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldProviderReference is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldProviderReference requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldProviderReference: %w", err)
+	}
+	return oldValue.ProviderReference, nil
+}
+
+// ClearProviderReference clears the value of the "provider_reference" field.
+func (m *DeliveryMutation) ClearProviderReference() {
+	m.provider_reference = nil
+	m.clearedFields[delivery.FieldProviderReference] = struct{}{}
+}
+
+// ProviderReferenceCleared returns if the "provider_reference" field was cleared in this mutation.
+func (m *DeliveryMutation) ProviderReferenceCleared() bool {
+	_, ok := m.clearedFields[delivery.FieldProviderReference]
+	return ok
+}
+
+// ResetProviderReference resets all changes to the "provider_reference" field.
+func (m *DeliveryMutation) ResetProviderReference() {
+	m.provider_reference = nil
+	delete(m.clearedFields, delivery.FieldProviderReference)
+}
+
+// SetResponseCode sets the "response_code" field.
+func (m *DeliveryMutation) SetResponseCode(i int) {
+	m.response_code = &i
+	m.addresponse_code = nil
+}
+
+// ResponseCode returns the value of the "response_code" field in the mutation.
+func (m *DeliveryMutation) ResponseCode() (r int, exists bool) {
+	v := m.response_code
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldResponseCode returns the old "response_code" field's value of the Delivery entity.
+// If the Delivery object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeliveryMutation) OldResponseCode(ctx context.Context) (v *int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldResponseCode is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldResponseCode requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldResponseCode: %w", err)
+	}
+	return oldValue.ResponseCode, nil
+}
+
+// AddResponseCode adds i to the "response_code" field.
+func (m *DeliveryMutation) AddResponseCode(i int) {
+	if m.addresponse_code != nil {
+		*m.addresponse_code += i
+	} else {
+		m.addresponse_code = &i
+	}
+}
+
+// AddedResponseCode returns the value that was added to the "response_code" field in this mutation.
+func (m *DeliveryMutation) AddedResponseCode() (r int, exists bool) {
+	v := m.addresponse_code
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearResponseCode clears the value of the "response_code" field.
+func (m *DeliveryMutation) ClearResponseCode() {
+	m.response_code = nil
+	m.addresponse_code = nil
+	m.clearedFields[delivery.FieldResponseCode] = struct{}{}
+}
+
+// ResponseCodeCleared returns if the "response_code" field was cleared in this mutation.
+func (m *DeliveryMutation) ResponseCodeCleared() bool {
+	_, ok := m.clearedFields[delivery.FieldResponseCode]
+	return ok
+}
+
+// ResetResponseCode resets all changes to the "response_code" field.
+func (m *DeliveryMutation) ResetResponseCode() {
+	m.response_code = nil
+	m.addresponse_code = nil
+	delete(m.clearedFields, delivery.FieldResponseCode)
+}
+
+// SetErrorMessage sets the "error_message" field.
+func (m *DeliveryMutation) SetErrorMessage(s string) {
+	m.error_message = &s
+}
+
+// ErrorMessage returns the value of the "error_message" field in the mutation.
+func (m *DeliveryMutation) ErrorMessage() (r string, exists bool) {
+	v := m.error_message
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldErrorMessage returns the old "error_message" field's value of the Delivery entity.
+// If the Delivery object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeliveryMutation) OldErrorMessage(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldErrorMessage is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldErrorMessage requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldErrorMessage: %w", err)
+	}
+	return oldValue.ErrorMessage, nil
+}
+
+// ClearErrorMessage clears the value of the "error_message" field.
+func (m *DeliveryMutation) ClearErrorMessage() {
+	m.error_message = nil
+	m.clearedFields[delivery.FieldErrorMessage] = struct{}{}
+}
+
+// ErrorMessageCleared returns if the "error_message" field was cleared in this mutation.
+func (m *DeliveryMutation) ErrorMessageCleared() bool {
+	_, ok := m.clearedFields[delivery.FieldErrorMessage]
+	return ok
+}
+
+// ResetErrorMessage resets all changes to the "error_message" field.
+func (m *DeliveryMutation) ResetErrorMessage() {
+	m.error_message = nil
+	delete(m.clearedFields, delivery.FieldErrorMessage)
+}
+
+// SetOrganizationID sets the "organization" edge to the Organization entity by id.
+func (m *DeliveryMutation) SetOrganizationID(id string) {
+	m.organization = &id
+}
+
+// ClearOrganization clears the "organization" edge to the Organization entity.
+func (m *DeliveryMutation) ClearOrganization() {
+	m.clearedorganization = true
+	m.clearedFields[delivery.FieldOrgID] = struct{}{}
+}
+
+// OrganizationCleared reports if the "organization" edge to the Organization entity was cleared.
+func (m *DeliveryMutation) OrganizationCleared() bool {
+	return m.clearedorganization
+}
+
+// OrganizationID returns the "organization" edge ID in the mutation.
+func (m *DeliveryMutation) OrganizationID() (id string, exists bool) {
+	if m.organization != nil {
+		return *m.organization, true
+	}
+	return
+}
+
+// OrganizationIDs returns the "organization" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// OrganizationID instead. It exists only for internal usage by the builders.
+func (m *DeliveryMutation) OrganizationIDs() (ids []string) {
+	if id := m.organization; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetOrganization resets all changes to the "organization" edge.
+func (m *DeliveryMutation) ResetOrganization() {
+	m.organization = nil
+	m.clearedorganization = false
+}
+
+// Where appends a list predicates to the DeliveryMutation builder.
+func (m *DeliveryMutation) Where(ps ...predicate.Delivery) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the DeliveryMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *DeliveryMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.Delivery, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *DeliveryMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *DeliveryMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (Delivery).
+func (m *DeliveryMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *DeliveryMutation) Fields() []string {
+	fields := make([]string, 0, 21)
+	if m.organization != nil {
+		fields = append(fields, delivery.FieldOrgID)
+	}
+	if m.shard != nil {
+		fields = append(fields, delivery.FieldShard)
+	}
+	if m.subject != nil {
+		fields = append(fields, delivery.FieldSubject)
+	}
+	if m.rule_id != nil {
+		fields = append(fields, delivery.FieldRuleID)
+	}
+	if m.incident_id != nil {
+		fields = append(fields, delivery.FieldIncidentID)
+	}
+	if m.destination_id != nil {
+		fields = append(fields, delivery.FieldDestinationID)
+	}
+	if m.destination_name != nil {
+		fields = append(fields, delivery.FieldDestinationName)
+	}
+	if m.destination_type != nil {
+		fields = append(fields, delivery.FieldDestinationType)
+	}
+	if m.delivery_key != nil {
+		fields = append(fields, delivery.FieldDeliveryKey)
+	}
+	if m.event_type != nil {
+		fields = append(fields, delivery.FieldEventType)
+	}
+	if m.attempt_number != nil {
+		fields = append(fields, delivery.FieldAttemptNumber)
+	}
+	if m.status != nil {
+		fields = append(fields, delivery.FieldStatus)
+	}
+	if m.payload != nil {
+		fields = append(fields, delivery.FieldPayload)
+	}
+	if m.created_at != nil {
+		fields = append(fields, delivery.FieldCreatedAt)
+	}
+	if m.scheduled_at != nil {
+		fields = append(fields, delivery.FieldScheduledAt)
+	}
+	if m.due_at != nil {
+		fields = append(fields, delivery.FieldDueAt)
+	}
+	if m.attempted_at != nil {
+		fields = append(fields, delivery.FieldAttemptedAt)
+	}
+	if m.provider_message != nil {
+		fields = append(fields, delivery.FieldProviderMessage)
+	}
+	if m.provider_reference != nil {
+		fields = append(fields, delivery.FieldProviderReference)
+	}
+	if m.response_code != nil {
+		fields = append(fields, delivery.FieldResponseCode)
+	}
+	if m.error_message != nil {
+		fields = append(fields, delivery.FieldErrorMessage)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *DeliveryMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case delivery.FieldOrgID:
+		return m.OrgID()
+	case delivery.FieldShard:
+		return m.Shard()
+	case delivery.FieldSubject:
+		return m.Subject()
+	case delivery.FieldRuleID:
+		return m.RuleID()
+	case delivery.FieldIncidentID:
+		return m.IncidentID()
+	case delivery.FieldDestinationID:
+		return m.DestinationID()
+	case delivery.FieldDestinationName:
+		return m.DestinationName()
+	case delivery.FieldDestinationType:
+		return m.DestinationType()
+	case delivery.FieldDeliveryKey:
+		return m.DeliveryKey()
+	case delivery.FieldEventType:
+		return m.EventType()
+	case delivery.FieldAttemptNumber:
+		return m.AttemptNumber()
+	case delivery.FieldStatus:
+		return m.Status()
+	case delivery.FieldPayload:
+		return m.Payload()
+	case delivery.FieldCreatedAt:
+		return m.CreatedAt()
+	case delivery.FieldScheduledAt:
+		return m.ScheduledAt()
+	case delivery.FieldDueAt:
+		return m.DueAt()
+	case delivery.FieldAttemptedAt:
+		return m.AttemptedAt()
+	case delivery.FieldProviderMessage:
+		return m.ProviderMessage()
+	case delivery.FieldProviderReference:
+		return m.ProviderReference()
+	case delivery.FieldResponseCode:
+		return m.ResponseCode()
+	case delivery.FieldErrorMessage:
+		return m.ErrorMessage()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *DeliveryMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case delivery.FieldOrgID:
+		return m.OldOrgID(ctx)
+	case delivery.FieldShard:
+		return m.OldShard(ctx)
+	case delivery.FieldSubject:
+		return m.OldSubject(ctx)
+	case delivery.FieldRuleID:
+		return m.OldRuleID(ctx)
+	case delivery.FieldIncidentID:
+		return m.OldIncidentID(ctx)
+	case delivery.FieldDestinationID:
+		return m.OldDestinationID(ctx)
+	case delivery.FieldDestinationName:
+		return m.OldDestinationName(ctx)
+	case delivery.FieldDestinationType:
+		return m.OldDestinationType(ctx)
+	case delivery.FieldDeliveryKey:
+		return m.OldDeliveryKey(ctx)
+	case delivery.FieldEventType:
+		return m.OldEventType(ctx)
+	case delivery.FieldAttemptNumber:
+		return m.OldAttemptNumber(ctx)
+	case delivery.FieldStatus:
+		return m.OldStatus(ctx)
+	case delivery.FieldPayload:
+		return m.OldPayload(ctx)
+	case delivery.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case delivery.FieldScheduledAt:
+		return m.OldScheduledAt(ctx)
+	case delivery.FieldDueAt:
+		return m.OldDueAt(ctx)
+	case delivery.FieldAttemptedAt:
+		return m.OldAttemptedAt(ctx)
+	case delivery.FieldProviderMessage:
+		return m.OldProviderMessage(ctx)
+	case delivery.FieldProviderReference:
+		return m.OldProviderReference(ctx)
+	case delivery.FieldResponseCode:
+		return m.OldResponseCode(ctx)
+	case delivery.FieldErrorMessage:
+		return m.OldErrorMessage(ctx)
+	}
+	return nil, fmt.Errorf("unknown Delivery field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *DeliveryMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case delivery.FieldOrgID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOrgID(v)
+		return nil
+	case delivery.FieldShard:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetShard(v)
+		return nil
+	case delivery.FieldSubject:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSubject(v)
+		return nil
+	case delivery.FieldRuleID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRuleID(v)
+		return nil
+	case delivery.FieldIncidentID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetIncidentID(v)
+		return nil
+	case delivery.FieldDestinationID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDestinationID(v)
+		return nil
+	case delivery.FieldDestinationName:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDestinationName(v)
+		return nil
+	case delivery.FieldDestinationType:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDestinationType(v)
+		return nil
+	case delivery.FieldDeliveryKey:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDeliveryKey(v)
+		return nil
+	case delivery.FieldEventType:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEventType(v)
+		return nil
+	case delivery.FieldAttemptNumber:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAttemptNumber(v)
+		return nil
+	case delivery.FieldStatus:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStatus(v)
+		return nil
+	case delivery.FieldPayload:
+		v, ok := value.(json.RawMessage)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPayload(v)
+		return nil
+	case delivery.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case delivery.FieldScheduledAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetScheduledAt(v)
+		return nil
+	case delivery.FieldDueAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDueAt(v)
+		return nil
+	case delivery.FieldAttemptedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAttemptedAt(v)
+		return nil
+	case delivery.FieldProviderMessage:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetProviderMessage(v)
+		return nil
+	case delivery.FieldProviderReference:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetProviderReference(v)
+		return nil
+	case delivery.FieldResponseCode:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetResponseCode(v)
+		return nil
+	case delivery.FieldErrorMessage:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetErrorMessage(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Delivery field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *DeliveryMutation) AddedFields() []string {
+	var fields []string
+	if m.addshard != nil {
+		fields = append(fields, delivery.FieldShard)
+	}
+	if m.addattempt_number != nil {
+		fields = append(fields, delivery.FieldAttemptNumber)
+	}
+	if m.addresponse_code != nil {
+		fields = append(fields, delivery.FieldResponseCode)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *DeliveryMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case delivery.FieldShard:
+		return m.AddedShard()
+	case delivery.FieldAttemptNumber:
+		return m.AddedAttemptNumber()
+	case delivery.FieldResponseCode:
+		return m.AddedResponseCode()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *DeliveryMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case delivery.FieldShard:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddShard(v)
+		return nil
+	case delivery.FieldAttemptNumber:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddAttemptNumber(v)
+		return nil
+	case delivery.FieldResponseCode:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddResponseCode(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Delivery numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *DeliveryMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(delivery.FieldRuleID) {
+		fields = append(fields, delivery.FieldRuleID)
+	}
+	if m.FieldCleared(delivery.FieldIncidentID) {
+		fields = append(fields, delivery.FieldIncidentID)
+	}
+	if m.FieldCleared(delivery.FieldAttemptedAt) {
+		fields = append(fields, delivery.FieldAttemptedAt)
+	}
+	if m.FieldCleared(delivery.FieldProviderMessage) {
+		fields = append(fields, delivery.FieldProviderMessage)
+	}
+	if m.FieldCleared(delivery.FieldProviderReference) {
+		fields = append(fields, delivery.FieldProviderReference)
+	}
+	if m.FieldCleared(delivery.FieldResponseCode) {
+		fields = append(fields, delivery.FieldResponseCode)
+	}
+	if m.FieldCleared(delivery.FieldErrorMessage) {
+		fields = append(fields, delivery.FieldErrorMessage)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *DeliveryMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *DeliveryMutation) ClearField(name string) error {
+	switch name {
+	case delivery.FieldRuleID:
+		m.ClearRuleID()
+		return nil
+	case delivery.FieldIncidentID:
+		m.ClearIncidentID()
+		return nil
+	case delivery.FieldAttemptedAt:
+		m.ClearAttemptedAt()
+		return nil
+	case delivery.FieldProviderMessage:
+		m.ClearProviderMessage()
+		return nil
+	case delivery.FieldProviderReference:
+		m.ClearProviderReference()
+		return nil
+	case delivery.FieldResponseCode:
+		m.ClearResponseCode()
+		return nil
+	case delivery.FieldErrorMessage:
+		m.ClearErrorMessage()
+		return nil
+	}
+	return fmt.Errorf("unknown Delivery nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *DeliveryMutation) ResetField(name string) error {
+	switch name {
+	case delivery.FieldOrgID:
+		m.ResetOrgID()
+		return nil
+	case delivery.FieldShard:
+		m.ResetShard()
+		return nil
+	case delivery.FieldSubject:
+		m.ResetSubject()
+		return nil
+	case delivery.FieldRuleID:
+		m.ResetRuleID()
+		return nil
+	case delivery.FieldIncidentID:
+		m.ResetIncidentID()
+		return nil
+	case delivery.FieldDestinationID:
+		m.ResetDestinationID()
+		return nil
+	case delivery.FieldDestinationName:
+		m.ResetDestinationName()
+		return nil
+	case delivery.FieldDestinationType:
+		m.ResetDestinationType()
+		return nil
+	case delivery.FieldDeliveryKey:
+		m.ResetDeliveryKey()
+		return nil
+	case delivery.FieldEventType:
+		m.ResetEventType()
+		return nil
+	case delivery.FieldAttemptNumber:
+		m.ResetAttemptNumber()
+		return nil
+	case delivery.FieldStatus:
+		m.ResetStatus()
+		return nil
+	case delivery.FieldPayload:
+		m.ResetPayload()
+		return nil
+	case delivery.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case delivery.FieldScheduledAt:
+		m.ResetScheduledAt()
+		return nil
+	case delivery.FieldDueAt:
+		m.ResetDueAt()
+		return nil
+	case delivery.FieldAttemptedAt:
+		m.ResetAttemptedAt()
+		return nil
+	case delivery.FieldProviderMessage:
+		m.ResetProviderMessage()
+		return nil
+	case delivery.FieldProviderReference:
+		m.ResetProviderReference()
+		return nil
+	case delivery.FieldResponseCode:
+		m.ResetResponseCode()
+		return nil
+	case delivery.FieldErrorMessage:
+		m.ResetErrorMessage()
+		return nil
+	}
+	return fmt.Errorf("unknown Delivery field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *DeliveryMutation) AddedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.organization != nil {
+		edges = append(edges, delivery.EdgeOrganization)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *DeliveryMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case delivery.EdgeOrganization:
+		if id := m.organization; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *DeliveryMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 1)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *DeliveryMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *DeliveryMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.clearedorganization {
+		edges = append(edges, delivery.EdgeOrganization)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *DeliveryMutation) EdgeCleared(name string) bool {
+	switch name {
+	case delivery.EdgeOrganization:
+		return m.clearedorganization
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *DeliveryMutation) ClearEdge(name string) error {
+	switch name {
+	case delivery.EdgeOrganization:
+		m.ClearOrganization()
+		return nil
+	}
+	return fmt.Errorf("unknown Delivery unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *DeliveryMutation) ResetEdge(name string) error {
+	switch name {
+	case delivery.EdgeOrganization:
+		m.ResetOrganization()
+		return nil
+	}
+	return fmt.Errorf("unknown Delivery edge %s", name)
+}
+
 // DeviceLoginMutation represents an operation that mutates the DeviceLogin nodes in the graph.
 type DeviceLoginMutation struct {
 	config
@@ -11769,6 +22562,392 @@ func (m *IngestKeyMutation) ResetEdge(name string) error {
 		return nil
 	}
 	return fmt.Errorf("unknown IngestKey edge %s", name)
+}
+
+// IngestMarkMutation represents an operation that mutates the IngestMark nodes in the graph.
+type IngestMarkMutation struct {
+	config
+	op             Op
+	typ            string
+	id             *string
+	stored_through *time.Time
+	seen_at        *time.Time
+	clearedFields  map[string]struct{}
+	done           bool
+	oldValue       func(context.Context) (*IngestMark, error)
+	predicates     []predicate.IngestMark
+}
+
+var _ ent.Mutation = (*IngestMarkMutation)(nil)
+
+// ingestmarkOption allows management of the mutation configuration using functional options.
+type ingestmarkOption func(*IngestMarkMutation)
+
+// newIngestMarkMutation creates new mutation for the IngestMark entity.
+func newIngestMarkMutation(c config, op Op, opts ...ingestmarkOption) *IngestMarkMutation {
+	m := &IngestMarkMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeIngestMark,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withIngestMarkID sets the ID field of the mutation.
+func withIngestMarkID(id string) ingestmarkOption {
+	return func(m *IngestMarkMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *IngestMark
+		)
+		m.oldValue = func(ctx context.Context) (*IngestMark, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().IngestMark.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withIngestMark sets the old IngestMark of the mutation.
+func withIngestMark(node *IngestMark) ingestmarkOption {
+	return func(m *IngestMarkMutation) {
+		m.oldValue = func(context.Context) (*IngestMark, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m IngestMarkMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m IngestMarkMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of IngestMark entities.
+func (m *IngestMarkMutation) SetID(id string) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *IngestMarkMutation) ID() (id string, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *IngestMarkMutation) IDs(ctx context.Context) ([]string, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []string{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().IngestMark.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetStoredThrough sets the "stored_through" field.
+func (m *IngestMarkMutation) SetStoredThrough(t time.Time) {
+	m.stored_through = &t
+}
+
+// StoredThrough returns the value of the "stored_through" field in the mutation.
+func (m *IngestMarkMutation) StoredThrough() (r time.Time, exists bool) {
+	v := m.stored_through
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStoredThrough returns the old "stored_through" field's value of the IngestMark entity.
+// If the IngestMark object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IngestMarkMutation) OldStoredThrough(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStoredThrough is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStoredThrough requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStoredThrough: %w", err)
+	}
+	return oldValue.StoredThrough, nil
+}
+
+// ResetStoredThrough resets all changes to the "stored_through" field.
+func (m *IngestMarkMutation) ResetStoredThrough() {
+	m.stored_through = nil
+}
+
+// SetSeenAt sets the "seen_at" field.
+func (m *IngestMarkMutation) SetSeenAt(t time.Time) {
+	m.seen_at = &t
+}
+
+// SeenAt returns the value of the "seen_at" field in the mutation.
+func (m *IngestMarkMutation) SeenAt() (r time.Time, exists bool) {
+	v := m.seen_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSeenAt returns the old "seen_at" field's value of the IngestMark entity.
+// If the IngestMark object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IngestMarkMutation) OldSeenAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSeenAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSeenAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSeenAt: %w", err)
+	}
+	return oldValue.SeenAt, nil
+}
+
+// ResetSeenAt resets all changes to the "seen_at" field.
+func (m *IngestMarkMutation) ResetSeenAt() {
+	m.seen_at = nil
+}
+
+// Where appends a list predicates to the IngestMarkMutation builder.
+func (m *IngestMarkMutation) Where(ps ...predicate.IngestMark) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the IngestMarkMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *IngestMarkMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.IngestMark, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *IngestMarkMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *IngestMarkMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (IngestMark).
+func (m *IngestMarkMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *IngestMarkMutation) Fields() []string {
+	fields := make([]string, 0, 2)
+	if m.stored_through != nil {
+		fields = append(fields, ingestmark.FieldStoredThrough)
+	}
+	if m.seen_at != nil {
+		fields = append(fields, ingestmark.FieldSeenAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *IngestMarkMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case ingestmark.FieldStoredThrough:
+		return m.StoredThrough()
+	case ingestmark.FieldSeenAt:
+		return m.SeenAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *IngestMarkMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case ingestmark.FieldStoredThrough:
+		return m.OldStoredThrough(ctx)
+	case ingestmark.FieldSeenAt:
+		return m.OldSeenAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown IngestMark field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *IngestMarkMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case ingestmark.FieldStoredThrough:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStoredThrough(v)
+		return nil
+	case ingestmark.FieldSeenAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSeenAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown IngestMark field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *IngestMarkMutation) AddedFields() []string {
+	return nil
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *IngestMarkMutation) AddedField(name string) (ent.Value, bool) {
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *IngestMarkMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown IngestMark numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *IngestMarkMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *IngestMarkMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *IngestMarkMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown IngestMark nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *IngestMarkMutation) ResetField(name string) error {
+	switch name {
+	case ingestmark.FieldStoredThrough:
+		m.ResetStoredThrough()
+		return nil
+	case ingestmark.FieldSeenAt:
+		m.ResetSeenAt()
+		return nil
+	}
+	return fmt.Errorf("unknown IngestMark field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *IngestMarkMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *IngestMarkMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *IngestMarkMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *IngestMarkMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *IngestMarkMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *IngestMarkMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *IngestMarkMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown IngestMark unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *IngestMarkMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown IngestMark edge %s", name)
 }
 
 // IngestOutcomesMutation represents an operation that mutates the IngestOutcomes nodes in the graph.
@@ -18653,6 +29832,26 @@ type OrganizationMutation struct {
 	recommendations           map[uuid.UUID]struct{}
 	removedrecommendations    map[uuid.UUID]struct{}
 	clearedrecommendations    bool
+	alert_destinations        map[uuid.UUID]struct{}
+	removedalert_destinations map[uuid.UUID]struct{}
+	clearedalert_destinations bool
+	alert_rules               map[uuid.UUID]struct{}
+	removedalert_rules        map[uuid.UUID]struct{}
+	clearedalert_rules        bool
+	alert_rule_states         map[uuid.UUID]struct{}
+	removedalert_rule_states  map[uuid.UUID]struct{}
+	clearedalert_rule_states  bool
+	alert_cursor              *uuid.UUID
+	clearedalert_cursor       bool
+	alert_incidents           map[uuid.UUID]struct{}
+	removedalert_incidents    map[uuid.UUID]struct{}
+	clearedalert_incidents    bool
+	deliveries                map[uuid.UUID]struct{}
+	removeddeliveries         map[uuid.UUID]struct{}
+	cleareddeliveries         bool
+	scrape_targets            map[uuid.UUID]struct{}
+	removedscrape_targets     map[uuid.UUID]struct{}
+	clearedscrape_targets     bool
 	done                      bool
 	oldValue                  func(context.Context) (*Organization, error)
 	predicates                []predicate.Organization
@@ -19866,6 +31065,369 @@ func (m *OrganizationMutation) ResetRecommendations() {
 	m.removedrecommendations = nil
 }
 
+// AddAlertDestinationIDs adds the "alert_destinations" edge to the AlertDestination entity by ids.
+func (m *OrganizationMutation) AddAlertDestinationIDs(ids ...uuid.UUID) {
+	if m.alert_destinations == nil {
+		m.alert_destinations = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.alert_destinations[ids[i]] = struct{}{}
+	}
+}
+
+// ClearAlertDestinations clears the "alert_destinations" edge to the AlertDestination entity.
+func (m *OrganizationMutation) ClearAlertDestinations() {
+	m.clearedalert_destinations = true
+}
+
+// AlertDestinationsCleared reports if the "alert_destinations" edge to the AlertDestination entity was cleared.
+func (m *OrganizationMutation) AlertDestinationsCleared() bool {
+	return m.clearedalert_destinations
+}
+
+// RemoveAlertDestinationIDs removes the "alert_destinations" edge to the AlertDestination entity by IDs.
+func (m *OrganizationMutation) RemoveAlertDestinationIDs(ids ...uuid.UUID) {
+	if m.removedalert_destinations == nil {
+		m.removedalert_destinations = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.alert_destinations, ids[i])
+		m.removedalert_destinations[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedAlertDestinations returns the removed IDs of the "alert_destinations" edge to the AlertDestination entity.
+func (m *OrganizationMutation) RemovedAlertDestinationsIDs() (ids []uuid.UUID) {
+	for id := range m.removedalert_destinations {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// AlertDestinationsIDs returns the "alert_destinations" edge IDs in the mutation.
+func (m *OrganizationMutation) AlertDestinationsIDs() (ids []uuid.UUID) {
+	for id := range m.alert_destinations {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetAlertDestinations resets all changes to the "alert_destinations" edge.
+func (m *OrganizationMutation) ResetAlertDestinations() {
+	m.alert_destinations = nil
+	m.clearedalert_destinations = false
+	m.removedalert_destinations = nil
+}
+
+// AddAlertRuleIDs adds the "alert_rules" edge to the AlertRule entity by ids.
+func (m *OrganizationMutation) AddAlertRuleIDs(ids ...uuid.UUID) {
+	if m.alert_rules == nil {
+		m.alert_rules = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.alert_rules[ids[i]] = struct{}{}
+	}
+}
+
+// ClearAlertRules clears the "alert_rules" edge to the AlertRule entity.
+func (m *OrganizationMutation) ClearAlertRules() {
+	m.clearedalert_rules = true
+}
+
+// AlertRulesCleared reports if the "alert_rules" edge to the AlertRule entity was cleared.
+func (m *OrganizationMutation) AlertRulesCleared() bool {
+	return m.clearedalert_rules
+}
+
+// RemoveAlertRuleIDs removes the "alert_rules" edge to the AlertRule entity by IDs.
+func (m *OrganizationMutation) RemoveAlertRuleIDs(ids ...uuid.UUID) {
+	if m.removedalert_rules == nil {
+		m.removedalert_rules = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.alert_rules, ids[i])
+		m.removedalert_rules[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedAlertRules returns the removed IDs of the "alert_rules" edge to the AlertRule entity.
+func (m *OrganizationMutation) RemovedAlertRulesIDs() (ids []uuid.UUID) {
+	for id := range m.removedalert_rules {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// AlertRulesIDs returns the "alert_rules" edge IDs in the mutation.
+func (m *OrganizationMutation) AlertRulesIDs() (ids []uuid.UUID) {
+	for id := range m.alert_rules {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetAlertRules resets all changes to the "alert_rules" edge.
+func (m *OrganizationMutation) ResetAlertRules() {
+	m.alert_rules = nil
+	m.clearedalert_rules = false
+	m.removedalert_rules = nil
+}
+
+// AddAlertRuleStateIDs adds the "alert_rule_states" edge to the AlertRuleState entity by ids.
+func (m *OrganizationMutation) AddAlertRuleStateIDs(ids ...uuid.UUID) {
+	if m.alert_rule_states == nil {
+		m.alert_rule_states = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.alert_rule_states[ids[i]] = struct{}{}
+	}
+}
+
+// ClearAlertRuleStates clears the "alert_rule_states" edge to the AlertRuleState entity.
+func (m *OrganizationMutation) ClearAlertRuleStates() {
+	m.clearedalert_rule_states = true
+}
+
+// AlertRuleStatesCleared reports if the "alert_rule_states" edge to the AlertRuleState entity was cleared.
+func (m *OrganizationMutation) AlertRuleStatesCleared() bool {
+	return m.clearedalert_rule_states
+}
+
+// RemoveAlertRuleStateIDs removes the "alert_rule_states" edge to the AlertRuleState entity by IDs.
+func (m *OrganizationMutation) RemoveAlertRuleStateIDs(ids ...uuid.UUID) {
+	if m.removedalert_rule_states == nil {
+		m.removedalert_rule_states = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.alert_rule_states, ids[i])
+		m.removedalert_rule_states[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedAlertRuleStates returns the removed IDs of the "alert_rule_states" edge to the AlertRuleState entity.
+func (m *OrganizationMutation) RemovedAlertRuleStatesIDs() (ids []uuid.UUID) {
+	for id := range m.removedalert_rule_states {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// AlertRuleStatesIDs returns the "alert_rule_states" edge IDs in the mutation.
+func (m *OrganizationMutation) AlertRuleStatesIDs() (ids []uuid.UUID) {
+	for id := range m.alert_rule_states {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetAlertRuleStates resets all changes to the "alert_rule_states" edge.
+func (m *OrganizationMutation) ResetAlertRuleStates() {
+	m.alert_rule_states = nil
+	m.clearedalert_rule_states = false
+	m.removedalert_rule_states = nil
+}
+
+// SetAlertCursorID sets the "alert_cursor" edge to the AlertCursor entity by id.
+func (m *OrganizationMutation) SetAlertCursorID(id uuid.UUID) {
+	m.alert_cursor = &id
+}
+
+// ClearAlertCursor clears the "alert_cursor" edge to the AlertCursor entity.
+func (m *OrganizationMutation) ClearAlertCursor() {
+	m.clearedalert_cursor = true
+}
+
+// AlertCursorCleared reports if the "alert_cursor" edge to the AlertCursor entity was cleared.
+func (m *OrganizationMutation) AlertCursorCleared() bool {
+	return m.clearedalert_cursor
+}
+
+// AlertCursorID returns the "alert_cursor" edge ID in the mutation.
+func (m *OrganizationMutation) AlertCursorID() (id uuid.UUID, exists bool) {
+	if m.alert_cursor != nil {
+		return *m.alert_cursor, true
+	}
+	return
+}
+
+// AlertCursorIDs returns the "alert_cursor" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// AlertCursorID instead. It exists only for internal usage by the builders.
+func (m *OrganizationMutation) AlertCursorIDs() (ids []uuid.UUID) {
+	if id := m.alert_cursor; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetAlertCursor resets all changes to the "alert_cursor" edge.
+func (m *OrganizationMutation) ResetAlertCursor() {
+	m.alert_cursor = nil
+	m.clearedalert_cursor = false
+}
+
+// AddAlertIncidentIDs adds the "alert_incidents" edge to the AlertIncident entity by ids.
+func (m *OrganizationMutation) AddAlertIncidentIDs(ids ...uuid.UUID) {
+	if m.alert_incidents == nil {
+		m.alert_incidents = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.alert_incidents[ids[i]] = struct{}{}
+	}
+}
+
+// ClearAlertIncidents clears the "alert_incidents" edge to the AlertIncident entity.
+func (m *OrganizationMutation) ClearAlertIncidents() {
+	m.clearedalert_incidents = true
+}
+
+// AlertIncidentsCleared reports if the "alert_incidents" edge to the AlertIncident entity was cleared.
+func (m *OrganizationMutation) AlertIncidentsCleared() bool {
+	return m.clearedalert_incidents
+}
+
+// RemoveAlertIncidentIDs removes the "alert_incidents" edge to the AlertIncident entity by IDs.
+func (m *OrganizationMutation) RemoveAlertIncidentIDs(ids ...uuid.UUID) {
+	if m.removedalert_incidents == nil {
+		m.removedalert_incidents = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.alert_incidents, ids[i])
+		m.removedalert_incidents[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedAlertIncidents returns the removed IDs of the "alert_incidents" edge to the AlertIncident entity.
+func (m *OrganizationMutation) RemovedAlertIncidentsIDs() (ids []uuid.UUID) {
+	for id := range m.removedalert_incidents {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// AlertIncidentsIDs returns the "alert_incidents" edge IDs in the mutation.
+func (m *OrganizationMutation) AlertIncidentsIDs() (ids []uuid.UUID) {
+	for id := range m.alert_incidents {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetAlertIncidents resets all changes to the "alert_incidents" edge.
+func (m *OrganizationMutation) ResetAlertIncidents() {
+	m.alert_incidents = nil
+	m.clearedalert_incidents = false
+	m.removedalert_incidents = nil
+}
+
+// AddDeliveryIDs adds the "deliveries" edge to the Delivery entity by ids.
+func (m *OrganizationMutation) AddDeliveryIDs(ids ...uuid.UUID) {
+	if m.deliveries == nil {
+		m.deliveries = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.deliveries[ids[i]] = struct{}{}
+	}
+}
+
+// ClearDeliveries clears the "deliveries" edge to the Delivery entity.
+func (m *OrganizationMutation) ClearDeliveries() {
+	m.cleareddeliveries = true
+}
+
+// DeliveriesCleared reports if the "deliveries" edge to the Delivery entity was cleared.
+func (m *OrganizationMutation) DeliveriesCleared() bool {
+	return m.cleareddeliveries
+}
+
+// RemoveDeliveryIDs removes the "deliveries" edge to the Delivery entity by IDs.
+func (m *OrganizationMutation) RemoveDeliveryIDs(ids ...uuid.UUID) {
+	if m.removeddeliveries == nil {
+		m.removeddeliveries = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.deliveries, ids[i])
+		m.removeddeliveries[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedDeliveries returns the removed IDs of the "deliveries" edge to the Delivery entity.
+func (m *OrganizationMutation) RemovedDeliveriesIDs() (ids []uuid.UUID) {
+	for id := range m.removeddeliveries {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// DeliveriesIDs returns the "deliveries" edge IDs in the mutation.
+func (m *OrganizationMutation) DeliveriesIDs() (ids []uuid.UUID) {
+	for id := range m.deliveries {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetDeliveries resets all changes to the "deliveries" edge.
+func (m *OrganizationMutation) ResetDeliveries() {
+	m.deliveries = nil
+	m.cleareddeliveries = false
+	m.removeddeliveries = nil
+}
+
+// AddScrapeTargetIDs adds the "scrape_targets" edge to the ScrapeTarget entity by ids.
+func (m *OrganizationMutation) AddScrapeTargetIDs(ids ...uuid.UUID) {
+	if m.scrape_targets == nil {
+		m.scrape_targets = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.scrape_targets[ids[i]] = struct{}{}
+	}
+}
+
+// ClearScrapeTargets clears the "scrape_targets" edge to the ScrapeTarget entity.
+func (m *OrganizationMutation) ClearScrapeTargets() {
+	m.clearedscrape_targets = true
+}
+
+// ScrapeTargetsCleared reports if the "scrape_targets" edge to the ScrapeTarget entity was cleared.
+func (m *OrganizationMutation) ScrapeTargetsCleared() bool {
+	return m.clearedscrape_targets
+}
+
+// RemoveScrapeTargetIDs removes the "scrape_targets" edge to the ScrapeTarget entity by IDs.
+func (m *OrganizationMutation) RemoveScrapeTargetIDs(ids ...uuid.UUID) {
+	if m.removedscrape_targets == nil {
+		m.removedscrape_targets = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.scrape_targets, ids[i])
+		m.removedscrape_targets[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedScrapeTargets returns the removed IDs of the "scrape_targets" edge to the ScrapeTarget entity.
+func (m *OrganizationMutation) RemovedScrapeTargetsIDs() (ids []uuid.UUID) {
+	for id := range m.removedscrape_targets {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ScrapeTargetsIDs returns the "scrape_targets" edge IDs in the mutation.
+func (m *OrganizationMutation) ScrapeTargetsIDs() (ids []uuid.UUID) {
+	for id := range m.scrape_targets {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetScrapeTargets resets all changes to the "scrape_targets" edge.
+func (m *OrganizationMutation) ResetScrapeTargets() {
+	m.scrape_targets = nil
+	m.clearedscrape_targets = false
+	m.removedscrape_targets = nil
+}
+
 // Where appends a list predicates to the OrganizationMutation builder.
 func (m *OrganizationMutation) Where(ps ...predicate.Organization) {
 	m.predicates = append(m.predicates, ps...)
@@ -20033,7 +31595,7 @@ func (m *OrganizationMutation) ResetField(name string) error {
 
 // AddedEdges returns all edge names that were set/added in this mutation.
 func (m *OrganizationMutation) AddedEdges() []string {
-	edges := make([]string, 0, 19)
+	edges := make([]string, 0, 26)
 	if m.memberships != nil {
 		edges = append(edges, organization.EdgeMemberships)
 	}
@@ -20090,6 +31652,27 @@ func (m *OrganizationMutation) AddedEdges() []string {
 	}
 	if m.recommendations != nil {
 		edges = append(edges, organization.EdgeRecommendations)
+	}
+	if m.alert_destinations != nil {
+		edges = append(edges, organization.EdgeAlertDestinations)
+	}
+	if m.alert_rules != nil {
+		edges = append(edges, organization.EdgeAlertRules)
+	}
+	if m.alert_rule_states != nil {
+		edges = append(edges, organization.EdgeAlertRuleStates)
+	}
+	if m.alert_cursor != nil {
+		edges = append(edges, organization.EdgeAlertCursor)
+	}
+	if m.alert_incidents != nil {
+		edges = append(edges, organization.EdgeAlertIncidents)
+	}
+	if m.deliveries != nil {
+		edges = append(edges, organization.EdgeDeliveries)
+	}
+	if m.scrape_targets != nil {
+		edges = append(edges, organization.EdgeScrapeTargets)
 	}
 	return edges
 }
@@ -20208,13 +31791,53 @@ func (m *OrganizationMutation) AddedIDs(name string) []ent.Value {
 			ids = append(ids, id)
 		}
 		return ids
+	case organization.EdgeAlertDestinations:
+		ids := make([]ent.Value, 0, len(m.alert_destinations))
+		for id := range m.alert_destinations {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeAlertRules:
+		ids := make([]ent.Value, 0, len(m.alert_rules))
+		for id := range m.alert_rules {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeAlertRuleStates:
+		ids := make([]ent.Value, 0, len(m.alert_rule_states))
+		for id := range m.alert_rule_states {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeAlertCursor:
+		if id := m.alert_cursor; id != nil {
+			return []ent.Value{*id}
+		}
+	case organization.EdgeAlertIncidents:
+		ids := make([]ent.Value, 0, len(m.alert_incidents))
+		for id := range m.alert_incidents {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeDeliveries:
+		ids := make([]ent.Value, 0, len(m.deliveries))
+		for id := range m.deliveries {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeScrapeTargets:
+		ids := make([]ent.Value, 0, len(m.scrape_targets))
+		for id := range m.scrape_targets {
+			ids = append(ids, id)
+		}
+		return ids
 	}
 	return nil
 }
 
 // RemovedEdges returns all edge names that were removed in this mutation.
 func (m *OrganizationMutation) RemovedEdges() []string {
-	edges := make([]string, 0, 19)
+	edges := make([]string, 0, 26)
 	if m.removedmemberships != nil {
 		edges = append(edges, organization.EdgeMemberships)
 	}
@@ -20265,6 +31888,24 @@ func (m *OrganizationMutation) RemovedEdges() []string {
 	}
 	if m.removedrecommendations != nil {
 		edges = append(edges, organization.EdgeRecommendations)
+	}
+	if m.removedalert_destinations != nil {
+		edges = append(edges, organization.EdgeAlertDestinations)
+	}
+	if m.removedalert_rules != nil {
+		edges = append(edges, organization.EdgeAlertRules)
+	}
+	if m.removedalert_rule_states != nil {
+		edges = append(edges, organization.EdgeAlertRuleStates)
+	}
+	if m.removedalert_incidents != nil {
+		edges = append(edges, organization.EdgeAlertIncidents)
+	}
+	if m.removeddeliveries != nil {
+		edges = append(edges, organization.EdgeDeliveries)
+	}
+	if m.removedscrape_targets != nil {
+		edges = append(edges, organization.EdgeScrapeTargets)
 	}
 	return edges
 }
@@ -20375,13 +32016,49 @@ func (m *OrganizationMutation) RemovedIDs(name string) []ent.Value {
 			ids = append(ids, id)
 		}
 		return ids
+	case organization.EdgeAlertDestinations:
+		ids := make([]ent.Value, 0, len(m.removedalert_destinations))
+		for id := range m.removedalert_destinations {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeAlertRules:
+		ids := make([]ent.Value, 0, len(m.removedalert_rules))
+		for id := range m.removedalert_rules {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeAlertRuleStates:
+		ids := make([]ent.Value, 0, len(m.removedalert_rule_states))
+		for id := range m.removedalert_rule_states {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeAlertIncidents:
+		ids := make([]ent.Value, 0, len(m.removedalert_incidents))
+		for id := range m.removedalert_incidents {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeDeliveries:
+		ids := make([]ent.Value, 0, len(m.removeddeliveries))
+		for id := range m.removeddeliveries {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeScrapeTargets:
+		ids := make([]ent.Value, 0, len(m.removedscrape_targets))
+		for id := range m.removedscrape_targets {
+			ids = append(ids, id)
+		}
+		return ids
 	}
 	return nil
 }
 
 // ClearedEdges returns all edge names that were cleared in this mutation.
 func (m *OrganizationMutation) ClearedEdges() []string {
-	edges := make([]string, 0, 19)
+	edges := make([]string, 0, 26)
 	if m.clearedmemberships {
 		edges = append(edges, organization.EdgeMemberships)
 	}
@@ -20439,6 +32116,27 @@ func (m *OrganizationMutation) ClearedEdges() []string {
 	if m.clearedrecommendations {
 		edges = append(edges, organization.EdgeRecommendations)
 	}
+	if m.clearedalert_destinations {
+		edges = append(edges, organization.EdgeAlertDestinations)
+	}
+	if m.clearedalert_rules {
+		edges = append(edges, organization.EdgeAlertRules)
+	}
+	if m.clearedalert_rule_states {
+		edges = append(edges, organization.EdgeAlertRuleStates)
+	}
+	if m.clearedalert_cursor {
+		edges = append(edges, organization.EdgeAlertCursor)
+	}
+	if m.clearedalert_incidents {
+		edges = append(edges, organization.EdgeAlertIncidents)
+	}
+	if m.cleareddeliveries {
+		edges = append(edges, organization.EdgeDeliveries)
+	}
+	if m.clearedscrape_targets {
+		edges = append(edges, organization.EdgeScrapeTargets)
+	}
 	return edges
 }
 
@@ -20484,6 +32182,20 @@ func (m *OrganizationMutation) EdgeCleared(name string) bool {
 		return m.clearedoauth_grants
 	case organization.EdgeRecommendations:
 		return m.clearedrecommendations
+	case organization.EdgeAlertDestinations:
+		return m.clearedalert_destinations
+	case organization.EdgeAlertRules:
+		return m.clearedalert_rules
+	case organization.EdgeAlertRuleStates:
+		return m.clearedalert_rule_states
+	case organization.EdgeAlertCursor:
+		return m.clearedalert_cursor
+	case organization.EdgeAlertIncidents:
+		return m.clearedalert_incidents
+	case organization.EdgeDeliveries:
+		return m.cleareddeliveries
+	case organization.EdgeScrapeTargets:
+		return m.clearedscrape_targets
 	}
 	return false
 }
@@ -20497,6 +32209,9 @@ func (m *OrganizationMutation) ClearEdge(name string) error {
 		return nil
 	case organization.EdgePlan:
 		m.ClearPlan()
+		return nil
+	case organization.EdgeAlertCursor:
+		m.ClearAlertCursor()
 		return nil
 	}
 	return fmt.Errorf("unknown Organization unique edge %s", name)
@@ -20562,6 +32277,27 @@ func (m *OrganizationMutation) ResetEdge(name string) error {
 		return nil
 	case organization.EdgeRecommendations:
 		m.ResetRecommendations()
+		return nil
+	case organization.EdgeAlertDestinations:
+		m.ResetAlertDestinations()
+		return nil
+	case organization.EdgeAlertRules:
+		m.ResetAlertRules()
+		return nil
+	case organization.EdgeAlertRuleStates:
+		m.ResetAlertRuleStates()
+		return nil
+	case organization.EdgeAlertCursor:
+		m.ResetAlertCursor()
+		return nil
+	case organization.EdgeAlertIncidents:
+		m.ResetAlertIncidents()
+		return nil
+	case organization.EdgeDeliveries:
+		m.ResetDeliveries()
+		return nil
+	case organization.EdgeScrapeTargets:
+		m.ResetScrapeTargets()
 		return nil
 	}
 	return fmt.Errorf("unknown Organization edge %s", name)
@@ -23031,6 +34767,1835 @@ func (m *SamplingPolicyMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown SamplingPolicy edge %s", name)
 }
 
+// ScrapeTargetMutation represents an operation that mutates the ScrapeTarget nodes in the graph.
+type ScrapeTargetMutation struct {
+	config
+	op                         Op
+	typ                        string
+	id                         *uuid.UUID
+	shard                      *int
+	addshard                   *int
+	name                       *string
+	service_name               *string
+	url                        *string
+	target_type                *string
+	organization_name          *string
+	include_branches           *[]string
+	appendinclude_branches     []string
+	exclude_branches           *[]string
+	appendexclude_branches     []string
+	scrape_interval_seconds    *int
+	addscrape_interval_seconds *int
+	labels_json                *string
+	auth_type                  *string
+	credentials                *[]byte
+	managed_by                 *string
+	enabled                    *bool
+	last_scrape_at             *time.Time
+	last_scrape_error          *string
+	failing_since              *time.Time
+	created_at                 *time.Time
+	created_by                 *string
+	updated_at                 *time.Time
+	updated_by                 *string
+	clearedFields              map[string]struct{}
+	organization               *string
+	clearedorganization        bool
+	done                       bool
+	oldValue                   func(context.Context) (*ScrapeTarget, error)
+	predicates                 []predicate.ScrapeTarget
+}
+
+var _ ent.Mutation = (*ScrapeTargetMutation)(nil)
+
+// scrapetargetOption allows management of the mutation configuration using functional options.
+type scrapetargetOption func(*ScrapeTargetMutation)
+
+// newScrapeTargetMutation creates new mutation for the ScrapeTarget entity.
+func newScrapeTargetMutation(c config, op Op, opts ...scrapetargetOption) *ScrapeTargetMutation {
+	m := &ScrapeTargetMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeScrapeTarget,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withScrapeTargetID sets the ID field of the mutation.
+func withScrapeTargetID(id uuid.UUID) scrapetargetOption {
+	return func(m *ScrapeTargetMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *ScrapeTarget
+		)
+		m.oldValue = func(ctx context.Context) (*ScrapeTarget, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().ScrapeTarget.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withScrapeTarget sets the old ScrapeTarget of the mutation.
+func withScrapeTarget(node *ScrapeTarget) scrapetargetOption {
+	return func(m *ScrapeTargetMutation) {
+		m.oldValue = func(context.Context) (*ScrapeTarget, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m ScrapeTargetMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m ScrapeTargetMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of ScrapeTarget entities.
+func (m *ScrapeTargetMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *ScrapeTargetMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *ScrapeTargetMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().ScrapeTarget.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetOrgID sets the "org_id" field.
+func (m *ScrapeTargetMutation) SetOrgID(s string) {
+	m.organization = &s
+}
+
+// OrgID returns the value of the "org_id" field in the mutation.
+func (m *ScrapeTargetMutation) OrgID() (r string, exists bool) {
+	v := m.organization
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOrgID returns the old "org_id" field's value of the ScrapeTarget entity.
+// If the ScrapeTarget object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ScrapeTargetMutation) OldOrgID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOrgID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOrgID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOrgID: %w", err)
+	}
+	return oldValue.OrgID, nil
+}
+
+// ResetOrgID resets all changes to the "org_id" field.
+func (m *ScrapeTargetMutation) ResetOrgID() {
+	m.organization = nil
+}
+
+// SetShard sets the "shard" field.
+func (m *ScrapeTargetMutation) SetShard(i int) {
+	m.shard = &i
+	m.addshard = nil
+}
+
+// Shard returns the value of the "shard" field in the mutation.
+func (m *ScrapeTargetMutation) Shard() (r int, exists bool) {
+	v := m.shard
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldShard returns the old "shard" field's value of the ScrapeTarget entity.
+// If the ScrapeTarget object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ScrapeTargetMutation) OldShard(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldShard is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldShard requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldShard: %w", err)
+	}
+	return oldValue.Shard, nil
+}
+
+// AddShard adds i to the "shard" field.
+func (m *ScrapeTargetMutation) AddShard(i int) {
+	if m.addshard != nil {
+		*m.addshard += i
+	} else {
+		m.addshard = &i
+	}
+}
+
+// AddedShard returns the value that was added to the "shard" field in this mutation.
+func (m *ScrapeTargetMutation) AddedShard() (r int, exists bool) {
+	v := m.addshard
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetShard resets all changes to the "shard" field.
+func (m *ScrapeTargetMutation) ResetShard() {
+	m.shard = nil
+	m.addshard = nil
+}
+
+// SetName sets the "name" field.
+func (m *ScrapeTargetMutation) SetName(s string) {
+	m.name = &s
+}
+
+// Name returns the value of the "name" field in the mutation.
+func (m *ScrapeTargetMutation) Name() (r string, exists bool) {
+	v := m.name
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldName returns the old "name" field's value of the ScrapeTarget entity.
+// If the ScrapeTarget object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ScrapeTargetMutation) OldName(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldName is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldName requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldName: %w", err)
+	}
+	return oldValue.Name, nil
+}
+
+// ResetName resets all changes to the "name" field.
+func (m *ScrapeTargetMutation) ResetName() {
+	m.name = nil
+}
+
+// SetServiceName sets the "service_name" field.
+func (m *ScrapeTargetMutation) SetServiceName(s string) {
+	m.service_name = &s
+}
+
+// ServiceName returns the value of the "service_name" field in the mutation.
+func (m *ScrapeTargetMutation) ServiceName() (r string, exists bool) {
+	v := m.service_name
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldServiceName returns the old "service_name" field's value of the ScrapeTarget entity.
+// If the ScrapeTarget object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ScrapeTargetMutation) OldServiceName(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldServiceName is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldServiceName requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldServiceName: %w", err)
+	}
+	return oldValue.ServiceName, nil
+}
+
+// ClearServiceName clears the value of the "service_name" field.
+func (m *ScrapeTargetMutation) ClearServiceName() {
+	m.service_name = nil
+	m.clearedFields[scrapetarget.FieldServiceName] = struct{}{}
+}
+
+// ServiceNameCleared returns if the "service_name" field was cleared in this mutation.
+func (m *ScrapeTargetMutation) ServiceNameCleared() bool {
+	_, ok := m.clearedFields[scrapetarget.FieldServiceName]
+	return ok
+}
+
+// ResetServiceName resets all changes to the "service_name" field.
+func (m *ScrapeTargetMutation) ResetServiceName() {
+	m.service_name = nil
+	delete(m.clearedFields, scrapetarget.FieldServiceName)
+}
+
+// SetURL sets the "url" field.
+func (m *ScrapeTargetMutation) SetURL(s string) {
+	m.url = &s
+}
+
+// URL returns the value of the "url" field in the mutation.
+func (m *ScrapeTargetMutation) URL() (r string, exists bool) {
+	v := m.url
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldURL returns the old "url" field's value of the ScrapeTarget entity.
+// If the ScrapeTarget object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ScrapeTargetMutation) OldURL(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldURL is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldURL requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldURL: %w", err)
+	}
+	return oldValue.URL, nil
+}
+
+// ResetURL resets all changes to the "url" field.
+func (m *ScrapeTargetMutation) ResetURL() {
+	m.url = nil
+}
+
+// SetTargetType sets the "target_type" field.
+func (m *ScrapeTargetMutation) SetTargetType(s string) {
+	m.target_type = &s
+}
+
+// TargetType returns the value of the "target_type" field in the mutation.
+func (m *ScrapeTargetMutation) TargetType() (r string, exists bool) {
+	v := m.target_type
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldTargetType returns the old "target_type" field's value of the ScrapeTarget entity.
+// If the ScrapeTarget object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ScrapeTargetMutation) OldTargetType(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldTargetType is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldTargetType requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldTargetType: %w", err)
+	}
+	return oldValue.TargetType, nil
+}
+
+// ResetTargetType resets all changes to the "target_type" field.
+func (m *ScrapeTargetMutation) ResetTargetType() {
+	m.target_type = nil
+}
+
+// SetOrganizationName sets the "organization_name" field.
+func (m *ScrapeTargetMutation) SetOrganizationName(s string) {
+	m.organization_name = &s
+}
+
+// OrganizationName returns the value of the "organization_name" field in the mutation.
+func (m *ScrapeTargetMutation) OrganizationName() (r string, exists bool) {
+	v := m.organization_name
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOrganizationName returns the old "organization_name" field's value of the ScrapeTarget entity.
+// If the ScrapeTarget object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ScrapeTargetMutation) OldOrganizationName(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOrganizationName is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOrganizationName requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOrganizationName: %w", err)
+	}
+	return oldValue.OrganizationName, nil
+}
+
+// ClearOrganizationName clears the value of the "organization_name" field.
+func (m *ScrapeTargetMutation) ClearOrganizationName() {
+	m.organization_name = nil
+	m.clearedFields[scrapetarget.FieldOrganizationName] = struct{}{}
+}
+
+// OrganizationNameCleared returns if the "organization_name" field was cleared in this mutation.
+func (m *ScrapeTargetMutation) OrganizationNameCleared() bool {
+	_, ok := m.clearedFields[scrapetarget.FieldOrganizationName]
+	return ok
+}
+
+// ResetOrganizationName resets all changes to the "organization_name" field.
+func (m *ScrapeTargetMutation) ResetOrganizationName() {
+	m.organization_name = nil
+	delete(m.clearedFields, scrapetarget.FieldOrganizationName)
+}
+
+// SetIncludeBranches sets the "include_branches" field.
+func (m *ScrapeTargetMutation) SetIncludeBranches(s []string) {
+	m.include_branches = &s
+	m.appendinclude_branches = nil
+}
+
+// IncludeBranches returns the value of the "include_branches" field in the mutation.
+func (m *ScrapeTargetMutation) IncludeBranches() (r []string, exists bool) {
+	v := m.include_branches
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldIncludeBranches returns the old "include_branches" field's value of the ScrapeTarget entity.
+// If the ScrapeTarget object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ScrapeTargetMutation) OldIncludeBranches(ctx context.Context) (v []string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldIncludeBranches is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldIncludeBranches requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldIncludeBranches: %w", err)
+	}
+	return oldValue.IncludeBranches, nil
+}
+
+// AppendIncludeBranches adds s to the "include_branches" field.
+func (m *ScrapeTargetMutation) AppendIncludeBranches(s []string) {
+	m.appendinclude_branches = append(m.appendinclude_branches, s...)
+}
+
+// AppendedIncludeBranches returns the list of values that were appended to the "include_branches" field in this mutation.
+func (m *ScrapeTargetMutation) AppendedIncludeBranches() ([]string, bool) {
+	if len(m.appendinclude_branches) == 0 {
+		return nil, false
+	}
+	return m.appendinclude_branches, true
+}
+
+// ClearIncludeBranches clears the value of the "include_branches" field.
+func (m *ScrapeTargetMutation) ClearIncludeBranches() {
+	m.include_branches = nil
+	m.appendinclude_branches = nil
+	m.clearedFields[scrapetarget.FieldIncludeBranches] = struct{}{}
+}
+
+// IncludeBranchesCleared returns if the "include_branches" field was cleared in this mutation.
+func (m *ScrapeTargetMutation) IncludeBranchesCleared() bool {
+	_, ok := m.clearedFields[scrapetarget.FieldIncludeBranches]
+	return ok
+}
+
+// ResetIncludeBranches resets all changes to the "include_branches" field.
+func (m *ScrapeTargetMutation) ResetIncludeBranches() {
+	m.include_branches = nil
+	m.appendinclude_branches = nil
+	delete(m.clearedFields, scrapetarget.FieldIncludeBranches)
+}
+
+// SetExcludeBranches sets the "exclude_branches" field.
+func (m *ScrapeTargetMutation) SetExcludeBranches(s []string) {
+	m.exclude_branches = &s
+	m.appendexclude_branches = nil
+}
+
+// ExcludeBranches returns the value of the "exclude_branches" field in the mutation.
+func (m *ScrapeTargetMutation) ExcludeBranches() (r []string, exists bool) {
+	v := m.exclude_branches
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldExcludeBranches returns the old "exclude_branches" field's value of the ScrapeTarget entity.
+// If the ScrapeTarget object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ScrapeTargetMutation) OldExcludeBranches(ctx context.Context) (v []string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldExcludeBranches is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldExcludeBranches requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldExcludeBranches: %w", err)
+	}
+	return oldValue.ExcludeBranches, nil
+}
+
+// AppendExcludeBranches adds s to the "exclude_branches" field.
+func (m *ScrapeTargetMutation) AppendExcludeBranches(s []string) {
+	m.appendexclude_branches = append(m.appendexclude_branches, s...)
+}
+
+// AppendedExcludeBranches returns the list of values that were appended to the "exclude_branches" field in this mutation.
+func (m *ScrapeTargetMutation) AppendedExcludeBranches() ([]string, bool) {
+	if len(m.appendexclude_branches) == 0 {
+		return nil, false
+	}
+	return m.appendexclude_branches, true
+}
+
+// ClearExcludeBranches clears the value of the "exclude_branches" field.
+func (m *ScrapeTargetMutation) ClearExcludeBranches() {
+	m.exclude_branches = nil
+	m.appendexclude_branches = nil
+	m.clearedFields[scrapetarget.FieldExcludeBranches] = struct{}{}
+}
+
+// ExcludeBranchesCleared returns if the "exclude_branches" field was cleared in this mutation.
+func (m *ScrapeTargetMutation) ExcludeBranchesCleared() bool {
+	_, ok := m.clearedFields[scrapetarget.FieldExcludeBranches]
+	return ok
+}
+
+// ResetExcludeBranches resets all changes to the "exclude_branches" field.
+func (m *ScrapeTargetMutation) ResetExcludeBranches() {
+	m.exclude_branches = nil
+	m.appendexclude_branches = nil
+	delete(m.clearedFields, scrapetarget.FieldExcludeBranches)
+}
+
+// SetScrapeIntervalSeconds sets the "scrape_interval_seconds" field.
+func (m *ScrapeTargetMutation) SetScrapeIntervalSeconds(i int) {
+	m.scrape_interval_seconds = &i
+	m.addscrape_interval_seconds = nil
+}
+
+// ScrapeIntervalSeconds returns the value of the "scrape_interval_seconds" field in the mutation.
+func (m *ScrapeTargetMutation) ScrapeIntervalSeconds() (r int, exists bool) {
+	v := m.scrape_interval_seconds
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldScrapeIntervalSeconds returns the old "scrape_interval_seconds" field's value of the ScrapeTarget entity.
+// If the ScrapeTarget object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ScrapeTargetMutation) OldScrapeIntervalSeconds(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldScrapeIntervalSeconds is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldScrapeIntervalSeconds requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldScrapeIntervalSeconds: %w", err)
+	}
+	return oldValue.ScrapeIntervalSeconds, nil
+}
+
+// AddScrapeIntervalSeconds adds i to the "scrape_interval_seconds" field.
+func (m *ScrapeTargetMutation) AddScrapeIntervalSeconds(i int) {
+	if m.addscrape_interval_seconds != nil {
+		*m.addscrape_interval_seconds += i
+	} else {
+		m.addscrape_interval_seconds = &i
+	}
+}
+
+// AddedScrapeIntervalSeconds returns the value that was added to the "scrape_interval_seconds" field in this mutation.
+func (m *ScrapeTargetMutation) AddedScrapeIntervalSeconds() (r int, exists bool) {
+	v := m.addscrape_interval_seconds
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetScrapeIntervalSeconds resets all changes to the "scrape_interval_seconds" field.
+func (m *ScrapeTargetMutation) ResetScrapeIntervalSeconds() {
+	m.scrape_interval_seconds = nil
+	m.addscrape_interval_seconds = nil
+}
+
+// SetLabelsJSON sets the "labels_json" field.
+func (m *ScrapeTargetMutation) SetLabelsJSON(s string) {
+	m.labels_json = &s
+}
+
+// LabelsJSON returns the value of the "labels_json" field in the mutation.
+func (m *ScrapeTargetMutation) LabelsJSON() (r string, exists bool) {
+	v := m.labels_json
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLabelsJSON returns the old "labels_json" field's value of the ScrapeTarget entity.
+// If the ScrapeTarget object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ScrapeTargetMutation) OldLabelsJSON(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLabelsJSON is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLabelsJSON requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLabelsJSON: %w", err)
+	}
+	return oldValue.LabelsJSON, nil
+}
+
+// ClearLabelsJSON clears the value of the "labels_json" field.
+func (m *ScrapeTargetMutation) ClearLabelsJSON() {
+	m.labels_json = nil
+	m.clearedFields[scrapetarget.FieldLabelsJSON] = struct{}{}
+}
+
+// LabelsJSONCleared returns if the "labels_json" field was cleared in this mutation.
+func (m *ScrapeTargetMutation) LabelsJSONCleared() bool {
+	_, ok := m.clearedFields[scrapetarget.FieldLabelsJSON]
+	return ok
+}
+
+// ResetLabelsJSON resets all changes to the "labels_json" field.
+func (m *ScrapeTargetMutation) ResetLabelsJSON() {
+	m.labels_json = nil
+	delete(m.clearedFields, scrapetarget.FieldLabelsJSON)
+}
+
+// SetAuthType sets the "auth_type" field.
+func (m *ScrapeTargetMutation) SetAuthType(s string) {
+	m.auth_type = &s
+}
+
+// AuthType returns the value of the "auth_type" field in the mutation.
+func (m *ScrapeTargetMutation) AuthType() (r string, exists bool) {
+	v := m.auth_type
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAuthType returns the old "auth_type" field's value of the ScrapeTarget entity.
+// If the ScrapeTarget object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ScrapeTargetMutation) OldAuthType(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAuthType is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAuthType requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAuthType: %w", err)
+	}
+	return oldValue.AuthType, nil
+}
+
+// ResetAuthType resets all changes to the "auth_type" field.
+func (m *ScrapeTargetMutation) ResetAuthType() {
+	m.auth_type = nil
+}
+
+// SetCredentials sets the "credentials" field.
+func (m *ScrapeTargetMutation) SetCredentials(b []byte) {
+	m.credentials = &b
+}
+
+// Credentials returns the value of the "credentials" field in the mutation.
+func (m *ScrapeTargetMutation) Credentials() (r []byte, exists bool) {
+	v := m.credentials
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCredentials returns the old "credentials" field's value of the ScrapeTarget entity.
+// If the ScrapeTarget object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ScrapeTargetMutation) OldCredentials(ctx context.Context) (v []byte, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCredentials is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCredentials requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCredentials: %w", err)
+	}
+	return oldValue.Credentials, nil
+}
+
+// ClearCredentials clears the value of the "credentials" field.
+func (m *ScrapeTargetMutation) ClearCredentials() {
+	m.credentials = nil
+	m.clearedFields[scrapetarget.FieldCredentials] = struct{}{}
+}
+
+// CredentialsCleared returns if the "credentials" field was cleared in this mutation.
+func (m *ScrapeTargetMutation) CredentialsCleared() bool {
+	_, ok := m.clearedFields[scrapetarget.FieldCredentials]
+	return ok
+}
+
+// ResetCredentials resets all changes to the "credentials" field.
+func (m *ScrapeTargetMutation) ResetCredentials() {
+	m.credentials = nil
+	delete(m.clearedFields, scrapetarget.FieldCredentials)
+}
+
+// SetManagedBy sets the "managed_by" field.
+func (m *ScrapeTargetMutation) SetManagedBy(s string) {
+	m.managed_by = &s
+}
+
+// ManagedBy returns the value of the "managed_by" field in the mutation.
+func (m *ScrapeTargetMutation) ManagedBy() (r string, exists bool) {
+	v := m.managed_by
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldManagedBy returns the old "managed_by" field's value of the ScrapeTarget entity.
+// If the ScrapeTarget object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ScrapeTargetMutation) OldManagedBy(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldManagedBy is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldManagedBy requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldManagedBy: %w", err)
+	}
+	return oldValue.ManagedBy, nil
+}
+
+// ClearManagedBy clears the value of the "managed_by" field.
+func (m *ScrapeTargetMutation) ClearManagedBy() {
+	m.managed_by = nil
+	m.clearedFields[scrapetarget.FieldManagedBy] = struct{}{}
+}
+
+// ManagedByCleared returns if the "managed_by" field was cleared in this mutation.
+func (m *ScrapeTargetMutation) ManagedByCleared() bool {
+	_, ok := m.clearedFields[scrapetarget.FieldManagedBy]
+	return ok
+}
+
+// ResetManagedBy resets all changes to the "managed_by" field.
+func (m *ScrapeTargetMutation) ResetManagedBy() {
+	m.managed_by = nil
+	delete(m.clearedFields, scrapetarget.FieldManagedBy)
+}
+
+// SetEnabled sets the "enabled" field.
+func (m *ScrapeTargetMutation) SetEnabled(b bool) {
+	m.enabled = &b
+}
+
+// Enabled returns the value of the "enabled" field in the mutation.
+func (m *ScrapeTargetMutation) Enabled() (r bool, exists bool) {
+	v := m.enabled
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEnabled returns the old "enabled" field's value of the ScrapeTarget entity.
+// If the ScrapeTarget object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ScrapeTargetMutation) OldEnabled(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEnabled is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEnabled requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEnabled: %w", err)
+	}
+	return oldValue.Enabled, nil
+}
+
+// ResetEnabled resets all changes to the "enabled" field.
+func (m *ScrapeTargetMutation) ResetEnabled() {
+	m.enabled = nil
+}
+
+// SetLastScrapeAt sets the "last_scrape_at" field.
+func (m *ScrapeTargetMutation) SetLastScrapeAt(t time.Time) {
+	m.last_scrape_at = &t
+}
+
+// LastScrapeAt returns the value of the "last_scrape_at" field in the mutation.
+func (m *ScrapeTargetMutation) LastScrapeAt() (r time.Time, exists bool) {
+	v := m.last_scrape_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLastScrapeAt returns the old "last_scrape_at" field's value of the ScrapeTarget entity.
+// If the ScrapeTarget object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ScrapeTargetMutation) OldLastScrapeAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLastScrapeAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLastScrapeAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLastScrapeAt: %w", err)
+	}
+	return oldValue.LastScrapeAt, nil
+}
+
+// ClearLastScrapeAt clears the value of the "last_scrape_at" field.
+func (m *ScrapeTargetMutation) ClearLastScrapeAt() {
+	m.last_scrape_at = nil
+	m.clearedFields[scrapetarget.FieldLastScrapeAt] = struct{}{}
+}
+
+// LastScrapeAtCleared returns if the "last_scrape_at" field was cleared in this mutation.
+func (m *ScrapeTargetMutation) LastScrapeAtCleared() bool {
+	_, ok := m.clearedFields[scrapetarget.FieldLastScrapeAt]
+	return ok
+}
+
+// ResetLastScrapeAt resets all changes to the "last_scrape_at" field.
+func (m *ScrapeTargetMutation) ResetLastScrapeAt() {
+	m.last_scrape_at = nil
+	delete(m.clearedFields, scrapetarget.FieldLastScrapeAt)
+}
+
+// SetLastScrapeError sets the "last_scrape_error" field.
+func (m *ScrapeTargetMutation) SetLastScrapeError(s string) {
+	m.last_scrape_error = &s
+}
+
+// LastScrapeError returns the value of the "last_scrape_error" field in the mutation.
+func (m *ScrapeTargetMutation) LastScrapeError() (r string, exists bool) {
+	v := m.last_scrape_error
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLastScrapeError returns the old "last_scrape_error" field's value of the ScrapeTarget entity.
+// If the ScrapeTarget object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ScrapeTargetMutation) OldLastScrapeError(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLastScrapeError is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLastScrapeError requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLastScrapeError: %w", err)
+	}
+	return oldValue.LastScrapeError, nil
+}
+
+// ClearLastScrapeError clears the value of the "last_scrape_error" field.
+func (m *ScrapeTargetMutation) ClearLastScrapeError() {
+	m.last_scrape_error = nil
+	m.clearedFields[scrapetarget.FieldLastScrapeError] = struct{}{}
+}
+
+// LastScrapeErrorCleared returns if the "last_scrape_error" field was cleared in this mutation.
+func (m *ScrapeTargetMutation) LastScrapeErrorCleared() bool {
+	_, ok := m.clearedFields[scrapetarget.FieldLastScrapeError]
+	return ok
+}
+
+// ResetLastScrapeError resets all changes to the "last_scrape_error" field.
+func (m *ScrapeTargetMutation) ResetLastScrapeError() {
+	m.last_scrape_error = nil
+	delete(m.clearedFields, scrapetarget.FieldLastScrapeError)
+}
+
+// SetFailingSince sets the "failing_since" field.
+func (m *ScrapeTargetMutation) SetFailingSince(t time.Time) {
+	m.failing_since = &t
+}
+
+// FailingSince returns the value of the "failing_since" field in the mutation.
+func (m *ScrapeTargetMutation) FailingSince() (r time.Time, exists bool) {
+	v := m.failing_since
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFailingSince returns the old "failing_since" field's value of the ScrapeTarget entity.
+// If the ScrapeTarget object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ScrapeTargetMutation) OldFailingSince(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFailingSince is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFailingSince requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFailingSince: %w", err)
+	}
+	return oldValue.FailingSince, nil
+}
+
+// ClearFailingSince clears the value of the "failing_since" field.
+func (m *ScrapeTargetMutation) ClearFailingSince() {
+	m.failing_since = nil
+	m.clearedFields[scrapetarget.FieldFailingSince] = struct{}{}
+}
+
+// FailingSinceCleared returns if the "failing_since" field was cleared in this mutation.
+func (m *ScrapeTargetMutation) FailingSinceCleared() bool {
+	_, ok := m.clearedFields[scrapetarget.FieldFailingSince]
+	return ok
+}
+
+// ResetFailingSince resets all changes to the "failing_since" field.
+func (m *ScrapeTargetMutation) ResetFailingSince() {
+	m.failing_since = nil
+	delete(m.clearedFields, scrapetarget.FieldFailingSince)
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *ScrapeTargetMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *ScrapeTargetMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the ScrapeTarget entity.
+// If the ScrapeTarget object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ScrapeTargetMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *ScrapeTargetMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetCreatedBy sets the "created_by" field.
+func (m *ScrapeTargetMutation) SetCreatedBy(s string) {
+	m.created_by = &s
+}
+
+// CreatedBy returns the value of the "created_by" field in the mutation.
+func (m *ScrapeTargetMutation) CreatedBy() (r string, exists bool) {
+	v := m.created_by
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedBy returns the old "created_by" field's value of the ScrapeTarget entity.
+// If the ScrapeTarget object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ScrapeTargetMutation) OldCreatedBy(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedBy is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedBy requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedBy: %w", err)
+	}
+	return oldValue.CreatedBy, nil
+}
+
+// ResetCreatedBy resets all changes to the "created_by" field.
+func (m *ScrapeTargetMutation) ResetCreatedBy() {
+	m.created_by = nil
+}
+
+// SetUpdatedAt sets the "updated_at" field.
+func (m *ScrapeTargetMutation) SetUpdatedAt(t time.Time) {
+	m.updated_at = &t
+}
+
+// UpdatedAt returns the value of the "updated_at" field in the mutation.
+func (m *ScrapeTargetMutation) UpdatedAt() (r time.Time, exists bool) {
+	v := m.updated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUpdatedAt returns the old "updated_at" field's value of the ScrapeTarget entity.
+// If the ScrapeTarget object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ScrapeTargetMutation) OldUpdatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUpdatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUpdatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUpdatedAt: %w", err)
+	}
+	return oldValue.UpdatedAt, nil
+}
+
+// ResetUpdatedAt resets all changes to the "updated_at" field.
+func (m *ScrapeTargetMutation) ResetUpdatedAt() {
+	m.updated_at = nil
+}
+
+// SetUpdatedBy sets the "updated_by" field.
+func (m *ScrapeTargetMutation) SetUpdatedBy(s string) {
+	m.updated_by = &s
+}
+
+// UpdatedBy returns the value of the "updated_by" field in the mutation.
+func (m *ScrapeTargetMutation) UpdatedBy() (r string, exists bool) {
+	v := m.updated_by
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUpdatedBy returns the old "updated_by" field's value of the ScrapeTarget entity.
+// If the ScrapeTarget object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ScrapeTargetMutation) OldUpdatedBy(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUpdatedBy is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUpdatedBy requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUpdatedBy: %w", err)
+	}
+	return oldValue.UpdatedBy, nil
+}
+
+// ResetUpdatedBy resets all changes to the "updated_by" field.
+func (m *ScrapeTargetMutation) ResetUpdatedBy() {
+	m.updated_by = nil
+}
+
+// SetOrganizationID sets the "organization" edge to the Organization entity by id.
+func (m *ScrapeTargetMutation) SetOrganizationID(id string) {
+	m.organization = &id
+}
+
+// ClearOrganization clears the "organization" edge to the Organization entity.
+func (m *ScrapeTargetMutation) ClearOrganization() {
+	m.clearedorganization = true
+	m.clearedFields[scrapetarget.FieldOrgID] = struct{}{}
+}
+
+// OrganizationCleared reports if the "organization" edge to the Organization entity was cleared.
+func (m *ScrapeTargetMutation) OrganizationCleared() bool {
+	return m.clearedorganization
+}
+
+// OrganizationID returns the "organization" edge ID in the mutation.
+func (m *ScrapeTargetMutation) OrganizationID() (id string, exists bool) {
+	if m.organization != nil {
+		return *m.organization, true
+	}
+	return
+}
+
+// OrganizationIDs returns the "organization" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// OrganizationID instead. It exists only for internal usage by the builders.
+func (m *ScrapeTargetMutation) OrganizationIDs() (ids []string) {
+	if id := m.organization; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetOrganization resets all changes to the "organization" edge.
+func (m *ScrapeTargetMutation) ResetOrganization() {
+	m.organization = nil
+	m.clearedorganization = false
+}
+
+// Where appends a list predicates to the ScrapeTargetMutation builder.
+func (m *ScrapeTargetMutation) Where(ps ...predicate.ScrapeTarget) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the ScrapeTargetMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *ScrapeTargetMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.ScrapeTarget, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *ScrapeTargetMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *ScrapeTargetMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (ScrapeTarget).
+func (m *ScrapeTargetMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *ScrapeTargetMutation) Fields() []string {
+	fields := make([]string, 0, 22)
+	if m.organization != nil {
+		fields = append(fields, scrapetarget.FieldOrgID)
+	}
+	if m.shard != nil {
+		fields = append(fields, scrapetarget.FieldShard)
+	}
+	if m.name != nil {
+		fields = append(fields, scrapetarget.FieldName)
+	}
+	if m.service_name != nil {
+		fields = append(fields, scrapetarget.FieldServiceName)
+	}
+	if m.url != nil {
+		fields = append(fields, scrapetarget.FieldURL)
+	}
+	if m.target_type != nil {
+		fields = append(fields, scrapetarget.FieldTargetType)
+	}
+	if m.organization_name != nil {
+		fields = append(fields, scrapetarget.FieldOrganizationName)
+	}
+	if m.include_branches != nil {
+		fields = append(fields, scrapetarget.FieldIncludeBranches)
+	}
+	if m.exclude_branches != nil {
+		fields = append(fields, scrapetarget.FieldExcludeBranches)
+	}
+	if m.scrape_interval_seconds != nil {
+		fields = append(fields, scrapetarget.FieldScrapeIntervalSeconds)
+	}
+	if m.labels_json != nil {
+		fields = append(fields, scrapetarget.FieldLabelsJSON)
+	}
+	if m.auth_type != nil {
+		fields = append(fields, scrapetarget.FieldAuthType)
+	}
+	if m.credentials != nil {
+		fields = append(fields, scrapetarget.FieldCredentials)
+	}
+	if m.managed_by != nil {
+		fields = append(fields, scrapetarget.FieldManagedBy)
+	}
+	if m.enabled != nil {
+		fields = append(fields, scrapetarget.FieldEnabled)
+	}
+	if m.last_scrape_at != nil {
+		fields = append(fields, scrapetarget.FieldLastScrapeAt)
+	}
+	if m.last_scrape_error != nil {
+		fields = append(fields, scrapetarget.FieldLastScrapeError)
+	}
+	if m.failing_since != nil {
+		fields = append(fields, scrapetarget.FieldFailingSince)
+	}
+	if m.created_at != nil {
+		fields = append(fields, scrapetarget.FieldCreatedAt)
+	}
+	if m.created_by != nil {
+		fields = append(fields, scrapetarget.FieldCreatedBy)
+	}
+	if m.updated_at != nil {
+		fields = append(fields, scrapetarget.FieldUpdatedAt)
+	}
+	if m.updated_by != nil {
+		fields = append(fields, scrapetarget.FieldUpdatedBy)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *ScrapeTargetMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case scrapetarget.FieldOrgID:
+		return m.OrgID()
+	case scrapetarget.FieldShard:
+		return m.Shard()
+	case scrapetarget.FieldName:
+		return m.Name()
+	case scrapetarget.FieldServiceName:
+		return m.ServiceName()
+	case scrapetarget.FieldURL:
+		return m.URL()
+	case scrapetarget.FieldTargetType:
+		return m.TargetType()
+	case scrapetarget.FieldOrganizationName:
+		return m.OrganizationName()
+	case scrapetarget.FieldIncludeBranches:
+		return m.IncludeBranches()
+	case scrapetarget.FieldExcludeBranches:
+		return m.ExcludeBranches()
+	case scrapetarget.FieldScrapeIntervalSeconds:
+		return m.ScrapeIntervalSeconds()
+	case scrapetarget.FieldLabelsJSON:
+		return m.LabelsJSON()
+	case scrapetarget.FieldAuthType:
+		return m.AuthType()
+	case scrapetarget.FieldCredentials:
+		return m.Credentials()
+	case scrapetarget.FieldManagedBy:
+		return m.ManagedBy()
+	case scrapetarget.FieldEnabled:
+		return m.Enabled()
+	case scrapetarget.FieldLastScrapeAt:
+		return m.LastScrapeAt()
+	case scrapetarget.FieldLastScrapeError:
+		return m.LastScrapeError()
+	case scrapetarget.FieldFailingSince:
+		return m.FailingSince()
+	case scrapetarget.FieldCreatedAt:
+		return m.CreatedAt()
+	case scrapetarget.FieldCreatedBy:
+		return m.CreatedBy()
+	case scrapetarget.FieldUpdatedAt:
+		return m.UpdatedAt()
+	case scrapetarget.FieldUpdatedBy:
+		return m.UpdatedBy()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *ScrapeTargetMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case scrapetarget.FieldOrgID:
+		return m.OldOrgID(ctx)
+	case scrapetarget.FieldShard:
+		return m.OldShard(ctx)
+	case scrapetarget.FieldName:
+		return m.OldName(ctx)
+	case scrapetarget.FieldServiceName:
+		return m.OldServiceName(ctx)
+	case scrapetarget.FieldURL:
+		return m.OldURL(ctx)
+	case scrapetarget.FieldTargetType:
+		return m.OldTargetType(ctx)
+	case scrapetarget.FieldOrganizationName:
+		return m.OldOrganizationName(ctx)
+	case scrapetarget.FieldIncludeBranches:
+		return m.OldIncludeBranches(ctx)
+	case scrapetarget.FieldExcludeBranches:
+		return m.OldExcludeBranches(ctx)
+	case scrapetarget.FieldScrapeIntervalSeconds:
+		return m.OldScrapeIntervalSeconds(ctx)
+	case scrapetarget.FieldLabelsJSON:
+		return m.OldLabelsJSON(ctx)
+	case scrapetarget.FieldAuthType:
+		return m.OldAuthType(ctx)
+	case scrapetarget.FieldCredentials:
+		return m.OldCredentials(ctx)
+	case scrapetarget.FieldManagedBy:
+		return m.OldManagedBy(ctx)
+	case scrapetarget.FieldEnabled:
+		return m.OldEnabled(ctx)
+	case scrapetarget.FieldLastScrapeAt:
+		return m.OldLastScrapeAt(ctx)
+	case scrapetarget.FieldLastScrapeError:
+		return m.OldLastScrapeError(ctx)
+	case scrapetarget.FieldFailingSince:
+		return m.OldFailingSince(ctx)
+	case scrapetarget.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case scrapetarget.FieldCreatedBy:
+		return m.OldCreatedBy(ctx)
+	case scrapetarget.FieldUpdatedAt:
+		return m.OldUpdatedAt(ctx)
+	case scrapetarget.FieldUpdatedBy:
+		return m.OldUpdatedBy(ctx)
+	}
+	return nil, fmt.Errorf("unknown ScrapeTarget field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ScrapeTargetMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case scrapetarget.FieldOrgID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOrgID(v)
+		return nil
+	case scrapetarget.FieldShard:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetShard(v)
+		return nil
+	case scrapetarget.FieldName:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetName(v)
+		return nil
+	case scrapetarget.FieldServiceName:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetServiceName(v)
+		return nil
+	case scrapetarget.FieldURL:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetURL(v)
+		return nil
+	case scrapetarget.FieldTargetType:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetTargetType(v)
+		return nil
+	case scrapetarget.FieldOrganizationName:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOrganizationName(v)
+		return nil
+	case scrapetarget.FieldIncludeBranches:
+		v, ok := value.([]string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetIncludeBranches(v)
+		return nil
+	case scrapetarget.FieldExcludeBranches:
+		v, ok := value.([]string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetExcludeBranches(v)
+		return nil
+	case scrapetarget.FieldScrapeIntervalSeconds:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetScrapeIntervalSeconds(v)
+		return nil
+	case scrapetarget.FieldLabelsJSON:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLabelsJSON(v)
+		return nil
+	case scrapetarget.FieldAuthType:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAuthType(v)
+		return nil
+	case scrapetarget.FieldCredentials:
+		v, ok := value.([]byte)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCredentials(v)
+		return nil
+	case scrapetarget.FieldManagedBy:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetManagedBy(v)
+		return nil
+	case scrapetarget.FieldEnabled:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEnabled(v)
+		return nil
+	case scrapetarget.FieldLastScrapeAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLastScrapeAt(v)
+		return nil
+	case scrapetarget.FieldLastScrapeError:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLastScrapeError(v)
+		return nil
+	case scrapetarget.FieldFailingSince:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFailingSince(v)
+		return nil
+	case scrapetarget.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case scrapetarget.FieldCreatedBy:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedBy(v)
+		return nil
+	case scrapetarget.FieldUpdatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUpdatedAt(v)
+		return nil
+	case scrapetarget.FieldUpdatedBy:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUpdatedBy(v)
+		return nil
+	}
+	return fmt.Errorf("unknown ScrapeTarget field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *ScrapeTargetMutation) AddedFields() []string {
+	var fields []string
+	if m.addshard != nil {
+		fields = append(fields, scrapetarget.FieldShard)
+	}
+	if m.addscrape_interval_seconds != nil {
+		fields = append(fields, scrapetarget.FieldScrapeIntervalSeconds)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *ScrapeTargetMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case scrapetarget.FieldShard:
+		return m.AddedShard()
+	case scrapetarget.FieldScrapeIntervalSeconds:
+		return m.AddedScrapeIntervalSeconds()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ScrapeTargetMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case scrapetarget.FieldShard:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddShard(v)
+		return nil
+	case scrapetarget.FieldScrapeIntervalSeconds:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddScrapeIntervalSeconds(v)
+		return nil
+	}
+	return fmt.Errorf("unknown ScrapeTarget numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *ScrapeTargetMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(scrapetarget.FieldServiceName) {
+		fields = append(fields, scrapetarget.FieldServiceName)
+	}
+	if m.FieldCleared(scrapetarget.FieldOrganizationName) {
+		fields = append(fields, scrapetarget.FieldOrganizationName)
+	}
+	if m.FieldCleared(scrapetarget.FieldIncludeBranches) {
+		fields = append(fields, scrapetarget.FieldIncludeBranches)
+	}
+	if m.FieldCleared(scrapetarget.FieldExcludeBranches) {
+		fields = append(fields, scrapetarget.FieldExcludeBranches)
+	}
+	if m.FieldCleared(scrapetarget.FieldLabelsJSON) {
+		fields = append(fields, scrapetarget.FieldLabelsJSON)
+	}
+	if m.FieldCleared(scrapetarget.FieldCredentials) {
+		fields = append(fields, scrapetarget.FieldCredentials)
+	}
+	if m.FieldCleared(scrapetarget.FieldManagedBy) {
+		fields = append(fields, scrapetarget.FieldManagedBy)
+	}
+	if m.FieldCleared(scrapetarget.FieldLastScrapeAt) {
+		fields = append(fields, scrapetarget.FieldLastScrapeAt)
+	}
+	if m.FieldCleared(scrapetarget.FieldLastScrapeError) {
+		fields = append(fields, scrapetarget.FieldLastScrapeError)
+	}
+	if m.FieldCleared(scrapetarget.FieldFailingSince) {
+		fields = append(fields, scrapetarget.FieldFailingSince)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *ScrapeTargetMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *ScrapeTargetMutation) ClearField(name string) error {
+	switch name {
+	case scrapetarget.FieldServiceName:
+		m.ClearServiceName()
+		return nil
+	case scrapetarget.FieldOrganizationName:
+		m.ClearOrganizationName()
+		return nil
+	case scrapetarget.FieldIncludeBranches:
+		m.ClearIncludeBranches()
+		return nil
+	case scrapetarget.FieldExcludeBranches:
+		m.ClearExcludeBranches()
+		return nil
+	case scrapetarget.FieldLabelsJSON:
+		m.ClearLabelsJSON()
+		return nil
+	case scrapetarget.FieldCredentials:
+		m.ClearCredentials()
+		return nil
+	case scrapetarget.FieldManagedBy:
+		m.ClearManagedBy()
+		return nil
+	case scrapetarget.FieldLastScrapeAt:
+		m.ClearLastScrapeAt()
+		return nil
+	case scrapetarget.FieldLastScrapeError:
+		m.ClearLastScrapeError()
+		return nil
+	case scrapetarget.FieldFailingSince:
+		m.ClearFailingSince()
+		return nil
+	}
+	return fmt.Errorf("unknown ScrapeTarget nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *ScrapeTargetMutation) ResetField(name string) error {
+	switch name {
+	case scrapetarget.FieldOrgID:
+		m.ResetOrgID()
+		return nil
+	case scrapetarget.FieldShard:
+		m.ResetShard()
+		return nil
+	case scrapetarget.FieldName:
+		m.ResetName()
+		return nil
+	case scrapetarget.FieldServiceName:
+		m.ResetServiceName()
+		return nil
+	case scrapetarget.FieldURL:
+		m.ResetURL()
+		return nil
+	case scrapetarget.FieldTargetType:
+		m.ResetTargetType()
+		return nil
+	case scrapetarget.FieldOrganizationName:
+		m.ResetOrganizationName()
+		return nil
+	case scrapetarget.FieldIncludeBranches:
+		m.ResetIncludeBranches()
+		return nil
+	case scrapetarget.FieldExcludeBranches:
+		m.ResetExcludeBranches()
+		return nil
+	case scrapetarget.FieldScrapeIntervalSeconds:
+		m.ResetScrapeIntervalSeconds()
+		return nil
+	case scrapetarget.FieldLabelsJSON:
+		m.ResetLabelsJSON()
+		return nil
+	case scrapetarget.FieldAuthType:
+		m.ResetAuthType()
+		return nil
+	case scrapetarget.FieldCredentials:
+		m.ResetCredentials()
+		return nil
+	case scrapetarget.FieldManagedBy:
+		m.ResetManagedBy()
+		return nil
+	case scrapetarget.FieldEnabled:
+		m.ResetEnabled()
+		return nil
+	case scrapetarget.FieldLastScrapeAt:
+		m.ResetLastScrapeAt()
+		return nil
+	case scrapetarget.FieldLastScrapeError:
+		m.ResetLastScrapeError()
+		return nil
+	case scrapetarget.FieldFailingSince:
+		m.ResetFailingSince()
+		return nil
+	case scrapetarget.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case scrapetarget.FieldCreatedBy:
+		m.ResetCreatedBy()
+		return nil
+	case scrapetarget.FieldUpdatedAt:
+		m.ResetUpdatedAt()
+		return nil
+	case scrapetarget.FieldUpdatedBy:
+		m.ResetUpdatedBy()
+		return nil
+	}
+	return fmt.Errorf("unknown ScrapeTarget field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *ScrapeTargetMutation) AddedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.organization != nil {
+		edges = append(edges, scrapetarget.EdgeOrganization)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *ScrapeTargetMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case scrapetarget.EdgeOrganization:
+		if id := m.organization; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *ScrapeTargetMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 1)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *ScrapeTargetMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *ScrapeTargetMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.clearedorganization {
+		edges = append(edges, scrapetarget.EdgeOrganization)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *ScrapeTargetMutation) EdgeCleared(name string) bool {
+	switch name {
+	case scrapetarget.EdgeOrganization:
+		return m.clearedorganization
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *ScrapeTargetMutation) ClearEdge(name string) error {
+	switch name {
+	case scrapetarget.EdgeOrganization:
+		m.ClearOrganization()
+		return nil
+	}
+	return fmt.Errorf("unknown ScrapeTarget unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *ScrapeTargetMutation) ResetEdge(name string) error {
+	switch name {
+	case scrapetarget.EdgeOrganization:
+		m.ResetOrganization()
+		return nil
+	}
+	return fmt.Errorf("unknown ScrapeTarget edge %s", name)
+}
+
 // SessionMutation represents an operation that mutates the Session nodes in the graph.
 type SessionMutation struct {
 	config
@@ -25277,4 +38842,1226 @@ func (m *UserIdentityMutation) ResetEdge(name string) error {
 		return nil
 	}
 	return fmt.Errorf("unknown UserIdentity edge %s", name)
+}
+
+// WorkNodeMutation represents an operation that mutates the WorkNode nodes in the graph.
+type WorkNodeMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *uuid.UUID
+	kinds         *[]string
+	appendkinds   []string
+	host          *string
+	version       *string
+	started_at    *time.Time
+	seen_at       *time.Time
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*WorkNode, error)
+	predicates    []predicate.WorkNode
+}
+
+var _ ent.Mutation = (*WorkNodeMutation)(nil)
+
+// worknodeOption allows management of the mutation configuration using functional options.
+type worknodeOption func(*WorkNodeMutation)
+
+// newWorkNodeMutation creates new mutation for the WorkNode entity.
+func newWorkNodeMutation(c config, op Op, opts ...worknodeOption) *WorkNodeMutation {
+	m := &WorkNodeMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeWorkNode,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withWorkNodeID sets the ID field of the mutation.
+func withWorkNodeID(id uuid.UUID) worknodeOption {
+	return func(m *WorkNodeMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *WorkNode
+		)
+		m.oldValue = func(ctx context.Context) (*WorkNode, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().WorkNode.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withWorkNode sets the old WorkNode of the mutation.
+func withWorkNode(node *WorkNode) worknodeOption {
+	return func(m *WorkNodeMutation) {
+		m.oldValue = func(context.Context) (*WorkNode, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m WorkNodeMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m WorkNodeMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of WorkNode entities.
+func (m *WorkNodeMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *WorkNodeMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *WorkNodeMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().WorkNode.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetKinds sets the "kinds" field.
+func (m *WorkNodeMutation) SetKinds(s []string) {
+	m.kinds = &s
+	m.appendkinds = nil
+}
+
+// Kinds returns the value of the "kinds" field in the mutation.
+func (m *WorkNodeMutation) Kinds() (r []string, exists bool) {
+	v := m.kinds
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldKinds returns the old "kinds" field's value of the WorkNode entity.
+// If the WorkNode object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WorkNodeMutation) OldKinds(ctx context.Context) (v []string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldKinds is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldKinds requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldKinds: %w", err)
+	}
+	return oldValue.Kinds, nil
+}
+
+// AppendKinds adds s to the "kinds" field.
+func (m *WorkNodeMutation) AppendKinds(s []string) {
+	m.appendkinds = append(m.appendkinds, s...)
+}
+
+// AppendedKinds returns the list of values that were appended to the "kinds" field in this mutation.
+func (m *WorkNodeMutation) AppendedKinds() ([]string, bool) {
+	if len(m.appendkinds) == 0 {
+		return nil, false
+	}
+	return m.appendkinds, true
+}
+
+// ResetKinds resets all changes to the "kinds" field.
+func (m *WorkNodeMutation) ResetKinds() {
+	m.kinds = nil
+	m.appendkinds = nil
+}
+
+// SetHost sets the "host" field.
+func (m *WorkNodeMutation) SetHost(s string) {
+	m.host = &s
+}
+
+// Host returns the value of the "host" field in the mutation.
+func (m *WorkNodeMutation) Host() (r string, exists bool) {
+	v := m.host
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldHost returns the old "host" field's value of the WorkNode entity.
+// If the WorkNode object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WorkNodeMutation) OldHost(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldHost is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldHost requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldHost: %w", err)
+	}
+	return oldValue.Host, nil
+}
+
+// ResetHost resets all changes to the "host" field.
+func (m *WorkNodeMutation) ResetHost() {
+	m.host = nil
+}
+
+// SetVersion sets the "version" field.
+func (m *WorkNodeMutation) SetVersion(s string) {
+	m.version = &s
+}
+
+// Version returns the value of the "version" field in the mutation.
+func (m *WorkNodeMutation) Version() (r string, exists bool) {
+	v := m.version
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldVersion returns the old "version" field's value of the WorkNode entity.
+// If the WorkNode object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WorkNodeMutation) OldVersion(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldVersion is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldVersion requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldVersion: %w", err)
+	}
+	return oldValue.Version, nil
+}
+
+// ResetVersion resets all changes to the "version" field.
+func (m *WorkNodeMutation) ResetVersion() {
+	m.version = nil
+}
+
+// SetStartedAt sets the "started_at" field.
+func (m *WorkNodeMutation) SetStartedAt(t time.Time) {
+	m.started_at = &t
+}
+
+// StartedAt returns the value of the "started_at" field in the mutation.
+func (m *WorkNodeMutation) StartedAt() (r time.Time, exists bool) {
+	v := m.started_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStartedAt returns the old "started_at" field's value of the WorkNode entity.
+// If the WorkNode object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WorkNodeMutation) OldStartedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStartedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStartedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStartedAt: %w", err)
+	}
+	return oldValue.StartedAt, nil
+}
+
+// ResetStartedAt resets all changes to the "started_at" field.
+func (m *WorkNodeMutation) ResetStartedAt() {
+	m.started_at = nil
+}
+
+// SetSeenAt sets the "seen_at" field.
+func (m *WorkNodeMutation) SetSeenAt(t time.Time) {
+	m.seen_at = &t
+}
+
+// SeenAt returns the value of the "seen_at" field in the mutation.
+func (m *WorkNodeMutation) SeenAt() (r time.Time, exists bool) {
+	v := m.seen_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSeenAt returns the old "seen_at" field's value of the WorkNode entity.
+// If the WorkNode object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WorkNodeMutation) OldSeenAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSeenAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSeenAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSeenAt: %w", err)
+	}
+	return oldValue.SeenAt, nil
+}
+
+// ResetSeenAt resets all changes to the "seen_at" field.
+func (m *WorkNodeMutation) ResetSeenAt() {
+	m.seen_at = nil
+}
+
+// Where appends a list predicates to the WorkNodeMutation builder.
+func (m *WorkNodeMutation) Where(ps ...predicate.WorkNode) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the WorkNodeMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *WorkNodeMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.WorkNode, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *WorkNodeMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *WorkNodeMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (WorkNode).
+func (m *WorkNodeMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *WorkNodeMutation) Fields() []string {
+	fields := make([]string, 0, 5)
+	if m.kinds != nil {
+		fields = append(fields, worknode.FieldKinds)
+	}
+	if m.host != nil {
+		fields = append(fields, worknode.FieldHost)
+	}
+	if m.version != nil {
+		fields = append(fields, worknode.FieldVersion)
+	}
+	if m.started_at != nil {
+		fields = append(fields, worknode.FieldStartedAt)
+	}
+	if m.seen_at != nil {
+		fields = append(fields, worknode.FieldSeenAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *WorkNodeMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case worknode.FieldKinds:
+		return m.Kinds()
+	case worknode.FieldHost:
+		return m.Host()
+	case worknode.FieldVersion:
+		return m.Version()
+	case worknode.FieldStartedAt:
+		return m.StartedAt()
+	case worknode.FieldSeenAt:
+		return m.SeenAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *WorkNodeMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case worknode.FieldKinds:
+		return m.OldKinds(ctx)
+	case worknode.FieldHost:
+		return m.OldHost(ctx)
+	case worknode.FieldVersion:
+		return m.OldVersion(ctx)
+	case worknode.FieldStartedAt:
+		return m.OldStartedAt(ctx)
+	case worknode.FieldSeenAt:
+		return m.OldSeenAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown WorkNode field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *WorkNodeMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case worknode.FieldKinds:
+		v, ok := value.([]string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetKinds(v)
+		return nil
+	case worknode.FieldHost:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetHost(v)
+		return nil
+	case worknode.FieldVersion:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetVersion(v)
+		return nil
+	case worknode.FieldStartedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStartedAt(v)
+		return nil
+	case worknode.FieldSeenAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSeenAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown WorkNode field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *WorkNodeMutation) AddedFields() []string {
+	return nil
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *WorkNodeMutation) AddedField(name string) (ent.Value, bool) {
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *WorkNodeMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown WorkNode numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *WorkNodeMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *WorkNodeMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *WorkNodeMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown WorkNode nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *WorkNodeMutation) ResetField(name string) error {
+	switch name {
+	case worknode.FieldKinds:
+		m.ResetKinds()
+		return nil
+	case worknode.FieldHost:
+		m.ResetHost()
+		return nil
+	case worknode.FieldVersion:
+		m.ResetVersion()
+		return nil
+	case worknode.FieldStartedAt:
+		m.ResetStartedAt()
+		return nil
+	case worknode.FieldSeenAt:
+		m.ResetSeenAt()
+		return nil
+	}
+	return fmt.Errorf("unknown WorkNode field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *WorkNodeMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *WorkNodeMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *WorkNodeMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *WorkNodeMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *WorkNodeMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *WorkNodeMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *WorkNodeMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown WorkNode unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *WorkNodeMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown WorkNode edge %s", name)
+}
+
+// WorkShardMutation represents an operation that mutates the WorkShard nodes in the graph.
+type WorkShardMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *string
+	kind          *string
+	number        *int
+	addnumber     *int
+	holder        *uuid.UUID
+	fence         *int64
+	addfence      *int64
+	expires_at    *time.Time
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*WorkShard, error)
+	predicates    []predicate.WorkShard
+}
+
+var _ ent.Mutation = (*WorkShardMutation)(nil)
+
+// workshardOption allows management of the mutation configuration using functional options.
+type workshardOption func(*WorkShardMutation)
+
+// newWorkShardMutation creates new mutation for the WorkShard entity.
+func newWorkShardMutation(c config, op Op, opts ...workshardOption) *WorkShardMutation {
+	m := &WorkShardMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeWorkShard,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withWorkShardID sets the ID field of the mutation.
+func withWorkShardID(id string) workshardOption {
+	return func(m *WorkShardMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *WorkShard
+		)
+		m.oldValue = func(ctx context.Context) (*WorkShard, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().WorkShard.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withWorkShard sets the old WorkShard of the mutation.
+func withWorkShard(node *WorkShard) workshardOption {
+	return func(m *WorkShardMutation) {
+		m.oldValue = func(context.Context) (*WorkShard, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m WorkShardMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m WorkShardMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of WorkShard entities.
+func (m *WorkShardMutation) SetID(id string) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *WorkShardMutation) ID() (id string, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *WorkShardMutation) IDs(ctx context.Context) ([]string, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []string{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().WorkShard.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetKind sets the "kind" field.
+func (m *WorkShardMutation) SetKind(s string) {
+	m.kind = &s
+}
+
+// Kind returns the value of the "kind" field in the mutation.
+func (m *WorkShardMutation) Kind() (r string, exists bool) {
+	v := m.kind
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldKind returns the old "kind" field's value of the WorkShard entity.
+// If the WorkShard object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WorkShardMutation) OldKind(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldKind is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldKind requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldKind: %w", err)
+	}
+	return oldValue.Kind, nil
+}
+
+// ResetKind resets all changes to the "kind" field.
+func (m *WorkShardMutation) ResetKind() {
+	m.kind = nil
+}
+
+// SetNumber sets the "number" field.
+func (m *WorkShardMutation) SetNumber(i int) {
+	m.number = &i
+	m.addnumber = nil
+}
+
+// Number returns the value of the "number" field in the mutation.
+func (m *WorkShardMutation) Number() (r int, exists bool) {
+	v := m.number
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldNumber returns the old "number" field's value of the WorkShard entity.
+// If the WorkShard object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WorkShardMutation) OldNumber(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldNumber is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldNumber requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldNumber: %w", err)
+	}
+	return oldValue.Number, nil
+}
+
+// AddNumber adds i to the "number" field.
+func (m *WorkShardMutation) AddNumber(i int) {
+	if m.addnumber != nil {
+		*m.addnumber += i
+	} else {
+		m.addnumber = &i
+	}
+}
+
+// AddedNumber returns the value that was added to the "number" field in this mutation.
+func (m *WorkShardMutation) AddedNumber() (r int, exists bool) {
+	v := m.addnumber
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetNumber resets all changes to the "number" field.
+func (m *WorkShardMutation) ResetNumber() {
+	m.number = nil
+	m.addnumber = nil
+}
+
+// SetHolder sets the "holder" field.
+func (m *WorkShardMutation) SetHolder(u uuid.UUID) {
+	m.holder = &u
+}
+
+// Holder returns the value of the "holder" field in the mutation.
+func (m *WorkShardMutation) Holder() (r uuid.UUID, exists bool) {
+	v := m.holder
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldHolder returns the old "holder" field's value of the WorkShard entity.
+// If the WorkShard object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WorkShardMutation) OldHolder(ctx context.Context) (v *uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldHolder is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldHolder requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldHolder: %w", err)
+	}
+	return oldValue.Holder, nil
+}
+
+// ClearHolder clears the value of the "holder" field.
+func (m *WorkShardMutation) ClearHolder() {
+	m.holder = nil
+	m.clearedFields[workshard.FieldHolder] = struct{}{}
+}
+
+// HolderCleared returns if the "holder" field was cleared in this mutation.
+func (m *WorkShardMutation) HolderCleared() bool {
+	_, ok := m.clearedFields[workshard.FieldHolder]
+	return ok
+}
+
+// ResetHolder resets all changes to the "holder" field.
+func (m *WorkShardMutation) ResetHolder() {
+	m.holder = nil
+	delete(m.clearedFields, workshard.FieldHolder)
+}
+
+// SetFence sets the "fence" field.
+func (m *WorkShardMutation) SetFence(i int64) {
+	m.fence = &i
+	m.addfence = nil
+}
+
+// Fence returns the value of the "fence" field in the mutation.
+func (m *WorkShardMutation) Fence() (r int64, exists bool) {
+	v := m.fence
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFence returns the old "fence" field's value of the WorkShard entity.
+// If the WorkShard object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WorkShardMutation) OldFence(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFence is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFence requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFence: %w", err)
+	}
+	return oldValue.Fence, nil
+}
+
+// AddFence adds i to the "fence" field.
+func (m *WorkShardMutation) AddFence(i int64) {
+	if m.addfence != nil {
+		*m.addfence += i
+	} else {
+		m.addfence = &i
+	}
+}
+
+// AddedFence returns the value that was added to the "fence" field in this mutation.
+func (m *WorkShardMutation) AddedFence() (r int64, exists bool) {
+	v := m.addfence
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetFence resets all changes to the "fence" field.
+func (m *WorkShardMutation) ResetFence() {
+	m.fence = nil
+	m.addfence = nil
+}
+
+// SetExpiresAt sets the "expires_at" field.
+func (m *WorkShardMutation) SetExpiresAt(t time.Time) {
+	m.expires_at = &t
+}
+
+// ExpiresAt returns the value of the "expires_at" field in the mutation.
+func (m *WorkShardMutation) ExpiresAt() (r time.Time, exists bool) {
+	v := m.expires_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldExpiresAt returns the old "expires_at" field's value of the WorkShard entity.
+// If the WorkShard object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WorkShardMutation) OldExpiresAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldExpiresAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldExpiresAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldExpiresAt: %w", err)
+	}
+	return oldValue.ExpiresAt, nil
+}
+
+// ClearExpiresAt clears the value of the "expires_at" field.
+func (m *WorkShardMutation) ClearExpiresAt() {
+	m.expires_at = nil
+	m.clearedFields[workshard.FieldExpiresAt] = struct{}{}
+}
+
+// ExpiresAtCleared returns if the "expires_at" field was cleared in this mutation.
+func (m *WorkShardMutation) ExpiresAtCleared() bool {
+	_, ok := m.clearedFields[workshard.FieldExpiresAt]
+	return ok
+}
+
+// ResetExpiresAt resets all changes to the "expires_at" field.
+func (m *WorkShardMutation) ResetExpiresAt() {
+	m.expires_at = nil
+	delete(m.clearedFields, workshard.FieldExpiresAt)
+}
+
+// Where appends a list predicates to the WorkShardMutation builder.
+func (m *WorkShardMutation) Where(ps ...predicate.WorkShard) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the WorkShardMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *WorkShardMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.WorkShard, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *WorkShardMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *WorkShardMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (WorkShard).
+func (m *WorkShardMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *WorkShardMutation) Fields() []string {
+	fields := make([]string, 0, 5)
+	if m.kind != nil {
+		fields = append(fields, workshard.FieldKind)
+	}
+	if m.number != nil {
+		fields = append(fields, workshard.FieldNumber)
+	}
+	if m.holder != nil {
+		fields = append(fields, workshard.FieldHolder)
+	}
+	if m.fence != nil {
+		fields = append(fields, workshard.FieldFence)
+	}
+	if m.expires_at != nil {
+		fields = append(fields, workshard.FieldExpiresAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *WorkShardMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case workshard.FieldKind:
+		return m.Kind()
+	case workshard.FieldNumber:
+		return m.Number()
+	case workshard.FieldHolder:
+		return m.Holder()
+	case workshard.FieldFence:
+		return m.Fence()
+	case workshard.FieldExpiresAt:
+		return m.ExpiresAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *WorkShardMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case workshard.FieldKind:
+		return m.OldKind(ctx)
+	case workshard.FieldNumber:
+		return m.OldNumber(ctx)
+	case workshard.FieldHolder:
+		return m.OldHolder(ctx)
+	case workshard.FieldFence:
+		return m.OldFence(ctx)
+	case workshard.FieldExpiresAt:
+		return m.OldExpiresAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown WorkShard field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *WorkShardMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case workshard.FieldKind:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetKind(v)
+		return nil
+	case workshard.FieldNumber:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetNumber(v)
+		return nil
+	case workshard.FieldHolder:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetHolder(v)
+		return nil
+	case workshard.FieldFence:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFence(v)
+		return nil
+	case workshard.FieldExpiresAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetExpiresAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown WorkShard field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *WorkShardMutation) AddedFields() []string {
+	var fields []string
+	if m.addnumber != nil {
+		fields = append(fields, workshard.FieldNumber)
+	}
+	if m.addfence != nil {
+		fields = append(fields, workshard.FieldFence)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *WorkShardMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case workshard.FieldNumber:
+		return m.AddedNumber()
+	case workshard.FieldFence:
+		return m.AddedFence()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *WorkShardMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case workshard.FieldNumber:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddNumber(v)
+		return nil
+	case workshard.FieldFence:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddFence(v)
+		return nil
+	}
+	return fmt.Errorf("unknown WorkShard numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *WorkShardMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(workshard.FieldHolder) {
+		fields = append(fields, workshard.FieldHolder)
+	}
+	if m.FieldCleared(workshard.FieldExpiresAt) {
+		fields = append(fields, workshard.FieldExpiresAt)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *WorkShardMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *WorkShardMutation) ClearField(name string) error {
+	switch name {
+	case workshard.FieldHolder:
+		m.ClearHolder()
+		return nil
+	case workshard.FieldExpiresAt:
+		m.ClearExpiresAt()
+		return nil
+	}
+	return fmt.Errorf("unknown WorkShard nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *WorkShardMutation) ResetField(name string) error {
+	switch name {
+	case workshard.FieldKind:
+		m.ResetKind()
+		return nil
+	case workshard.FieldNumber:
+		m.ResetNumber()
+		return nil
+	case workshard.FieldHolder:
+		m.ResetHolder()
+		return nil
+	case workshard.FieldFence:
+		m.ResetFence()
+		return nil
+	case workshard.FieldExpiresAt:
+		m.ResetExpiresAt()
+		return nil
+	}
+	return fmt.Errorf("unknown WorkShard field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *WorkShardMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *WorkShardMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *WorkShardMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *WorkShardMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *WorkShardMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *WorkShardMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *WorkShardMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown WorkShard unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *WorkShardMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown WorkShard edge %s", name)
 }

@@ -9,6 +9,7 @@ import (
 
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/sql"
+	"github.com/svc-observability/svc/ent/alertcursor"
 	"github.com/svc-observability/svc/ent/organization"
 	"github.com/svc-observability/svc/ent/plan"
 	"github.com/svc-observability/svc/ent/samplingpolicy"
@@ -72,9 +73,23 @@ type OrganizationEdges struct {
 	OauthGrants []*OAuthGrant `json:"oauth_grants,omitempty"`
 	// Recommendations holds the value of the recommendations edge.
 	Recommendations []*Recommendation `json:"recommendations,omitempty"`
+	// AlertDestinations holds the value of the alert_destinations edge.
+	AlertDestinations []*AlertDestination `json:"alert_destinations,omitempty"`
+	// AlertRules holds the value of the alert_rules edge.
+	AlertRules []*AlertRule `json:"alert_rules,omitempty"`
+	// AlertRuleStates holds the value of the alert_rule_states edge.
+	AlertRuleStates []*AlertRuleState `json:"alert_rule_states,omitempty"`
+	// AlertCursor holds the value of the alert_cursor edge.
+	AlertCursor *AlertCursor `json:"alert_cursor,omitempty"`
+	// AlertIncidents holds the value of the alert_incidents edge.
+	AlertIncidents []*AlertIncident `json:"alert_incidents,omitempty"`
+	// Deliveries holds the value of the deliveries edge.
+	Deliveries []*Delivery `json:"deliveries,omitempty"`
+	// ScrapeTargets holds the value of the scrape_targets edge.
+	ScrapeTargets []*ScrapeTarget `json:"scrape_targets,omitempty"`
 	// loadedTypes holds the information for reporting if a
 	// type was loaded (or requested) in eager-loading or not.
-	loadedTypes [19]bool
+	loadedTypes [26]bool
 }
 
 // MembershipsOrErr returns the Memberships value or an error if the edge
@@ -252,6 +267,71 @@ func (e OrganizationEdges) RecommendationsOrErr() ([]*Recommendation, error) {
 	return nil, &NotLoadedError{edge: "recommendations"}
 }
 
+// AlertDestinationsOrErr returns the AlertDestinations value or an error if the edge
+// was not loaded in eager-loading.
+func (e OrganizationEdges) AlertDestinationsOrErr() ([]*AlertDestination, error) {
+	if e.loadedTypes[19] {
+		return e.AlertDestinations, nil
+	}
+	return nil, &NotLoadedError{edge: "alert_destinations"}
+}
+
+// AlertRulesOrErr returns the AlertRules value or an error if the edge
+// was not loaded in eager-loading.
+func (e OrganizationEdges) AlertRulesOrErr() ([]*AlertRule, error) {
+	if e.loadedTypes[20] {
+		return e.AlertRules, nil
+	}
+	return nil, &NotLoadedError{edge: "alert_rules"}
+}
+
+// AlertRuleStatesOrErr returns the AlertRuleStates value or an error if the edge
+// was not loaded in eager-loading.
+func (e OrganizationEdges) AlertRuleStatesOrErr() ([]*AlertRuleState, error) {
+	if e.loadedTypes[21] {
+		return e.AlertRuleStates, nil
+	}
+	return nil, &NotLoadedError{edge: "alert_rule_states"}
+}
+
+// AlertCursorOrErr returns the AlertCursor value or an error if the edge
+// was not loaded in eager-loading, or loaded but was not found.
+func (e OrganizationEdges) AlertCursorOrErr() (*AlertCursor, error) {
+	if e.AlertCursor != nil {
+		return e.AlertCursor, nil
+	} else if e.loadedTypes[22] {
+		return nil, &NotFoundError{label: alertcursor.Label}
+	}
+	return nil, &NotLoadedError{edge: "alert_cursor"}
+}
+
+// AlertIncidentsOrErr returns the AlertIncidents value or an error if the edge
+// was not loaded in eager-loading.
+func (e OrganizationEdges) AlertIncidentsOrErr() ([]*AlertIncident, error) {
+	if e.loadedTypes[23] {
+		return e.AlertIncidents, nil
+	}
+	return nil, &NotLoadedError{edge: "alert_incidents"}
+}
+
+// DeliveriesOrErr returns the Deliveries value or an error if the edge
+// was not loaded in eager-loading.
+func (e OrganizationEdges) DeliveriesOrErr() ([]*Delivery, error) {
+	if e.loadedTypes[24] {
+		return e.Deliveries, nil
+	}
+	return nil, &NotLoadedError{edge: "deliveries"}
+}
+
+// ScrapeTargetsOrErr returns the ScrapeTargets value or an error if the edge
+// was not loaded in eager-loading.
+func (e OrganizationEdges) ScrapeTargetsOrErr() ([]*ScrapeTarget, error) {
+	if e.loadedTypes[25] {
+		return e.ScrapeTargets, nil
+	}
+	return nil, &NotLoadedError{edge: "scrape_targets"}
+}
+
 // scanValues returns the types for scanning values from sql.Rows.
 func (*Organization) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
@@ -406,6 +486,41 @@ func (_m *Organization) QueryOauthGrants() *OAuthGrantQuery {
 // QueryRecommendations queries the "recommendations" edge of the Organization entity.
 func (_m *Organization) QueryRecommendations() *RecommendationQuery {
 	return NewOrganizationClient(_m.config).QueryRecommendations(_m)
+}
+
+// QueryAlertDestinations queries the "alert_destinations" edge of the Organization entity.
+func (_m *Organization) QueryAlertDestinations() *AlertDestinationQuery {
+	return NewOrganizationClient(_m.config).QueryAlertDestinations(_m)
+}
+
+// QueryAlertRules queries the "alert_rules" edge of the Organization entity.
+func (_m *Organization) QueryAlertRules() *AlertRuleQuery {
+	return NewOrganizationClient(_m.config).QueryAlertRules(_m)
+}
+
+// QueryAlertRuleStates queries the "alert_rule_states" edge of the Organization entity.
+func (_m *Organization) QueryAlertRuleStates() *AlertRuleStateQuery {
+	return NewOrganizationClient(_m.config).QueryAlertRuleStates(_m)
+}
+
+// QueryAlertCursor queries the "alert_cursor" edge of the Organization entity.
+func (_m *Organization) QueryAlertCursor() *AlertCursorQuery {
+	return NewOrganizationClient(_m.config).QueryAlertCursor(_m)
+}
+
+// QueryAlertIncidents queries the "alert_incidents" edge of the Organization entity.
+func (_m *Organization) QueryAlertIncidents() *AlertIncidentQuery {
+	return NewOrganizationClient(_m.config).QueryAlertIncidents(_m)
+}
+
+// QueryDeliveries queries the "deliveries" edge of the Organization entity.
+func (_m *Organization) QueryDeliveries() *DeliveryQuery {
+	return NewOrganizationClient(_m.config).QueryDeliveries(_m)
+}
+
+// QueryScrapeTargets queries the "scrape_targets" edge of the Organization entity.
+func (_m *Organization) QueryScrapeTargets() *ScrapeTargetQuery {
+	return NewOrganizationClient(_m.config).QueryScrapeTargets(_m)
 }
 
 // Update returns a builder for updating this Organization.

@@ -14,12 +14,18 @@ import (
 	"entgo.io/ent/schema/field"
 	"github.com/google/uuid"
 	"github.com/svc-observability/svc/ent/agentfeedback"
+	"github.com/svc-observability/svc/ent/alertcursor"
+	"github.com/svc-observability/svc/ent/alertdestination"
+	"github.com/svc-observability/svc/ent/alertincident"
+	"github.com/svc-observability/svc/ent/alertrule"
+	"github.com/svc-observability/svc/ent/alertrulestate"
 	"github.com/svc-observability/svc/ent/apikey"
 	"github.com/svc-observability/svc/ent/attributemapping"
 	"github.com/svc-observability/svc/ent/auditlogentry"
 	"github.com/svc-observability/svc/ent/dashboard"
 	"github.com/svc-observability/svc/ent/dashboardshare"
 	"github.com/svc-observability/svc/ent/dashboardversion"
+	"github.com/svc-observability/svc/ent/delivery"
 	"github.com/svc-observability/svc/ent/idempotencykey"
 	"github.com/svc-observability/svc/ent/ingestkey"
 	"github.com/svc-observability/svc/ent/ingestoutcomes"
@@ -32,6 +38,7 @@ import (
 	"github.com/svc-observability/svc/ent/plan"
 	"github.com/svc-observability/svc/ent/recommendation"
 	"github.com/svc-observability/svc/ent/samplingpolicy"
+	"github.com/svc-observability/svc/ent/scrapetarget"
 	"github.com/svc-observability/svc/ent/session"
 )
 
@@ -358,6 +365,115 @@ func (_c *OrganizationCreate) AddRecommendations(v ...*Recommendation) *Organiza
 		ids[i] = v[i].ID
 	}
 	return _c.AddRecommendationIDs(ids...)
+}
+
+// AddAlertDestinationIDs adds the "alert_destinations" edge to the AlertDestination entity by IDs.
+func (_c *OrganizationCreate) AddAlertDestinationIDs(ids ...uuid.UUID) *OrganizationCreate {
+	_c.mutation.AddAlertDestinationIDs(ids...)
+	return _c
+}
+
+// AddAlertDestinations adds the "alert_destinations" edges to the AlertDestination entity.
+func (_c *OrganizationCreate) AddAlertDestinations(v ...*AlertDestination) *OrganizationCreate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddAlertDestinationIDs(ids...)
+}
+
+// AddAlertRuleIDs adds the "alert_rules" edge to the AlertRule entity by IDs.
+func (_c *OrganizationCreate) AddAlertRuleIDs(ids ...uuid.UUID) *OrganizationCreate {
+	_c.mutation.AddAlertRuleIDs(ids...)
+	return _c
+}
+
+// AddAlertRules adds the "alert_rules" edges to the AlertRule entity.
+func (_c *OrganizationCreate) AddAlertRules(v ...*AlertRule) *OrganizationCreate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddAlertRuleIDs(ids...)
+}
+
+// AddAlertRuleStateIDs adds the "alert_rule_states" edge to the AlertRuleState entity by IDs.
+func (_c *OrganizationCreate) AddAlertRuleStateIDs(ids ...uuid.UUID) *OrganizationCreate {
+	_c.mutation.AddAlertRuleStateIDs(ids...)
+	return _c
+}
+
+// AddAlertRuleStates adds the "alert_rule_states" edges to the AlertRuleState entity.
+func (_c *OrganizationCreate) AddAlertRuleStates(v ...*AlertRuleState) *OrganizationCreate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddAlertRuleStateIDs(ids...)
+}
+
+// SetAlertCursorID sets the "alert_cursor" edge to the AlertCursor entity by ID.
+func (_c *OrganizationCreate) SetAlertCursorID(id uuid.UUID) *OrganizationCreate {
+	_c.mutation.SetAlertCursorID(id)
+	return _c
+}
+
+// SetNillableAlertCursorID sets the "alert_cursor" edge to the AlertCursor entity by ID if the given value is not nil.
+func (_c *OrganizationCreate) SetNillableAlertCursorID(id *uuid.UUID) *OrganizationCreate {
+	if id != nil {
+		_c = _c.SetAlertCursorID(*id)
+	}
+	return _c
+}
+
+// SetAlertCursor sets the "alert_cursor" edge to the AlertCursor entity.
+func (_c *OrganizationCreate) SetAlertCursor(v *AlertCursor) *OrganizationCreate {
+	return _c.SetAlertCursorID(v.ID)
+}
+
+// AddAlertIncidentIDs adds the "alert_incidents" edge to the AlertIncident entity by IDs.
+func (_c *OrganizationCreate) AddAlertIncidentIDs(ids ...uuid.UUID) *OrganizationCreate {
+	_c.mutation.AddAlertIncidentIDs(ids...)
+	return _c
+}
+
+// AddAlertIncidents adds the "alert_incidents" edges to the AlertIncident entity.
+func (_c *OrganizationCreate) AddAlertIncidents(v ...*AlertIncident) *OrganizationCreate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddAlertIncidentIDs(ids...)
+}
+
+// AddDeliveryIDs adds the "deliveries" edge to the Delivery entity by IDs.
+func (_c *OrganizationCreate) AddDeliveryIDs(ids ...uuid.UUID) *OrganizationCreate {
+	_c.mutation.AddDeliveryIDs(ids...)
+	return _c
+}
+
+// AddDeliveries adds the "deliveries" edges to the Delivery entity.
+func (_c *OrganizationCreate) AddDeliveries(v ...*Delivery) *OrganizationCreate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddDeliveryIDs(ids...)
+}
+
+// AddScrapeTargetIDs adds the "scrape_targets" edge to the ScrapeTarget entity by IDs.
+func (_c *OrganizationCreate) AddScrapeTargetIDs(ids ...uuid.UUID) *OrganizationCreate {
+	_c.mutation.AddScrapeTargetIDs(ids...)
+	return _c
+}
+
+// AddScrapeTargets adds the "scrape_targets" edges to the ScrapeTarget entity.
+func (_c *OrganizationCreate) AddScrapeTargets(v ...*ScrapeTarget) *OrganizationCreate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddScrapeTargetIDs(ids...)
 }
 
 // Mutation returns the OrganizationMutation object of the builder.
@@ -763,6 +879,118 @@ func (_c *OrganizationCreate) createSpec() (*Organization, *sqlgraph.CreateSpec)
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
 				IDSpec: sqlgraph.NewFieldSpec(recommendation.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.AlertDestinationsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.AlertDestinationsTable,
+			Columns: []string{organization.AlertDestinationsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(alertdestination.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.AlertRulesIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.AlertRulesTable,
+			Columns: []string{organization.AlertRulesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(alertrule.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.AlertRuleStatesIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.AlertRuleStatesTable,
+			Columns: []string{organization.AlertRuleStatesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(alertrulestate.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.AlertCursorIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2O,
+			Inverse: false,
+			Table:   organization.AlertCursorTable,
+			Columns: []string{organization.AlertCursorColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(alertcursor.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.AlertIncidentsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.AlertIncidentsTable,
+			Columns: []string{organization.AlertIncidentsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(alertincident.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.DeliveriesIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.DeliveriesTable,
+			Columns: []string{organization.DeliveriesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(delivery.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.ScrapeTargetsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ScrapeTargetsTable,
+			Columns: []string{organization.ScrapeTargetsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(scrapetarget.FieldID, field.TypeUUID),
 			},
 		}
 		for _, k := range nodes {

@@ -14,12 +14,18 @@ import (
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
 	"github.com/svc-observability/svc/ent/agentfeedback"
+	"github.com/svc-observability/svc/ent/alertcursor"
+	"github.com/svc-observability/svc/ent/alertdestination"
+	"github.com/svc-observability/svc/ent/alertincident"
+	"github.com/svc-observability/svc/ent/alertrule"
+	"github.com/svc-observability/svc/ent/alertrulestate"
 	"github.com/svc-observability/svc/ent/apikey"
 	"github.com/svc-observability/svc/ent/attributemapping"
 	"github.com/svc-observability/svc/ent/auditlogentry"
 	"github.com/svc-observability/svc/ent/dashboard"
 	"github.com/svc-observability/svc/ent/dashboardshare"
 	"github.com/svc-observability/svc/ent/dashboardversion"
+	"github.com/svc-observability/svc/ent/delivery"
 	"github.com/svc-observability/svc/ent/idempotencykey"
 	"github.com/svc-observability/svc/ent/ingestkey"
 	"github.com/svc-observability/svc/ent/ingestoutcomes"
@@ -33,6 +39,7 @@ import (
 	"github.com/svc-observability/svc/ent/predicate"
 	"github.com/svc-observability/svc/ent/recommendation"
 	"github.com/svc-observability/svc/ent/samplingpolicy"
+	"github.com/svc-observability/svc/ent/scrapetarget"
 	"github.com/svc-observability/svc/ent/session"
 )
 
@@ -62,6 +69,13 @@ type OrganizationQuery struct {
 	withAgentFeedback     *AgentFeedbackQuery
 	withOauthGrants       *OAuthGrantQuery
 	withRecommendations   *RecommendationQuery
+	withAlertDestinations *AlertDestinationQuery
+	withAlertRules        *AlertRuleQuery
+	withAlertRuleStates   *AlertRuleStateQuery
+	withAlertCursor       *AlertCursorQuery
+	withAlertIncidents    *AlertIncidentQuery
+	withDeliveries        *DeliveryQuery
+	withScrapeTargets     *ScrapeTargetQuery
 	modifiers             []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).
 	sql  *sql.Selector
@@ -517,6 +531,160 @@ func (_q *OrganizationQuery) QueryRecommendations() *RecommendationQuery {
 	return query
 }
 
+// QueryAlertDestinations chains the current query on the "alert_destinations" edge.
+func (_q *OrganizationQuery) QueryAlertDestinations() *AlertDestinationQuery {
+	query := (&AlertDestinationClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, selector),
+			sqlgraph.To(alertdestination.Table, alertdestination.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.AlertDestinationsTable, organization.AlertDestinationsColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QueryAlertRules chains the current query on the "alert_rules" edge.
+func (_q *OrganizationQuery) QueryAlertRules() *AlertRuleQuery {
+	query := (&AlertRuleClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, selector),
+			sqlgraph.To(alertrule.Table, alertrule.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.AlertRulesTable, organization.AlertRulesColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QueryAlertRuleStates chains the current query on the "alert_rule_states" edge.
+func (_q *OrganizationQuery) QueryAlertRuleStates() *AlertRuleStateQuery {
+	query := (&AlertRuleStateClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, selector),
+			sqlgraph.To(alertrulestate.Table, alertrulestate.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.AlertRuleStatesTable, organization.AlertRuleStatesColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QueryAlertCursor chains the current query on the "alert_cursor" edge.
+func (_q *OrganizationQuery) QueryAlertCursor() *AlertCursorQuery {
+	query := (&AlertCursorClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, selector),
+			sqlgraph.To(alertcursor.Table, alertcursor.FieldID),
+			sqlgraph.Edge(sqlgraph.O2O, false, organization.AlertCursorTable, organization.AlertCursorColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QueryAlertIncidents chains the current query on the "alert_incidents" edge.
+func (_q *OrganizationQuery) QueryAlertIncidents() *AlertIncidentQuery {
+	query := (&AlertIncidentClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, selector),
+			sqlgraph.To(alertincident.Table, alertincident.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.AlertIncidentsTable, organization.AlertIncidentsColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QueryDeliveries chains the current query on the "deliveries" edge.
+func (_q *OrganizationQuery) QueryDeliveries() *DeliveryQuery {
+	query := (&DeliveryClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, selector),
+			sqlgraph.To(delivery.Table, delivery.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.DeliveriesTable, organization.DeliveriesColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QueryScrapeTargets chains the current query on the "scrape_targets" edge.
+func (_q *OrganizationQuery) QueryScrapeTargets() *ScrapeTargetQuery {
+	query := (&ScrapeTargetClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, selector),
+			sqlgraph.To(scrapetarget.Table, scrapetarget.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.ScrapeTargetsTable, organization.ScrapeTargetsColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
 // First returns the first Organization entity from the query.
 // Returns a *NotFoundError when no Organization was found.
 func (_q *OrganizationQuery) First(ctx context.Context) (*Organization, error) {
@@ -728,6 +896,13 @@ func (_q *OrganizationQuery) Clone() *OrganizationQuery {
 		withAgentFeedback:     _q.withAgentFeedback.Clone(),
 		withOauthGrants:       _q.withOauthGrants.Clone(),
 		withRecommendations:   _q.withRecommendations.Clone(),
+		withAlertDestinations: _q.withAlertDestinations.Clone(),
+		withAlertRules:        _q.withAlertRules.Clone(),
+		withAlertRuleStates:   _q.withAlertRuleStates.Clone(),
+		withAlertCursor:       _q.withAlertCursor.Clone(),
+		withAlertIncidents:    _q.withAlertIncidents.Clone(),
+		withDeliveries:        _q.withDeliveries.Clone(),
+		withScrapeTargets:     _q.withScrapeTargets.Clone(),
 		// clone intermediate query.
 		sql:       _q.sql.Clone(),
 		path:      _q.path,
@@ -944,6 +1119,83 @@ func (_q *OrganizationQuery) WithRecommendations(opts ...func(*RecommendationQue
 	return _q
 }
 
+// WithAlertDestinations tells the query-builder to eager-load the nodes that are connected to
+// the "alert_destinations" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *OrganizationQuery) WithAlertDestinations(opts ...func(*AlertDestinationQuery)) *OrganizationQuery {
+	query := (&AlertDestinationClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withAlertDestinations = query
+	return _q
+}
+
+// WithAlertRules tells the query-builder to eager-load the nodes that are connected to
+// the "alert_rules" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *OrganizationQuery) WithAlertRules(opts ...func(*AlertRuleQuery)) *OrganizationQuery {
+	query := (&AlertRuleClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withAlertRules = query
+	return _q
+}
+
+// WithAlertRuleStates tells the query-builder to eager-load the nodes that are connected to
+// the "alert_rule_states" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *OrganizationQuery) WithAlertRuleStates(opts ...func(*AlertRuleStateQuery)) *OrganizationQuery {
+	query := (&AlertRuleStateClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withAlertRuleStates = query
+	return _q
+}
+
+// WithAlertCursor tells the query-builder to eager-load the nodes that are connected to
+// the "alert_cursor" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *OrganizationQuery) WithAlertCursor(opts ...func(*AlertCursorQuery)) *OrganizationQuery {
+	query := (&AlertCursorClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withAlertCursor = query
+	return _q
+}
+
+// WithAlertIncidents tells the query-builder to eager-load the nodes that are connected to
+// the "alert_incidents" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *OrganizationQuery) WithAlertIncidents(opts ...func(*AlertIncidentQuery)) *OrganizationQuery {
+	query := (&AlertIncidentClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withAlertIncidents = query
+	return _q
+}
+
+// WithDeliveries tells the query-builder to eager-load the nodes that are connected to
+// the "deliveries" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *OrganizationQuery) WithDeliveries(opts ...func(*DeliveryQuery)) *OrganizationQuery {
+	query := (&DeliveryClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withDeliveries = query
+	return _q
+}
+
+// WithScrapeTargets tells the query-builder to eager-load the nodes that are connected to
+// the "scrape_targets" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *OrganizationQuery) WithScrapeTargets(opts ...func(*ScrapeTargetQuery)) *OrganizationQuery {
+	query := (&ScrapeTargetClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withScrapeTargets = query
+	return _q
+}
+
 // GroupBy is used to group vertices by one or more fields/columns.
 // It is often used with aggregate functions, like: count, max, mean, min, sum.
 //
@@ -1022,7 +1274,7 @@ func (_q *OrganizationQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]
 	var (
 		nodes       = []*Organization{}
 		_spec       = _q.querySpec()
-		loadedTypes = [19]bool{
+		loadedTypes = [26]bool{
 			_q.withMemberships != nil,
 			_q.withAPIKeys != nil,
 			_q.withIngestKeys != nil,
@@ -1042,6 +1294,13 @@ func (_q *OrganizationQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]
 			_q.withAgentFeedback != nil,
 			_q.withOauthGrants != nil,
 			_q.withRecommendations != nil,
+			_q.withAlertDestinations != nil,
+			_q.withAlertRules != nil,
+			_q.withAlertRuleStates != nil,
+			_q.withAlertCursor != nil,
+			_q.withAlertIncidents != nil,
+			_q.withDeliveries != nil,
+			_q.withScrapeTargets != nil,
 		}
 	)
 	_spec.ScanValues = func(columns []string) ([]any, error) {
@@ -1199,6 +1458,56 @@ func (_q *OrganizationQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]
 		if err := _q.loadRecommendations(ctx, query, nodes,
 			func(n *Organization) { n.Edges.Recommendations = []*Recommendation{} },
 			func(n *Organization, e *Recommendation) { n.Edges.Recommendations = append(n.Edges.Recommendations, e) }); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withAlertDestinations; query != nil {
+		if err := _q.loadAlertDestinations(ctx, query, nodes,
+			func(n *Organization) { n.Edges.AlertDestinations = []*AlertDestination{} },
+			func(n *Organization, e *AlertDestination) {
+				n.Edges.AlertDestinations = append(n.Edges.AlertDestinations, e)
+			}); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withAlertRules; query != nil {
+		if err := _q.loadAlertRules(ctx, query, nodes,
+			func(n *Organization) { n.Edges.AlertRules = []*AlertRule{} },
+			func(n *Organization, e *AlertRule) { n.Edges.AlertRules = append(n.Edges.AlertRules, e) }); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withAlertRuleStates; query != nil {
+		if err := _q.loadAlertRuleStates(ctx, query, nodes,
+			func(n *Organization) { n.Edges.AlertRuleStates = []*AlertRuleState{} },
+			func(n *Organization, e *AlertRuleState) { n.Edges.AlertRuleStates = append(n.Edges.AlertRuleStates, e) }); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withAlertCursor; query != nil {
+		if err := _q.loadAlertCursor(ctx, query, nodes, nil,
+			func(n *Organization, e *AlertCursor) { n.Edges.AlertCursor = e }); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withAlertIncidents; query != nil {
+		if err := _q.loadAlertIncidents(ctx, query, nodes,
+			func(n *Organization) { n.Edges.AlertIncidents = []*AlertIncident{} },
+			func(n *Organization, e *AlertIncident) { n.Edges.AlertIncidents = append(n.Edges.AlertIncidents, e) }); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withDeliveries; query != nil {
+		if err := _q.loadDeliveries(ctx, query, nodes,
+			func(n *Organization) { n.Edges.Deliveries = []*Delivery{} },
+			func(n *Organization, e *Delivery) { n.Edges.Deliveries = append(n.Edges.Deliveries, e) }); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withScrapeTargets; query != nil {
+		if err := _q.loadScrapeTargets(ctx, query, nodes,
+			func(n *Organization) { n.Edges.ScrapeTargets = []*ScrapeTarget{} },
+			func(n *Organization, e *ScrapeTarget) { n.Edges.ScrapeTargets = append(n.Edges.ScrapeTargets, e) }); err != nil {
 			return nil, err
 		}
 	}
@@ -1757,6 +2066,213 @@ func (_q *OrganizationQuery) loadRecommendations(ctx context.Context, query *Rec
 	}
 	query.Where(predicate.Recommendation(func(s *sql.Selector) {
 		s.Where(sql.InValues(s.C(organization.RecommendationsColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.OrgID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "org_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *OrganizationQuery) loadAlertDestinations(ctx context.Context, query *AlertDestinationQuery, nodes []*Organization, init func(*Organization), assign func(*Organization, *AlertDestination)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[string]*Organization)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(alertdestination.FieldOrgID)
+	}
+	query.Where(predicate.AlertDestination(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(organization.AlertDestinationsColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.OrgID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "org_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *OrganizationQuery) loadAlertRules(ctx context.Context, query *AlertRuleQuery, nodes []*Organization, init func(*Organization), assign func(*Organization, *AlertRule)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[string]*Organization)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(alertrule.FieldOrgID)
+	}
+	query.Where(predicate.AlertRule(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(organization.AlertRulesColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.OrgID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "org_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *OrganizationQuery) loadAlertRuleStates(ctx context.Context, query *AlertRuleStateQuery, nodes []*Organization, init func(*Organization), assign func(*Organization, *AlertRuleState)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[string]*Organization)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(alertrulestate.FieldOrgID)
+	}
+	query.Where(predicate.AlertRuleState(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(organization.AlertRuleStatesColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.OrgID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "org_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *OrganizationQuery) loadAlertCursor(ctx context.Context, query *AlertCursorQuery, nodes []*Organization, init func(*Organization), assign func(*Organization, *AlertCursor)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[string]*Organization)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(alertcursor.FieldOrgID)
+	}
+	query.Where(predicate.AlertCursor(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(organization.AlertCursorColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.OrgID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "org_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *OrganizationQuery) loadAlertIncidents(ctx context.Context, query *AlertIncidentQuery, nodes []*Organization, init func(*Organization), assign func(*Organization, *AlertIncident)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[string]*Organization)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(alertincident.FieldOrgID)
+	}
+	query.Where(predicate.AlertIncident(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(organization.AlertIncidentsColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.OrgID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "org_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *OrganizationQuery) loadDeliveries(ctx context.Context, query *DeliveryQuery, nodes []*Organization, init func(*Organization), assign func(*Organization, *Delivery)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[string]*Organization)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(delivery.FieldOrgID)
+	}
+	query.Where(predicate.Delivery(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(organization.DeliveriesColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.OrgID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "org_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *OrganizationQuery) loadScrapeTargets(ctx context.Context, query *ScrapeTargetQuery, nodes []*Organization, init func(*Organization), assign func(*Organization, *ScrapeTarget)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[string]*Organization)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(scrapetarget.FieldOrgID)
+	}
+	query.Where(predicate.ScrapeTarget(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(organization.ScrapeTargetsColumn), fks...))
 	}))
 	neighbors, err := query.All(ctx)
 	if err != nil {

@@ -12,12 +12,18 @@ import (
 	"entgo.io/ent/schema/field"
 	"github.com/google/uuid"
 	"github.com/svc-observability/svc/ent/agentfeedback"
+	"github.com/svc-observability/svc/ent/alertcursor"
+	"github.com/svc-observability/svc/ent/alertdestination"
+	"github.com/svc-observability/svc/ent/alertincident"
+	"github.com/svc-observability/svc/ent/alertrule"
+	"github.com/svc-observability/svc/ent/alertrulestate"
 	"github.com/svc-observability/svc/ent/apikey"
 	"github.com/svc-observability/svc/ent/attributemapping"
 	"github.com/svc-observability/svc/ent/auditlogentry"
 	"github.com/svc-observability/svc/ent/dashboard"
 	"github.com/svc-observability/svc/ent/dashboardshare"
 	"github.com/svc-observability/svc/ent/dashboardversion"
+	"github.com/svc-observability/svc/ent/delivery"
 	"github.com/svc-observability/svc/ent/idempotencykey"
 	"github.com/svc-observability/svc/ent/ingestkey"
 	"github.com/svc-observability/svc/ent/ingestoutcomes"
@@ -31,6 +37,7 @@ import (
 	"github.com/svc-observability/svc/ent/predicate"
 	"github.com/svc-observability/svc/ent/recommendation"
 	"github.com/svc-observability/svc/ent/samplingpolicy"
+	"github.com/svc-observability/svc/ent/scrapetarget"
 	"github.com/svc-observability/svc/ent/session"
 )
 
@@ -367,6 +374,115 @@ func (_u *OrganizationUpdate) AddRecommendations(v ...*Recommendation) *Organiza
 		ids[i] = v[i].ID
 	}
 	return _u.AddRecommendationIDs(ids...)
+}
+
+// AddAlertDestinationIDs adds the "alert_destinations" edge to the AlertDestination entity by IDs.
+func (_u *OrganizationUpdate) AddAlertDestinationIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.AddAlertDestinationIDs(ids...)
+	return _u
+}
+
+// AddAlertDestinations adds the "alert_destinations" edges to the AlertDestination entity.
+func (_u *OrganizationUpdate) AddAlertDestinations(v ...*AlertDestination) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddAlertDestinationIDs(ids...)
+}
+
+// AddAlertRuleIDs adds the "alert_rules" edge to the AlertRule entity by IDs.
+func (_u *OrganizationUpdate) AddAlertRuleIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.AddAlertRuleIDs(ids...)
+	return _u
+}
+
+// AddAlertRules adds the "alert_rules" edges to the AlertRule entity.
+func (_u *OrganizationUpdate) AddAlertRules(v ...*AlertRule) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddAlertRuleIDs(ids...)
+}
+
+// AddAlertRuleStateIDs adds the "alert_rule_states" edge to the AlertRuleState entity by IDs.
+func (_u *OrganizationUpdate) AddAlertRuleStateIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.AddAlertRuleStateIDs(ids...)
+	return _u
+}
+
+// AddAlertRuleStates adds the "alert_rule_states" edges to the AlertRuleState entity.
+func (_u *OrganizationUpdate) AddAlertRuleStates(v ...*AlertRuleState) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddAlertRuleStateIDs(ids...)
+}
+
+// SetAlertCursorID sets the "alert_cursor" edge to the AlertCursor entity by ID.
+func (_u *OrganizationUpdate) SetAlertCursorID(id uuid.UUID) *OrganizationUpdate {
+	_u.mutation.SetAlertCursorID(id)
+	return _u
+}
+
+// SetNillableAlertCursorID sets the "alert_cursor" edge to the AlertCursor entity by ID if the given value is not nil.
+func (_u *OrganizationUpdate) SetNillableAlertCursorID(id *uuid.UUID) *OrganizationUpdate {
+	if id != nil {
+		_u = _u.SetAlertCursorID(*id)
+	}
+	return _u
+}
+
+// SetAlertCursor sets the "alert_cursor" edge to the AlertCursor entity.
+func (_u *OrganizationUpdate) SetAlertCursor(v *AlertCursor) *OrganizationUpdate {
+	return _u.SetAlertCursorID(v.ID)
+}
+
+// AddAlertIncidentIDs adds the "alert_incidents" edge to the AlertIncident entity by IDs.
+func (_u *OrganizationUpdate) AddAlertIncidentIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.AddAlertIncidentIDs(ids...)
+	return _u
+}
+
+// AddAlertIncidents adds the "alert_incidents" edges to the AlertIncident entity.
+func (_u *OrganizationUpdate) AddAlertIncidents(v ...*AlertIncident) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddAlertIncidentIDs(ids...)
+}
+
+// AddDeliveryIDs adds the "deliveries" edge to the Delivery entity by IDs.
+func (_u *OrganizationUpdate) AddDeliveryIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.AddDeliveryIDs(ids...)
+	return _u
+}
+
+// AddDeliveries adds the "deliveries" edges to the Delivery entity.
+func (_u *OrganizationUpdate) AddDeliveries(v ...*Delivery) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddDeliveryIDs(ids...)
+}
+
+// AddScrapeTargetIDs adds the "scrape_targets" edge to the ScrapeTarget entity by IDs.
+func (_u *OrganizationUpdate) AddScrapeTargetIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.AddScrapeTargetIDs(ids...)
+	return _u
+}
+
+// AddScrapeTargets adds the "scrape_targets" edges to the ScrapeTarget entity.
+func (_u *OrganizationUpdate) AddScrapeTargets(v ...*ScrapeTarget) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddScrapeTargetIDs(ids...)
 }
 
 // Mutation returns the OrganizationMutation object of the builder.
@@ -741,6 +857,138 @@ func (_u *OrganizationUpdate) RemoveRecommendations(v ...*Recommendation) *Organ
 		ids[i] = v[i].ID
 	}
 	return _u.RemoveRecommendationIDs(ids...)
+}
+
+// ClearAlertDestinations clears all "alert_destinations" edges to the AlertDestination entity.
+func (_u *OrganizationUpdate) ClearAlertDestinations() *OrganizationUpdate {
+	_u.mutation.ClearAlertDestinations()
+	return _u
+}
+
+// RemoveAlertDestinationIDs removes the "alert_destinations" edge to AlertDestination entities by IDs.
+func (_u *OrganizationUpdate) RemoveAlertDestinationIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.RemoveAlertDestinationIDs(ids...)
+	return _u
+}
+
+// RemoveAlertDestinations removes "alert_destinations" edges to AlertDestination entities.
+func (_u *OrganizationUpdate) RemoveAlertDestinations(v ...*AlertDestination) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveAlertDestinationIDs(ids...)
+}
+
+// ClearAlertRules clears all "alert_rules" edges to the AlertRule entity.
+func (_u *OrganizationUpdate) ClearAlertRules() *OrganizationUpdate {
+	_u.mutation.ClearAlertRules()
+	return _u
+}
+
+// RemoveAlertRuleIDs removes the "alert_rules" edge to AlertRule entities by IDs.
+func (_u *OrganizationUpdate) RemoveAlertRuleIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.RemoveAlertRuleIDs(ids...)
+	return _u
+}
+
+// RemoveAlertRules removes "alert_rules" edges to AlertRule entities.
+func (_u *OrganizationUpdate) RemoveAlertRules(v ...*AlertRule) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveAlertRuleIDs(ids...)
+}
+
+// ClearAlertRuleStates clears all "alert_rule_states" edges to the AlertRuleState entity.
+func (_u *OrganizationUpdate) ClearAlertRuleStates() *OrganizationUpdate {
+	_u.mutation.ClearAlertRuleStates()
+	return _u
+}
+
+// RemoveAlertRuleStateIDs removes the "alert_rule_states" edge to AlertRuleState entities by IDs.
+func (_u *OrganizationUpdate) RemoveAlertRuleStateIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.RemoveAlertRuleStateIDs(ids...)
+	return _u
+}
+
+// RemoveAlertRuleStates removes "alert_rule_states" edges to AlertRuleState entities.
+func (_u *OrganizationUpdate) RemoveAlertRuleStates(v ...*AlertRuleState) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveAlertRuleStateIDs(ids...)
+}
+
+// ClearAlertCursor clears the "alert_cursor" edge to the AlertCursor entity.
+func (_u *OrganizationUpdate) ClearAlertCursor() *OrganizationUpdate {
+	_u.mutation.ClearAlertCursor()
+	return _u
+}
+
+// ClearAlertIncidents clears all "alert_incidents" edges to the AlertIncident entity.
+func (_u *OrganizationUpdate) ClearAlertIncidents() *OrganizationUpdate {
+	_u.mutation.ClearAlertIncidents()
+	return _u
+}
+
+// RemoveAlertIncidentIDs removes the "alert_incidents" edge to AlertIncident entities by IDs.
+func (_u *OrganizationUpdate) RemoveAlertIncidentIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.RemoveAlertIncidentIDs(ids...)
+	return _u
+}
+
+// RemoveAlertIncidents removes "alert_incidents" edges to AlertIncident entities.
+func (_u *OrganizationUpdate) RemoveAlertIncidents(v ...*AlertIncident) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveAlertIncidentIDs(ids...)
+}
+
+// ClearDeliveries clears all "deliveries" edges to the Delivery entity.
+func (_u *OrganizationUpdate) ClearDeliveries() *OrganizationUpdate {
+	_u.mutation.ClearDeliveries()
+	return _u
+}
+
+// RemoveDeliveryIDs removes the "deliveries" edge to Delivery entities by IDs.
+func (_u *OrganizationUpdate) RemoveDeliveryIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.RemoveDeliveryIDs(ids...)
+	return _u
+}
+
+// RemoveDeliveries removes "deliveries" edges to Delivery entities.
+func (_u *OrganizationUpdate) RemoveDeliveries(v ...*Delivery) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveDeliveryIDs(ids...)
+}
+
+// ClearScrapeTargets clears all "scrape_targets" edges to the ScrapeTarget entity.
+func (_u *OrganizationUpdate) ClearScrapeTargets() *OrganizationUpdate {
+	_u.mutation.ClearScrapeTargets()
+	return _u
+}
+
+// RemoveScrapeTargetIDs removes the "scrape_targets" edge to ScrapeTarget entities by IDs.
+func (_u *OrganizationUpdate) RemoveScrapeTargetIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.RemoveScrapeTargetIDs(ids...)
+	return _u
+}
+
+// RemoveScrapeTargets removes "scrape_targets" edges to ScrapeTarget entities.
+func (_u *OrganizationUpdate) RemoveScrapeTargets(v ...*ScrapeTarget) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveScrapeTargetIDs(ids...)
 }
 
 // Save executes the query and returns the number of nodes affected by the update operation.
@@ -1632,6 +1880,305 @@ func (_u *OrganizationUpdate) sqlSave(ctx context.Context) (_node int, err error
 		}
 		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
+	if _u.mutation.AlertDestinationsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.AlertDestinationsTable,
+			Columns: []string{organization.AlertDestinationsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(alertdestination.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedAlertDestinationsIDs(); len(nodes) > 0 && !_u.mutation.AlertDestinationsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.AlertDestinationsTable,
+			Columns: []string{organization.AlertDestinationsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(alertdestination.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.AlertDestinationsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.AlertDestinationsTable,
+			Columns: []string{organization.AlertDestinationsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(alertdestination.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.AlertRulesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.AlertRulesTable,
+			Columns: []string{organization.AlertRulesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(alertrule.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedAlertRulesIDs(); len(nodes) > 0 && !_u.mutation.AlertRulesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.AlertRulesTable,
+			Columns: []string{organization.AlertRulesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(alertrule.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.AlertRulesIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.AlertRulesTable,
+			Columns: []string{organization.AlertRulesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(alertrule.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.AlertRuleStatesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.AlertRuleStatesTable,
+			Columns: []string{organization.AlertRuleStatesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(alertrulestate.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedAlertRuleStatesIDs(); len(nodes) > 0 && !_u.mutation.AlertRuleStatesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.AlertRuleStatesTable,
+			Columns: []string{organization.AlertRuleStatesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(alertrulestate.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.AlertRuleStatesIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.AlertRuleStatesTable,
+			Columns: []string{organization.AlertRuleStatesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(alertrulestate.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.AlertCursorCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2O,
+			Inverse: false,
+			Table:   organization.AlertCursorTable,
+			Columns: []string{organization.AlertCursorColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(alertcursor.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.AlertCursorIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2O,
+			Inverse: false,
+			Table:   organization.AlertCursorTable,
+			Columns: []string{organization.AlertCursorColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(alertcursor.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.AlertIncidentsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.AlertIncidentsTable,
+			Columns: []string{organization.AlertIncidentsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(alertincident.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedAlertIncidentsIDs(); len(nodes) > 0 && !_u.mutation.AlertIncidentsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.AlertIncidentsTable,
+			Columns: []string{organization.AlertIncidentsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(alertincident.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.AlertIncidentsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.AlertIncidentsTable,
+			Columns: []string{organization.AlertIncidentsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(alertincident.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.DeliveriesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.DeliveriesTable,
+			Columns: []string{organization.DeliveriesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(delivery.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedDeliveriesIDs(); len(nodes) > 0 && !_u.mutation.DeliveriesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.DeliveriesTable,
+			Columns: []string{organization.DeliveriesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(delivery.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.DeliveriesIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.DeliveriesTable,
+			Columns: []string{organization.DeliveriesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(delivery.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.ScrapeTargetsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ScrapeTargetsTable,
+			Columns: []string{organization.ScrapeTargetsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(scrapetarget.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedScrapeTargetsIDs(); len(nodes) > 0 && !_u.mutation.ScrapeTargetsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ScrapeTargetsTable,
+			Columns: []string{organization.ScrapeTargetsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(scrapetarget.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.ScrapeTargetsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ScrapeTargetsTable,
+			Columns: []string{organization.ScrapeTargetsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(scrapetarget.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
 	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -1973,6 +2520,115 @@ func (_u *OrganizationUpdateOne) AddRecommendations(v ...*Recommendation) *Organ
 		ids[i] = v[i].ID
 	}
 	return _u.AddRecommendationIDs(ids...)
+}
+
+// AddAlertDestinationIDs adds the "alert_destinations" edge to the AlertDestination entity by IDs.
+func (_u *OrganizationUpdateOne) AddAlertDestinationIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.AddAlertDestinationIDs(ids...)
+	return _u
+}
+
+// AddAlertDestinations adds the "alert_destinations" edges to the AlertDestination entity.
+func (_u *OrganizationUpdateOne) AddAlertDestinations(v ...*AlertDestination) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddAlertDestinationIDs(ids...)
+}
+
+// AddAlertRuleIDs adds the "alert_rules" edge to the AlertRule entity by IDs.
+func (_u *OrganizationUpdateOne) AddAlertRuleIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.AddAlertRuleIDs(ids...)
+	return _u
+}
+
+// AddAlertRules adds the "alert_rules" edges to the AlertRule entity.
+func (_u *OrganizationUpdateOne) AddAlertRules(v ...*AlertRule) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddAlertRuleIDs(ids...)
+}
+
+// AddAlertRuleStateIDs adds the "alert_rule_states" edge to the AlertRuleState entity by IDs.
+func (_u *OrganizationUpdateOne) AddAlertRuleStateIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.AddAlertRuleStateIDs(ids...)
+	return _u
+}
+
+// AddAlertRuleStates adds the "alert_rule_states" edges to the AlertRuleState entity.
+func (_u *OrganizationUpdateOne) AddAlertRuleStates(v ...*AlertRuleState) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddAlertRuleStateIDs(ids...)
+}
+
+// SetAlertCursorID sets the "alert_cursor" edge to the AlertCursor entity by ID.
+func (_u *OrganizationUpdateOne) SetAlertCursorID(id uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.SetAlertCursorID(id)
+	return _u
+}
+
+// SetNillableAlertCursorID sets the "alert_cursor" edge to the AlertCursor entity by ID if the given value is not nil.
+func (_u *OrganizationUpdateOne) SetNillableAlertCursorID(id *uuid.UUID) *OrganizationUpdateOne {
+	if id != nil {
+		_u = _u.SetAlertCursorID(*id)
+	}
+	return _u
+}
+
+// SetAlertCursor sets the "alert_cursor" edge to the AlertCursor entity.
+func (_u *OrganizationUpdateOne) SetAlertCursor(v *AlertCursor) *OrganizationUpdateOne {
+	return _u.SetAlertCursorID(v.ID)
+}
+
+// AddAlertIncidentIDs adds the "alert_incidents" edge to the AlertIncident entity by IDs.
+func (_u *OrganizationUpdateOne) AddAlertIncidentIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.AddAlertIncidentIDs(ids...)
+	return _u
+}
+
+// AddAlertIncidents adds the "alert_incidents" edges to the AlertIncident entity.
+func (_u *OrganizationUpdateOne) AddAlertIncidents(v ...*AlertIncident) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddAlertIncidentIDs(ids...)
+}
+
+// AddDeliveryIDs adds the "deliveries" edge to the Delivery entity by IDs.
+func (_u *OrganizationUpdateOne) AddDeliveryIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.AddDeliveryIDs(ids...)
+	return _u
+}
+
+// AddDeliveries adds the "deliveries" edges to the Delivery entity.
+func (_u *OrganizationUpdateOne) AddDeliveries(v ...*Delivery) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddDeliveryIDs(ids...)
+}
+
+// AddScrapeTargetIDs adds the "scrape_targets" edge to the ScrapeTarget entity by IDs.
+func (_u *OrganizationUpdateOne) AddScrapeTargetIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.AddScrapeTargetIDs(ids...)
+	return _u
+}
+
+// AddScrapeTargets adds the "scrape_targets" edges to the ScrapeTarget entity.
+func (_u *OrganizationUpdateOne) AddScrapeTargets(v ...*ScrapeTarget) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddScrapeTargetIDs(ids...)
 }
 
 // Mutation returns the OrganizationMutation object of the builder.
@@ -2347,6 +3003,138 @@ func (_u *OrganizationUpdateOne) RemoveRecommendations(v ...*Recommendation) *Or
 		ids[i] = v[i].ID
 	}
 	return _u.RemoveRecommendationIDs(ids...)
+}
+
+// ClearAlertDestinations clears all "alert_destinations" edges to the AlertDestination entity.
+func (_u *OrganizationUpdateOne) ClearAlertDestinations() *OrganizationUpdateOne {
+	_u.mutation.ClearAlertDestinations()
+	return _u
+}
+
+// RemoveAlertDestinationIDs removes the "alert_destinations" edge to AlertDestination entities by IDs.
+func (_u *OrganizationUpdateOne) RemoveAlertDestinationIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.RemoveAlertDestinationIDs(ids...)
+	return _u
+}
+
+// RemoveAlertDestinations removes "alert_destinations" edges to AlertDestination entities.
+func (_u *OrganizationUpdateOne) RemoveAlertDestinations(v ...*AlertDestination) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveAlertDestinationIDs(ids...)
+}
+
+// ClearAlertRules clears all "alert_rules" edges to the AlertRule entity.
+func (_u *OrganizationUpdateOne) ClearAlertRules() *OrganizationUpdateOne {
+	_u.mutation.ClearAlertRules()
+	return _u
+}
+
+// RemoveAlertRuleIDs removes the "alert_rules" edge to AlertRule entities by IDs.
+func (_u *OrganizationUpdateOne) RemoveAlertRuleIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.RemoveAlertRuleIDs(ids...)
+	return _u
+}
+
+// RemoveAlertRules removes "alert_rules" edges to AlertRule entities.
+func (_u *OrganizationUpdateOne) RemoveAlertRules(v ...*AlertRule) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveAlertRuleIDs(ids...)
+}
+
+// ClearAlertRuleStates clears all "alert_rule_states" edges to the AlertRuleState entity.
+func (_u *OrganizationUpdateOne) ClearAlertRuleStates() *OrganizationUpdateOne {
+	_u.mutation.ClearAlertRuleStates()
+	return _u
+}
+
+// RemoveAlertRuleStateIDs removes the "alert_rule_states" edge to AlertRuleState entities by IDs.
+func (_u *OrganizationUpdateOne) RemoveAlertRuleStateIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.RemoveAlertRuleStateIDs(ids...)
+	return _u
+}
+
+// RemoveAlertRuleStates removes "alert_rule_states" edges to AlertRuleState entities.
+func (_u *OrganizationUpdateOne) RemoveAlertRuleStates(v ...*AlertRuleState) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveAlertRuleStateIDs(ids...)
+}
+
+// ClearAlertCursor clears the "alert_cursor" edge to the AlertCursor entity.
+func (_u *OrganizationUpdateOne) ClearAlertCursor() *OrganizationUpdateOne {
+	_u.mutation.ClearAlertCursor()
+	return _u
+}
+
+// ClearAlertIncidents clears all "alert_incidents" edges to the AlertIncident entity.
+func (_u *OrganizationUpdateOne) ClearAlertIncidents() *OrganizationUpdateOne {
+	_u.mutation.ClearAlertIncidents()
+	return _u
+}
+
+// RemoveAlertIncidentIDs removes the "alert_incidents" edge to AlertIncident entities by IDs.
+func (_u *OrganizationUpdateOne) RemoveAlertIncidentIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.RemoveAlertIncidentIDs(ids...)
+	return _u
+}
+
+// RemoveAlertIncidents removes "alert_incidents" edges to AlertIncident entities.
+func (_u *OrganizationUpdateOne) RemoveAlertIncidents(v ...*AlertIncident) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveAlertIncidentIDs(ids...)
+}
+
+// ClearDeliveries clears all "deliveries" edges to the Delivery entity.
+func (_u *OrganizationUpdateOne) ClearDeliveries() *OrganizationUpdateOne {
+	_u.mutation.ClearDeliveries()
+	return _u
+}
+
+// RemoveDeliveryIDs removes the "deliveries" edge to Delivery entities by IDs.
+func (_u *OrganizationUpdateOne) RemoveDeliveryIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.RemoveDeliveryIDs(ids...)
+	return _u
+}
+
+// RemoveDeliveries removes "deliveries" edges to Delivery entities.
+func (_u *OrganizationUpdateOne) RemoveDeliveries(v ...*Delivery) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveDeliveryIDs(ids...)
+}
+
+// ClearScrapeTargets clears all "scrape_targets" edges to the ScrapeTarget entity.
+func (_u *OrganizationUpdateOne) ClearScrapeTargets() *OrganizationUpdateOne {
+	_u.mutation.ClearScrapeTargets()
+	return _u
+}
+
+// RemoveScrapeTargetIDs removes the "scrape_targets" edge to ScrapeTarget entities by IDs.
+func (_u *OrganizationUpdateOne) RemoveScrapeTargetIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.RemoveScrapeTargetIDs(ids...)
+	return _u
+}
+
+// RemoveScrapeTargets removes "scrape_targets" edges to ScrapeTarget entities.
+func (_u *OrganizationUpdateOne) RemoveScrapeTargets(v ...*ScrapeTarget) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveScrapeTargetIDs(ids...)
 }
 
 // Where appends a list predicates to the OrganizationUpdate builder.
@@ -3261,6 +4049,305 @@ func (_u *OrganizationUpdateOne) sqlSave(ctx context.Context) (_node *Organizati
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
 				IDSpec: sqlgraph.NewFieldSpec(recommendation.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.AlertDestinationsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.AlertDestinationsTable,
+			Columns: []string{organization.AlertDestinationsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(alertdestination.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedAlertDestinationsIDs(); len(nodes) > 0 && !_u.mutation.AlertDestinationsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.AlertDestinationsTable,
+			Columns: []string{organization.AlertDestinationsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(alertdestination.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.AlertDestinationsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.AlertDestinationsTable,
+			Columns: []string{organization.AlertDestinationsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(alertdestination.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.AlertRulesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.AlertRulesTable,
+			Columns: []string{organization.AlertRulesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(alertrule.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedAlertRulesIDs(); len(nodes) > 0 && !_u.mutation.AlertRulesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.AlertRulesTable,
+			Columns: []string{organization.AlertRulesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(alertrule.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.AlertRulesIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.AlertRulesTable,
+			Columns: []string{organization.AlertRulesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(alertrule.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.AlertRuleStatesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.AlertRuleStatesTable,
+			Columns: []string{organization.AlertRuleStatesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(alertrulestate.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedAlertRuleStatesIDs(); len(nodes) > 0 && !_u.mutation.AlertRuleStatesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.AlertRuleStatesTable,
+			Columns: []string{organization.AlertRuleStatesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(alertrulestate.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.AlertRuleStatesIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.AlertRuleStatesTable,
+			Columns: []string{organization.AlertRuleStatesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(alertrulestate.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.AlertCursorCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2O,
+			Inverse: false,
+			Table:   organization.AlertCursorTable,
+			Columns: []string{organization.AlertCursorColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(alertcursor.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.AlertCursorIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2O,
+			Inverse: false,
+			Table:   organization.AlertCursorTable,
+			Columns: []string{organization.AlertCursorColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(alertcursor.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.AlertIncidentsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.AlertIncidentsTable,
+			Columns: []string{organization.AlertIncidentsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(alertincident.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedAlertIncidentsIDs(); len(nodes) > 0 && !_u.mutation.AlertIncidentsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.AlertIncidentsTable,
+			Columns: []string{organization.AlertIncidentsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(alertincident.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.AlertIncidentsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.AlertIncidentsTable,
+			Columns: []string{organization.AlertIncidentsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(alertincident.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.DeliveriesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.DeliveriesTable,
+			Columns: []string{organization.DeliveriesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(delivery.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedDeliveriesIDs(); len(nodes) > 0 && !_u.mutation.DeliveriesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.DeliveriesTable,
+			Columns: []string{organization.DeliveriesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(delivery.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.DeliveriesIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.DeliveriesTable,
+			Columns: []string{organization.DeliveriesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(delivery.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.ScrapeTargetsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ScrapeTargetsTable,
+			Columns: []string{organization.ScrapeTargetsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(scrapetarget.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedScrapeTargetsIDs(); len(nodes) > 0 && !_u.mutation.ScrapeTargetsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ScrapeTargetsTable,
+			Columns: []string{organization.ScrapeTargetsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(scrapetarget.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.ScrapeTargetsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ScrapeTargetsTable,
+			Columns: []string{organization.ScrapeTargetsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(scrapetarget.FieldID, field.TypeUUID),
 			},
 		}
 		for _, k := range nodes {

@@ -135,7 +135,7 @@ func (f field) Plain() string {
 		return "principal.OrgID"
 	case f.Name == "user_id":
 		return "principal.UserID"
-	case strings.HasSuffix(f.Name, "_by"):
+	case strings.HasSuffix(f.Name, "_by") && typ == "string":
 		typ = "principal.UserID"
 	case f.IsEnum():
 		typ = f.of.Name + f.StructField()

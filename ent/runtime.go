@@ -4,6 +4,12 @@ package ent
 
 import (
 	"github.com/svc-observability/svc/ent/agentfeedback"
+	"github.com/svc-observability/svc/ent/alertcheckbatch"
+	"github.com/svc-observability/svc/ent/alertcursor"
+	"github.com/svc-observability/svc/ent/alertdestination"
+	"github.com/svc-observability/svc/ent/alertincident"
+	"github.com/svc-observability/svc/ent/alertrule"
+	"github.com/svc-observability/svc/ent/alertrulestate"
 	"github.com/svc-observability/svc/ent/apikey"
 	"github.com/svc-observability/svc/ent/attributemapping"
 	"github.com/svc-observability/svc/ent/auditlogentry"
@@ -12,9 +18,11 @@ import (
 	"github.com/svc-observability/svc/ent/dashboardshare"
 	"github.com/svc-observability/svc/ent/dashboardversion"
 	"github.com/svc-observability/svc/ent/deletedorganization"
+	"github.com/svc-observability/svc/ent/delivery"
 	"github.com/svc-observability/svc/ent/devicelogin"
 	"github.com/svc-observability/svc/ent/idempotencykey"
 	"github.com/svc-observability/svc/ent/ingestkey"
+	"github.com/svc-observability/svc/ent/ingestmark"
 	"github.com/svc-observability/svc/ent/ingestoutcomes"
 	"github.com/svc-observability/svc/ent/ingestusage"
 	"github.com/svc-observability/svc/ent/invitation"
@@ -28,9 +36,11 @@ import (
 	"github.com/svc-observability/svc/ent/recommendation"
 	"github.com/svc-observability/svc/ent/samplingpolicy"
 	"github.com/svc-observability/svc/ent/schema"
+	"github.com/svc-observability/svc/ent/scrapetarget"
 	"github.com/svc-observability/svc/ent/session"
 	"github.com/svc-observability/svc/ent/user"
 	"github.com/svc-observability/svc/ent/useridentity"
+	"github.com/svc-observability/svc/ent/workshard"
 )
 
 // The init function reads all schema descriptors with runtime code
@@ -55,6 +65,148 @@ func init() {
 	agentfeedbackDescReason := agentfeedbackFields[5].Descriptor()
 	// agentfeedback.ReasonValidator is a validator for the "reason" field. It is called by the builders before save.
 	agentfeedback.ReasonValidator = agentfeedbackDescReason.Validators[0].(func(string) error)
+	alertcheckbatchFields := schema.AlertCheckBatch{}.Fields()
+	_ = alertcheckbatchFields
+	// alertcheckbatchDescShard is the schema descriptor for shard field.
+	alertcheckbatchDescShard := alertcheckbatchFields[1].Descriptor()
+	// alertcheckbatch.ShardValidator is a validator for the "shard" field. It is called by the builders before save.
+	alertcheckbatch.ShardValidator = alertcheckbatchDescShard.Validators[0].(func(int) error)
+	alertcursorFields := schema.AlertCursor{}.Fields()
+	_ = alertcursorFields
+	// alertcursorDescOrgID is the schema descriptor for org_id field.
+	alertcursorDescOrgID := alertcursorFields[1].Descriptor()
+	// alertcursor.OrgIDValidator is a validator for the "org_id" field. It is called by the builders before save.
+	alertcursor.OrgIDValidator = alertcursorDescOrgID.Validators[0].(func(string) error)
+	// alertcursorDescShard is the schema descriptor for shard field.
+	alertcursorDescShard := alertcursorFields[2].Descriptor()
+	// alertcursor.ShardValidator is a validator for the "shard" field. It is called by the builders before save.
+	alertcursor.ShardValidator = alertcursorDescShard.Validators[0].(func(int) error)
+	alertdestinationFields := schema.AlertDestination{}.Fields()
+	_ = alertdestinationFields
+	// alertdestinationDescOrgID is the schema descriptor for org_id field.
+	alertdestinationDescOrgID := alertdestinationFields[1].Descriptor()
+	// alertdestination.OrgIDValidator is a validator for the "org_id" field. It is called by the builders before save.
+	alertdestination.OrgIDValidator = alertdestinationDescOrgID.Validators[0].(func(string) error)
+	// alertdestinationDescName is the schema descriptor for name field.
+	alertdestinationDescName := alertdestinationFields[2].Descriptor()
+	// alertdestination.NameValidator is a validator for the "name" field. It is called by the builders before save.
+	alertdestination.NameValidator = alertdestinationDescName.Validators[0].(func(string) error)
+	// alertdestinationDescType is the schema descriptor for type field.
+	alertdestinationDescType := alertdestinationFields[3].Descriptor()
+	// alertdestination.TypeValidator is a validator for the "type" field. It is called by the builders before save.
+	alertdestination.TypeValidator = alertdestinationDescType.Validators[0].(func(string) error)
+	// alertdestinationDescEnabled is the schema descriptor for enabled field.
+	alertdestinationDescEnabled := alertdestinationFields[4].Descriptor()
+	// alertdestination.DefaultEnabled holds the default value on creation for the enabled field.
+	alertdestination.DefaultEnabled = alertdestinationDescEnabled.Default.(bool)
+	// alertdestinationDescFailureStreak is the schema descriptor for failure_streak field.
+	alertdestinationDescFailureStreak := alertdestinationFields[9].Descriptor()
+	// alertdestination.DefaultFailureStreak holds the default value on creation for the failure_streak field.
+	alertdestination.DefaultFailureStreak = alertdestinationDescFailureStreak.Default.(int)
+	// alertdestination.FailureStreakValidator is a validator for the "failure_streak" field. It is called by the builders before save.
+	alertdestination.FailureStreakValidator = alertdestinationDescFailureStreak.Validators[0].(func(int) error)
+	// alertdestinationDescBreakerFailures is the schema descriptor for breaker_failures field.
+	alertdestinationDescBreakerFailures := alertdestinationFields[11].Descriptor()
+	// alertdestination.DefaultBreakerFailures holds the default value on creation for the breaker_failures field.
+	alertdestination.DefaultBreakerFailures = alertdestinationDescBreakerFailures.Default.(int)
+	// alertdestination.BreakerFailuresValidator is a validator for the "breaker_failures" field. It is called by the builders before save.
+	alertdestination.BreakerFailuresValidator = alertdestinationDescBreakerFailures.Validators[0].(func(int) error)
+	// alertdestinationDescBreakerStep is the schema descriptor for breaker_step field.
+	alertdestinationDescBreakerStep := alertdestinationFields[12].Descriptor()
+	// alertdestination.DefaultBreakerStep holds the default value on creation for the breaker_step field.
+	alertdestination.DefaultBreakerStep = alertdestinationDescBreakerStep.Default.(int)
+	// alertdestination.BreakerStepValidator is a validator for the "breaker_step" field. It is called by the builders before save.
+	alertdestination.BreakerStepValidator = alertdestinationDescBreakerStep.Validators[0].(func(int) error)
+	alertincidentFields := schema.AlertIncident{}.Fields()
+	_ = alertincidentFields
+	// alertincidentDescOrgID is the schema descriptor for org_id field.
+	alertincidentDescOrgID := alertincidentFields[1].Descriptor()
+	// alertincident.OrgIDValidator is a validator for the "org_id" field. It is called by the builders before save.
+	alertincident.OrgIDValidator = alertincidentDescOrgID.Validators[0].(func(string) error)
+	// alertincidentDescSignalType is the schema descriptor for signal_type field.
+	alertincidentDescSignalType := alertincidentFields[5].Descriptor()
+	// alertincident.SignalTypeValidator is a validator for the "signal_type" field. It is called by the builders before save.
+	alertincident.SignalTypeValidator = alertincidentDescSignalType.Validators[0].(func(string) error)
+	// alertincidentDescSeverity is the schema descriptor for severity field.
+	alertincidentDescSeverity := alertincidentFields[6].Descriptor()
+	// alertincident.SeverityValidator is a validator for the "severity" field. It is called by the builders before save.
+	alertincident.SeverityValidator = alertincidentDescSeverity.Validators[0].(func(string) error)
+	// alertincidentDescStatus is the schema descriptor for status field.
+	alertincidentDescStatus := alertincidentFields[7].Descriptor()
+	// alertincident.StatusValidator is a validator for the "status" field. It is called by the builders before save.
+	alertincident.StatusValidator = alertincidentDescStatus.Validators[0].(func(string) error)
+	// alertincidentDescComparator is the schema descriptor for comparator field.
+	alertincidentDescComparator := alertincidentFields[8].Descriptor()
+	// alertincident.ComparatorValidator is a validator for the "comparator" field. It is called by the builders before save.
+	alertincident.ComparatorValidator = alertincidentDescComparator.Validators[0].(func(string) error)
+	// alertincidentDescDedupeKey is the schema descriptor for dedupe_key field.
+	alertincidentDescDedupeKey := alertincidentFields[18].Descriptor()
+	// alertincident.DedupeKeyValidator is a validator for the "dedupe_key" field. It is called by the builders before save.
+	alertincident.DedupeKeyValidator = alertincidentDescDedupeKey.Validators[0].(func(string) error)
+	// alertincidentDescTriggerTold is the schema descriptor for trigger_told field.
+	alertincidentDescTriggerTold := alertincidentFields[22].Descriptor()
+	// alertincident.DefaultTriggerTold holds the default value on creation for the trigger_told field.
+	alertincident.DefaultTriggerTold = alertincidentDescTriggerTold.Default.(bool)
+	alertruleFields := schema.AlertRule{}.Fields()
+	_ = alertruleFields
+	// alertruleDescOrgID is the schema descriptor for org_id field.
+	alertruleDescOrgID := alertruleFields[1].Descriptor()
+	// alertrule.OrgIDValidator is a validator for the "org_id" field. It is called by the builders before save.
+	alertrule.OrgIDValidator = alertruleDescOrgID.Validators[0].(func(string) error)
+	// alertruleDescName is the schema descriptor for name field.
+	alertruleDescName := alertruleFields[2].Descriptor()
+	// alertrule.NameValidator is a validator for the "name" field. It is called by the builders before save.
+	alertrule.NameValidator = alertruleDescName.Validators[0].(func(string) error)
+	// alertruleDescEnabled is the schema descriptor for enabled field.
+	alertruleDescEnabled := alertruleFields[5].Descriptor()
+	// alertrule.DefaultEnabled holds the default value on creation for the enabled field.
+	alertrule.DefaultEnabled = alertruleDescEnabled.Default.(bool)
+	// alertruleDescSeverity is the schema descriptor for severity field.
+	alertruleDescSeverity := alertruleFields[6].Descriptor()
+	// alertrule.SeverityValidator is a validator for the "severity" field. It is called by the builders before save.
+	alertrule.SeverityValidator = alertruleDescSeverity.Validators[0].(func(string) error)
+	// alertruleDescSignalType is the schema descriptor for signal_type field.
+	alertruleDescSignalType := alertruleFields[12].Descriptor()
+	// alertrule.SignalTypeValidator is a validator for the "signal_type" field. It is called by the builders before save.
+	alertrule.SignalTypeValidator = alertruleDescSignalType.Validators[0].(func(string) error)
+	// alertruleDescComparator is the schema descriptor for comparator field.
+	alertruleDescComparator := alertruleFields[13].Descriptor()
+	// alertrule.ComparatorValidator is a validator for the "comparator" field. It is called by the builders before save.
+	alertrule.ComparatorValidator = alertruleDescComparator.Validators[0].(func(string) error)
+	// alertruleDescWindowMinutes is the schema descriptor for window_minutes field.
+	alertruleDescWindowMinutes := alertruleFields[17].Descriptor()
+	// alertrule.WindowMinutesValidator is a validator for the "window_minutes" field. It is called by the builders before save.
+	alertrule.WindowMinutesValidator = alertruleDescWindowMinutes.Validators[0].(func(int) error)
+	// alertruleDescMinimumSampleCount is the schema descriptor for minimum_sample_count field.
+	alertruleDescMinimumSampleCount := alertruleFields[18].Descriptor()
+	// alertrule.MinimumSampleCountValidator is a validator for the "minimum_sample_count" field. It is called by the builders before save.
+	alertrule.MinimumSampleCountValidator = alertruleDescMinimumSampleCount.Validators[0].(func(int64) error)
+	// alertruleDescConsecutiveBreachesRequired is the schema descriptor for consecutive_breaches_required field.
+	alertruleDescConsecutiveBreachesRequired := alertruleFields[19].Descriptor()
+	// alertrule.ConsecutiveBreachesRequiredValidator is a validator for the "consecutive_breaches_required" field. It is called by the builders before save.
+	alertrule.ConsecutiveBreachesRequiredValidator = alertruleDescConsecutiveBreachesRequired.Validators[0].(func(int) error)
+	// alertruleDescConsecutiveHealthyRequired is the schema descriptor for consecutive_healthy_required field.
+	alertruleDescConsecutiveHealthyRequired := alertruleFields[20].Descriptor()
+	// alertrule.ConsecutiveHealthyRequiredValidator is a validator for the "consecutive_healthy_required" field. It is called by the builders before save.
+	alertrule.ConsecutiveHealthyRequiredValidator = alertruleDescConsecutiveHealthyRequired.Validators[0].(func(int) error)
+	// alertruleDescRenotifyIntervalMinutes is the schema descriptor for renotify_interval_minutes field.
+	alertruleDescRenotifyIntervalMinutes := alertruleFields[21].Descriptor()
+	// alertrule.RenotifyIntervalMinutesValidator is a validator for the "renotify_interval_minutes" field. It is called by the builders before save.
+	alertrule.RenotifyIntervalMinutesValidator = alertruleDescRenotifyIntervalMinutes.Validators[0].(func(int) error)
+	// alertruleDescAlertOnNoData is the schema descriptor for alert_on_no_data field.
+	alertruleDescAlertOnNoData := alertruleFields[26].Descriptor()
+	// alertrule.DefaultAlertOnNoData holds the default value on creation for the alert_on_no_data field.
+	alertrule.DefaultAlertOnNoData = alertruleDescAlertOnNoData.Default.(bool)
+	// alertruleDescVersion is the schema descriptor for version field.
+	alertruleDescVersion := alertruleFields[31].Descriptor()
+	// alertrule.VersionValidator is a validator for the "version" field. It is called by the builders before save.
+	alertrule.VersionValidator = alertruleDescVersion.Validators[0].(func(int) error)
+	alertrulestateFields := schema.AlertRuleState{}.Fields()
+	_ = alertrulestateFields
+	// alertrulestateDescOrgID is the schema descriptor for org_id field.
+	alertrulestateDescOrgID := alertrulestateFields[1].Descriptor()
+	// alertrulestate.OrgIDValidator is a validator for the "org_id" field. It is called by the builders before save.
+	alertrulestate.OrgIDValidator = alertrulestateDescOrgID.Validators[0].(func(string) error)
 	apikeyFields := schema.ApiKey{}.Fields()
 	_ = apikeyFields
 	// apikeyDescOrgID is the schema descriptor for org_id field.
@@ -183,6 +335,40 @@ func init() {
 	deletedorganizationDescID := deletedorganizationFields[0].Descriptor()
 	// deletedorganization.IDValidator is a validator for the "id" field. It is called by the builders before save.
 	deletedorganization.IDValidator = deletedorganizationDescID.Validators[0].(func(string) error)
+	deliveryFields := schema.Delivery{}.Fields()
+	_ = deliveryFields
+	// deliveryDescOrgID is the schema descriptor for org_id field.
+	deliveryDescOrgID := deliveryFields[1].Descriptor()
+	// delivery.OrgIDValidator is a validator for the "org_id" field. It is called by the builders before save.
+	delivery.OrgIDValidator = deliveryDescOrgID.Validators[0].(func(string) error)
+	// deliveryDescShard is the schema descriptor for shard field.
+	deliveryDescShard := deliveryFields[2].Descriptor()
+	// delivery.ShardValidator is a validator for the "shard" field. It is called by the builders before save.
+	delivery.ShardValidator = deliveryDescShard.Validators[0].(func(int) error)
+	// deliveryDescSubject is the schema descriptor for subject field.
+	deliveryDescSubject := deliveryFields[3].Descriptor()
+	// delivery.SubjectValidator is a validator for the "subject" field. It is called by the builders before save.
+	delivery.SubjectValidator = deliveryDescSubject.Validators[0].(func(string) error)
+	// deliveryDescDestinationType is the schema descriptor for destination_type field.
+	deliveryDescDestinationType := deliveryFields[8].Descriptor()
+	// delivery.DestinationTypeValidator is a validator for the "destination_type" field. It is called by the builders before save.
+	delivery.DestinationTypeValidator = deliveryDescDestinationType.Validators[0].(func(string) error)
+	// deliveryDescDeliveryKey is the schema descriptor for delivery_key field.
+	deliveryDescDeliveryKey := deliveryFields[9].Descriptor()
+	// delivery.DeliveryKeyValidator is a validator for the "delivery_key" field. It is called by the builders before save.
+	delivery.DeliveryKeyValidator = deliveryDescDeliveryKey.Validators[0].(func(string) error)
+	// deliveryDescEventType is the schema descriptor for event_type field.
+	deliveryDescEventType := deliveryFields[10].Descriptor()
+	// delivery.EventTypeValidator is a validator for the "event_type" field. It is called by the builders before save.
+	delivery.EventTypeValidator = deliveryDescEventType.Validators[0].(func(string) error)
+	// deliveryDescAttemptNumber is the schema descriptor for attempt_number field.
+	deliveryDescAttemptNumber := deliveryFields[11].Descriptor()
+	// delivery.AttemptNumberValidator is a validator for the "attempt_number" field. It is called by the builders before save.
+	delivery.AttemptNumberValidator = deliveryDescAttemptNumber.Validators[0].(func(int) error)
+	// deliveryDescStatus is the schema descriptor for status field.
+	deliveryDescStatus := deliveryFields[12].Descriptor()
+	// delivery.StatusValidator is a validator for the "status" field. It is called by the builders before save.
+	delivery.StatusValidator = deliveryDescStatus.Validators[0].(func(string) error)
 	deviceloginFields := schema.DeviceLogin{}.Fields()
 	_ = deviceloginFields
 	// deviceloginDescDeviceCodeHash is the schema descriptor for device_code_hash field.
@@ -237,6 +423,12 @@ func init() {
 	ingestkeyDescKeyPrefix := ingestkeyFields[6].Descriptor()
 	// ingestkey.KeyPrefixValidator is a validator for the "key_prefix" field. It is called by the builders before save.
 	ingestkey.KeyPrefixValidator = ingestkeyDescKeyPrefix.Validators[0].(func(string) error)
+	ingestmarkFields := schema.IngestMark{}.Fields()
+	_ = ingestmarkFields
+	// ingestmarkDescID is the schema descriptor for id field.
+	ingestmarkDescID := ingestmarkFields[0].Descriptor()
+	// ingestmark.IDValidator is a validator for the "id" field. It is called by the builders before save.
+	ingestmark.IDValidator = ingestmarkDescID.Validators[0].(func(string) error)
 	ingestoutcomesFields := schema.IngestOutcomes{}.Fields()
 	_ = ingestoutcomesFields
 	// ingestoutcomesDescOrgID is the schema descriptor for org_id field.
@@ -413,6 +605,40 @@ func init() {
 	samplingpolicyDescAlwaysKeepErrorSpans := samplingpolicyFields[3].Descriptor()
 	// samplingpolicy.DefaultAlwaysKeepErrorSpans holds the default value on creation for the always_keep_error_spans field.
 	samplingpolicy.DefaultAlwaysKeepErrorSpans = samplingpolicyDescAlwaysKeepErrorSpans.Default.(bool)
+	scrapetargetFields := schema.ScrapeTarget{}.Fields()
+	_ = scrapetargetFields
+	// scrapetargetDescOrgID is the schema descriptor for org_id field.
+	scrapetargetDescOrgID := scrapetargetFields[1].Descriptor()
+	// scrapetarget.OrgIDValidator is a validator for the "org_id" field. It is called by the builders before save.
+	scrapetarget.OrgIDValidator = scrapetargetDescOrgID.Validators[0].(func(string) error)
+	// scrapetargetDescShard is the schema descriptor for shard field.
+	scrapetargetDescShard := scrapetargetFields[2].Descriptor()
+	// scrapetarget.ShardValidator is a validator for the "shard" field. It is called by the builders before save.
+	scrapetarget.ShardValidator = scrapetargetDescShard.Validators[0].(func(int) error)
+	// scrapetargetDescName is the schema descriptor for name field.
+	scrapetargetDescName := scrapetargetFields[3].Descriptor()
+	// scrapetarget.NameValidator is a validator for the "name" field. It is called by the builders before save.
+	scrapetarget.NameValidator = scrapetargetDescName.Validators[0].(func(string) error)
+	// scrapetargetDescURL is the schema descriptor for url field.
+	scrapetargetDescURL := scrapetargetFields[5].Descriptor()
+	// scrapetarget.URLValidator is a validator for the "url" field. It is called by the builders before save.
+	scrapetarget.URLValidator = scrapetargetDescURL.Validators[0].(func(string) error)
+	// scrapetargetDescTargetType is the schema descriptor for target_type field.
+	scrapetargetDescTargetType := scrapetargetFields[6].Descriptor()
+	// scrapetarget.TargetTypeValidator is a validator for the "target_type" field. It is called by the builders before save.
+	scrapetarget.TargetTypeValidator = scrapetargetDescTargetType.Validators[0].(func(string) error)
+	// scrapetargetDescScrapeIntervalSeconds is the schema descriptor for scrape_interval_seconds field.
+	scrapetargetDescScrapeIntervalSeconds := scrapetargetFields[10].Descriptor()
+	// scrapetarget.ScrapeIntervalSecondsValidator is a validator for the "scrape_interval_seconds" field. It is called by the builders before save.
+	scrapetarget.ScrapeIntervalSecondsValidator = scrapetargetDescScrapeIntervalSeconds.Validators[0].(func(int) error)
+	// scrapetargetDescAuthType is the schema descriptor for auth_type field.
+	scrapetargetDescAuthType := scrapetargetFields[12].Descriptor()
+	// scrapetarget.AuthTypeValidator is a validator for the "auth_type" field. It is called by the builders before save.
+	scrapetarget.AuthTypeValidator = scrapetargetDescAuthType.Validators[0].(func(string) error)
+	// scrapetargetDescEnabled is the schema descriptor for enabled field.
+	scrapetargetDescEnabled := scrapetargetFields[15].Descriptor()
+	// scrapetarget.DefaultEnabled holds the default value on creation for the enabled field.
+	scrapetarget.DefaultEnabled = scrapetargetDescEnabled.Default.(bool)
 	sessionFields := schema.Session{}.Fields()
 	_ = sessionFields
 	// sessionDescUserID is the schema descriptor for user_id field.
@@ -459,4 +685,22 @@ func init() {
 	useridentityDescSubject := useridentityFields[3].Descriptor()
 	// useridentity.SubjectValidator is a validator for the "subject" field. It is called by the builders before save.
 	useridentity.SubjectValidator = useridentityDescSubject.Validators[0].(func(string) error)
+	workshardFields := schema.WorkShard{}.Fields()
+	_ = workshardFields
+	// workshardDescKind is the schema descriptor for kind field.
+	workshardDescKind := workshardFields[1].Descriptor()
+	// workshard.KindValidator is a validator for the "kind" field. It is called by the builders before save.
+	workshard.KindValidator = workshardDescKind.Validators[0].(func(string) error)
+	// workshardDescNumber is the schema descriptor for number field.
+	workshardDescNumber := workshardFields[2].Descriptor()
+	// workshard.NumberValidator is a validator for the "number" field. It is called by the builders before save.
+	workshard.NumberValidator = workshardDescNumber.Validators[0].(func(int) error)
+	// workshardDescFence is the schema descriptor for fence field.
+	workshardDescFence := workshardFields[4].Descriptor()
+	// workshard.FenceValidator is a validator for the "fence" field. It is called by the builders before save.
+	workshard.FenceValidator = workshardDescFence.Validators[0].(func(int64) error)
+	// workshardDescID is the schema descriptor for id field.
+	workshardDescID := workshardFields[0].Descriptor()
+	// workshard.IDValidator is a validator for the "id" field. It is called by the builders before save.
+	workshard.IDValidator = workshardDescID.Validators[0].(func(string) error)
 }

@@ -16,6 +16,18 @@ type Tx struct {
 	config
 	// AgentFeedback is the client for interacting with the AgentFeedback builders.
 	AgentFeedback *AgentFeedbackClient
+	// AlertCheckBatch is the client for interacting with the AlertCheckBatch builders.
+	AlertCheckBatch *AlertCheckBatchClient
+	// AlertCursor is the client for interacting with the AlertCursor builders.
+	AlertCursor *AlertCursorClient
+	// AlertDestination is the client for interacting with the AlertDestination builders.
+	AlertDestination *AlertDestinationClient
+	// AlertIncident is the client for interacting with the AlertIncident builders.
+	AlertIncident *AlertIncidentClient
+	// AlertRule is the client for interacting with the AlertRule builders.
+	AlertRule *AlertRuleClient
+	// AlertRuleState is the client for interacting with the AlertRuleState builders.
+	AlertRuleState *AlertRuleStateClient
 	// ApiKey is the client for interacting with the ApiKey builders.
 	ApiKey *ApiKeyClient
 	// AttributeMapping is the client for interacting with the AttributeMapping builders.
@@ -32,12 +44,16 @@ type Tx struct {
 	DashboardVersion *DashboardVersionClient
 	// DeletedOrganization is the client for interacting with the DeletedOrganization builders.
 	DeletedOrganization *DeletedOrganizationClient
+	// Delivery is the client for interacting with the Delivery builders.
+	Delivery *DeliveryClient
 	// DeviceLogin is the client for interacting with the DeviceLogin builders.
 	DeviceLogin *DeviceLoginClient
 	// IdempotencyKey is the client for interacting with the IdempotencyKey builders.
 	IdempotencyKey *IdempotencyKeyClient
 	// IngestKey is the client for interacting with the IngestKey builders.
 	IngestKey *IngestKeyClient
+	// IngestMark is the client for interacting with the IngestMark builders.
+	IngestMark *IngestMarkClient
 	// IngestOutcomes is the client for interacting with the IngestOutcomes builders.
 	IngestOutcomes *IngestOutcomesClient
 	// IngestUsage is the client for interacting with the IngestUsage builders.
@@ -62,12 +78,18 @@ type Tx struct {
 	Recommendation *RecommendationClient
 	// SamplingPolicy is the client for interacting with the SamplingPolicy builders.
 	SamplingPolicy *SamplingPolicyClient
+	// ScrapeTarget is the client for interacting with the ScrapeTarget builders.
+	ScrapeTarget *ScrapeTargetClient
 	// Session is the client for interacting with the Session builders.
 	Session *SessionClient
 	// User is the client for interacting with the User builders.
 	User *UserClient
 	// UserIdentity is the client for interacting with the UserIdentity builders.
 	UserIdentity *UserIdentityClient
+	// WorkNode is the client for interacting with the WorkNode builders.
+	WorkNode *WorkNodeClient
+	// WorkShard is the client for interacting with the WorkShard builders.
+	WorkShard *WorkShardClient
 
 	// lazily loaded.
 	client     *Client
@@ -200,6 +222,12 @@ func (tx *Tx) Client() *Client {
 
 func (tx *Tx) init() {
 	tx.AgentFeedback = NewAgentFeedbackClient(tx.config)
+	tx.AlertCheckBatch = NewAlertCheckBatchClient(tx.config)
+	tx.AlertCursor = NewAlertCursorClient(tx.config)
+	tx.AlertDestination = NewAlertDestinationClient(tx.config)
+	tx.AlertIncident = NewAlertIncidentClient(tx.config)
+	tx.AlertRule = NewAlertRuleClient(tx.config)
+	tx.AlertRuleState = NewAlertRuleStateClient(tx.config)
 	tx.ApiKey = NewApiKeyClient(tx.config)
 	tx.AttributeMapping = NewAttributeMappingClient(tx.config)
 	tx.AuditLogEntry = NewAuditLogEntryClient(tx.config)
@@ -208,9 +236,11 @@ func (tx *Tx) init() {
 	tx.DashboardShare = NewDashboardShareClient(tx.config)
 	tx.DashboardVersion = NewDashboardVersionClient(tx.config)
 	tx.DeletedOrganization = NewDeletedOrganizationClient(tx.config)
+	tx.Delivery = NewDeliveryClient(tx.config)
 	tx.DeviceLogin = NewDeviceLoginClient(tx.config)
 	tx.IdempotencyKey = NewIdempotencyKeyClient(tx.config)
 	tx.IngestKey = NewIngestKeyClient(tx.config)
+	tx.IngestMark = NewIngestMarkClient(tx.config)
 	tx.IngestOutcomes = NewIngestOutcomesClient(tx.config)
 	tx.IngestUsage = NewIngestUsageClient(tx.config)
 	tx.Invitation = NewInvitationClient(tx.config)
@@ -223,9 +253,12 @@ func (tx *Tx) init() {
 	tx.Plan = NewPlanClient(tx.config)
 	tx.Recommendation = NewRecommendationClient(tx.config)
 	tx.SamplingPolicy = NewSamplingPolicyClient(tx.config)
+	tx.ScrapeTarget = NewScrapeTargetClient(tx.config)
 	tx.Session = NewSessionClient(tx.config)
 	tx.User = NewUserClient(tx.config)
 	tx.UserIdentity = NewUserIdentityClient(tx.config)
+	tx.WorkNode = NewWorkNodeClient(tx.config)
+	tx.WorkShard = NewWorkShardClient(tx.config)
 }
 
 // txDriver wraps the given dialect.Tx with a nop dialect.Driver implementation.

@@ -21,6 +21,78 @@ func (f AgentFeedbackFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Valu
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.AgentFeedbackMutation", m)
 }
 
+// The AlertCheckBatchFunc type is an adapter to allow the use of ordinary
+// function as AlertCheckBatch mutator.
+type AlertCheckBatchFunc func(context.Context, *ent.AlertCheckBatchMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f AlertCheckBatchFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.AlertCheckBatchMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.AlertCheckBatchMutation", m)
+}
+
+// The AlertCursorFunc type is an adapter to allow the use of ordinary
+// function as AlertCursor mutator.
+type AlertCursorFunc func(context.Context, *ent.AlertCursorMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f AlertCursorFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.AlertCursorMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.AlertCursorMutation", m)
+}
+
+// The AlertDestinationFunc type is an adapter to allow the use of ordinary
+// function as AlertDestination mutator.
+type AlertDestinationFunc func(context.Context, *ent.AlertDestinationMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f AlertDestinationFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.AlertDestinationMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.AlertDestinationMutation", m)
+}
+
+// The AlertIncidentFunc type is an adapter to allow the use of ordinary
+// function as AlertIncident mutator.
+type AlertIncidentFunc func(context.Context, *ent.AlertIncidentMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f AlertIncidentFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.AlertIncidentMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.AlertIncidentMutation", m)
+}
+
+// The AlertRuleFunc type is an adapter to allow the use of ordinary
+// function as AlertRule mutator.
+type AlertRuleFunc func(context.Context, *ent.AlertRuleMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f AlertRuleFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.AlertRuleMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.AlertRuleMutation", m)
+}
+
+// The AlertRuleStateFunc type is an adapter to allow the use of ordinary
+// function as AlertRuleState mutator.
+type AlertRuleStateFunc func(context.Context, *ent.AlertRuleStateMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f AlertRuleStateFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.AlertRuleStateMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.AlertRuleStateMutation", m)
+}
+
 // The ApiKeyFunc type is an adapter to allow the use of ordinary
 // function as ApiKey mutator.
 type ApiKeyFunc func(context.Context, *ent.ApiKeyMutation) (ent.Value, error)
@@ -117,6 +189,18 @@ func (f DeletedOrganizationFunc) Mutate(ctx context.Context, m ent.Mutation) (en
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.DeletedOrganizationMutation", m)
 }
 
+// The DeliveryFunc type is an adapter to allow the use of ordinary
+// function as Delivery mutator.
+type DeliveryFunc func(context.Context, *ent.DeliveryMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f DeliveryFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.DeliveryMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.DeliveryMutation", m)
+}
+
 // The DeviceLoginFunc type is an adapter to allow the use of ordinary
 // function as DeviceLogin mutator.
 type DeviceLoginFunc func(context.Context, *ent.DeviceLoginMutation) (ent.Value, error)
@@ -151,6 +235,18 @@ func (f IngestKeyFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, e
 		return f(ctx, mv)
 	}
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.IngestKeyMutation", m)
+}
+
+// The IngestMarkFunc type is an adapter to allow the use of ordinary
+// function as IngestMark mutator.
+type IngestMarkFunc func(context.Context, *ent.IngestMarkMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f IngestMarkFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.IngestMarkMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.IngestMarkMutation", m)
 }
 
 // The IngestOutcomesFunc type is an adapter to allow the use of ordinary
@@ -297,6 +393,18 @@ func (f SamplingPolicyFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Val
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.SamplingPolicyMutation", m)
 }
 
+// The ScrapeTargetFunc type is an adapter to allow the use of ordinary
+// function as ScrapeTarget mutator.
+type ScrapeTargetFunc func(context.Context, *ent.ScrapeTargetMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f ScrapeTargetFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.ScrapeTargetMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.ScrapeTargetMutation", m)
+}
+
 // The SessionFunc type is an adapter to allow the use of ordinary
 // function as Session mutator.
 type SessionFunc func(context.Context, *ent.SessionMutation) (ent.Value, error)
@@ -331,6 +439,30 @@ func (f UserIdentityFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value
 		return f(ctx, mv)
 	}
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.UserIdentityMutation", m)
+}
+
+// The WorkNodeFunc type is an adapter to allow the use of ordinary
+// function as WorkNode mutator.
+type WorkNodeFunc func(context.Context, *ent.WorkNodeMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f WorkNodeFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.WorkNodeMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.WorkNodeMutation", m)
+}
+
+// The WorkShardFunc type is an adapter to allow the use of ordinary
+// function as WorkShard mutator.
+type WorkShardFunc func(context.Context, *ent.WorkShardMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f WorkShardFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.WorkShardMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.WorkShardMutation", m)
 }
 
 // Condition is a hook condition function.

@@ -45,6 +45,275 @@ var (
 			},
 		},
 	}
+	// AlertCheckBatchesColumns holds the columns for the "alert_check_batches" table.
+	AlertCheckBatchesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "shard", Type: field.TypeInt},
+		{Name: "evaluated_at", Type: field.TypeTime},
+		{Name: "rows", Type: field.TypeBytes},
+		{Name: "insert_group", Type: field.TypeUUID, Nullable: true},
+	}
+	// AlertCheckBatchesTable holds the schema information for the "alert_check_batches" table.
+	AlertCheckBatchesTable = &schema.Table{
+		Name:       "alert_check_batches",
+		Columns:    AlertCheckBatchesColumns,
+		PrimaryKey: []*schema.Column{AlertCheckBatchesColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "alertcheckbatch_shard_evaluated_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{AlertCheckBatchesColumns[1], AlertCheckBatchesColumns[2], AlertCheckBatchesColumns[0]},
+			},
+		},
+	}
+	// AlertCursorsColumns holds the columns for the "alert_cursors" table.
+	AlertCursorsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "shard", Type: field.TypeInt},
+		{Name: "scheduled_through", Type: field.TypeTime, Nullable: true},
+		{Name: "evaluated_through", Type: field.TypeTime, Nullable: true},
+		{Name: "last_error", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "org_id", Type: field.TypeString, Unique: true, SchemaType: map[string]string{"postgres": "text"}},
+	}
+	// AlertCursorsTable holds the schema information for the "alert_cursors" table.
+	AlertCursorsTable = &schema.Table{
+		Name:       "alert_cursors",
+		Columns:    AlertCursorsColumns,
+		PrimaryKey: []*schema.Column{AlertCursorsColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "alert_cursors_organizations_alert_cursor",
+				Columns:    []*schema.Column{AlertCursorsColumns[5]},
+				RefColumns: []*schema.Column{OrganizationsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "alertcursor_shard",
+				Unique:  false,
+				Columns: []*schema.Column{AlertCursorsColumns[1]},
+			},
+		},
+	}
+	// AlertDestinationsColumns holds the columns for the "alert_destinations" table.
+	AlertDestinationsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "name", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "type", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "enabled", Type: field.TypeBool, Default: true},
+		{Name: "config", Type: field.TypeJSON, SchemaType: map[string]string{"postgres": "jsonb"}},
+		{Name: "secret", Type: field.TypeBytes, Nullable: true},
+		{Name: "last_tested_at", Type: field.TypeTime, Nullable: true},
+		{Name: "last_test_error", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "failure_streak", Type: field.TypeInt, Default: 0},
+		{Name: "disabled_reason", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "breaker_failures", Type: field.TypeInt, Default: 0},
+		{Name: "breaker_step", Type: field.TypeInt, Default: 0},
+		{Name: "breaker_until", Type: field.TypeTime, Nullable: true},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "created_by", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "updated_at", Type: field.TypeTime},
+		{Name: "updated_by", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "org_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+	}
+	// AlertDestinationsTable holds the schema information for the "alert_destinations" table.
+	AlertDestinationsTable = &schema.Table{
+		Name:       "alert_destinations",
+		Columns:    AlertDestinationsColumns,
+		PrimaryKey: []*schema.Column{AlertDestinationsColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "alert_destinations_organizations_alert_destinations",
+				Columns:    []*schema.Column{AlertDestinationsColumns[17]},
+				RefColumns: []*schema.Column{OrganizationsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "alertdestination_org_id_name",
+				Unique:  true,
+				Columns: []*schema.Column{AlertDestinationsColumns[17], AlertDestinationsColumns[1]},
+			},
+			{
+				Name:    "alertdestination_org_id_created_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{AlertDestinationsColumns[17], AlertDestinationsColumns[13], AlertDestinationsColumns[0]},
+			},
+		},
+	}
+	// AlertIncidentsColumns holds the columns for the "alert_incidents" table.
+	AlertIncidentsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "rule_name", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "group_key", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "signal_type", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "severity", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "status", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "comparator", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "threshold", Type: field.TypeFloat64},
+		{Name: "threshold_upper", Type: field.TypeFloat64, Nullable: true},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "first_triggered_at", Type: field.TypeTime},
+		{Name: "last_triggered_at", Type: field.TypeTime},
+		{Name: "resolved_at", Type: field.TypeTime, Nullable: true},
+		{Name: "resolve_reason", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "last_observed_value", Type: field.TypeFloat64, Nullable: true},
+		{Name: "last_sample_count", Type: field.TypeInt64, Nullable: true},
+		{Name: "dedupe_key", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "open_key", Type: field.TypeString, Unique: true, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "last_delivered_event_type", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "last_notified_at", Type: field.TypeTime, Nullable: true},
+		{Name: "trigger_told", Type: field.TypeBool, Default: false},
+		{Name: "hold_reason", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "held_since", Type: field.TypeTime, Nullable: true},
+		{Name: "error_issue_id", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "rule_id", Type: field.TypeUUID},
+		{Name: "org_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+	}
+	// AlertIncidentsTable holds the schema information for the "alert_incidents" table.
+	AlertIncidentsTable = &schema.Table{
+		Name:       "alert_incidents",
+		Columns:    AlertIncidentsColumns,
+		PrimaryKey: []*schema.Column{AlertIncidentsColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "alert_incidents_alert_rules_incidents",
+				Columns:    []*schema.Column{AlertIncidentsColumns[24]},
+				RefColumns: []*schema.Column{AlertRulesColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+			{
+				Symbol:     "alert_incidents_organizations_alert_incidents",
+				Columns:    []*schema.Column{AlertIncidentsColumns[25]},
+				RefColumns: []*schema.Column{OrganizationsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "alertincident_org_id_last_triggered_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{AlertIncidentsColumns[25], AlertIncidentsColumns[11], AlertIncidentsColumns[0]},
+			},
+			{
+				Name:    "alertincident_rule_id_last_triggered_at",
+				Unique:  false,
+				Columns: []*schema.Column{AlertIncidentsColumns[24], AlertIncidentsColumns[11]},
+			},
+		},
+	}
+	// AlertRulesColumns holds the columns for the "alert_rules" table.
+	AlertRulesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "name", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "notes", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "notification_template", Type: field.TypeJSON, Nullable: true, SchemaType: map[string]string{"postgres": "jsonb"}},
+		{Name: "enabled", Type: field.TypeBool, Default: true},
+		{Name: "severity", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "service_names", Type: field.TypeJSON, Nullable: true, SchemaType: map[string]string{"postgres": "jsonb"}},
+		{Name: "exclude_service_names", Type: field.TypeJSON, Nullable: true, SchemaType: map[string]string{"postgres": "jsonb"}},
+		{Name: "environments", Type: field.TypeJSON, Nullable: true, SchemaType: map[string]string{"postgres": "jsonb"}},
+		{Name: "tags", Type: field.TypeJSON, Nullable: true, SchemaType: map[string]string{"postgres": "jsonb"}},
+		{Name: "group_by", Type: field.TypeJSON, Nullable: true, SchemaType: map[string]string{"postgres": "jsonb"}},
+		{Name: "signal_type", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "comparator", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "threshold", Type: field.TypeFloat64},
+		{Name: "threshold_upper", Type: field.TypeFloat64, Nullable: true},
+		{Name: "resolve_threshold", Type: field.TypeFloat64, Nullable: true},
+		{Name: "window_minutes", Type: field.TypeInt},
+		{Name: "minimum_sample_count", Type: field.TypeInt64},
+		{Name: "consecutive_breaches_required", Type: field.TypeInt},
+		{Name: "consecutive_healthy_required", Type: field.TypeInt},
+		{Name: "renotify_interval_minutes", Type: field.TypeInt},
+		{Name: "apdex_threshold_ms", Type: field.TypeFloat64, Nullable: true},
+		{Name: "query_builder_draft", Type: field.TypeJSON, Nullable: true, SchemaType: map[string]string{"postgres": "jsonb"}},
+		{Name: "raw_query_sql", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "raw_query_reducer", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "alert_on_no_data", Type: field.TypeBool, Default: false},
+		{Name: "burn", Type: field.TypeJSON, Nullable: true, SchemaType: map[string]string{"postgres": "jsonb"}},
+		{Name: "baseline", Type: field.TypeJSON, Nullable: true, SchemaType: map[string]string{"postgres": "jsonb"}},
+		{Name: "destination_ids", Type: field.TypeJSON, Nullable: true, SchemaType: map[string]string{"postgres": "jsonb"}},
+		{Name: "muted_until", Type: field.TypeTime, Nullable: true},
+		{Name: "version", Type: field.TypeInt},
+		{Name: "enabled_at", Type: field.TypeTime, Nullable: true},
+		{Name: "last_scheduled_at", Type: field.TypeTime, Nullable: true},
+		{Name: "last_evaluated_at", Type: field.TypeTime, Nullable: true},
+		{Name: "last_evaluation_error", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "created_by", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "updated_at", Type: field.TypeTime},
+		{Name: "updated_by", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "org_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+	}
+	// AlertRulesTable holds the schema information for the "alert_rules" table.
+	AlertRulesTable = &schema.Table{
+		Name:       "alert_rules",
+		Columns:    AlertRulesColumns,
+		PrimaryKey: []*schema.Column{AlertRulesColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "alert_rules_organizations_alert_rules",
+				Columns:    []*schema.Column{AlertRulesColumns[39]},
+				RefColumns: []*schema.Column{OrganizationsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "alertrule_org_id_name",
+				Unique:  true,
+				Columns: []*schema.Column{AlertRulesColumns[39], AlertRulesColumns[1]},
+			},
+			{
+				Name:    "alertrule_org_id_created_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{AlertRulesColumns[39], AlertRulesColumns[35], AlertRulesColumns[0]},
+			},
+		},
+	}
+	// AlertRuleStatesColumns holds the columns for the "alert_rule_states" table.
+	AlertRuleStatesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "group_key", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "state", Type: field.TypeJSON, SchemaType: map[string]string{"postgres": "jsonb"}},
+		{Name: "updated_at", Type: field.TypeTime},
+		{Name: "rule_id", Type: field.TypeUUID},
+		{Name: "org_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+	}
+	// AlertRuleStatesTable holds the schema information for the "alert_rule_states" table.
+	AlertRuleStatesTable = &schema.Table{
+		Name:       "alert_rule_states",
+		Columns:    AlertRuleStatesColumns,
+		PrimaryKey: []*schema.Column{AlertRuleStatesColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "alert_rule_states_alert_rules_states",
+				Columns:    []*schema.Column{AlertRuleStatesColumns[4]},
+				RefColumns: []*schema.Column{AlertRulesColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+			{
+				Symbol:     "alert_rule_states_organizations_alert_rule_states",
+				Columns:    []*schema.Column{AlertRuleStatesColumns[5]},
+				RefColumns: []*schema.Column{OrganizationsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "alertrulestate_rule_id_group_key",
+				Unique:  true,
+				Columns: []*schema.Column{AlertRuleStatesColumns[4], AlertRuleStatesColumns[1]},
+			},
+			{
+				Name:    "alertrulestate_org_id",
+				Unique:  false,
+				Columns: []*schema.Column{AlertRuleStatesColumns[5]},
+			},
+		},
+	}
 	// APIKeysColumns holds the columns for the "api_keys" table.
 	APIKeysColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeUUID},
@@ -316,6 +585,72 @@ var (
 		Columns:    DeletedOrganizationsColumns,
 		PrimaryKey: []*schema.Column{DeletedOrganizationsColumns[0]},
 	}
+	// DeliveriesColumns holds the columns for the "deliveries" table.
+	DeliveriesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "shard", Type: field.TypeInt},
+		{Name: "subject", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "rule_id", Type: field.TypeUUID, Nullable: true},
+		{Name: "incident_id", Type: field.TypeUUID, Nullable: true},
+		{Name: "destination_id", Type: field.TypeUUID},
+		{Name: "destination_name", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "destination_type", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "delivery_key", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "event_type", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "attempt_number", Type: field.TypeInt},
+		{Name: "status", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "payload", Type: field.TypeJSON, SchemaType: map[string]string{"postgres": "jsonb"}},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "scheduled_at", Type: field.TypeTime},
+		{Name: "due_at", Type: field.TypeTime},
+		{Name: "attempted_at", Type: field.TypeTime, Nullable: true},
+		{Name: "provider_message", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "provider_reference", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "response_code", Type: field.TypeInt, Nullable: true},
+		{Name: "error_message", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "org_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+	}
+	// DeliveriesTable holds the schema information for the "deliveries" table.
+	DeliveriesTable = &schema.Table{
+		Name:       "deliveries",
+		Columns:    DeliveriesColumns,
+		PrimaryKey: []*schema.Column{DeliveriesColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "deliveries_organizations_deliveries",
+				Columns:    []*schema.Column{DeliveriesColumns[21]},
+				RefColumns: []*schema.Column{OrganizationsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "delivery_delivery_key_attempt_number",
+				Unique:  true,
+				Columns: []*schema.Column{DeliveriesColumns[8], DeliveriesColumns[10]},
+			},
+			{
+				Name:    "delivery_shard_status_due_at",
+				Unique:  false,
+				Columns: []*schema.Column{DeliveriesColumns[1], DeliveriesColumns[11], DeliveriesColumns[15]},
+			},
+			{
+				Name:    "delivery_org_id_scheduled_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{DeliveriesColumns[21], DeliveriesColumns[14], DeliveriesColumns[0]},
+			},
+			{
+				Name:    "delivery_incident_id",
+				Unique:  false,
+				Columns: []*schema.Column{DeliveriesColumns[4]},
+			},
+			{
+				Name:    "delivery_rule_id",
+				Unique:  false,
+				Columns: []*schema.Column{DeliveriesColumns[3]},
+			},
+		},
+	}
 	// DeviceLoginsColumns holds the columns for the "device_logins" table.
 	DeviceLoginsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeUUID},
@@ -430,6 +765,18 @@ var (
 				Columns: []*schema.Column{IngestKeysColumns[17], IngestKeysColumns[14], IngestKeysColumns[0]},
 			},
 		},
+	}
+	// IngestMarksColumns holds the columns for the "ingest_marks" table.
+	IngestMarksColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "stored_through", Type: field.TypeTime},
+		{Name: "seen_at", Type: field.TypeTime},
+	}
+	// IngestMarksTable holds the schema information for the "ingest_marks" table.
+	IngestMarksTable = &schema.Table{
+		Name:       "ingest_marks",
+		Columns:    IngestMarksColumns,
+		PrimaryKey: []*schema.Column{IngestMarksColumns[0]},
 	}
 	// IngestOutcomesColumns holds the columns for the "ingest_outcomes" table.
 	IngestOutcomesColumns = []*schema.Column{
@@ -832,6 +1179,63 @@ var (
 			},
 		},
 	}
+	// ScrapeTargetsColumns holds the columns for the "scrape_targets" table.
+	ScrapeTargetsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "shard", Type: field.TypeInt},
+		{Name: "name", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "service_name", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "url", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "target_type", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "organization_name", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "include_branches", Type: field.TypeJSON, Nullable: true, SchemaType: map[string]string{"postgres": "jsonb"}},
+		{Name: "exclude_branches", Type: field.TypeJSON, Nullable: true, SchemaType: map[string]string{"postgres": "jsonb"}},
+		{Name: "scrape_interval_seconds", Type: field.TypeInt},
+		{Name: "labels_json", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "auth_type", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "credentials", Type: field.TypeBytes, Nullable: true},
+		{Name: "managed_by", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "enabled", Type: field.TypeBool, Default: true},
+		{Name: "last_scrape_at", Type: field.TypeTime, Nullable: true},
+		{Name: "last_scrape_error", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "failing_since", Type: field.TypeTime, Nullable: true},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "created_by", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "updated_at", Type: field.TypeTime},
+		{Name: "updated_by", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "org_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+	}
+	// ScrapeTargetsTable holds the schema information for the "scrape_targets" table.
+	ScrapeTargetsTable = &schema.Table{
+		Name:       "scrape_targets",
+		Columns:    ScrapeTargetsColumns,
+		PrimaryKey: []*schema.Column{ScrapeTargetsColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "scrape_targets_organizations_scrape_targets",
+				Columns:    []*schema.Column{ScrapeTargetsColumns[22]},
+				RefColumns: []*schema.Column{OrganizationsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "scrapetarget_org_id_name",
+				Unique:  true,
+				Columns: []*schema.Column{ScrapeTargetsColumns[22], ScrapeTargetsColumns[2]},
+			},
+			{
+				Name:    "scrapetarget_org_id_created_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{ScrapeTargetsColumns[22], ScrapeTargetsColumns[18], ScrapeTargetsColumns[0]},
+			},
+			{
+				Name:    "scrapetarget_shard",
+				Unique:  false,
+				Columns: []*schema.Column{ScrapeTargetsColumns[1]},
+			},
+		},
+	}
 	// SessionsColumns holds the columns for the "sessions" table.
 	SessionsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeUUID},
@@ -929,9 +1333,57 @@ var (
 			},
 		},
 	}
+	// WorkNodesColumns holds the columns for the "work_nodes" table.
+	WorkNodesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "kinds", Type: field.TypeJSON, SchemaType: map[string]string{"postgres": "jsonb"}},
+		{Name: "host", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "version", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "started_at", Type: field.TypeTime},
+		{Name: "seen_at", Type: field.TypeTime},
+	}
+	// WorkNodesTable holds the schema information for the "work_nodes" table.
+	WorkNodesTable = &schema.Table{
+		Name:       "work_nodes",
+		Columns:    WorkNodesColumns,
+		PrimaryKey: []*schema.Column{WorkNodesColumns[0]},
+	}
+	// WorkShardsColumns holds the columns for the "work_shards" table.
+	WorkShardsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "kind", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "number", Type: field.TypeInt},
+		{Name: "holder", Type: field.TypeUUID, Nullable: true},
+		{Name: "fence", Type: field.TypeInt64},
+		{Name: "expires_at", Type: field.TypeTime, Nullable: true},
+	}
+	// WorkShardsTable holds the schema information for the "work_shards" table.
+	WorkShardsTable = &schema.Table{
+		Name:       "work_shards",
+		Columns:    WorkShardsColumns,
+		PrimaryKey: []*schema.Column{WorkShardsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "workshard_kind_number",
+				Unique:  true,
+				Columns: []*schema.Column{WorkShardsColumns[1], WorkShardsColumns[2]},
+			},
+			{
+				Name:    "workshard_holder",
+				Unique:  false,
+				Columns: []*schema.Column{WorkShardsColumns[3]},
+			},
+		},
+	}
 	// Tables holds all the tables in the schema.
 	Tables = []*schema.Table{
 		AgentFeedbackTable,
+		AlertCheckBatchesTable,
+		AlertCursorsTable,
+		AlertDestinationsTable,
+		AlertIncidentsTable,
+		AlertRulesTable,
+		AlertRuleStatesTable,
 		APIKeysTable,
 		AttributeMappingsTable,
 		AuditLogEntriesTable,
@@ -940,9 +1392,11 @@ var (
 		DashboardSharesTable,
 		DashboardVersionsTable,
 		DeletedOrganizationsTable,
+		DeliveriesTable,
 		DeviceLoginsTable,
 		IdempotencyKeysTable,
 		IngestKeysTable,
+		IngestMarksTable,
 		IngestOutcomesTable,
 		IngestUsagesTable,
 		InvitationsTable,
@@ -955,9 +1409,12 @@ var (
 		PlansTable,
 		RecommendationsTable,
 		SamplingPoliciesTable,
+		ScrapeTargetsTable,
 		SessionsTable,
 		UsersTable,
 		UserIdentitiesTable,
+		WorkNodesTable,
+		WorkShardsTable,
 	}
 )
 
@@ -966,6 +1423,13 @@ func init() {
 	AgentFeedbackTable.Annotation = &entsql.Annotation{
 		Table: "agent_feedback",
 	}
+	AlertCursorsTable.ForeignKeys[0].RefTable = OrganizationsTable
+	AlertDestinationsTable.ForeignKeys[0].RefTable = OrganizationsTable
+	AlertIncidentsTable.ForeignKeys[0].RefTable = AlertRulesTable
+	AlertIncidentsTable.ForeignKeys[1].RefTable = OrganizationsTable
+	AlertRulesTable.ForeignKeys[0].RefTable = OrganizationsTable
+	AlertRuleStatesTable.ForeignKeys[0].RefTable = AlertRulesTable
+	AlertRuleStatesTable.ForeignKeys[1].RefTable = OrganizationsTable
 	APIKeysTable.ForeignKeys[0].RefTable = OrganizationsTable
 	AttributeMappingsTable.ForeignKeys[0].RefTable = OrganizationsTable
 	AuditLogEntriesTable.ForeignKeys[0].RefTable = OrganizationsTable
@@ -977,6 +1441,7 @@ func init() {
 	DashboardSharesTable.ForeignKeys[1].RefTable = OrganizationsTable
 	DashboardVersionsTable.ForeignKeys[0].RefTable = DashboardsTable
 	DashboardVersionsTable.ForeignKeys[1].RefTable = OrganizationsTable
+	DeliveriesTable.ForeignKeys[0].RefTable = OrganizationsTable
 	IdempotencyKeysTable.ForeignKeys[0].RefTable = OrganizationsTable
 	IngestKeysTable.ForeignKeys[0].RefTable = OrganizationsTable
 	IngestOutcomesTable.ForeignKeys[0].RefTable = OrganizationsTable
@@ -991,6 +1456,7 @@ func init() {
 	PlansTable.ForeignKeys[0].RefTable = OrganizationsTable
 	RecommendationsTable.ForeignKeys[0].RefTable = OrganizationsTable
 	SamplingPoliciesTable.ForeignKeys[0].RefTable = OrganizationsTable
+	ScrapeTargetsTable.ForeignKeys[0].RefTable = OrganizationsTable
 	SessionsTable.ForeignKeys[0].RefTable = OrganizationsTable
 	SessionsTable.ForeignKeys[1].RefTable = UsersTable
 	UserIdentitiesTable.ForeignKeys[0].RefTable = UsersTable

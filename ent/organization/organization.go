@@ -56,6 +56,20 @@ const (
 	EdgeOauthGrants = "oauth_grants"
 	// EdgeRecommendations holds the string denoting the recommendations edge name in mutations.
 	EdgeRecommendations = "recommendations"
+	// EdgeAlertDestinations holds the string denoting the alert_destinations edge name in mutations.
+	EdgeAlertDestinations = "alert_destinations"
+	// EdgeAlertRules holds the string denoting the alert_rules edge name in mutations.
+	EdgeAlertRules = "alert_rules"
+	// EdgeAlertRuleStates holds the string denoting the alert_rule_states edge name in mutations.
+	EdgeAlertRuleStates = "alert_rule_states"
+	// EdgeAlertCursor holds the string denoting the alert_cursor edge name in mutations.
+	EdgeAlertCursor = "alert_cursor"
+	// EdgeAlertIncidents holds the string denoting the alert_incidents edge name in mutations.
+	EdgeAlertIncidents = "alert_incidents"
+	// EdgeDeliveries holds the string denoting the deliveries edge name in mutations.
+	EdgeDeliveries = "deliveries"
+	// EdgeScrapeTargets holds the string denoting the scrape_targets edge name in mutations.
+	EdgeScrapeTargets = "scrape_targets"
 	// Table holds the table name of the organization in the database.
 	Table = "organizations"
 	// MembershipsTable is the table that holds the memberships relation/edge.
@@ -191,6 +205,55 @@ const (
 	RecommendationsInverseTable = "recommendations"
 	// RecommendationsColumn is the table column denoting the recommendations relation/edge.
 	RecommendationsColumn = "org_id"
+	// AlertDestinationsTable is the table that holds the alert_destinations relation/edge.
+	AlertDestinationsTable = "alert_destinations"
+	// AlertDestinationsInverseTable is the table name for the AlertDestination entity.
+	// It exists in this package in order to avoid circular dependency with the "alertdestination" package.
+	AlertDestinationsInverseTable = "alert_destinations"
+	// AlertDestinationsColumn is the table column denoting the alert_destinations relation/edge.
+	AlertDestinationsColumn = "org_id"
+	// AlertRulesTable is the table that holds the alert_rules relation/edge.
+	AlertRulesTable = "alert_rules"
+	// AlertRulesInverseTable is the table name for the AlertRule entity.
+	// It exists in this package in order to avoid circular dependency with the "alertrule" package.
+	AlertRulesInverseTable = "alert_rules"
+	// AlertRulesColumn is the table column denoting the alert_rules relation/edge.
+	AlertRulesColumn = "org_id"
+	// AlertRuleStatesTable is the table that holds the alert_rule_states relation/edge.
+	AlertRuleStatesTable = "alert_rule_states"
+	// AlertRuleStatesInverseTable is the table name for the AlertRuleState entity.
+	// It exists in this package in order to avoid circular dependency with the "alertrulestate" package.
+	AlertRuleStatesInverseTable = "alert_rule_states"
+	// AlertRuleStatesColumn is the table column denoting the alert_rule_states relation/edge.
+	AlertRuleStatesColumn = "org_id"
+	// AlertCursorTable is the table that holds the alert_cursor relation/edge.
+	AlertCursorTable = "alert_cursors"
+	// AlertCursorInverseTable is the table name for the AlertCursor entity.
+	// It exists in this package in order to avoid circular dependency with the "alertcursor" package.
+	AlertCursorInverseTable = "alert_cursors"
+	// AlertCursorColumn is the table column denoting the alert_cursor relation/edge.
+	AlertCursorColumn = "org_id"
+	// AlertIncidentsTable is the table that holds the alert_incidents relation/edge.
+	AlertIncidentsTable = "alert_incidents"
+	// AlertIncidentsInverseTable is the table name for the AlertIncident entity.
+	// It exists in this package in order to avoid circular dependency with the "alertincident" package.
+	AlertIncidentsInverseTable = "alert_incidents"
+	// AlertIncidentsColumn is the table column denoting the alert_incidents relation/edge.
+	AlertIncidentsColumn = "org_id"
+	// DeliveriesTable is the table that holds the deliveries relation/edge.
+	DeliveriesTable = "deliveries"
+	// DeliveriesInverseTable is the table name for the Delivery entity.
+	// It exists in this package in order to avoid circular dependency with the "delivery" package.
+	DeliveriesInverseTable = "deliveries"
+	// DeliveriesColumn is the table column denoting the deliveries relation/edge.
+	DeliveriesColumn = "org_id"
+	// ScrapeTargetsTable is the table that holds the scrape_targets relation/edge.
+	ScrapeTargetsTable = "scrape_targets"
+	// ScrapeTargetsInverseTable is the table name for the ScrapeTarget entity.
+	// It exists in this package in order to avoid circular dependency with the "scrapetarget" package.
+	ScrapeTargetsInverseTable = "scrape_targets"
+	// ScrapeTargetsColumn is the table column denoting the scrape_targets relation/edge.
+	ScrapeTargetsColumn = "org_id"
 )
 
 // Columns holds all SQL columns for organization fields.
@@ -494,6 +557,97 @@ func ByRecommendations(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
 		sqlgraph.OrderByNeighborTerms(s, newRecommendationsStep(), append([]sql.OrderTerm{term}, terms...)...)
 	}
 }
+
+// ByAlertDestinationsCount orders the results by alert_destinations count.
+func ByAlertDestinationsCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newAlertDestinationsStep(), opts...)
+	}
+}
+
+// ByAlertDestinations orders the results by alert_destinations terms.
+func ByAlertDestinations(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newAlertDestinationsStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
+
+// ByAlertRulesCount orders the results by alert_rules count.
+func ByAlertRulesCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newAlertRulesStep(), opts...)
+	}
+}
+
+// ByAlertRules orders the results by alert_rules terms.
+func ByAlertRules(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newAlertRulesStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
+
+// ByAlertRuleStatesCount orders the results by alert_rule_states count.
+func ByAlertRuleStatesCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newAlertRuleStatesStep(), opts...)
+	}
+}
+
+// ByAlertRuleStates orders the results by alert_rule_states terms.
+func ByAlertRuleStates(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newAlertRuleStatesStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
+
+// ByAlertCursorField orders the results by alert_cursor field.
+func ByAlertCursorField(field string, opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newAlertCursorStep(), sql.OrderByField(field, opts...))
+	}
+}
+
+// ByAlertIncidentsCount orders the results by alert_incidents count.
+func ByAlertIncidentsCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newAlertIncidentsStep(), opts...)
+	}
+}
+
+// ByAlertIncidents orders the results by alert_incidents terms.
+func ByAlertIncidents(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newAlertIncidentsStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
+
+// ByDeliveriesCount orders the results by deliveries count.
+func ByDeliveriesCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newDeliveriesStep(), opts...)
+	}
+}
+
+// ByDeliveries orders the results by deliveries terms.
+func ByDeliveries(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newDeliveriesStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
+
+// ByScrapeTargetsCount orders the results by scrape_targets count.
+func ByScrapeTargetsCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newScrapeTargetsStep(), opts...)
+	}
+}
+
+// ByScrapeTargets orders the results by scrape_targets terms.
+func ByScrapeTargets(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newScrapeTargetsStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
 func newMembershipsStep() *sqlgraph.Step {
 	return sqlgraph.NewStep(
 		sqlgraph.From(Table, FieldID),
@@ -625,5 +779,54 @@ func newRecommendationsStep() *sqlgraph.Step {
 		sqlgraph.From(Table, FieldID),
 		sqlgraph.To(RecommendationsInverseTable, FieldID),
 		sqlgraph.Edge(sqlgraph.O2M, false, RecommendationsTable, RecommendationsColumn),
+	)
+}
+func newAlertDestinationsStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(AlertDestinationsInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2M, false, AlertDestinationsTable, AlertDestinationsColumn),
+	)
+}
+func newAlertRulesStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(AlertRulesInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2M, false, AlertRulesTable, AlertRulesColumn),
+	)
+}
+func newAlertRuleStatesStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(AlertRuleStatesInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2M, false, AlertRuleStatesTable, AlertRuleStatesColumn),
+	)
+}
+func newAlertCursorStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(AlertCursorInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2O, false, AlertCursorTable, AlertCursorColumn),
+	)
+}
+func newAlertIncidentsStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(AlertIncidentsInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2M, false, AlertIncidentsTable, AlertIncidentsColumn),
+	)
+}
+func newDeliveriesStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(DeliveriesInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2M, false, DeliveriesTable, DeliveriesColumn),
+	)
+}
+func newScrapeTargetsStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(ScrapeTargetsInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2M, false, ScrapeTargetsTable, ScrapeTargetsColumn),
 	)
 }

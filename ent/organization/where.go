@@ -687,6 +687,167 @@ func HasRecommendationsWith(preds ...predicate.Recommendation) predicate.Organiz
 	})
 }
 
+// HasAlertDestinations applies the HasEdge predicate on the "alert_destinations" edge.
+func HasAlertDestinations() predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, AlertDestinationsTable, AlertDestinationsColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasAlertDestinationsWith applies the HasEdge predicate on the "alert_destinations" edge with a given conditions (other predicates).
+func HasAlertDestinationsWith(preds ...predicate.AlertDestination) predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := newAlertDestinationsStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
+// HasAlertRules applies the HasEdge predicate on the "alert_rules" edge.
+func HasAlertRules() predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, AlertRulesTable, AlertRulesColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasAlertRulesWith applies the HasEdge predicate on the "alert_rules" edge with a given conditions (other predicates).
+func HasAlertRulesWith(preds ...predicate.AlertRule) predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := newAlertRulesStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
+// HasAlertRuleStates applies the HasEdge predicate on the "alert_rule_states" edge.
+func HasAlertRuleStates() predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, AlertRuleStatesTable, AlertRuleStatesColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasAlertRuleStatesWith applies the HasEdge predicate on the "alert_rule_states" edge with a given conditions (other predicates).
+func HasAlertRuleStatesWith(preds ...predicate.AlertRuleState) predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := newAlertRuleStatesStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
+// HasAlertCursor applies the HasEdge predicate on the "alert_cursor" edge.
+func HasAlertCursor() predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2O, false, AlertCursorTable, AlertCursorColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasAlertCursorWith applies the HasEdge predicate on the "alert_cursor" edge with a given conditions (other predicates).
+func HasAlertCursorWith(preds ...predicate.AlertCursor) predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := newAlertCursorStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
+// HasAlertIncidents applies the HasEdge predicate on the "alert_incidents" edge.
+func HasAlertIncidents() predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, AlertIncidentsTable, AlertIncidentsColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasAlertIncidentsWith applies the HasEdge predicate on the "alert_incidents" edge with a given conditions (other predicates).
+func HasAlertIncidentsWith(preds ...predicate.AlertIncident) predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := newAlertIncidentsStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
+// HasDeliveries applies the HasEdge predicate on the "deliveries" edge.
+func HasDeliveries() predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, DeliveriesTable, DeliveriesColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasDeliveriesWith applies the HasEdge predicate on the "deliveries" edge with a given conditions (other predicates).
+func HasDeliveriesWith(preds ...predicate.Delivery) predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := newDeliveriesStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
+// HasScrapeTargets applies the HasEdge predicate on the "scrape_targets" edge.
+func HasScrapeTargets() predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, ScrapeTargetsTable, ScrapeTargetsColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasScrapeTargetsWith applies the HasEdge predicate on the "scrape_targets" edge with a given conditions (other predicates).
+func HasScrapeTargetsWith(preds ...predicate.ScrapeTarget) predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := newScrapeTargetsStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
 // And groups predicates with the AND operator between them.
 func And(predicates ...predicate.Organization) predicate.Organization {
 	return predicate.Organization(sql.AndPredicates(predicates...))

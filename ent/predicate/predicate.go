@@ -9,6 +9,24 @@ import (
 // AgentFeedback is the predicate function for agentfeedback builders.
 type AgentFeedback func(*sql.Selector)
 
+// AlertCheckBatch is the predicate function for alertcheckbatch builders.
+type AlertCheckBatch func(*sql.Selector)
+
+// AlertCursor is the predicate function for alertcursor builders.
+type AlertCursor func(*sql.Selector)
+
+// AlertDestination is the predicate function for alertdestination builders.
+type AlertDestination func(*sql.Selector)
+
+// AlertIncident is the predicate function for alertincident builders.
+type AlertIncident func(*sql.Selector)
+
+// AlertRule is the predicate function for alertrule builders.
+type AlertRule func(*sql.Selector)
+
+// AlertRuleState is the predicate function for alertrulestate builders.
+type AlertRuleState func(*sql.Selector)
+
 // ApiKey is the predicate function for apikey builders.
 type ApiKey func(*sql.Selector)
 
@@ -33,6 +51,9 @@ type DashboardVersion func(*sql.Selector)
 // DeletedOrganization is the predicate function for deletedorganization builders.
 type DeletedOrganization func(*sql.Selector)
 
+// Delivery is the predicate function for delivery builders.
+type Delivery func(*sql.Selector)
+
 // DeviceLogin is the predicate function for devicelogin builders.
 type DeviceLogin func(*sql.Selector)
 
@@ -41,6 +62,9 @@ type IdempotencyKey func(*sql.Selector)
 
 // IngestKey is the predicate function for ingestkey builders.
 type IngestKey func(*sql.Selector)
+
+// IngestMark is the predicate function for ingestmark builders.
+type IngestMark func(*sql.Selector)
 
 // IngestOutcomes is the predicate function for ingestoutcomes builders.
 type IngestOutcomes func(*sql.Selector)
@@ -78,6 +102,9 @@ type Recommendation func(*sql.Selector)
 // SamplingPolicy is the predicate function for samplingpolicy builders.
 type SamplingPolicy func(*sql.Selector)
 
+// ScrapeTarget is the predicate function for scrapetarget builders.
+type ScrapeTarget func(*sql.Selector)
+
 // Session is the predicate function for session builders.
 type Session func(*sql.Selector)
 
@@ -86,3 +113,9 @@ type User func(*sql.Selector)
 
 // UserIdentity is the predicate function for useridentity builders.
 type UserIdentity func(*sql.Selector)
+
+// WorkNode is the predicate function for worknode builders.
+type WorkNode func(*sql.Selector)
+
+// WorkShard is the predicate function for workshard builders.
+type WorkShard func(*sql.Selector)

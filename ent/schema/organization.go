@@ -43,5 +43,12 @@ func (Organization) Edges() []ent.Edge {
 		edge.To("agent_feedback", AgentFeedback.Type).Annotations(cascade),
 		edge.To("oauth_grants", OAuthGrant.Type).Annotations(cascade),
 		edge.To("recommendations", Recommendation.Type).Annotations(cascade),
+		edge.To("alert_destinations", AlertDestination.Type).Annotations(cascade),
+		edge.To("alert_rules", AlertRule.Type).Annotations(cascade),
+		edge.To("alert_rule_states", AlertRuleState.Type).Annotations(cascade),
+		edge.To("alert_cursor", AlertCursor.Type).Unique().Annotations(cascade),
+		edge.To("alert_incidents", AlertIncident.Type).Annotations(cascade),
+		edge.To("deliveries", Delivery.Type).Annotations(cascade),
+		edge.To("scrape_targets", ScrapeTarget.Type).Annotations(cascade),
 	}
 }

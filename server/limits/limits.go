@@ -92,6 +92,7 @@ func Table() []Group {
 		{"Tools of assistants", tools()},
 		{"Settings of an organization", settings()},
 		{"Start and stop of a server", startStop()},
+		{"Background work", work()},
 	}
 }
 

@@ -14,6 +14,9 @@ import (
 // Prefixes of the public ids of resources.
 const (
 	AgentFeedback     = "afb"
+	AlertDestination  = "dest"
+	AlertIncident     = "inc"
+	AlertRule         = "alrt"
 	APIKey            = "key"
 	IngestKey         = "ingk"
 	AttributeMapping  = "amap"
@@ -21,11 +24,13 @@ const (
 	LogpushConnector  = "cfp"
 	AuditLogEntry     = "alog"
 	Dashboard         = "dash"
+	Delivery          = "evt"
 	DashboardShare    = "dshr"
 	DashboardTemplate = "dtpl"
 	DashboardVersion  = "dbv"
 	Invitation        = "invt"
 	Recommendation    = "rec"
+	ScrapeTarget      = "scrp"
 	SessionReplay     = "srep"
 )
 

@@ -22,7 +22,8 @@ var (
 func mapError(op string, err error) error {
 	kind := ErrUnavailable
 	switch {
-	case errors.Is(err, ErrNotFound), errors.Is(err, ErrConflict), errors.Is(err, ErrUnavailable), errors.Is(err, ErrInvalid):
+	case errors.Is(err, ErrNotFound), errors.Is(err, ErrConflict), errors.Is(err, ErrUnavailable), errors.Is(err, ErrInvalid),
+		errors.Is(err, ErrFenced):
 		return err
 	case ent.IsNotFound(err), sqlgraph.IsForeignKeyConstraintError(err):
 		kind = ErrNotFound

@@ -37,9 +37,12 @@ type Store struct {
 	// SQLite has one writer connection and several readers; on PostgreSQL both are the same pool.
 	writeDB, readDB *sql.DB
 	write, read     *ent.Client
-	now             func() time.Time
-	changes         changes
-	feed            feed
+	// leaseDB has one connection for the leases of background work, so that a full pool does not end them.
+	leaseDB *sql.DB
+	lease   *ent.Client
+	now     func() time.Time
+	changes changes
+	feed    feed
 	// origin distinguishes this store's announcements from those of other stores.
 	origin string
 	// url is the configured URL, for the connection of the feed.
@@ -61,6 +64,9 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		s.dialect = dialect.Postgres
 		s.writeDB, err = openPostgres(cfg.URL)
 		s.readDB = s.writeDB
+		if err == nil {
+			s.leaseDB, err = openPostgres(cfg.URL)
+		}
 	case cfg.Path != "":
 		s.dialect = dialect.SQLite
 		s.writeDB, s.readDB, err = openSQLite(ctx, cfg.Path)
@@ -74,6 +80,11 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	s.read = s.write
 	if s.readDB != s.writeDB {
 		s.read = ent.NewClient(ent.Driver(entsql.OpenDB(s.dialect, s.readDB)))
+	}
+	s.lease = s.write
+	if s.leaseDB != nil {
+		s.leaseDB.SetMaxOpenConns(1)
+		s.lease = ent.NewClient(ent.Driver(entsql.OpenDB(s.dialect, s.leaseDB)))
 	}
 	if err := s.migrate(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -96,6 +107,9 @@ func (s *Store) Close() error {
 	if s.readDB != s.writeDB {
 		err = errors.Join(err, s.readDB.Close())
 	}
+	if s.leaseDB != nil {
+		err = errors.Join(err, s.leaseDB.Close())
+	}
 	return err
 }
 
@@ -109,8 +123,12 @@ const txAttempts = 4
 // because of a missing lock. On PostgreSQL tx repeats a transaction that was aborted because of another one, so fn must be able
 // to run more than once.
 func (s *Store) tx(ctx context.Context, op string, fn func(*ent.Tx) error) error {
+	return txOn(ctx, s.write, op, fn)
+}
+
+func txOn(ctx context.Context, client *ent.Client, op string, fn func(*ent.Tx) error) error {
 	for attempt := 1; ; attempt++ {
-		err := s.txOnce(ctx, op, fn)
+		err := txOnce(ctx, client, op, fn)
 		if err == nil || attempt == txAttempts || !gaveWay(err) {
 			return err
 		}
@@ -123,8 +141,8 @@ func (s *Store) tx(ctx context.Context, op string, fn func(*ent.Tx) error) error
 	}
 }
 
-func (s *Store) txOnce(ctx context.Context, op string, fn func(*ent.Tx) error) error {
-	tx, err := s.write.Tx(ctx)
+func txOnce(ctx context.Context, client *ent.Client, op string, fn func(*ent.Tx) error) error {
+	tx, err := client.Tx(ctx)
 	if err != nil {
 		return mapError(op, err)
 	}

@@ -1,0 +1,32 @@
+package limits
+
+import "time"
+
+// Background work.
+const (
+	// WorkLease is how long a node keeps a shard without a renewal. It renews every WorkBeat, and stops by itself WorkHolds after the start
+	// of its last renewal.
+	WorkLease = 15 * time.Second
+	WorkBeat  = 4 * time.Second
+	WorkHolds = 10 * time.Second
+	// WorkStops is how long work that is under way may go on after a stop began.
+	WorkStops = 10 * time.Second
+	// WorkNodeGone is when the row of a node without a sign of life is removed.
+	WorkNodeGone = 10 * time.Minute
+	// WorkRearm is the longest sleep of a loop, so that it notices a step of the clock.
+	WorkRearm = 30 * time.Second
+	// WorkClockStep is the smallest difference between the wall clock and the monotonic clock that counts as a step.
+	WorkClockStep = 5 * time.Second
+)
+
+func work() []Limit {
+	return []Limit{
+		lasts("WorkLease", WorkLease, "Another node takes over the background work of a node that gave no sign of life for %s."),
+		lasts("WorkBeat", WorkBeat, "A node renews its leases every %s."),
+		lasts("WorkHolds", WorkHolds, "A node that cannot renew its leases stops their work after %s."),
+		lasts("WorkStops", WorkStops, "Work that is under way may go on for %s after a stop began."),
+		lasts("WorkNodeGone", WorkNodeGone, "`svc doctor` shows a node for %s after its last sign of life."),
+		lasts("WorkRearm", WorkRearm, "Background work notices a step of the clock within %s."),
+		lasts("WorkClockStep", WorkClockStep, "A step of the clock by at least %s is logged and counted."),
+	}
+}

@@ -1,0 +1,81 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+
+	"entgo.io/ent/dialect"
+	"github.com/google/uuid"
+
+	"github.com/svc-observability/svc/ent"
+	"github.com/svc-observability/svc/ent/workshard"
+)
+
+// Kinds of background work that is divided into shards. The number of shards of a kind never changes, because rows keep theirs.
+const (
+	// WorkAlerts evaluates alert rules. An organization has one shard.
+	WorkAlerts = "alerts"
+	// WorkOutbox sends messages. An organization has one shard.
+	WorkOutbox = "outbox"
+	// WorkScrape scrapes targets. A target has one shard.
+	WorkScrape = "scrape"
+	// WorkChecks copies the results of evaluations into the warehouse.
+	WorkChecks = "checks"
+	// WorkSweep removes old rows.
+	WorkSweep = "sweep"
+)
+
+// WorkShards are the numbers of shards.
+var workShards = map[string]int{WorkAlerts: 64, WorkOutbox: 16, WorkScrape: 64, WorkChecks: 1, WorkSweep: 1}
+
+// WorkShards returns the number of shards of a kind.
+func WorkShards(kind string) int { return workShards[kind] }
+
+// ShardOf returns the shard of a kind that does the work of a key: the id of an organization, or of a target. It is the same on
+// every node and in every version.
+func ShardOf(kind, key string) int {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(key))
+	sum := h.Sum64()
+	// FNV mixes its low bits badly for keys that differ in their last character.
+	sum ^= sum >> 32
+	return int(sum % uint64(max(1, workShards[kind]))) //nolint:gosec // it is below the number of shards
+}
+
+// Fence is the proof of a lease: the shard, its holder, and the number of the lease. Every transaction of a worker begins with it, so
+// a worker that lost its lease writes nothing.
+type Fence struct {
+	Kind   string
+	Number int
+	Holder uuid.UUID
+	Token  int64
+}
+
+// Shard is the id of the shard, `<kind>/<number>`.
+func (f Fence) Shard() string { return shardID(f.Kind, f.Number) }
+
+func shardID(kind string, number int) string { return fmt.Sprintf("%s/%02d", kind, number) }
+
+// ErrFenced reports that the lease of the worker is over. Nothing was written.
+var ErrFenced = errors.New("the lease of the shard is over")
+
+// fenced is tx for workers. On PostgreSQL a takeover of the shard waits for the end of the transaction. On SQLite there is one writer.
+func (s *Store) fenced(ctx context.Context, op string, f Fence, fn func(*ent.Tx) error) error {
+	return s.tx(ctx, op, func(tx *ent.Tx) error {
+		q := tx.WorkShard.Query().
+			Where(workshard.ID(f.Shard()), workshard.Holder(f.Holder), workshard.Fence(f.Token))
+		if s.dialect == dialect.Postgres {
+			q.ForShare()
+		}
+		held, err := q.Exist(ctx)
+		if err != nil {
+			return err
+		}
+		if !held {
+			return fmt.Errorf("store: %s: %w: %s", op, ErrFenced, f.Shard())
+		}
+		return fn(tx)
+	})
+}
