@@ -16,6 +16,7 @@ import (
 	"github.com/svc-observability/svc/server/mcp/tools/dashboards"
 	"github.com/svc-observability/svc/server/mcp/tools/errorevents"
 	"github.com/svc-observability/svc/server/mcp/tools/feedback"
+	"github.com/svc-observability/svc/server/mcp/tools/scraping"
 	"github.com/svc-observability/svc/server/mcp/tools/services"
 	"github.com/svc-observability/svc/server/mcp/tools/sessions"
 	"github.com/svc-observability/svc/server/mcp/tools/setup"
@@ -39,6 +40,7 @@ func toolsets() []toolset {
 		{"sessions", sessions.Tools()},
 		{"agents", agents.Tools()},
 		{"setup", setup.Tools()},
+		{"scraping", scraping.Tools()},
 		{"feedback", feedback.Tools()},
 	}
 }

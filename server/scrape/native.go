@@ -1,6 +1,7 @@
 package scrape
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -59,7 +60,6 @@ func ofFloatHistogram(h *prom.FloatHistogram) (*nativeHistogram, error) {
 		b := it.At()
 		n.negative = append(n.negative, indexed{b.Index - 1, whole(b.Count)})
 	}
-	slices.SortFunc(n.negative, func(x, y indexed) int { return int(x.index) - int(y.index) })
 	return n, n.fit()
 }
 
@@ -68,6 +68,10 @@ func (n *nativeHistogram) fit() error {
 	if n.scale < leastScale || n.scale > largestScale {
 		return fmt.Errorf("a native histogram has the schema %d, which is not supported", n.scale)
 	}
+	// A hostile histogram may have indices that overflow.
+	byIndex := func(x, y indexed) int { return cmp.Compare(x.index, y.index) }
+	slices.SortFunc(n.positive, byIndex)
+	slices.SortFunc(n.negative, byIndex)
 	for wide(n.positive) || wide(n.negative) {
 		if n.scale == leastScale {
 			return fmt.Errorf("the buckets of a native histogram span more than %d at the lowest resolution", mostBuckets)

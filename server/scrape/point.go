@@ -17,6 +17,8 @@ type bucket struct{ at, value float64 }
 
 // point gathers the samples that make one data point of OTLP.
 type point struct {
+	// name is that of its first sample. It is the name of the metric if each sample is a metric of its own.
+	name string
 	// from and to is the place of its attributes, without those of the target, in family.attributes.
 	from, to int
 	hash     uint64

@@ -375,11 +375,13 @@ type CreateScrapeTargetRequest struct {
 	Url *string `protobuf:"bytes,3,opt,name=url" json:"url,omitempty"`
 	// Type of the endpoint. `prometheus` when left out. `planetscale` needs the integration.
 	TargetType *string `protobuf:"bytes,4,opt,name=target_type,json=targetType" json:"target_type,omitempty"`
-	// Account at the database platform.
+	// Account at the database platform. Used for `planetscale` only.
 	Organization *string `protobuf:"bytes,5,opt,name=organization" json:"organization,omitempty"`
-	// Branches of the database platform to scrape, with `*` and `?`. Empty means all.
+	// Branches of the database platform to scrape, with `*` and `?`. Empty means all. Used for
+	// `planetscale` only.
 	IncludeBranches []string `protobuf:"bytes,6,rep,name=include_branches,json=includeBranches" json:"include_branches,omitempty"`
-	// Branches of the database platform to leave out. They win over `include_branches`.
+	// Branches of the database platform to leave out. They win over `include_branches`. Used for
+	// `planetscale` only.
 	ExcludeBranches []string `protobuf:"bytes,7,rep,name=exclude_branches,json=excludeBranches" json:"exclude_branches,omitempty"`
 	// Time between two scrapes, in seconds, 5 to 300; 15 when left out.
 	ScrapeIntervalSeconds *int32 `protobuf:"varint,8,opt,name=scrape_interval_seconds,json=scrapeIntervalSeconds" json:"scrape_interval_seconds,omitempty"`
@@ -570,11 +572,13 @@ type UpdateScrapeTargetRequest struct {
 	// Address of the endpoint: `https://` or `http://`, on the public internet or in a network that the operator admits.
 	// Another origin needs `auth_credentials` again while credentials are stored.
 	Url *string `protobuf:"bytes,4,opt,name=url" json:"url,omitempty"`
-	// Account at the database platform.
+	// Account at the database platform. Used for `planetscale` only.
 	Organization *string `protobuf:"bytes,5,opt,name=organization" json:"organization,omitempty"`
-	// Branches of the database platform to scrape, with `*` and `?`. Empty means all.
+	// Branches of the database platform to scrape, with `*` and `?`. Empty means all. Used for
+	// `planetscale` only.
 	IncludeBranches []string `protobuf:"bytes,6,rep,name=include_branches,json=includeBranches" json:"include_branches,omitempty"`
-	// Branches of the database platform to leave out. They win over `include_branches`.
+	// Branches of the database platform to leave out. They win over `include_branches`. Used for
+	// `planetscale` only.
 	ExcludeBranches []string `protobuf:"bytes,7,rep,name=exclude_branches,json=excludeBranches" json:"exclude_branches,omitempty"`
 	// Time between two scrapes, in seconds, 5 to 300.
 	ScrapeIntervalSeconds *int32 `protobuf:"varint,8,opt,name=scrape_interval_seconds,json=scrapeIntervalSeconds" json:"scrape_interval_seconds,omitempty"`
@@ -1253,7 +1257,7 @@ const file_svc_v2_scrape_targets_proto_rawDesc = "" +
 	"\x04data\x18\x02 \x03(\v2\x14.svc.v2.ScrapeTargetR\x04data\x12\x19\n" +
 	"\bhas_more\x18\x03 \x01(\bR\ahasMore\x12&\n" +
 	"\vnext_cursor\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\n" +
-	"nextCursor\"\x95\x06\n" +
+	"nextCursor\"\xb5\x06\n" +
 	"\x19CreateScrapeTargetRequest\x127\n" +
 	"\x04name\x18\x01 \x01(\tB#\xbaH\f\xc8\x01\x01r\a\x18\xc8\x012\x02\\S\xfa\xf9\x18\x10\"\x0echeckout nodesR\x04name\x12>\n" +
 	"\fservice_name\x18\x02 \x01(\tB\x1b\xbaH\x05r\x03\x18\xc8\x01\xfa\xf9\x18\n" +
@@ -1267,15 +1271,15 @@ const file_svc_v2_scrape_targets_proto_rawDesc = "" +
 	"\x10exclude_branches\x18\a \x03(\tB\x11\xbaH\x0e\x92\x01\v\x102\"\ar\x05\x10\x01\x18\xc8\x01R\x0fexcludeBranches\x12O\n" +
 	"\x17scrape_interval_seconds\x18\b \x01(\x05B\x17\xbaH\a\x1a\x05\x18\xac\x02(\x05\xfa\xf9\x18\x04\"\x0215\xaa\x01\x02\b\x01R\x15scrapeIntervalSeconds\x12C\n" +
 	"\vlabels_json\x18\t \x01(\tB\"\xbaH\x05r\x03\x18\x80@\xfa\xf9\x18\x11\"\x0f{\"region\":\"eu\"}\xaa\x01\x02\b\x01R\n" +
-	"labelsJson\x12C\n" +
+	"labelsJson\x12O\n" +
 	"\tauth_type\x18\n" +
-	" \x01(\tB&\xbaH\x1er\x1cR\x04noneR\x06bearerR\x05basicR\x05token\xaa\x01\x02\b\x01R\bauthType\x12?\n" +
-	"\x10auth_credentials\x18\v \x01(\tB\x14\xbaH\x06r\x04\x18\x80\x80\x01\xfa\xf9\x18\x02\x10\x01\xaa\x01\x02\b\x01R\x0fauthCredentials\x12\x1f\n" +
+	" \x01(\tB2\xbaH\x1er\x1cR\x04noneR\x06bearerR\x05basicR\x05token\xfa\xf9\x18\b\"\x06bearer\xaa\x01\x02\b\x01R\bauthType\x12S\n" +
+	"\x10auth_credentials\x18\v \x01(\tB(\xbaH\x06r\x04\x18\x80\x80\x01\xfa\xf9\x18\x16\x10\x01\"\x12{\"token\":\"s3cret\"}\xaa\x01\x02\b\x01R\x0fauthCredentials\x12\x1f\n" +
 	"\aenabled\x18\f \x01(\bB\x05\xaa\x01\x02\b\x01R\aenabled\"4\n" +
 	"\x16GetScrapeTargetRequest\x12\x1a\n" +
 	"\x02id\x18\x01 \x01(\tB\n" +
 	"\xfa\xf9\x18\x06\n" +
-	"\x04scrpR\x02id\"\xb4\x06\n" +
+	"\x04scrpR\x02id\"\xd4\x06\n" +
 	"\x19UpdateScrapeTargetRequest\x12\x1a\n" +
 	"\x02id\x18\x01 \x01(\tB\n" +
 	"\xfa\xf9\x18\x06\n" +
@@ -1288,10 +1292,10 @@ const file_svc_v2_scrape_targets_proto_rawDesc = "" +
 	"\x10exclude_branches\x18\a \x03(\tB\x11\xbaH\x0e\x92\x01\v\x102\"\ar\x05\x10\x01\x18\xc8\x01R\x0fexcludeBranches\x12O\n" +
 	"\x17scrape_interval_seconds\x18\b \x01(\x05B\x17\xbaH\a\x1a\x05\x18\xac\x02(\x05\xfa\xf9\x18\x04\"\x0215\xaa\x01\x02\b\x01R\x15scrapeIntervalSeconds\x12E\n" +
 	"\vlabels_json\x18\t \x01(\tB$\xbaH\x05r\x03\x18\x80@\xfa\xf9\x18\x13\"\x0f{\"region\":\"eu\"}H\x01\xaa\x01\x02\b\x01R\n" +
-	"labelsJson\x12C\n" +
+	"labelsJson\x12O\n" +
 	"\tauth_type\x18\n" +
-	" \x01(\tB&\xbaH\x1er\x1cR\x04noneR\x06bearerR\x05basicR\x05token\xaa\x01\x02\b\x01R\bauthType\x12?\n" +
-	"\x10auth_credentials\x18\v \x01(\tB\x14\xbaH\x06r\x04\x18\x80\x80\x01\xfa\xf9\x18\x02\x10\x01\xaa\x01\x02\b\x01R\x0fauthCredentials\x12\x1f\n" +
+	" \x01(\tB2\xbaH\x1er\x1cR\x04noneR\x06bearerR\x05basicR\x05token\xfa\xf9\x18\b\"\x06bearer\xaa\x01\x02\b\x01R\bauthType\x12S\n" +
+	"\x10auth_credentials\x18\v \x01(\tB(\xbaH\x06r\x04\x18\x80\x80\x01\xfa\xf9\x18\x16\x10\x01\"\x12{\"token\":\"s3cret\"}\xaa\x01\x02\b\x01R\x0fauthCredentials\x12\x1f\n" +
 	"\aenabled\x18\f \x01(\bB\x05\xaa\x01\x02\b\x01R\aenabled\x12;\n" +
 	"\vupdate_mask\x18\r \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +
 	"updateMask\"7\n" +
