@@ -51,6 +51,7 @@ var levels = map[string]int{
 	"server/query":       2,
 	"server/scrape":      2,
 	"server/storeerr":    2,
+	"server/work":        2,
 
 	"server/ratelimit": 1,
 	"server/store":     1,
@@ -140,7 +141,7 @@ var seams = []struct {
 	{"github.com/spf13", []string{"cmd", "server/config"}, "the command line ends there"},
 	{"github.com/knadh/koanf", []string{"server/config"}, "one package reads configuration"},
 	{"github.com/prometheus/prometheus", []string{"server/scrape"}, "one package reads the formats of Prometheus"},
-	{"github.com/prometheus", []string{"server/app", "server/rpc", "server/ingest", "server/mcp", "server/ratelimit", "server/scrape", "server/warehouse"}, "metrics are defined beside what they count"},
+	{"github.com/prometheus", []string{"server/app", "server/rpc", "server/ingest", "server/mcp", "server/ratelimit", "server/scrape", "server/warehouse", "server/work"}, "metrics are defined beside what they count"},
 }
 
 // noService lists packages that must not import the services although they stand above them.

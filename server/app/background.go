@@ -1,21 +1,6 @@
 package app
 
-import (
-	"context"
-
-	"github.com/svc-observability/svc/server/purge"
-)
-
-// openPurge starts the purger on every node that can have telemetry in its queue or that serves deletions.
-func (a *App) openPurge(context.Context) error {
-	cfg := purge.Config{Tombstones: a.store, Telemetry: a.warehouse, Logger: a.log}
-	if a.pipeline != nil {
-		cfg.Flush = func(ctx context.Context) error { return a.pipeline.Stored(ctx, a.queue.Tail()) }
-	}
-	p := purge.Start(cfg)
-	a.onClose("purge of deleted organizations", func(context.Context) error { p.Close(); return nil })
-	return nil
-}
+import "context"
 
 // openBackfill updates, in the background, the rows that older versions stored, so that they have what later versions added. An
 // external ClickHouse server can have several nodes of svc, each of which would add the same rows. There it is a command instead:

@@ -28,7 +28,6 @@ const (
 	Lease = 2 * time.Minute
 	// endTimeout bounds the write that ends a request. The write happens even when the caller has disconnected.
 	endTimeout = 5 * time.Second
-	purgeEvery = 10 * time.Minute
 )
 
 // MaxKeyLength bounds a key.
@@ -47,7 +46,6 @@ type Store interface {
 	) (row store.IdempotencyKey, first bool, err error)
 	CompleteIdempotencyKey(ctx context.Context, org principal.OrgID, id uuid.UUID, response []byte, expiresAt time.Time) error
 	ReleaseIdempotencyKey(ctx context.Context, org principal.OrgID, id uuid.UUID) error
-	PurgeIdempotencyKeys(ctx context.Context) (removed int, err error)
 }
 
 // Sealer encrypts answers.
@@ -142,22 +140,6 @@ func (a *Attempt) Release(ctx context.Context) {
 	defer cancel()
 	if err := a.keys.store.ReleaseIdempotencyKey(ctx, a.org, a.row.ID); err != nil {
 		a.keys.logger.WarnContext(ctx, "an idempotency key could not be freed; it is free when its lease ends", "org_id", a.org, "error", err)
-	}
-}
-
-// Run removes expired answers until the context ends.
-func (k *Keys) Run(ctx context.Context) {
-	ticker := time.NewTicker(purgeEvery)
-	defer ticker.Stop()
-	for {
-		if _, err := k.store.PurgeIdempotencyKeys(ctx); err != nil && ctx.Err() == nil {
-			k.logger.WarnContext(ctx, "expired idempotency keys could not be removed", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
 	}
 }
 

@@ -244,3 +244,6 @@ func (n WorkNode) String() string {
 	}
 	return fmt.Sprintf("%s on %s %s", n.ID, n.Host, kinds)
 }
+
+// WorkExpires is false on SQLite, where a lease lasts as long as the process.
+func (s *Store) WorkExpires() bool { return s.dialect != dialect.SQLite }

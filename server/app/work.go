@@ -1,0 +1,55 @@
+package app
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"github.com/svc-observability/svc/server/config"
+	"github.com/svc-observability/svc/server/purge"
+	"github.com/svc-observability/svc/server/store"
+	"github.com/svc-observability/svc/server/work"
+)
+
+// openWork starts the background work of this process. The processes with the role `worker` share it.
+func (a *App) openWork(ctx context.Context) error {
+	if !a.cfg.Roles.Has(config.RoleWorker) {
+		return nil
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	w, err := work.Start(ctx, work.Config{
+		Leases: a.store, Kinds: a.workKinds(), Host: host, Version: a.opts.Version, Logger: a.log, Metrics: a.registry,
+	})
+	if err != nil {
+		return err
+	}
+	a.onClose("background work", w.Close)
+	return nil
+}
+
+// workKinds lists the kinds of background work that this process can do.
+func (a *App) workKinds() []work.Kind {
+	return []work.Kind{
+		{Name: store.WorkSweep, Run: a.sweep},
+	}
+}
+
+// sweepEvery is the time between two looks for rows that are old.
+const sweepEvery = 10 * time.Minute
+
+// sweep removes the telemetry of deleted organizations, and rows that are old. One process does it for all.
+func (a *App) sweep(ctx context.Context, shard *work.Shard) {
+	cfg := purge.Config{Tombstones: a.store, Telemetry: a.warehouse, Logger: a.log}
+	if a.pipeline != nil {
+		cfg.Flush = func(ctx context.Context) error { return a.pipeline.Stored(ctx, a.queue.Tail()) }
+	}
+	p := purge.Start(cfg)
+	defer p.Close()
+	work.Due(ctx, shard, nil, sweepEvery, func(ctx context.Context) (time.Time, error) {
+		_, err := a.store.PurgeIdempotencyKeys(ctx)
+		return time.Now().Add(sweepEvery), err
+	})
+}
