@@ -54,3 +54,27 @@ func (a *App) scrapeTargets(reads read.Warehouse) (*scrapetargets.Service, error
 	a.onClose("probes of scrape targets", func(context.Context) error { s.Close(); return nil })
 	return s, nil
 }
+
+// openScraper makes the scraper. Scraped metrics go into the durable queue of the process, so a process without it scrapes nothing.
+func (a *App) openScraper() error {
+	if a.gateway == nil {
+		return nil
+	}
+	vault, err := a.scrapeVault()
+	if err != nil {
+		return err
+	}
+	guard, err := a.scrapeGuard()
+	if err != nil {
+		return err
+	}
+	s, err := scrape.New(scrape.Config{
+		Targets: a.store, Vault: vault, Guard: guard, Sink: a.gateway, Checks: a.warehouse, Logger: a.log, Metrics: a.registry,
+	})
+	if err != nil {
+		return err
+	}
+	a.scraper = s
+	a.onClose("scraper", s.Close)
+	return nil
+}

@@ -233,3 +233,19 @@ func (c *converter) own(name, help, unit string, value float64) {
 	c.metrics = gauge.appendMetric(c.metrics, name, help, unit, c.points)
 	c.points = c.points[:0]
 }
+
+// ownSeries are the series that the server writes about scrapes.
+func ownSeries() []string {
+	return []string{
+		"up", "scrape_duration_seconds", "scrape_samples_scraped", "scrape_samples_post_metric_relabeling", "scrape_series_added", "scrape_timeout_seconds",
+	}
+}
+
+// endOwn ends the series of own.
+func (c *converter) endOwn() {
+	c.gone = map[uint64]bool{}
+	for _, name := range ownSeries() {
+		c.own(name, "", "", 0)
+	}
+	c.gone = nil
+}

@@ -44,6 +44,11 @@ func (e *statusError) Error() string {
 	return strings.TrimSpace(text)
 }
 
+// timeoutError is an answer that did not come, or did not end, in time.
+type timeoutError struct{ after time.Duration }
+
+func (e *timeoutError) Error() string { return "the target did not answer completely within " + limits.Lasts(e.after) }
+
 // errBusy reports that the bodies of other scrapes took the memory for bodies for the whole time of this scrape.
 var errBusy = errors.New("the server was busy with other scrapes; this scrape was skipped")
 
@@ -223,7 +228,7 @@ func plain(ctx context.Context, err error, timeout time.Duration) error {
 	case errors.As(err, &refused):
 		return refused
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timedOut) && timedOut.Timeout():
-		return fmt.Errorf("the target did not answer completely within %s", limits.Lasts(timeout))
+		return &timeoutError{timeout}
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.As(err, &dns):

@@ -162,10 +162,10 @@ func (s *Store) ListScrapeTargets(ctx context.Context, org principal.OrgID, offs
 	return collect("list scrape targets", toScrapeTarget, rows, err)
 }
 
-// ScrapeTargetsOfShard returns the enabled targets of a shard, of all organizations, for the scraper.
-func (s *Store) ScrapeTargetsOfShard(ctx context.Context, shard int) ([]ScrapeTarget, error) {
-	rows, err := s.read.ScrapeTarget.Query().Where(scrapetarget.Shard(shard), scrapetarget.Enabled(true)).All(ctx)
-	return collect("list the scrape targets of a shard", toScrapeTarget, rows, err)
+// ScrapeTargetsOfShards returns the enabled targets of shards, of all organizations, for the scraper.
+func (s *Store) ScrapeTargetsOfShards(ctx context.Context, shards []int) ([]ScrapeTarget, error) {
+	rows, err := s.read.ScrapeTarget.Query().Where(scrapetarget.ShardIn(shards...), scrapetarget.Enabled(true)).All(ctx)
+	return collect("list the scrape targets of shards", toScrapeTarget, rows, err)
 }
 
 // FailingScrapeTargets returns the enabled targets whose scrapes have failed since before a time, longest first. Request one more than

@@ -191,7 +191,7 @@ func testScrapeResults(t *testing.T, f *fixture) {
 	}
 	all := 0
 	for shard := range store.WorkShards(store.WorkScrape) {
-		rows, err := f.ScrapeTargetsOfShard(ctx, shard)
+		rows, err := f.ScrapeTargetsOfShards(ctx, []int{shard})
 		if err != nil {
 			t.Fatal(err)
 		}
