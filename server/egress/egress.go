@@ -81,8 +81,10 @@ func (g *Guard) transport(o Options) *http.Transport {
 	t := &http.Transport{
 		DialContext: dialer.DialContext, DisableKeepAlives: o.KeepAlive <= 0, ForceAttemptHTTP2: true,
 		TLSHandshakeTimeout: 5 * time.Second, ResponseHeaderTimeout: o.Timeout, MaxResponseHeaderBytes: 64 << 10,
-		// A client that keeps a connection asks one host, and may be one of thousands.
-		IdleConnTimeout: o.KeepAlive, MaxIdleConnsPerHost: 1, WriteBufferSize: 1 << 10,
+		IdleConnTimeout: o.KeepAlive, MaxIdleConnsPerHost: 1,
+	}
+	if o.KeepAlive > 0 { // such a client may be one of thousands
+		t.ReadBufferSize, t.WriteBufferSize = 1<<10, 1<<10
 	}
 	if g.roots != nil {
 		t.TLSClientConfig = &tls.Config{RootCAs: g.roots, MinVersion: tls.VersionTLS12}
@@ -100,7 +102,9 @@ type renewed struct {
 	now   *http.Transport
 }
 
-func (r *renewed) RoundTrip(req *http.Request) (*http.Response, error) { return r.transport().RoundTrip(req) }
+func (r *renewed) RoundTrip(req *http.Request) (*http.Response, error) {
+	return r.transport().RoundTrip(req)
+}
 
 func (r *renewed) transport() *http.Transport {
 	r.mu.Lock()

@@ -61,7 +61,9 @@ type converter struct {
 	gone map[uint64]bool
 
 	metrics, points []byte
-	requests        [][]byte
+	// packed is memory for compressing a page.
+	packed   []byte
+	requests [][]byte
 	// series has the hashes of all points without an own time, in the order of the page.
 	series []uint64
 	counts map[uint64]int

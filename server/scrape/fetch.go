@@ -47,7 +47,9 @@ func (e *statusError) Error() string {
 // timeoutError is an answer that did not come, or did not end, in time.
 type timeoutError struct{ after time.Duration }
 
-func (e *timeoutError) Error() string { return "the target did not answer completely within " + limits.Lasts(e.after) }
+func (e *timeoutError) Error() string {
+	return "the target did not answer completely within " + limits.Lasts(e.after)
+}
 
 // errBusy reports that the bodies of other scrapes took the memory for bodies for the whole time of this scrape.
 var errBusy = errors.New("the server was busy with other scrapes; this scrape was skipped")

@@ -128,6 +128,12 @@ func (s *Scraper) scrape(t *scheduled) {
 
 // submit stores export requests. A failure of one does not keep the others back.
 func (s *Scraper) submit(t *scheduled, requests [][]byte) (err error) {
+	s.mu.Lock()
+	deleted := s.deleted[t.Org]
+	s.mu.Unlock()
+	if deleted {
+		return nil
+	}
 	ctx, cancel := context.WithTimeout(s.ctx, limits.IngestTime)
 	defer cancel()
 	for _, body := range requests {
@@ -172,7 +178,8 @@ func (s *Scraper) follow(t *scheduled, c *converter, p page, at time.Time) (adde
 		c.requests = append(c.requests, ending.requests...)
 		converters.Put(ending)
 	}
-	t.series, t.kept, t.keptType = now, s.packer.EncodeAll(p.body, nil), p.contentType
+	c.packed = s.packer.EncodeAll(p.body, c.packed[:0])
+	t.series, t.kept, t.keptType = now, slices.Clone(c.packed), p.contentType // a clone has no room that it does not need
 	return added
 }
 
@@ -200,7 +207,7 @@ func (s *Scraper) endSeries(t *scheduled, c *converter, gone []uint64, at time.T
 // end ends all series of a target that was deleted or paused, with those about its scrapes. The caller holds the lock, and no scrape of
 // the target runs.
 func (s *Scraper) end(t *scheduled) {
-	if s.ctx.Err() != nil || t.series == nil {
+	if s.ctx.Err() != nil || t.series == nil || s.deleted[t.Org] {
 		return
 	}
 	s.scrapes.Go(func() {

@@ -90,6 +90,8 @@ type Scraper struct {
 	shards  map[int]bool
 	targets map[uuid.UUID]*scheduled
 	due     schedule
+	// deleted are organizations for which nothing may be stored any more.
+	deleted map[principal.OrgID]bool
 }
 
 // New makes a scraper. It scrapes nothing until Run gives it a shard.
@@ -106,7 +108,7 @@ func New(cfg Config) (*Scraper, error) {
 	s := &Scraper{
 		cfg: cfg, fetcher: newFetcher(), packer: packer, reader: reader, book: newBook(cfg.Checks, cfg.Targets, cfg.Logger),
 		ctx: ctx, cancel: cancel, wake: make(chan struct{}, 1), changed: make(chan struct{}, 1),
-		shards: map[int]bool{}, targets: map[uuid.UUID]*scheduled{},
+		shards: map[int]bool{}, targets: map[uuid.UUID]*scheduled{}, deleted: map[principal.OrgID]bool{},
 	}
 	s.slots.all, s.slots.convert = make(chan struct{}, limits.ScrapesInFlight), make(chan struct{}, converting)
 	s.slots.host, s.slots.org = newKeyed(limits.ScrapesOfHost), newKeyed(limits.ScrapesOfOrganization)
@@ -116,6 +118,11 @@ func New(cfg Config) (*Scraper, error) {
 		return nil, err
 	}
 	s.unfollow = cfg.Targets.Subscribe(func(c store.Change) {
+		if c.Subject == store.SubjectOrganization {
+			s.mu.Lock()
+			s.deleted[c.Org] = true
+			s.mu.Unlock()
+		}
 		if c.Subject == store.SubjectScrapeTarget || c.Subject == store.SubjectOrganization || c.Subject == store.SubjectAny && c.Cause == nil {
 			notify(s.changed)
 		}
