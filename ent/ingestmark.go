@@ -3,6 +3,7 @@
 package ent
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -18,8 +19,12 @@ type IngestMark struct {
 	// ID of the ent.
 	// the name of the node, which is the same over restarts
 	ID string `json:"id,omitempty"`
-	// everything that the node acknowledged before this time is stored
+	// everything acknowledged before is stored, except for the organizations that are behind
 	StoredThrough time.Time `json:"stored_through,omitempty"`
+	// organizations whose backlog is stored beside the others
+	Behind []string `json:"behind,omitempty"`
+	// stored_through for these
+	BehindThrough time.Time `json:"behind_through,omitempty"`
 	// by the clock of the database
 	SeenAt       time.Time `json:"seen_at,omitempty"`
 	selectValues sql.SelectValues
@@ -30,9 +35,11 @@ func (*IngestMark) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
+		case ingestmark.FieldBehind:
+			values[i] = new([]byte)
 		case ingestmark.FieldID:
 			values[i] = new(sql.NullString)
-		case ingestmark.FieldStoredThrough, ingestmark.FieldSeenAt:
+		case ingestmark.FieldStoredThrough, ingestmark.FieldBehindThrough, ingestmark.FieldSeenAt:
 			values[i] = new(sql.NullTime)
 		default:
 			values[i] = new(sql.UnknownType)
@@ -60,6 +67,20 @@ func (_m *IngestMark) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field stored_through", values[i])
 			} else if value.Valid {
 				_m.StoredThrough = value.Time
+			}
+		case ingestmark.FieldBehind:
+			if value, ok := values[i].(*[]byte); !ok {
+				return fmt.Errorf("unexpected type %T for field behind", values[i])
+			} else if value != nil && len(*value) > 0 {
+				if err := json.Unmarshal(*value, &_m.Behind); err != nil {
+					return fmt.Errorf("unmarshal field behind: %w", err)
+				}
+			}
+		case ingestmark.FieldBehindThrough:
+			if value, ok := values[i].(*sql.NullTime); !ok {
+				return fmt.Errorf("unexpected type %T for field behind_through", values[i])
+			} else if value.Valid {
+				_m.BehindThrough = value.Time
 			}
 		case ingestmark.FieldSeenAt:
 			if value, ok := values[i].(*sql.NullTime); !ok {
@@ -105,6 +126,12 @@ func (_m *IngestMark) String() string {
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
 	builder.WriteString("stored_through=")
 	builder.WriteString(_m.StoredThrough.Format(time.ANSIC))
+	builder.WriteString(", ")
+	builder.WriteString("behind=")
+	builder.WriteString(fmt.Sprintf("%v", _m.Behind))
+	builder.WriteString(", ")
+	builder.WriteString("behind_through=")
+	builder.WriteString(_m.BehindThrough.Format(time.ANSIC))
 	builder.WriteString(", ")
 	builder.WriteString("seen_at=")
 	builder.WriteString(_m.SeenAt.Format(time.ANSIC))

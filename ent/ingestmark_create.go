@@ -29,6 +29,18 @@ func (_c *IngestMarkCreate) SetStoredThrough(v time.Time) *IngestMarkCreate {
 	return _c
 }
 
+// SetBehind sets the "behind" field.
+func (_c *IngestMarkCreate) SetBehind(v []string) *IngestMarkCreate {
+	_c.mutation.SetBehind(v)
+	return _c
+}
+
+// SetBehindThrough sets the "behind_through" field.
+func (_c *IngestMarkCreate) SetBehindThrough(v time.Time) *IngestMarkCreate {
+	_c.mutation.SetBehindThrough(v)
+	return _c
+}
+
 // SetSeenAt sets the "seen_at" field.
 func (_c *IngestMarkCreate) SetSeenAt(v time.Time) *IngestMarkCreate {
 	_c.mutation.SetSeenAt(v)
@@ -78,6 +90,12 @@ func (_c *IngestMarkCreate) check() error {
 	if _, ok := _c.mutation.StoredThrough(); !ok {
 		return &ValidationError{Name: "stored_through", err: errors.New(`ent: missing required field "IngestMark.stored_through"`)}
 	}
+	if _, ok := _c.mutation.Behind(); !ok {
+		return &ValidationError{Name: "behind", err: errors.New(`ent: missing required field "IngestMark.behind"`)}
+	}
+	if _, ok := _c.mutation.BehindThrough(); !ok {
+		return &ValidationError{Name: "behind_through", err: errors.New(`ent: missing required field "IngestMark.behind_through"`)}
+	}
 	if _, ok := _c.mutation.SeenAt(); !ok {
 		return &ValidationError{Name: "seen_at", err: errors.New(`ent: missing required field "IngestMark.seen_at"`)}
 	}
@@ -125,6 +143,14 @@ func (_c *IngestMarkCreate) createSpec() (*IngestMark, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.StoredThrough(); ok {
 		_spec.SetField(ingestmark.FieldStoredThrough, field.TypeTime, value)
 		_node.StoredThrough = value
+	}
+	if value, ok := _c.mutation.Behind(); ok {
+		_spec.SetField(ingestmark.FieldBehind, field.TypeJSON, value)
+		_node.Behind = value
+	}
+	if value, ok := _c.mutation.BehindThrough(); ok {
+		_spec.SetField(ingestmark.FieldBehindThrough, field.TypeTime, value)
+		_node.BehindThrough = value
 	}
 	if value, ok := _c.mutation.SeenAt(); ok {
 		_spec.SetField(ingestmark.FieldSeenAt, field.TypeTime, value)
@@ -191,6 +217,30 @@ func (u *IngestMarkUpsert) SetStoredThrough(v time.Time) *IngestMarkUpsert {
 // UpdateStoredThrough sets the "stored_through" field to the value that was provided on create.
 func (u *IngestMarkUpsert) UpdateStoredThrough() *IngestMarkUpsert {
 	u.SetExcluded(ingestmark.FieldStoredThrough)
+	return u
+}
+
+// SetBehind sets the "behind" field.
+func (u *IngestMarkUpsert) SetBehind(v []string) *IngestMarkUpsert {
+	u.Set(ingestmark.FieldBehind, v)
+	return u
+}
+
+// UpdateBehind sets the "behind" field to the value that was provided on create.
+func (u *IngestMarkUpsert) UpdateBehind() *IngestMarkUpsert {
+	u.SetExcluded(ingestmark.FieldBehind)
+	return u
+}
+
+// SetBehindThrough sets the "behind_through" field.
+func (u *IngestMarkUpsert) SetBehindThrough(v time.Time) *IngestMarkUpsert {
+	u.Set(ingestmark.FieldBehindThrough, v)
+	return u
+}
+
+// UpdateBehindThrough sets the "behind_through" field to the value that was provided on create.
+func (u *IngestMarkUpsert) UpdateBehindThrough() *IngestMarkUpsert {
+	u.SetExcluded(ingestmark.FieldBehindThrough)
 	return u
 }
 
@@ -265,6 +315,34 @@ func (u *IngestMarkUpsertOne) SetStoredThrough(v time.Time) *IngestMarkUpsertOne
 func (u *IngestMarkUpsertOne) UpdateStoredThrough() *IngestMarkUpsertOne {
 	return u.Update(func(s *IngestMarkUpsert) {
 		s.UpdateStoredThrough()
+	})
+}
+
+// SetBehind sets the "behind" field.
+func (u *IngestMarkUpsertOne) SetBehind(v []string) *IngestMarkUpsertOne {
+	return u.Update(func(s *IngestMarkUpsert) {
+		s.SetBehind(v)
+	})
+}
+
+// UpdateBehind sets the "behind" field to the value that was provided on create.
+func (u *IngestMarkUpsertOne) UpdateBehind() *IngestMarkUpsertOne {
+	return u.Update(func(s *IngestMarkUpsert) {
+		s.UpdateBehind()
+	})
+}
+
+// SetBehindThrough sets the "behind_through" field.
+func (u *IngestMarkUpsertOne) SetBehindThrough(v time.Time) *IngestMarkUpsertOne {
+	return u.Update(func(s *IngestMarkUpsert) {
+		s.SetBehindThrough(v)
+	})
+}
+
+// UpdateBehindThrough sets the "behind_through" field to the value that was provided on create.
+func (u *IngestMarkUpsertOne) UpdateBehindThrough() *IngestMarkUpsertOne {
+	return u.Update(func(s *IngestMarkUpsert) {
+		s.UpdateBehindThrough()
 	})
 }
 
@@ -507,6 +585,34 @@ func (u *IngestMarkUpsertBulk) SetStoredThrough(v time.Time) *IngestMarkUpsertBu
 func (u *IngestMarkUpsertBulk) UpdateStoredThrough() *IngestMarkUpsertBulk {
 	return u.Update(func(s *IngestMarkUpsert) {
 		s.UpdateStoredThrough()
+	})
+}
+
+// SetBehind sets the "behind" field.
+func (u *IngestMarkUpsertBulk) SetBehind(v []string) *IngestMarkUpsertBulk {
+	return u.Update(func(s *IngestMarkUpsert) {
+		s.SetBehind(v)
+	})
+}
+
+// UpdateBehind sets the "behind" field to the value that was provided on create.
+func (u *IngestMarkUpsertBulk) UpdateBehind() *IngestMarkUpsertBulk {
+	return u.Update(func(s *IngestMarkUpsert) {
+		s.UpdateBehind()
+	})
+}
+
+// SetBehindThrough sets the "behind_through" field.
+func (u *IngestMarkUpsertBulk) SetBehindThrough(v time.Time) *IngestMarkUpsertBulk {
+	return u.Update(func(s *IngestMarkUpsert) {
+		s.SetBehindThrough(v)
+	})
+}
+
+// UpdateBehindThrough sets the "behind_through" field to the value that was provided on create.
+func (u *IngestMarkUpsertBulk) UpdateBehindThrough() *IngestMarkUpsertBulk {
+	return u.Update(func(s *IngestMarkUpsert) {
+		s.UpdateBehindThrough()
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
+	"entgo.io/ent/dialect/sql/sqljson"
 	"entgo.io/ent/schema/field"
 	"github.com/svc-observability/svc/ent/ingestmark"
 	"github.com/svc-observability/svc/ent/predicate"
@@ -39,6 +40,32 @@ func (_u *IngestMarkUpdate) SetStoredThrough(v time.Time) *IngestMarkUpdate {
 func (_u *IngestMarkUpdate) SetNillableStoredThrough(v *time.Time) *IngestMarkUpdate {
 	if v != nil {
 		_u.SetStoredThrough(*v)
+	}
+	return _u
+}
+
+// SetBehind sets the "behind" field.
+func (_u *IngestMarkUpdate) SetBehind(v []string) *IngestMarkUpdate {
+	_u.mutation.SetBehind(v)
+	return _u
+}
+
+// AppendBehind appends value to the "behind" field.
+func (_u *IngestMarkUpdate) AppendBehind(v []string) *IngestMarkUpdate {
+	_u.mutation.AppendBehind(v)
+	return _u
+}
+
+// SetBehindThrough sets the "behind_through" field.
+func (_u *IngestMarkUpdate) SetBehindThrough(v time.Time) *IngestMarkUpdate {
+	_u.mutation.SetBehindThrough(v)
+	return _u
+}
+
+// SetNillableBehindThrough sets the "behind_through" field if the given value is not nil.
+func (_u *IngestMarkUpdate) SetNillableBehindThrough(v *time.Time) *IngestMarkUpdate {
+	if v != nil {
+		_u.SetBehindThrough(*v)
 	}
 	return _u
 }
@@ -107,6 +134,17 @@ func (_u *IngestMarkUpdate) sqlSave(ctx context.Context) (_node int, err error) 
 	if value, ok := _u.mutation.StoredThrough(); ok {
 		_spec.SetField(ingestmark.FieldStoredThrough, field.TypeTime, value)
 	}
+	if value, ok := _u.mutation.Behind(); ok {
+		_spec.SetField(ingestmark.FieldBehind, field.TypeJSON, value)
+	}
+	if value, ok := _u.mutation.AppendedBehind(); ok {
+		_spec.AddModifier(func(u *sql.UpdateBuilder) {
+			sqljson.Append(u, ingestmark.FieldBehind, value)
+		})
+	}
+	if value, ok := _u.mutation.BehindThrough(); ok {
+		_spec.SetField(ingestmark.FieldBehindThrough, field.TypeTime, value)
+	}
 	if value, ok := _u.mutation.SeenAt(); ok {
 		_spec.SetField(ingestmark.FieldSeenAt, field.TypeTime, value)
 	}
@@ -142,6 +180,32 @@ func (_u *IngestMarkUpdateOne) SetStoredThrough(v time.Time) *IngestMarkUpdateOn
 func (_u *IngestMarkUpdateOne) SetNillableStoredThrough(v *time.Time) *IngestMarkUpdateOne {
 	if v != nil {
 		_u.SetStoredThrough(*v)
+	}
+	return _u
+}
+
+// SetBehind sets the "behind" field.
+func (_u *IngestMarkUpdateOne) SetBehind(v []string) *IngestMarkUpdateOne {
+	_u.mutation.SetBehind(v)
+	return _u
+}
+
+// AppendBehind appends value to the "behind" field.
+func (_u *IngestMarkUpdateOne) AppendBehind(v []string) *IngestMarkUpdateOne {
+	_u.mutation.AppendBehind(v)
+	return _u
+}
+
+// SetBehindThrough sets the "behind_through" field.
+func (_u *IngestMarkUpdateOne) SetBehindThrough(v time.Time) *IngestMarkUpdateOne {
+	_u.mutation.SetBehindThrough(v)
+	return _u
+}
+
+// SetNillableBehindThrough sets the "behind_through" field if the given value is not nil.
+func (_u *IngestMarkUpdateOne) SetNillableBehindThrough(v *time.Time) *IngestMarkUpdateOne {
+	if v != nil {
+		_u.SetBehindThrough(*v)
 	}
 	return _u
 }
@@ -239,6 +303,17 @@ func (_u *IngestMarkUpdateOne) sqlSave(ctx context.Context) (_node *IngestMark, 
 	}
 	if value, ok := _u.mutation.StoredThrough(); ok {
 		_spec.SetField(ingestmark.FieldStoredThrough, field.TypeTime, value)
+	}
+	if value, ok := _u.mutation.Behind(); ok {
+		_spec.SetField(ingestmark.FieldBehind, field.TypeJSON, value)
+	}
+	if value, ok := _u.mutation.AppendedBehind(); ok {
+		_spec.AddModifier(func(u *sql.UpdateBuilder) {
+			sqljson.Append(u, ingestmark.FieldBehind, value)
+		})
+	}
+	if value, ok := _u.mutation.BehindThrough(); ok {
+		_spec.SetField(ingestmark.FieldBehindThrough, field.TypeTime, value)
 	}
 	if value, ok := _u.mutation.SeenAt(); ok {
 		_spec.SetField(ingestmark.FieldSeenAt, field.TypeTime, value)

@@ -22571,6 +22571,9 @@ type IngestMarkMutation struct {
 	typ            string
 	id             *string
 	stored_through *time.Time
+	behind         *[]string
+	appendbehind   []string
+	behind_through *time.Time
 	seen_at        *time.Time
 	clearedFields  map[string]struct{}
 	done           bool
@@ -22718,6 +22721,93 @@ func (m *IngestMarkMutation) ResetStoredThrough() {
 	m.stored_through = nil
 }
 
+// SetBehind sets the "behind" field.
+func (m *IngestMarkMutation) SetBehind(s []string) {
+	m.behind = &s
+	m.appendbehind = nil
+}
+
+// Behind returns the value of the "behind" field in the mutation.
+func (m *IngestMarkMutation) Behind() (r []string, exists bool) {
+	v := m.behind
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldBehind returns the old "behind" field's value of the IngestMark entity.
+// If the IngestMark object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IngestMarkMutation) OldBehind(ctx context.Context) (v []string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldBehind is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldBehind requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldBehind: %w", err)
+	}
+	return oldValue.Behind, nil
+}
+
+// AppendBehind adds s to the "behind" field.
+func (m *IngestMarkMutation) AppendBehind(s []string) {
+	m.appendbehind = append(m.appendbehind, s...)
+}
+
+// AppendedBehind returns the list of values that were appended to the "behind" field in this mutation.
+func (m *IngestMarkMutation) AppendedBehind() ([]string, bool) {
+	if len(m.appendbehind) == 0 {
+		return nil, false
+	}
+	return m.appendbehind, true
+}
+
+// ResetBehind resets all changes to the "behind" field.
+func (m *IngestMarkMutation) ResetBehind() {
+	m.behind = nil
+	m.appendbehind = nil
+}
+
+// SetBehindThrough sets the "behind_through" field.
+func (m *IngestMarkMutation) SetBehindThrough(t time.Time) {
+	m.behind_through = &t
+}
+
+// BehindThrough returns the value of the "behind_through" field in the mutation.
+func (m *IngestMarkMutation) BehindThrough() (r time.Time, exists bool) {
+	v := m.behind_through
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldBehindThrough returns the old "behind_through" field's value of the IngestMark entity.
+// If the IngestMark object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IngestMarkMutation) OldBehindThrough(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldBehindThrough is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldBehindThrough requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldBehindThrough: %w", err)
+	}
+	return oldValue.BehindThrough, nil
+}
+
+// ResetBehindThrough resets all changes to the "behind_through" field.
+func (m *IngestMarkMutation) ResetBehindThrough() {
+	m.behind_through = nil
+}
+
 // SetSeenAt sets the "seen_at" field.
 func (m *IngestMarkMutation) SetSeenAt(t time.Time) {
 	m.seen_at = &t
@@ -22788,9 +22878,15 @@ func (m *IngestMarkMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *IngestMarkMutation) Fields() []string {
-	fields := make([]string, 0, 2)
+	fields := make([]string, 0, 4)
 	if m.stored_through != nil {
 		fields = append(fields, ingestmark.FieldStoredThrough)
+	}
+	if m.behind != nil {
+		fields = append(fields, ingestmark.FieldBehind)
+	}
+	if m.behind_through != nil {
+		fields = append(fields, ingestmark.FieldBehindThrough)
 	}
 	if m.seen_at != nil {
 		fields = append(fields, ingestmark.FieldSeenAt)
@@ -22805,6 +22901,10 @@ func (m *IngestMarkMutation) Field(name string) (ent.Value, bool) {
 	switch name {
 	case ingestmark.FieldStoredThrough:
 		return m.StoredThrough()
+	case ingestmark.FieldBehind:
+		return m.Behind()
+	case ingestmark.FieldBehindThrough:
+		return m.BehindThrough()
 	case ingestmark.FieldSeenAt:
 		return m.SeenAt()
 	}
@@ -22818,6 +22918,10 @@ func (m *IngestMarkMutation) OldField(ctx context.Context, name string) (ent.Val
 	switch name {
 	case ingestmark.FieldStoredThrough:
 		return m.OldStoredThrough(ctx)
+	case ingestmark.FieldBehind:
+		return m.OldBehind(ctx)
+	case ingestmark.FieldBehindThrough:
+		return m.OldBehindThrough(ctx)
 	case ingestmark.FieldSeenAt:
 		return m.OldSeenAt(ctx)
 	}
@@ -22835,6 +22939,20 @@ func (m *IngestMarkMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetStoredThrough(v)
+		return nil
+	case ingestmark.FieldBehind:
+		v, ok := value.([]string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetBehind(v)
+		return nil
+	case ingestmark.FieldBehindThrough:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetBehindThrough(v)
 		return nil
 	case ingestmark.FieldSeenAt:
 		v, ok := value.(time.Time)
@@ -22894,6 +23012,12 @@ func (m *IngestMarkMutation) ResetField(name string) error {
 	switch name {
 	case ingestmark.FieldStoredThrough:
 		m.ResetStoredThrough()
+		return nil
+	case ingestmark.FieldBehind:
+		m.ResetBehind()
+		return nil
+	case ingestmark.FieldBehindThrough:
+		m.ResetBehindThrough()
 		return nil
 	case ingestmark.FieldSeenAt:
 		m.ResetSeenAt()

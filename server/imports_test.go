@@ -42,6 +42,7 @@ var levels = map[string]int{
 	"server/bootstrap": 3, // an organization needs the store and hashes of auth
 	"server/services":  3,
 
+	"server/alerting":    2,
 	"server/auth":        2,
 	"server/diagnose":    2,
 	"server/idempotency": 2,

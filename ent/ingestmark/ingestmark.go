@@ -13,6 +13,10 @@ const (
 	FieldID = "id"
 	// FieldStoredThrough holds the string denoting the stored_through field in the database.
 	FieldStoredThrough = "stored_through"
+	// FieldBehind holds the string denoting the behind field in the database.
+	FieldBehind = "behind"
+	// FieldBehindThrough holds the string denoting the behind_through field in the database.
+	FieldBehindThrough = "behind_through"
 	// FieldSeenAt holds the string denoting the seen_at field in the database.
 	FieldSeenAt = "seen_at"
 	// Table holds the table name of the ingestmark in the database.
@@ -23,6 +27,8 @@ const (
 var Columns = []string{
 	FieldID,
 	FieldStoredThrough,
+	FieldBehind,
+	FieldBehindThrough,
 	FieldSeenAt,
 }
 
@@ -52,6 +58,11 @@ func ByID(opts ...sql.OrderTermOption) OrderOption {
 // ByStoredThrough orders the results by the stored_through field.
 func ByStoredThrough(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldStoredThrough, opts...).ToFunc()
+}
+
+// ByBehindThrough orders the results by the behind_through field.
+func ByBehindThrough(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldBehindThrough, opts...).ToFunc()
 }
 
 // BySeenAt orders the results by the seen_at field.

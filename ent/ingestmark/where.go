@@ -69,6 +69,11 @@ func StoredThrough(v time.Time) predicate.IngestMark {
 	return predicate.IngestMark(sql.FieldEQ(FieldStoredThrough, v))
 }
 
+// BehindThrough applies equality check predicate on the "behind_through" field. It's identical to BehindThroughEQ.
+func BehindThrough(v time.Time) predicate.IngestMark {
+	return predicate.IngestMark(sql.FieldEQ(FieldBehindThrough, v))
+}
+
 // SeenAt applies equality check predicate on the "seen_at" field. It's identical to SeenAtEQ.
 func SeenAt(v time.Time) predicate.IngestMark {
 	return predicate.IngestMark(sql.FieldEQ(FieldSeenAt, v))
@@ -112,6 +117,46 @@ func StoredThroughLT(v time.Time) predicate.IngestMark {
 // StoredThroughLTE applies the LTE predicate on the "stored_through" field.
 func StoredThroughLTE(v time.Time) predicate.IngestMark {
 	return predicate.IngestMark(sql.FieldLTE(FieldStoredThrough, v))
+}
+
+// BehindThroughEQ applies the EQ predicate on the "behind_through" field.
+func BehindThroughEQ(v time.Time) predicate.IngestMark {
+	return predicate.IngestMark(sql.FieldEQ(FieldBehindThrough, v))
+}
+
+// BehindThroughNEQ applies the NEQ predicate on the "behind_through" field.
+func BehindThroughNEQ(v time.Time) predicate.IngestMark {
+	return predicate.IngestMark(sql.FieldNEQ(FieldBehindThrough, v))
+}
+
+// BehindThroughIn applies the In predicate on the "behind_through" field.
+func BehindThroughIn(vs ...time.Time) predicate.IngestMark {
+	return predicate.IngestMark(sql.FieldIn(FieldBehindThrough, vs...))
+}
+
+// BehindThroughNotIn applies the NotIn predicate on the "behind_through" field.
+func BehindThroughNotIn(vs ...time.Time) predicate.IngestMark {
+	return predicate.IngestMark(sql.FieldNotIn(FieldBehindThrough, vs...))
+}
+
+// BehindThroughGT applies the GT predicate on the "behind_through" field.
+func BehindThroughGT(v time.Time) predicate.IngestMark {
+	return predicate.IngestMark(sql.FieldGT(FieldBehindThrough, v))
+}
+
+// BehindThroughGTE applies the GTE predicate on the "behind_through" field.
+func BehindThroughGTE(v time.Time) predicate.IngestMark {
+	return predicate.IngestMark(sql.FieldGTE(FieldBehindThrough, v))
+}
+
+// BehindThroughLT applies the LT predicate on the "behind_through" field.
+func BehindThroughLT(v time.Time) predicate.IngestMark {
+	return predicate.IngestMark(sql.FieldLT(FieldBehindThrough, v))
+}
+
+// BehindThroughLTE applies the LTE predicate on the "behind_through" field.
+func BehindThroughLTE(v time.Time) predicate.IngestMark {
+	return predicate.IngestMark(sql.FieldLTE(FieldBehindThrough, v))
 }
 
 // SeenAtEQ applies the EQ predicate on the "seen_at" field.

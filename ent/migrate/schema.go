@@ -770,6 +770,8 @@ var (
 	IngestMarksColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
 		{Name: "stored_through", Type: field.TypeTime},
+		{Name: "behind", Type: field.TypeJSON, SchemaType: map[string]string{"postgres": "jsonb"}},
+		{Name: "behind_through", Type: field.TypeTime},
 		{Name: "seen_at", Type: field.TypeTime},
 	}
 	// IngestMarksTable holds the schema information for the "ingest_marks" table.

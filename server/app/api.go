@@ -25,6 +25,7 @@ import (
 	"github.com/svc-observability/svc/server/rpc/loopback"
 	"github.com/svc-observability/svc/server/services/agentfeedback"
 	"github.com/svc-observability/svc/server/services/agentsessions"
+	"github.com/svc-observability/svc/server/services/alerts"
 	"github.com/svc-observability/svc/server/services/apikeys"
 	"github.com/svc-observability/svc/server/services/attributemappings"
 	"github.com/svc-observability/svc/server/services/attributes"
@@ -215,6 +216,7 @@ func (a *App) mountServices(
 		ByAddress: limiter("share-address", limits.ShareAddressRequests, limits.ShareAddressPeriod),
 	}), options...))
 	mount(svcv2connect.NewDashboardsServiceHandler(dashboards.New(a.store, links.New(a.store, shareTokens, a.shareHash)), options...))
+	mount(svcv2connect.NewAlertIncidentsServiceHandler(alerts.NewIncidents(a.store), options...))
 	mount(svcv2connect.NewIngestKeysServiceHandler(ingestkeys.New(a.store, a.newIngestKey), options...))
 	mount(svcv2connect.NewAuditLogServiceHandler(auditlog.New(a.store), options...))
 	mount(svcv2connect.NewOrganizationServiceHandler(organization.New(organization.Config{

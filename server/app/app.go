@@ -114,6 +114,7 @@ func New(ctx context.Context, cfg config.Config, opts Options) (*App, error) {
 		{"Opening the ingest queue", a.openQueue},
 		{"Opening the ports of ingest", a.openIngest},
 		{"Opening the API", a.mountAPI},
+		{"Opening the marks of ingest", a.openMarks},
 		{"Starting the background work", a.openWork},
 		{"Looking for telemetry of older versions", a.openBackfill},
 		{"Checking for a first start", a.createFirst},

@@ -17,6 +17,10 @@ const (
 	WorkRearm = 30 * time.Second
 	// WorkClockStep is the smallest difference between the wall clock and the monotonic clock that counts as a step.
 	WorkClockStep = 5 * time.Second
+	// IngestMarkEvery is how often an ingest node says how far its telemetry is stored. A mark that is older than IngestMarkSilent does
+	// not count.
+	IngestMarkEvery  = 5 * time.Second
+	IngestMarkSilent = 2 * time.Minute
 )
 
 func work() []Limit {
@@ -27,6 +31,8 @@ func work() []Limit {
 		lasts("WorkStops", WorkStops, "Work that is under way may go on for %s after a stop began."),
 		lasts("WorkNodeGone", WorkNodeGone, "`svc doctor` shows a node for %s after its last sign of life."),
 		lasts("WorkRearm", WorkRearm, "Background work notices a step of the clock within %s."),
+		lasts("IngestMarkEvery", IngestMarkEvery, "An ingest node says every %s how far its telemetry is stored."),
+		lasts("IngestMarkSilent", IngestMarkSilent, "Alerts do not wait for an ingest node that said nothing for %s."),
 		lasts("WorkClockStep", WorkClockStep, "A step of the clock by at least %s is logged and counted."),
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/mcp/tools/agents"
+	"github.com/svc-observability/svc/server/mcp/tools/alerts"
 	"github.com/svc-observability/svc/server/mcp/tools/dashboards"
 	"github.com/svc-observability/svc/server/mcp/tools/errorevents"
 	"github.com/svc-observability/svc/server/mcp/tools/feedback"
@@ -37,6 +38,7 @@ func toolsets() []toolset {
 		{"telemetry", telemetry.Tools()},
 		{"errors", errorevents.Tools()},
 		{"dashboards", dashboards.Tools()},
+		{"alerts", alerts.Tools()},
 		{"sessions", sessions.Tools()},
 		{"agents", agents.Tools()},
 		{"setup", setup.Tools()},

@@ -20,6 +20,9 @@ func services() map[string]register {
 		"svc.v2.AgentFeedbackService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
 			return svcv2.RegisterAgentFeedbackServiceHandlerClient(ctx, mux, svcv2.NewAgentFeedbackServiceClient(conn))
 		},
+		"svc.v2.AlertIncidentsService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+			return svcv2.RegisterAlertIncidentsServiceHandlerClient(ctx, mux, svcv2.NewAlertIncidentsServiceClient(conn))
+		},
 		"svc.v2.ApiKeysService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
 			return svcv2.RegisterApiKeysServiceHandlerClient(ctx, mux, svcv2.NewApiKeysServiceClient(conn))
 		},

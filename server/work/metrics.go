@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/svc-observability/svc/server/limits"
 )
 
 type metrics struct {
@@ -36,7 +38,7 @@ func newMetrics(reg prometheus.Registerer, kinds []Kind) *metrics {
 			Name: "svc_work_fenced_total", Help: "Transactions of background work that met a newer lease and wrote nothing.",
 		}),
 		clockSteps: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "svc_work_clock_steps_total", Help: "Steps of the wall clock of at least 5 seconds.",
+			Name: "svc_work_clock_steps_total", Help: "Steps of the wall clock of at least " + limits.Lasts(limits.WorkClockStep) + ".",
 		}),
 	}
 	reg.MustRegister(m.shards, m.runs, m.seconds, m.lost, m.fenced, m.clockSteps)

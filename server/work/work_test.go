@@ -50,7 +50,7 @@ func (c conn) reach() error {
 	return nil
 }
 
-func (c conn) WorkExpires() bool                               { return true }
+func (c conn) WorkExpires() bool                              { return true }
 func (c conn) JoinWork(context.Context, store.WorkNode) error { return nil }
 
 func (c conn) BeatWork(_ context.Context, node store.WorkNode) ([]store.Fence, error) {

@@ -14,6 +14,7 @@ import (
 	"io"
 	"log/slog"
 	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -343,6 +344,10 @@ type Stats struct {
 	// Lanes is the number of open lanes. OldestOutsideLanes is OldestUnflushed without the records that wait for a lane.
 	Lanes              int
 	OldestOutsideLanes time.Duration
+	// Beside are the owners of the lanes.
+	Beside []string
+	// Caught is true when the records of earlier runs are inserted. Only then are the ages exact.
+	Caught bool
 	// Done is the checkpoint: every record before it is inserted.
 	Done queue.Position
 }
@@ -354,7 +359,7 @@ func (p *Pipeline) Stats() Stats {
 	s := p.stats
 	s.Rows, s.Resumed, s.Refused = maps.Clone(s.Rows), maps.Clone(s.Resumed), maps.Clone(s.Refused)
 	s.MemoryBytes, s.Done = p.memory, p.state.Done
-	s.Lanes = len(p.beside)
+	s.Lanes, s.Beside, s.Caught = len(p.beside), slices.Clone(p.beside), !p.state.Done.Before(p.resumeTo)
 	age := func(t time.Time) time.Duration {
 		if t.IsZero() {
 			return 0

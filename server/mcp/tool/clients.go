@@ -12,6 +12,7 @@ import (
 type Clients struct {
 	Feedback        svcv2.AgentFeedbackServiceClient
 	Agents          svcv2.AgentSessionsServiceClient
+	AlertIncidents  svcv2.AlertIncidentsServiceClient
 	Attributes      svcv2.AttributesServiceClient
 	DashboardData   svcv2.DashboardDataServiceClient
 	Dashboards      svcv2.DashboardsServiceClient
@@ -36,6 +37,7 @@ func NewClients(conn grpc.ClientConnInterface) *Clients {
 	return &Clients{
 		Feedback:        svcv2.NewAgentFeedbackServiceClient(conn),
 		Agents:          svcv2.NewAgentSessionsServiceClient(conn),
+		AlertIncidents:  svcv2.NewAlertIncidentsServiceClient(conn),
 		Attributes:      svcv2.NewAttributesServiceClient(conn),
 		DashboardData:   svcv2.NewDashboardDataServiceClient(conn),
 		Dashboards:      svcv2.NewDashboardsServiceClient(conn),

@@ -12,6 +12,8 @@ CREATE INDEX "alertcheckbatch_shard_evaluated_at_id" ON "alert_check_batches" ("
 CREATE TABLE "ingest_marks" (
   "id" text NOT NULL,
   "stored_through" timestamptz NOT NULL,
+  "behind" jsonb NOT NULL,
+  "behind_through" timestamptz NOT NULL,
   "seen_at" timestamptz NOT NULL,
   PRIMARY KEY ("id")
 );

@@ -172,6 +172,8 @@ CREATE INDEX "delivery_rule_id" ON "deliveries" ("rule_id");
 CREATE TABLE "ingest_marks" (
   "id" text NOT NULL,
   "stored_through" datetime NOT NULL,
+  "behind" json NOT NULL,
+  "behind_through" datetime NOT NULL,
   "seen_at" datetime NOT NULL,
   PRIMARY KEY ("id")
 );

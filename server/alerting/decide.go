@@ -1,0 +1,329 @@
+package alerting
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/publicid"
+	"github.com/svc-observability/svc/server/store"
+)
+
+// decide makes the commit of an organization: the step of each group at each minute, incidents, messages and checks.
+func (s *Shard) decide(
+	ctx context.Context, org principal.OrgID, m *orgMemory, rules []*ruleMemory, asks []Ask, figures []Figures, outage bool,
+	commit *store.AlertCommit,
+) error {
+	checks := map[time.Time][]Check{}
+	asked := map[*ruleMemory]int{}
+	for i, r := range rules {
+		asked[r] = i
+	}
+	for _, r := range m.list {
+		t := &turn{org: org, rule: r, told: map[string]bool{}, changed: map[string]*incidentChange{}}
+		t.begin(commit.Through)
+		if i, ok := asked[r]; ok {
+			if err := t.run(asks[i].Minutes, &figures[i]); err != nil {
+				return err
+			}
+		}
+		result, err := t.result()
+		if err != nil {
+			return err
+		}
+		if i, ok := asked[r]; ok && !outage {
+			t.report(&result, &figures[i], asks[i].Minutes)
+		}
+		if notices := t.notices(); len(notices) > 0 {
+			if result.Deliveries, err = s.cfg.Messages(ctx, org, notices); err != nil {
+				return err
+			}
+			for _, n := range notices {
+				tellIncident(n)
+			}
+			t.copyIncidents(&result)
+		}
+		if len(result.States)+len(result.Opened)+len(result.Updated) > 0 || result.SetError {
+			commit.Rules = append(commit.Rules, result)
+		}
+		for _, c := range t.checks {
+			checks[c.At] = append(checks[c.At], c)
+		}
+	}
+	for _, at := range slices.SortedFunc(maps.Keys(checks), time.Time.Compare) {
+		rows, err := packChecks(checks[at])
+		if err != nil {
+			return err
+		}
+		commit.Checks = append(commit.Checks, store.AlertChecks{At: at, Rows: rows})
+	}
+	return nil
+}
+
+// turn is the evaluation of one rule.
+type turn struct {
+	org  principal.OrgID
+	rule *ruleMemory
+	// told says, for each group with an incident at the beginning, whether its trigger had been told.
+	told    map[string]bool
+	changed map[string]*incidentChange
+	order   []*incidentChange
+	checks  []Check
+}
+
+// incidentChange is an incident that this turn opened or changed.
+type incidentChange struct {
+	group    string
+	incident *store.AlertIncident
+	opened   bool
+	wasTold  bool
+	event    Event // the last one
+	at       time.Time
+	value    *float64
+	samples  float64
+}
+
+// begin ends the groups that the rule does not look at any more.
+func (t *turn) begin(at time.Time) {
+	for _, key := range slices.Sorted(maps.Keys(t.rule.groups)) {
+		g := t.rule.groups[key]
+		t.told[key] = g.Told
+		if g.Condition != t.rule.threshold {
+			g.Condition, g.Breaches, g.Healthy = t.rule.threshold, 0, 0
+		}
+		reason, ok := t.rule.covers(key, g)
+		if ok {
+			continue
+		}
+		var d Decision
+		g.State, d = End(g.State, reason)
+		g.Scope = t.rule.scope
+		t.follow(key, g, d, Input{}, at)
+	}
+}
+
+// run steps through the minutes.
+func (t *turn) run(minutes []time.Time, f *Figures) error {
+	for i, at := range minutes {
+		var inputs map[string]Input
+		if f.Err == nil {
+			inputs = f.Groups[i]
+		}
+		for _, key := range t.keys(inputs) {
+			in, present := inputs[key]
+			in.Present = in.Present && present
+			in.Failed = f.Err != nil
+			g := t.rule.groups[key]
+			if g == nil {
+				g = &group{Scope: t.rule.scope, Condition: t.rule.threshold}
+				t.rule.groups[key] = g
+			}
+			var d Decision
+			g.State, d = Step(&t.rule.condition, g.State, in, at)
+			incident := t.follow(key, g, d, in, at)
+			t.check(key, g, d, in, at, incident, f)
+			if t.gone(key, g, in, at) {
+				g.State = State{}
+			}
+		}
+	}
+	return nil
+}
+
+// keys are the groups to evaluate: those with data, those with a memory, and those that the rule names.
+func (t *turn) keys(inputs map[string]Input) []string {
+	known := map[string]bool{}
+	for key := range inputs {
+		known[key] = true
+	}
+	for key, g := range t.rule.groups {
+		if _, covered := t.rule.covers(key, g); covered && !g.Zero() {
+			known[key] = true
+		}
+	}
+	switch {
+	case len(t.rule.ServiceNames) > 0:
+		for _, name := range t.rule.ServiceNames {
+			known[name] = true
+		}
+	case len(t.rule.GroupBy) == 0:
+		known[TotalGroup] = true
+	}
+	if len(known) == 0 {
+		known[TotalGroup] = true
+	}
+	return slices.Sorted(maps.Keys(known))
+}
+
+// gone reports whether a group without data for a day can be forgotten.
+func (t *turn) gone(key string, g *group, in Input, at time.Time) bool {
+	return !g.Open && !in.Present && !in.Failed && key != TotalGroup && !slices.Contains(t.rule.ServiceNames, key) &&
+		(g.LastData.IsZero() && g.Breaches == 0 || !g.LastData.IsZero() && at.Sub(g.LastData) > noDataMemory)
+}
+
+// follow applies a decision to the incident of the group, and returns that incident.
+func (t *turn) follow(key string, g *group, d Decision, in Input, at time.Time) *store.AlertIncident {
+	switch {
+	case d.Transition == Opened:
+		g.incident = t.open(key, d, in, at)
+		c := &incidentChange{group: key, incident: g.incident, opened: true}
+		t.changed[key], t.order = c, append(t.order, c)
+	case g.incident == nil:
+		return nil
+	}
+	c := t.changed[key]
+	if c == nil {
+		c = &incidentChange{group: key, incident: g.incident, wasTold: t.told[key]}
+		t.changed[key], t.order = c, append(t.order, c)
+	}
+	i := g.incident
+	if d.Status == Breached {
+		i.LastTriggeredAt = at
+	}
+	if d.Status == Breached || d.Status == Healthy {
+		n := int64(in.Samples)
+		i.LastObservedValue, i.LastSampleCount = d.Value, &n
+	}
+	i.TriggerTold = g.Told
+	i.HoldReason, i.HeldSince = nil, nil
+	if g.Hold != NoHold {
+		hold, since := string(g.Hold), g.Held
+		i.HoldReason, i.HeldSince = &hold, &since
+	}
+	if d.Event != NoEvent {
+		c.event, c.at, c.value, c.samples = d.Event, at, d.Value, in.Samples
+	}
+	if d.Transition == Resolved {
+		i.Status, i.ResolvedAt, i.OpenKey = store.IncidentResolved, &at, nil
+		if d.Reason != "" {
+			i.ResolveReason = &d.Reason
+		}
+		g.incident = nil
+		// A later incident of the same group is another one.
+		delete(t.changed, key)
+	}
+	return i
+}
+
+// open makes an incident with the rule as it is now.
+func (t *turn) open(key string, d Decision, in Input, at time.Time) *store.AlertIncident {
+	r := &t.rule.AlertRule
+	openKey := r.ID.String() + "/" + key
+	n := int64(in.Samples)
+	return &store.AlertIncident{
+		ID: incidentID(r, key, at), Org: t.org, RuleID: r.ID, RuleName: r.Name, GroupKey: key, SignalType: r.SignalType, Severity: r.Severity,
+		Status: store.IncidentOpen, Comparator: r.Comparator, Threshold: r.Threshold, ThresholdUpper: r.ThresholdUpper,
+		FirstTriggeredAt: at, LastTriggeredAt: at, LastObservedValue: d.Value, LastSampleCount: &n,
+		DedupeKey: fmt.Sprintf("%s:%s:%s", t.org, publicid.Encode(publicid.AlertRule, r.ID), key), OpenKey: &openKey,
+	}
+}
+
+// check records the evaluation.
+func (t *turn) check(key string, g *group, d Decision, in Input, at time.Time, incident *store.AlertIncident, f *Figures) {
+	r := &t.rule.AlertRule
+	c := Check{
+		Org: t.org, RuleID: publicid.Encode(publicid.AlertRule, r.ID), At: at, GroupKey: key, Status: d.Status, SkipReason: d.SkipReason,
+		SignalType: r.SignalType, Comparator: r.Comparator, Threshold: r.Threshold, ThresholdUpper: r.ThresholdUpper,
+		ObservedValue: d.Value, SampleCount: in.Samples, WindowMinutes: r.WindowMinutes, ConsecutiveBreaches: g.Breaches,
+		ConsecutiveHealthy: g.Healthy, Transition: d.Transition, DurationMs: f.Took.Milliseconds(),
+	}
+	if incident != nil {
+		c.IncidentID = publicid.Encode(publicid.AlertIncident, incident.ID)
+	}
+	if f.Err != nil {
+		c.ErrorMessage, c.ErrorCategory = f.Err.Error(), f.Category
+	}
+	t.checks = append(t.checks, c)
+}
+
+// result collects what changed.
+func (t *turn) result() (store.AlertResult, error) {
+	out := store.AlertResult{Rule: t.rule.ID, Version: t.rule.Version, States: map[string]json.RawMessage{}}
+	for key, g := range t.rule.groups {
+		var text []byte
+		if !g.Zero() {
+			var err error
+			if text, err = json.Marshal(g); err != nil {
+				return out, err
+			}
+		}
+		if !bytes.Equal(text, g.saved) {
+			out.States[key] = text
+			g.saved = text
+		}
+		if text == nil && g.Healthy == 0 {
+			delete(t.rule.groups, key)
+		}
+	}
+	t.copyIncidents(&out)
+	return out, nil
+}
+
+func (t *turn) copyIncidents(out *store.AlertResult) {
+	out.Opened, out.Updated = nil, nil
+	for _, c := range t.order {
+		if c.opened {
+			out.Opened = append(out.Opened, *c.incident)
+		} else {
+			out.Updated = append(out.Updated, *c.incident)
+		}
+	}
+}
+
+// report sets or clears the error that the rule shows.
+func (t *turn) report(out *store.AlertResult, f *Figures, minutes []time.Time) {
+	text := ""
+	switch {
+	case f.Err != nil:
+		text = f.Err.Error()
+	case f.LeftOut > 0:
+		text = fmt.Sprintf("The rule has too many groups: %d were left out.", f.LeftOut)
+	}
+	if text == "" && !t.rule.failing {
+		return
+	}
+	out.SetError = true
+	t.rule.failing = text != ""
+	if text != "" {
+		at := minutes[len(minutes)-1]
+		out.Error, out.EvaluatedAt = &text, &at
+	}
+}
+
+// notices are the messages of this turn: the last state of each incident. An incident that opened and resolved within one turn, after
+// a gap, is not told.
+func (t *turn) notices() (out []Notice) {
+	for _, c := range t.order {
+		resolved := c.incident.Status == store.IncidentResolved
+		event := c.event
+		switch {
+		case event == NoEvent, resolved && !c.wasTold:
+			continue
+		case resolved:
+			event = Resolve
+		case !c.wasTold:
+			event = Trigger
+		}
+		out = append(out, Notice{Rule: &t.rule.AlertRule, Incident: c.incident, Event: event, At: c.at, Value: c.value, Samples: c.samples})
+	}
+	return out
+}
+
+// tellIncident records the message on its incident.
+func tellIncident(n Notice) {
+	event, at := string(n.Event), n.At
+	n.Incident.LastDeliveredEventType, n.Incident.LastNotifiedAt = &event, &at
+}
+
+// phase spreads keys over time, always in the same way.
+func phase(key string, spread time.Duration) time.Duration {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(key))
+	return time.Duration(h.Sum64() % uint64(max(1, spread))) //nolint:gosec // it is below spread
+}

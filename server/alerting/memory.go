@@ -1,0 +1,159 @@
+package alerting
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/svc-observability/svc/server/store"
+)
+
+// group is what the worker remembers about one group of one rule.
+type group struct {
+	State
+	// Scope and Condition identify the definition of the rule under which the state came about.
+	Scope     string `json:"scope"`
+	Condition string `json:"condition"`
+
+	incident *store.AlertIncident
+	// saved is the state as it is in the database.
+	saved []byte
+}
+
+// ruleMemory is a rule with its groups.
+type ruleMemory struct {
+	store.AlertRule
+	condition        Condition
+	scope, threshold string
+	groups           map[string]*group
+	// failing is true while the stored rule shows an error.
+	failing bool
+}
+
+// orgMemory holds the rules of an organization, as they were when rules and edits had these sums.
+type orgMemory struct {
+	rules, edits int
+	list         []*ruleMemory
+}
+
+func remember(m store.AlertMemory) (*orgMemory, error) {
+	out := &orgMemory{rules: len(m.Rules)}
+	for _, r := range m.Rules {
+		out.edits += r.Version
+		rm := &ruleMemory{
+			AlertRule: r, condition: ConditionOf(&r), scope: scopeOf(&r), threshold: thresholdOf(&r), groups: map[string]*group{},
+			failing: r.LastEvaluationError != nil,
+		}
+		for key, state := range m.States[r.ID] {
+			g := &group{saved: state}
+			if err := json.Unmarshal(state, g); err != nil {
+				return nil, err
+			}
+			rm.groups[key] = g
+		}
+		for key, incident := range m.Open[r.ID] {
+			g := rm.groups[key]
+			if g == nil {
+				// The state of an open incident is stored with it. Without one, the incident would stay open for ever.
+				g = &group{State: State{Open: true, Told: incident.TriggerTold}, Scope: rm.scope, Condition: rm.threshold}
+				rm.groups[key] = g
+			}
+			g.incident = &incident
+		}
+		out.list = append(out.list, rm)
+	}
+	return out, nil
+}
+
+// ConditionOf returns the part of a rule that decides.
+func ConditionOf(r *store.AlertRule) Condition {
+	c := Condition{
+		Comparator: r.Comparator, Threshold: r.Threshold, Upper: r.ThresholdUpper, ResolveThreshold: r.ResolveThreshold,
+		MinimumSamples: r.MinimumSampleCount, BreachesRequired: r.ConsecutiveBreachesRequired, HealthyRequired: r.ConsecutiveHealthyRequired,
+		Renotify: time.Duration(r.RenotifyIntervalMinutes) * time.Minute, NoData: NoDataBehavior(r.SignalType, r.Comparator),
+	}
+	if r.AlertOnNoData {
+		c.NoData = NoDataFires
+	}
+	if r.MutedUntil != nil {
+		c.MutedUntil = *r.MutedUntil
+	}
+	return c
+}
+
+// NoDataBehavior is what missing data means for a signal: no requests are a throughput of zero, and say nothing about other signals.
+func NoDataBehavior(signal, comparator string) NoData {
+	if signal == "throughput" && (comparator == "lt" || comparator == "lte") {
+		return NoDataZero
+	}
+	return NoDataSkips
+}
+
+// scopeOf identifies what a rule looks at. When it changes, the open incidents are those of another question, and are resolved.
+func scopeOf(r *store.AlertRule) string {
+	return digest(r.SignalType, r.GroupBy, len(r.ServiceNames) > 0, r.Environments, r.QueryBuilderDraft, r.RawQuerySQL, r.RawQueryReducer, r.Burn, r.Baseline)
+}
+
+// thresholdOf identifies how a rule judges. When it changes, the counts begin again.
+func thresholdOf(r *store.AlertRule) string {
+	return digest(r.Comparator, r.Threshold, r.ThresholdUpper, r.WindowMinutes, r.MinimumSampleCount, r.ApdexThresholdMs)
+}
+
+func digest(parts ...any) string {
+	text, err := json.Marshal(parts)
+	if err != nil {
+		return "unreadable"
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
+}
+
+// covers reports whether the rule still looks at a group. reason says why not.
+func (r *ruleMemory) covers(key string, g *group) (reason string, ok bool) {
+	switch {
+	case !r.Enabled:
+		return "the rule was disabled", false
+	case g.Scope != r.scope:
+		return "the rule was changed", false
+	case len(r.ServiceNames) > 0 && !slices.Contains(r.ServiceNames, key):
+		return "the service was removed from the rule", false
+	case slices.Contains(r.ExcludeServiceNames, key):
+		return "the service was excluded from the rule", false
+	default:
+		return "", true
+	}
+}
+
+// openGroups lists the groups with an open incident, which an evaluation must not leave out.
+func (r *ruleMemory) openGroups() []string {
+	var keys []string
+	for key, g := range r.groups {
+		if g.Open {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// incidentID is the id of the incident that a group opens at a minute. A repeated evaluation gives the same incident.
+func incidentID(r *store.AlertRule, key string, at time.Time) uuid.UUID {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%d/%s", r.ID, at.Unix(), key))
+	id := uuid.UUID(sum[:16])
+	binary.BigEndian.PutUint64(id[:8], uint64(at.UnixMilli())<<16|uint64(binary.BigEndian.Uint16(sum[16:18]))) //nolint:gosec // after 1970
+	id[6] = id[6]&0x0f | 0x70                                                                                  // version 7
+	id[8] = id[8]&0x3f | 0x80
+	return id
+}
+
+// Late reports whether the telemetry of a rule arrives later than that of others.
+func Late(r *store.AlertRule) bool {
+	return r.SignalType == "builder_query" && bytes.Contains(r.QueryBuilderDraft, []byte(`"metrics"`))
+}

@@ -1,0 +1,30 @@
+package limits
+
+import "time"
+
+// Evaluation of alert rules.
+const (
+	// AlertSettle is how long after a minute its rules are evaluated. Organizations are spread over AlertSpread more.
+	AlertSettle = 20 * time.Second
+	AlertSpread = 10 * time.Second
+	// AlertRetry is the pause before an evaluation that had to wait is tried again. After AlertPatience it is recorded as failed.
+	AlertRetry    = 5 * time.Second
+	AlertPatience = 5 * time.Minute
+	// AlertCatchUp is the number of missed minutes that are all evaluated later. After a longer gap, it is the last AlertReplay minutes,
+	// or as many as a rule needs, but at most AlertLongestReplay.
+	AlertCatchUp       = 15
+	AlertReplay        = 10
+	AlertLongestReplay = 60
+)
+
+func alerts() []Limit {
+	return []Limit{
+		lasts("AlertSettle", AlertSettle, "The rules of a minute are evaluated %s after its end, when its telemetry has arrived."),
+		lasts("AlertSpread", AlertSpread, "The evaluations of different organizations are spread over %s."),
+		lasts("AlertRetry", AlertRetry, "An evaluation that had to wait is tried again after %s."),
+		lasts("AlertPatience", AlertPatience, "An evaluation waits at most %s for telemetry that is not stored yet, and is then recorded as failed."),
+		count("AlertCatchUp", AlertCatchUp, "After a gap, all missed minutes are evaluated, if there are at most %s."),
+		count("AlertReplay", AlertReplay, "After a longer gap, the last %s minutes are evaluated, or as many as a rule needs."),
+		count("AlertLongestReplay", AlertLongestReplay, "They are at most %s minutes."),
+	}
+}
