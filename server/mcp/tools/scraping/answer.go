@@ -16,23 +16,23 @@ import (
 type targetResult struct {
 	ID                    string       `json:"id"`
 	Name                  string       `json:"name"`
-	ServiceName           *string      `json:"service_name"`
+	ServiceName           *string      `json:"service_name,omitempty"`
 	URL                   string       `json:"url"`
 	TargetType            string       `json:"target_type"`
 	ScrapeIntervalSeconds int32        `json:"scrape_interval_seconds"`
-	LabelsJSON            *string      `json:"labels_json"`
+	LabelsJSON            *string      `json:"labels_json,omitempty"`
 	AuthType              string       `json:"auth_type"`
 	HasCredentials        bool         `json:"has_credentials"`
 	Enabled               bool         `json:"enabled"`
-	LastScrapeAt          *string      `json:"last_scrape_at"`
-	LastScrapeError       *string      `json:"last_scrape_error"`
+	LastScrapeAt          *string      `json:"last_scrape_at,omitempty"`
+	LastScrapeError       *string      `json:"last_scrape_error,omitempty"`
 	Probe                 *probeResult `json:"probe,omitempty"`
 	Warnings              []string     `json:"warnings,omitempty"`
 }
 
 type probeResult struct {
 	Success bool    `json:"success"`
-	Error   *string `json:"error"`
+	Error   *string `json:"error,omitempty"`
 }
 
 // answer probes a target and shows it. A paused target is not probed.
