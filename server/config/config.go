@@ -31,6 +31,7 @@ type Config struct {
 	IngestPublicURL string // URL of ingest for exporters, without a trailing slash; empty: from the address
 
 	TrustedProxies  []netip.Prefix // their X-Forwarded-For header is trusted
+	EgressCAFile    string
 	Roles           Roles
 	ChdbLib         string // path of libchdb.so; empty: searched
 	LogLevel        slog.Level

@@ -49,6 +49,13 @@ var bounds = []struct {
 	{limits.SharedWidgets, "requests"},
 	{limits.Variables, "variable_values variables"},
 	{limits.VariableValue, "variable_values{}"},
+	{limits.NameLength, "organization CreateScrapeTargetRequest.service_name UpdateScrapeTargetRequest.service_name"},
+	{limits.ScrapeURL, "url"},
+	{limits.ScrapeBranches, "include_branches exclude_branches"},
+	{limits.ScrapeBranch, "include_branches[] exclude_branches[]"},
+	{limits.LargestScrapeInterval.Seconds(), "scrape_interval_seconds"},
+	{limits.ScrapeLabelsText, "labels_json"},
+	{limits.ScrapeCredentials, "auth_credentials"},
 	{limits.NameLength, "name summary related_to model version tool_contains actor_id affected_user action resource_type resource_id changed request_id"},
 	{limits.DescriptionLength, "description"},
 	{limits.FeedbackReason, "reason"},
@@ -100,6 +107,7 @@ var lowerBounds = []struct {
 	{limits.MinPasswordLength, "new_password"},
 	{limits.LeastBucket.Seconds(), "bucket_seconds"},
 	{limits.LeastPatternSample, "sample_size"},
+	{limits.LeastScrapeInterval.Seconds(), "scrape_interval_seconds"},
 	// These follow from the form of a value. They are no limits that a user meets.
 	{3, "og_id"},
 }
