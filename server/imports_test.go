@@ -51,6 +51,7 @@ var levels = map[string]int{
 	"server/oauth":       2,
 	"server/purge":       2,
 	"server/query":       2,
+	"server/scrape":      2,
 	"server/storeerr":    2,
 	"server/work":        2,
 
@@ -95,6 +96,7 @@ var sameLevel = map[[2]string]string{
 	{"server/mcp", "server/rpc"}:             "MCP reaches the methods through the loopback",
 	{"server/oauth", "server/auth"}:          "OAuth tokens and sessions share their hashing",
 	{"server/ingest", "server/auth"}:         "the ingest endpoints ask for the credentials of ingest keys and connectors",
+	{"server/scrape", "server/ingest"}:       "bodies of targets are decompressed as those of exporters",
 	{"server/requestid", "server/principal"}: "the place that a request came from is part of its caller",
 	{"server/requestid", "server/limits"}:    "the length of a request id is a limit",
 	{"ent", "gen"}:                           "the choices of a field are those of the contract",
@@ -141,7 +143,8 @@ var seams = []struct {
 	{"github.com/google/jsonschema-go", []string{"server/mcp"}, "tool schemas belong to MCP"},
 	{"github.com/spf13", []string{"cmd", "server/config"}, "the command line ends there"},
 	{"github.com/knadh/koanf", []string{"server/config"}, "one package reads configuration"},
-	{"github.com/prometheus", []string{"server/app", "server/rpc", "server/ingest", "server/mcp", "server/ratelimit", "server/warehouse", "server/work"}, "metrics are defined beside what they count"},
+	{"github.com/prometheus/prometheus", []string{"server/scrape"}, "one package reads the formats of Prometheus"},
+	{"github.com/prometheus", []string{"server/app", "server/rpc", "server/ingest", "server/mcp", "server/notify", "server/ratelimit", "server/scrape", "server/warehouse", "server/work"}, "metrics are defined beside what they count"},
 }
 
 // noService lists packages that must not import the services although they stand above them.

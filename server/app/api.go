@@ -261,6 +261,11 @@ func (a *App) mountServices(
 	mount(svcv2connect.NewMetricsServiceHandler(metrics.New(reads, queryEngine), options...))
 	mount(svcv2connect.NewSessionReplaysServiceHandler(sessionreplays.New(reads, a.store), options...))
 	mount(svcv2connect.NewProductEventsServiceHandler(productevents.New(reads), options...))
+	targets, err := a.scrapeTargets(reads)
+	if err != nil {
+		return nil, err
+	}
+	mount(svcv2connect.NewScrapeTargetsServiceHandler(targets, options...))
 	return chain.Handler(mux)
 }
 

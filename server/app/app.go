@@ -20,6 +20,7 @@ import (
 	"github.com/svc-observability/svc/server/bootstrap"
 	"github.com/svc-observability/svc/server/config"
 	"github.com/svc-observability/svc/server/datadir"
+	"github.com/svc-observability/svc/server/ingest"
 	"github.com/svc-observability/svc/server/ingest/outcome"
 	"github.com/svc-observability/svc/server/ingest/pipeline"
 	"github.com/svc-observability/svc/server/ingest/queue"
@@ -29,6 +30,7 @@ import (
 	"github.com/svc-observability/svc/server/notify"
 	"github.com/svc-observability/svc/server/outage"
 	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/scrape"
 	"github.com/svc-observability/svc/server/store"
 	"github.com/svc-observability/svc/server/warehouse"
 	"github.com/svc-observability/svc/server/warehouse/chdb"
@@ -83,6 +85,8 @@ type App struct {
 	warehouse  *warehouse.Warehouse
 	queue      *queue.Log
 	pipeline   *pipeline.Pipeline
+	gateway    *ingest.Gateway // nil without the role ingest
+	scraper    *scrape.Scraper // nil without the roles ingest and worker
 	usage      *usage.Meter
 	outcomes   *outcome.Recorder
 	passwords  *auth.Passwords

@@ -93,6 +93,7 @@ func (a *App) openIngest(context.Context) error {
 	if err != nil {
 		return err
 	}
+	a.gateway = gateway
 	a.ingest = gateway.HTTPServer()
 	a.onCloseDoor("ingest server", a.shutdown(a.ingest, "ingest"))
 	a.otlp = gateway.GRPCServer()

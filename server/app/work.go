@@ -16,6 +16,9 @@ func (a *App) openWork(ctx context.Context) error {
 	if !a.cfg.Roles.Has(config.RoleWorker) {
 		return nil
 	}
+	if err := a.openScraper(); err != nil {
+		return err
+	}
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
@@ -32,10 +35,16 @@ func (a *App) openWork(ctx context.Context) error {
 
 // workKinds lists the kinds of background work that this process can do.
 func (a *App) workKinds() []work.Kind {
-	return []work.Kind{
+	kinds := []work.Kind{
 		{Name: store.WorkSweep, Run: a.sweep},
 		a.outboxKind(),
 	}
+	if a.scraper != nil {
+		kinds = append(kinds, work.Kind{Name: store.WorkScrape, Run: func(ctx context.Context, shard *work.Shard) {
+			a.scraper.Run(ctx, shard.Number, shard.Stopping())
+		}})
+	}
+	return kinds
 }
 
 // sweepEvery is the time between two looks for rows that are old.

@@ -94,7 +94,8 @@ func New(cfg Config) *Authenticator {
 				a.sessions.doubtAll(true)
 				a.oauth.doubtAll(true)
 			}
-		case store.SubjectIngestKey, store.SubjectIngestPolicy, store.SubjectLogpushConnector, store.SubjectOrganization:
+		case store.SubjectIngestKey, store.SubjectIngestPolicy, store.SubjectLogpushConnector, store.SubjectOrganization,
+			store.SubjectScrapeTarget:
 		}
 	})
 	return a

@@ -34,6 +34,7 @@ type Config struct {
 	EgressNetworks  []netip.Prefix // URLs of users may lead there although the addresses are not public
 	SMTPURL         DSN            // mail server for alerts; empty: no e-mail
 	MailFrom        string         // sender of e-mail
+	EgressCAFile    string
 	Roles           Roles
 	ChdbLib         string // path of libchdb.so; empty: searched
 	LogLevel        slog.Level

@@ -146,6 +146,11 @@ func Keys() []Key {
 			assign: text(func(c *Config) *string { return &c.MailFrom }),
 		},
 		{
+			Name: "egress-ca-file", Kind: KindPath,
+			Help:   "file of certificates (PEM) that scrape targets are checked against, besides the authorities of the system; empty: those of the system alone",
+			assign: text(func(c *Config) *string { return &c.EgressCAFile }),
+		},
+		{
 			Name: "roles", Kind: KindRoles, Default: "api,ingest,worker", Choices: allRoles(),
 			Help:   "parts of svc that this process runs",
 			assign: func(c *Config, s string) (err error) { c.Roles, err = parseRoles(s); return err },

@@ -41,6 +41,7 @@ var defaults = []struct {
 	{limits.DefaultPathHops, "depth"},
 	{limits.DefaultPathBranches, "branches"},
 	{limits.DefaultFunnelWindow.Seconds(), "window_seconds"},
+	{limits.DefaultScrapeInterval.Seconds(), "scrape_interval_seconds"},
 }
 
 var (

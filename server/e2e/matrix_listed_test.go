@@ -61,6 +61,7 @@ const linksOnly = `(get|upsert|rotate|revoke)DashboardShare|listDashboardShares|
 
 var exemptions = []exemption{
 	{`.*`, `ResponseSchemaError|UnexpectedError`, "", "a defect of the server: TestErrors in server/rpc"},
+	{`deleteScrapeTarget`, `ScrapeTargetValidationError`, "", "takes a target of an integration: testScrapeTargetRules in server/store/storetest"},
 	{`.*`, `PayloadTooLargeError|UnsupportedMediaTypeError`, "connect", "the protocol has its own answers to these; TestUnreadableMessages in server/rpc"},
 	{linksOnly, `DashboardStoredConfigInvalidError`, "", "listed in the contract, but links are made, read and ended without the definition"},
 	{linksOnly, `DashboardPersistenceError`, "", "listed in the contract, but it is the same database: SharePersistenceError"},
@@ -279,14 +280,15 @@ func brokenSQLite(t *testing.T, s *testkit.Server) breakable {
 	})
 }
 
-// breakDefinitions leaves stored dashboards that cannot be read, with their links.
+// breakDefinitions leaves stored dashboards that cannot be read, with their links, and scrape targets whose credentials are lost.
 func (x *matrix) breakDefinitions(t *testing.T, all []*operated, db breakable) {
 	var concerned []*operated
 	for _, o := range all {
 		switch {
 		case strings.HasPrefix(o.m.OperationID, "resolveShare"):
 			o.request = o.link(t, "public")
-		case slices.Contains(o.m.Errors, apierr.DashboardStoredConfigInvalid), slices.Contains(o.m.Errors, apierr.AlertDestinationStoredConfigInvalid):
+		case slices.Contains(o.m.Errors, apierr.DashboardStoredConfigInvalid), slices.Contains(o.m.Errors, apierr.ScrapeTargetStoredConfigInvalid),
+			slices.Contains(o.m.Errors, apierr.AlertDestinationStoredConfigInvalid):
 			o.request = o.valid(t, x.mine)
 		default:
 			continue
@@ -304,6 +306,7 @@ func (x *matrix) breakDefinitions(t *testing.T, all []*operated, db breakable) {
 		`"sections":[],"variables":[],"refresh_interval_seconds":null}'`)
 	x.every(t, concerned, credential)
 	db.exec(t, "UPDATE alert_destinations SET config = '[]'")
+	db.exec(t, "UPDATE scrape_targets SET credentials = NULL")
 	db.exec(t, "UPDATE dashboards SET definition = '[]', version = version + 1000")
 	db.exec(t, "UPDATE dashboard_versions SET snapshot = '[]'")
 	x.every(t, concerned, credential)
@@ -473,6 +476,17 @@ func provocations(m *contract.Method) []provocation {
 		return []provocation{set("url", "http://127.0.0.1/")}
 	case "listTelegramChats":
 		return []provocation{set("bot_token", "nobody")}
+	case "createScrapeTarget":
+		return []provocation{set("labels_json", `{"job":"x"}`), {change: func(_ *operated, _ *testing.T, request map[string]any) {
+			request["target_type"] = "planetscale"
+			delete(request, "url")
+		}}}
+	case "updateScrapeTarget":
+		return []provocation{set("labels_json", `{"job":"x"}`)}
+	case "listScrapeTargetChecks":
+		return []provocation{{change: func(_ *operated, _ *testing.T, request map[string]any) {
+			request["since"], request["until"] = "2026-01-02T00:00:00Z", "2026-01-01T00:00:00Z"
+		}}}
 	case "removeMember":
 		return []provocation{{}} // the first one is the administrator
 	case "updateMember":

@@ -76,6 +76,8 @@ var differing = map[string]func(request map[string]any, n int){
 	"updateAttributeMapping": newName,
 	"updateCustomIngestKey":  newName,
 	"updateDashboard":        newName,
+	"createScrapeTarget":     newName,
+	"updateScrapeTarget":     newName,
 	"updateOrganization": func(request map[string]any, n int) {
 		newName(request, n)
 		request["slug"] = fmt.Sprint("matrix-", time.Now().UnixNano()) // a slug is unique on the server, which other tests use too

@@ -282,6 +282,7 @@ func toolArguments(t *testing.T, call func(string, map[string]any) toolResult) m
 	}
 	whole := args{"name": "Tools", "widgets_json": []any{widget("a"), widget("b")}, "time_range_json": args{"type": "relative", "value": "1h"}}
 	dashboard := must("create_dashboard", whole).field(t, "dashboard", "id")
+	target := must("create_scrape_target", args{"name": "Nodes of a test", "url": "https://nodes.example.com/metrics", "enabled": false}).field(t, "id")
 	steps := []any{args{"kind": "page", "page_path": "/"}, args{"kind": "page", "page_path": "/cart"}}
 	minute := time.Now().UTC().Add(-15 * time.Minute).Format(time.RFC3339)
 	return map[string][]map[string]any{
@@ -295,7 +296,9 @@ func toolArguments(t *testing.T, call func(string, map[string]any) toolResult) m
 		"run_sql":    {{"sql": "SELECT ServiceName, count() AS spans FROM spans WHERE $__orgFilter GROUP BY ServiceName"}}, "describe_warehouse_tables": {{}, {"table": "spans"}},
 		"find_errors": {{}}, "error_detail": {{"fingerprint": fingerprint, "include_timeseries": true}},
 		"list_alert_destinations": {{}, {"type": "webhook", "enabled_only": true}},
-		"list_dashboards": {{}}, "get_dashboard": {{"dashboard_id": dashboard}}, "describe_dashboard_schema": {{}, {"section": "units"}}, "inspect_chart_data": {{"dashboard_id": dashboard, "widget_id": "a"}},
+		"list_dashboards":         {{}}, "get_dashboard": {{"dashboard_id": dashboard}}, "describe_dashboard_schema": {{}, {"section": "units"}}, "inspect_chart_data": {{"dashboard_id": dashboard, "widget_id": "a"}},
+		"create_scrape_target": {{"name": "Further nodes of a test", "url": "https://nodes.example.com/metrics", "labels_json": `{"region":"eu"}`, "enabled": false}},
+		"update_scrape_target": {{"scrape_target_id": target, "scrape_interval_seconds": 60, "enabled": false}}, "delete_scrape_target": {{"scrape_target_id": target, "confirm": true}},
 		"create_dashboard": {whole}, "update_dashboard": {{"dashboard_id": dashboard, "description": "By a test"}},
 		"add_dashboard_widget":    {{"dashboard_id": dashboard, "visualization": "chart", "title": "More", "data_source_json": widget("c")["data_source"]}},
 		"update_dashboard_widget": {{"dashboard_id": dashboard, "widget_id": "a", "patch_json": args{"display": args{"title": "Changed"}}}},

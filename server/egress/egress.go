@@ -6,6 +6,8 @@ package egress
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +15,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -27,10 +30,16 @@ func (e *RefusedError) Error() string { return e.Host + " may not be called: " +
 var ErrTooLarge = errors.New("the answer is larger than allowed")
 
 // Guard decides which addresses may be called.
-type Guard struct{ exempt []netip.Prefix }
+type Guard struct {
+	exempt []netip.Prefix
+	roots  *x509.CertPool
+}
 
 // New makes a guard that refuses every address that is not public. exempt lists exceptions, such as an operator's own network.
 func New(exempt ...netip.Prefix) *Guard { return &Guard{exempt: exempt} }
+
+// Trusting returns the guard with other certificate authorities than those of the system. Nil means those of the system.
+func (g *Guard) Trusting(roots *x509.CertPool) *Guard { return &Guard{exempt: g.exempt, roots: roots} }
 
 // Options of a client.
 type Options struct {
@@ -40,27 +49,81 @@ type Options struct {
 	Redirects int
 	// PlainHTTP allows http:// as well as https://.
 	PlainHTTP bool
+	// KeepAlive is the time for which a connection may serve further requests. After it, the next request dials anew, so the guard judges
+	// the address again. The default is 0: each request has its own connection.
+	KeepAlive time.Duration
 }
 
 // Client makes an HTTP client whose every connection passes the guard. It uses no proxy, because a proxy would resolve the name
-// itself. It keeps no connection, so no request uses what the guard decided for another one.
+// itself. Without KeepAlive it keeps no connection, so no request uses what the guard decided for another one.
 func (g *Guard) Client(o Options) *http.Client {
 	if o.Timeout <= 0 {
 		o.Timeout = 10 * time.Second
 	}
-	dialer := &net.Dialer{Timeout: 5 * time.Second, Control: g.control}
+	var next http.RoundTripper = g.transport(o)
+	if o.KeepAlive > 0 {
+		next = &renewed{age: o.KeepAlive, dial: func() *http.Transport { return g.transport(o) }}
+	}
 	return &http.Client{
-		Timeout: o.Timeout,
-		Transport: &checked{guard: g, options: o, next: &http.Transport{
-			DialContext: dialer.DialContext, DisableKeepAlives: true, ForceAttemptHTTP2: true,
-			TLSHandshakeTimeout: 5 * time.Second, ResponseHeaderTimeout: o.Timeout, MaxResponseHeaderBytes: 64 << 10,
-		}},
+		Timeout:   o.Timeout,
+		Transport: &checked{guard: g, options: o, next: next},
 		CheckRedirect: func(_ *http.Request, via []*http.Request) error {
 			if len(via) > o.Redirects {
 				return http.ErrUseLastResponse
 			}
 			return nil
 		},
+	}
+}
+
+func (g *Guard) transport(o Options) *http.Transport {
+	dialer := &net.Dialer{Timeout: 5 * time.Second, Control: g.control}
+	t := &http.Transport{
+		DialContext: dialer.DialContext, DisableKeepAlives: o.KeepAlive <= 0, ForceAttemptHTTP2: true,
+		TLSHandshakeTimeout: 5 * time.Second, ResponseHeaderTimeout: o.Timeout, MaxResponseHeaderBytes: 64 << 10,
+		IdleConnTimeout: o.KeepAlive, MaxIdleConnsPerHost: 1,
+	}
+	if o.KeepAlive > 0 { // such a client may be one of thousands
+		t.ReadBufferSize, t.WriteBufferSize = 1<<10, 1<<10
+	}
+	if g.roots != nil {
+		t.TLSClientConfig = &tls.Config{RootCAs: g.roots, MinVersion: tls.VersionTLS12}
+	}
+	return t
+}
+
+// renewed keeps connections for a time.
+type renewed struct {
+	age  time.Duration
+	dial func() *http.Transport
+
+	mu    sync.Mutex
+	since time.Time
+	now   *http.Transport
+}
+
+func (r *renewed) RoundTrip(req *http.Request) (*http.Response, error) {
+	return r.transport().RoundTrip(req)
+}
+
+func (r *renewed) transport() *http.Transport {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.now == nil || time.Since(r.since) >= r.age {
+		if r.now != nil {
+			r.now.CloseIdleConnections()
+		}
+		r.now, r.since = r.dial(), time.Now()
+	}
+	return r.now
+}
+
+// CloseIdleConnections ends the connections that no request uses.
+func (r *renewed) CloseIdleConnections() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.now != nil {
+		r.now.CloseIdleConnections()
 	}
 }
 
@@ -76,6 +139,13 @@ func (c *checked) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	return c.next.RoundTrip(r)
+}
+
+// CloseIdleConnections lets http.Client reach that of the transport.
+func (c *checked) CloseIdleConnections() {
+	if next, ok := c.next.(interface{ CloseIdleConnections() }); ok {
+		next.CloseIdleConnections()
+	}
 }
 
 // CheckURL reads a URL that a user gives, and refuses one that the client would refuse. It gives an early answer; the guard of the

@@ -21,6 +21,8 @@ const (
 	doorGRPC
 	// doorLogpush is HTTP with the credentials and the format of a log push connector.
 	doorLogpush
+	// doorScrape is SubmitMetrics.
+	doorScrape
 	doors
 )
 
@@ -30,6 +32,8 @@ func (d door) String() string {
 		return "grpc"
 	case doorLogpush:
 		return "logpush"
+	case doorScrape:
+		return "scrape"
 	default:
 		return "http"
 	}
@@ -140,7 +144,7 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 	}
 	m.otlp[otlp.Traces] = of(otlp.Traces.String(), doorHTTP, doorGRPC)
 	m.otlp[otlp.Logs] = of(otlp.Logs.String(), doorHTTP, doorGRPC, doorLogpush)
-	m.otlp[otlp.Metrics] = of(otlp.Metrics.String(), doorHTTP, doorGRPC)
+	m.otlp[otlp.Metrics] = of(otlp.Metrics.String(), doorHTTP, doorGRPC, doorScrape)
 	m.sessions = of(activity.SessionReplays.String(), doorHTTP)
 	m.productEvents = of(activity.ProductEvents.String(), doorHTTP)
 	m.sampled = items.WithLabelValues(otlp.Traces.String(), "sampled")

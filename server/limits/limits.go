@@ -91,6 +91,7 @@ func Table() []Group {
 		{"SQL", sql()},
 		{"Tools of assistants", tools()},
 		{"Settings of an organization", settings()},
+		{"Scrape targets", scraping()},
 		{"Start and stop of a server", startStop()},
 		{"Background work", work()},
 		{"Messages of alerts", deliveries()},

@@ -17,6 +17,7 @@ import (
 	"github.com/svc-observability/svc/server/mcp/tools/dashboards"
 	"github.com/svc-observability/svc/server/mcp/tools/errorevents"
 	"github.com/svc-observability/svc/server/mcp/tools/feedback"
+	"github.com/svc-observability/svc/server/mcp/tools/scraping"
 	"github.com/svc-observability/svc/server/mcp/tools/services"
 	"github.com/svc-observability/svc/server/mcp/tools/sessions"
 	"github.com/svc-observability/svc/server/mcp/tools/setup"
@@ -41,6 +42,7 @@ func toolsets() []toolset {
 		{"sessions", sessions.Tools()},
 		{"agents", agents.Tools()},
 		{"setup", setup.Tools()},
+		{"scraping", scraping.Tools()},
 		{"feedback", feedback.Tools()},
 	}
 }

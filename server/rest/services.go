@@ -83,6 +83,9 @@ func services() map[string]register {
 		"svc.v2.QueryService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
 			return svcv2.RegisterQueryServiceHandlerClient(ctx, mux, svcv2.NewQueryServiceClient(conn))
 		},
+		"svc.v2.ScrapeTargetsService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+			return svcv2.RegisterScrapeTargetsServiceHandlerClient(ctx, mux, svcv2.NewScrapeTargetsServiceClient(conn))
+		},
 		"svc.v2.ServiceMapService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
 			return svcv2.RegisterServiceMapServiceHandlerClient(ctx, mux, svcv2.NewServiceMapServiceClient(conn))
 		},

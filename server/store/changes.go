@@ -26,6 +26,8 @@ const (
 	SubjectOrganization Subject = "organization"
 	// SubjectOAuthGrant: a grant of User in Org was revoked.
 	SubjectOAuthGrant Subject = "oauth_grant"
+	// SubjectScrapeTarget: a scrape target of Org was created, changed or deleted.
+	SubjectScrapeTarget Subject = "scrape_target"
 	// SubjectAny: anything may have changed. Every cached copy must be read again before its next use. See Change.Cause.
 	SubjectAny Subject = "any"
 )

@@ -45,12 +45,13 @@ const (
 	KeyPrivate   = "private"
 	KeyCustom    = "custom"
 	KeyConnector = "connector"
+	KeyScrape    = "scrape"
 )
 
 // Origin is what the key of a request and the policy of its organization say about the rows.
 type Origin struct {
 	Org principal.OrgID
-	// KeyType is KeyPublic, KeyPrivate, KeyCustom or KeyConnector.
+	// KeyType is KeyPublic, KeyPrivate, KeyCustom, KeyConnector or KeyScrape.
 	KeyType string
 	// KeyID is the public id (ingk_…) of a custom key, or empty.
 	KeyID string

@@ -25,6 +25,7 @@ type Clients struct {
 	Metrics           svcv2.MetricsServiceClient
 	ProductEvents     svcv2.ProductEventsServiceClient
 	Query             svcv2.QueryServiceClient
+	ScrapeTargets     svcv2.ScrapeTargetsServiceClient
 	ServiceMap        svcv2.ServiceMapServiceClient
 	Services          svcv2.ServicesServiceClient
 	Replays           svcv2.SessionReplaysServiceClient
@@ -50,6 +51,7 @@ func NewClients(conn grpc.ClientConnInterface) *Clients {
 		Metrics:           svcv2.NewMetricsServiceClient(conn),
 		ProductEvents:     svcv2.NewProductEventsServiceClient(conn),
 		Query:             svcv2.NewQueryServiceClient(conn),
+		ScrapeTargets:     svcv2.NewScrapeTargetsServiceClient(conn),
 		ServiceMap:        svcv2.NewServiceMapServiceClient(conn),
 		Services:          svcv2.NewServicesServiceClient(conn),
 		Replays:           svcv2.NewSessionReplaysServiceClient(conn),

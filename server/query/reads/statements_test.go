@@ -45,6 +45,7 @@ func cases() map[string]sqlbuild.Statement {
 		"names_metrics":        Names(NameList{Window: w, Kind: NamedMetric, Limit: 100}),
 		"names_events":         Names(NameList{Window: w, Kind: NamedEvent, Limit: 100}),
 		"list_records":         ListRows(RowList{Source: query.Logs, Window: w, Limit: 50}),
+		"scrape_checks":        ScrapeChecks(marker, w.Start, w.End, 200),
 		"setup_services":       SetupServices(w),
 		"setup_logs":           SetupLogs(w),
 		"setup_links":          SetupLinks(w, 3),
