@@ -1489,7 +1489,7 @@ const file_svc_v2_alert_destinations_proto_rawDesc = "" +
 	"\x1aAlertDestinationTestResult\x12;\n" +
 	"\x06object\x18\x01 \x01(\tB#\xfa\xf9\x18\x1f\x1a\x1dalert_destination.test_resultR\x06object\x12\x18\n" +
 	"\asuccess\x18\x02 \x01(\bR\asuccess\x12W\n" +
-	"\amessage\x18\x03 \x01(\tB=\xfa\xf9\x189\"7hooks.example.com accepted the message with status 200.R\amessage2\xa9\x15\n" +
+	"\amessage\x18\x03 \x01(\tB=\xfa\xf9\x189\"7hooks.example.com accepted the message with status 200.R\amessage2\xa6\x15\n" +
 	"\x18AlertDestinationsService\x12\x9d\x02\n" +
 	"\x15ListAlertDestinations\x12$.svc.v2.ListAlertDestinationsRequest\x1a%.svc.v2.ListAlertDestinationsResponse\"\xb6\x01\xf2\xf9\x18\x92\x01\n" +
 	"\x15listAlertDestinations\x12\x06alerts\x18\x012\x15ParameterInvalidError2\x15AlertPersistenceError2(AlertDestinationStoredConfigInvalidErrorJ\x17list_alert_destinations\x82\xd3\xe4\x93\x02\x19\x12\x17/v2/alerts/destinations\x12\x95\x04\n" +
@@ -1502,9 +1502,9 @@ const file_svc_v2_alert_destinations_proto_rawDesc = "" +
 	"\x16UpdateAlertDestination\x12%.svc.v2.UpdateAlertDestinationRequest\x1a(.svc.v2.AlertDestinationMutationResponse\"\x98\x04\xf2\xf9\x18\xec\x03\n" +
 	"\x16updateAlertDestination\x12\x06alerts\x18\x02 \x012\x13AlertForbiddenError2\x14AlertValidationError2\x15AlertPersistenceError2\x1fAlertDestinationEncryptionError2\x1dIntegrationsNotConnectedError2\x18IntegrationsRevokedError2\x19IntegrationsUpstreamError2\x1cIntegrationsPersistenceError2\x1bIntegrationsValidationError2\x1cAlertRecipientSelectionError2&AlertMemberDirectoryNotConfiguredError2$AlertMemberDirectoryUnavailableError2\x1dAlertDestinationNotFoundError2\x1fAlertDestinationDecryptionError2(AlertDestinationStoredConfigInvalidError\x82\xd3\xe4\x93\x02!:\x01*2\x1c/v2/alerts/destinations/{id}\x12\xba\x02\n" +
 	"\x16DeleteAlertDestination\x12%.svc.v2.DeleteAlertDestinationRequest\x1a\x1f.svc.v2.DeletedAlertDestination\"\xd7\x01\xf2\xf9\x18\xae\x01\n" +
-	"\x16deleteAlertDestination\x12\x06alerts\x18\x02 \x012\x13AlertForbiddenError2\x1dAlertDestinationNotFoundError2\x1aAlertDestinationInUseError2!AlertRuleStoredConfigInvalidError2\x15AlertPersistenceError\x82\xd3\xe4\x93\x02\x1e*\x1c/v2/alerts/destinations/{id}\x12\xb4\x03\n" +
-	"\x14TestAlertDestination\x12#.svc.v2.TestAlertDestinationRequest\x1a\".svc.v2.AlertDestinationTestResult\"\xd2\x02\xf2\xf9\x18\xa1\x02\n" +
-	"\x14testAlertDestination\x12\x06alerts\x18\x02 \x012\x13AlertForbiddenError2\x15AlertPersistenceError2\x1dAlertDestinationNotFoundError2\x1fAlertDestinationDecryptionError2(AlertDestinationStoredConfigInvalidError2\x12AlertDeliveryError2\x16AlertDeliveryAuthError2\x1fAlertDeliveryTargetMissingError2\x1aAlertDeliveryRejectedError\x82\xd3\xe4\x93\x02&:\x01*\"!/v2/alerts/destinations/{id}/testB\x95\x01\n" +
+	"\x16deleteAlertDestination\x12\x06alerts\x18\x02 \x012\x13AlertForbiddenError2\x1dAlertDestinationNotFoundError2\x1aAlertDestinationInUseError2!AlertRuleStoredConfigInvalidError2\x15AlertPersistenceError\x82\xd3\xe4\x93\x02\x1e*\x1c/v2/alerts/destinations/{id}\x12\xb1\x03\n" +
+	"\x14TestAlertDestination\x12#.svc.v2.TestAlertDestinationRequest\x1a\".svc.v2.AlertDestinationTestResult\"\xcf\x02\xf2\xf9\x18\xa1\x02\n" +
+	"\x14testAlertDestination\x12\x06alerts\x18\x02 \x012\x13AlertForbiddenError2\x15AlertPersistenceError2\x1dAlertDestinationNotFoundError2\x1fAlertDestinationDecryptionError2(AlertDestinationStoredConfigInvalidError2\x12AlertDeliveryError2\x16AlertDeliveryAuthError2\x1fAlertDeliveryTargetMissingError2\x1aAlertDeliveryRejectedError\x82\xd3\xe4\x93\x02#\"!/v2/alerts/destinations/{id}/testB\x95\x01\n" +
 	"\n" +
 	"com.svc.v2B\x16AlertDestinationsProtoP\x01Z1github.com/svc-observability/svc/gen/svc/v2;svcv2\xa2\x02\x03SXX\xaa\x02\x06Svc.V2\xca\x02\x06Svc\\V2\xe2\x02\x12Svc\\V2\\GPBMetadata\xea\x02\aSvc::V2\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
