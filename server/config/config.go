@@ -31,10 +31,10 @@ type Config struct {
 	IngestPublicURL string // URL of ingest for exporters, without a trailing slash; empty: from the address
 
 	TrustedProxies  []netip.Prefix // their X-Forwarded-For header is trusted
+	EgressCAFile    string
 	EgressNetworks  []netip.Prefix // URLs of users may lead there although the addresses are not public
 	SMTPURL         DSN            // mail server for alerts; empty: no e-mail
 	MailFrom        string         // sender of e-mail
-	EgressCAFile    string
 	Roles           Roles
 	ChdbLib         string // path of libchdb.so; empty: searched
 	LogLevel        slog.Level

@@ -131,6 +131,11 @@ func Keys() []Key {
 			assign: func(c *Config, s string) (err error) { c.TrustedProxies, err = parsePrefixes(s); return err },
 		},
 		{
+			Name: "egress-ca-file", Kind: KindPath,
+			Help:   "file of certificates (PEM) that scrape targets are checked against, besides the authorities of the system; empty: those of the system alone",
+			assign: text(func(c *Config) *string { return &c.EgressCAFile }),
+		},
+		{
 			Name: "egress-networks", Kind: KindList,
 			Help:   "networks (`10.0.0.0/8`) that URLs of users may lead to although they are not public, for webhooks and scrape targets; empty: public addresses only",
 			assign: func(c *Config, s string) (err error) { c.EgressNetworks, err = parsePrefixes(s); return err },
@@ -144,11 +149,6 @@ func Keys() []Key {
 			Name: "mail-from", Kind: KindText,
 			Help:   "sender of e-mail (`svc <alerts@example.com>`); needed with `smtp-url`",
 			assign: text(func(c *Config) *string { return &c.MailFrom }),
-		},
-		{
-			Name: "egress-ca-file", Kind: KindPath,
-			Help:   "file of certificates (PEM) that scrape targets are checked against, besides the authorities of the system; empty: those of the system alone",
-			assign: text(func(c *Config) *string { return &c.EgressCAFile }),
 		},
 		{
 			Name: "roles", Kind: KindRoles, Default: "api,ingest,worker", Choices: allRoles(),

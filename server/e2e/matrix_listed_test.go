@@ -305,8 +305,8 @@ func (x *matrix) breakDefinitions(t *testing.T, all []*operated, db breakable) {
 	db.exec(t, `UPDATE dashboard_versions SET snapshot = '{"name":"n","description":null,"tags":[" "],"time_range":{"type":"relative","value":"12h"},"widgets":[],`+
 		`"sections":[],"variables":[],"refresh_interval_seconds":null}'`)
 	x.every(t, concerned, credential)
-	db.exec(t, "UPDATE alert_destinations SET config = '[]'")
 	db.exec(t, "UPDATE scrape_targets SET credentials = NULL")
+	db.exec(t, "UPDATE alert_destinations SET config = '[]'")
 	db.exec(t, "UPDATE dashboards SET definition = '[]', version = version + 1000")
 	db.exec(t, "UPDATE dashboard_versions SET snapshot = '[]'")
 	x.every(t, concerned, credential)
@@ -464,6 +464,17 @@ func provocations(m *contract.Method) []provocation {
 		return []provocation{{change: func(_ *operated, _ *testing.T, request map[string]any) {
 			request["source_context"], request["source_key"], request["target_key"] = "span", "a", "a"
 		}}}
+	case "createScrapeTarget":
+		return []provocation{set("labels_json", `{"job":"x"}`), {change: func(_ *operated, _ *testing.T, request map[string]any) {
+			request["target_type"] = "planetscale"
+			delete(request, "url")
+		}}}
+	case "updateScrapeTarget":
+		return []provocation{set("labels_json", `{"job":"x"}`)}
+	case "listScrapeTargetChecks":
+		return []provocation{{change: func(_ *operated, _ *testing.T, request map[string]any) {
+			request["since"], request["until"] = "2026-01-02T00:00:00Z", "2026-01-01T00:00:00Z"
+		}}}
 	case "createAlertDestination":
 		alone := func(kind string) provocation {
 			return provocation{change: func(_ *operated, _ *testing.T, request map[string]any) {
@@ -476,17 +487,6 @@ func provocations(m *contract.Method) []provocation {
 		return []provocation{set("url", "http://127.0.0.1/")}
 	case "listTelegramChats":
 		return []provocation{set("bot_token", "nobody")}
-	case "createScrapeTarget":
-		return []provocation{set("labels_json", `{"job":"x"}`), {change: func(_ *operated, _ *testing.T, request map[string]any) {
-			request["target_type"] = "planetscale"
-			delete(request, "url")
-		}}}
-	case "updateScrapeTarget":
-		return []provocation{set("labels_json", `{"job":"x"}`)}
-	case "listScrapeTargetChecks":
-		return []provocation{{change: func(_ *operated, _ *testing.T, request map[string]any) {
-			request["since"], request["until"] = "2026-01-02T00:00:00Z", "2026-01-01T00:00:00Z"
-		}}}
 	case "removeMember":
 		return []provocation{{}} // the first one is the administrator
 	case "updateMember":
