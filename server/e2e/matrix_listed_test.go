@@ -83,7 +83,7 @@ var exemptions = []exemption{
 	{`updateAlertDestination`, `AlertMemberDirectoryNotConfiguredError|IntegrationsNotConnectedError`, "", "such a destination cannot be created here"},
 	{`updateAlertDestination`, `AlertDestinationDecryptionError`, "", "listed in the contract, but a change does not open the stored secret"},
 	{`testAlertDestination`, `AlertDelivery.*Error|AlertDestinationDecryptionError`, "", "takes a destination that answers so: TestAlertDestinations"},
-	{`deleteAlertDestination`, `AlertDestinationInUseError`, "", "takes a rule: testAlertDestinations in server/store/storetest"},
+	{`deleteAlertDestination`, `AlertDestinationInUseError`, "", "takes a rule: alertdestination_test.go in server/store"},
 	{`deleteAlertDestination`, `AlertRuleStoredConfigInvalidError`, "", "listed in the contract, but only the ids in a rule are read"},
 	{`getOrganization`, `OrganizationProviderError`, "", "listed in the contract, but organizations are in the server's own database"},
 	{`signIn|changePassword|acceptInvitation`, `SignInThrottledError`, "", "after many attempts: TestSignInFlood"},

@@ -188,8 +188,8 @@ func TestRetries(t *testing.T) {
 			t.Errorf("the resolve: %+v", rows[5])
 		}
 		// The pauses are 1, 2, 4 and 8 minutes. The breaker opens with the third failure, and its pauses are shorter.
-		for i, least := range []time.Duration{0, 1, 3, 7, 15} {
-			if d := at[i] - least*time.Minute; d < 0 || d > 10*time.Second {
+		for i, least := range []time.Duration{0, time.Minute, 3 * time.Minute, 7 * time.Minute, 15 * time.Minute} {
+			if d := at[i] - least; d < 0 || d > 10*time.Second {
 				t.Errorf("attempt %d after %v", i+1, at[i])
 			}
 		}

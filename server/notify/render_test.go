@@ -2,6 +2,7 @@ package notify
 
 import (
 	"encoding/json"
+	"errors"
 	"html"
 	"math"
 	"regexp"
@@ -86,8 +87,8 @@ func TestCheckTemplate(t *testing.T) {
 		case want == "" && err != nil, want != "" && err == nil:
 			t.Errorf("%.50s: %v", text, err)
 		case want != "":
-			f, ok := err.(*FieldError)
-			if !ok || f.Field != "notification_template.overrides.discord.body" || !strings.Contains(f.Reason, want) {
+			var f *FieldError
+			if !errors.As(err, &f) || f.Field != "notification_template.overrides.discord.body" || !strings.Contains(f.Reason, want) {
 				t.Errorf("%.50s: %v, want %s", text, err, want)
 			}
 		}

@@ -33,7 +33,7 @@ type Directory interface {
 	MembersByID(ctx context.Context, org principal.OrgID, users []principal.UserID) ([]store.Member, error)
 }
 
-// Config configures a Sender.
+// SenderConfig configures a Sender.
 type SenderConfig struct {
 	Guard *egress.Guard
 	// Mail sends e-mail; nil without a mail server.

@@ -3,6 +3,7 @@ package notify
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -262,7 +263,8 @@ func TestCheck(t *testing.T) {
 		"signing_secret":  {Type: Webhook, Config: Config{URL: "https://example.com"}, Secrets: Secrets{SigningSecret: "whsec_!"}},
 	} {
 		err := d.Check(egress.New(), PublicEndpoints(), true)
-		if f, ok := err.(*FieldError); !ok || f.Field != field {
+		var f *FieldError
+		if !errors.As(err, &f) || f.Field != field {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
