@@ -15,6 +15,11 @@ const (
 	AlertCatchUp       = 15
 	AlertReplay        = 10
 	AlertLongestReplay = 60
+	// AlertGroups is the number of groups of a rule; AlertSQLGroups is that of a rule with SQL, whose statement gives at most AlertSQLRows
+	// rows.
+	AlertGroups    = 1000
+	AlertSQLGroups = 100
+	AlertSQLRows   = 1000
 )
 
 func alerts() []Limit {
@@ -25,6 +30,9 @@ func alerts() []Limit {
 		lasts("AlertPatience", AlertPatience, "An evaluation waits at most %s for telemetry that is not stored yet, and is then recorded as failed."),
 		count("AlertCatchUp", AlertCatchUp, "After a gap, all missed minutes are evaluated, if there are at most %s."),
 		count("AlertReplay", AlertReplay, "After a longer gap, the last %s minutes are evaluated, or as many as a rule needs."),
+		count("AlertGroups", AlertGroups, "A rule has at most %s groups. The rule says how many were left out."),
+		count("AlertSQLGroups", AlertSQLGroups, "A rule with SQL has at most %s groups."),
+		count("AlertSQLRows", AlertSQLRows, "The statement of a rule gives at most %s rows."),
 		count("AlertLongestReplay", AlertLongestReplay, "They are at most %s minutes."),
 	}
 }

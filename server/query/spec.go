@@ -5,6 +5,8 @@ package query
 
 import (
 	"time"
+
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // Source is the kind of data that a query reads.
@@ -56,8 +58,19 @@ type Spec struct {
 	// Limit is the highest number of groups of a breakdown, SeriesLimit the highest number of series of a timeseries. 0 means the
 	// default. The groups beyond the limit are summed up as one more group, and the result is Truncated.
 	Limit, SeriesLimit int
+	// Groups is the largest Limit that is allowed; 0 means limits.BreakdownRows. Alert rules read more groups than a request may ask for.
+	Groups int
 	// Rollups says which rollups the planner may read instead of rows. The engine sets it.
 	Rollups Rollups
+}
+
+func (s *Spec) mostGroups() int { return orDefault(s.Groups, limits.BreakdownRows) }
+
+// Widest is the query with all groups that it may have.
+func (s *Spec) Widest() *Spec {
+	wide := *s
+	wide.Limit = s.mostGroups()
+	return &wide
 }
 
 // Metric names the metric that Metrics reads.

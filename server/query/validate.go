@@ -225,8 +225,8 @@ func (q *Spec) Validate(path string) error {
 			return invalid(field, "must compare by =, !=, >, <, >= or <=")
 		}
 	}
-	if q.Limit < 0 || q.Limit > limits.BreakdownRows {
-		return invalid(at("limit"), "must be 1 to %d", limits.BreakdownRows)
+	if q.Limit < 0 || q.Limit > q.mostGroups() {
+		return invalid(at("limit"), "must be 1 to %d", q.mostGroups())
 	}
 	if q.SeriesLimit < 0 || q.SeriesLimit > limits.Series {
 		return invalid(at("series_limit"), "must be 1 to %d", limits.Series)

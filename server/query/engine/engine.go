@@ -141,9 +141,7 @@ func (e *Engine) groups(ctx context.Context, org principal.OrgID, r *query.Reque
 			if joined {
 				// Columns are joined by group. The first groups of one column may rank low in another column, or in the period
 				// before.
-				wide := *q
-				wide.Limit = limits.BreakdownRows
-				q = &wide
+				q = q.Widest()
 			}
 			return query.PlanBreakdown(q, w)
 		},

@@ -1,0 +1,283 @@
+package alerting
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/rawsql"
+	"github.com/svc-observability/svc/server/store"
+)
+
+// Breakdowns runs the plans. *engine.Engine does.
+type Breakdowns interface {
+	Breakdown(ctx context.Context, org principal.OrgID, r *query.Request) (*query.Breakdown, error)
+}
+
+// Reader reads the figures of rules from the warehouse.
+type Reader struct {
+	engine    Breakdowns
+	warehouse rawsql.Warehouse
+}
+
+// NewReader returns a Reader. Its statements have the places of background work, see the reader of the warehouse that it gets.
+func NewReader(e Breakdowns, w rawsql.Warehouse) *Reader { return &Reader{e, w} }
+
+// Figures reads the figures of rules. Rules that ask the same question about the same minutes share the answer.
+func (r *Reader) Figures(ctx context.Context, org principal.OrgID, asks []Ask) ([]Figures, error) {
+	out := make([]Figures, len(asks))
+	type answer struct {
+		groups map[string]Input
+		left   int
+		err    error
+	}
+	seen := map[string]answer{}
+	for i, ask := range asks {
+		start := time.Now()
+		f := &out[i]
+		p, err := compile(ask.Rule)
+		if err != nil {
+			f.Err, f.Category = err, "validation"
+			continue
+		}
+		question := questionOf(ask.Rule)
+		for _, at := range ask.Minutes {
+			key := fmt.Sprintf("%s@%d", question, at.Unix())
+			a, known := seen[key]
+			if !known {
+				a.groups, a.left, a.err = r.evaluate(ctx, org, ask.Rule, p, at)
+				seen[key] = a
+			}
+			if a.err != nil {
+				if outage(a.err) {
+					return nil, a.err
+				}
+				f.Err, f.Category = a.err, "query"
+				break
+			}
+			f.Groups, f.LeftOut = append(f.Groups, a.groups), max(f.LeftOut, a.left)
+		}
+		f.Took = time.Since(start)
+	}
+	return out, nil
+}
+
+// questionOf identifies what is read for a rule, without its thresholds.
+func questionOf(r *store.AlertRule) string {
+	return digest(scopeOf(r), r.ServiceNames, r.ExcludeServiceNames, r.WindowMinutes, r.ApdexThresholdMs)
+}
+
+// outage reports whether an error says nothing about the rule: the warehouse does not answer, is busy, or the process stops.
+func outage(err error) bool {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return true
+	}
+	var e *apierr.Error
+	return errors.As(err, &e) && (e.Tag == apierr.WarehouseUpstream || e.Tag == apierr.WorkerUnavailable || e.Tag == apierr.RateLimit)
+}
+
+// evaluate reads the figures of one rule over the window that ends at a minute.
+func (r *Reader) evaluate(
+	ctx context.Context, org principal.OrgID, rule *store.AlertRule, p *plan, at time.Time,
+) (map[string]Input, int, error) {
+	// Both ends of a window are part of it.
+	w := query.Window{Start: at.Add(-time.Duration(rule.WindowMinutes) * time.Minute), End: at.Add(-time.Nanosecond)}
+	if p.request == nil {
+		return r.statement(ctx, org, rule, p, w)
+	}
+	req := *p.request
+	req.Window = w
+	b, err := r.engine.Breakdown(ctx, org, &req)
+	if err != nil {
+		return nil, 0, query.ExplainAll(err)
+	}
+	value, samples := -1, -1
+	for i, c := range b.Columns {
+		switch c.Query {
+		case p.value:
+			value = i
+		case p.samples:
+			samples = i
+		}
+	}
+	if value < 0 {
+		return nil, 0, fmt.Errorf("the answer has no column %q", p.value)
+	}
+	groups, left := map[string]Input{}, 0
+	for _, g := range b.Groups {
+		if g.Other {
+			left++
+			continue
+		}
+		in := Input{Present: true, Value: finite(g.Values[value] * p.scale)}
+		if samples >= 0 && samples < len(g.Values) && !math.IsNaN(g.Values[samples]) {
+			in.Samples = g.Values[samples]
+		} else if samples < 0 && in.Value != nil {
+			in.Samples = 1 // a metric has no number of samples here
+		}
+		if samples >= 0 && in.Samples == 0 {
+			continue // a group without rows has no data
+		}
+		groups[groupKey(p, g.Group)] = in
+	}
+	return groups, left, nil
+}
+
+func finite(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}
+
+// groupKey is the label of a group: its values, in the order of the fields.
+func groupKey(p *plan, values []string) string {
+	if !p.grouped {
+		return TotalGroup
+	}
+	parts := make([]string, len(values))
+	for i, v := range values {
+		parts[i] = cmp.Or(v, "(none)")
+	}
+	return strings.Join(parts, " · ")
+}
+
+// sqlRow is a row of a statement: the columns `value`, `group` and `samples`.
+type sqlRow struct {
+	value   float64
+	group   string
+	samples float64
+}
+
+// statement runs the SQL of a rule, and reduces the rows of each group to one value.
+func (r *Reader) statement(
+	ctx context.Context, org principal.OrgID, rule *store.AlertRule, p *plan, w query.Window,
+) (map[string]Input, int, error) {
+	result, err := rawsql.Run(ctx, r.warehouse, org, rawsql.Request{SQL: p.sql, Window: w, MaxRows: limits.AlertSQLRows})
+	if err != nil {
+		return nil, 0, err
+	}
+	rows, err := readRows(result)
+	if err != nil {
+		return nil, 0, err
+	}
+	reducer := "identity"
+	if rule.RawQueryReducer != nil {
+		reducer = *rule.RawQueryReducer
+	}
+	byGroup := map[string][]sqlRow{}
+	var order []string
+	for _, row := range rows {
+		if _, ok := byGroup[row.group]; !ok {
+			order = append(order, row.group)
+		}
+		byGroup[row.group] = append(byGroup[row.group], row)
+	}
+	groups, left := map[string]Input{}, 0
+	for _, key := range order {
+		if len(groups) == limits.AlertSQLGroups {
+			left++
+			continue
+		}
+		in := Input{Present: true, Value: finite(reduce(reducer, byGroup[key]))}
+		for _, row := range byGroup[key] {
+			in.Samples += row.samples
+		}
+		groups[key] = in
+	}
+	return groups, left, nil
+}
+
+func readRows(result *rawsql.Result) ([]sqlRow, error) {
+	value, group, samples := -1, -1, -1
+	for i, c := range result.Columns {
+		switch c.Name {
+		case "value":
+			value = i
+		case "group":
+			group = i
+		case "samples":
+			samples = i
+		}
+	}
+	if value < 0 {
+		return nil, &Invalid{"raw_query_sql", "must give a column named `value`."}
+	}
+	out := make([]sqlRow, 0, len(result.Rows))
+	for _, text := range result.Rows {
+		var cells []any
+		if err := json.Unmarshal(text, &cells); err != nil {
+			return nil, fmt.Errorf("a row cannot be read: %w", err)
+		}
+		row := sqlRow{value: number(cells[value]), group: TotalGroup, samples: 1}
+		if group >= 0 {
+			row.group = fmt.Sprint(cells[group])
+		}
+		if samples >= 0 {
+			row.samples = number(cells[samples])
+		}
+		if math.IsNaN(row.samples) {
+			row.samples = 0
+		}
+		out = append(out, row)
+	}
+	return out, nil
+}
+
+// number reads a number, which the engine writes as text if it is a large integer.
+func number(v any) float64 {
+	switch v := v.(type) {
+	case float64:
+		return v
+	case bool:
+		if v {
+			return 1
+		}
+		return 0
+	case string:
+		var n json.Number = json.Number(v)
+		if f, err := n.Float64(); err == nil {
+			return f
+		}
+	}
+	return math.NaN()
+}
+
+// reduce makes one value of the rows of a group. identity takes the first row.
+func reduce(reducer string, rows []sqlRow) float64 {
+	values := make([]float64, 0, len(rows))
+	for _, row := range rows {
+		if !math.IsNaN(row.value) {
+			values = append(values, row.value)
+		}
+	}
+	if len(values) == 0 {
+		return math.NaN()
+	}
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	switch reducer {
+	case "sum":
+		return sum
+	case "avg":
+		return sum / float64(len(values))
+	case "min":
+		return slices.Min(values)
+	case "max":
+		return slices.Max(values)
+	default:
+		return values[0]
+	}
+}
