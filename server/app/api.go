@@ -10,7 +10,6 @@ import (
 	"github.com/svc-observability/svc/server/config"
 	"github.com/svc-observability/svc/server/contract"
 	"github.com/svc-observability/svc/server/diagnose"
-	"github.com/svc-observability/svc/server/egress"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp"
 	"github.com/svc-observability/svc/server/oauth"
@@ -142,7 +141,7 @@ func (a *App) mountAPI(ctx context.Context) error {
 	// REST answers every other path: an unknown route gets the error envelope.
 	mux.Handle("/", restDoor)
 	oauthServer := oauth.New(oauth.Config{
-		Store: a.store, Hasher: a.hasher, Issuer: a.baseURL(), Scopes: c.Scopes(), Guard: egress.New(a.opts.Egress...),
+		Store: a.store, Hasher: a.hasher, Issuer: a.baseURL(), Scopes: c.Scopes(), Guard: a.guard(),
 		Limiter: limiter("oauth", oauth.RateLimit, oauth.RateWindow), Logger: a.log,
 	})
 	oauthServer.Mount(mux)
@@ -217,6 +216,11 @@ func (a *App) mountServices(
 	}), options...))
 	mount(svcv2connect.NewDashboardsServiceHandler(dashboards.New(a.store, links.New(a.store, shareTokens, a.shareHash)), options...))
 	mount(svcv2connect.NewAlertIncidentsServiceHandler(alerts.NewIncidents(a.store), options...))
+	mount(svcv2connect.NewAlertDestinationsServiceHandler(alerts.NewDestinations(alerts.DestinationsConfig{
+		Store: a.store, Sender: a.sender, Seals: a.seals, Now: time.Now,
+		Tests: limiter("destination-tests", limits.DestinationTests, limits.DestinationTestsPeriod),
+	}), options...))
+	mount(svcv2connect.NewAlertDeliveriesServiceHandler(alerts.NewDeliveries(a.store), options...))
 	mount(svcv2connect.NewIngestKeysServiceHandler(ingestkeys.New(a.store, a.newIngestKey), options...))
 	mount(svcv2connect.NewAuditLogServiceHandler(auditlog.New(a.store), options...))
 	mount(svcv2connect.NewOrganizationServiceHandler(organization.New(organization.Config{

@@ -27,6 +27,7 @@ import (
 	"github.com/svc-observability/svc/server/ingest/usage"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp"
+	"github.com/svc-observability/svc/server/notify"
 	"github.com/svc-observability/svc/server/outage"
 	"github.com/svc-observability/svc/server/query/read"
 	"github.com/svc-observability/svc/server/scrape"
@@ -51,6 +52,8 @@ type Options struct {
 	OnFirstStart func(bootstrap.File) error
 	// Egress lists networks that URLs of users may lead to although they are not public. Only tests set it.
 	Egress []netip.Prefix
+	// Notify replaces the addresses of PagerDuty, Discord and Telegram. Only tests set it.
+	Notify notify.Endpoints
 	// Watch, if set, wraps the handler of the API address. Tests set it to observe requests.
 	Watch func(http.Handler) http.Handler
 	// Reads, if set, replaces the warehouse that the API reads from. Tests set it to make reads fail.
@@ -88,6 +91,8 @@ type App struct {
 	outcomes   *outcome.Recorder
 	passwords  *auth.Passwords
 	signIn     *auth.SignIn
+	sender     *notify.Sender
+	seals      notify.Seals // of the secrets of alert destinations
 
 	listeners listeners
 	api       *http.Server
@@ -113,6 +118,7 @@ func New(ctx context.Context, cfg config.Config, opts Options) (*App, error) {
 		{"Starting the warehouse", a.openWarehouse},
 		{"Opening the ingest queue", a.openQueue},
 		{"Opening the ports of ingest", a.openIngest},
+		{"Preparing the messages of alerts", a.openSender},
 		{"Opening the API", a.mountAPI},
 		{"Opening the marks of ingest", a.openMarks},
 		{"Starting the background work", a.openWork},

@@ -37,6 +37,7 @@ func (a *App) openWork(ctx context.Context) error {
 func (a *App) workKinds() []work.Kind {
 	kinds := []work.Kind{
 		{Name: store.WorkSweep, Run: a.sweep},
+		a.outboxKind(),
 	}
 	if a.scraper != nil {
 		kinds = append(kinds, work.Kind{Name: store.WorkScrape, Run: func(ctx context.Context, shard *work.Shard) {

@@ -32,6 +32,9 @@ type Config struct {
 
 	TrustedProxies  []netip.Prefix // their X-Forwarded-For header is trusted
 	EgressCAFile    string
+	EgressNetworks  []netip.Prefix // URLs of users may lead there although the addresses are not public
+	SMTPURL         DSN            // mail server for alerts; empty: no e-mail
+	MailFrom        string         // sender of e-mail
 	Roles           Roles
 	ChdbLib         string // path of libchdb.so; empty: searched
 	LogLevel        slog.Level

@@ -136,6 +136,21 @@ func Keys() []Key {
 			assign: text(func(c *Config) *string { return &c.EgressCAFile }),
 		},
 		{
+			Name: "egress-networks", Kind: KindList,
+			Help:   "networks (`10.0.0.0/8`) that URLs of users may lead to although they are not public, for webhooks and scrape targets; empty: public addresses only",
+			assign: func(c *Config, s string) (err error) { c.EgressNetworks, err = parsePrefixes(s); return err },
+		},
+		{
+			Name: "smtp-url", Kind: KindDSN,
+			Help:   "mail server for alerts by e-mail (`smtp://user:password@host:587`, `smtps://` with TLS from the start); empty: no e-mail",
+			assign: dsn(func(c *Config) *DSN { return &c.SMTPURL }, "smtp", "smtps"),
+		},
+		{
+			Name: "mail-from", Kind: KindText,
+			Help:   "sender of e-mail (`svc <alerts@example.com>`); needed with `smtp-url`",
+			assign: text(func(c *Config) *string { return &c.MailFrom }),
+		},
+		{
 			Name: "roles", Kind: KindRoles, Default: "api,ingest,worker", Choices: allRoles(),
 			Help:   "parts of svc that this process runs",
 			assign: func(c *Config, s string) (err error) { c.Roles, err = parseRoles(s); return err },

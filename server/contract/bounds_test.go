@@ -56,13 +56,17 @@ var bounds = []struct {
 	{limits.LargestScrapeInterval.Seconds(), "scrape_interval_seconds"},
 	{limits.ScrapeLabelsText, "labels_json"},
 	{limits.ScrapeCredentials, "auth_credentials"},
-	{limits.NameLength, "name summary related_to model version tool_contains actor_id affected_user action resource_type resource_id changed request_id"},
+	{limits.NameLength, "name summary related_to model version tool_contains actor_id affected_user action resource_type resource_id changed request_id " +
+		"hazel_organization_id hazel_organization_name hazel_channel_id hazel_channel_name chat_id member_user_ids[] workspace_id channel_id"},
 	{limits.DescriptionLength, "description"},
 	{limits.FeedbackReason, "reason"},
 	{limits.FeedbackDetails, "details"},
 	{limits.EmailLength, "email"},
 	{limits.SlugLength, "slug"},
 	{limits.ClientName, "client_name"},
+	{limits.DestinationURL, "url webhook_url hazel_organization_logo_url"},
+	{limits.DestinationSecret, "integration_key signing_secret bot_token"},
+	{limits.DestinationMembers, "member_user_ids"},
 	{limits.MaxPasswordBytes, "password current_password new_password"},
 	{limits.MappingKeyLength, "source_key target_key"},
 	{limits.KeyAttributes, "UpdateCustomIngestKeyRequest.resource_attributes CreateCustomIngestKeyRequest.resource_attributes"},
@@ -97,6 +101,7 @@ var bounds = []struct {
 	{255, "minimum_severity"},
 	{256, "og_id"},
 	{999, "min_status"},
+	{1000, "ListAlertIncidentsRequest.group_key CountAlertIncidentsRequest.group_key"},
 }
 
 // lowerBounds names the limit of every lower bound above 1, in the form of bounds.

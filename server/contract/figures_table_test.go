@@ -65,6 +65,7 @@ var boundFigures = []struct{ figure, paths string }{
 		"ServiceMapService.GetServiceMap ServicesService.GetService ServicesService.GetServiceOverview " +
 		"ServicesService.ListServiceReleases ServicesService.ListServices"},
 	{limits.Lasts(limits.SQLWindow), "RunSqlRequest.end_time"},
+	{limits.Number(limits.DeliveryAnswer) + " characters", "AlertDelivery.provider_message"},
 	{limits.Number(limits.FeedbackReason) + " characters", "CreateAgentFeedbackRequest.reason"},
 	{limits.Number(limits.RecordingPage), "SessionReplaysService.GetSessionReplayEvents"},
 	{limits.Number(limits.TraceSpans), "TracesService.GetTrace"},
@@ -83,7 +84,7 @@ var boundFigures = []struct{ figure, paths string }{
 	{limits.Lasts(limits.CLIKey), "CliService.RedeemCliLogin"},
 	// These figures are no limits: fixed windows, thresholds, smallest lengths, and the lengths of lists in answers.
 	{"1 characters", "CreateAgentFeedbackRequest.reason CreateAgentFeedbackRequest.summary"},
-	{"24 hours", "DiagnosisService.DiagnoseService ErrorEventsService.GetErrorEvent InstrumentationService.GetSetupAudit " +
+	{"24 hours", "AlertDestinationsService.ListTelegramChats DiagnosisService.DiagnoseService ErrorEventsService.GetErrorEvent InstrumentationService.GetSetupAudit " +
 		"InstrumentationService.ListInstrumentationRecommendations " +
 		"PreviewDashboardWidgetRequest.empty_range_fallback Recommendation.usage_count " +
 		"SearchDashboardWidgetDataRequest.empty_range_fallback SetupAudit.data_status"},

@@ -77,6 +77,14 @@ var exemptions = []exemption{
 	{`getSessionReplayEvents`, `SessionReplayRangeTooLargeError`, "", "takes a recording of more than 8 MB: TestEventsTooLarge in server/services/sessionreplays"},
 	{`resolveShare.*`, `ShareRateLimitedError`, "", "TestShareLimits in server/services/dashboards/links"},
 	{`getIngestKeys|roll(Public|Private)IngestKey`, `IngestKeyEncryptionError`, "", "listed in the contract, but nothing of these keys is encrypted"},
+	{`(create|update)AlertDestination`, `Integrations(Revoked|Upstream|Persistence|Validation)Error`, "", "listed in the contract, but no chat can be connected yet"},
+	{`(create|update)AlertDestination`, `AlertDestinationEncryptionError`, "", "listed in the contract, but sealing does not fail"},
+	{`(create|update)AlertDestination`, `AlertRecipientSelectionError|AlertMemberDirectoryUnavailableError`, "", "takes a mail server: TestEmailDestination"},
+	{`updateAlertDestination`, `AlertMemberDirectoryNotConfiguredError|IntegrationsNotConnectedError`, "", "such a destination cannot be created here"},
+	{`updateAlertDestination`, `AlertDestinationDecryptionError`, "", "listed in the contract, but a change does not open the stored secret"},
+	{`testAlertDestination`, `AlertDelivery.*Error|AlertDestinationDecryptionError`, "", "takes a destination that answers so: TestAlertDestinations"},
+	{`deleteAlertDestination`, `AlertDestinationInUseError`, "", "takes a rule: testAlertDestinations in server/store/storetest"},
+	{`deleteAlertDestination`, `AlertRuleStoredConfigInvalidError`, "", "listed in the contract, but only the ids in a rule are read"},
 	{`getOrganization`, `OrganizationProviderError`, "", "listed in the contract, but organizations are in the server's own database"},
 	{`signIn|changePassword|acceptInvitation`, `SignInThrottledError`, "", "after many attempts: TestSignInFlood"},
 	{`endCliLogin`, `ApiKeyPersistenceError`, "", "takes the key of a login, which is revoked as by revokeApiKey: TestCliLogin"},
@@ -279,7 +287,8 @@ func (x *matrix) breakDefinitions(t *testing.T, all []*operated, db breakable) {
 		switch {
 		case strings.HasPrefix(o.m.OperationID, "resolveShare"):
 			o.request = o.link(t, "public")
-		case slices.Contains(o.m.Errors, apierr.DashboardStoredConfigInvalid), slices.Contains(o.m.Errors, apierr.ScrapeTargetStoredConfigInvalid):
+		case slices.Contains(o.m.Errors, apierr.DashboardStoredConfigInvalid), slices.Contains(o.m.Errors, apierr.ScrapeTargetStoredConfigInvalid),
+			slices.Contains(o.m.Errors, apierr.AlertDestinationStoredConfigInvalid):
 			o.request = o.valid(t, x.mine)
 		default:
 			continue
@@ -297,6 +306,7 @@ func (x *matrix) breakDefinitions(t *testing.T, all []*operated, db breakable) {
 		`"sections":[],"variables":[],"refresh_interval_seconds":null}'`)
 	x.every(t, concerned, credential)
 	db.exec(t, "UPDATE scrape_targets SET credentials = NULL")
+	db.exec(t, "UPDATE alert_destinations SET config = '[]'")
 	db.exec(t, "UPDATE dashboards SET definition = '[]', version = version + 1000")
 	db.exec(t, "UPDATE dashboard_versions SET snapshot = '[]'")
 	x.every(t, concerned, credential)
@@ -465,6 +475,18 @@ func provocations(m *contract.Method) []provocation {
 		return []provocation{{change: func(_ *operated, _ *testing.T, request map[string]any) {
 			request["since"], request["until"] = "2026-01-02T00:00:00Z", "2026-01-01T00:00:00Z"
 		}}}
+	case "createAlertDestination":
+		alone := func(kind string) provocation {
+			return provocation{change: func(_ *operated, _ *testing.T, request map[string]any) {
+				clear(request)
+				request["name"], request["type"] = "x", kind
+			}}
+		}
+		return []provocation{set("url", "http://127.0.0.1/"), alone("chat"), alone("email")}
+	case "updateAlertDestination":
+		return []provocation{set("url", "http://127.0.0.1/")}
+	case "listTelegramChats":
+		return []provocation{set("bot_token", "nobody")}
 	case "removeMember":
 		return []provocation{{}} // the first one is the administrator
 	case "updateMember":

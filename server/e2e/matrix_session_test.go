@@ -71,6 +71,8 @@ var notAudited = map[string]string{
 
 // differing replaces values of updates whose example could equal the stored values. Each n gives other values.
 var differing = map[string]func(request map[string]any, n int){
+	"createAlertDestination": newName, // a name is unique
+	"updateAlertDestination": newName,
 	"updateAttributeMapping": newName,
 	"updateCustomIngestKey":  newName,
 	"updateDashboard":        newName,

@@ -108,6 +108,8 @@ var noSuccess = map[string]string{
 	"endCliLogin":             "takes the key that a login has made; TestCliLogin has it",
 	"deleteOrganization":      "would leave nothing to test with; TestOrganizationDelete has it",
 	"removeMember":            "an organization keeps its last administrator; TestInvitationsAndMembers has it",
+	"testAlertDestination":    "sends a message to another server; TestAlertDestinations has it",
+	"listTelegramChats":       "asks Telegram; TestAlertDestinations has it",
 	"changePassword":          "needs a session, and the password of its user; TestChangePassword has it",
 	"signOut":                 "ends a session, which an API key has none of",
 }

@@ -295,6 +295,7 @@ func toolArguments(t *testing.T, call func(string, map[string]any) toolResult) m
 		"query_data": {{"source": "traces", "kind": "timeseries", "metric": "p95_duration", "group_by": "service"}, {"source": "logs", "kind": "breakdown", "group_by": "severity"}, {"source": "product_events", "kind": "breakdown"}},
 		"run_sql":    {{"sql": "SELECT ServiceName, count() AS spans FROM spans WHERE $__orgFilter GROUP BY ServiceName"}}, "describe_warehouse_tables": {{}, {"table": "spans"}},
 		"find_errors": {{}}, "error_detail": {{"fingerprint": fingerprint, "include_timeseries": true}},
+		"list_alert_destinations": {{}, {"type": "webhook", "enabled_only": true}},
 		"list_dashboards": {{}}, "get_dashboard": {{"dashboard_id": dashboard}}, "describe_dashboard_schema": {{}, {"section": "units"}}, "inspect_chart_data": {{"dashboard_id": dashboard, "widget_id": "a"}},
 		"create_scrape_target": {{"name": "Further nodes of a test", "url": "https://nodes.example.com/metrics", "labels_json": `{"region":"eu"}`, "enabled": false}},
 		"update_scrape_target": {{"scrape_target_id": target, "scrape_interval_seconds": 60, "enabled": false}}, "delete_scrape_target": {{"scrape_target_id": target, "confirm": true}},

@@ -94,6 +94,7 @@ func Table() []Group {
 		{"Scrape targets", scraping()},
 		{"Start and stop of a server", startStop()},
 		{"Background work", work()},
+		{"Messages of alerts", deliveries()},
 		{"Alerts", alerts()},
 	}
 }

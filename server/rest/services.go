@@ -20,6 +20,12 @@ func services() map[string]register {
 		"svc.v2.AgentFeedbackService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
 			return svcv2.RegisterAgentFeedbackServiceHandlerClient(ctx, mux, svcv2.NewAgentFeedbackServiceClient(conn))
 		},
+		"svc.v2.AlertDeliveriesService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+			return svcv2.RegisterAlertDeliveriesServiceHandlerClient(ctx, mux, svcv2.NewAlertDeliveriesServiceClient(conn))
+		},
+		"svc.v2.AlertDestinationsService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+			return svcv2.RegisterAlertDestinationsServiceHandlerClient(ctx, mux, svcv2.NewAlertDestinationsServiceClient(conn))
+		},
 		"svc.v2.AlertIncidentsService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
 			return svcv2.RegisterAlertIncidentsServiceHandlerClient(ctx, mux, svcv2.NewAlertIncidentsServiceClient(conn))
 		},

@@ -26,6 +26,17 @@ func (s *Store) ListMembers(ctx context.Context, org principal.OrgID, offset, li
 	return collect("list members", toMember, rows, err)
 }
 
+// MembersByID returns those of the users that are members of the organization.
+func (s *Store) MembersByID(ctx context.Context, org principal.OrgID, users []principal.UserID) ([]Member, error) {
+	ids := make([]string, len(users))
+	for i, u := range users {
+		ids[i] = string(u)
+	}
+	rows, err := s.read.Membership.Query().Where(membership.OrgID(string(org)), membership.UserIDIn(ids...)).WithUser().
+		Order(membership.ByCreatedAt(), membership.ByID()).All(ctx)
+	return collect("find members", toMember, rows, err)
+}
+
 // SetRole changes a member's role. ErrNotFound: the user is not a member. ErrLastAdministrator: no administrator would be left.
 func (s *Store) SetRole(ctx context.Context, org principal.OrgID, user principal.UserID, role principal.Role) (Member, error) {
 	r, err := storedRole(role)

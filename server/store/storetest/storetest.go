@@ -75,6 +75,8 @@ func Run(t *testing.T, open Open) {
 		"oauth race":              testOAuthRace,
 		"device login race":       testDeviceLoginRace,
 		"recommendations":         testRecommendations,
+		"alert destinations":      testAlertDestinations,
+		"outbox":                  testOutbox,
 		"user identities":         testUserIdentities,
 		"unproved address":        testUnprovedAddress,
 		"changes":                 testChanges,

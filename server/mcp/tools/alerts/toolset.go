@@ -13,6 +13,7 @@ import (
 // Tools makes the tools of this set, in the order in which they are listed.
 func Tools() []tool.Maker {
 	return []tool.Maker{
+		newListAlertDestinations,
 		newListAlertIncidents,
 		newGetIncidentTimeline,
 	}
