@@ -90,7 +90,7 @@ func (w *world) enqueue(to, incident uuid.UUID, kind string, at time.Time) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	err = w.Enqueue(w.t.Context(), w.org, store.Delivery{
+	err = w.Enqueue(w.t.Context(), w.org, store.NewDelivery{
 		Subject: store.SubjectAlert, IncidentID: &incident, DestinationID: to, DestinationType: Webhook, EventType: kind, Payload: text,
 		DeliveryKey: fmt.Sprintf("%s:%s:%s:%d", incident, to, kind, at.Unix()), ScheduledAt: at,
 	})

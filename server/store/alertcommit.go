@@ -44,7 +44,7 @@ type AlertResult struct {
 	// Opened are new incidents, and Updated ones that existed.
 	Opened, Updated []AlertIncident
 	// Deliveries are messages to send.
-	Deliveries []Delivery
+	Deliveries []NewDelivery
 	// Error is the failure of this rule; nil after a success. It is written when SetError is true.
 	SetError    bool
 	Error       *string
@@ -142,7 +142,7 @@ func (s *Store) commitRule(ctx context.Context, tx *ent.Tx, org principal.OrgID,
 			return err
 		}
 	}
-	if err := s.enqueueDeliveries(ctx, tx, org, r.Deliveries); err != nil {
+	if err := s.enqueueDeliveries(ctx, tx, org, r.Deliveries...); err != nil {
 		return err
 	}
 	if !r.SetError {

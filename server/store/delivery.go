@@ -2,7 +2,7 @@ package store
 
 import (
 	"context"
-	"slices"
+	"encoding/json"
 	"time"
 
 	entsql "entgo.io/ent/dialect/sql"
@@ -25,34 +25,46 @@ const (
 // SubjectAlert is the subject of the deliveries that the API lists.
 const SubjectAlert = "alert"
 
+// NewDelivery is a message for the outbox.
+type NewDelivery struct {
+	Subject                string
+	RuleID, IncidentID     *uuid.UUID
+	DestinationID          uuid.UUID
+	DestinationName        string
+	DestinationType        string
+	DeliveryKey, EventType string
+	Payload                json.RawMessage
+	// ScheduledAt is the time of the event. Messages about one incident reach a destination in this order.
+	ScheduledAt time.Time
+}
+
 // enqueueDeliveries adds messages to the outbox. A message whose key is there already is left out, so a transaction that is repeated
-// adds nothing twice. The shard, the status and the number of the attempt need not be set. A message without DueAt is due at once.
-// Messages about one incident reach a destination in the order of ScheduledAt.
-func (s *Store) enqueueDeliveries(ctx context.Context, tx *ent.Tx, org principal.OrgID, rows []Delivery) error {
+// adds nothing twice.
+func (s *Store) enqueueDeliveries(ctx context.Context, tx *ent.Tx, org principal.OrgID, rows ...NewDelivery) error {
 	now := s.stamp()
 	creates := make([]*ent.DeliveryCreate, len(rows))
-	for i, d := range rows {
-		d.Org, d.Shard, d.AttemptNumber = org, ShardOf(WorkOutbox, string(org)), 1
-		if d.DueAt.IsZero() {
-			d.DueAt = now
-		}
-		var err error
-		if creates[i], err = newAttempt(tx, d, now); err != nil {
+	for i, in := range rows {
+		create, err := newAttempt(tx, Delivery{
+			Org: org, Shard: ShardOf(WorkOutbox, string(org)), Subject: in.Subject, RuleID: in.RuleID, IncidentID: in.IncidentID,
+			DestinationID: in.DestinationID, DestinationName: in.DestinationName, DestinationType: in.DestinationType,
+			DeliveryKey: in.DeliveryKey, EventType: in.EventType, AttemptNumber: 1, Payload: in.Payload, ScheduledAt: in.ScheduledAt, DueAt: now,
+		}, now)
+		if err != nil {
 			return err
 		}
+		creates[i] = create
 	}
-	for page := range slices.Chunk(creates, enqueuePage) {
-		err := tx.Delivery.CreateBulk(page...).
+	for len(creates) > 0 {
+		n := min(len(creates), 500)
+		err := tx.Delivery.CreateBulk(creates[:n]...).
 			OnConflict(entsql.ConflictColumns(delivery.FieldDeliveryKey, delivery.FieldAttemptNumber), entsql.DoNothing()).Exec(ctx)
 		if err != nil && !errorIsNoRows(err) {
 			return err
 		}
+		creates = creates[n:]
 	}
 	return nil
 }
-
-// enqueuePage is how many messages one statement adds.
-const enqueuePage = 500
 
 // newAttempt is the row of an attempt that waits.
 func newAttempt(tx *ent.Tx, d Delivery, now time.Time) (*ent.DeliveryCreate, error) {
@@ -67,8 +79,8 @@ func newAttempt(tx *ent.Tx, d Delivery, now time.Time) (*ent.DeliveryCreate, err
 }
 
 // Enqueue adds messages to the outbox in a transaction of its own.
-func (s *Store) Enqueue(ctx context.Context, org principal.OrgID, rows ...Delivery) error {
-	return s.tx(ctx, "enqueue deliveries", func(tx *ent.Tx) error { return s.enqueueDeliveries(ctx, tx, org, rows) })
+func (s *Store) Enqueue(ctx context.Context, org principal.OrgID, rows ...NewDelivery) error {
+	return s.tx(ctx, "enqueue deliveries", func(tx *ent.Tx) error { return s.enqueueDeliveries(ctx, tx, org, rows...) })
 }
 
 // DeliveryFilter narrows a list of deliveries. Nil and empty fields do not filter.

@@ -93,7 +93,7 @@ func testOutbox(t *testing.T, f *fixture) {
 	incident, rule := uuid.New(), uuid.New()
 	enqueue := func(event string, at time.Time) {
 		t.Helper()
-		in := store.Delivery{
+		in := store.NewDelivery{
 			Subject: store.SubjectAlert, RuleID: &rule, IncidentID: &incident, DestinationID: d.ID, DestinationName: d.Name,
 			DestinationType: d.Type, DeliveryKey: fmt.Sprint(incident, event, at.Unix()), EventType: event, Payload: json.RawMessage("{}"), ScheduledAt: at,
 		}
