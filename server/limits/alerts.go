@@ -20,6 +20,11 @@ const (
 	AlertGroups    = 1000
 	AlertSQLGroups = 100
 	AlertSQLRows   = 1000
+	// AlertCheckBatches is how many batches of checks go into the warehouse with one insert. A batch has the checks of one organization
+	// and minute.
+	AlertCheckBatches = 200
+	// AlertCheckRetention is how long checks are kept.
+	AlertCheckRetention = 90 * 24 * time.Hour
 )
 
 func alerts() []Limit {
@@ -33,6 +38,8 @@ func alerts() []Limit {
 		count("AlertGroups", AlertGroups, "A rule has at most %s groups. The rule says how many were left out."),
 		count("AlertSQLGroups", AlertSQLGroups, "A rule with SQL has at most %s groups."),
 		count("AlertSQLRows", AlertSQLRows, "The statement of a rule gives at most %s rows."),
+		count("AlertCheckBatches", AlertCheckBatches, "Checks of at most %s organizations and minutes are stored with one insert."),
+		lasts("AlertCheckRetention", AlertCheckRetention, "A check of a rule is kept for %s."),
 		count("AlertLongestReplay", AlertLongestReplay, "They are at most %s minutes."),
 	}
 }
