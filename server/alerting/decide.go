@@ -147,13 +147,35 @@ func (t *turn) keys(inputs map[string]Input) []string {
 			known[key] = true
 		}
 	}
-	switch {
-	case len(t.rule.ServiceNames) > 0:
-		for _, name := range t.rule.ServiceNames {
-			known[name] = true
-		}
-	case len(t.rule.GroupBy) == 0:
+	for _, key := range named(&t.rule.AlertRule) {
+		known[key] = true
+	}
+	if len(known) == 0 {
 		known[TotalGroup] = true
+	}
+	return slices.Sorted(maps.Keys(known))
+}
+
+// named are the groups that a rule has whatever the data is.
+func named(r *store.AlertRule) []string {
+	switch {
+	case len(r.ServiceNames) > 0:
+		return r.ServiceNames
+	case len(r.GroupBy) > 0 || r.SignalType == "raw_query" || r.SignalType == "builder_query":
+		return nil
+	default:
+		return []string{TotalGroup}
+	}
+}
+
+// GroupsOf are the groups to evaluate without a memory: those with data, those that the rule names, or the one for all.
+func GroupsOf(r *store.AlertRule, inputs map[string]Input) []string {
+	known := map[string]bool{}
+	for key := range inputs {
+		known[key] = true
+	}
+	for _, key := range named(r) {
+		known[key] = true
 	}
 	if len(known) == 0 {
 		known[TotalGroup] = true

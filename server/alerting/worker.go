@@ -40,7 +40,7 @@ type Config struct {
 	// StoredThrough says how far the telemetry of all ingest nodes is stored. ok is false while it is not known.
 	StoredThrough func(ctx context.Context) (m store.IngestMark, ok bool, err error)
 	// Messages makes the rows of the outbox for notices about one rule: one for each enabled destination.
-	Messages func(ctx context.Context, org principal.OrgID, notices []Notice) ([]store.Delivery, error)
+	Messages func(ctx context.Context, org principal.OrgID, notices []Notice) ([]store.NewDelivery, error)
 	Logger   *slog.Logger
 }
 

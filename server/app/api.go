@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/svc-observability/svc/gen/svc/v2/svcv2connect"
+	"github.com/svc-observability/svc/server/alerting"
 	"github.com/svc-observability/svc/server/auth"
 	"github.com/svc-observability/svc/server/config"
 	"github.com/svc-observability/svc/server/contract"
@@ -216,9 +217,14 @@ func (a *App) mountServices(
 	}), options...))
 	mount(svcv2connect.NewDashboardsServiceHandler(dashboards.New(a.store, links.New(a.store, shareTokens, a.shareHash)), options...))
 	mount(svcv2connect.NewAlertIncidentsServiceHandler(alerts.NewIncidents(a.store), options...))
-	mount(svcv2connect.NewAlertDestinationsServiceHandler(alerts.NewDestinations(alerts.DestinationsConfig{
+	destinations := alerts.NewDestinations(alerts.DestinationsConfig{
 		Store: a.store, Sender: a.sender, Seals: a.seals, Now: time.Now,
 		Tests: limiter("destination-tests", limits.DestinationTests, limits.DestinationTestsPeriod),
+	})
+	mount(svcv2connect.NewAlertDestinationsServiceHandler(destinations, options...))
+	mount(svcv2connect.NewAlertRulesServiceHandler(alerts.NewRules(alerts.RulesConfig{
+		Store: a.store, Figures: alerting.NewReader(queryEngine, reads), Farewell: a.alertFarewell, SendTests: destinations.SendRuleTest,
+		Now: time.Now,
 	}), options...))
 	mount(svcv2connect.NewAlertDeliveriesServiceHandler(alerts.NewDeliveries(a.store), options...))
 	mount(svcv2connect.NewIngestKeysServiceHandler(ingestkeys.New(a.store, a.newIngestKey), options...))

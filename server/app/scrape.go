@@ -14,7 +14,7 @@ import (
 
 // scrapeGuard judges the addresses of scrape targets.
 func (a *App) scrapeGuard() (*egress.Guard, error) {
-	guard := egress.New(a.opts.Egress...)
+	guard := a.guard()
 	if a.cfg.EgressCAFile == "" {
 		return guard, nil
 	}

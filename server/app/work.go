@@ -24,7 +24,7 @@ func (a *App) openWork(ctx context.Context) error {
 		host = "unknown"
 	}
 	w, err := work.Start(ctx, work.Config{
-		Leases: a.store, Kinds: a.workKinds(), Host: host, Version: a.opts.Version, Logger: a.log, Metrics: a.registry,
+		Leases: a.store, Kinds: a.workKinds(ctx), Host: host, Version: a.opts.Version, Logger: a.log, Metrics: a.registry,
 	})
 	if err != nil {
 		return err
@@ -34,10 +34,11 @@ func (a *App) openWork(ctx context.Context) error {
 }
 
 // workKinds lists the kinds of background work that this process can do.
-func (a *App) workKinds() []work.Kind {
+func (a *App) workKinds(ctx context.Context) []work.Kind {
 	kinds := []work.Kind{
 		{Name: store.WorkSweep, Run: a.sweep},
 		a.outboxKind(),
+		a.alertsKind(ctx),
 	}
 	if a.scraper != nil {
 		kinds = append(kinds, work.Kind{Name: store.WorkScrape, Run: func(ctx context.Context, shard *work.Shard) {

@@ -23,8 +23,22 @@ const (
 	// AlertCheckBatches is how many batches of checks go into the warehouse with one insert. A batch has the checks of one organization
 	// and minute.
 	AlertCheckBatches = 200
+	// AlertCheckInsert bounds the time of moving the waiting checks of a shard. What is left is moved after the next evaluation.
+	AlertCheckInsert = 15 * time.Second
 	// AlertCheckRetention is how long checks are kept.
 	AlertCheckRetention = 90 * 24 * time.Hour
+	// AlertNotices is the number of incidents of one rule that are told one by one when they open at the same minute.
+	AlertNotices = 10
+	// AlertWindowMinutes is the longest window of a rule.
+	AlertWindowMinutes = 1440
+	// AlertPreview is the longest range of a preview.
+	AlertPreview = 7 * Day
+	// AlertPreviewPoints is the number of minutes that a preview evaluates one by one. A longer range is evaluated at every n-th minute.
+	AlertPreviewPoints = 240
+	// These numbers are for a rule that leaves them out. DefaultAlertRenotify is in minutes.
+	DefaultAlertBreaches = 2
+	DefaultAlertHealthy  = 2
+	DefaultAlertRenotify = 30
 )
 
 func alerts() []Limit {
@@ -35,10 +49,18 @@ func alerts() []Limit {
 		lasts("AlertPatience", AlertPatience, "An evaluation waits at most %s for telemetry that is not stored yet, and is then recorded as failed."),
 		count("AlertCatchUp", AlertCatchUp, "After a gap, all missed minutes are evaluated, if there are at most %s."),
 		count("AlertReplay", AlertReplay, "After a longer gap, the last %s minutes are evaluated, or as many as a rule needs."),
+		count("AlertNotices", AlertNotices, "More than %s incidents of a rule that open at the same minute are told in one message."),
+		count("AlertWindowMinutes", AlertWindowMinutes, "The window of a rule is at most %s minutes long."),
+		lasts("AlertPreview", AlertPreview, "A preview evaluates a rule over at most %s."),
+		count("AlertPreviewPoints", AlertPreviewPoints, "A preview evaluates at most about %s minutes; in a long range, every n-th."),
+		count("DefaultAlertBreaches", DefaultAlertBreaches, "%s breaches in a row open an incident when a rule does not say how many."),
+		count("DefaultAlertHealthy", DefaultAlertHealthy, "%s healthy evaluations in a row resolve it when a rule does not say how many."),
+		count("DefaultAlertRenotify", DefaultAlertRenotify, "Reminders are %s minutes apart when a rule does not say how many."),
 		count("AlertGroups", AlertGroups, "A rule has at most %s groups. The rule says how many were left out."),
 		count("AlertSQLGroups", AlertSQLGroups, "A rule with SQL has at most %s groups."),
 		count("AlertSQLRows", AlertSQLRows, "The statement of a rule gives at most %s rows."),
 		count("AlertCheckBatches", AlertCheckBatches, "Checks of at most %s organizations and minutes are stored with one insert."),
+		lasts("AlertCheckInsert", AlertCheckInsert, "Storing checks may delay the next evaluation by at most %s."),
 		lasts("AlertCheckRetention", AlertCheckRetention, "A check of a rule is kept for %s."),
 		count("AlertLongestReplay", AlertLongestReplay, "They are at most %s minutes."),
 	}

@@ -29,6 +29,9 @@ func services() map[string]register {
 		"svc.v2.AlertIncidentsService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
 			return svcv2.RegisterAlertIncidentsServiceHandlerClient(ctx, mux, svcv2.NewAlertIncidentsServiceClient(conn))
 		},
+		"svc.v2.AlertRulesService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+			return svcv2.RegisterAlertRulesServiceHandlerClient(ctx, mux, svcv2.NewAlertRulesServiceClient(conn))
+		},
 		"svc.v2.ApiKeysService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
 			return svcv2.RegisterApiKeysServiceHandlerClient(ctx, mux, svcv2.NewApiKeysServiceClient(conn))
 		},

@@ -81,7 +81,7 @@ var seed = maphash.MakeSeed()
 
 // begin prepares the converter for a page of a target. gone is nil for the page of a scrape.
 func (c *converter) begin(id *identity, started time.Time, gone map[uint64]bool) {
-	c.id, c.gone, c.started = id, gone, uint64(started.UnixNano()) //nolint:gosec // a time after 1970
+	c.id, c.gone, c.started = id, gone, uint64(started.UnixNano())
 	c.reader.reserved, c.reader.started = id.reserved, started.UnixNano()
 	c.metrics, c.requests, c.series = c.metrics[:0], nil, c.series[:0]
 	clear(c.counts)
@@ -98,8 +98,8 @@ func (c *converter) family(f *family) error {
 	case model.MetricTypeSummary:
 		s = summary
 	}
-	switch {
-	case f.kind == model.MetricTypeGaugeHistogram, f.kind == model.MetricTypeInfo, f.kind == model.MetricTypeCounter:
+	switch f.kind {
+	case model.MetricTypeGaugeHistogram, model.MetricTypeInfo, model.MetricTypeCounter:
 		// Each sample has its own name: _total, _info, _bucket.
 		for first := 0; first < len(f.points); {
 			name := f.points[first].name
@@ -110,7 +110,7 @@ func (c *converter) family(f *family) error {
 			c.metric(f, s, name, f.points[first:last])
 			first = last
 		}
-	case f.kind == model.MetricTypeHistogram:
+	case model.MetricTypeHistogram:
 		// A family can mix native and classic histograms.
 		native := func(p point) bool { return p.native != nil }
 		slices.SortStableFunc(f.points, func(x, y point) int {

@@ -201,7 +201,7 @@ func (r *reader) sample(parser textparse.Parser, at *int64, value float64) error
 		return err
 	}
 	parser.Labels(&r.labels)
-	name := r.labels.Get(labels.MetricName)
+	name := r.labels.Get(model.MetricNameLabel)
 	suffix, ok := r.family.ending(name)
 	if !ok {
 		if err := r.begin([]byte(name)); err != nil {
@@ -257,7 +257,7 @@ func (r *reader) sample(parser textparse.Parser, at *int64, value float64) error
 	}
 	var e exemplar.Exemplar
 	if parser.Exemplar(&e) {
-		p.exemplars = appendExemplar(p.exemplars, &e, uint64(r.started)) //nolint:gosec // a time after 1970
+		p.exemplars = appendExemplar(p.exemplars, &e, uint64(r.started))
 	}
 	return nil
 }
@@ -268,7 +268,7 @@ func (r *reader) native(parser textparse.Parser) error {
 	}
 	_, at, whole, float := parser.Histogram()
 	parser.Labels(&r.labels)
-	name := r.labels.Get(labels.MetricName)
+	name := r.labels.Get(model.MetricNameLabel)
 	if err := r.begin([]byte(name)); err != nil {
 		return err
 	}
@@ -287,7 +287,7 @@ func (r *reader) native(parser textparse.Parser) error {
 		return fmt.Errorf("the native histogram %s cannot be read: %w", name, err)
 	}
 	for e := (exemplar.Exemplar{}); parser.Exemplar(&e); e = (exemplar.Exemplar{}) {
-		p.exemplars = appendExemplar(p.exemplars, &e, uint64(r.started)) //nolint:gosec // a time after 1970
+		p.exemplars = appendExemplar(p.exemplars, &e, uint64(r.started))
 	}
 	return nil
 }
@@ -298,7 +298,7 @@ func (r *reader) point(name, suffix, apart string, at *int64) (p *point, place s
 	from, n := len(f.attributes), 0
 	r.labels.Range(func(l labels.Label) {
 		switch {
-		case l.Name == labels.MetricName:
+		case l.Name == model.MetricNameLabel:
 			return
 		case l.Name == apart:
 			place = l.Value

@@ -62,13 +62,13 @@ func (s *Scraper) scrape(t *scheduled) {
 	started := time.Now()
 	ctx, cancel := context.WithTimeout(s.ctx, t.Timeout())
 	defer cancel()
-	page, done, err := page{}, func() {}, error(nil)
-	if t.Problem != "" {
-		err = errors.New(t.Problem)
-	} else if page, done, err = s.fetcher.fetch(ctx, t.client, &t.Target); err != nil {
-		done = func() {}
+	page, err := page{}, errors.New(t.Problem)
+	if t.Problem == "" {
+		var done func()
+		if page, done, err = s.fetcher.fetch(ctx, t.client, &t.Target); err == nil {
+			defer done()
+		}
 	}
-	defer done()
 	took := time.Since(started)
 	if s.ctx.Err() != nil {
 		return
@@ -119,7 +119,7 @@ func (s *Scraper) scrape(t *scheduled) {
 	seconds := took.Seconds()
 	ended := check{t: t, at: started, problem: problem, seconds: &seconds}
 	if problem == "" {
-		n := uint32(samples) //nolint:gosec // at most limits.ScrapeSamples
+		n := uint32(samples)
 		ended.samples = &n
 	}
 	s.book.check(ended)

@@ -20,6 +20,13 @@ type AlertCheckGroup struct {
 // NextAlertChecks returns the oldest checks of a shard that are not in the warehouse, at most limit batches. While a group is not
 // removed by DeleteAlertChecks, it is returned again, with the same batches. The group is empty when no checks wait.
 func (s *Store) NextAlertChecks(ctx context.Context, f Fence, limit int) (group AlertCheckGroup, err error) {
+	waits, err := s.read.AlertCheckBatch.Query().Where(alertcheckbatch.Shard(f.Number)).Exist(ctx)
+	if err != nil {
+		return AlertCheckGroup{}, mapError("group alert checks", err)
+	}
+	if !waits {
+		return AlertCheckGroup{}, nil
+	}
 	err = s.fenced(ctx, "group alert checks", f, func(tx *ent.Tx) error {
 		group = AlertCheckGroup{}
 		oldest := func() *ent.AlertCheckBatchQuery {

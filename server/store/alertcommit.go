@@ -14,7 +14,6 @@ import (
 	"github.com/svc-observability/svc/ent/alertincident"
 	"github.com/svc-observability/svc/ent/alertrule"
 	"github.com/svc-observability/svc/ent/alertrulestate"
-	"github.com/svc-observability/svc/ent/delivery"
 	"github.com/svc-observability/svc/server/principal"
 )
 
@@ -45,7 +44,7 @@ type AlertResult struct {
 	// Opened are new incidents, and Updated ones that existed.
 	Opened, Updated []AlertIncident
 	// Deliveries are messages to send.
-	Deliveries []Delivery
+	Deliveries []NewDelivery
 	// Error is the failure of this rule; nil after a success. It is written when SetError is true.
 	SetError    bool
 	Error       *string
@@ -143,7 +142,7 @@ func (s *Store) commitRule(ctx context.Context, tx *ent.Tx, org principal.OrgID,
 			return err
 		}
 	}
-	if err := s.enqueue(ctx, tx, org, r.Deliveries); err != nil {
+	if err := s.enqueueDeliveries(ctx, tx, org, r.Deliveries...); err != nil {
 		return err
 	}
 	if !r.SetError {
@@ -200,25 +199,4 @@ func updateIncident(ctx context.Context, tx *ent.Tx, org principal.OrgID, in *Al
 		u.ClearOpenKey()
 	}
 	return u.Exec(ctx)
-}
-
-// enqueue puts messages into the outbox. A message that is there already, from a repeated commit, is not stored again.
-func (s *Store) enqueue(ctx context.Context, tx *ent.Tx, org principal.OrgID, deliveries []Delivery) error {
-	for i := range deliveries {
-		d := deliveries[i]
-		known, err := tx.Delivery.Query().Where(
-			delivery.OrgID(string(org)), delivery.DeliveryKey(d.DeliveryKey), delivery.AttemptNumber(d.AttemptNumber),
-		).Exist(ctx)
-		if err != nil {
-			return err
-		}
-		if known {
-			continue
-		}
-		d.Org, d.Shard = org, ShardOf(WorkOutbox, string(org))
-		if _, err := s.insertDelivery(ctx, tx, d); err != nil {
-			return err
-		}
-	}
-	return nil
 }

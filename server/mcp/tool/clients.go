@@ -14,6 +14,7 @@ type Clients struct {
 	Agents            svcv2.AgentSessionsServiceClient
 	AlertDestinations svcv2.AlertDestinationsServiceClient
 	AlertIncidents    svcv2.AlertIncidentsServiceClient
+	AlertRules        svcv2.AlertRulesServiceClient
 	Attributes        svcv2.AttributesServiceClient
 	DashboardData     svcv2.DashboardDataServiceClient
 	Dashboards        svcv2.DashboardsServiceClient
@@ -40,6 +41,7 @@ func NewClients(conn grpc.ClientConnInterface) *Clients {
 		Agents:            svcv2.NewAgentSessionsServiceClient(conn),
 		AlertDestinations: svcv2.NewAlertDestinationsServiceClient(conn),
 		AlertIncidents:    svcv2.NewAlertIncidentsServiceClient(conn),
+		AlertRules:        svcv2.NewAlertRulesServiceClient(conn),
 		Attributes:        svcv2.NewAttributesServiceClient(conn),
 		DashboardData:     svcv2.NewDashboardDataServiceClient(conn),
 		Dashboards:        svcv2.NewDashboardsServiceClient(conn),

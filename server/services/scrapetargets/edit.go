@@ -78,7 +78,7 @@ func toProto(t store.ScrapeTarget) *svcv2.ScrapeTarget {
 	out := &svcv2.ScrapeTarget{
 		Id: publicid.Encode(publicid.ScrapeTarget, t.ID), Object: "scrape_target", Name: t.Name, ServiceName: t.ServiceName, Url: t.URL,
 		TargetType: t.TargetType, Organization: t.OrganizationName, IncludeBranches: t.IncludeBranches, ExcludeBranches: t.ExcludeBranches,
-		ScrapeIntervalSeconds: int32(t.ScrapeIntervalSeconds), //nolint:gosec // at most 300
+		ScrapeIntervalSeconds: int32(t.ScrapeIntervalSeconds),
 		LabelsJson:            t.LabelsJSON, AuthType: t.AuthType, HasCredentials: len(t.Credentials) > 0, Enabled: t.Enabled,
 		LastScrapeError: t.LastScrapeError, CreatedAt: timestamppb.New(t.CreatedAt), UpdatedAt: timestamppb.New(t.UpdatedAt),
 	}

@@ -27,7 +27,7 @@ func newCreateScrapeTarget(s *tool.Clients) (*tool.Tool, error) {
 				Name: a.Name, Url: &a.URL, ServiceName: a.ServiceName, LabelsJson: a.LabelsJSON, TargetType: a.TargetType, Enabled: a.Enabled,
 			}
 			if a.ScrapeIntervalSeconds != nil {
-				req.ScrapeIntervalSeconds = new(int32(*a.ScrapeIntervalSeconds)) //nolint:gosec // the schema bounds it
+				req.ScrapeIntervalSeconds = new(int32(*a.ScrapeIntervalSeconds))
 			}
 			made, err := s.ScrapeTargets.CreateScrapeTarget(ctx, req)
 			if err != nil {

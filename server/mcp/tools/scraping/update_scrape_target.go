@@ -30,7 +30,7 @@ func newUpdateScrapeTarget(s *tool.Clients) (*tool.Tool, error) {
 				UpdateMask: &fieldmaskpb.FieldMask{},
 			}
 			if a.ScrapeIntervalSeconds != nil {
-				req.ScrapeIntervalSeconds = new(int32(*a.ScrapeIntervalSeconds)) //nolint:gosec // the schema bounds it
+				req.ScrapeIntervalSeconds = new(int32(*a.ScrapeIntervalSeconds))
 			}
 			for _, f := range []struct {
 				name  string

@@ -1,0 +1,133 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/svc-observability/svc/server/alerting"
+	"github.com/svc-observability/svc/server/limits"
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/query/engine"
+	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/services/alerts"
+	"github.com/svc-observability/svc/server/store"
+	"github.com/svc-observability/svc/server/work"
+)
+
+// alertsKind evaluates alert rules. Its reads have places of their own, so dashboards do not hold them up.
+func (a *App) alertsKind(ctx context.Context) work.Kind {
+	reads := read.NewReader(read.Config{Warehouse: a.opts.reads(a.warehouse)})
+	w := alerting.NewWorker(alerting.Config{
+		Store:         a.store,
+		Source:        alerting.NewReader(engine.New(engine.Config{Warehouse: reads, Rollups: a.rollups(ctx)}), reads),
+		StoredThrough: a.storedThrough,
+		Messages:      a.alertMessages,
+		Logger:        a.log,
+	})
+	return work.Kind{Name: store.WorkAlerts, Lag: w.Lag, Run: func(ctx context.Context, shard *work.Shard) {
+		s := w.Shard(shard.Fence)
+		defer s.Close()
+		recorder := alerting.Recorder{Waiting: a.store, Into: a.warehouse}
+		work.Due(ctx, shard, nil, limits.AlertRetry, func(ctx context.Context) (time.Time, error) {
+			next, err := s.Run(ctx)
+			// Checks that cannot be stored now wait in the relational database. Rules are evaluated all the same.
+			bounded, cancel := context.WithTimeout(ctx, limits.AlertCheckInsert)
+			defer cancel()
+			if failed := recorder.Record(bounded, shard.Fence); failed != nil && ctx.Err() == nil {
+				a.log.Warn("checks of alert rules cannot be stored; svc tries again", "error", failed)
+			}
+			return next, err
+		})
+	}}
+}
+
+// alertMessages makes the rows of the outbox for what happened to the incidents of one rule: one for each enabled destination, or one
+// for many incidents that opened at once.
+func (a *App) alertMessages(ctx context.Context, org principal.OrgID, notices []alerting.Notice) ([]store.NewDelivery, error) {
+	var out []store.NewDelivery
+	if len(notices) == 0 {
+		return nil, nil
+	}
+	destinations, err := a.alertDestinations(ctx, org, notices[0].Rule)
+	if err != nil {
+		return nil, err
+	}
+	storm := len(notices) > limits.AlertNotices
+	for _, d := range destinations {
+		list := notices
+		if storm && d.Type != "pagerduty" { // there, each incident has a life of its own
+			opened := slices.DeleteFunc(slices.Clone(notices), func(n alerting.Notice) bool { return n.Event != alerting.Trigger })
+			if len(opened) > limits.AlertNotices {
+				row, err := delivery(&d, opened[0], alerts.StormEvent(opened))
+				if err != nil {
+					return nil, err
+				}
+				row.DeliveryKey = fmt.Sprintf("%s:%s:storm:%d", opened[0].Rule.ID, d.ID, opened[0].At.Unix())
+				row.IncidentID = nil
+				out = append(out, row)
+				list = slices.DeleteFunc(slices.Clone(notices), func(n alerting.Notice) bool { return n.Event == alerting.Trigger })
+			}
+		}
+		for _, n := range list {
+			row, err := delivery(&d, n, alerts.NoticeEvent(n))
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, row)
+		}
+	}
+	return out, nil
+}
+
+func delivery(d *store.AlertDestination, n alerting.Notice, e alerts.Message) (store.NewDelivery, error) {
+	payload, err := e.Render(d.Type)
+	if err != nil {
+		return store.NewDelivery{}, err
+	}
+	incident := n.Incident.ID
+	return store.NewDelivery{
+		Subject: store.SubjectAlert, RuleID: &n.Rule.ID, IncidentID: &incident, DestinationID: d.ID, DestinationName: d.Name,
+		DestinationType: d.Type, DeliveryKey: fmt.Sprintf("%s:%s:%s:%d", incident, d.ID, n.Event, n.At.Unix()),
+		EventType: string(n.Event), Payload: payload, ScheduledAt: n.At,
+	}, nil
+}
+
+// alertDestinations are the enabled destinations of a rule.
+func (a *App) alertDestinations(ctx context.Context, org principal.OrgID, rule *store.AlertRule) ([]store.AlertDestination, error) {
+	var out []store.AlertDestination
+	for _, text := range rule.DestinationIds {
+		id, err := uuid.Parse(text)
+		if err != nil {
+			continue
+		}
+		d, err := a.store.GetAlertDestination(ctx, org, id)
+		switch {
+		case errors.Is(err, store.ErrNotFound):
+			continue
+		case err != nil:
+			return nil, err
+		}
+		if d.Enabled {
+			out = append(out, d)
+		}
+	}
+	return out, nil
+}
+
+// alertFarewell makes the messages that take back the open incidents of a rule that is deleted.
+func (a *App) alertFarewell(
+	ctx context.Context, org principal.OrgID, rule store.AlertRule, open []store.AlertIncident,
+) ([]store.NewDelivery, error) {
+	now := time.Now().UTC()
+	notices := make([]alerting.Notice, len(open))
+	for i := range open {
+		open[i].Status = store.IncidentResolved
+		notices[i] = alerting.Notice{Rule: &rule, Incident: &open[i], Event: alerting.Resolve, At: now, Value: open[i].LastObservedValue}
+	}
+	return a.alertMessages(ctx, org, notices)
+}
