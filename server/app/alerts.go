@@ -32,7 +32,17 @@ func (a *App) alertsKind(ctx context.Context) work.Kind {
 	return work.Kind{Name: store.WorkAlerts, Lag: w.Lag, Run: func(ctx context.Context, shard *work.Shard) {
 		s := w.Shard(shard.Fence)
 		defer s.Close()
-		work.Due(ctx, shard, nil, limits.AlertRetry, s.Run)
+		recorder := alerting.Recorder{Waiting: a.store, Into: a.warehouse}
+		work.Due(ctx, shard, nil, limits.AlertRetry, func(ctx context.Context) (time.Time, error) {
+			next, err := s.Run(ctx)
+			// Checks that cannot be stored now wait in the relational database. Rules are evaluated all the same.
+			bounded, cancel := context.WithTimeout(ctx, limits.AlertCheckInsert)
+			defer cancel()
+			if failed := recorder.Record(bounded, shard.Fence); failed != nil && ctx.Err() == nil {
+				a.log.Warn("checks of alert rules cannot be stored; svc tries again", "error", failed)
+			}
+			return next, err
+		})
 	}}
 }
 

@@ -20,6 +20,13 @@ const (
 	AlertGroups    = 1000
 	AlertSQLGroups = 100
 	AlertSQLRows   = 1000
+	// AlertCheckBatches is how many batches of checks go into the warehouse with one insert. A batch has the checks of one organization
+	// and minute.
+	AlertCheckBatches = 200
+	// AlertCheckInsert bounds the time of moving the waiting checks of a shard. What is left is moved after the next evaluation.
+	AlertCheckInsert = 15 * time.Second
+	// AlertCheckRetention is how long checks are kept.
+	AlertCheckRetention = 90 * 24 * time.Hour
 	// AlertNotices is the number of incidents of one rule that are told one by one when they open at the same minute.
 	AlertNotices = 10
 	// AlertWindowMinutes is the longest window of a rule.
@@ -52,6 +59,9 @@ func alerts() []Limit {
 		count("AlertGroups", AlertGroups, "A rule has at most %s groups. The rule says how many were left out."),
 		count("AlertSQLGroups", AlertSQLGroups, "A rule with SQL has at most %s groups."),
 		count("AlertSQLRows", AlertSQLRows, "The statement of a rule gives at most %s rows."),
+		count("AlertCheckBatches", AlertCheckBatches, "Checks of at most %s organizations and minutes are stored with one insert."),
+		lasts("AlertCheckInsert", AlertCheckInsert, "Storing checks may delay the next evaluation by at most %s."),
+		lasts("AlertCheckRetention", AlertCheckRetention, "A check of a rule is kept for %s."),
 		count("AlertLongestReplay", AlertLongestReplay, "They are at most %s minutes."),
 	}
 }

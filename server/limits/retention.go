@@ -42,6 +42,8 @@ func Retention(table string) (time.Duration, error) {
 	case "metric_catalog", "attribute_keys", "service_minutes", "service_hours", "service_series", "service_peers", "operation_hours",
 		"organization_minutes", "log_minutes":
 		return RollupRetention, nil
+	case "alert_checks":
+		return AlertCheckRetention, nil
 	case "scrape_checks":
 		return ScrapeCheckRetention, nil
 	}

@@ -189,6 +189,7 @@ func internalTables() map[string]string {
 		"operation_hours_view":      "feeds operation_hours",
 		"log_minutes_view":          "feeds log_minutes",
 		"error_events_view":         "feeds error_events",
+		"alert_checks":              "the server's own record, which the list of a rule's checks reads",
 		"scrape_checks":             "the server's own record, which the list of checks reads",
 	}
 }

@@ -68,6 +68,7 @@ func rows() map[any]string {
 		new(ProductEventRow):     "search_product_events search_product_events_page search_product_events_filtered",
 		new(RecordedSessionRow):  "recorded_sessions",
 		new(ReleaseRow):          "service_releases",
+		new(AlertCheckRow):       "alert_checks alert_checks_filtered",
 		new(ScrapeCheckRow):      "scrape_checks",
 		new(ServicePointRow):     "service_points",
 		new(ServiceRow):          "list_services list_services_filtered service",

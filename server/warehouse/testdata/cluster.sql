@@ -1251,3 +1251,68 @@ ALTER TABLE log_minutes_local ON CLUSTER 'main' MODIFY SETTING replicated_dedupl
 
 ALTER TABLE service_series_local ON CLUSTER 'main' MODIFY SETTING replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800
 ;
+
+CREATE TABLE IF NOT EXISTS alert_checks_local ON CLUSTER 'main'
+(
+    OrgId LowCardinality(String),
+    RuleId String CODEC(ZSTD(1)),
+    GroupKey String CODEC(ZSTD(1)),
+    Timestamp DateTime('UTC') CODEC(Delta(4), ZSTD(1)),
+    Status LowCardinality(String) CODEC(ZSTD(1)),
+    SkipReason LowCardinality(String) CODEC(ZSTD(1)),
+    SignalType LowCardinality(String) CODEC(ZSTD(1)),
+    Comparator LowCardinality(String) CODEC(ZSTD(1)),
+    Threshold Float64 CODEC(ZSTD(1)),
+    ThresholdUpper Nullable(Float64) CODEC(ZSTD(1)),
+    ObservedValue Nullable(Float64) CODEC(ZSTD(1)),
+    SampleCount Float64 CODEC(ZSTD(1)),
+    WindowMinutes UInt32 CODEC(ZSTD(1)),
+    ConsecutiveBreaches UInt32 CODEC(ZSTD(1)),
+    ConsecutiveHealthy UInt32 CODEC(ZSTD(1)),
+    IncidentId String CODEC(ZSTD(1)),
+    IncidentTransition LowCardinality(String) CODEC(ZSTD(1)),
+    EvaluationDurationMs UInt32 CODEC(ZSTD(1)),
+    ErrorMessage String CODEC(ZSTD(1)),
+    ErrorCategory LowCardinality(String) CODEC(ZSTD(1))
+)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
+PARTITION BY toYYYYMM(Timestamp)
+ORDER BY (OrgId, RuleId, Timestamp, GroupKey)
+TTL Timestamp + INTERVAL 90 DAY
+SETTINGS index_granularity = 1024, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
+;
+
+CREATE TABLE IF NOT EXISTS alert_checks ON CLUSTER 'main'
+AS alert_checks_local
+ENGINE = Distributed('main', 'svc', 'alert_checks_local', cityHash64(OrgId, RuleId))
+;
+
+ALTER TABLE alert_checks_local ON CLUSTER 'main' MODIFY SETTING replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800
+;
+
+CREATE TABLE IF NOT EXISTS scrape_checks_local ON CLUSTER 'main'
+(
+    OrgId LowCardinality(String),
+    TargetId String CODEC(ZSTD(1)),
+    SubTargetKey LowCardinality(String) CODEC(ZSTD(1)),
+    Timestamp DateTime64(3, 'UTC') CODEC(Delta(8), ZSTD(1)),
+    Success Bool CODEC(ZSTD(1)),
+    DurationSeconds Nullable(Float64) CODEC(ZSTD(1)),
+    SamplesScraped Nullable(UInt32) CODEC(ZSTD(1)),
+    SamplesPostMetricRelabeling Nullable(UInt32) CODEC(ZSTD(1)),
+    Message String CODEC(ZSTD(1))
+)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
+PARTITION BY toDate(Timestamp)
+ORDER BY (OrgId, TargetId, Timestamp)
+TTL toDateTime(Timestamp) + INTERVAL 1 DAY
+SETTINGS index_granularity = 1024, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
+;
+
+CREATE TABLE IF NOT EXISTS scrape_checks ON CLUSTER 'main'
+AS scrape_checks_local
+ENGINE = Distributed('main', 'svc', 'scrape_checks_local', cityHash64(OrgId, TargetId))
+;
+
+ALTER TABLE scrape_checks_local ON CLUSTER 'main' MODIFY SETTING replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800
+;
