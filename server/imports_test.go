@@ -95,6 +95,7 @@ var sameLevel = map[[2]string]string{
 	{"server/rest", "server/rpc"}:            "REST reaches the methods through the loopback",
 	{"server/mcp", "server/rpc"}:             "MCP reaches the methods through the loopback",
 	{"server/oauth", "server/auth"}:          "OAuth tokens and sessions share their hashing",
+	{"server/alerting", "server/query"}:      "an alert rule is a query with a threshold",
 	{"server/ingest", "server/auth"}:         "the ingest endpoints ask for the credentials of ingest keys and connectors",
 	{"server/scrape", "server/ingest"}:       "bodies of targets are decompressed as those of exporters",
 	{"server/requestid", "server/principal"}: "the place that a request came from is part of its caller",

@@ -2,6 +2,8 @@ package alerting
 
 import (
 	"time"
+
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // Status is the result of one evaluation of one group.
@@ -17,11 +19,10 @@ const (
 
 // Reasons of a skipped evaluation.
 const (
-	SkipNoData   = "no_data"
-	SkipSamples  = "below_min_samples"
-	SkipNoValue  = "no_value"
-	TotalGroup   = "__total__"
-	resolvedIdle = "no data for 60 minutes"
+	SkipNoData  = "no_data"
+	SkipSamples = "below_min_samples"
+	SkipNoValue = "no_value"
+	TotalGroup  = "__total__"
 )
 
 // Transition is the change of the incident of a group at one evaluation.
@@ -222,7 +223,7 @@ func (s *State) open(c *Condition, in Input, t time.Time, d *Decision) {
 		s.hold(HoldProbeFailed, t)
 	case d.SkipReason == SkipNoData:
 		if s.hold(HoldNoData, t) >= longestNoData {
-			s.resolve(d, resolvedIdle)
+			s.resolve(d, "no data for "+limits.Lasts(longestNoData))
 			return
 		}
 	case d.Status == Skipped:

@@ -32,7 +32,12 @@ var bounds = []struct {
 	{limits.PathHops, "depth"},
 	{limits.PathBranches, "branches"},
 	{limits.SQLRows, "max_rows"},
-	{limits.SQLText, "sql"},
+	{limits.SQLText, "sql raw_query_sql"},
+	{limits.NotificationText, "notes AlertNotificationTemplate.title AlertNotificationTemplate.body AlertNotificationTexts.title AlertNotificationTexts.body"},
+	{limits.AlertTags, "CreateAlertRuleRequest.tags UpdateAlertRuleRequest.tags"},
+	{limits.AlertTag, "CreateAlertRuleRequest.tags[] UpdateAlertRuleRequest.tags[]"},
+	{limits.AlertDestinations, "destination_ids"},
+	{limits.NameLength, "destination_ids[] service_names[] exclude_service_names[] CreateAlertRuleRequest.environments[] UpdateAlertRuleRequest.environments[]"},
 	{limits.SkeletonSpans, "max_spans"},
 	{limits.TraceSummaries, "trace_ids"},
 	{limits.SearchOffset, "offset"},
@@ -41,7 +46,7 @@ var bounds = []struct {
 	{limits.Patterns, "max_patterns"},
 	{limits.ErrorSamples, "sample_limit"},
 	{limits.ErrorFingerprints, "fingerprint_hashes"},
-	{limits.FilterNames, "names event_names exclude services environments models agents tools vendors"},
+	{limits.FilterNames, "names event_names exclude services environments models agents tools vendors service_names exclude_service_names"},
 	{limits.EventNameBytes, "names[] event_names[] event_name"},
 	{limits.EventPagePath, "page_path"},
 	{limits.SessionPayload, "GetAgentSessionRequest.payload_chars"},
@@ -143,7 +148,7 @@ func TestBounds(t *testing.T) {
 		used[path] = true
 		// All texts of requests are counted in characters. Two are not: the engine bounds the bytes of a statement, the hash those of a
 		// password.
-		if inBytes := slices.Contains([]string{"sql", "password", "current_password", "new_password"}, path); rule == "max_bytes" && !inBytes || rule == "max_len" && inBytes {
+		if inBytes := slices.Contains([]string{"sql", "raw_query_sql", "password", "current_password", "new_password"}, path); rule == "max_bytes" && !inBytes || rule == "max_len" && inBytes {
 			t.Errorf("%s%s has %s: %v, which is the wrong unit", f.FullName(), suffix, rule, got)
 		}
 		if limit, ok := want[path]; !ok {

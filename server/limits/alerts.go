@@ -29,6 +29,10 @@ const (
 	AlertCheckRetention = 90 * 24 * time.Hour
 	// AlertNotices is the number of incidents of one rule that are told one by one when they open at the same minute.
 	AlertNotices = 10
+	// AlertTags is the number of tags of a rule, AlertTag the length of one. AlertDestinations is the number of its destinations.
+	AlertTags         = 20
+	AlertTag          = 32
+	AlertDestinations = 50
 	// AlertWindowMinutes is the longest window of a rule.
 	AlertWindowMinutes = 1440
 	// AlertPreview is the longest range of a preview.
@@ -39,6 +43,12 @@ const (
 	DefaultAlertBreaches = 2
 	DefaultAlertHealthy  = 2
 	DefaultAlertRenotify = 30
+	// A rule of an assistant that leaves them out fires at the first breach.
+	DefaultToolAlertBreaches = 1
+	DefaultToolAlertRenotify = 60
+	DefaultToolAlertWindow   = 5
+	// DefaultAlertPreview is the range of a preview by a tool.
+	DefaultAlertPreview = Day
 )
 
 func alerts() []Limit {
@@ -50,12 +60,19 @@ func alerts() []Limit {
 		count("AlertCatchUp", AlertCatchUp, "After a gap, all missed minutes are evaluated, if there are at most %s."),
 		count("AlertReplay", AlertReplay, "After a longer gap, the last %s minutes are evaluated, or as many as a rule needs."),
 		count("AlertNotices", AlertNotices, "More than %s incidents of a rule that open at the same minute are told in one message."),
+		count("AlertTags", AlertTags, "A rule has at most %s tags."),
+		characters("AlertTag", AlertTag, "A tag of a rule has at most %s."),
+		count("AlertDestinations", AlertDestinations, "A rule has at most %s destinations."),
 		count("AlertWindowMinutes", AlertWindowMinutes, "The window of a rule is at most %s minutes long."),
 		lasts("AlertPreview", AlertPreview, "A preview evaluates a rule over at most %s."),
 		count("AlertPreviewPoints", AlertPreviewPoints, "A preview evaluates at most about %s minutes; in a long range, every n-th."),
 		count("DefaultAlertBreaches", DefaultAlertBreaches, "%s breaches in a row open an incident when a rule does not say how many."),
 		count("DefaultAlertHealthy", DefaultAlertHealthy, "%s healthy evaluations in a row resolve it when a rule does not say how many."),
 		count("DefaultAlertRenotify", DefaultAlertRenotify, "Reminders are %s minutes apart when a rule does not say how many."),
+		count("DefaultToolAlertBreaches", DefaultToolAlertBreaches, "A rule of an assistant then has %s instead of both numbers."),
+		count("DefaultToolAlertRenotify", DefaultToolAlertRenotify, "A rule of an assistant then has reminders every %s minutes."),
+		count("DefaultToolAlertWindow", DefaultToolAlertWindow, "The window of a rule of an assistant is then %s minutes long."),
+		lasts("DefaultAlertPreview", DefaultAlertPreview, "The preview of a tool covers the last %s when a call does not say more."),
 		count("AlertGroups", AlertGroups, "A rule has at most %s groups. The rule says how many were left out."),
 		count("AlertSQLGroups", AlertSQLGroups, "A rule with SQL has at most %s groups."),
 		count("AlertSQLRows", AlertSQLRows, "The statement of a rule gives at most %s rows."),

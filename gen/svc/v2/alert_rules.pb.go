@@ -27,497 +27,6 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// A rule: a condition on a signal.
-type AlertRule struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Identifier, `alrt_…`.
-	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
-	// Always `alert_rule`.
-	Object string `protobuf:"bytes,2,opt,name=object" json:"object,omitempty"`
-	// Name, unique in the organization.
-	Name string `protobuf:"bytes,3,opt,name=name" json:"name,omitempty"`
-	// Notes for operators.
-	Notes *string `protobuf:"bytes,4,opt,name=notes" json:"notes,omitempty"`
-	// Texts of the messages; null for the built-in ones.
-	NotificationTemplate *AlertNotificationTemplate `protobuf:"bytes,5,opt,name=notification_template,json=notificationTemplate" json:"notification_template,omitempty"`
-	// True while the rule is evaluated.
-	Enabled bool `protobuf:"varint,6,opt,name=enabled" json:"enabled,omitempty"`
-	// Severity of the incidents.
-	Severity string `protobuf:"bytes,7,opt,name=severity" json:"severity,omitempty"`
-	// Only these services, each of which is a group. Empty means all services.
-	ServiceNames []string `protobuf:"bytes,8,rep,name=service_names,json=serviceNames" json:"service_names,omitempty"`
-	// Services to leave out. Only for a rule without `service_names` that is grouped by `service.name`.
-	ExcludeServiceNames []string `protobuf:"bytes,9,rep,name=exclude_service_names,json=excludeServiceNames" json:"exclude_service_names,omitempty"`
-	// Only these environments. Empty means all environments together.
-	Environments []string `protobuf:"bytes,10,rep,name=environments" json:"environments,omitempty"`
-	// Tags, at most 20 with at most 32 characters. They are stored in lower case.
-	Tags []string `protobuf:"bytes,11,rep,name=tags" json:"tags,omitempty"`
-	// Fields that make one group, and one incident, for each of their values. Null means one for all.
-	GroupBy []string `protobuf:"bytes,12,rep,name=group_by,json=groupBy" json:"group_by,omitempty"`
-	// The measured signal. The first five read entry spans, weighted by their sampling.
-	SignalType string `protobuf:"bytes,13,opt,name=signal_type,json=signalType" json:"signal_type,omitempty"`
-	// The comparison that is a breach when it is true.
-	Comparator string `protobuf:"bytes,14,opt,name=comparator" json:"comparator,omitempty"`
-	// Threshold in the unit of the signal: 0 to 1 for an error rate and Apdex, milliseconds for a latency, requests per minute for a
-	// throughput.
-	Threshold float64 `protobuf:"fixed64,15,opt,name=threshold" json:"threshold,omitempty"`
-	// Upper end of the range of `between` and `not_between`, which need it. Others refuse it.
-	ThresholdUpper *float64 `protobuf:"fixed64,16,opt,name=threshold_upper,json=thresholdUpper" json:"threshold_upper,omitempty"`
-	// Length of the evaluated window in minutes, at most 1440.
-	WindowMinutes int32 `protobuf:"varint,17,opt,name=window_minutes,json=windowMinutes" json:"window_minutes,omitempty"`
-	// An evaluation with fewer samples is skipped.
-	MinimumSampleCount int64 `protobuf:"varint,18,opt,name=minimum_sample_count,json=minimumSampleCount" json:"minimum_sample_count,omitempty"`
-	// Breaches in a row that open an incident.
-	ConsecutiveBreachesRequired int32 `protobuf:"varint,19,opt,name=consecutive_breaches_required,json=consecutiveBreachesRequired" json:"consecutive_breaches_required,omitempty"`
-	// Healthy evaluations in a row that resolve it.
-	ConsecutiveHealthyRequired int32 `protobuf:"varint,20,opt,name=consecutive_healthy_required,json=consecutiveHealthyRequired" json:"consecutive_healthy_required,omitempty"`
-	// Minutes between reminders of an open incident.
-	RenotifyIntervalMinutes int32 `protobuf:"varint,21,opt,name=renotify_interval_minutes,json=renotifyIntervalMinutes" json:"renotify_interval_minutes,omitempty"`
-	// Duration in milliseconds below which a request is satisfying.
-	ApdexThresholdMs *float64 `protobuf:"fixed64,22,opt,name=apdex_threshold_ms,json=apdexThresholdMs" json:"apdex_threshold_ms,omitempty"`
-	// Query of the query builder, in camelCase: one query, or `queries` with `formulas`. The signal `builder_query` needs it.
-	QueryBuilderDraft *structpb.Struct `protobuf:"bytes,23,opt,name=query_builder_draft,json=queryBuilderDraft" json:"query_builder_draft,omitempty"`
-	// SELECT with a column `value`, and optionally `group` and `samples`. It must hold `$__orgFilter` and `$__timeFilter(column)`. The signal
-	// `raw_query` needs it.
-	RawQuerySql *string `protobuf:"bytes,24,opt,name=raw_query_sql,json=rawQuerySql" json:"raw_query_sql,omitempty"`
-	// Makes one value of the rows of a group.
-	RawQueryReducer *string `protobuf:"bytes,25,opt,name=raw_query_reducer,json=rawQueryReducer" json:"raw_query_reducer,omitempty"`
-	// Destinations of the messages, `dest_…`. The list may be empty.
-	DestinationIds []string `protobuf:"bytes,26,rep,name=destination_ids,json=destinationIds" json:"destination_ids,omitempty"`
-	// Threshold that the value must pass before an evaluation counts as healthy for an open incident; null for `threshold`.
-	ResolveThreshold *float64 `protobuf:"fixed64,27,opt,name=resolve_threshold,json=resolveThreshold" json:"resolve_threshold,omitempty"`
-	// True makes missing data a breach, for a day after the last data.
-	AlertOnNoData bool `protobuf:"varint,28,opt,name=alert_on_no_data,json=alertOnNoData" json:"alert_on_no_data,omitempty"`
-	// Meaning of an evaluation without data: it is skipped, or the value is zero. It follows from the signal and the comparator.
-	NoDataBehavior string `protobuf:"bytes,29,opt,name=no_data_behavior,json=noDataBehavior" json:"no_data_behavior,omitempty"`
-	// End of the mute. While it lasts, incidents open and resolve without messages. Null without a mute.
-	MutedUntil *timestamppb.Timestamp `protobuf:"bytes,30,opt,name=muted_until,json=mutedUntil" json:"muted_until,omitempty"`
-	// Failure of the last evaluation; null after a success.
-	LastEvaluationError *string `protobuf:"bytes,31,opt,name=last_evaluation_error,json=lastEvaluationError" json:"last_evaluation_error,omitempty"`
-	// End of the last window whose evaluation is stored.
-	LastEvaluatedAt *timestamppb.Timestamp `protobuf:"bytes,32,opt,name=last_evaluated_at,json=lastEvaluatedAt" json:"last_evaluated_at,omitempty"`
-	// End of the last window whose evaluation began.
-	LastScheduledAt *timestamppb.Timestamp `protobuf:"bytes,33,opt,name=last_scheduled_at,json=lastScheduledAt" json:"last_scheduled_at,omitempty"`
-	// Time of the creation.
-	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,34,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
-	// Time of the last change.
-	UpdatedAt *timestamppb.Timestamp `protobuf:"bytes,35,opt,name=updated_at,json=updatedAt" json:"updated_at,omitempty"`
-	// User who created it, `user_…`.
-	CreatedBy string `protobuf:"bytes,36,opt,name=created_by,json=createdBy" json:"created_by,omitempty"`
-	// User of the last change, `user_…`.
-	UpdatedBy     string `protobuf:"bytes,37,opt,name=updated_by,json=updatedBy" json:"updated_by,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *AlertRule) Reset() {
-	*x = AlertRule{}
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[0]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *AlertRule) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*AlertRule) ProtoMessage() {}
-
-func (x *AlertRule) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[0]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use AlertRule.ProtoReflect.Descriptor instead.
-func (*AlertRule) Descriptor() ([]byte, []int) {
-	return file_svc_v2_alert_rules_proto_rawDescGZIP(), []int{0}
-}
-
-func (x *AlertRule) GetId() string {
-	if x != nil {
-		return x.Id
-	}
-	return ""
-}
-
-func (x *AlertRule) GetObject() string {
-	if x != nil {
-		return x.Object
-	}
-	return ""
-}
-
-func (x *AlertRule) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *AlertRule) GetNotes() string {
-	if x != nil && x.Notes != nil {
-		return *x.Notes
-	}
-	return ""
-}
-
-func (x *AlertRule) GetNotificationTemplate() *AlertNotificationTemplate {
-	if x != nil {
-		return x.NotificationTemplate
-	}
-	return nil
-}
-
-func (x *AlertRule) GetEnabled() bool {
-	if x != nil {
-		return x.Enabled
-	}
-	return false
-}
-
-func (x *AlertRule) GetSeverity() string {
-	if x != nil {
-		return x.Severity
-	}
-	return ""
-}
-
-func (x *AlertRule) GetServiceNames() []string {
-	if x != nil {
-		return x.ServiceNames
-	}
-	return nil
-}
-
-func (x *AlertRule) GetExcludeServiceNames() []string {
-	if x != nil {
-		return x.ExcludeServiceNames
-	}
-	return nil
-}
-
-func (x *AlertRule) GetEnvironments() []string {
-	if x != nil {
-		return x.Environments
-	}
-	return nil
-}
-
-func (x *AlertRule) GetTags() []string {
-	if x != nil {
-		return x.Tags
-	}
-	return nil
-}
-
-func (x *AlertRule) GetGroupBy() []string {
-	if x != nil {
-		return x.GroupBy
-	}
-	return nil
-}
-
-func (x *AlertRule) GetSignalType() string {
-	if x != nil {
-		return x.SignalType
-	}
-	return ""
-}
-
-func (x *AlertRule) GetComparator() string {
-	if x != nil {
-		return x.Comparator
-	}
-	return ""
-}
-
-func (x *AlertRule) GetThreshold() float64 {
-	if x != nil {
-		return x.Threshold
-	}
-	return 0
-}
-
-func (x *AlertRule) GetThresholdUpper() float64 {
-	if x != nil && x.ThresholdUpper != nil {
-		return *x.ThresholdUpper
-	}
-	return 0
-}
-
-func (x *AlertRule) GetWindowMinutes() int32 {
-	if x != nil {
-		return x.WindowMinutes
-	}
-	return 0
-}
-
-func (x *AlertRule) GetMinimumSampleCount() int64 {
-	if x != nil {
-		return x.MinimumSampleCount
-	}
-	return 0
-}
-
-func (x *AlertRule) GetConsecutiveBreachesRequired() int32 {
-	if x != nil {
-		return x.ConsecutiveBreachesRequired
-	}
-	return 0
-}
-
-func (x *AlertRule) GetConsecutiveHealthyRequired() int32 {
-	if x != nil {
-		return x.ConsecutiveHealthyRequired
-	}
-	return 0
-}
-
-func (x *AlertRule) GetRenotifyIntervalMinutes() int32 {
-	if x != nil {
-		return x.RenotifyIntervalMinutes
-	}
-	return 0
-}
-
-func (x *AlertRule) GetApdexThresholdMs() float64 {
-	if x != nil && x.ApdexThresholdMs != nil {
-		return *x.ApdexThresholdMs
-	}
-	return 0
-}
-
-func (x *AlertRule) GetQueryBuilderDraft() *structpb.Struct {
-	if x != nil {
-		return x.QueryBuilderDraft
-	}
-	return nil
-}
-
-func (x *AlertRule) GetRawQuerySql() string {
-	if x != nil && x.RawQuerySql != nil {
-		return *x.RawQuerySql
-	}
-	return ""
-}
-
-func (x *AlertRule) GetRawQueryReducer() string {
-	if x != nil && x.RawQueryReducer != nil {
-		return *x.RawQueryReducer
-	}
-	return ""
-}
-
-func (x *AlertRule) GetDestinationIds() []string {
-	if x != nil {
-		return x.DestinationIds
-	}
-	return nil
-}
-
-func (x *AlertRule) GetResolveThreshold() float64 {
-	if x != nil && x.ResolveThreshold != nil {
-		return *x.ResolveThreshold
-	}
-	return 0
-}
-
-func (x *AlertRule) GetAlertOnNoData() bool {
-	if x != nil {
-		return x.AlertOnNoData
-	}
-	return false
-}
-
-func (x *AlertRule) GetNoDataBehavior() string {
-	if x != nil {
-		return x.NoDataBehavior
-	}
-	return ""
-}
-
-func (x *AlertRule) GetMutedUntil() *timestamppb.Timestamp {
-	if x != nil {
-		return x.MutedUntil
-	}
-	return nil
-}
-
-func (x *AlertRule) GetLastEvaluationError() string {
-	if x != nil && x.LastEvaluationError != nil {
-		return *x.LastEvaluationError
-	}
-	return ""
-}
-
-func (x *AlertRule) GetLastEvaluatedAt() *timestamppb.Timestamp {
-	if x != nil {
-		return x.LastEvaluatedAt
-	}
-	return nil
-}
-
-func (x *AlertRule) GetLastScheduledAt() *timestamppb.Timestamp {
-	if x != nil {
-		return x.LastScheduledAt
-	}
-	return nil
-}
-
-func (x *AlertRule) GetCreatedAt() *timestamppb.Timestamp {
-	if x != nil {
-		return x.CreatedAt
-	}
-	return nil
-}
-
-func (x *AlertRule) GetUpdatedAt() *timestamppb.Timestamp {
-	if x != nil {
-		return x.UpdatedAt
-	}
-	return nil
-}
-
-func (x *AlertRule) GetCreatedBy() string {
-	if x != nil {
-		return x.CreatedBy
-	}
-	return ""
-}
-
-func (x *AlertRule) GetUpdatedBy() string {
-	if x != nil {
-		return x.UpdatedBy
-	}
-	return ""
-}
-
-// Texts of the messages of a rule. They may hold `{{ key }}`, `{{ key | default:"x" }}` and `{{#if key}}…{{/if}}`.
-type AlertNotificationTemplate struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Title of the messages.
-	Title *string `protobuf:"bytes,1,opt,name=title" json:"title,omitempty"`
-	// Body of the messages.
-	Body *string `protobuf:"bytes,2,opt,name=body" json:"body,omitempty"`
-	// Other texts for a type of destination, by its name.
-	Overrides     map[string]*AlertNotificationTexts `protobuf:"bytes,3,rep,name=overrides" json:"overrides,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *AlertNotificationTemplate) Reset() {
-	*x = AlertNotificationTemplate{}
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[1]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *AlertNotificationTemplate) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*AlertNotificationTemplate) ProtoMessage() {}
-
-func (x *AlertNotificationTemplate) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[1]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use AlertNotificationTemplate.ProtoReflect.Descriptor instead.
-func (*AlertNotificationTemplate) Descriptor() ([]byte, []int) {
-	return file_svc_v2_alert_rules_proto_rawDescGZIP(), []int{1}
-}
-
-func (x *AlertNotificationTemplate) GetTitle() string {
-	if x != nil && x.Title != nil {
-		return *x.Title
-	}
-	return ""
-}
-
-func (x *AlertNotificationTemplate) GetBody() string {
-	if x != nil && x.Body != nil {
-		return *x.Body
-	}
-	return ""
-}
-
-func (x *AlertNotificationTemplate) GetOverrides() map[string]*AlertNotificationTexts {
-	if x != nil {
-		return x.Overrides
-	}
-	return nil
-}
-
-// Texts for one type of destination.
-type AlertNotificationTexts struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Title of the messages.
-	Title *string `protobuf:"bytes,1,opt,name=title" json:"title,omitempty"`
-	// Body of the messages.
-	Body          *string `protobuf:"bytes,2,opt,name=body" json:"body,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *AlertNotificationTexts) Reset() {
-	*x = AlertNotificationTexts{}
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[2]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *AlertNotificationTexts) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*AlertNotificationTexts) ProtoMessage() {}
-
-func (x *AlertNotificationTexts) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[2]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use AlertNotificationTexts.ProtoReflect.Descriptor instead.
-func (*AlertNotificationTexts) Descriptor() ([]byte, []int) {
-	return file_svc_v2_alert_rules_proto_rawDescGZIP(), []int{2}
-}
-
-func (x *AlertNotificationTexts) GetTitle() string {
-	if x != nil && x.Title != nil {
-		return *x.Title
-	}
-	return ""
-}
-
-func (x *AlertNotificationTexts) GetBody() string {
-	if x != nil && x.Body != nil {
-		return *x.Body
-	}
-	return ""
-}
-
 // Selects the rules to list.
 type ListAlertRulesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -531,7 +40,7 @@ type ListAlertRulesRequest struct {
 
 func (x *ListAlertRulesRequest) Reset() {
 	*x = ListAlertRulesRequest{}
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[3]
+	mi := &file_svc_v2_alert_rules_proto_msgTypes[0]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -543,7 +52,7 @@ func (x *ListAlertRulesRequest) String() string {
 func (*ListAlertRulesRequest) ProtoMessage() {}
 
 func (x *ListAlertRulesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[3]
+	mi := &file_svc_v2_alert_rules_proto_msgTypes[0]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -556,7 +65,7 @@ func (x *ListAlertRulesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAlertRulesRequest.ProtoReflect.Descriptor instead.
 func (*ListAlertRulesRequest) Descriptor() ([]byte, []int) {
-	return file_svc_v2_alert_rules_proto_rawDescGZIP(), []int{3}
+	return file_svc_v2_alert_rules_proto_rawDescGZIP(), []int{0}
 }
 
 func (x *ListAlertRulesRequest) GetLimit() int32 {
@@ -590,7 +99,7 @@ type ListAlertRulesResponse struct {
 
 func (x *ListAlertRulesResponse) Reset() {
 	*x = ListAlertRulesResponse{}
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[4]
+	mi := &file_svc_v2_alert_rules_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -602,7 +111,7 @@ func (x *ListAlertRulesResponse) String() string {
 func (*ListAlertRulesResponse) ProtoMessage() {}
 
 func (x *ListAlertRulesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[4]
+	mi := &file_svc_v2_alert_rules_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -615,7 +124,7 @@ func (x *ListAlertRulesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAlertRulesResponse.ProtoReflect.Descriptor instead.
 func (*ListAlertRulesResponse) Descriptor() ([]byte, []int) {
-	return file_svc_v2_alert_rules_proto_rawDescGZIP(), []int{4}
+	return file_svc_v2_alert_rules_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *ListAlertRulesResponse) GetObject() string {
@@ -665,7 +174,7 @@ type CreateAlertRuleRequest struct {
 	ExcludeServiceNames []string `protobuf:"bytes,7,rep,name=exclude_service_names,json=excludeServiceNames" json:"exclude_service_names,omitempty"`
 	// Only these environments. Empty means all environments together.
 	Environments []string `protobuf:"bytes,8,rep,name=environments" json:"environments,omitempty"`
-	// Tags, at most 20 with at most 32 characters. They are stored in lower case.
+	// Tags. They are stored in lower case.
 	Tags []string `protobuf:"bytes,9,rep,name=tags" json:"tags,omitempty"`
 	// Fields that make one group, and one incident, for each of their values. Null means one for all.
 	GroupBy []string `protobuf:"bytes,10,rep,name=group_by,json=groupBy" json:"group_by,omitempty"`
@@ -709,7 +218,7 @@ type CreateAlertRuleRequest struct {
 
 func (x *CreateAlertRuleRequest) Reset() {
 	*x = CreateAlertRuleRequest{}
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[5]
+	mi := &file_svc_v2_alert_rules_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -721,7 +230,7 @@ func (x *CreateAlertRuleRequest) String() string {
 func (*CreateAlertRuleRequest) ProtoMessage() {}
 
 func (x *CreateAlertRuleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[5]
+	mi := &file_svc_v2_alert_rules_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -734,7 +243,7 @@ func (x *CreateAlertRuleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateAlertRuleRequest.ProtoReflect.Descriptor instead.
 func (*CreateAlertRuleRequest) Descriptor() ([]byte, []int) {
-	return file_svc_v2_alert_rules_proto_rawDescGZIP(), []int{5}
+	return file_svc_v2_alert_rules_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *CreateAlertRuleRequest) GetName() string {
@@ -940,7 +449,7 @@ type UpdateAlertRuleRequest struct {
 	ExcludeServiceNames []string `protobuf:"bytes,8,rep,name=exclude_service_names,json=excludeServiceNames" json:"exclude_service_names,omitempty"`
 	// Only these environments. Empty means all environments together.
 	Environments []string `protobuf:"bytes,9,rep,name=environments" json:"environments,omitempty"`
-	// Tags, at most 20 with at most 32 characters. They are stored in lower case.
+	// Tags. They are stored in lower case.
 	Tags []string `protobuf:"bytes,10,rep,name=tags" json:"tags,omitempty"`
 	// Fields that make one group, and one incident, for each of their values. Null means one for all.
 	GroupBy []string `protobuf:"bytes,11,rep,name=group_by,json=groupBy" json:"group_by,omitempty"`
@@ -986,7 +495,7 @@ type UpdateAlertRuleRequest struct {
 
 func (x *UpdateAlertRuleRequest) Reset() {
 	*x = UpdateAlertRuleRequest{}
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[6]
+	mi := &file_svc_v2_alert_rules_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -998,7 +507,7 @@ func (x *UpdateAlertRuleRequest) String() string {
 func (*UpdateAlertRuleRequest) ProtoMessage() {}
 
 func (x *UpdateAlertRuleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[6]
+	mi := &file_svc_v2_alert_rules_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1011,7 +520,7 @@ func (x *UpdateAlertRuleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateAlertRuleRequest.ProtoReflect.Descriptor instead.
 func (*UpdateAlertRuleRequest) Descriptor() ([]byte, []int) {
-	return file_svc_v2_alert_rules_proto_rawDescGZIP(), []int{6}
+	return file_svc_v2_alert_rules_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *UpdateAlertRuleRequest) GetId() string {
@@ -1210,387 +719,6 @@ func (x *UpdateAlertRuleRequest) GetUpdateMask() *fieldmaskpb.FieldMask {
 	return nil
 }
 
-// A rule that was created or changed.
-type AlertRuleMutationResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Identifier, `alrt_…`.
-	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
-	// Always `alert_rule`.
-	Object string `protobuf:"bytes,2,opt,name=object" json:"object,omitempty"`
-	// Name, unique in the organization.
-	Name string `protobuf:"bytes,3,opt,name=name" json:"name,omitempty"`
-	// Notes for operators.
-	Notes *string `protobuf:"bytes,4,opt,name=notes" json:"notes,omitempty"`
-	// Texts of the messages; null for the built-in ones.
-	NotificationTemplate *AlertNotificationTemplate `protobuf:"bytes,5,opt,name=notification_template,json=notificationTemplate" json:"notification_template,omitempty"`
-	// True while the rule is evaluated.
-	Enabled bool `protobuf:"varint,6,opt,name=enabled" json:"enabled,omitempty"`
-	// Severity of the incidents.
-	Severity string `protobuf:"bytes,7,opt,name=severity" json:"severity,omitempty"`
-	// Only these services, each of which is a group. Empty means all services.
-	ServiceNames []string `protobuf:"bytes,8,rep,name=service_names,json=serviceNames" json:"service_names,omitempty"`
-	// Services to leave out. Only for a rule without `service_names` that is grouped by `service.name`.
-	ExcludeServiceNames []string `protobuf:"bytes,9,rep,name=exclude_service_names,json=excludeServiceNames" json:"exclude_service_names,omitempty"`
-	// Only these environments. Empty means all environments together.
-	Environments []string `protobuf:"bytes,10,rep,name=environments" json:"environments,omitempty"`
-	// Tags, at most 20 with at most 32 characters. They are stored in lower case.
-	Tags []string `protobuf:"bytes,11,rep,name=tags" json:"tags,omitempty"`
-	// Fields that make one group, and one incident, for each of their values. Null means one for all.
-	GroupBy []string `protobuf:"bytes,12,rep,name=group_by,json=groupBy" json:"group_by,omitempty"`
-	// The measured signal. The first five read entry spans, weighted by their sampling.
-	SignalType string `protobuf:"bytes,13,opt,name=signal_type,json=signalType" json:"signal_type,omitempty"`
-	// The comparison that is a breach when it is true.
-	Comparator string `protobuf:"bytes,14,opt,name=comparator" json:"comparator,omitempty"`
-	// Threshold in the unit of the signal: 0 to 1 for an error rate and Apdex, milliseconds for a latency, requests per minute for a
-	// throughput.
-	Threshold float64 `protobuf:"fixed64,15,opt,name=threshold" json:"threshold,omitempty"`
-	// Upper end of the range of `between` and `not_between`, which need it. Others refuse it.
-	ThresholdUpper *float64 `protobuf:"fixed64,16,opt,name=threshold_upper,json=thresholdUpper" json:"threshold_upper,omitempty"`
-	// Length of the evaluated window in minutes, at most 1440.
-	WindowMinutes int32 `protobuf:"varint,17,opt,name=window_minutes,json=windowMinutes" json:"window_minutes,omitempty"`
-	// An evaluation with fewer samples is skipped.
-	MinimumSampleCount int64 `protobuf:"varint,18,opt,name=minimum_sample_count,json=minimumSampleCount" json:"minimum_sample_count,omitempty"`
-	// Breaches in a row that open an incident.
-	ConsecutiveBreachesRequired int32 `protobuf:"varint,19,opt,name=consecutive_breaches_required,json=consecutiveBreachesRequired" json:"consecutive_breaches_required,omitempty"`
-	// Healthy evaluations in a row that resolve it.
-	ConsecutiveHealthyRequired int32 `protobuf:"varint,20,opt,name=consecutive_healthy_required,json=consecutiveHealthyRequired" json:"consecutive_healthy_required,omitempty"`
-	// Minutes between reminders of an open incident.
-	RenotifyIntervalMinutes int32 `protobuf:"varint,21,opt,name=renotify_interval_minutes,json=renotifyIntervalMinutes" json:"renotify_interval_minutes,omitempty"`
-	// Duration in milliseconds below which a request is satisfying.
-	ApdexThresholdMs *float64 `protobuf:"fixed64,22,opt,name=apdex_threshold_ms,json=apdexThresholdMs" json:"apdex_threshold_ms,omitempty"`
-	// Query of the query builder, in camelCase: one query, or `queries` with `formulas`. The signal `builder_query` needs it.
-	QueryBuilderDraft *structpb.Struct `protobuf:"bytes,23,opt,name=query_builder_draft,json=queryBuilderDraft" json:"query_builder_draft,omitempty"`
-	// SELECT with a column `value`, and optionally `group` and `samples`. It must hold `$__orgFilter` and `$__timeFilter(column)`. The signal
-	// `raw_query` needs it.
-	RawQuerySql *string `protobuf:"bytes,24,opt,name=raw_query_sql,json=rawQuerySql" json:"raw_query_sql,omitempty"`
-	// Makes one value of the rows of a group.
-	RawQueryReducer *string `protobuf:"bytes,25,opt,name=raw_query_reducer,json=rawQueryReducer" json:"raw_query_reducer,omitempty"`
-	// Destinations of the messages, `dest_…`. The list may be empty.
-	DestinationIds []string `protobuf:"bytes,26,rep,name=destination_ids,json=destinationIds" json:"destination_ids,omitempty"`
-	// Threshold that the value must pass before an evaluation counts as healthy for an open incident; null for `threshold`.
-	ResolveThreshold *float64 `protobuf:"fixed64,27,opt,name=resolve_threshold,json=resolveThreshold" json:"resolve_threshold,omitempty"`
-	// True makes missing data a breach, for a day after the last data.
-	AlertOnNoData bool `protobuf:"varint,28,opt,name=alert_on_no_data,json=alertOnNoData" json:"alert_on_no_data,omitempty"`
-	// Meaning of an evaluation without data: it is skipped, or the value is zero. It follows from the signal and the comparator.
-	NoDataBehavior string `protobuf:"bytes,29,opt,name=no_data_behavior,json=noDataBehavior" json:"no_data_behavior,omitempty"`
-	// End of the mute. While it lasts, incidents open and resolve without messages. Null without a mute.
-	MutedUntil *timestamppb.Timestamp `protobuf:"bytes,30,opt,name=muted_until,json=mutedUntil" json:"muted_until,omitempty"`
-	// Failure of the last evaluation; null after a success.
-	LastEvaluationError *string `protobuf:"bytes,31,opt,name=last_evaluation_error,json=lastEvaluationError" json:"last_evaluation_error,omitempty"`
-	// End of the last window whose evaluation is stored.
-	LastEvaluatedAt *timestamppb.Timestamp `protobuf:"bytes,32,opt,name=last_evaluated_at,json=lastEvaluatedAt" json:"last_evaluated_at,omitempty"`
-	// End of the last window whose evaluation began.
-	LastScheduledAt *timestamppb.Timestamp `protobuf:"bytes,33,opt,name=last_scheduled_at,json=lastScheduledAt" json:"last_scheduled_at,omitempty"`
-	// Time of the creation.
-	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,34,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
-	// Time of the last change.
-	UpdatedAt *timestamppb.Timestamp `protobuf:"bytes,35,opt,name=updated_at,json=updatedAt" json:"updated_at,omitempty"`
-	// User who created it, `user_…`.
-	CreatedBy string `protobuf:"bytes,36,opt,name=created_by,json=createdBy" json:"created_by,omitempty"`
-	// User of the last change, `user_…`.
-	UpdatedBy string `protobuf:"bytes,37,opt,name=updated_by,json=updatedBy" json:"updated_by,omitempty"`
-	// Number of the change, for a client that keeps a copy.
-	Txid          *string `protobuf:"bytes,100,opt,name=txid" json:"txid,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *AlertRuleMutationResponse) Reset() {
-	*x = AlertRuleMutationResponse{}
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[7]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *AlertRuleMutationResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*AlertRuleMutationResponse) ProtoMessage() {}
-
-func (x *AlertRuleMutationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[7]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use AlertRuleMutationResponse.ProtoReflect.Descriptor instead.
-func (*AlertRuleMutationResponse) Descriptor() ([]byte, []int) {
-	return file_svc_v2_alert_rules_proto_rawDescGZIP(), []int{7}
-}
-
-func (x *AlertRuleMutationResponse) GetId() string {
-	if x != nil {
-		return x.Id
-	}
-	return ""
-}
-
-func (x *AlertRuleMutationResponse) GetObject() string {
-	if x != nil {
-		return x.Object
-	}
-	return ""
-}
-
-func (x *AlertRuleMutationResponse) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *AlertRuleMutationResponse) GetNotes() string {
-	if x != nil && x.Notes != nil {
-		return *x.Notes
-	}
-	return ""
-}
-
-func (x *AlertRuleMutationResponse) GetNotificationTemplate() *AlertNotificationTemplate {
-	if x != nil {
-		return x.NotificationTemplate
-	}
-	return nil
-}
-
-func (x *AlertRuleMutationResponse) GetEnabled() bool {
-	if x != nil {
-		return x.Enabled
-	}
-	return false
-}
-
-func (x *AlertRuleMutationResponse) GetSeverity() string {
-	if x != nil {
-		return x.Severity
-	}
-	return ""
-}
-
-func (x *AlertRuleMutationResponse) GetServiceNames() []string {
-	if x != nil {
-		return x.ServiceNames
-	}
-	return nil
-}
-
-func (x *AlertRuleMutationResponse) GetExcludeServiceNames() []string {
-	if x != nil {
-		return x.ExcludeServiceNames
-	}
-	return nil
-}
-
-func (x *AlertRuleMutationResponse) GetEnvironments() []string {
-	if x != nil {
-		return x.Environments
-	}
-	return nil
-}
-
-func (x *AlertRuleMutationResponse) GetTags() []string {
-	if x != nil {
-		return x.Tags
-	}
-	return nil
-}
-
-func (x *AlertRuleMutationResponse) GetGroupBy() []string {
-	if x != nil {
-		return x.GroupBy
-	}
-	return nil
-}
-
-func (x *AlertRuleMutationResponse) GetSignalType() string {
-	if x != nil {
-		return x.SignalType
-	}
-	return ""
-}
-
-func (x *AlertRuleMutationResponse) GetComparator() string {
-	if x != nil {
-		return x.Comparator
-	}
-	return ""
-}
-
-func (x *AlertRuleMutationResponse) GetThreshold() float64 {
-	if x != nil {
-		return x.Threshold
-	}
-	return 0
-}
-
-func (x *AlertRuleMutationResponse) GetThresholdUpper() float64 {
-	if x != nil && x.ThresholdUpper != nil {
-		return *x.ThresholdUpper
-	}
-	return 0
-}
-
-func (x *AlertRuleMutationResponse) GetWindowMinutes() int32 {
-	if x != nil {
-		return x.WindowMinutes
-	}
-	return 0
-}
-
-func (x *AlertRuleMutationResponse) GetMinimumSampleCount() int64 {
-	if x != nil {
-		return x.MinimumSampleCount
-	}
-	return 0
-}
-
-func (x *AlertRuleMutationResponse) GetConsecutiveBreachesRequired() int32 {
-	if x != nil {
-		return x.ConsecutiveBreachesRequired
-	}
-	return 0
-}
-
-func (x *AlertRuleMutationResponse) GetConsecutiveHealthyRequired() int32 {
-	if x != nil {
-		return x.ConsecutiveHealthyRequired
-	}
-	return 0
-}
-
-func (x *AlertRuleMutationResponse) GetRenotifyIntervalMinutes() int32 {
-	if x != nil {
-		return x.RenotifyIntervalMinutes
-	}
-	return 0
-}
-
-func (x *AlertRuleMutationResponse) GetApdexThresholdMs() float64 {
-	if x != nil && x.ApdexThresholdMs != nil {
-		return *x.ApdexThresholdMs
-	}
-	return 0
-}
-
-func (x *AlertRuleMutationResponse) GetQueryBuilderDraft() *structpb.Struct {
-	if x != nil {
-		return x.QueryBuilderDraft
-	}
-	return nil
-}
-
-func (x *AlertRuleMutationResponse) GetRawQuerySql() string {
-	if x != nil && x.RawQuerySql != nil {
-		return *x.RawQuerySql
-	}
-	return ""
-}
-
-func (x *AlertRuleMutationResponse) GetRawQueryReducer() string {
-	if x != nil && x.RawQueryReducer != nil {
-		return *x.RawQueryReducer
-	}
-	return ""
-}
-
-func (x *AlertRuleMutationResponse) GetDestinationIds() []string {
-	if x != nil {
-		return x.DestinationIds
-	}
-	return nil
-}
-
-func (x *AlertRuleMutationResponse) GetResolveThreshold() float64 {
-	if x != nil && x.ResolveThreshold != nil {
-		return *x.ResolveThreshold
-	}
-	return 0
-}
-
-func (x *AlertRuleMutationResponse) GetAlertOnNoData() bool {
-	if x != nil {
-		return x.AlertOnNoData
-	}
-	return false
-}
-
-func (x *AlertRuleMutationResponse) GetNoDataBehavior() string {
-	if x != nil {
-		return x.NoDataBehavior
-	}
-	return ""
-}
-
-func (x *AlertRuleMutationResponse) GetMutedUntil() *timestamppb.Timestamp {
-	if x != nil {
-		return x.MutedUntil
-	}
-	return nil
-}
-
-func (x *AlertRuleMutationResponse) GetLastEvaluationError() string {
-	if x != nil && x.LastEvaluationError != nil {
-		return *x.LastEvaluationError
-	}
-	return ""
-}
-
-func (x *AlertRuleMutationResponse) GetLastEvaluatedAt() *timestamppb.Timestamp {
-	if x != nil {
-		return x.LastEvaluatedAt
-	}
-	return nil
-}
-
-func (x *AlertRuleMutationResponse) GetLastScheduledAt() *timestamppb.Timestamp {
-	if x != nil {
-		return x.LastScheduledAt
-	}
-	return nil
-}
-
-func (x *AlertRuleMutationResponse) GetCreatedAt() *timestamppb.Timestamp {
-	if x != nil {
-		return x.CreatedAt
-	}
-	return nil
-}
-
-func (x *AlertRuleMutationResponse) GetUpdatedAt() *timestamppb.Timestamp {
-	if x != nil {
-		return x.UpdatedAt
-	}
-	return nil
-}
-
-func (x *AlertRuleMutationResponse) GetCreatedBy() string {
-	if x != nil {
-		return x.CreatedBy
-	}
-	return ""
-}
-
-func (x *AlertRuleMutationResponse) GetUpdatedBy() string {
-	if x != nil {
-		return x.UpdatedBy
-	}
-	return ""
-}
-
-func (x *AlertRuleMutationResponse) GetTxid() string {
-	if x != nil && x.Txid != nil {
-		return *x.Txid
-	}
-	return ""
-}
-
 // Names a rule.
 type GetAlertRuleRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1602,7 +730,7 @@ type GetAlertRuleRequest struct {
 
 func (x *GetAlertRuleRequest) Reset() {
 	*x = GetAlertRuleRequest{}
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[8]
+	mi := &file_svc_v2_alert_rules_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1614,7 +742,7 @@ func (x *GetAlertRuleRequest) String() string {
 func (*GetAlertRuleRequest) ProtoMessage() {}
 
 func (x *GetAlertRuleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[8]
+	mi := &file_svc_v2_alert_rules_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1627,7 +755,7 @@ func (x *GetAlertRuleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetAlertRuleRequest.ProtoReflect.Descriptor instead.
 func (*GetAlertRuleRequest) Descriptor() ([]byte, []int) {
-	return file_svc_v2_alert_rules_proto_rawDescGZIP(), []int{8}
+	return file_svc_v2_alert_rules_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *GetAlertRuleRequest) GetId() string {
@@ -1648,7 +776,7 @@ type DeleteAlertRuleRequest struct {
 
 func (x *DeleteAlertRuleRequest) Reset() {
 	*x = DeleteAlertRuleRequest{}
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[9]
+	mi := &file_svc_v2_alert_rules_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1660,7 +788,7 @@ func (x *DeleteAlertRuleRequest) String() string {
 func (*DeleteAlertRuleRequest) ProtoMessage() {}
 
 func (x *DeleteAlertRuleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[9]
+	mi := &file_svc_v2_alert_rules_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1673,7 +801,7 @@ func (x *DeleteAlertRuleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteAlertRuleRequest.ProtoReflect.Descriptor instead.
 func (*DeleteAlertRuleRequest) Descriptor() ([]byte, []int) {
-	return file_svc_v2_alert_rules_proto_rawDescGZIP(), []int{9}
+	return file_svc_v2_alert_rules_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *DeleteAlertRuleRequest) GetId() string {
@@ -1700,7 +828,7 @@ type DeletedAlertRule struct {
 
 func (x *DeletedAlertRule) Reset() {
 	*x = DeletedAlertRule{}
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[10]
+	mi := &file_svc_v2_alert_rules_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1712,7 +840,7 @@ func (x *DeletedAlertRule) String() string {
 func (*DeletedAlertRule) ProtoMessage() {}
 
 func (x *DeletedAlertRule) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[10]
+	mi := &file_svc_v2_alert_rules_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1725,7 +853,7 @@ func (x *DeletedAlertRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeletedAlertRule.ProtoReflect.Descriptor instead.
 func (*DeletedAlertRule) Descriptor() ([]byte, []int) {
-	return file_svc_v2_alert_rules_proto_rawDescGZIP(), []int{10}
+	return file_svc_v2_alert_rules_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *DeletedAlertRule) GetId() string {
@@ -1769,7 +897,7 @@ type TestAlertRuleRequest struct {
 
 func (x *TestAlertRuleRequest) Reset() {
 	*x = TestAlertRuleRequest{}
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[11]
+	mi := &file_svc_v2_alert_rules_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1781,7 +909,7 @@ func (x *TestAlertRuleRequest) String() string {
 func (*TestAlertRuleRequest) ProtoMessage() {}
 
 func (x *TestAlertRuleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[11]
+	mi := &file_svc_v2_alert_rules_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1794,7 +922,7 @@ func (x *TestAlertRuleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TestAlertRuleRequest.ProtoReflect.Descriptor instead.
 func (*TestAlertRuleRequest) Descriptor() ([]byte, []int) {
-	return file_svc_v2_alert_rules_proto_rawDescGZIP(), []int{11}
+	return file_svc_v2_alert_rules_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *TestAlertRuleRequest) GetRule() *CreateAlertRuleRequest {
@@ -1811,115 +939,6 @@ func (x *TestAlertRuleRequest) GetSendNotification() bool {
 	return false
 }
 
-// The result of one evaluation.
-type AlertRuleTestResult struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Always `alert_rule.test_result`.
-	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
-	// Result of the evaluation.
-	Status string `protobuf:"bytes,2,opt,name=status" json:"status,omitempty"`
-	// The value, in the unit of the signal; null without one.
-	Value *float64 `protobuf:"fixed64,3,opt,name=value" json:"value,omitempty"`
-	// Samples behind the value, weighted by their sampling.
-	SampleCount float64 `protobuf:"fixed64,4,opt,name=sample_count,json=sampleCount" json:"sample_count,omitempty"`
-	// Threshold of the rule.
-	Threshold float64 `protobuf:"fixed64,5,opt,name=threshold" json:"threshold,omitempty"`
-	// Upper end of a range; null for other comparisons.
-	ThresholdUpper *float64 `protobuf:"fixed64,6,opt,name=threshold_upper,json=thresholdUpper" json:"threshold_upper,omitempty"`
-	// Comparison of the rule.
-	Comparator string `protobuf:"bytes,7,opt,name=comparator" json:"comparator,omitempty"`
-	// The result in words, with the group.
-	Reason        string `protobuf:"bytes,8,opt,name=reason" json:"reason,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *AlertRuleTestResult) Reset() {
-	*x = AlertRuleTestResult{}
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[12]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *AlertRuleTestResult) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*AlertRuleTestResult) ProtoMessage() {}
-
-func (x *AlertRuleTestResult) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[12]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use AlertRuleTestResult.ProtoReflect.Descriptor instead.
-func (*AlertRuleTestResult) Descriptor() ([]byte, []int) {
-	return file_svc_v2_alert_rules_proto_rawDescGZIP(), []int{12}
-}
-
-func (x *AlertRuleTestResult) GetObject() string {
-	if x != nil {
-		return x.Object
-	}
-	return ""
-}
-
-func (x *AlertRuleTestResult) GetStatus() string {
-	if x != nil {
-		return x.Status
-	}
-	return ""
-}
-
-func (x *AlertRuleTestResult) GetValue() float64 {
-	if x != nil && x.Value != nil {
-		return *x.Value
-	}
-	return 0
-}
-
-func (x *AlertRuleTestResult) GetSampleCount() float64 {
-	if x != nil {
-		return x.SampleCount
-	}
-	return 0
-}
-
-func (x *AlertRuleTestResult) GetThreshold() float64 {
-	if x != nil {
-		return x.Threshold
-	}
-	return 0
-}
-
-func (x *AlertRuleTestResult) GetThresholdUpper() float64 {
-	if x != nil && x.ThresholdUpper != nil {
-		return *x.ThresholdUpper
-	}
-	return 0
-}
-
-func (x *AlertRuleTestResult) GetComparator() string {
-	if x != nil {
-		return x.Comparator
-	}
-	return ""
-}
-
-func (x *AlertRuleTestResult) GetReason() string {
-	if x != nil {
-		return x.Reason
-	}
-	return ""
-}
-
 // A rule to preview.
 type PreviewAlertRuleRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1927,7 +946,7 @@ type PreviewAlertRuleRequest struct {
 	Rule *CreateAlertRuleRequest `protobuf:"bytes,1,opt,name=rule" json:"rule,omitempty"`
 	// Start of the range.
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
-	// End of the range, at most 7 days after the start.
+	// End of the range. Of a longer range than a preview covers, only the end is evaluated.
 	EndTime       *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1935,7 +954,7 @@ type PreviewAlertRuleRequest struct {
 
 func (x *PreviewAlertRuleRequest) Reset() {
 	*x = PreviewAlertRuleRequest{}
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[13]
+	mi := &file_svc_v2_alert_rules_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1947,7 +966,7 @@ func (x *PreviewAlertRuleRequest) String() string {
 func (*PreviewAlertRuleRequest) ProtoMessage() {}
 
 func (x *PreviewAlertRuleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[13]
+	mi := &file_svc_v2_alert_rules_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1960,7 +979,7 @@ func (x *PreviewAlertRuleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewAlertRuleRequest.ProtoReflect.Descriptor instead.
 func (*PreviewAlertRuleRequest) Descriptor() ([]byte, []int) {
-	return file_svc_v2_alert_rules_proto_rawDescGZIP(), []int{13}
+	return file_svc_v2_alert_rules_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *PreviewAlertRuleRequest) GetRule() *CreateAlertRuleRequest {
@@ -1984,401 +1003,11 @@ func (x *PreviewAlertRuleRequest) GetEndTime() *timestamppb.Timestamp {
 	return nil
 }
 
-// The evaluations of a past range.
-type AlertRulePreview struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Always `alert_rule.preview`.
-	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
-	// Seconds between two evaluations.
-	BucketSeconds int32 `protobuf:"varint,2,opt,name=bucket_seconds,json=bucketSeconds" json:"bucket_seconds,omitempty"`
-	// Length of the evaluated windows in minutes.
-	WindowMinutes int32 `protobuf:"varint,3,opt,name=window_minutes,json=windowMinutes" json:"window_minutes,omitempty"`
-	// Threshold of the rule.
-	Threshold float64 `protobuf:"fixed64,4,opt,name=threshold" json:"threshold,omitempty"`
-	// Upper end of a range; null for other comparisons.
-	ThresholdUpper *float64 `protobuf:"fixed64,5,opt,name=threshold_upper,json=thresholdUpper" json:"threshold_upper,omitempty"`
-	// Comparison of the rule.
-	Comparator string `protobuf:"bytes,6,opt,name=comparator" json:"comparator,omitempty"`
-	// Start of the evaluated range when it is later than the requested one; null otherwise.
-	TruncatedToStart *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=truncated_to_start,json=truncatedToStart" json:"truncated_to_start,omitempty"`
-	// The evaluations, by group.
-	Series []*AlertPreviewSeries `protobuf:"bytes,8,rep,name=series" json:"series,omitempty"`
-	// The times during which an incident would have been open.
-	WouldFire     []*AlertPreviewIncident `protobuf:"bytes,9,rep,name=would_fire,json=wouldFire" json:"would_fire,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *AlertRulePreview) Reset() {
-	*x = AlertRulePreview{}
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[14]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *AlertRulePreview) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*AlertRulePreview) ProtoMessage() {}
-
-func (x *AlertRulePreview) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[14]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use AlertRulePreview.ProtoReflect.Descriptor instead.
-func (*AlertRulePreview) Descriptor() ([]byte, []int) {
-	return file_svc_v2_alert_rules_proto_rawDescGZIP(), []int{14}
-}
-
-func (x *AlertRulePreview) GetObject() string {
-	if x != nil {
-		return x.Object
-	}
-	return ""
-}
-
-func (x *AlertRulePreview) GetBucketSeconds() int32 {
-	if x != nil {
-		return x.BucketSeconds
-	}
-	return 0
-}
-
-func (x *AlertRulePreview) GetWindowMinutes() int32 {
-	if x != nil {
-		return x.WindowMinutes
-	}
-	return 0
-}
-
-func (x *AlertRulePreview) GetThreshold() float64 {
-	if x != nil {
-		return x.Threshold
-	}
-	return 0
-}
-
-func (x *AlertRulePreview) GetThresholdUpper() float64 {
-	if x != nil && x.ThresholdUpper != nil {
-		return *x.ThresholdUpper
-	}
-	return 0
-}
-
-func (x *AlertRulePreview) GetComparator() string {
-	if x != nil {
-		return x.Comparator
-	}
-	return ""
-}
-
-func (x *AlertRulePreview) GetTruncatedToStart() *timestamppb.Timestamp {
-	if x != nil {
-		return x.TruncatedToStart
-	}
-	return nil
-}
-
-func (x *AlertRulePreview) GetSeries() []*AlertPreviewSeries {
-	if x != nil {
-		return x.Series
-	}
-	return nil
-}
-
-func (x *AlertRulePreview) GetWouldFire() []*AlertPreviewIncident {
-	if x != nil {
-		return x.WouldFire
-	}
-	return nil
-}
-
-// The evaluations of one group.
-type AlertPreviewSeries struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Key of the group; `__total__` without groups.
-	GroupKey string `protobuf:"bytes,1,opt,name=group_key,json=groupKey" json:"group_key,omitempty"`
-	// The evaluations, oldest first.
-	Points        []*AlertPreviewPoint `protobuf:"bytes,2,rep,name=points" json:"points,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *AlertPreviewSeries) Reset() {
-	*x = AlertPreviewSeries{}
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[15]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *AlertPreviewSeries) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*AlertPreviewSeries) ProtoMessage() {}
-
-func (x *AlertPreviewSeries) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[15]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use AlertPreviewSeries.ProtoReflect.Descriptor instead.
-func (*AlertPreviewSeries) Descriptor() ([]byte, []int) {
-	return file_svc_v2_alert_rules_proto_rawDescGZIP(), []int{15}
-}
-
-func (x *AlertPreviewSeries) GetGroupKey() string {
-	if x != nil {
-		return x.GroupKey
-	}
-	return ""
-}
-
-func (x *AlertPreviewSeries) GetPoints() []*AlertPreviewPoint {
-	if x != nil {
-		return x.Points
-	}
-	return nil
-}
-
-// One evaluation.
-type AlertPreviewPoint struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// End of the evaluated window.
-	Bucket *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=bucket" json:"bucket,omitempty"`
-	// The value, in the unit of the signal; null without one.
-	Value *float64 `protobuf:"fixed64,2,opt,name=value" json:"value,omitempty"`
-	// Samples behind the value, weighted by their sampling.
-	SampleCount float64 `protobuf:"fixed64,3,opt,name=sample_count,json=sampleCount" json:"sample_count,omitempty"`
-	// Result of the evaluation.
-	Status string `protobuf:"bytes,4,opt,name=status" json:"status,omitempty"`
-	// Reason of a skipped evaluation.
-	SkipReason *string `protobuf:"bytes,5,opt,name=skip_reason,json=skipReason" json:"skip_reason,omitempty"`
-	// True while telemetry of the window may still arrive.
-	Provisional   *bool `protobuf:"varint,6,opt,name=provisional" json:"provisional,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *AlertPreviewPoint) Reset() {
-	*x = AlertPreviewPoint{}
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[16]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *AlertPreviewPoint) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*AlertPreviewPoint) ProtoMessage() {}
-
-func (x *AlertPreviewPoint) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[16]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use AlertPreviewPoint.ProtoReflect.Descriptor instead.
-func (*AlertPreviewPoint) Descriptor() ([]byte, []int) {
-	return file_svc_v2_alert_rules_proto_rawDescGZIP(), []int{16}
-}
-
-func (x *AlertPreviewPoint) GetBucket() *timestamppb.Timestamp {
-	if x != nil {
-		return x.Bucket
-	}
-	return nil
-}
-
-func (x *AlertPreviewPoint) GetValue() float64 {
-	if x != nil && x.Value != nil {
-		return *x.Value
-	}
-	return 0
-}
-
-func (x *AlertPreviewPoint) GetSampleCount() float64 {
-	if x != nil {
-		return x.SampleCount
-	}
-	return 0
-}
-
-func (x *AlertPreviewPoint) GetStatus() string {
-	if x != nil {
-		return x.Status
-	}
-	return ""
-}
-
-func (x *AlertPreviewPoint) GetSkipReason() string {
-	if x != nil && x.SkipReason != nil {
-		return *x.SkipReason
-	}
-	return ""
-}
-
-func (x *AlertPreviewPoint) GetProvisional() bool {
-	if x != nil && x.Provisional != nil {
-		return *x.Provisional
-	}
-	return false
-}
-
-// A time during which an incident would have been open.
-type AlertPreviewIncident struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Key of the group; `__total__` without groups.
-	GroupKey string `protobuf:"bytes,1,opt,name=group_key,json=groupKey" json:"group_key,omitempty"`
-	// End of the window that opened it.
-	Start *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=start" json:"start,omitempty"`
-	// End of the window that resolved it; null when it was still open at the end of the range.
-	End           *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=end" json:"end,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *AlertPreviewIncident) Reset() {
-	*x = AlertPreviewIncident{}
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[17]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *AlertPreviewIncident) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*AlertPreviewIncident) ProtoMessage() {}
-
-func (x *AlertPreviewIncident) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[17]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use AlertPreviewIncident.ProtoReflect.Descriptor instead.
-func (*AlertPreviewIncident) Descriptor() ([]byte, []int) {
-	return file_svc_v2_alert_rules_proto_rawDescGZIP(), []int{17}
-}
-
-func (x *AlertPreviewIncident) GetGroupKey() string {
-	if x != nil {
-		return x.GroupKey
-	}
-	return ""
-}
-
-func (x *AlertPreviewIncident) GetStart() *timestamppb.Timestamp {
-	if x != nil {
-		return x.Start
-	}
-	return nil
-}
-
-func (x *AlertPreviewIncident) GetEnd() *timestamppb.Timestamp {
-	if x != nil {
-		return x.End
-	}
-	return nil
-}
-
 var File_svc_v2_alert_rules_proto protoreflect.FileDescriptor
 
 const file_svc_v2_alert_rules_proto_rawDesc = "" +
 	"\n" +
-	"\x18svc/v2/alert_rules.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a google/protobuf/field_mask.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\"\xba\x0f\n" +
-	"\tAlertRule\x12\x1a\n" +
-	"\x02id\x18\x01 \x01(\tB\n" +
-	"\xfa\xf9\x18\x06\n" +
-	"\x04alrtR\x02id\x12(\n" +
-	"\x06object\x18\x02 \x01(\tB\x10\xfa\xf9\x18\f\x1a\n" +
-	"alert_ruleR\x06object\x12)\n" +
-	"\x04name\x18\x03 \x01(\tB\x15\xfa\xf9\x18\x11\"\x0fCheckout errorsR\x04name\x12\x1b\n" +
-	"\x05notes\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\x05notes\x12V\n" +
-	"\x15notification_template\x18\x05 \x01(\v2!.svc.v2.AlertNotificationTemplateR\x14notificationTemplate\x12\x18\n" +
-	"\aenabled\x18\x06 \x01(\bR\aenabled\x123\n" +
-	"\bseverity\x18\a \x01(\tB\x17\xfa\xf9\x18\x13\x1a\awarning\x1a\bcriticalR\bseverity\x12#\n" +
-	"\rservice_names\x18\b \x03(\tR\fserviceNames\x122\n" +
-	"\x15exclude_service_names\x18\t \x03(\tR\x13excludeServiceNames\x12\"\n" +
-	"\fenvironments\x18\n" +
-	" \x03(\tR\fenvironments\x12\x12\n" +
-	"\x04tags\x18\v \x03(\tR\x04tags\x12!\n" +
-	"\bgroup_by\x18\f \x03(\tB\x06\xfa\xf9\x18\x020\x01R\agroupBy\x12x\n" +
-	"\vsignal_type\x18\r \x01(\tBW\xfa\xf9\x18S\x1a\n" +
-	"error_rate\x1a\vp95_latency\x1a\vp99_latency\x1a\x05apdex\x1a\n" +
-	"throughput\x1a\rbuilder_query\x1a\traw_queryR\n" +
-	"signalType\x12U\n" +
-	"\n" +
-	"comparator\x18\x0e \x01(\tB5\xfa\xf9\x181\x1a\x02gt\x1a\x03gte\x1a\x02lt\x1a\x03lte\x1a\x02eq\x1a\x03neq\x1a\abetween\x1a\vnot_betweenR\n" +
-	"comparator\x12\x1c\n" +
-	"\tthreshold\x18\x0f \x01(\x01R\tthreshold\x12.\n" +
-	"\x0fthreshold_upper\x18\x10 \x01(\x01B\x05\xaa\x01\x02\b\x01R\x0ethresholdUpper\x12%\n" +
-	"\x0ewindow_minutes\x18\x11 \x01(\x05R\rwindowMinutes\x120\n" +
-	"\x14minimum_sample_count\x18\x12 \x01(\x03R\x12minimumSampleCount\x12B\n" +
-	"\x1dconsecutive_breaches_required\x18\x13 \x01(\x05R\x1bconsecutiveBreachesRequired\x12@\n" +
-	"\x1cconsecutive_healthy_required\x18\x14 \x01(\x05R\x1aconsecutiveHealthyRequired\x12:\n" +
-	"\x19renotify_interval_minutes\x18\x15 \x01(\x05R\x17renotifyIntervalMinutes\x123\n" +
-	"\x12apdex_threshold_ms\x18\x16 \x01(\x01B\x05\xaa\x01\x02\b\x01R\x10apdexThresholdMs\x12G\n" +
-	"\x13query_builder_draft\x18\x17 \x01(\v2\x17.google.protobuf.StructR\x11queryBuilderDraft\x12)\n" +
-	"\rraw_query_sql\x18\x18 \x01(\tB\x05\xaa\x01\x02\b\x01R\vrawQuerySql\x12S\n" +
-	"\x11raw_query_reducer\x18\x19 \x01(\tB'\xfa\xf9\x18\x1e\x1a\bidentity\x1a\x03sum\x1a\x03avg\x1a\x03min\x1a\x03max\xaa\x01\x02\b\x01R\x0frawQueryReducer\x12'\n" +
-	"\x0fdestination_ids\x18\x1a \x03(\tR\x0edestinationIds\x122\n" +
-	"\x11resolve_threshold\x18\x1b \x01(\x01B\x05\xaa\x01\x02\b\x01R\x10resolveThreshold\x12'\n" +
-	"\x10alert_on_no_data\x18\x1c \x01(\bR\ralertOnNoData\x12:\n" +
-	"\x10no_data_behavior\x18\x1d \x01(\tB\x10\xfa\xf9\x18\f\x1a\x04skip\x1a\x04zeroR\x0enoDataBehavior\x12;\n" +
-	"\vmuted_until\x18\x1e \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"mutedUntil\x129\n" +
-	"\x15last_evaluation_error\x18\x1f \x01(\tB\x05\xaa\x01\x02\b\x01R\x13lastEvaluationError\x12F\n" +
-	"\x11last_evaluated_at\x18  \x01(\v2\x1a.google.protobuf.TimestampR\x0flastEvaluatedAt\x12F\n" +
-	"\x11last_scheduled_at\x18! \x01(\v2\x1a.google.protobuf.TimestampR\x0flastScheduledAt\x12A\n" +
-	"\n" +
-	"created_at\x18\" \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tcreatedAt\x12A\n" +
-	"\n" +
-	"updated_at\x18# \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tupdatedAt\x12\x1d\n" +
-	"\n" +
-	"created_by\x18$ \x01(\tR\tcreatedBy\x12\x1d\n" +
-	"\n" +
-	"updated_by\x18% \x01(\tR\tupdatedBy\"\xa5\x02\n" +
-	"\x19AlertNotificationTemplate\x12)\n" +
-	"\x05title\x18\x01 \x01(\tB\x13\xbaH\x05r\x03\x18\xa0\x1f\xfa\xf9\x18\x02(\x01\xaa\x01\x02\b\x01R\x05title\x12'\n" +
-	"\x04body\x18\x02 \x01(\tB\x13\xbaH\x05r\x03\x18\xa0\x1f\xfa\xf9\x18\x02(\x01\xaa\x01\x02\b\x01R\x04body\x12V\n" +
-	"\toverrides\x18\x03 \x03(\v20.svc.v2.AlertNotificationTemplate.OverridesEntryB\x06\xfa\xf9\x18\x02(\x01R\toverrides\x1a\\\n" +
-	"\x0eOverridesEntry\x12\x10\n" +
-	"\x03key\x18\x01 \x01(\tR\x03key\x124\n" +
-	"\x05value\x18\x02 \x01(\v2\x1e.svc.v2.AlertNotificationTextsR\x05value:\x028\x01\"l\n" +
-	"\x16AlertNotificationTexts\x12)\n" +
-	"\x05title\x18\x01 \x01(\tB\x13\xbaH\x05r\x03\x18\xa0\x1f\xfa\xf9\x18\x02(\x01\xaa\x01\x02\b\x01R\x05title\x12'\n" +
-	"\x04body\x18\x02 \x01(\tB\x13\xbaH\x05r\x03\x18\xa0\x1f\xfa\xf9\x18\x02(\x01\xaa\x01\x02\b\x01R\x04body\"\\\n" +
+	"\x18svc/v2/alert_rules.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a google/protobuf/field_mask.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\x1a\x1fsvc/v2/alert_rule_preview.proto\x1a svc/v2/alert_rule_resource.proto\"\\\n" +
 	"\x15ListAlertRulesRequest\x12$\n" +
 	"\x05limit\x18\x01 \x01(\x05B\x0e\xbaH\x06\x1a\x04\x18d(\x01\xaa\x01\x02\b\x01R\x05limit\x12\x1d\n" +
 	"\x06cursor\x18\x02 \x01(\tB\x05\xaa\x01\x02\b\x01R\x06cursor\"\xa6\x01\n" +
@@ -2388,7 +1017,7 @@ const file_svc_v2_alert_rules_proto_rawDesc = "" +
 	"\x04data\x18\x02 \x03(\v2\x11.svc.v2.AlertRuleR\x04data\x12\x19\n" +
 	"\bhas_more\x18\x03 \x01(\bR\ahasMore\x12&\n" +
 	"\vnext_cursor\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\n" +
-	"nextCursor\"\xe3\f\n" +
+	"nextCursor\"\xe9\f\n" +
 	"\x16CreateAlertRuleRequest\x12\x1e\n" +
 	"\x04name\x18\x01 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01\x18\xc8\x01R\x04name\x12#\n" +
@@ -2396,12 +1025,12 @@ const file_svc_v2_alert_rules_proto_rawDesc = "" +
 	"\x15notification_template\x18\x03 \x01(\v2!.svc.v2.AlertNotificationTemplateR\x14notificationTemplate\x12\x1f\n" +
 	"\aenabled\x18\x04 \x01(\bB\x05\xaa\x01\x02\b\x01R\aenabled\x124\n" +
 	"\bseverity\x18\x05 \x01(\tB\x18\xbaH\x15r\x13R\awarningR\bcriticalR\bseverity\x126\n" +
-	"\rservice_names\x18\x06 \x03(\tB\x11\xbaH\x0e\x92\x01\v\x10d\"\ar\x05\x10\x01\x18\xf4\x03R\fserviceNames\x12E\n" +
-	"\x15exclude_service_names\x18\a \x03(\tB\x11\xbaH\x0e\x92\x01\v\x10d\"\ar\x05\x10\x01\x18\xf4\x03R\x13excludeServiceNames\x125\n" +
-	"\fenvironments\x18\b \x03(\tB\x11\xbaH\x0e\x92\x01\v\x10d\"\ar\x05\x10\x01\x18\xf4\x03R\fenvironments\x12\"\n" +
-	"\x04tags\x18\t \x03(\tB\x0e\xbaH\v\x92\x01\b\x10\x14\"\x04r\x02\x18 R\x04tags\x12,\n" +
+	"\rservice_names\x18\x06 \x03(\tB\x11\xbaH\x0e\x92\x01\v\x102\"\ar\x05\x10\x01\x18\xc8\x01R\fserviceNames\x12E\n" +
+	"\x15exclude_service_names\x18\a \x03(\tB\x11\xbaH\x0e\x92\x01\v\x102\"\ar\x05\x10\x01\x18\xc8\x01R\x13excludeServiceNames\x125\n" +
+	"\fenvironments\x18\b \x03(\tB\x11\xbaH\x0e\x92\x01\v\x102\"\ar\x05\x10\x01\x18\xc8\x01R\fenvironments\x12\"\n" +
+	"\x04tags\x18\t \x03(\tB\x0e\xbaH\v\x92\x01\b\x10\x14\"\x04r\x02\x18 R\x04tags\x122\n" +
 	"\bgroup_by\x18\n" +
-	" \x03(\tB\x11\xbaH\x0e\x92\x01\v\x10\x05\"\ar\x05\x10\x01\x18\xf4\x03R\agroupBy\x12y\n" +
+	" \x03(\tB\x17\xbaH\x0e\x92\x01\v\x10\x05\"\ar\x05\x10\x01\x18\x98\x02\xfa\xf9\x18\x020\x01R\agroupBy\x12y\n" +
 	"\vsignal_type\x18\v \x01(\tBX\xbaHUrSR\n" +
 	"error_rateR\vp95_latencyR\vp99_latencyR\x05apdexR\n" +
 	"throughputR\rbuilder_queryR\traw_queryR\n" +
@@ -2418,11 +1047,11 @@ const file_svc_v2_alert_rules_proto_rawDesc = "" +
 	"\x19renotify_interval_minutes\x18\x13 \x01(\x05B\f\xbaH\x04\x1a\x02 \x00\xaa\x01\x02\b\x01R\x17renotifyIntervalMinutes\x12C\n" +
 	"\x12apdex_threshold_ms\x18\x14 \x01(\x01B\x15\xbaH\r\x12\v@\x01!\x00\x00\x00\x00\x00\x00\x00\x00\xaa\x01\x02\b\x01R\x10apdexThresholdMs\x12G\n" +
 	"\x13query_builder_draft\x18\x15 \x01(\v2\x17.google.protobuf.StructR\x11queryBuilderDraft\x122\n" +
-	"\rraw_query_sql\x18\x16 \x01(\tB\x0e\xbaH\x06r\x04\x18\xa0\x8d\x06\xaa\x01\x02\b\x01R\vrawQuerySql\x12T\n" +
+	"\rraw_query_sql\x18\x16 \x01(\tB\x0e\xbaH\x06r\x04(\x80\x80\x02\xaa\x01\x02\b\x01R\vrawQuerySql\x12T\n" +
 	"\x11raw_query_reducer\x18\x17 \x01(\tB(\xbaH r\x1eR\bidentityR\x03sumR\x03avgR\x03minR\x03max\xaa\x01\x02\b\x01R\x0frawQueryReducer\x128\n" +
 	"\x0fdestination_ids\x18\x18 \x03(\tB\x0f\xbaH\f\x92\x01\t\x102\"\x05r\x03\x18\xc8\x01R\x0edestinationIds\x129\n" +
 	"\x11resolve_threshold\x18\x19 \x01(\x01B\f\xbaH\x04\x12\x02@\x01\xaa\x01\x02\b\x01R\x10resolveThreshold\x12.\n" +
-	"\x10alert_on_no_data\x18\x1a \x01(\bB\x05\xaa\x01\x02\b\x01R\ralertOnNoData\"\x8f\x0e\n" +
+	"\x10alert_on_no_data\x18\x1a \x01(\bB\x05\xaa\x01\x02\b\x01R\ralertOnNoData\"\x91\x0e\n" +
 	"\x16UpdateAlertRuleRequest\x12\x1a\n" +
 	"\x02id\x18\x01 \x01(\tB\n" +
 	"\xfa\xf9\x18\x06\n" +
@@ -2432,12 +1061,12 @@ const file_svc_v2_alert_rules_proto_rawDesc = "" +
 	"\x15notification_template\x18\x04 \x01(\v2!.svc.v2.AlertNotificationTemplateB\x06\xfa\xf9\x18\x02H\x01R\x14notificationTemplate\x12\x1f\n" +
 	"\aenabled\x18\x05 \x01(\bB\x05\xaa\x01\x02\b\x01R\aenabled\x129\n" +
 	"\bseverity\x18\x06 \x01(\tB\x1d\xbaH\x15r\x13R\awarningR\bcritical\xaa\x01\x02\b\x01R\bseverity\x126\n" +
-	"\rservice_names\x18\a \x03(\tB\x11\xbaH\x0e\x92\x01\v\x10d\"\ar\x05\x10\x01\x18\xf4\x03R\fserviceNames\x12E\n" +
-	"\x15exclude_service_names\x18\b \x03(\tB\x11\xbaH\x0e\x92\x01\v\x10d\"\ar\x05\x10\x01\x18\xf4\x03R\x13excludeServiceNames\x125\n" +
-	"\fenvironments\x18\t \x03(\tB\x11\xbaH\x0e\x92\x01\v\x10d\"\ar\x05\x10\x01\x18\xf4\x03R\fenvironments\x12\"\n" +
+	"\rservice_names\x18\a \x03(\tB\x11\xbaH\x0e\x92\x01\v\x102\"\ar\x05\x10\x01\x18\xc8\x01R\fserviceNames\x12E\n" +
+	"\x15exclude_service_names\x18\b \x03(\tB\x11\xbaH\x0e\x92\x01\v\x102\"\ar\x05\x10\x01\x18\xc8\x01R\x13excludeServiceNames\x125\n" +
+	"\fenvironments\x18\t \x03(\tB\x11\xbaH\x0e\x92\x01\v\x102\"\ar\x05\x10\x01\x18\xc8\x01R\fenvironments\x12\"\n" +
 	"\x04tags\x18\n" +
-	" \x03(\tB\x0e\xbaH\v\x92\x01\b\x10\x14\"\x04r\x02\x18 R\x04tags\x122\n" +
-	"\bgroup_by\x18\v \x03(\tB\x17\xbaH\x0e\x92\x01\v\x10\x05\"\ar\x05\x10\x01\x18\xf4\x03\xfa\xf9\x18\x02H\x01R\agroupBy\x12~\n" +
+	" \x03(\tB\x0e\xbaH\v\x92\x01\b\x10\x14\"\x04r\x02\x18 R\x04tags\x124\n" +
+	"\bgroup_by\x18\v \x03(\tB\x19\xbaH\x0e\x92\x01\v\x10\x05\"\ar\x05\x10\x01\x18\x98\x02\xfa\xf9\x18\x040\x01H\x01R\agroupBy\x12~\n" +
 	"\vsignal_type\x18\f \x01(\tB]\xbaHUrSR\n" +
 	"error_rateR\vp95_latencyR\vp99_latencyR\x05apdexR\n" +
 	"throughputR\rbuilder_queryR\traw_query\xaa\x01\x02\b\x01R\n" +
@@ -2454,66 +1083,13 @@ const file_svc_v2_alert_rules_proto_rawDesc = "" +
 	"\x19renotify_interval_minutes\x18\x14 \x01(\x05B\f\xbaH\x04\x1a\x02 \x00\xaa\x01\x02\b\x01R\x17renotifyIntervalMinutes\x12I\n" +
 	"\x12apdex_threshold_ms\x18\x15 \x01(\x01B\x1b\xbaH\r\x12\v@\x01!\x00\x00\x00\x00\x00\x00\x00\x00\xfa\xf9\x18\x02H\x01\xaa\x01\x02\b\x01R\x10apdexThresholdMs\x12O\n" +
 	"\x13query_builder_draft\x18\x16 \x01(\v2\x17.google.protobuf.StructB\x06\xfa\xf9\x18\x02H\x01R\x11queryBuilderDraft\x128\n" +
-	"\rraw_query_sql\x18\x17 \x01(\tB\x14\xbaH\x06r\x04\x18\xa0\x8d\x06\xfa\xf9\x18\x02H\x01\xaa\x01\x02\b\x01R\vrawQuerySql\x12Z\n" +
+	"\rraw_query_sql\x18\x17 \x01(\tB\x14\xbaH\x06r\x04(\x80\x80\x02\xfa\xf9\x18\x02H\x01\xaa\x01\x02\b\x01R\vrawQuerySql\x12Z\n" +
 	"\x11raw_query_reducer\x18\x18 \x01(\tB.\xbaH r\x1eR\bidentityR\x03sumR\x03avgR\x03minR\x03max\xfa\xf9\x18\x02H\x01\xaa\x01\x02\b\x01R\x0frawQueryReducer\x128\n" +
 	"\x0fdestination_ids\x18\x19 \x03(\tB\x0f\xbaH\f\x92\x01\t\x102\"\x05r\x03\x18\xc8\x01R\x0edestinationIds\x12?\n" +
 	"\x11resolve_threshold\x18\x1a \x01(\x01B\x12\xbaH\x04\x12\x02@\x01\xfa\xf9\x18\x02H\x01\xaa\x01\x02\b\x01R\x10resolveThreshold\x12.\n" +
 	"\x10alert_on_no_data\x18\x1b \x01(\bB\x05\xaa\x01\x02\b\x01R\ralertOnNoData\x12;\n" +
 	"\vupdate_mask\x18\x1c \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +
-	"updateMask\"\xeb\x0f\n" +
-	"\x19AlertRuleMutationResponse\x12\x1a\n" +
-	"\x02id\x18\x01 \x01(\tB\n" +
-	"\xfa\xf9\x18\x06\n" +
-	"\x04alrtR\x02id\x12(\n" +
-	"\x06object\x18\x02 \x01(\tB\x10\xfa\xf9\x18\f\x1a\n" +
-	"alert_ruleR\x06object\x12)\n" +
-	"\x04name\x18\x03 \x01(\tB\x15\xfa\xf9\x18\x11\"\x0fCheckout errorsR\x04name\x12\x1b\n" +
-	"\x05notes\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\x05notes\x12V\n" +
-	"\x15notification_template\x18\x05 \x01(\v2!.svc.v2.AlertNotificationTemplateR\x14notificationTemplate\x12\x18\n" +
-	"\aenabled\x18\x06 \x01(\bR\aenabled\x123\n" +
-	"\bseverity\x18\a \x01(\tB\x17\xfa\xf9\x18\x13\x1a\awarning\x1a\bcriticalR\bseverity\x12#\n" +
-	"\rservice_names\x18\b \x03(\tR\fserviceNames\x122\n" +
-	"\x15exclude_service_names\x18\t \x03(\tR\x13excludeServiceNames\x12\"\n" +
-	"\fenvironments\x18\n" +
-	" \x03(\tR\fenvironments\x12\x12\n" +
-	"\x04tags\x18\v \x03(\tR\x04tags\x12!\n" +
-	"\bgroup_by\x18\f \x03(\tB\x06\xfa\xf9\x18\x020\x01R\agroupBy\x12x\n" +
-	"\vsignal_type\x18\r \x01(\tBW\xfa\xf9\x18S\x1a\n" +
-	"error_rate\x1a\vp95_latency\x1a\vp99_latency\x1a\x05apdex\x1a\n" +
-	"throughput\x1a\rbuilder_query\x1a\traw_queryR\n" +
-	"signalType\x12U\n" +
-	"\n" +
-	"comparator\x18\x0e \x01(\tB5\xfa\xf9\x181\x1a\x02gt\x1a\x03gte\x1a\x02lt\x1a\x03lte\x1a\x02eq\x1a\x03neq\x1a\abetween\x1a\vnot_betweenR\n" +
-	"comparator\x12\x1c\n" +
-	"\tthreshold\x18\x0f \x01(\x01R\tthreshold\x12.\n" +
-	"\x0fthreshold_upper\x18\x10 \x01(\x01B\x05\xaa\x01\x02\b\x01R\x0ethresholdUpper\x12%\n" +
-	"\x0ewindow_minutes\x18\x11 \x01(\x05R\rwindowMinutes\x120\n" +
-	"\x14minimum_sample_count\x18\x12 \x01(\x03R\x12minimumSampleCount\x12B\n" +
-	"\x1dconsecutive_breaches_required\x18\x13 \x01(\x05R\x1bconsecutiveBreachesRequired\x12@\n" +
-	"\x1cconsecutive_healthy_required\x18\x14 \x01(\x05R\x1aconsecutiveHealthyRequired\x12:\n" +
-	"\x19renotify_interval_minutes\x18\x15 \x01(\x05R\x17renotifyIntervalMinutes\x123\n" +
-	"\x12apdex_threshold_ms\x18\x16 \x01(\x01B\x05\xaa\x01\x02\b\x01R\x10apdexThresholdMs\x12G\n" +
-	"\x13query_builder_draft\x18\x17 \x01(\v2\x17.google.protobuf.StructR\x11queryBuilderDraft\x12)\n" +
-	"\rraw_query_sql\x18\x18 \x01(\tB\x05\xaa\x01\x02\b\x01R\vrawQuerySql\x12S\n" +
-	"\x11raw_query_reducer\x18\x19 \x01(\tB'\xfa\xf9\x18\x1e\x1a\bidentity\x1a\x03sum\x1a\x03avg\x1a\x03min\x1a\x03max\xaa\x01\x02\b\x01R\x0frawQueryReducer\x12'\n" +
-	"\x0fdestination_ids\x18\x1a \x03(\tR\x0edestinationIds\x122\n" +
-	"\x11resolve_threshold\x18\x1b \x01(\x01B\x05\xaa\x01\x02\b\x01R\x10resolveThreshold\x12'\n" +
-	"\x10alert_on_no_data\x18\x1c \x01(\bR\ralertOnNoData\x12:\n" +
-	"\x10no_data_behavior\x18\x1d \x01(\tB\x10\xfa\xf9\x18\f\x1a\x04skip\x1a\x04zeroR\x0enoDataBehavior\x12;\n" +
-	"\vmuted_until\x18\x1e \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"mutedUntil\x129\n" +
-	"\x15last_evaluation_error\x18\x1f \x01(\tB\x05\xaa\x01\x02\b\x01R\x13lastEvaluationError\x12F\n" +
-	"\x11last_evaluated_at\x18  \x01(\v2\x1a.google.protobuf.TimestampR\x0flastEvaluatedAt\x12F\n" +
-	"\x11last_scheduled_at\x18! \x01(\v2\x1a.google.protobuf.TimestampR\x0flastScheduledAt\x12A\n" +
-	"\n" +
-	"created_at\x18\" \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tcreatedAt\x12A\n" +
-	"\n" +
-	"updated_at\x18# \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tupdatedAt\x12\x1d\n" +
-	"\n" +
-	"created_by\x18$ \x01(\tR\tcreatedBy\x12\x1d\n" +
-	"\n" +
-	"updated_by\x18% \x01(\tR\tupdatedBy\x12\x1f\n" +
-	"\x04txid\x18d \x01(\tB\v\xfa\xf9\x18\x02(\x01\xaa\x01\x02\b\x01R\x04txid\"1\n" +
+	"updateMask\"1\n" +
 	"\x13GetAlertRuleRequest\x12\x1a\n" +
 	"\x02id\x18\x01 \x01(\tB\n" +
 	"\xfa\xf9\x18\x06\n" +
@@ -2532,51 +1108,12 @@ const file_svc_v2_alert_rules_proto_rawDesc = "" +
 	"\x04txid\x18\x04 \x01(\tB\v\xfa\xf9\x18\x02(\x01\xaa\x01\x02\b\x01R\x04txid\"\x86\x01\n" +
 	"\x14TestAlertRuleRequest\x12:\n" +
 	"\x04rule\x18\x01 \x01(\v2\x1e.svc.v2.CreateAlertRuleRequestB\x06\xbaH\x03\xc8\x01\x01R\x04rule\x122\n" +
-	"\x11send_notification\x18\x02 \x01(\bB\x05\xaa\x01\x02\b\x01R\x10sendNotification\"\xcb\x02\n" +
-	"\x13AlertRuleTestResult\x124\n" +
-	"\x06object\x18\x01 \x01(\tB\x1c\xfa\xf9\x18\x18\x1a\x16alert_rule.test_resultR\x06object\x128\n" +
-	"\x06status\x18\x02 \x01(\tB \xfa\xf9\x18\x1c\x1a\bbreached\x1a\ahealthy\x1a\askippedR\x06status\x12\x1b\n" +
-	"\x05value\x18\x03 \x01(\x01B\x05\xaa\x01\x02\b\x01R\x05value\x12!\n" +
-	"\fsample_count\x18\x04 \x01(\x01R\vsampleCount\x12\x1c\n" +
-	"\tthreshold\x18\x05 \x01(\x01R\tthreshold\x12.\n" +
-	"\x0fthreshold_upper\x18\x06 \x01(\x01B\x05\xaa\x01\x02\b\x01R\x0ethresholdUpper\x12\x1e\n" +
-	"\n" +
-	"comparator\x18\a \x01(\tR\n" +
-	"comparator\x12\x16\n" +
-	"\x06reason\x18\b \x01(\tR\x06reason\"\xd7\x01\n" +
+	"\x11send_notification\x18\x02 \x01(\bB\x05\xaa\x01\x02\b\x01R\x10sendNotification\"\xd7\x01\n" +
 	"\x17PreviewAlertRuleRequest\x12:\n" +
 	"\x04rule\x18\x01 \x01(\v2\x1e.svc.v2.CreateAlertRuleRequestB\x06\xbaH\x03\xc8\x01\x01R\x04rule\x12A\n" +
 	"\n" +
 	"start_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12=\n" +
-	"\bend_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\aendTime\"\xbb\x03\n" +
-	"\x10AlertRulePreview\x120\n" +
-	"\x06object\x18\x01 \x01(\tB\x18\xfa\xf9\x18\x14\x1a\x12alert_rule.previewR\x06object\x12%\n" +
-	"\x0ebucket_seconds\x18\x02 \x01(\x05R\rbucketSeconds\x12%\n" +
-	"\x0ewindow_minutes\x18\x03 \x01(\x05R\rwindowMinutes\x12\x1c\n" +
-	"\tthreshold\x18\x04 \x01(\x01R\tthreshold\x12.\n" +
-	"\x0fthreshold_upper\x18\x05 \x01(\x01B\x05\xaa\x01\x02\b\x01R\x0ethresholdUpper\x12\x1e\n" +
-	"\n" +
-	"comparator\x18\x06 \x01(\tR\n" +
-	"comparator\x12H\n" +
-	"\x12truncated_to_start\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\x10truncatedToStart\x122\n" +
-	"\x06series\x18\b \x03(\v2\x1a.svc.v2.AlertPreviewSeriesR\x06series\x12;\n" +
-	"\n" +
-	"would_fire\x18\t \x03(\v2\x1c.svc.v2.AlertPreviewIncidentR\twouldFire\"d\n" +
-	"\x12AlertPreviewSeries\x12\x1b\n" +
-	"\tgroup_key\x18\x01 \x01(\tR\bgroupKey\x121\n" +
-	"\x06points\x18\x02 \x03(\v2\x19.svc.v2.AlertPreviewPointR\x06points\"\xcc\x02\n" +
-	"\x11AlertPreviewPoint\x12:\n" +
-	"\x06bucket\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\x06bucket\x12\x1b\n" +
-	"\x05value\x18\x02 \x01(\x01B\x05\xaa\x01\x02\b\x01R\x05value\x12!\n" +
-	"\fsample_count\x18\x03 \x01(\x01R\vsampleCount\x128\n" +
-	"\x06status\x18\x04 \x01(\tB \xfa\xf9\x18\x1c\x1a\bbreached\x1a\ahealthy\x1a\askippedR\x06status\x12R\n" +
-	"\vskip_reason\x18\x05 \x01(\tB1\xfa\xf9\x18(\x1a\ano_data\x1a\x11below_min_samples\x1a\bno_value(\x01\xaa\x01\x02\b\x01R\n" +
-	"skipReason\x12-\n" +
-	"\vprovisional\x18\x06 \x01(\bB\v\xfa\xf9\x18\x02(\x01\xaa\x01\x02\b\x01R\vprovisional\"\x9b\x01\n" +
-	"\x14AlertPreviewIncident\x12\x1b\n" +
-	"\tgroup_key\x18\x01 \x01(\tR\bgroupKey\x128\n" +
-	"\x05start\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\x05start\x12,\n" +
-	"\x03end\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x03end2\xf7\x10\n" +
+	"\bend_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\aendTime2\xf7\x10\n" +
 	"\x11AlertRulesService\x12\xff\x01\n" +
 	"\x0eListAlertRules\x12\x1d.svc.v2.ListAlertRulesRequest\x1a\x1e.svc.v2.ListAlertRulesResponse\"\xad\x01\xf2\xf9\x18\x90\x01\n" +
 	"\x0elistAlertRules\x12\x06alerts\x18\x012\x15ParameterInvalidError2\x15AlertPersistenceError2!AlertRuleStoredConfigInvalidErrorJ\x10list_alert_rulesJ\x11update_alert_rule\x82\xd3\xe4\x93\x02\x12\x12\x10/v2/alerts/rules\x12\xa3\x02\n" +
@@ -2607,84 +1144,56 @@ func file_svc_v2_alert_rules_proto_rawDescGZIP() []byte {
 	return file_svc_v2_alert_rules_proto_rawDescData
 }
 
-var file_svc_v2_alert_rules_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
+var file_svc_v2_alert_rules_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_svc_v2_alert_rules_proto_goTypes = []any{
-	(*AlertRule)(nil),                 // 0: svc.v2.AlertRule
-	(*AlertNotificationTemplate)(nil), // 1: svc.v2.AlertNotificationTemplate
-	(*AlertNotificationTexts)(nil),    // 2: svc.v2.AlertNotificationTexts
-	(*ListAlertRulesRequest)(nil),     // 3: svc.v2.ListAlertRulesRequest
-	(*ListAlertRulesResponse)(nil),    // 4: svc.v2.ListAlertRulesResponse
-	(*CreateAlertRuleRequest)(nil),    // 5: svc.v2.CreateAlertRuleRequest
-	(*UpdateAlertRuleRequest)(nil),    // 6: svc.v2.UpdateAlertRuleRequest
-	(*AlertRuleMutationResponse)(nil), // 7: svc.v2.AlertRuleMutationResponse
-	(*GetAlertRuleRequest)(nil),       // 8: svc.v2.GetAlertRuleRequest
-	(*DeleteAlertRuleRequest)(nil),    // 9: svc.v2.DeleteAlertRuleRequest
-	(*DeletedAlertRule)(nil),          // 10: svc.v2.DeletedAlertRule
-	(*TestAlertRuleRequest)(nil),      // 11: svc.v2.TestAlertRuleRequest
-	(*AlertRuleTestResult)(nil),       // 12: svc.v2.AlertRuleTestResult
-	(*PreviewAlertRuleRequest)(nil),   // 13: svc.v2.PreviewAlertRuleRequest
-	(*AlertRulePreview)(nil),          // 14: svc.v2.AlertRulePreview
-	(*AlertPreviewSeries)(nil),        // 15: svc.v2.AlertPreviewSeries
-	(*AlertPreviewPoint)(nil),         // 16: svc.v2.AlertPreviewPoint
-	(*AlertPreviewIncident)(nil),      // 17: svc.v2.AlertPreviewIncident
-	nil,                               // 18: svc.v2.AlertNotificationTemplate.OverridesEntry
-	(*structpb.Struct)(nil),           // 19: google.protobuf.Struct
-	(*timestamppb.Timestamp)(nil),     // 20: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),     // 21: google.protobuf.FieldMask
+	(*ListAlertRulesRequest)(nil),     // 0: svc.v2.ListAlertRulesRequest
+	(*ListAlertRulesResponse)(nil),    // 1: svc.v2.ListAlertRulesResponse
+	(*CreateAlertRuleRequest)(nil),    // 2: svc.v2.CreateAlertRuleRequest
+	(*UpdateAlertRuleRequest)(nil),    // 3: svc.v2.UpdateAlertRuleRequest
+	(*GetAlertRuleRequest)(nil),       // 4: svc.v2.GetAlertRuleRequest
+	(*DeleteAlertRuleRequest)(nil),    // 5: svc.v2.DeleteAlertRuleRequest
+	(*DeletedAlertRule)(nil),          // 6: svc.v2.DeletedAlertRule
+	(*TestAlertRuleRequest)(nil),      // 7: svc.v2.TestAlertRuleRequest
+	(*PreviewAlertRuleRequest)(nil),   // 8: svc.v2.PreviewAlertRuleRequest
+	(*AlertRule)(nil),                 // 9: svc.v2.AlertRule
+	(*AlertNotificationTemplate)(nil), // 10: svc.v2.AlertNotificationTemplate
+	(*structpb.Struct)(nil),           // 11: google.protobuf.Struct
+	(*fieldmaskpb.FieldMask)(nil),     // 12: google.protobuf.FieldMask
+	(*timestamppb.Timestamp)(nil),     // 13: google.protobuf.Timestamp
+	(*AlertRuleMutationResponse)(nil), // 14: svc.v2.AlertRuleMutationResponse
+	(*AlertRuleTestResult)(nil),       // 15: svc.v2.AlertRuleTestResult
+	(*AlertRulePreview)(nil),          // 16: svc.v2.AlertRulePreview
 }
 var file_svc_v2_alert_rules_proto_depIdxs = []int32{
-	1,  // 0: svc.v2.AlertRule.notification_template:type_name -> svc.v2.AlertNotificationTemplate
-	19, // 1: svc.v2.AlertRule.query_builder_draft:type_name -> google.protobuf.Struct
-	20, // 2: svc.v2.AlertRule.muted_until:type_name -> google.protobuf.Timestamp
-	20, // 3: svc.v2.AlertRule.last_evaluated_at:type_name -> google.protobuf.Timestamp
-	20, // 4: svc.v2.AlertRule.last_scheduled_at:type_name -> google.protobuf.Timestamp
-	20, // 5: svc.v2.AlertRule.created_at:type_name -> google.protobuf.Timestamp
-	20, // 6: svc.v2.AlertRule.updated_at:type_name -> google.protobuf.Timestamp
-	18, // 7: svc.v2.AlertNotificationTemplate.overrides:type_name -> svc.v2.AlertNotificationTemplate.OverridesEntry
-	0,  // 8: svc.v2.ListAlertRulesResponse.data:type_name -> svc.v2.AlertRule
-	1,  // 9: svc.v2.CreateAlertRuleRequest.notification_template:type_name -> svc.v2.AlertNotificationTemplate
-	19, // 10: svc.v2.CreateAlertRuleRequest.query_builder_draft:type_name -> google.protobuf.Struct
-	1,  // 11: svc.v2.UpdateAlertRuleRequest.notification_template:type_name -> svc.v2.AlertNotificationTemplate
-	19, // 12: svc.v2.UpdateAlertRuleRequest.query_builder_draft:type_name -> google.protobuf.Struct
-	21, // 13: svc.v2.UpdateAlertRuleRequest.update_mask:type_name -> google.protobuf.FieldMask
-	1,  // 14: svc.v2.AlertRuleMutationResponse.notification_template:type_name -> svc.v2.AlertNotificationTemplate
-	19, // 15: svc.v2.AlertRuleMutationResponse.query_builder_draft:type_name -> google.protobuf.Struct
-	20, // 16: svc.v2.AlertRuleMutationResponse.muted_until:type_name -> google.protobuf.Timestamp
-	20, // 17: svc.v2.AlertRuleMutationResponse.last_evaluated_at:type_name -> google.protobuf.Timestamp
-	20, // 18: svc.v2.AlertRuleMutationResponse.last_scheduled_at:type_name -> google.protobuf.Timestamp
-	20, // 19: svc.v2.AlertRuleMutationResponse.created_at:type_name -> google.protobuf.Timestamp
-	20, // 20: svc.v2.AlertRuleMutationResponse.updated_at:type_name -> google.protobuf.Timestamp
-	5,  // 21: svc.v2.TestAlertRuleRequest.rule:type_name -> svc.v2.CreateAlertRuleRequest
-	5,  // 22: svc.v2.PreviewAlertRuleRequest.rule:type_name -> svc.v2.CreateAlertRuleRequest
-	20, // 23: svc.v2.PreviewAlertRuleRequest.start_time:type_name -> google.protobuf.Timestamp
-	20, // 24: svc.v2.PreviewAlertRuleRequest.end_time:type_name -> google.protobuf.Timestamp
-	20, // 25: svc.v2.AlertRulePreview.truncated_to_start:type_name -> google.protobuf.Timestamp
-	15, // 26: svc.v2.AlertRulePreview.series:type_name -> svc.v2.AlertPreviewSeries
-	17, // 27: svc.v2.AlertRulePreview.would_fire:type_name -> svc.v2.AlertPreviewIncident
-	16, // 28: svc.v2.AlertPreviewSeries.points:type_name -> svc.v2.AlertPreviewPoint
-	20, // 29: svc.v2.AlertPreviewPoint.bucket:type_name -> google.protobuf.Timestamp
-	20, // 30: svc.v2.AlertPreviewIncident.start:type_name -> google.protobuf.Timestamp
-	20, // 31: svc.v2.AlertPreviewIncident.end:type_name -> google.protobuf.Timestamp
-	2,  // 32: svc.v2.AlertNotificationTemplate.OverridesEntry.value:type_name -> svc.v2.AlertNotificationTexts
-	3,  // 33: svc.v2.AlertRulesService.ListAlertRules:input_type -> svc.v2.ListAlertRulesRequest
-	5,  // 34: svc.v2.AlertRulesService.CreateAlertRule:input_type -> svc.v2.CreateAlertRuleRequest
-	8,  // 35: svc.v2.AlertRulesService.GetAlertRule:input_type -> svc.v2.GetAlertRuleRequest
-	6,  // 36: svc.v2.AlertRulesService.UpdateAlertRule:input_type -> svc.v2.UpdateAlertRuleRequest
-	9,  // 37: svc.v2.AlertRulesService.DeleteAlertRule:input_type -> svc.v2.DeleteAlertRuleRequest
-	11, // 38: svc.v2.AlertRulesService.TestAlertRule:input_type -> svc.v2.TestAlertRuleRequest
-	13, // 39: svc.v2.AlertRulesService.PreviewAlertRule:input_type -> svc.v2.PreviewAlertRuleRequest
-	4,  // 40: svc.v2.AlertRulesService.ListAlertRules:output_type -> svc.v2.ListAlertRulesResponse
-	7,  // 41: svc.v2.AlertRulesService.CreateAlertRule:output_type -> svc.v2.AlertRuleMutationResponse
-	0,  // 42: svc.v2.AlertRulesService.GetAlertRule:output_type -> svc.v2.AlertRule
-	7,  // 43: svc.v2.AlertRulesService.UpdateAlertRule:output_type -> svc.v2.AlertRuleMutationResponse
-	10, // 44: svc.v2.AlertRulesService.DeleteAlertRule:output_type -> svc.v2.DeletedAlertRule
-	12, // 45: svc.v2.AlertRulesService.TestAlertRule:output_type -> svc.v2.AlertRuleTestResult
-	14, // 46: svc.v2.AlertRulesService.PreviewAlertRule:output_type -> svc.v2.AlertRulePreview
-	40, // [40:47] is the sub-list for method output_type
-	33, // [33:40] is the sub-list for method input_type
-	33, // [33:33] is the sub-list for extension type_name
-	33, // [33:33] is the sub-list for extension extendee
-	0,  // [0:33] is the sub-list for field type_name
+	9,  // 0: svc.v2.ListAlertRulesResponse.data:type_name -> svc.v2.AlertRule
+	10, // 1: svc.v2.CreateAlertRuleRequest.notification_template:type_name -> svc.v2.AlertNotificationTemplate
+	11, // 2: svc.v2.CreateAlertRuleRequest.query_builder_draft:type_name -> google.protobuf.Struct
+	10, // 3: svc.v2.UpdateAlertRuleRequest.notification_template:type_name -> svc.v2.AlertNotificationTemplate
+	11, // 4: svc.v2.UpdateAlertRuleRequest.query_builder_draft:type_name -> google.protobuf.Struct
+	12, // 5: svc.v2.UpdateAlertRuleRequest.update_mask:type_name -> google.protobuf.FieldMask
+	2,  // 6: svc.v2.TestAlertRuleRequest.rule:type_name -> svc.v2.CreateAlertRuleRequest
+	2,  // 7: svc.v2.PreviewAlertRuleRequest.rule:type_name -> svc.v2.CreateAlertRuleRequest
+	13, // 8: svc.v2.PreviewAlertRuleRequest.start_time:type_name -> google.protobuf.Timestamp
+	13, // 9: svc.v2.PreviewAlertRuleRequest.end_time:type_name -> google.protobuf.Timestamp
+	0,  // 10: svc.v2.AlertRulesService.ListAlertRules:input_type -> svc.v2.ListAlertRulesRequest
+	2,  // 11: svc.v2.AlertRulesService.CreateAlertRule:input_type -> svc.v2.CreateAlertRuleRequest
+	4,  // 12: svc.v2.AlertRulesService.GetAlertRule:input_type -> svc.v2.GetAlertRuleRequest
+	3,  // 13: svc.v2.AlertRulesService.UpdateAlertRule:input_type -> svc.v2.UpdateAlertRuleRequest
+	5,  // 14: svc.v2.AlertRulesService.DeleteAlertRule:input_type -> svc.v2.DeleteAlertRuleRequest
+	7,  // 15: svc.v2.AlertRulesService.TestAlertRule:input_type -> svc.v2.TestAlertRuleRequest
+	8,  // 16: svc.v2.AlertRulesService.PreviewAlertRule:input_type -> svc.v2.PreviewAlertRuleRequest
+	1,  // 17: svc.v2.AlertRulesService.ListAlertRules:output_type -> svc.v2.ListAlertRulesResponse
+	14, // 18: svc.v2.AlertRulesService.CreateAlertRule:output_type -> svc.v2.AlertRuleMutationResponse
+	9,  // 19: svc.v2.AlertRulesService.GetAlertRule:output_type -> svc.v2.AlertRule
+	14, // 20: svc.v2.AlertRulesService.UpdateAlertRule:output_type -> svc.v2.AlertRuleMutationResponse
+	6,  // 21: svc.v2.AlertRulesService.DeleteAlertRule:output_type -> svc.v2.DeletedAlertRule
+	15, // 22: svc.v2.AlertRulesService.TestAlertRule:output_type -> svc.v2.AlertRuleTestResult
+	16, // 23: svc.v2.AlertRulesService.PreviewAlertRule:output_type -> svc.v2.AlertRulePreview
+	17, // [17:24] is the sub-list for method output_type
+	10, // [10:17] is the sub-list for method input_type
+	10, // [10:10] is the sub-list for extension type_name
+	10, // [10:10] is the sub-list for extension extendee
+	0,  // [0:10] is the sub-list for field type_name
 }
 
 func init() { file_svc_v2_alert_rules_proto_init() }
@@ -2692,13 +1201,15 @@ func file_svc_v2_alert_rules_proto_init() {
 	if File_svc_v2_alert_rules_proto != nil {
 		return
 	}
+	file_svc_v2_alert_rule_preview_proto_init()
+	file_svc_v2_alert_rule_resource_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_svc_v2_alert_rules_proto_rawDesc), len(file_svc_v2_alert_rules_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   19,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

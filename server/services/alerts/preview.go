@@ -208,7 +208,7 @@ func replay(out *svcv2.AlertRulePreview, rule *store.AlertRule, minutes []time.T
 				delete(open, key)
 			case alerting.None, alerting.Continued:
 			}
-			if states[key].Zero() && !in.Present && key != alerting.TotalGroup {
+			if states[key].Zero() && !in.Present {
 				delete(states, key)
 			}
 		}

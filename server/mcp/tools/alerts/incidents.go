@@ -13,20 +13,20 @@ type incidentRow struct {
 	ID                string   `json:"id"`
 	RuleID            string   `json:"ruleId"`
 	RuleName          string   `json:"ruleName"`
-	GroupKey          *string  `json:"groupKey"`
+	GroupKey          *string  `json:"groupKey,omitempty"`
 	SignalType        string   `json:"signalType"`
 	Severity          string   `json:"severity"`
 	Status            string   `json:"status"`
-	HoldReason        *string  `json:"holdReason"`
-	HeldSince         *string  `json:"heldSince"`
+	HoldReason        *string  `json:"holdReason,omitempty"`
+	HeldSince         *string  `json:"heldSince,omitempty"`
 	Comparator        string   `json:"comparator"`
 	Threshold         float64  `json:"threshold"`
 	ThresholdUpper    *float64 `json:"thresholdUpper,omitempty"`
 	FirstTriggeredAt  string   `json:"firstTriggeredAt"`
 	LastTriggeredAt   string   `json:"lastTriggeredAt"`
-	ResolvedAt        *string  `json:"resolvedAt"`
-	LastObservedValue *float64 `json:"lastObservedValue"`
-	LastNotifiedAt    *string  `json:"lastNotifiedAt"`
+	ResolvedAt        *string  `json:"resolvedAt,omitempty"`
+	LastObservedValue *float64 `json:"lastObservedValue,omitempty"`
+	LastNotifiedAt    *string  `json:"lastNotifiedAt,omitempty"`
 }
 
 type incidentsResult struct {

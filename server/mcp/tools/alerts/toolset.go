@@ -13,6 +13,12 @@ import (
 // Tools makes the tools of this set, in the order in which they are listed.
 func Tools() []tool.Maker {
 	return []tool.Maker{
+		newListAlertRules,
+		newGetAlertRule,
+		newPreviewAlertRule,
+		newCreateAlertRule,
+		newUpdateAlertRule,
+		newDeleteAlertRule,
 		newListAlertDestinations,
 		newListAlertIncidents,
 		newGetIncidentTimeline,

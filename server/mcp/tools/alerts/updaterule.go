@@ -1,0 +1,161 @@
+package alerts
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"google.golang.org/protobuf/types/known/fieldmaskpb"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/mcp/tool"
+)
+
+type updateRuleArgs struct {
+	tool.Call
+	RuleID               *string
+	RuleIDs              []string `doc:"Several rules; [\"*\"] for all."`
+	Name                 *string
+	Severity             *string `of:"CreateAlertRuleRequest.severity"`
+	Enabled              *bool
+	DestinationIDs       []string `doc:"Replaces the list."`
+	AddDestinationIDs    []string
+	RemoveDestinationIDs []string
+	definition
+	RenotifyIntervalMinutes *int
+	NotificationTitle       *string
+	NotificationBody        *string
+	AlertOnNoData           *bool `doc:"Missing data is a breach."`
+}
+
+type updatedResult struct {
+	Rules []ruleRow `json:"rules"`
+}
+
+func newUpdateAlertRule(s *tool.Clients) (*tool.Tool, error) {
+	return tool.Define[updatedResult](&tool.Tool{
+		Name: "update_alert_rule", Title: "Change alert rules", Writes: true, Repeatable: true,
+		Description: "Change one or several alert rules. Arguments that are left out keep their values. Several rules are changed one after the other.",
+		Run: tool.With(func(ctx context.Context, a *updateRuleArgs) (*tool.Answer, error) {
+			ids, err := a.targets(ctx, s)
+			if err != nil {
+				return nil, err
+			}
+			res := updatedResult{Rules: []ruleRow{}}
+			var cells [][]string
+			for _, id := range ids {
+				old, err := s.AlertRules.GetAlertRule(ctx, &svcv2.GetAlertRuleRequest{Id: id})
+				if err != nil {
+					return nil, err
+				}
+				req, err := a.change(old)
+				if err != nil {
+					return nil, err
+				}
+				if len(req.GetUpdateMask().GetPaths()) == 0 {
+					return nil, tool.BadInput("enabled", "or another field to change is needed.", "false")
+				}
+				if _, err := s.AlertRules.UpdateAlertRule(ctx, req); err != nil {
+					return nil, fmt.Errorf("%d rules were changed, then: %w", len(res.Rules), err)
+				}
+				r, err := s.AlertRules.GetAlertRule(ctx, &svcv2.GetAlertRuleRequest{Id: id})
+				if err != nil {
+					return nil, err
+				}
+				row := toRuleRow(r)
+				res.Rules = append(res.Rules, row)
+				cells = append(cells, []string{row.ID, row.Name, row.Severity, condition(&row), fmt.Sprint(row.Enabled)})
+			}
+			return &tool.Answer{Data: res, Text: tool.Page{
+				Scope:  []tool.Pair{tool.Labeled("Changed", fmt.Sprint(len(res.Rules)))},
+				Blocks: []tool.Block{tool.Table("", "No rule was changed.", []string{"id", "name", "severity", "condition", "enabled"}, cells)},
+			}}, nil
+		}),
+	})
+}
+
+// targets are the ids of the rules to change.
+func (a *updateRuleArgs) targets(ctx context.Context, s *tool.Clients) ([]string, error) {
+	ids := slices.Clone(a.RuleIDs)
+	if a.RuleID != nil {
+		ids = append(ids, *a.RuleID)
+	}
+	if len(ids) == 0 {
+		return nil, tool.BadInput("rule_id", "or rule_ids is needed.", "alrt_…")
+	}
+	if !slices.Contains(ids, "*") {
+		return ids, nil
+	}
+	all, err := allRules(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	ids = ids[:0]
+	for _, r := range all {
+		ids = append(ids, r.GetId())
+	}
+	return ids, nil
+}
+
+// change is the request for one rule, with a mask of what the call gives.
+func (a *updateRuleArgs) change(old *svcv2.AlertRule) (*svcv2.UpdateAlertRuleRequest, error) {
+	req := &svcv2.UpdateAlertRuleRequest{Id: old.GetId(), UpdateMask: &fieldmaskpb.FieldMask{}}
+	set := func(given bool, path string) bool {
+		if given {
+			req.UpdateMask.Paths = append(req.UpdateMask.Paths, path)
+		}
+		return given
+	}
+	small := func(v *int, path string) *int32 {
+		if !set(v != nil, path) {
+			return nil
+		}
+		return new(int32(*v))
+	}
+	set(a.Name != nil, "name")
+	set(a.Severity != nil, "severity")
+	set(a.Enabled != nil, "enabled")
+	set(a.SignalType != nil, "signal_type")
+	set(a.Comparator != nil, "comparator")
+	set(a.Threshold != nil, "threshold")
+	set(a.ThresholdUpper != nil, "threshold_upper")
+	set(a.Services != nil, "service_names")
+	set(a.ExcludeServices != nil, "exclude_service_names")
+	set(a.Environments != nil, "environments")
+	set(a.GroupBy != nil, "group_by")
+	set(a.ApdexThresholdMs != nil, "apdex_threshold_ms")
+	set(a.RawQuerySQL != nil, "raw_query_sql")
+	set(a.RawQueryReducer != nil, "raw_query_reducer")
+	set(a.AlertOnNoData != nil, "alert_on_no_data")
+	req.Name, req.Severity, req.Enabled, req.SignalType, req.Comparator = a.Name, a.Severity, a.Enabled, a.SignalType, a.Comparator
+	req.Threshold, req.ThresholdUpper, req.ServiceNames, req.ExcludeServiceNames = a.Threshold, a.ThresholdUpper, a.Services, a.ExcludeServices
+	req.Environments, req.GroupBy, req.ApdexThresholdMs, req.RawQuerySql = a.Environments, a.GroupBy, a.ApdexThresholdMs, a.RawQuerySQL
+	req.RawQueryReducer, req.AlertOnNoData = a.RawQueryReducer, a.AlertOnNoData
+	req.WindowMinutes = small(a.WindowMinutes, "window_minutes")
+	req.ConsecutiveBreachesRequired = small(a.ConsecutiveBreaches, "consecutive_breaches_required")
+	req.ConsecutiveHealthyRequired = small(a.ConsecutiveHealthy, "consecutive_healthy_required")
+	req.RenotifyIntervalMinutes = small(a.RenotifyIntervalMinutes, "renotify_interval_minutes")
+	if set(a.MinimumSampleCount != nil, "minimum_sample_count") {
+		req.MinimumSampleCount = new(int64(*a.MinimumSampleCount))
+	}
+	if set(len(a.QueryBuilderDraft) > 0, "query_builder_draft") {
+		var err error
+		if req.QueryBuilderDraft, err = toStruct(a.QueryBuilderDraft); err != nil {
+			return nil, err
+		}
+	}
+	if set(a.NotificationTitle != nil || a.NotificationBody != nil, "notification_template") {
+		req.NotificationTemplate = &svcv2.AlertNotificationTemplate{
+			Title: a.NotificationTitle, Body: a.NotificationBody, Overrides: old.GetNotificationTemplate().GetOverrides(),
+		}
+	}
+	if set(a.DestinationIDs != nil || len(a.AddDestinationIDs)+len(a.RemoveDestinationIDs) > 0, "destination_ids") {
+		ids := old.GetDestinationIds()
+		if a.DestinationIDs != nil {
+			ids = a.DestinationIDs
+		}
+		ids = append(slices.Clone(ids), a.AddDestinationIDs...)
+		req.DestinationIds = slices.DeleteFunc(ids, func(id string) bool { return slices.Contains(a.RemoveDestinationIDs, id) })
+	}
+	return req, nil
+}
