@@ -83,6 +83,11 @@ var exemptions = []exemption{
 	{`updateAlertDestination`, `AlertMemberDirectoryNotConfiguredError|IntegrationsNotConnectedError`, "", "such a destination cannot be created here"},
 	{`updateAlertDestination`, `AlertDestinationDecryptionError`, "", "listed in the contract, but a change does not open the stored secret"},
 	{`testAlertDestination`, `AlertDelivery.*Error|AlertDestinationDecryptionError`, "", "takes a destination that answers so: TestAlertDestinations"},
+	{`(create|update|test)AlertRule`, `ParameterInvalidError`, "", "listed in the contract, but a wrong value of a rule is AlertValidationError"},
+	{`previewAlertRule`, `AlertForbiddenError`, "", "listed in the contract, but every member may preview"},
+	{`(test|preview)AlertRule`, `QueryEngineValidationError`, "", "listed in the contract, but a query that cannot be planned is AlertValidationError"},
+	{`testAlertRule`, `AlertDelivery.*Error|AlertDestination(Decryption|StoredConfigInvalid)Error`, "", "takes a destination that answers so: TestAlertDestinations"},
+	{`testAlertRule`, `AlertPersistenceError`, "", "a test without a message reads no rule"},
 	{`deleteAlertDestination`, `AlertDestinationInUseError`, "", "takes a rule: alertdestination_test.go in server/store"},
 	{`deleteAlertDestination`, `AlertRuleStoredConfigInvalidError`, "", "listed in the contract, but only the ids in a rule are read"},
 	{`getOrganization`, `OrganizationProviderError`, "", "listed in the contract, but organizations are in the server's own database"},
@@ -288,7 +293,7 @@ func (x *matrix) breakDefinitions(t *testing.T, all []*operated, db breakable) {
 		case strings.HasPrefix(o.m.OperationID, "resolveShare"):
 			o.request = o.link(t, "public")
 		case slices.Contains(o.m.Errors, apierr.DashboardStoredConfigInvalid), slices.Contains(o.m.Errors, apierr.ScrapeTargetStoredConfigInvalid),
-			slices.Contains(o.m.Errors, apierr.AlertDestinationStoredConfigInvalid):
+			slices.Contains(o.m.Errors, apierr.AlertDestinationStoredConfigInvalid), slices.Contains(o.m.Errors, apierr.AlertRuleStoredConfigInvalid):
 			o.request = o.valid(t, x.mine)
 		default:
 			continue
@@ -307,6 +312,7 @@ func (x *matrix) breakDefinitions(t *testing.T, all []*operated, db breakable) {
 	x.every(t, concerned, credential)
 	db.exec(t, "UPDATE scrape_targets SET credentials = NULL")
 	db.exec(t, "UPDATE alert_destinations SET config = '[]'")
+	db.exec(t, `UPDATE alert_rules SET destination_ids = '["x"]'`)
 	db.exec(t, "UPDATE dashboards SET definition = '[]', version = version + 1000")
 	db.exec(t, "UPDATE dashboard_versions SET snapshot = '[]'")
 	x.every(t, concerned, credential)
@@ -474,6 +480,22 @@ func provocations(m *contract.Method) []provocation {
 	case "listScrapeTargetChecks":
 		return []provocation{{change: func(_ *operated, _ *testing.T, request map[string]any) {
 			request["since"], request["until"] = "2026-01-02T00:00:00Z", "2026-01-01T00:00:00Z"
+		}}}
+	case "createAlertRule", "updateAlertRule":
+		return []provocation{set("window_minutes", 1441), set("destination_ids", []any{"dest_nobody"})}
+	case "testAlertRule", "previewAlertRule":
+		in := func(field string, value any) provocation {
+			return provocation{change: func(_ *operated, _ *testing.T, request map[string]any) {
+				rule, _ := request["rule"].(map[string]any)
+				rule = maps.Clone(rule)
+				rule[field] = value
+				request["rule"] = rule
+			}}
+		}
+		return []provocation{in("window_minutes", 1441), in("destination_ids", []any{"dest_nobody"}), {change: func(o *operated, _ *testing.T, request map[string]any) {
+			if o.m.OperationID == "previewAlertRule" {
+				request["end_time"] = request["start_time"]
+			}
 		}}}
 	case "createAlertDestination":
 		alone := func(kind string) provocation {

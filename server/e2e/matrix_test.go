@@ -11,9 +11,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/config"
 	"github.com/svc-observability/svc/server/contract"
+	"github.com/svc-observability/svc/server/publicid"
 	"github.com/svc-observability/svc/server/store/pgtest"
 	"github.com/svc-observability/svc/server/testkit"
 )
@@ -78,6 +81,8 @@ func (x *matrix) ofTelemetry(collection string) (string, bool) {
 		return "checkout.orders", true
 	case "/v2/error_events":
 		return search("/v2/error_events/search", "fingerprint_hash")
+	case "/v2/alerts/incidents": // see noSuccess
+		return publicid.Encode(publicid.AlertIncident, uuid.New()), true
 	case "/v2/traces/agent_sessions": // see noSuccess
 		return "conv_of_theirs", true
 	default:
@@ -93,6 +98,7 @@ func telemetryID(m *contract.Method) bool {
 
 // noSuccess lists operations whose valid request cannot be made from examples, with the reason.
 var noSuccess = map[string]string{
+	"getAlertIncident":        "takes an incident, which only the evaluation of a rule opens; TestAlerts has it",
 	"getAgentSessionVerdict":  "takes spans of an agent; TestDiagnosis has it",
 	"getAgentSessionFigures":  "as getAgentSessionVerdict",
 	"signIn":                  "takes the password of a person; TestSessionLife has it",

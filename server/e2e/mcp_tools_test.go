@@ -234,7 +234,7 @@ func badArguments(t *testing.T, tool listedTool, good map[string]any, call func(
 			t.Errorf("it has no %s", hint)
 		}
 	}
-	read := regexp.MustCompile(`^(list|get|search|find|inspect|explore|describe|diagnose|compare|mine|query|run|audit|service_map|error_detail)`).MatchString(tool.Name)
+	read := regexp.MustCompile(`^(list|get|search|find|inspect|explore|describe|diagnose|compare|mine|query|run|audit|preview|service_map|error_detail)`).MatchString(tool.Name)
 	if tool.Annotations["readOnlyHint"] != read {
 		t.Errorf("readOnlyHint is %v", tool.Annotations["readOnlyHint"])
 	}
@@ -282,6 +282,7 @@ func toolArguments(t *testing.T, call func(string, map[string]any) toolResult) m
 	}
 	whole := args{"name": "Tools", "widgets_json": []any{widget("a"), widget("b")}, "time_range_json": args{"type": "relative", "value": "1h"}}
 	dashboard := must("create_dashboard", whole).field(t, "dashboard", "id")
+	rule := must("create_alert_rule", args{"name": "Rule of a test", "destination_ids": []any{}, "template": "high_error_rate"}).field(t, "rule", "id")
 	target := must("create_scrape_target", args{"name": "Nodes of a test", "url": "https://nodes.example.com/metrics", "enabled": false}).field(t, "id")
 	steps := []any{args{"kind": "page", "page_path": "/"}, args{"kind": "page", "page_path": "/cart"}}
 	minute := time.Now().UTC().Add(-15 * time.Minute).Format(time.RFC3339)
@@ -295,6 +296,12 @@ func toolArguments(t *testing.T, call func(string, map[string]any) toolResult) m
 		"query_data": {{"source": "traces", "kind": "timeseries", "metric": "p95_duration", "group_by": "service"}, {"source": "logs", "kind": "breakdown", "group_by": "severity"}, {"source": "product_events", "kind": "breakdown"}},
 		"run_sql":    {{"sql": "SELECT ServiceName, count() AS spans FROM spans WHERE $__orgFilter GROUP BY ServiceName"}}, "describe_warehouse_tables": {{}, {"table": "spans"}},
 		"find_errors": {{}}, "error_detail": {{"fingerprint": fingerprint, "include_timeseries": true}},
+		"list_alert_rules": {{}, {"signal_type": "error_rate", "enabled_only": true, "services": []any{"checkout"}}}, "get_alert_rule": {{"rule_id": rule}},
+		"preview_alert_rule":   {{"rule_id": rule}, {"signal_type": "throughput", "comparator": "lt", "threshold": 1, "start_time": "now-2h"}},
+		"create_alert_rule":    {{"name": "Further rule of a test", "destination_ids": []any{}, "signal_type": "apdex", "comparator": "lt", "threshold": 0.5}},
+		"update_alert_rule":    {{"rule_id": rule, "threshold": 0.2, "enabled": false}, {"rule_ids": []any{"*"}, "severity": "critical"}},
+		"delete_alert_rule":    {{"rule_id": rule, "confirm": true}},
+		"list_alert_incidents": {{}, {"status": "open", "severity": "warning"}}, "get_incident_timeline": {{}, {"rule_id": rule}},
 		"list_alert_destinations": {{}, {"type": "webhook", "enabled_only": true}},
 		"list_dashboards":         {{}}, "get_dashboard": {{"dashboard_id": dashboard}}, "describe_dashboard_schema": {{}, {"section": "units"}}, "inspect_chart_data": {{"dashboard_id": dashboard, "widget_id": "a"}},
 		"create_scrape_target": {{"name": "Further nodes of a test", "url": "https://nodes.example.com/metrics", "labels_json": `{"region":"eu"}`, "enabled": false}},

@@ -1017,7 +1017,7 @@ const file_svc_v2_alert_rules_proto_rawDesc = "" +
 	"\x04data\x18\x02 \x03(\v2\x11.svc.v2.AlertRuleR\x04data\x12\x19\n" +
 	"\bhas_more\x18\x03 \x01(\bR\ahasMore\x12&\n" +
 	"\vnext_cursor\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\n" +
-	"nextCursor\"\xe9\f\n" +
+	"nextCursor\"\xec\f\n" +
 	"\x16CreateAlertRuleRequest\x12\x1e\n" +
 	"\x04name\x18\x01 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01\x18\xc8\x01R\x04name\x12#\n" +
@@ -1037,8 +1037,8 @@ const file_svc_v2_alert_rules_proto_rawDesc = "" +
 	"signalType\x12V\n" +
 	"\n" +
 	"comparator\x18\f \x01(\tB6\xbaH3r1R\x02gtR\x03gteR\x02ltR\x03lteR\x02eqR\x03neqR\abetweenR\vnot_betweenR\n" +
-	"comparator\x12*\n" +
-	"\tthreshold\x18\r \x01(\x01B\f\xbaH\x04\x12\x02@\x01\xaa\x01\x02\b\x01R\tthreshold\x125\n" +
+	"comparator\x12-\n" +
+	"\tthreshold\x18\r \x01(\x01B\x0f\xbaH\a\xc8\x01\x01\x12\x02@\x01\xaa\x01\x02\b\x01R\tthreshold\x125\n" +
 	"\x0fthreshold_upper\x18\x0e \x01(\x01B\f\xbaH\x04\x12\x02@\x01\xaa\x01\x02\b\x01R\x0ethresholdUpper\x12.\n" +
 	"\x0ewindow_minutes\x18\x0f \x01(\x05B\a\xbaH\x04\x1a\x02 \x00R\rwindowMinutes\x12>\n" +
 	"\x14minimum_sample_count\x18\x10 \x01(\x03B\f\xbaH\x04\"\x02(\x00\xaa\x01\x02\b\x01R\x12minimumSampleCount\x12P\n" +

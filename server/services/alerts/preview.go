@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
@@ -123,7 +124,9 @@ func (s *Rules) PreviewAlertRule(ctx context.Context, req *svcv2.PreviewAlertRul
 	if err != nil {
 		return nil, err
 	}
-	rule, err := newRule(req.GetRule())
+	definition := proto.CloneOf(req.GetRule())
+	definition.DestinationIds = nil // nothing is sent
+	rule, err := newRule(definition)
 	if err != nil {
 		return nil, err
 	}

@@ -33,9 +33,6 @@ func newRule(req *svcv2.CreateAlertRuleRequest) (store.AlertRule, error) {
 		ApdexThresholdMs:            req.ApdexThresholdMs, RawQuerySQL: req.RawQuerySql, RawQueryReducer: req.RawQueryReducer,
 		AlertOnNoData: req.GetAlertOnNoData(),
 	}
-	if req.Threshold == nil {
-		return r, invalidRule("threshold", "is needed.")
-	}
 	var err error
 	if r.NotificationTemplate, err = templateText(req.GetNotificationTemplate()); err != nil {
 		return r, err

@@ -89,7 +89,7 @@ func toStruct(text json.RawMessage) (*structpb.Struct, error) {
 type createRuleArgs struct {
 	tool.Call
 	Name           string   `required:"true"`
-	DestinationIDs []string `doc:"Ids of list_alert_destinations; may be empty." required:"true"`
+	DestinationIds []string `doc:"Ids of list_alert_destinations; may be empty."`
 	Template       *string  `enum:"high_error_rate,slow_p95,slow_p99,low_apdex,throughput_drop,custom" doc:"Fills in signal, comparator and threshold."`
 	Severity       string   `default:"warning" of:"CreateAlertRuleRequest.severity"`
 	definition
@@ -111,7 +111,7 @@ func newCreateAlertRule(s *tool.Clients) (*tool.Tool, error) {
 			if err != nil {
 				return nil, err
 			}
-			req.Severity, req.DestinationIds, req.Enabled = a.Severity, a.DestinationIDs, a.Enabled
+			req.Severity, req.DestinationIds, req.Enabled = a.Severity, a.DestinationIds, a.Enabled
 			if a.RenotifyIntervalMinutes != nil {
 				req.RenotifyIntervalMinutes = new(int32(*a.RenotifyIntervalMinutes))
 			}

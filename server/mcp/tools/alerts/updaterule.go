@@ -14,13 +14,13 @@ import (
 type updateRuleArgs struct {
 	tool.Call
 	RuleID               *string
-	RuleIDs              []string `doc:"Several rules; [\"*\"] for all."`
+	RuleIds              []string `doc:"Several rules; [\"*\"] for all."`
 	Name                 *string
 	Severity             *string `of:"CreateAlertRuleRequest.severity"`
 	Enabled              *bool
-	DestinationIDs       []string `doc:"Replaces the list."`
-	AddDestinationIDs    []string
-	RemoveDestinationIDs []string
+	DestinationIds       []string `doc:"Replaces the list."`
+	AddDestinationIds    []string
+	RemoveDestinationIds []string
 	definition
 	RenotifyIntervalMinutes *int
 	NotificationTitle       *string
@@ -76,7 +76,7 @@ func newUpdateAlertRule(s *tool.Clients) (*tool.Tool, error) {
 
 // targets are the ids of the rules to change.
 func (a *updateRuleArgs) targets(ctx context.Context, s *tool.Clients) ([]string, error) {
-	ids := slices.Clone(a.RuleIDs)
+	ids := slices.Clone(a.RuleIds)
 	if a.RuleID != nil {
 		ids = append(ids, *a.RuleID)
 	}
@@ -149,13 +149,13 @@ func (a *updateRuleArgs) change(old *svcv2.AlertRule) (*svcv2.UpdateAlertRuleReq
 			Title: a.NotificationTitle, Body: a.NotificationBody, Overrides: old.GetNotificationTemplate().GetOverrides(),
 		}
 	}
-	if set(a.DestinationIDs != nil || len(a.AddDestinationIDs)+len(a.RemoveDestinationIDs) > 0, "destination_ids") {
+	if set(a.DestinationIds != nil || len(a.AddDestinationIds)+len(a.RemoveDestinationIds) > 0, "destination_ids") {
 		ids := old.GetDestinationIds()
-		if a.DestinationIDs != nil {
-			ids = a.DestinationIDs
+		if a.DestinationIds != nil {
+			ids = a.DestinationIds
 		}
-		ids = append(slices.Clone(ids), a.AddDestinationIDs...)
-		req.DestinationIds = slices.DeleteFunc(ids, func(id string) bool { return slices.Contains(a.RemoveDestinationIDs, id) })
+		ids = append(slices.Clone(ids), a.AddDestinationIds...)
+		req.DestinationIds = slices.DeleteFunc(ids, func(id string) bool { return slices.Contains(a.RemoveDestinationIds, id) })
 	}
 	return req, nil
 }

@@ -1,0 +1,107 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestAlerts creates a rule over telemetry of the present, waits until the worker evaluates it, and follows the incident through the
+// outbox to a webhook, the API and the end of the rule. Another organization sees nothing of it.
+func TestAlerts(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t)
+	s := startWithReceiver(t, r, nil)
+	theirs := s.NewOrganization(t, "Other alerts")
+	seedTelemetry(t, s)
+	c, other := restClient{t, s, s.APIKey}, restClient{t, theirs, theirs.APIKey}
+	destination := c.call("POST", "/v2/alerts/destinations",
+		fmt.Sprintf(`{"type":"webhook","name":"hook","url":"%s/hook","signing_secret":"s3cret"}`, r.URL), 200)
+	definition := fmt.Sprintf(`"name":"Traffic","severity":"critical","signal_type":"throughput","comparator":"gt","threshold":0,`+
+		`"window_minutes":60,"consecutive_breaches_required":1,"group_by":["service.name"],"destination_ids":[%q]`, destination["id"])
+	tested := c.call("POST", "/v2/alerts/rules/test", `{"rule":{`+definition+`}}`, 200)
+	if tested["object"] != "alert_rule.test_result" || tested["comparator"] != "gt" {
+		t.Errorf("test: %v", tested)
+	}
+	for field, body := range map[string]string{
+		"threshold_upper":             definition + `,"threshold_upper":3`,
+		"window_minutes":              strings.Replace(definition, `"window_minutes":60`, `"window_minutes":1441`, 1),
+		"group_by[0]":                 strings.Replace(definition, `"service.name"`, `"duration"`, 1),
+		"apdex_threshold_ms":          definition + `,"apdex_threshold_ms":3`,
+		"query_builder_draft":         definition + `,"query_builder_draft":{"aggregation":"count"}`,
+		"notification_template.title": definition + `,"notification_template":{"title":"{{ rule.nam }}"}`,
+	} {
+		status, text := c.try("POST", "/v2/alerts/rules", "{"+body+"}")
+		if status != 400 || !strings.Contains(text, field) {
+			t.Errorf("a wrong %s: %d %s", field, status, text)
+		}
+	}
+	rule := c.call("POST", "/v2/alerts/rules", "{"+definition+"}", 200)
+	path := "/v2/alerts/rules/" + fmt.Sprint(rule["id"])
+	if status, text := c.try("POST", "/v2/alerts/rules", "{"+definition+"}"); status != 400 || !strings.Contains(text, "name") {
+		t.Errorf("the same name again: %d %s", status, text)
+	}
+	if status, _ := other.try("GET", path, ""); status != 404 {
+		t.Errorf("another organization reads the rule: %d", status)
+	}
+	if status, text := c.try("DELETE", "/v2/alerts/destinations/"+fmt.Sprint(destination["id"]), ""); status != 409 {
+		t.Errorf("a destination in use: %d %s", status, text)
+	}
+
+	events := func() map[string]int {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		counts := map[string]int{}
+		for _, got := range r.got {
+			var body struct {
+				EventType string `json:"event_type"`
+			}
+			if json.Unmarshal([]byte(got.body), &body) == nil {
+				counts[body.EventType]++
+			}
+		}
+		return counts
+	}
+	// The next whole minute, the time until its telemetry is settled, and the outbox.
+	for end := time.Now().Add(150 * time.Second); events()["trigger"] == 0; time.Sleep(time.Second) {
+		if time.Now().After(end) {
+			t.Fatalf("nothing was told; the rule is %v", c.call("GET", path, "", 200))
+		}
+	}
+	incidents, _ := c.call("GET", "/v2/alerts/incidents?status=open", "", 200)["data"].([]any)
+	if len(incidents) == 0 {
+		t.Fatal("no incident is open")
+	}
+	first, _ := incidents[0].(map[string]any)
+	if first["rule_id"] != rule["id"] || first["status"] != "open" || first["last_delivered_event_type"] != "trigger" || first["group_key"] == nil {
+		t.Errorf("incident: %v", first)
+	}
+	one := "/v2/alerts/incidents/" + fmt.Sprint(first["id"])
+	if got := c.call("GET", one, "", 200); got["dedupe_key"] != first["dedupe_key"] {
+		t.Errorf("one incident: %v", got)
+	}
+	if status, _ := other.try("GET", one, ""); status != 404 {
+		t.Errorf("another organization reads the incident: %d", status)
+	}
+	if got := other.call("GET", "/v2/alerts/incidents", "", 200); len(got["data"].([]any)) != 0 {
+		t.Errorf("another organization lists %v", got)
+	}
+	told := events()["trigger"]
+	shown := c.call("GET", path, "", 200)
+	if shown["last_evaluated_at"] == nil || shown["last_evaluation_error"] != nil {
+		t.Errorf("the rule after its evaluation: %v", shown)
+	}
+
+	// The end of the rule takes back what was told.
+	c.call("DELETE", path, "", 200)
+	for end := time.Now().Add(30 * time.Second); events()["resolve"] < told; time.Sleep(200 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("told %v after the end of the rule", events())
+		}
+	}
+	if got := c.call("GET", "/v2/alerts/incidents", "", 200); len(got["data"].([]any)) != 0 {
+		t.Errorf("incidents stay after the end of their rule: %v", got)
+	}
+}
