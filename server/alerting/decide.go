@@ -347,5 +347,5 @@ func tellIncident(n Notice) {
 func phase(key string, spread time.Duration) time.Duration {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(key))
-	return time.Duration(h.Sum64() % uint64(max(1, spread))) //nolint:gosec // it is below spread
+	return time.Duration(h.Sum64() % uint64(max(1, spread)))
 }

@@ -147,8 +147,8 @@ func (r *ruleMemory) openGroups() []string {
 func incidentID(r *store.AlertRule, key string, at time.Time) uuid.UUID {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%d/%s", r.ID, at.Unix(), key))
 	id := uuid.UUID(sum[:16])
-	binary.BigEndian.PutUint64(id[:8], uint64(at.UnixMilli())<<16|uint64(binary.BigEndian.Uint16(sum[16:18]))) //nolint:gosec // after 1970
-	id[6] = id[6]&0x0f | 0x70                                                                                  // version 7
+	binary.BigEndian.PutUint64(id[:8], uint64(at.UnixMilli())<<16|uint64(binary.BigEndian.Uint16(sum[16:18])))
+	id[6] = id[6]&0x0f | 0x70 // version 7
 	id[8] = id[8]&0x3f | 0x80
 	return id
 }

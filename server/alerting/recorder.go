@@ -75,5 +75,5 @@ func (c *Check) row() []any {
 
 // unsigned is a count in the range of its column.
 func unsigned[T int | int64](n T) uint32 {
-	return uint32(min(max(int64(n), 0), math.MaxUint32)) //nolint:gosec // within bounds
+	return uint32(min(max(int64(n), 0), math.MaxUint32))
 }

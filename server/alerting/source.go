@@ -245,7 +245,7 @@ func number(v any) float64 {
 		}
 		return 0
 	case string:
-		var n json.Number = json.Number(v)
+		n := json.Number(v)
 		if f, err := n.Float64(); err == nil {
 			return f
 		}

@@ -64,12 +64,12 @@ type Spec struct {
 	Rollups Rollups
 }
 
-func (s *Spec) mostGroups() int { return orDefault(s.Groups, limits.BreakdownRows) }
+func (q *Spec) mostGroups() int { return orDefault(q.Groups, limits.BreakdownRows) }
 
 // Widest is the query with all groups that it may have.
-func (s *Spec) Widest() *Spec {
-	wide := *s
-	wide.Limit = s.mostGroups()
+func (q *Spec) Widest() *Spec {
+	wide := *q
+	wide.Limit = q.mostGroups()
 	return &wide
 }
 

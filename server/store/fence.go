@@ -41,7 +41,7 @@ func ShardOf(kind, key string) int {
 	sum := h.Sum64()
 	// FNV mixes its low bits badly for keys that differ in their last character.
 	sum ^= sum >> 32
-	return int(sum % uint64(max(1, workShards[kind]))) //nolint:gosec // it is below the number of shards
+	return int(sum % uint64(max(1, workShards[kind])))
 }
 
 // Fence is the proof of a lease: the shard, its holder, and the number of the lease. Every transaction of a worker begins with it, so

@@ -80,7 +80,7 @@ func pause(ctx context.Context, shard *Shard, d time.Duration, wake <-chan struc
 func Phase(key string, spread time.Duration) time.Duration {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(key))
-	return time.Duration(h.Sum64() % uint64(max(1, spread))) //nolint:gosec // it is below spread
+	return time.Duration(h.Sum64() % uint64(max(1, spread)))
 }
 
 // clock compares the wall clock with the monotonic clock.

@@ -159,8 +159,8 @@ func (s *Rules) PreviewAlertRule(ctx context.Context, req *svcv2.PreviewAlertRul
 // previewMinutes are the evaluated minutes: every one of a short range, every n-th of a long one.
 func previewMinutes(start, end time.Time) ([]time.Time, time.Duration) {
 	step := time.Minute
-	if n := end.Sub(start) / (limits.AlertPreviewPoints * time.Minute); n > 0 {
-		step = (n + 1) * time.Minute
+	if n := int(end.Sub(start) / (limits.AlertPreviewPoints * time.Minute)); n > 0 {
+		step = time.Duration(n+1) * time.Minute
 	}
 	var out []time.Time
 	for t := start.Truncate(time.Minute).Add(time.Minute); !t.After(end); t = t.Add(step) {

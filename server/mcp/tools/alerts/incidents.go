@@ -88,7 +88,7 @@ func newGetIncidentTimeline(s *tool.Clients) (*tool.Tool, error) {
 }
 
 func incidents(ctx context.Context, s *tool.Clients, f *incidentFilter, rule *string, limit int) (*tool.Answer, error) {
-	n := int32(limit) //nolint:gosec // at most the largest page
+	n := int32(limit)
 	list, err := s.AlertIncidents.ListAlertIncidents(ctx, &svcv2.ListAlertIncidentsRequest{
 		Limit: &n, Status: f.Status, RuleId: rule, Severity: f.Severity, GroupKey: f.GroupKey,
 	})
