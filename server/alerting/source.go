@@ -30,8 +30,8 @@ type Reader struct {
 	warehouse rawsql.Warehouse
 }
 
-// NewReader returns a Reader. Its statements have the places of background work, see the reader of the warehouse that it gets.
-func NewReader(e Breakdowns, w rawsql.Warehouse) *Reader { return &Reader{e, w} }
+// NewSource returns a Reader. Its statements have the places of background work, see the reader of the warehouse that it gets.
+func NewSource(e Breakdowns, w rawsql.Warehouse) *Reader { return &Reader{e, w} }
 
 // Figures reads the figures of rules. Rules that ask the same question about the same minutes share the answer.
 func (r *Reader) Figures(ctx context.Context, org principal.OrgID, asks []Ask) ([]Figures, error) {

@@ -24,7 +24,7 @@ func (a *App) alertsKind(ctx context.Context) work.Kind {
 	reads := read.NewReader(read.Config{Warehouse: a.opts.reads(a.warehouse)})
 	w := alerting.NewWorker(alerting.Config{
 		Store:         a.store,
-		Source:        alerting.NewReader(engine.New(engine.Config{Warehouse: reads, Rollups: a.rollups(ctx)}), reads),
+		Source:        alerting.NewSource(engine.New(engine.Config{Warehouse: reads, Rollups: a.rollups(ctx)}), reads),
 		StoredThrough: a.storedThrough,
 		Messages:      a.alertMessages,
 		Logger:        a.log,

@@ -223,7 +223,7 @@ func (a *App) mountServices(
 	})
 	mount(svcv2connect.NewAlertDestinationsServiceHandler(destinations, options...))
 	mount(svcv2connect.NewAlertRulesServiceHandler(alerts.NewRules(alerts.RulesConfig{
-		Store: a.store, Figures: alerting.NewReader(queryEngine, reads), Farewell: a.alertFarewell, SendTests: destinations.SendRuleTest,
+		Store: a.store, Figures: alerting.NewSource(queryEngine, reads), Farewell: a.alertFarewell, SendTests: destinations.SendRuleTest,
 		Now: time.Now,
 	}), options...))
 	mount(svcv2connect.NewAlertDeliveriesServiceHandler(alerts.NewDeliveries(a.store), options...))

@@ -8,6 +8,12 @@ import (
 
 // documentFigures binds the figures of the documents to limits, as boundFigures does for the contract.
 var documentFigures = []struct{ figure, documents string }{
+	{limits.Lasts(limits.AlertSettle), "alerts.md"},
+	{limits.Lasts(limits.AlertSettle + limits.AlertSpread), "alerts.md"},
+	{limits.Lasts(limits.AlertPatience), "alerts.md"},
+	{limits.Number(limits.AlertCatchUp), "alerts.md"},
+	{limits.Lasts(30 * time.Minute), "alerts.md"}, // a hold because of the volume: package alerting
+	{limits.Lasts(15 * time.Minute), "alerts.md"}, // a hold because of the sampling
 	{limits.Lasts(limits.IdempotencyRetention), "clients.md"},
 	{limits.Lasts(limits.TimeseriesWindow), "dashboard-data.md"},
 	{limits.Lasts(limits.SearchWindow), "dashboard-data.md"},

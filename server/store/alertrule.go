@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"entgo.io/ent/dialect"
 	entsql "entgo.io/ent/dialect/sql"
 	"github.com/google/uuid"
 
@@ -87,12 +88,14 @@ func (s *Store) checkDestinations(ctx context.Context, tx *ent.Tx, org principal
 		if err != nil {
 			return fmt.Errorf("store: destination %q: %w", text, ErrNoDestination)
 		}
-		found, err := tx.AlertDestination.Query().Where(alertdestination.ID(id), alertdestination.OrgID(string(org))).Exist(ctx)
-		if err != nil {
-			return err
+		q := tx.AlertDestination.Query().Where(alertdestination.ID(id), alertdestination.OrgID(string(org)))
+		if s.dialect == dialect.Postgres {
+			q.ForShare() // it must not be deleted before the rule is stored
 		}
-		if !found {
+		if _, err := q.OnlyID(ctx); ent.IsNotFound(err) {
 			return fmt.Errorf("store: destination %s: %w", id, ErrNoDestination)
+		} else if err != nil {
+			return err
 		}
 	}
 	return nil
