@@ -179,8 +179,9 @@ func playNodes(t *testing.T, rnd *rand.Rand) {
 			}
 			return w
 		}
+		delay := time.Duration(rnd.IntN(2)+n) * 7 * time.Second
 		all.Go(func() {
-			time.Sleep(time.Duration(rnd.IntN(2)+n) * 7 * time.Second)
+			time.Sleep(delay)
 			w := begin()
 			if kind >= 2 {
 				time.Sleep(trouble)
