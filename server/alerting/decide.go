@@ -118,7 +118,7 @@ func (t *turn) run(minutes []time.Time, f *Figures) error {
 		for _, key := range t.keys(inputs) {
 			in, present := inputs[key]
 			in.Present = in.Present && present
-			in.Failed = f.Err != nil
+			in.Failed = in.Failed || f.Err != nil
 			g := t.rule.groups[key]
 			if g == nil {
 				g = &group{Scope: t.rule.scope, Condition: t.rule.threshold}

@@ -37,16 +37,20 @@ type ruleMemory struct {
 	failing bool
 }
 
-// orgMemory holds the rules of an organization, as they were when rules and edits had these sums.
+// orgMemory holds the rules of an organization, as they were when its cursor was read, or newer.
 type orgMemory struct {
-	rules, edits int
-	list         []*ruleMemory
+	cursor store.AlertCursor
+	list   []*ruleMemory
 }
 
-func remember(m store.AlertMemory) (*orgMemory, error) {
-	out := &orgMemory{rules: len(m.Rules)}
+// current reports whether no rule was created, edited or deleted since.
+func (m *orgMemory) current(c store.AlertCursor) bool {
+	return m.cursor.Rules == c.Rules && m.cursor.Edits == c.Edits && m.cursor.Changed == c.Changed
+}
+
+func remember(c store.AlertCursor, m store.AlertMemory) (*orgMemory, error) {
+	out := &orgMemory{cursor: c}
 	for _, r := range m.Rules {
-		out.edits += r.Version
 		rm := &ruleMemory{
 			AlertRule: r, condition: ConditionOf(&r), scope: scopeOf(&r), threshold: thresholdOf(&r), groups: map[string]*group{},
 			failing: r.LastEvaluationError != nil,

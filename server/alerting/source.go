@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/rawsql"
+	"github.com/svc-observability/svc/server/query/read"
 	"github.com/svc-observability/svc/server/store"
 )
 
@@ -24,25 +26,66 @@ type Breakdowns interface {
 	Breakdown(ctx context.Context, org principal.OrgID, r *query.Request) (*query.Breakdown, error)
 }
 
+// Warehouse runs statements. *read.Reader does.
+type Warehouse interface {
+	read.Warehouse
+	rawsql.Warehouse
+}
+
 // Reader reads the figures of rules from the warehouse.
 type Reader struct {
 	engine    Breakdowns
-	warehouse rawsql.Warehouse
+	warehouse Warehouse
+	rollups   query.Rollups
 }
 
-// NewSource returns a Reader. Its statements have the places of background work, see the reader of the warehouse that it gets.
-func NewSource(e Breakdowns, w rawsql.Warehouse) *Reader { return &Reader{e, w} }
+// NewSource returns a Reader. Its statements have the places of background work, see the reader of the warehouse that it gets. The rollups
+// are those that the engine may read.
+func NewSource(e Breakdowns, w Warehouse, r query.Rollups) *Reader { return &Reader{e, w, r} }
 
-// Figures reads the figures of rules. Rules that ask the same question about the same minutes share the answer.
+// answer is what a question about one minute found.
+type answer struct {
+	groups map[string]Input
+	left   int
+	err    error
+}
+
+// Figures reads the figures of rules. The figures of services are read for all rules together. Of the others, rules that ask the same
+// question about the same minute share the answer.
 func (r *Reader) Figures(ctx context.Context, org principal.OrgID, asks []Ask) ([]Figures, error) {
 	out := make([]Figures, len(asks))
-	type answer struct {
-		groups map[string]Input
-		left   int
-		err    error
+	signals := map[bool]signalFigures{}
+	took := map[bool]time.Duration{}
+	var simple []Ask
+	for _, ask := range asks {
+		if r.inMinutes(ask.Rule, ask.Minutes) {
+			simple = append(simple, ask)
+		}
+	}
+	for _, grouped := range []bool{false, true} {
+		if !slices.ContainsFunc(simple, func(a Ask) bool { return byService(a.Rule) == grouped }) {
+			continue
+		}
+		start := time.Now()
+		f, err := r.together(ctx, org, simple, grouped)
+		switch {
+		case err == nil:
+			signals[grouped], took[grouped] = f, time.Since(start)
+		case outage(err):
+			return nil, err
+		default: // too costly at once: each rule is read alone
+		}
 	}
 	seen := map[string]answer{}
 	for i, ask := range asks {
+		if f, ok := signals[byService(ask.Rule)]; ok && r.inMinutes(ask.Rule, ask.Minutes) {
+			for _, at := range ask.Minutes {
+				groups, left := f.groupsOf(ask.Rule, at, ask.Keep)
+				out[i].Groups, out[i].LeftOut = append(out[i].Groups, groups), max(out[i].LeftOut, left)
+			}
+			out[i].Took = took[byService(ask.Rule)]
+			continue
+		}
 		start := time.Now()
 		f := &out[i]
 		p, err := compile(ask.Rule)
@@ -65,11 +108,26 @@ func (r *Reader) Figures(ctx context.Context, org principal.OrgID, asks []Ask) (
 				f.Err, f.Category = a.err, "query"
 				break
 			}
-			f.Groups, f.LeftOut = append(f.Groups, a.groups), max(f.LeftOut, a.left)
+			f.Groups, f.LeftOut = append(f.Groups, unread(a, ask.Keep)), max(f.LeftOut, a.left)
 		}
 		f.Took = time.Since(start)
 	}
 	return out, nil
+}
+
+// unread adds the groups with an open incident that were left out because there are too many groups. Nothing is known about them, so their
+// incidents stay as they are.
+func unread(a answer, keep []string) map[string]Input {
+	if a.left == 0 {
+		return a.groups
+	}
+	groups := maps.Clone(a.groups) // another rule may have the same answer
+	for _, key := range keep {
+		if _, read := groups[key]; !read {
+			groups[key] = Input{Failed: true}
+		}
+	}
+	return groups
 }
 
 // questionOf identifies what is read for a rule, without its thresholds.
@@ -140,6 +198,9 @@ func finite(v float64) *float64 {
 	return &v
 }
 
+// noValue is the label of a group without a value.
+const noValue = "(none)"
+
 // groupKey is the label of a group: its values, in the order of the fields.
 func groupKey(p *plan, values []string) string {
 	if !p.grouped {
@@ -147,7 +208,7 @@ func groupKey(p *plan, values []string) string {
 	}
 	parts := make([]string, len(values))
 	for i, v := range values {
-		parts[i] = cmp.Or(v, "(none)")
+		parts[i] = cmp.Or(v, noValue)
 	}
 	return strings.Join(parts, " · ")
 }

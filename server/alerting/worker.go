@@ -168,7 +168,7 @@ func (s *Shard) forget(cursors []store.AlertCursor) {
 		current[c.Org] = c
 	}
 	for org, m := range s.orgs {
-		if c, ok := current[org]; !ok || c.Rules != m.rules || c.Edits != m.edits {
+		if c, ok := current[org]; !ok || !m.current(c) {
 			delete(s.orgs, org)
 		}
 	}
@@ -186,7 +186,7 @@ func (s *Shard) organization(ctx context.Context, c store.AlertCursor, due time.
 		if err != nil {
 			return false, err
 		}
-		if m, err = remember(stored); err != nil {
+		if m, err = remember(c, stored); err != nil {
 			return false, err
 		}
 		s.orgs[c.Org] = m

@@ -22,9 +22,10 @@ import (
 // alertsKind evaluates alert rules. Its reads have places of their own, so dashboards do not hold them up.
 func (a *App) alertsKind(ctx context.Context) work.Kind {
 	reads := read.NewReader(read.Config{Warehouse: a.opts.reads(a.warehouse)})
+	rollups := a.rollups(ctx)
 	w := alerting.NewWorker(alerting.Config{
 		Store:         a.store,
-		Source:        alerting.NewSource(engine.New(engine.Config{Warehouse: reads, Rollups: a.rollups(ctx)}), reads),
+		Source:        alerting.NewSource(engine.New(engine.Config{Warehouse: reads, Rollups: rollups}), reads, rollups),
 		StoredThrough: a.storedThrough,
 		Messages:      a.alertMessages,
 		Logger:        a.log,

@@ -223,8 +223,8 @@ func (a *App) mountServices(
 	})
 	mount(svcv2connect.NewAlertDestinationsServiceHandler(destinations, options...))
 	mount(svcv2connect.NewAlertRulesServiceHandler(alerts.NewRules(alerts.RulesConfig{
-		Store: a.store, Figures: alerting.NewSource(queryEngine, reads), Farewell: a.alertFarewell, SendTests: destinations.SendRuleTest,
-		Now: time.Now,
+		Store: a.store, Figures: alerting.NewSource(queryEngine, reads, rollups), Farewell: a.alertFarewell, SendTests: destinations.SendRuleTest,
+		Warehouse: reads, Now: time.Now,
 	}), options...))
 	mount(svcv2connect.NewAlertDeliveriesServiceHandler(alerts.NewDeliveries(a.store), options...))
 	mount(svcv2connect.NewIngestKeysServiceHandler(ingestkeys.New(a.store, a.newIngestKey), options...))

@@ -34,6 +34,7 @@ var bounds = []struct {
 	{limits.SQLRows, "max_rows"},
 	{limits.SQLText, "sql raw_query_sql"},
 	{limits.NotificationText, "notes AlertNotificationTemplate.title AlertNotificationTemplate.body AlertNotificationTexts.title AlertNotificationTexts.body"},
+	{limits.AlertMuteMinutes, "MuteAlertRuleRequest.minutes"},
 	{limits.AlertTags, "CreateAlertRuleRequest.tags UpdateAlertRuleRequest.tags"},
 	{limits.AlertTag, "CreateAlertRuleRequest.tags[] UpdateAlertRuleRequest.tags[]"},
 	{limits.AlertDestinations, "destination_ids"},
@@ -106,7 +107,7 @@ var bounds = []struct {
 	{255, "minimum_severity"},
 	{256, "og_id"},
 	{999, "min_status"},
-	{1000, "ListAlertIncidentsRequest.group_key CountAlertIncidentsRequest.group_key"},
+	{1000, "ListAlertIncidentsRequest.group_key CountAlertIncidentsRequest.group_key ListAlertRuleChecksRequest.group_key SummarizeAlertRuleChecksRequest.group_key"},
 }
 
 // lowerBounds names the limit of every lower bound above 1, in the form of bounds.

@@ -65,6 +65,11 @@ var boundFigures = []struct{ figure, paths string }{
 		"ServiceMapService.GetServiceMap ServicesService.GetService ServicesService.GetServiceOverview " +
 		"ServicesService.ListServiceReleases ServicesService.ListServices"},
 	{limits.Lasts(limits.SQLWindow), "RunSqlRequest.end_time"},
+	{
+		limits.Lasts(limits.AlertCheckRetention),
+		"AlertRulesService.ListAlertRuleChecks AlertRulesService.SummarizeAlertRuleChecks ListAlertRuleChecksRequest.since",
+	},
+	{limits.Lasts(limits.AlertCheckHourRetention), "AlertRulesService.SummarizeAlertRuleChecks SummarizeAlertRuleChecksRequest.until"},
 	{limits.Number(limits.DeliveryAnswer) + " characters", "AlertDelivery.provider_message"},
 	{limits.Number(limits.FeedbackReason) + " characters", "CreateAgentFeedbackRequest.reason"},
 	{limits.Number(limits.RecordingPage), "SessionReplaysService.GetSessionReplayEvents"},

@@ -3,6 +3,7 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -94,6 +95,23 @@ func TestAlerts(t *testing.T) {
 		t.Errorf("the rule after its evaluation: %v", shown)
 	}
 
+	alertChecks(t, c, other, path, first)
+	muted := c.call("POST", path+"/mute", `{"minutes":30}`, 200)
+	if muted["muted_until"] == nil || muted["object"] != "alert_rule" {
+		t.Errorf("the muted rule: %v", muted)
+	}
+	if got := c.call("POST", path+"/mute", `{"minutes":0}`, 200); got["muted_until"] != nil {
+		t.Errorf("the rule after its mute: %v", got)
+	}
+	for _, body := range []string{`{}`, `{"minutes":-1}`, `{"minutes":43201}`} {
+		if status, text := c.try("POST", path+"/mute", body); status != 400 || !strings.Contains(text, "minutes") {
+			t.Errorf("mute %s: %d %s", body, status, text)
+		}
+	}
+	if status, _ := other.try("POST", path+"/mute", `{"minutes":1}`); status != 404 {
+		t.Errorf("another organization mutes the rule: %d", status)
+	}
+
 	// The end of the rule takes back what was told.
 	c.call("DELETE", path, "", 200)
 	for end := time.Now().Add(30 * time.Second); events()["resolve"] < told; time.Sleep(200 * time.Millisecond) {
@@ -103,5 +121,52 @@ func TestAlerts(t *testing.T) {
 	}
 	if got := c.call("GET", "/v2/alerts/incidents", "", 200); len(got["data"].([]any)) != 0 {
 		t.Errorf("incidents stay after the end of their rule: %v", got)
+	}
+}
+
+// alertChecks reads the checks of a rule and their summary, and compares both with the incident that one of them opened.
+func alertChecks(t *testing.T, c, other restClient, path string, incident map[string]any) {
+	t.Helper()
+	group := fmt.Sprint(incident["group_key"])
+	var checks []any
+	for end := time.Now().Add(30 * time.Second); len(checks) == 0; time.Sleep(200 * time.Millisecond) {
+		checks, _ = c.call("GET", path+"/checks?limit=100&status=breached&group_key="+url.QueryEscape(group), "", 200)["data"].([]any)
+		if time.Now().After(end) {
+			t.Fatal("no check arrives")
+		}
+	}
+	opened, _ := checks[len(checks)-1].(map[string]any)
+	if opened["incident_id"] != incident["id"] || opened["incident_transition"] != "opened" || opened["group_key"] != group ||
+		opened["timestamp"] != incident["first_triggered_at"] || opened["window_end"] != opened["timestamp"] || opened["window_minutes"] != 60.0 {
+		t.Errorf("the check that opened %v: %v", incident, opened)
+	}
+	at, err := time.Parse(time.RFC3339, fmt.Sprint(opened["timestamp"]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	window := fmt.Sprintf("since=%s&until=%s", at.Add(-time.Minute).Format(time.RFC3339), at.Format(time.RFC3339))
+	sum := c.call("GET", path+"/checks/summary?"+window+"&group_key="+url.QueryEscape(group), "", 200)
+	totals, _ := sum["totals"].(map[string]any)
+	points, _ := sum["points"].([]any)
+	if totals["total"] != 1.0 || totals["breached"] != 1.0 || totals["transitions"] != 1.0 || len(points) != 1 || sum["bucket_seconds"] != 60.0 {
+		t.Errorf("summary %v", sum)
+	} else if p, _ := points[0].(map[string]any); p["observed_value"] != opened["observed_value"] || p["threshold"] != opened["threshold"] {
+		t.Errorf("point %v of %v", p, opened)
+	}
+	for query, field := range map[string]string{
+		"/summary?since=2026-01-02T00:00:00Z&until=2026-01-01T00:00:00Z": "until",
+		"/summary?since=2025-01-01T00:00:00Z&until=2026-01-02T00:00:00Z": "until",
+		"/summary?since=2026-01-02T00:00:00Z":                            "until",
+		"?since=2026-01-02T00:00:00Z&until=2026-01-01T00:00:00Z":         "until",
+		"?status=good": "status",
+	} {
+		if status, text := c.try("GET", path+"/checks"+query, ""); status != 400 || !strings.Contains(text, field) {
+			t.Errorf("%s: %d %s", query, status, text)
+		}
+	}
+	for _, query := range []string{"", "/summary?" + window} {
+		if status, text := other.try("GET", path+"/checks"+query, ""); status != 404 {
+			t.Errorf("another organization reads the checks: %d %s", status, text)
+		}
 	}
 }

@@ -481,6 +481,10 @@ func provocations(m *contract.Method) []provocation {
 		return []provocation{{change: func(_ *operated, _ *testing.T, request map[string]any) {
 			request["since"], request["until"] = "2026-01-02T00:00:00Z", "2026-01-01T00:00:00Z"
 		}}}
+	case "summarizeAlertRuleChecks":
+		return []provocation{set("group_key", strings.Repeat("g", 1001)), {change: func(_ *operated, _ *testing.T, request map[string]any) {
+			request["since"], request["until"] = "2026-01-02T00:00:00Z", "2026-01-01T00:00:00Z"
+		}}}
 	case "createAlertRule", "updateAlertRule":
 		return []provocation{set("window_minutes", 1441), set("destination_ids", []any{"dest_nobody"})}
 	case "testAlertRule", "previewAlertRule":

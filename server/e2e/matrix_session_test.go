@@ -80,6 +80,7 @@ var differing = map[string]func(request map[string]any, n int){
 	"createAlertRule":        newName,
 	"updateAlertRule":        newName,
 	"createScrapeTarget":     newName,
+	"muteAlertRule":          func(request map[string]any, n int) { request["minutes"] = n + 1 },
 	"updateScrapeTarget":     newName,
 	"updateOrganization": func(request map[string]any, n int) {
 		newName(request, n)

@@ -302,6 +302,7 @@ func toolArguments(t *testing.T, call func(string, map[string]any) toolResult) m
 		"update_alert_rule":    {{"rule_id": rule, "threshold": 0.2, "enabled": false}, {"rule_ids": []any{"*"}, "severity": "critical"}},
 		"delete_alert_rule":    {{"rule_id": rule, "confirm": true}},
 		"list_alert_incidents": {{}, {"status": "open", "severity": "warning"}}, "get_incident_timeline": {{}, {"rule_id": rule}},
+		"list_alert_checks":       {{"rule_id": rule}, {"rule_id": rule, "status": "healthy", "limit": 2}},
 		"list_alert_destinations": {{}, {"type": "webhook", "enabled_only": true}},
 		"list_dashboards":         {{}}, "get_dashboard": {{"dashboard_id": dashboard}}, "describe_dashboard_schema": {{}, {"section": "units"}}, "inspect_chart_data": {{"dashboard_id": dashboard, "widget_id": "a"}},
 		"create_scrape_target": {{"name": "Further nodes of a test", "url": "https://nodes.example.com/metrics", "labels_json": `{"region":"eu"}`, "enabled": false}},

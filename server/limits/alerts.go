@@ -4,6 +4,10 @@ import "time"
 
 // Evaluation of alert rules.
 const (
+	// AlertTogether is the longest window in minutes of a rule that is read together with others, AlertCells the number of windows that one
+	// statement reads.
+	AlertTogether = 60
+	AlertCells    = 32
 	// AlertSettle is how long after a minute its rules are evaluated. Organizations are spread over AlertSpread more.
 	AlertSettle = 20 * time.Second
 	AlertSpread = 10 * time.Second
@@ -26,7 +30,16 @@ const (
 	// AlertCheckInsert bounds the time of moving the waiting checks of a shard. What is left is moved after the next evaluation.
 	AlertCheckInsert = 15 * time.Second
 	// AlertCheckRetention is how long checks are kept.
-	AlertCheckRetention = 90 * 24 * time.Hour
+	AlertCheckRetention = 90 * Day
+	// AlertCheckHourRetention is how long their sums by hour are kept. A summary covers at most as much.
+	AlertCheckHourRetention = 365 * Day
+	// AlertCheckGroups is the number of groups that a summary shows one by one.
+	AlertCheckGroups = 20
+	// ToolAlertChecks is the number of checks that a tool lists, DefaultToolAlertChecks that of a call that does not say more.
+	ToolAlertChecks        = 2000
+	DefaultToolAlertChecks = 100
+	// AlertMuteMinutes is the longest mute of a rule.
+	AlertMuteMinutes = 30 * 24 * 60
 	// AlertNotices is the number of incidents of one rule that are told one by one when they open at the same minute.
 	AlertNotices = 10
 	// AlertTags is the number of tags of a rule, AlertTag the length of one. AlertDestinations is the number of its destinations.
@@ -53,6 +66,8 @@ const (
 
 func alerts() []Limit {
 	return []Limit{
+		count("AlertTogether", AlertTogether, "Rules of services with windows of at most %s minutes are read together."),
+		count("AlertCells", AlertCells, "One statement then reads %s windows."),
 		lasts("AlertSettle", AlertSettle, "The rules of a minute are evaluated %s after its end, when its telemetry has arrived."),
 		lasts("AlertSpread", AlertSpread, "The evaluations of different organizations are spread over %s."),
 		lasts("AlertRetry", AlertRetry, "An evaluation that had to wait is tried again after %s."),
@@ -79,6 +94,11 @@ func alerts() []Limit {
 		count("AlertCheckBatches", AlertCheckBatches, "Checks of at most %s organizations and minutes are stored with one insert."),
 		lasts("AlertCheckInsert", AlertCheckInsert, "Storing checks may delay the next evaluation by at most %s."),
 		lasts("AlertCheckRetention", AlertCheckRetention, "A check of a rule is kept for %s."),
+		lasts("AlertCheckHourRetention", AlertCheckHourRetention, "Sums of checks by hour are kept for %s; a summary covers at most as much."),
+		count("AlertCheckGroups", AlertCheckGroups, "A summary of checks shows %s groups one by one, and the sum of the others."),
+		count("ToolAlertChecks", ToolAlertChecks, "A tool lists at most %s checks of a rule."),
+		count("DefaultToolAlertChecks", DefaultToolAlertChecks, "It lists %s when a call does not say how many."),
+		count("AlertMuteMinutes", AlertMuteMinutes, "A rule is muted for at most %s minutes at a time."),
 		count("AlertLongestReplay", AlertLongestReplay, "They are at most %s minutes."),
 	}
 }

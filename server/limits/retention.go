@@ -44,6 +44,8 @@ func Retention(table string) (time.Duration, error) {
 		return RollupRetention, nil
 	case "alert_checks":
 		return AlertCheckRetention, nil
+	case "alert_check_hours":
+		return AlertCheckHourRetention, nil
 	case "scrape_checks":
 		return ScrapeCheckRetention, nil
 	}

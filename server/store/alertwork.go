@@ -23,8 +23,10 @@ type AlertCursor struct {
 	// ScheduledThrough is the last minute whose evaluation began, EvaluatedThrough the last one whose results are stored.
 	ScheduledThrough, EvaluatedThrough *time.Time
 	LastError                          *string
-	// Rules is the number of rules; Edits is the sum of their versions. Both show whether a copy of the rules is current.
+	// Rules is the number of rules, Edits is the sum of their versions, and Changed the time of the last edit. Together they show whether a
+	// copy of the rules is current: a rule that replaces a deleted one may have its version.
 	Rules, Edits int
+	Changed      string
 }
 
 // ensureAlertCursor gives the organization a cursor when its first rule is created.
@@ -69,11 +71,14 @@ func (s *Store) AlertCursors(ctx context.Context, shard int) ([]AlertCursor, err
 		Org   string `sql:"org_id"`
 		Rules int    `sql:"rules"`
 		Edits int    `sql:"edits"`
+		Last  string `sql:"last"`
 	}
 	for part := range slices.Chunk(ids, usageRows) {
 		sums = sums[:0]
 		err = s.read.AlertRule.Query().Where(alertrule.OrgIDIn(part...)).GroupBy(alertrule.FieldOrgID).
-			Aggregate(ent.As(ent.Count(), "rules"), ent.As(ent.Sum(alertrule.FieldVersion), "edits")).Scan(ctx, &sums)
+			Aggregate(
+				ent.As(ent.Count(), "rules"), ent.As(ent.Sum(alertrule.FieldVersion), "edits"), ent.As(ent.Max(alertrule.FieldUpdatedAt), "last"),
+			).Scan(ctx, &sums)
 		if err != nil {
 			return nil, mapError("count alert rules", err)
 		}
@@ -82,7 +87,7 @@ func (s *Store) AlertCursors(ctx context.Context, shard int) ([]AlertCursor, err
 				return compareOrgs(c.Org, org)
 			})
 			if found {
-				out[i].Rules, out[i].Edits = sum.Rules, sum.Edits
+				out[i].Rules, out[i].Edits, out[i].Changed = sum.Rules, sum.Edits, sum.Last
 			}
 		}
 	}

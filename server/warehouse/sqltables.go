@@ -190,6 +190,8 @@ func internalTables() map[string]string {
 		"log_minutes_view":          "feeds log_minutes",
 		"error_events_view":         "feeds error_events",
 		"alert_checks":              "the server's own record, which the list of a rule's checks reads",
+		"alert_check_hours":         "the server's own record, which the summary of a rule's checks reads",
+		"alert_check_hours_view":    "feeds alert_check_hours",
 		"scrape_checks":             "the server's own record, which the list of checks reads",
 	}
 }

@@ -27,6 +27,61 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// Mutes a rule, or ends its mute.
+type MuteAlertRuleRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Identifier, `alrt_…`.
+	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
+	// Minutes from now, 0 to 43200; 0 ends the mute.
+	Minutes       *int32 `protobuf:"varint,2,opt,name=minutes" json:"minutes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MuteAlertRuleRequest) Reset() {
+	*x = MuteAlertRuleRequest{}
+	mi := &file_svc_v2_alert_rules_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MuteAlertRuleRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MuteAlertRuleRequest) ProtoMessage() {}
+
+func (x *MuteAlertRuleRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_svc_v2_alert_rules_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MuteAlertRuleRequest.ProtoReflect.Descriptor instead.
+func (*MuteAlertRuleRequest) Descriptor() ([]byte, []int) {
+	return file_svc_v2_alert_rules_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *MuteAlertRuleRequest) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *MuteAlertRuleRequest) GetMinutes() int32 {
+	if x != nil && x.Minutes != nil {
+		return *x.Minutes
+	}
+	return 0
+}
+
 // Selects the rules to list.
 type ListAlertRulesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -40,7 +95,7 @@ type ListAlertRulesRequest struct {
 
 func (x *ListAlertRulesRequest) Reset() {
 	*x = ListAlertRulesRequest{}
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[0]
+	mi := &file_svc_v2_alert_rules_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -52,7 +107,7 @@ func (x *ListAlertRulesRequest) String() string {
 func (*ListAlertRulesRequest) ProtoMessage() {}
 
 func (x *ListAlertRulesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[0]
+	mi := &file_svc_v2_alert_rules_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -65,7 +120,7 @@ func (x *ListAlertRulesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAlertRulesRequest.ProtoReflect.Descriptor instead.
 func (*ListAlertRulesRequest) Descriptor() ([]byte, []int) {
-	return file_svc_v2_alert_rules_proto_rawDescGZIP(), []int{0}
+	return file_svc_v2_alert_rules_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *ListAlertRulesRequest) GetLimit() int32 {
@@ -99,7 +154,7 @@ type ListAlertRulesResponse struct {
 
 func (x *ListAlertRulesResponse) Reset() {
 	*x = ListAlertRulesResponse{}
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[1]
+	mi := &file_svc_v2_alert_rules_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -111,7 +166,7 @@ func (x *ListAlertRulesResponse) String() string {
 func (*ListAlertRulesResponse) ProtoMessage() {}
 
 func (x *ListAlertRulesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[1]
+	mi := &file_svc_v2_alert_rules_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -124,7 +179,7 @@ func (x *ListAlertRulesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAlertRulesResponse.ProtoReflect.Descriptor instead.
 func (*ListAlertRulesResponse) Descriptor() ([]byte, []int) {
-	return file_svc_v2_alert_rules_proto_rawDescGZIP(), []int{1}
+	return file_svc_v2_alert_rules_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *ListAlertRulesResponse) GetObject() string {
@@ -218,7 +273,7 @@ type CreateAlertRuleRequest struct {
 
 func (x *CreateAlertRuleRequest) Reset() {
 	*x = CreateAlertRuleRequest{}
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[2]
+	mi := &file_svc_v2_alert_rules_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -230,7 +285,7 @@ func (x *CreateAlertRuleRequest) String() string {
 func (*CreateAlertRuleRequest) ProtoMessage() {}
 
 func (x *CreateAlertRuleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[2]
+	mi := &file_svc_v2_alert_rules_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -243,7 +298,7 @@ func (x *CreateAlertRuleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateAlertRuleRequest.ProtoReflect.Descriptor instead.
 func (*CreateAlertRuleRequest) Descriptor() ([]byte, []int) {
-	return file_svc_v2_alert_rules_proto_rawDescGZIP(), []int{2}
+	return file_svc_v2_alert_rules_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *CreateAlertRuleRequest) GetName() string {
@@ -495,7 +550,7 @@ type UpdateAlertRuleRequest struct {
 
 func (x *UpdateAlertRuleRequest) Reset() {
 	*x = UpdateAlertRuleRequest{}
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[3]
+	mi := &file_svc_v2_alert_rules_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -507,7 +562,7 @@ func (x *UpdateAlertRuleRequest) String() string {
 func (*UpdateAlertRuleRequest) ProtoMessage() {}
 
 func (x *UpdateAlertRuleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[3]
+	mi := &file_svc_v2_alert_rules_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -520,7 +575,7 @@ func (x *UpdateAlertRuleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateAlertRuleRequest.ProtoReflect.Descriptor instead.
 func (*UpdateAlertRuleRequest) Descriptor() ([]byte, []int) {
-	return file_svc_v2_alert_rules_proto_rawDescGZIP(), []int{3}
+	return file_svc_v2_alert_rules_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *UpdateAlertRuleRequest) GetId() string {
@@ -730,7 +785,7 @@ type GetAlertRuleRequest struct {
 
 func (x *GetAlertRuleRequest) Reset() {
 	*x = GetAlertRuleRequest{}
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[4]
+	mi := &file_svc_v2_alert_rules_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -742,7 +797,7 @@ func (x *GetAlertRuleRequest) String() string {
 func (*GetAlertRuleRequest) ProtoMessage() {}
 
 func (x *GetAlertRuleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[4]
+	mi := &file_svc_v2_alert_rules_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -755,7 +810,7 @@ func (x *GetAlertRuleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetAlertRuleRequest.ProtoReflect.Descriptor instead.
 func (*GetAlertRuleRequest) Descriptor() ([]byte, []int) {
-	return file_svc_v2_alert_rules_proto_rawDescGZIP(), []int{4}
+	return file_svc_v2_alert_rules_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *GetAlertRuleRequest) GetId() string {
@@ -776,7 +831,7 @@ type DeleteAlertRuleRequest struct {
 
 func (x *DeleteAlertRuleRequest) Reset() {
 	*x = DeleteAlertRuleRequest{}
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[5]
+	mi := &file_svc_v2_alert_rules_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -788,7 +843,7 @@ func (x *DeleteAlertRuleRequest) String() string {
 func (*DeleteAlertRuleRequest) ProtoMessage() {}
 
 func (x *DeleteAlertRuleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[5]
+	mi := &file_svc_v2_alert_rules_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -801,7 +856,7 @@ func (x *DeleteAlertRuleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteAlertRuleRequest.ProtoReflect.Descriptor instead.
 func (*DeleteAlertRuleRequest) Descriptor() ([]byte, []int) {
-	return file_svc_v2_alert_rules_proto_rawDescGZIP(), []int{5}
+	return file_svc_v2_alert_rules_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *DeleteAlertRuleRequest) GetId() string {
@@ -828,7 +883,7 @@ type DeletedAlertRule struct {
 
 func (x *DeletedAlertRule) Reset() {
 	*x = DeletedAlertRule{}
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[6]
+	mi := &file_svc_v2_alert_rules_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -840,7 +895,7 @@ func (x *DeletedAlertRule) String() string {
 func (*DeletedAlertRule) ProtoMessage() {}
 
 func (x *DeletedAlertRule) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[6]
+	mi := &file_svc_v2_alert_rules_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -853,7 +908,7 @@ func (x *DeletedAlertRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeletedAlertRule.ProtoReflect.Descriptor instead.
 func (*DeletedAlertRule) Descriptor() ([]byte, []int) {
-	return file_svc_v2_alert_rules_proto_rawDescGZIP(), []int{6}
+	return file_svc_v2_alert_rules_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *DeletedAlertRule) GetId() string {
@@ -897,7 +952,7 @@ type TestAlertRuleRequest struct {
 
 func (x *TestAlertRuleRequest) Reset() {
 	*x = TestAlertRuleRequest{}
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[7]
+	mi := &file_svc_v2_alert_rules_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -909,7 +964,7 @@ func (x *TestAlertRuleRequest) String() string {
 func (*TestAlertRuleRequest) ProtoMessage() {}
 
 func (x *TestAlertRuleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[7]
+	mi := &file_svc_v2_alert_rules_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -922,7 +977,7 @@ func (x *TestAlertRuleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TestAlertRuleRequest.ProtoReflect.Descriptor instead.
 func (*TestAlertRuleRequest) Descriptor() ([]byte, []int) {
-	return file_svc_v2_alert_rules_proto_rawDescGZIP(), []int{7}
+	return file_svc_v2_alert_rules_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *TestAlertRuleRequest) GetRule() *CreateAlertRuleRequest {
@@ -954,7 +1009,7 @@ type PreviewAlertRuleRequest struct {
 
 func (x *PreviewAlertRuleRequest) Reset() {
 	*x = PreviewAlertRuleRequest{}
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[8]
+	mi := &file_svc_v2_alert_rules_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -966,7 +1021,7 @@ func (x *PreviewAlertRuleRequest) String() string {
 func (*PreviewAlertRuleRequest) ProtoMessage() {}
 
 func (x *PreviewAlertRuleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_alert_rules_proto_msgTypes[8]
+	mi := &file_svc_v2_alert_rules_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -979,7 +1034,7 @@ func (x *PreviewAlertRuleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewAlertRuleRequest.ProtoReflect.Descriptor instead.
 func (*PreviewAlertRuleRequest) Descriptor() ([]byte, []int) {
-	return file_svc_v2_alert_rules_proto_rawDescGZIP(), []int{8}
+	return file_svc_v2_alert_rules_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *PreviewAlertRuleRequest) GetRule() *CreateAlertRuleRequest {
@@ -1007,7 +1062,12 @@ var File_svc_v2_alert_rules_proto protoreflect.FileDescriptor
 
 const file_svc_v2_alert_rules_proto_rawDesc = "" +
 	"\n" +
-	"\x18svc/v2/alert_rules.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a google/protobuf/field_mask.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\x1a\x1fsvc/v2/alert_rule_preview.proto\x1a svc/v2/alert_rule_resource.proto\"\\\n" +
+	"\x18svc/v2/alert_rules.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a google/protobuf/field_mask.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\x1a\x1esvc/v2/alert_rule_checks.proto\x1a\x1fsvc/v2/alert_rule_preview.proto\x1a svc/v2/alert_rule_resource.proto\"a\n" +
+	"\x14MuteAlertRuleRequest\x12\x1a\n" +
+	"\x02id\x18\x01 \x01(\tB\n" +
+	"\xfa\xf9\x18\x06\n" +
+	"\x04alrtR\x02id\x12-\n" +
+	"\aminutes\x18\x02 \x01(\x05B\x13\xbaH\v\xc8\x01\x01\x1a\x06\x18\xc0\xd1\x02(\x00\xaa\x01\x02\b\x01R\aminutes\"\\\n" +
 	"\x15ListAlertRulesRequest\x12$\n" +
 	"\x05limit\x18\x01 \x01(\x05B\x0e\xbaH\x06\x1a\x04\x18d(\x01\xaa\x01\x02\b\x01R\x05limit\x12\x1d\n" +
 	"\x06cursor\x18\x02 \x01(\tB\x05\xaa\x01\x02\b\x01R\x06cursor\"\xa6\x01\n" +
@@ -1113,7 +1173,7 @@ const file_svc_v2_alert_rules_proto_rawDesc = "" +
 	"\x04rule\x18\x01 \x01(\v2\x1e.svc.v2.CreateAlertRuleRequestB\x06\xbaH\x03\xc8\x01\x01R\x04rule\x12A\n" +
 	"\n" +
 	"start_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12=\n" +
-	"\bend_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\aendTime2\xf7\x10\n" +
+	"\bend_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\aendTime2\xc0\x17\n" +
 	"\x11AlertRulesService\x12\xff\x01\n" +
 	"\x0eListAlertRules\x12\x1d.svc.v2.ListAlertRulesRequest\x1a\x1e.svc.v2.ListAlertRulesResponse\"\xad\x01\xf2\xf9\x18\x90\x01\n" +
 	"\x0elistAlertRules\x12\x06alerts\x18\x012\x15ParameterInvalidError2\x15AlertPersistenceError2!AlertRuleStoredConfigInvalidErrorJ\x10list_alert_rulesJ\x11update_alert_rule\x82\xd3\xe4\x93\x02\x12\x12\x10/v2/alerts/rules\x12\xa3\x02\n" +
@@ -1128,7 +1188,13 @@ const file_svc_v2_alert_rules_proto_rawDesc = "" +
 	"\rTestAlertRule\x12\x1c.svc.v2.TestAlertRuleRequest\x1a\x1b.svc.v2.AlertRuleTestResult\"\x8e\x03\xf2\xf9\x18\xe9\x02\n" +
 	"\rtestAlertRule\x12\x06alerts\x18\x02 \x012\x15ParameterInvalidError2\x13AlertForbiddenError2\x14AlertValidationError2\x15AlertPersistenceError2!AlertRuleDestinationNotFoundError2\x12AlertDeliveryError2\x16AlertDeliveryAuthError2\x1fAlertDeliveryTargetMissingError2\x1aAlertDeliveryRejectedError2\x1fAlertDestinationDecryptionError2(AlertDestinationStoredConfigInvalidError2\x1aQueryEngineValidationErrorP\x01\x82\xd3\xe4\x93\x02\x1a:\x01*\"\x15/v2/alerts/rules/test\x12\x9b\x02\n" +
 	"\x10PreviewAlertRule\x12\x1f.svc.v2.PreviewAlertRuleRequest\x1a\x18.svc.v2.AlertRulePreview\"\xcb\x01\xf2\xf9\x18\xa3\x01\n" +
-	"\x10previewAlertRule\x12\x06alerts\x18\x012\x15ParameterInvalidError2\x13AlertForbiddenError2\x14AlertValidationError2\x1aQueryEngineValidationErrorJ\x12preview_alert_ruleJ\x11create_alert_ruleP\x01\x82\xd3\xe4\x93\x02\x1d:\x01*\"\x18/v2/alerts/rules/previewB\x8e\x01\n" +
+	"\x10previewAlertRule\x12\x06alerts\x18\x012\x15ParameterInvalidError2\x13AlertForbiddenError2\x14AlertValidationError2\x1aQueryEngineValidationErrorJ\x12preview_alert_ruleJ\x11create_alert_ruleP\x01\x82\xd3\xe4\x93\x02\x1d:\x01*\"\x18/v2/alerts/rules/preview\x12\xff\x01\n" +
+	"\rMuteAlertRule\x12\x1c.svc.v2.MuteAlertRuleRequest\x1a!.svc.v2.AlertRuleMutationResponse\"\xac\x01\xf2\xf9\x18\x82\x01\n" +
+	"\rmuteAlertRule\x12\x06alerts\x18\x02 \x012\x13AlertForbiddenError2\x15AlertPersistenceError2\x16AlertRuleNotFoundError2!AlertRuleStoredConfigInvalidError\x82\xd3\xe4\x93\x02\x1f:\x01*\"\x1a/v2/alerts/rules/{id}/mute\x12\x83\x02\n" +
+	"\x13ListAlertRuleChecks\x12\".svc.v2.ListAlertRuleChecksRequest\x1a#.svc.v2.ListAlertRuleChecksResponse\"\xa2\x01\xf2\xf9\x18z\n" +
+	"\x13listAlertRuleChecks\x12\x06alerts\x18\x012\x15ParameterInvalidError2\x16AlertRuleNotFoundError2\x15AlertPersistenceErrorJ\x11list_alert_checksP\x01\x82\xd3\xe4\x93\x02\x1e\x12\x1c/v2/alerts/rules/{id}/checks\x12\xbe\x02\n" +
+	"\x18SummarizeAlertRuleChecks\x12'.svc.v2.SummarizeAlertRuleChecksRequest\x1a\x19.svc.v2.AlertCheckSummary\"\xdd\x01\xf2\xf9\x18\xac\x01\n" +
+	"\x18summarizeAlertRuleChecks\x12\x06alerts\x18\x012\x15ParameterInvalidError2\x15ParameterMissingError2\x14AlertValidationError2\x16AlertRuleNotFoundError2\x15AlertPersistenceErrorJ\x11list_alert_checksP\x01\x82\xd3\xe4\x93\x02&\x12$/v2/alerts/rules/{id}/checks/summaryB\x8e\x01\n" +
 	"\n" +
 	"com.svc.v2B\x0fAlertRulesProtoP\x01Z1github.com/svc-observability/svc/gen/svc/v2;svcv2\xa2\x02\x03SXX\xaa\x02\x06Svc.V2\xca\x02\x06Svc\\V2\xe2\x02\x12Svc\\V2\\GPBMetadata\xea\x02\aSvc::V2\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
@@ -1144,53 +1210,64 @@ func file_svc_v2_alert_rules_proto_rawDescGZIP() []byte {
 	return file_svc_v2_alert_rules_proto_rawDescData
 }
 
-var file_svc_v2_alert_rules_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_svc_v2_alert_rules_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_svc_v2_alert_rules_proto_goTypes = []any{
-	(*ListAlertRulesRequest)(nil),     // 0: svc.v2.ListAlertRulesRequest
-	(*ListAlertRulesResponse)(nil),    // 1: svc.v2.ListAlertRulesResponse
-	(*CreateAlertRuleRequest)(nil),    // 2: svc.v2.CreateAlertRuleRequest
-	(*UpdateAlertRuleRequest)(nil),    // 3: svc.v2.UpdateAlertRuleRequest
-	(*GetAlertRuleRequest)(nil),       // 4: svc.v2.GetAlertRuleRequest
-	(*DeleteAlertRuleRequest)(nil),    // 5: svc.v2.DeleteAlertRuleRequest
-	(*DeletedAlertRule)(nil),          // 6: svc.v2.DeletedAlertRule
-	(*TestAlertRuleRequest)(nil),      // 7: svc.v2.TestAlertRuleRequest
-	(*PreviewAlertRuleRequest)(nil),   // 8: svc.v2.PreviewAlertRuleRequest
-	(*AlertRule)(nil),                 // 9: svc.v2.AlertRule
-	(*AlertNotificationTemplate)(nil), // 10: svc.v2.AlertNotificationTemplate
-	(*structpb.Struct)(nil),           // 11: google.protobuf.Struct
-	(*fieldmaskpb.FieldMask)(nil),     // 12: google.protobuf.FieldMask
-	(*timestamppb.Timestamp)(nil),     // 13: google.protobuf.Timestamp
-	(*AlertRuleMutationResponse)(nil), // 14: svc.v2.AlertRuleMutationResponse
-	(*AlertRuleTestResult)(nil),       // 15: svc.v2.AlertRuleTestResult
-	(*AlertRulePreview)(nil),          // 16: svc.v2.AlertRulePreview
+	(*MuteAlertRuleRequest)(nil),            // 0: svc.v2.MuteAlertRuleRequest
+	(*ListAlertRulesRequest)(nil),           // 1: svc.v2.ListAlertRulesRequest
+	(*ListAlertRulesResponse)(nil),          // 2: svc.v2.ListAlertRulesResponse
+	(*CreateAlertRuleRequest)(nil),          // 3: svc.v2.CreateAlertRuleRequest
+	(*UpdateAlertRuleRequest)(nil),          // 4: svc.v2.UpdateAlertRuleRequest
+	(*GetAlertRuleRequest)(nil),             // 5: svc.v2.GetAlertRuleRequest
+	(*DeleteAlertRuleRequest)(nil),          // 6: svc.v2.DeleteAlertRuleRequest
+	(*DeletedAlertRule)(nil),                // 7: svc.v2.DeletedAlertRule
+	(*TestAlertRuleRequest)(nil),            // 8: svc.v2.TestAlertRuleRequest
+	(*PreviewAlertRuleRequest)(nil),         // 9: svc.v2.PreviewAlertRuleRequest
+	(*AlertRule)(nil),                       // 10: svc.v2.AlertRule
+	(*AlertNotificationTemplate)(nil),       // 11: svc.v2.AlertNotificationTemplate
+	(*structpb.Struct)(nil),                 // 12: google.protobuf.Struct
+	(*fieldmaskpb.FieldMask)(nil),           // 13: google.protobuf.FieldMask
+	(*timestamppb.Timestamp)(nil),           // 14: google.protobuf.Timestamp
+	(*ListAlertRuleChecksRequest)(nil),      // 15: svc.v2.ListAlertRuleChecksRequest
+	(*SummarizeAlertRuleChecksRequest)(nil), // 16: svc.v2.SummarizeAlertRuleChecksRequest
+	(*AlertRuleMutationResponse)(nil),       // 17: svc.v2.AlertRuleMutationResponse
+	(*AlertRuleTestResult)(nil),             // 18: svc.v2.AlertRuleTestResult
+	(*AlertRulePreview)(nil),                // 19: svc.v2.AlertRulePreview
+	(*ListAlertRuleChecksResponse)(nil),     // 20: svc.v2.ListAlertRuleChecksResponse
+	(*AlertCheckSummary)(nil),               // 21: svc.v2.AlertCheckSummary
 }
 var file_svc_v2_alert_rules_proto_depIdxs = []int32{
-	9,  // 0: svc.v2.ListAlertRulesResponse.data:type_name -> svc.v2.AlertRule
-	10, // 1: svc.v2.CreateAlertRuleRequest.notification_template:type_name -> svc.v2.AlertNotificationTemplate
-	11, // 2: svc.v2.CreateAlertRuleRequest.query_builder_draft:type_name -> google.protobuf.Struct
-	10, // 3: svc.v2.UpdateAlertRuleRequest.notification_template:type_name -> svc.v2.AlertNotificationTemplate
-	11, // 4: svc.v2.UpdateAlertRuleRequest.query_builder_draft:type_name -> google.protobuf.Struct
-	12, // 5: svc.v2.UpdateAlertRuleRequest.update_mask:type_name -> google.protobuf.FieldMask
-	2,  // 6: svc.v2.TestAlertRuleRequest.rule:type_name -> svc.v2.CreateAlertRuleRequest
-	2,  // 7: svc.v2.PreviewAlertRuleRequest.rule:type_name -> svc.v2.CreateAlertRuleRequest
-	13, // 8: svc.v2.PreviewAlertRuleRequest.start_time:type_name -> google.protobuf.Timestamp
-	13, // 9: svc.v2.PreviewAlertRuleRequest.end_time:type_name -> google.protobuf.Timestamp
-	0,  // 10: svc.v2.AlertRulesService.ListAlertRules:input_type -> svc.v2.ListAlertRulesRequest
-	2,  // 11: svc.v2.AlertRulesService.CreateAlertRule:input_type -> svc.v2.CreateAlertRuleRequest
-	4,  // 12: svc.v2.AlertRulesService.GetAlertRule:input_type -> svc.v2.GetAlertRuleRequest
-	3,  // 13: svc.v2.AlertRulesService.UpdateAlertRule:input_type -> svc.v2.UpdateAlertRuleRequest
-	5,  // 14: svc.v2.AlertRulesService.DeleteAlertRule:input_type -> svc.v2.DeleteAlertRuleRequest
-	7,  // 15: svc.v2.AlertRulesService.TestAlertRule:input_type -> svc.v2.TestAlertRuleRequest
-	8,  // 16: svc.v2.AlertRulesService.PreviewAlertRule:input_type -> svc.v2.PreviewAlertRuleRequest
-	1,  // 17: svc.v2.AlertRulesService.ListAlertRules:output_type -> svc.v2.ListAlertRulesResponse
-	14, // 18: svc.v2.AlertRulesService.CreateAlertRule:output_type -> svc.v2.AlertRuleMutationResponse
-	9,  // 19: svc.v2.AlertRulesService.GetAlertRule:output_type -> svc.v2.AlertRule
-	14, // 20: svc.v2.AlertRulesService.UpdateAlertRule:output_type -> svc.v2.AlertRuleMutationResponse
-	6,  // 21: svc.v2.AlertRulesService.DeleteAlertRule:output_type -> svc.v2.DeletedAlertRule
-	15, // 22: svc.v2.AlertRulesService.TestAlertRule:output_type -> svc.v2.AlertRuleTestResult
-	16, // 23: svc.v2.AlertRulesService.PreviewAlertRule:output_type -> svc.v2.AlertRulePreview
-	17, // [17:24] is the sub-list for method output_type
-	10, // [10:17] is the sub-list for method input_type
+	10, // 0: svc.v2.ListAlertRulesResponse.data:type_name -> svc.v2.AlertRule
+	11, // 1: svc.v2.CreateAlertRuleRequest.notification_template:type_name -> svc.v2.AlertNotificationTemplate
+	12, // 2: svc.v2.CreateAlertRuleRequest.query_builder_draft:type_name -> google.protobuf.Struct
+	11, // 3: svc.v2.UpdateAlertRuleRequest.notification_template:type_name -> svc.v2.AlertNotificationTemplate
+	12, // 4: svc.v2.UpdateAlertRuleRequest.query_builder_draft:type_name -> google.protobuf.Struct
+	13, // 5: svc.v2.UpdateAlertRuleRequest.update_mask:type_name -> google.protobuf.FieldMask
+	3,  // 6: svc.v2.TestAlertRuleRequest.rule:type_name -> svc.v2.CreateAlertRuleRequest
+	3,  // 7: svc.v2.PreviewAlertRuleRequest.rule:type_name -> svc.v2.CreateAlertRuleRequest
+	14, // 8: svc.v2.PreviewAlertRuleRequest.start_time:type_name -> google.protobuf.Timestamp
+	14, // 9: svc.v2.PreviewAlertRuleRequest.end_time:type_name -> google.protobuf.Timestamp
+	1,  // 10: svc.v2.AlertRulesService.ListAlertRules:input_type -> svc.v2.ListAlertRulesRequest
+	3,  // 11: svc.v2.AlertRulesService.CreateAlertRule:input_type -> svc.v2.CreateAlertRuleRequest
+	5,  // 12: svc.v2.AlertRulesService.GetAlertRule:input_type -> svc.v2.GetAlertRuleRequest
+	4,  // 13: svc.v2.AlertRulesService.UpdateAlertRule:input_type -> svc.v2.UpdateAlertRuleRequest
+	6,  // 14: svc.v2.AlertRulesService.DeleteAlertRule:input_type -> svc.v2.DeleteAlertRuleRequest
+	8,  // 15: svc.v2.AlertRulesService.TestAlertRule:input_type -> svc.v2.TestAlertRuleRequest
+	9,  // 16: svc.v2.AlertRulesService.PreviewAlertRule:input_type -> svc.v2.PreviewAlertRuleRequest
+	0,  // 17: svc.v2.AlertRulesService.MuteAlertRule:input_type -> svc.v2.MuteAlertRuleRequest
+	15, // 18: svc.v2.AlertRulesService.ListAlertRuleChecks:input_type -> svc.v2.ListAlertRuleChecksRequest
+	16, // 19: svc.v2.AlertRulesService.SummarizeAlertRuleChecks:input_type -> svc.v2.SummarizeAlertRuleChecksRequest
+	2,  // 20: svc.v2.AlertRulesService.ListAlertRules:output_type -> svc.v2.ListAlertRulesResponse
+	17, // 21: svc.v2.AlertRulesService.CreateAlertRule:output_type -> svc.v2.AlertRuleMutationResponse
+	10, // 22: svc.v2.AlertRulesService.GetAlertRule:output_type -> svc.v2.AlertRule
+	17, // 23: svc.v2.AlertRulesService.UpdateAlertRule:output_type -> svc.v2.AlertRuleMutationResponse
+	7,  // 24: svc.v2.AlertRulesService.DeleteAlertRule:output_type -> svc.v2.DeletedAlertRule
+	18, // 25: svc.v2.AlertRulesService.TestAlertRule:output_type -> svc.v2.AlertRuleTestResult
+	19, // 26: svc.v2.AlertRulesService.PreviewAlertRule:output_type -> svc.v2.AlertRulePreview
+	17, // 27: svc.v2.AlertRulesService.MuteAlertRule:output_type -> svc.v2.AlertRuleMutationResponse
+	20, // 28: svc.v2.AlertRulesService.ListAlertRuleChecks:output_type -> svc.v2.ListAlertRuleChecksResponse
+	21, // 29: svc.v2.AlertRulesService.SummarizeAlertRuleChecks:output_type -> svc.v2.AlertCheckSummary
+	20, // [20:30] is the sub-list for method output_type
+	10, // [10:20] is the sub-list for method input_type
 	10, // [10:10] is the sub-list for extension type_name
 	10, // [10:10] is the sub-list for extension extendee
 	0,  // [0:10] is the sub-list for field type_name
@@ -1201,6 +1278,7 @@ func file_svc_v2_alert_rules_proto_init() {
 	if File_svc_v2_alert_rules_proto != nil {
 		return
 	}
+	file_svc_v2_alert_rule_checks_proto_init()
 	file_svc_v2_alert_rule_preview_proto_init()
 	file_svc_v2_alert_rule_resource_proto_init()
 	type x struct{}
@@ -1209,7 +1287,7 @@ func file_svc_v2_alert_rules_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_svc_v2_alert_rules_proto_rawDesc), len(file_svc_v2_alert_rules_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   9,
+			NumMessages:   10,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

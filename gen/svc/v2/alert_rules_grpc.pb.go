@@ -19,13 +19,16 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	AlertRulesService_ListAlertRules_FullMethodName   = "/svc.v2.AlertRulesService/ListAlertRules"
-	AlertRulesService_CreateAlertRule_FullMethodName  = "/svc.v2.AlertRulesService/CreateAlertRule"
-	AlertRulesService_GetAlertRule_FullMethodName     = "/svc.v2.AlertRulesService/GetAlertRule"
-	AlertRulesService_UpdateAlertRule_FullMethodName  = "/svc.v2.AlertRulesService/UpdateAlertRule"
-	AlertRulesService_DeleteAlertRule_FullMethodName  = "/svc.v2.AlertRulesService/DeleteAlertRule"
-	AlertRulesService_TestAlertRule_FullMethodName    = "/svc.v2.AlertRulesService/TestAlertRule"
-	AlertRulesService_PreviewAlertRule_FullMethodName = "/svc.v2.AlertRulesService/PreviewAlertRule"
+	AlertRulesService_ListAlertRules_FullMethodName           = "/svc.v2.AlertRulesService/ListAlertRules"
+	AlertRulesService_CreateAlertRule_FullMethodName          = "/svc.v2.AlertRulesService/CreateAlertRule"
+	AlertRulesService_GetAlertRule_FullMethodName             = "/svc.v2.AlertRulesService/GetAlertRule"
+	AlertRulesService_UpdateAlertRule_FullMethodName          = "/svc.v2.AlertRulesService/UpdateAlertRule"
+	AlertRulesService_DeleteAlertRule_FullMethodName          = "/svc.v2.AlertRulesService/DeleteAlertRule"
+	AlertRulesService_TestAlertRule_FullMethodName            = "/svc.v2.AlertRulesService/TestAlertRule"
+	AlertRulesService_PreviewAlertRule_FullMethodName         = "/svc.v2.AlertRulesService/PreviewAlertRule"
+	AlertRulesService_MuteAlertRule_FullMethodName            = "/svc.v2.AlertRulesService/MuteAlertRule"
+	AlertRulesService_ListAlertRuleChecks_FullMethodName      = "/svc.v2.AlertRulesService/ListAlertRuleChecks"
+	AlertRulesService_SummarizeAlertRuleChecks_FullMethodName = "/svc.v2.AlertRulesService/SummarizeAlertRuleChecks"
 )
 
 // AlertRulesServiceClient is the client API for AlertRulesService service.
@@ -65,6 +68,21 @@ type AlertRulesServiceClient interface {
 	// Evaluates a rule at the minutes of a past range with the same steps as the worker, and tells when it would have fired. A long range
 	// is evaluated at every n-th minute, as `bucket_seconds` says; the counts of evaluations in a row then count these.
 	PreviewAlertRule(ctx context.Context, in *PreviewAlertRuleRequest, opts ...grpc.CallOption) (*AlertRulePreview, error)
+	// Mute an alert rule.
+	//
+	// A muted rule is evaluated, and opens and resolves incidents, without messages. When the mute ends, incidents that are still open are
+	// told. An incident that was told before is taken back even during the mute, when it resolves.
+	MuteAlertRule(ctx context.Context, in *MuteAlertRuleRequest, opts ...grpc.CallOption) (*AlertRuleMutationResponse, error)
+	// List the checks of an alert rule.
+	//
+	// Returns the evaluations of the rule, one for each group and minute, the newest first. They are kept for 90 days. A check arrives here a
+	// few seconds after the evaluation.
+	ListAlertRuleChecks(ctx context.Context, in *ListAlertRuleChecksRequest, opts ...grpc.CallOption) (*ListAlertRuleChecksResponse, error)
+	// Summarize the checks of an alert rule.
+	//
+	// Counts the evaluations of the rule by time and group. Their sums by hour are kept for 365 days. Of a range that began more than 90 days
+	// ago, the first hour is counted whole.
+	SummarizeAlertRuleChecks(ctx context.Context, in *SummarizeAlertRuleChecksRequest, opts ...grpc.CallOption) (*AlertCheckSummary, error)
 }
 
 type alertRulesServiceClient struct {
@@ -145,6 +163,36 @@ func (c *alertRulesServiceClient) PreviewAlertRule(ctx context.Context, in *Prev
 	return out, nil
 }
 
+func (c *alertRulesServiceClient) MuteAlertRule(ctx context.Context, in *MuteAlertRuleRequest, opts ...grpc.CallOption) (*AlertRuleMutationResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(AlertRuleMutationResponse)
+	err := c.cc.Invoke(ctx, AlertRulesService_MuteAlertRule_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *alertRulesServiceClient) ListAlertRuleChecks(ctx context.Context, in *ListAlertRuleChecksRequest, opts ...grpc.CallOption) (*ListAlertRuleChecksResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListAlertRuleChecksResponse)
+	err := c.cc.Invoke(ctx, AlertRulesService_ListAlertRuleChecks_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *alertRulesServiceClient) SummarizeAlertRuleChecks(ctx context.Context, in *SummarizeAlertRuleChecksRequest, opts ...grpc.CallOption) (*AlertCheckSummary, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(AlertCheckSummary)
+	err := c.cc.Invoke(ctx, AlertRulesService_SummarizeAlertRuleChecks_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // AlertRulesServiceServer is the server API for AlertRulesService service.
 // All implementations must embed UnimplementedAlertRulesServiceServer
 // for forward compatibility.
@@ -182,6 +230,21 @@ type AlertRulesServiceServer interface {
 	// Evaluates a rule at the minutes of a past range with the same steps as the worker, and tells when it would have fired. A long range
 	// is evaluated at every n-th minute, as `bucket_seconds` says; the counts of evaluations in a row then count these.
 	PreviewAlertRule(context.Context, *PreviewAlertRuleRequest) (*AlertRulePreview, error)
+	// Mute an alert rule.
+	//
+	// A muted rule is evaluated, and opens and resolves incidents, without messages. When the mute ends, incidents that are still open are
+	// told. An incident that was told before is taken back even during the mute, when it resolves.
+	MuteAlertRule(context.Context, *MuteAlertRuleRequest) (*AlertRuleMutationResponse, error)
+	// List the checks of an alert rule.
+	//
+	// Returns the evaluations of the rule, one for each group and minute, the newest first. They are kept for 90 days. A check arrives here a
+	// few seconds after the evaluation.
+	ListAlertRuleChecks(context.Context, *ListAlertRuleChecksRequest) (*ListAlertRuleChecksResponse, error)
+	// Summarize the checks of an alert rule.
+	//
+	// Counts the evaluations of the rule by time and group. Their sums by hour are kept for 365 days. Of a range that began more than 90 days
+	// ago, the first hour is counted whole.
+	SummarizeAlertRuleChecks(context.Context, *SummarizeAlertRuleChecksRequest) (*AlertCheckSummary, error)
 	mustEmbedUnimplementedAlertRulesServiceServer()
 }
 
@@ -212,6 +275,15 @@ func (UnimplementedAlertRulesServiceServer) TestAlertRule(context.Context, *Test
 }
 func (UnimplementedAlertRulesServiceServer) PreviewAlertRule(context.Context, *PreviewAlertRuleRequest) (*AlertRulePreview, error) {
 	return nil, status.Error(codes.Unimplemented, "method PreviewAlertRule not implemented")
+}
+func (UnimplementedAlertRulesServiceServer) MuteAlertRule(context.Context, *MuteAlertRuleRequest) (*AlertRuleMutationResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method MuteAlertRule not implemented")
+}
+func (UnimplementedAlertRulesServiceServer) ListAlertRuleChecks(context.Context, *ListAlertRuleChecksRequest) (*ListAlertRuleChecksResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListAlertRuleChecks not implemented")
+}
+func (UnimplementedAlertRulesServiceServer) SummarizeAlertRuleChecks(context.Context, *SummarizeAlertRuleChecksRequest) (*AlertCheckSummary, error) {
+	return nil, status.Error(codes.Unimplemented, "method SummarizeAlertRuleChecks not implemented")
 }
 func (UnimplementedAlertRulesServiceServer) mustEmbedUnimplementedAlertRulesServiceServer() {}
 func (UnimplementedAlertRulesServiceServer) testEmbeddedByValue()                           {}
@@ -360,6 +432,60 @@ func _AlertRulesService_PreviewAlertRule_Handler(srv interface{}, ctx context.Co
 	return interceptor(ctx, in, info, handler)
 }
 
+func _AlertRulesService_MuteAlertRule_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(MuteAlertRuleRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AlertRulesServiceServer).MuteAlertRule(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AlertRulesService_MuteAlertRule_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AlertRulesServiceServer).MuteAlertRule(ctx, req.(*MuteAlertRuleRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _AlertRulesService_ListAlertRuleChecks_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListAlertRuleChecksRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AlertRulesServiceServer).ListAlertRuleChecks(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AlertRulesService_ListAlertRuleChecks_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AlertRulesServiceServer).ListAlertRuleChecks(ctx, req.(*ListAlertRuleChecksRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _AlertRulesService_SummarizeAlertRuleChecks_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SummarizeAlertRuleChecksRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AlertRulesServiceServer).SummarizeAlertRuleChecks(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AlertRulesService_SummarizeAlertRuleChecks_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AlertRulesServiceServer).SummarizeAlertRuleChecks(ctx, req.(*SummarizeAlertRuleChecksRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // AlertRulesService_ServiceDesc is the grpc.ServiceDesc for AlertRulesService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -394,6 +520,18 @@ var AlertRulesService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "PreviewAlertRule",
 			Handler:    _AlertRulesService_PreviewAlertRule_Handler,
+		},
+		{
+			MethodName: "MuteAlertRule",
+			Handler:    _AlertRulesService_MuteAlertRule_Handler,
+		},
+		{
+			MethodName: "ListAlertRuleChecks",
+			Handler:    _AlertRulesService_ListAlertRuleChecks_Handler,
+		},
+		{
+			MethodName: "SummarizeAlertRuleChecks",
+			Handler:    _AlertRulesService_SummarizeAlertRuleChecks_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

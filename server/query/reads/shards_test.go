@@ -18,8 +18,8 @@ import (
 // emptyInDemo names the cases that find nothing in the demo: their filters exclude one another, search for attributes that no program
 // of the demo sends, or read records of alert rules and scrape targets, which the demo does not have.
 const emptyInDemo = `
-agent_failure_counts agent_samples agent_session_trace agent_sessions_all agent_tool_failures agent_tools alert_checks
-alert_checks_filtered attribute_keys
+agent_failure_counts agent_samples agent_session_trace agent_sessions_all agent_tool_failures agent_tools alert_check_groups
+alert_check_points alert_check_points_by_hour alert_checks alert_checks_filtered attribute_keys
 attribute_values attribute_values_metrics attribute_values_rollup demo_funnel_groups demo_setup_values error_groups_filtered
 error_points error_samples error_split error_stacks funnel funnel_by_attribute funnel_groups funnel_leavers list_metrics_filtered
 list_services_filtered log_facets_filtered log_record log_sample log_shapes matching_traces path_links_narrow path_nodes path_nodes_narrow

@@ -49,6 +49,16 @@ func cases() map[string]sqlbuild.Statement {
 		"alert_checks_filtered": AlertChecks(AlertCheckList{
 			Rule: marker, Since: w.Start, Until: w.End, Group: marker, Status: "breached", Offset: 50, Limit: 50,
 		}),
+		"alert_check_groups": AlertCheckGroups(AlertCheckSpan{Rule: marker, Since: w.Start, Until: w.End, Bucket: time.Minute}, 20),
+		"alert_check_points": AlertCheckPoints(
+			AlertCheckSpan{Rule: marker, Since: w.Start, Until: w.End, Bucket: time.Minute}, []string{marker}, "__other__"),
+		"alert_check_points_by_hour": AlertCheckPoints(
+			AlertCheckSpan{Rule: marker, Since: w.End.Add(-100 * time.Hour), Until: w.End, Bucket: time.Hour, Group: marker}, []string{marker}, "__other__"),
+		"service_figures": ServiceFigures(ServiceFigureList{ByService: true, Services: []string{marker}, Series: true, Cells: []ServiceFigureCell{
+			{Start: w.End.Add(-5 * time.Minute), End: w.End, Latency: true},
+			{Start: w.End.Add(-6 * time.Minute), End: w.End, Environments: []string{marker}},
+		}}),
+		"service_figures_all":  ServiceFigures(ServiceFigureList{Cells: []ServiceFigureCell{{Start: w.End.Add(-5 * time.Minute), End: w.End, Latency: true}}}),
 		"scrape_checks":        ScrapeChecks(marker, w.Start, w.End, 200),
 		"setup_services":       SetupServices(w),
 		"setup_logs":           SetupLogs(w),

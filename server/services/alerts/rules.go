@@ -14,6 +14,7 @@ import (
 	"github.com/svc-observability/svc/server/paging"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
+	"github.com/svc-observability/svc/server/query/read"
 	"github.com/svc-observability/svc/server/store"
 	"github.com/svc-observability/svc/server/storeerr"
 )
@@ -23,6 +24,8 @@ type RulesConfig struct {
 	Store *store.Store
 	// Figures reads the figures for tests and previews.
 	Figures alerting.Source
+	// Warehouse has the checks.
+	Warehouse read.Warehouse
 	// Farewell makes the messages that take back the open incidents of a rule that is deleted.
 	Farewell func(ctx context.Context, org principal.OrgID, rule store.AlertRule, open []store.AlertIncident) ([]store.NewDelivery, error)
 	// SendTests sends a test message about a rule to its enabled destinations. Its error is one of the contract.

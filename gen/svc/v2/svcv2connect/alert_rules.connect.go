@@ -54,6 +54,15 @@ const (
 	// AlertRulesServicePreviewAlertRuleProcedure is the fully-qualified name of the AlertRulesService's
 	// PreviewAlertRule RPC.
 	AlertRulesServicePreviewAlertRuleProcedure = "/svc.v2.AlertRulesService/PreviewAlertRule"
+	// AlertRulesServiceMuteAlertRuleProcedure is the fully-qualified name of the AlertRulesService's
+	// MuteAlertRule RPC.
+	AlertRulesServiceMuteAlertRuleProcedure = "/svc.v2.AlertRulesService/MuteAlertRule"
+	// AlertRulesServiceListAlertRuleChecksProcedure is the fully-qualified name of the
+	// AlertRulesService's ListAlertRuleChecks RPC.
+	AlertRulesServiceListAlertRuleChecksProcedure = "/svc.v2.AlertRulesService/ListAlertRuleChecks"
+	// AlertRulesServiceSummarizeAlertRuleChecksProcedure is the fully-qualified name of the
+	// AlertRulesService's SummarizeAlertRuleChecks RPC.
+	AlertRulesServiceSummarizeAlertRuleChecksProcedure = "/svc.v2.AlertRulesService/SummarizeAlertRuleChecks"
 )
 
 // AlertRulesServiceClient is a client for the svc.v2.AlertRulesService service.
@@ -89,6 +98,21 @@ type AlertRulesServiceClient interface {
 	// Evaluates a rule at the minutes of a past range with the same steps as the worker, and tells when it would have fired. A long range
 	// is evaluated at every n-th minute, as `bucket_seconds` says; the counts of evaluations in a row then count these.
 	PreviewAlertRule(context.Context, *v2.PreviewAlertRuleRequest) (*v2.AlertRulePreview, error)
+	// Mute an alert rule.
+	//
+	// A muted rule is evaluated, and opens and resolves incidents, without messages. When the mute ends, incidents that are still open are
+	// told. An incident that was told before is taken back even during the mute, when it resolves.
+	MuteAlertRule(context.Context, *v2.MuteAlertRuleRequest) (*v2.AlertRuleMutationResponse, error)
+	// List the checks of an alert rule.
+	//
+	// Returns the evaluations of the rule, one for each group and minute, the newest first. They are kept for 90 days. A check arrives here a
+	// few seconds after the evaluation.
+	ListAlertRuleChecks(context.Context, *v2.ListAlertRuleChecksRequest) (*v2.ListAlertRuleChecksResponse, error)
+	// Summarize the checks of an alert rule.
+	//
+	// Counts the evaluations of the rule by time and group. Their sums by hour are kept for 365 days. Of a range that began more than 90 days
+	// ago, the first hour is counted whole.
+	SummarizeAlertRuleChecks(context.Context, *v2.SummarizeAlertRuleChecksRequest) (*v2.AlertCheckSummary, error)
 }
 
 // NewAlertRulesServiceClient constructs a client for the svc.v2.AlertRulesService service. By
@@ -144,18 +168,39 @@ func NewAlertRulesServiceClient(httpClient connect.HTTPClient, baseURL string, o
 			connect.WithSchema(alertRulesServiceMethods.ByName("PreviewAlertRule")),
 			connect.WithClientOptions(opts...),
 		),
+		muteAlertRule: connect.NewClient[v2.MuteAlertRuleRequest, v2.AlertRuleMutationResponse](
+			httpClient,
+			baseURL+AlertRulesServiceMuteAlertRuleProcedure,
+			connect.WithSchema(alertRulesServiceMethods.ByName("MuteAlertRule")),
+			connect.WithClientOptions(opts...),
+		),
+		listAlertRuleChecks: connect.NewClient[v2.ListAlertRuleChecksRequest, v2.ListAlertRuleChecksResponse](
+			httpClient,
+			baseURL+AlertRulesServiceListAlertRuleChecksProcedure,
+			connect.WithSchema(alertRulesServiceMethods.ByName("ListAlertRuleChecks")),
+			connect.WithClientOptions(opts...),
+		),
+		summarizeAlertRuleChecks: connect.NewClient[v2.SummarizeAlertRuleChecksRequest, v2.AlertCheckSummary](
+			httpClient,
+			baseURL+AlertRulesServiceSummarizeAlertRuleChecksProcedure,
+			connect.WithSchema(alertRulesServiceMethods.ByName("SummarizeAlertRuleChecks")),
+			connect.WithClientOptions(opts...),
+		),
 	}
 }
 
 // alertRulesServiceClient implements AlertRulesServiceClient.
 type alertRulesServiceClient struct {
-	listAlertRules   *connect.Client[v2.ListAlertRulesRequest, v2.ListAlertRulesResponse]
-	createAlertRule  *connect.Client[v2.CreateAlertRuleRequest, v2.AlertRuleMutationResponse]
-	getAlertRule     *connect.Client[v2.GetAlertRuleRequest, v2.AlertRule]
-	updateAlertRule  *connect.Client[v2.UpdateAlertRuleRequest, v2.AlertRuleMutationResponse]
-	deleteAlertRule  *connect.Client[v2.DeleteAlertRuleRequest, v2.DeletedAlertRule]
-	testAlertRule    *connect.Client[v2.TestAlertRuleRequest, v2.AlertRuleTestResult]
-	previewAlertRule *connect.Client[v2.PreviewAlertRuleRequest, v2.AlertRulePreview]
+	listAlertRules           *connect.Client[v2.ListAlertRulesRequest, v2.ListAlertRulesResponse]
+	createAlertRule          *connect.Client[v2.CreateAlertRuleRequest, v2.AlertRuleMutationResponse]
+	getAlertRule             *connect.Client[v2.GetAlertRuleRequest, v2.AlertRule]
+	updateAlertRule          *connect.Client[v2.UpdateAlertRuleRequest, v2.AlertRuleMutationResponse]
+	deleteAlertRule          *connect.Client[v2.DeleteAlertRuleRequest, v2.DeletedAlertRule]
+	testAlertRule            *connect.Client[v2.TestAlertRuleRequest, v2.AlertRuleTestResult]
+	previewAlertRule         *connect.Client[v2.PreviewAlertRuleRequest, v2.AlertRulePreview]
+	muteAlertRule            *connect.Client[v2.MuteAlertRuleRequest, v2.AlertRuleMutationResponse]
+	listAlertRuleChecks      *connect.Client[v2.ListAlertRuleChecksRequest, v2.ListAlertRuleChecksResponse]
+	summarizeAlertRuleChecks *connect.Client[v2.SummarizeAlertRuleChecksRequest, v2.AlertCheckSummary]
 }
 
 // ListAlertRules calls svc.v2.AlertRulesService.ListAlertRules.
@@ -221,6 +266,33 @@ func (c *alertRulesServiceClient) PreviewAlertRule(ctx context.Context, req *v2.
 	return nil, err
 }
 
+// MuteAlertRule calls svc.v2.AlertRulesService.MuteAlertRule.
+func (c *alertRulesServiceClient) MuteAlertRule(ctx context.Context, req *v2.MuteAlertRuleRequest) (*v2.AlertRuleMutationResponse, error) {
+	response, err := c.muteAlertRule.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// ListAlertRuleChecks calls svc.v2.AlertRulesService.ListAlertRuleChecks.
+func (c *alertRulesServiceClient) ListAlertRuleChecks(ctx context.Context, req *v2.ListAlertRuleChecksRequest) (*v2.ListAlertRuleChecksResponse, error) {
+	response, err := c.listAlertRuleChecks.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// SummarizeAlertRuleChecks calls svc.v2.AlertRulesService.SummarizeAlertRuleChecks.
+func (c *alertRulesServiceClient) SummarizeAlertRuleChecks(ctx context.Context, req *v2.SummarizeAlertRuleChecksRequest) (*v2.AlertCheckSummary, error) {
+	response, err := c.summarizeAlertRuleChecks.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // AlertRulesServiceHandler is an implementation of the svc.v2.AlertRulesService service.
 type AlertRulesServiceHandler interface {
 	// List alert rules.
@@ -254,6 +326,21 @@ type AlertRulesServiceHandler interface {
 	// Evaluates a rule at the minutes of a past range with the same steps as the worker, and tells when it would have fired. A long range
 	// is evaluated at every n-th minute, as `bucket_seconds` says; the counts of evaluations in a row then count these.
 	PreviewAlertRule(context.Context, *v2.PreviewAlertRuleRequest) (*v2.AlertRulePreview, error)
+	// Mute an alert rule.
+	//
+	// A muted rule is evaluated, and opens and resolves incidents, without messages. When the mute ends, incidents that are still open are
+	// told. An incident that was told before is taken back even during the mute, when it resolves.
+	MuteAlertRule(context.Context, *v2.MuteAlertRuleRequest) (*v2.AlertRuleMutationResponse, error)
+	// List the checks of an alert rule.
+	//
+	// Returns the evaluations of the rule, one for each group and minute, the newest first. They are kept for 90 days. A check arrives here a
+	// few seconds after the evaluation.
+	ListAlertRuleChecks(context.Context, *v2.ListAlertRuleChecksRequest) (*v2.ListAlertRuleChecksResponse, error)
+	// Summarize the checks of an alert rule.
+	//
+	// Counts the evaluations of the rule by time and group. Their sums by hour are kept for 365 days. Of a range that began more than 90 days
+	// ago, the first hour is counted whole.
+	SummarizeAlertRuleChecks(context.Context, *v2.SummarizeAlertRuleChecksRequest) (*v2.AlertCheckSummary, error)
 }
 
 // NewAlertRulesServiceHandler builds an HTTP handler from the service implementation. It returns
@@ -305,6 +392,24 @@ func NewAlertRulesServiceHandler(svc AlertRulesServiceHandler, opts ...connect.H
 		connect.WithSchema(alertRulesServiceMethods.ByName("PreviewAlertRule")),
 		connect.WithHandlerOptions(opts...),
 	)
+	alertRulesServiceMuteAlertRuleHandler := connect.NewUnaryHandlerSimple(
+		AlertRulesServiceMuteAlertRuleProcedure,
+		svc.MuteAlertRule,
+		connect.WithSchema(alertRulesServiceMethods.ByName("MuteAlertRule")),
+		connect.WithHandlerOptions(opts...),
+	)
+	alertRulesServiceListAlertRuleChecksHandler := connect.NewUnaryHandlerSimple(
+		AlertRulesServiceListAlertRuleChecksProcedure,
+		svc.ListAlertRuleChecks,
+		connect.WithSchema(alertRulesServiceMethods.ByName("ListAlertRuleChecks")),
+		connect.WithHandlerOptions(opts...),
+	)
+	alertRulesServiceSummarizeAlertRuleChecksHandler := connect.NewUnaryHandlerSimple(
+		AlertRulesServiceSummarizeAlertRuleChecksProcedure,
+		svc.SummarizeAlertRuleChecks,
+		connect.WithSchema(alertRulesServiceMethods.ByName("SummarizeAlertRuleChecks")),
+		connect.WithHandlerOptions(opts...),
+	)
 	return "/svc.v2.AlertRulesService/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case AlertRulesServiceListAlertRulesProcedure:
@@ -321,6 +426,12 @@ func NewAlertRulesServiceHandler(svc AlertRulesServiceHandler, opts ...connect.H
 			alertRulesServiceTestAlertRuleHandler.ServeHTTP(w, r)
 		case AlertRulesServicePreviewAlertRuleProcedure:
 			alertRulesServicePreviewAlertRuleHandler.ServeHTTP(w, r)
+		case AlertRulesServiceMuteAlertRuleProcedure:
+			alertRulesServiceMuteAlertRuleHandler.ServeHTTP(w, r)
+		case AlertRulesServiceListAlertRuleChecksProcedure:
+			alertRulesServiceListAlertRuleChecksHandler.ServeHTTP(w, r)
+		case AlertRulesServiceSummarizeAlertRuleChecksProcedure:
+			alertRulesServiceSummarizeAlertRuleChecksHandler.ServeHTTP(w, r)
 		default:
 			http.NotFound(w, r)
 		}
@@ -356,4 +467,16 @@ func (UnimplementedAlertRulesServiceHandler) TestAlertRule(context.Context, *v2.
 
 func (UnimplementedAlertRulesServiceHandler) PreviewAlertRule(context.Context, *v2.PreviewAlertRuleRequest) (*v2.AlertRulePreview, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.AlertRulesService.PreviewAlertRule is not implemented"))
+}
+
+func (UnimplementedAlertRulesServiceHandler) MuteAlertRule(context.Context, *v2.MuteAlertRuleRequest) (*v2.AlertRuleMutationResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.AlertRulesService.MuteAlertRule is not implemented"))
+}
+
+func (UnimplementedAlertRulesServiceHandler) ListAlertRuleChecks(context.Context, *v2.ListAlertRuleChecksRequest) (*v2.ListAlertRuleChecksResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.AlertRulesService.ListAlertRuleChecks is not implemented"))
+}
+
+func (UnimplementedAlertRulesServiceHandler) SummarizeAlertRuleChecks(context.Context, *v2.SummarizeAlertRuleChecksRequest) (*v2.AlertCheckSummary, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.AlertRulesService.SummarizeAlertRuleChecks is not implemented"))
 }

@@ -22,6 +22,7 @@ func Tools() []tool.Maker {
 		newListAlertDestinations,
 		newListAlertIncidents,
 		newGetIncidentTimeline,
+		newListAlertChecks,
 	}
 }
 
