@@ -128,7 +128,7 @@ func (t *turn) run(minutes []time.Time, f *Figures) error {
 			g.State, d = Step(&t.rule.condition, g.State, in, at)
 			incident := t.follow(key, g, d, in, at)
 			t.check(key, g, d, in, at, incident, f)
-			if t.gone(key, g, in, at) {
+			if Forgotten(&t.rule.AlertRule, key, g.State, in, at) {
 				g.State = State{}
 			}
 		}
@@ -136,24 +136,15 @@ func (t *turn) run(minutes []time.Time, f *Figures) error {
 	return nil
 }
 
-// keys are the groups to evaluate: those with data, those with a memory, and those that the rule names.
+// keys are the groups to evaluate.
 func (t *turn) keys(inputs map[string]Input) []string {
-	known := map[string]bool{}
-	for key := range inputs {
-		known[key] = true
-	}
+	states := map[string]State{}
 	for key, g := range t.rule.groups {
-		if _, covered := t.rule.covers(key, g); covered && !g.Zero() {
-			known[key] = true
+		if _, covered := t.rule.covers(key, g); covered {
+			states[key] = g.State
 		}
 	}
-	for _, key := range named(&t.rule.AlertRule) {
-		known[key] = true
-	}
-	if len(known) == 0 {
-		known[TotalGroup] = true
-	}
-	return slices.Sorted(maps.Keys(known))
+	return GroupsOf(&t.rule.AlertRule, inputs, states)
 }
 
 // named are the groups that a rule has whatever the data is.
@@ -168,11 +159,16 @@ func named(r *store.AlertRule) []string {
 	}
 }
 
-// GroupsOf are the groups to evaluate without a memory: those with data, those that the rule names, or the one for all.
-func GroupsOf(r *store.AlertRule, inputs map[string]Input) []string {
+// GroupsOf are the groups to evaluate: those with data, those with a memory, those that the rule names, or the one for all.
+func GroupsOf(r *store.AlertRule, inputs map[string]Input, states map[string]State) []string {
 	known := map[string]bool{}
 	for key := range inputs {
 		known[key] = true
+	}
+	for key, s := range states {
+		if !s.Zero() {
+			known[key] = true
+		}
 	}
 	for _, key := range named(r) {
 		known[key] = true
@@ -183,10 +179,10 @@ func GroupsOf(r *store.AlertRule, inputs map[string]Input) []string {
 	return slices.Sorted(maps.Keys(known))
 }
 
-// gone reports whether a group without data for a day can be forgotten.
-func (t *turn) gone(key string, g *group, in Input, at time.Time) bool {
-	return !g.Open && !in.Present && !in.Failed && key != TotalGroup && !slices.Contains(t.rule.ServiceNames, key) &&
-		(g.LastData.IsZero() && g.Breaches == 0 || !g.LastData.IsZero() && at.Sub(g.LastData) > noDataMemory)
+// Forgotten reports whether a group can be forgotten after an evaluation, because it had no data for a day.
+func Forgotten(r *store.AlertRule, key string, s State, in Input, at time.Time) bool {
+	return !s.Open && !in.Present && !in.Failed && !slices.Contains(named(r), key) &&
+		(s.LastData.IsZero() && s.Breaches == 0 || !s.LastData.IsZero() && at.Sub(s.LastData) > noDataMemory)
 }
 
 // follow applies a decision to the incident of the group, and returns that incident.

@@ -52,7 +52,7 @@ func (s *Rules) TestAlertRule(ctx context.Context, req *svcv2.TestAlertRuleReque
 	var chosen string
 	var decided alerting.Decision
 	var samples float64
-	for _, key := range alerting.GroupsOf(&rule, f.Groups[0]) {
+	for _, key := range alerting.GroupsOf(&rule, f.Groups[0], nil) {
 		in := f.Groups[0][key]
 		_, d := alerting.Step(&c, alerting.State{}, in, at)
 		if chosen == "" || d.Status == alerting.Breached && decided.Status != alerting.Breached {
@@ -177,14 +177,7 @@ func replay(out *svcv2.AlertRulePreview, rule *store.AlertRule, minutes []time.T
 	series := map[string]*svcv2.AlertPreviewSeries{}
 	open := map[string]*svcv2.AlertPreviewIncident{}
 	for i, at := range minutes {
-		keys := alerting.GroupsOf(rule, groups[i])
-		for key := range states {
-			if _, present := groups[i][key]; !present && !slices.Contains(keys, key) {
-				keys = append(keys, key)
-			}
-		}
-		slices.Sort(keys)
-		for _, key := range keys {
+		for _, key := range alerting.GroupsOf(rule, groups[i], states) {
 			in := groups[i][key]
 			var d alerting.Decision
 			states[key], d = alerting.Step(&c, states[key], in, at)
@@ -211,7 +204,7 @@ func replay(out *svcv2.AlertRulePreview, rule *store.AlertRule, minutes []time.T
 				delete(open, key)
 			case alerting.None, alerting.Continued:
 			}
-			if states[key].Zero() && !in.Present {
+			if alerting.Forgotten(rule, key, states[key], in, at) {
 				delete(states, key)
 			}
 		}
