@@ -34,7 +34,7 @@ func (r *Reader) inMinutes(rule *store.AlertRule, minutes []time.Time) bool {
 	default:
 		return false
 	}
-	if len(rule.GroupBy) > 0 && !slices.Equal(rule.GroupBy, []string{"service.name"}) || rule.WindowMinutes > limits.AlertTogether {
+	if len(rule.GroupBy) > 0 && !slices.Equal(rule.GroupBy, []string{"service.name"}) || rule.WindowMinutes > limits.AlertTogether || len(rule.Burn) > 0 {
 		return false
 	}
 	for _, at := range minutes {

@@ -36,6 +36,9 @@ func (f fresh) AlertCursors(ctx context.Context, shard int) ([]store.AlertCursor
 	return out, err
 }
 
+// uncached gets another reader for each pass, which has no answers of the pass before.
+type uncached struct{ Source }
+
 // BenchmarkRules evaluates one minute of all rules of a node, on SQLite: of 100 rules, 80 are about signals of services, 19 have a query of
 // the query builder, and one has SQL. Each organization has 20 services; all together have 10,000 entry spans
 // a minute.
@@ -73,9 +76,9 @@ func benchRules(b *testing.B, organizations, rules int) {
 			}
 		}
 	}
-	reader := read.NewReader(read.Config{Warehouse: e.Warehouse})
+	source := &uncached{}
 	w := NewWorker(Config{
-		Store: fresh{s}, Source: NewSource(engine.New(engine.Config{Warehouse: reader, Rollups: query.AllRollups()}), reader, query.AllRollups()),
+		Store: fresh{s}, Source: source,
 		StoredThrough: func(context.Context) (store.IngestMark, bool, error) {
 			return store.IngestMark{Through: time.Now().Add(time.Hour)}, true, nil
 		},
@@ -99,6 +102,8 @@ func benchRules(b *testing.B, organizations, rules int) {
 	}
 	engineCPU, own := processCPU(b, e.Supervisor.Pid()), ownCPU(b)
 	for b.Loop() {
+		reader := read.NewReader(read.Config{Warehouse: e.Warehouse})
+		source.Source = NewSource(engine.New(engine.Config{Warehouse: reader, Rollups: query.AllRollups()}), reader, query.AllRollups())
 		for _, shard := range shards {
 			if _, err := shard.Run(b.Context()); err != nil {
 				b.Fatal(err)

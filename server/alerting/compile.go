@@ -26,8 +26,10 @@ type plan struct {
 	// grouped is true when each group of the breakdown is a group of the rule.
 	grouped bool
 	// scale is multiplied with the value.
-	scale float64
-	sql   string
+	scale    float64
+	sql      string
+	burn     *Burn
+	baseline *Baseline
 }
 
 // The names of the queries that a plan adds to those of a rule.
@@ -47,15 +49,25 @@ func Validate(r *store.AlertRule) error {
 	return err
 }
 
-func compile(r *store.AlertRule) (*plan, error) {
+func compile(r *store.AlertRule) (p *plan, err error) {
 	switch r.SignalType {
 	case "builder_query":
-		return compileDraft(r)
+		p, err = compileDraft(r)
 	case "raw_query":
-		return compileSQL(r)
+		p, err = compileSQL(r)
 	default:
-		return compileSignal(r)
+		p, err = compileSignal(r)
 	}
+	if err != nil {
+		return nil, err
+	}
+	if p.burn, err = compileBurn(r); err != nil {
+		return nil, err
+	}
+	if p.baseline, err = compileBaseline(r); err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
 // compileSignal makes the plan of a signal of services: it reads entry spans, weighted by their sampling.

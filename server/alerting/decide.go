@@ -236,7 +236,7 @@ func (t *turn) open(key string, d Decision, in Input, at time.Time) *store.Alert
 	n := int64(in.Samples)
 	return &store.AlertIncident{
 		ID: incidentID(r, key, at), Org: t.org, RuleID: r.ID, RuleName: r.Name, GroupKey: key, SignalType: r.SignalType, Severity: r.Severity,
-		Status: store.IncidentOpen, Comparator: r.Comparator, Threshold: r.Threshold, ThresholdUpper: r.ThresholdUpper,
+		Status: store.IncidentOpen, Comparator: r.Comparator, Threshold: in.threshold(&t.rule.condition), ThresholdUpper: r.ThresholdUpper,
 		FirstTriggeredAt: at, LastTriggeredAt: at, LastObservedValue: d.Value, LastSampleCount: &n,
 		DedupeKey: fmt.Sprintf("%s:%s:%s", t.org, publicid.Encode(publicid.AlertRule, r.ID), key), OpenKey: &openKey,
 	}
@@ -250,6 +250,9 @@ func (t *turn) check(key string, g *group, d Decision, in Input, at time.Time, i
 		SignalType: r.SignalType, Comparator: r.Comparator, Threshold: r.Threshold, ThresholdUpper: r.ThresholdUpper,
 		ObservedValue: d.Value, SampleCount: in.Samples, WindowMinutes: r.WindowMinutes, ConsecutiveBreaches: g.Breaches,
 		ConsecutiveHealthy: g.Healthy, Transition: d.Transition, DurationMs: f.Took.Milliseconds(),
+	}
+	if in.Threshold != nil {
+		c.Threshold = *in.Threshold
 	}
 	if incident != nil {
 		c.IncidentID = publicid.Encode(publicid.AlertIncident, incident.ID)

@@ -107,7 +107,7 @@ func scopeOf(r *store.AlertRule) string {
 
 // thresholdOf identifies how a rule judges. When it changes, the counts begin again.
 func thresholdOf(r *store.AlertRule) string {
-	return digest(r.Comparator, r.Threshold, r.ThresholdUpper, r.WindowMinutes, r.MinimumSampleCount, r.ApdexThresholdMs)
+	return digest(r.Comparator, r.Threshold, r.ThresholdUpper, r.WindowMinutes, r.MinimumSampleCount, r.ApdexThresholdMs, len(r.Burn) > 0 && r.Severity == "critical")
 }
 
 func digest(parts ...any) string {

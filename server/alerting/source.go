@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/cache"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
@@ -21,9 +22,10 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// Breakdowns runs the plans. *engine.Engine does.
-type Breakdowns interface {
+// Engine runs the plans. *engine.Engine does.
+type Engine interface {
 	Breakdown(ctx context.Context, org principal.OrgID, r *query.Request) (*query.Breakdown, error)
+	Timeseries(ctx context.Context, org principal.OrgID, r *query.Request) (*query.Timeseries, error)
 }
 
 // Warehouse runs statements. *read.Reader does.
@@ -34,14 +36,17 @@ type Warehouse interface {
 
 // Reader reads the figures of rules from the warehouse.
 type Reader struct {
-	engine    Breakdowns
+	engine    Engine
 	warehouse Warehouse
 	rollups   query.Rollups
+	past      *cache.Cache[pastKey, map[string]past]
 }
 
 // NewSource returns a Reader. Its statements have the places of background work, see the reader of the warehouse that it gets. The rollups
 // are those that the engine may read.
-func NewSource(e Breakdowns, w Warehouse, r query.Rollups) *Reader { return &Reader{e, w, r} }
+func NewSource(e Engine, w Warehouse, r query.Rollups) *Reader {
+	return &Reader{engine: e, warehouse: w, rollups: r, past: cache.New[pastKey, map[string]past](limits.AlertBaselines, time.Now)}
+}
 
 // answer is what a question about one minute found.
 type answer struct {
@@ -84,6 +89,9 @@ func (r *Reader) Figures(ctx context.Context, org principal.OrgID, asks []Ask) (
 				out[i].Groups, out[i].LeftOut = append(out[i].Groups, groups), max(out[i].LeftOut, left)
 			}
 			out[i].Took = took[byService(ask.Rule)]
+			if err := r.judge(ctx, org, ask, &out[i]); err != nil {
+				return nil, err
+			}
 			continue
 		}
 		start := time.Now()
@@ -111,8 +119,31 @@ func (r *Reader) Figures(ctx context.Context, org principal.OrgID, asks []Ask) (
 			f.Groups, f.LeftOut = append(f.Groups, unread(a, ask.Keep)), max(f.LeftOut, a.left)
 		}
 		f.Took = time.Since(start)
+		if err := r.judge(ctx, org, ask, f); err != nil {
+			return nil, err
+		}
 	}
 	return out, nil
+}
+
+// judge gives the groups of a rule with a baseline their thresholds. Its error is a failure of all rules.
+func (r *Reader) judge(ctx context.Context, org principal.OrgID, ask Ask, f *Figures) error {
+	if len(ask.Rule.Baseline) == 0 || f.Err != nil {
+		return nil
+	}
+	p, err := compile(ask.Rule)
+	for i := 0; i < len(f.Groups) && err == nil; i++ {
+		f.Groups[i], err = r.judgedByPast(ctx, org, ask.Rule, p, ask.Minutes[i], f.Groups[i])
+	}
+	switch {
+	case err == nil:
+		return nil
+	case outage(err):
+		return err
+	default:
+		f.Groups, f.Err, f.Category = nil, err, "query"
+		return nil
+	}
 }
 
 // unread adds the groups with an open incident that were left out because there are too many groups. Nothing is known about them, so their
@@ -132,7 +163,11 @@ func unread(a answer, keep []string) map[string]Input {
 
 // questionOf identifies what is read for a rule, without its thresholds.
 func questionOf(r *store.AlertRule) string {
-	return digest(scopeOf(r), r.ServiceNames, r.ExcludeServiceNames, r.WindowMinutes, r.ApdexThresholdMs)
+	severity := ""
+	if len(r.Burn) > 0 {
+		severity = r.Severity // it chooses the windows
+	}
+	return digest(scopeOf(r), r.ServiceNames, r.ExcludeServiceNames, r.WindowMinutes, r.ApdexThresholdMs, severity)
 }
 
 // outage reports whether an error says nothing about the rule: the warehouse does not answer, is busy, or the process stops.
@@ -148,13 +183,27 @@ func outage(err error) bool {
 func (r *Reader) evaluate(
 	ctx context.Context, org principal.OrgID, rule *store.AlertRule, p *plan, at time.Time,
 ) (map[string]Input, int, error) {
-	// Both ends of a window are part of it.
-	w := query.Window{Start: at.Add(-time.Duration(rule.WindowMinutes) * time.Minute), End: at.Add(-time.Nanosecond)}
-	if p.request == nil {
-		return r.statement(ctx, org, rule, p, w)
+	switch {
+	case p.burn != nil:
+		return r.burn(ctx, org, rule, p, at)
+	case p.request == nil:
+		return r.statement(ctx, org, rule, p, windowOf(rule, at))
+	default:
+		return r.breakdown(ctx, org, rule, p, at)
 	}
+}
+
+// windowOf is the window of an evaluation. Both of its ends are part of it.
+func windowOf(rule *store.AlertRule, at time.Time) query.Window {
+	return query.Window{Start: windowStart(rule, at), End: at.Add(-time.Nanosecond)}
+}
+
+// breakdown reads the figures with the query engine.
+func (r *Reader) breakdown(
+	ctx context.Context, org principal.OrgID, rule *store.AlertRule, p *plan, at time.Time,
+) (map[string]Input, int, error) {
 	req := *p.request
-	req.Window = w
+	req.Window = windowOf(rule, at)
 	b, err := r.engine.Breakdown(ctx, org, &req)
 	if err != nil {
 		return nil, 0, query.ExplainAll(err)

@@ -107,6 +107,8 @@ type Input struct {
 	Present bool
 	// Value is nil when the data gives no value.
 	Value *float64
+	// Threshold replaces that of the condition. It is nil without a baseline.
+	Threshold *float64
 	// Samples is the number of samples behind the value, weighted by sampling. Weight is the mean weight of a received sample; 0 when
 	// it is not known.
 	Samples, Weight float64
@@ -186,12 +188,19 @@ func (c *Condition) judge(s *State, in Input, t time.Time) Decision {
 		d.Status, d.SkipReason = Skipped, SkipSamples
 	case d.Value == nil:
 		d.Status, d.SkipReason = Skipped, SkipNoValue
-	case Compare(c.Comparator, *d.Value, c.Threshold, c.Upper):
+	case Compare(c.Comparator, *d.Value, in.threshold(c), c.Upper):
 		d.Status = Breached
 	default:
 		d.Status = Healthy
 	}
 	return d
+}
+
+func (in *Input) threshold(c *Condition) float64 {
+	if in.Threshold != nil {
+		return *in.Threshold
+	}
+	return c.Threshold
 }
 
 // closed is the step of a group without an open incident.

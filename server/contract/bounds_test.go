@@ -35,6 +35,8 @@ var bounds = []struct {
 	{limits.SQLText, "sql raw_query_sql"},
 	{limits.NotificationText, "notes AlertNotificationTemplate.title AlertNotificationTemplate.body AlertNotificationTexts.title AlertNotificationTexts.body"},
 	{limits.AlertMuteMinutes, "MuteAlertRuleRequest.minutes"},
+	{limits.AlertBurnDays, "AlertBurn.period_days"},
+	{1, "AlertBurn.target"},
 	{limits.AlertTags, "CreateAlertRuleRequest.tags UpdateAlertRuleRequest.tags"},
 	{limits.AlertTag, "CreateAlertRuleRequest.tags[] UpdateAlertRuleRequest.tags[]"},
 	{limits.AlertDestinations, "destination_ids"},

@@ -42,6 +42,8 @@ var defaults = []struct {
 	{limits.DefaultPathBranches, "branches"},
 	{limits.DefaultFunnelWindow.Seconds(), "window_seconds"},
 	{limits.DefaultScrapeInterval.Seconds(), "scrape_interval_seconds"},
+	{limits.DefaultAlertBurnDays, "AlertBurn.period_days"},
+	{limits.DefaultAlertBurnBad, "AlertBurn.minimum_bad"},
 	{limits.DefaultAlertBreaches, "consecutive_breaches_required"},
 	{limits.DefaultAlertHealthy, "consecutive_healthy_required"},
 	{limits.DefaultAlertRenotify, "renotify_interval_minutes"},

@@ -14,6 +14,16 @@ var documentFigures = []struct{ figure, documents string }{
 	{limits.Number(limits.AlertCatchUp), "alerts.md"},
 	{limits.Lasts(30 * time.Minute), "alerts.md"}, // a hold because of the volume: package alerting
 	{limits.Lasts(15 * time.Minute), "alerts.md"}, // a hold because of the sampling
+	{limits.Lasts(limits.AlertBaseline), "alerts.md"},
+	{limits.Lasts(limits.AlertCheckRetention), "alerts.md"},
+	{limits.Lasts(limits.AlertCheckHourRetention), "alerts.md"},
+	{limits.Lasts(limits.AlertTogether * time.Minute), "alerts.md"},
+	// The windows of a burning objective: package alerting.
+	{limits.Lasts(time.Hour), "alerts.md"},
+	{limits.Lasts(6 * time.Hour), "alerts.md"},
+	{limits.Lasts(2 * time.Hour), "alerts.md"},
+	{limits.Lasts(limits.Day), "alerts.md"},
+	{limits.Lasts(3 * limits.Day), "alerts.md"},
 	{limits.Lasts(limits.IdempotencyRetention), "clients.md"},
 	{limits.Lasts(limits.TimeseriesWindow), "dashboard-data.md"},
 	{limits.Lasts(limits.SearchWindow), "dashboard-data.md"},

@@ -87,7 +87,16 @@ var boundFigures = []struct{ figure, paths string }{
 	{limits.Lasts(limits.SessionIdle), "SessionsService.SignIn"},
 	{limits.Size(limits.SQLResult), "SqlService.RunSql"},
 	{limits.Lasts(limits.CLIKey), "CliService.RedeemCliLogin"},
+	{limits.Lasts(limits.AlertBaseline), "AlertBaseline"},
+	{limits.Number(limits.Series), "AlertBaseline"},
 	// These figures are no limits: fixed windows, thresholds, smallest lengths, and the lengths of lists in answers.
+	{"1 hour", "AlertBurn"},
+	{"5 minutes", "AlertBurn"},
+	{"6 hours", "AlertBurn"},
+	{"30 minutes", "AlertBurn"},
+	{"24 hours", "AlertBurn"},
+	{"2 hours", "AlertBurn"},
+	{"3 days", "AlertBurn"},
 	{"1 characters", "CreateAgentFeedbackRequest.reason CreateAgentFeedbackRequest.summary"},
 	{"24 hours", "AlertDestinationsService.ListTelegramChats DiagnosisService.DiagnoseService ErrorEventsService.GetErrorEvent InstrumentationService.GetSetupAudit " +
 		"InstrumentationService.ListInstrumentationRecommendations " +

@@ -4,6 +4,16 @@ import "time"
 
 // Evaluation of alert rules.
 const (
+	// AlertBurnDays is the longest period of a service level objective. DefaultAlertBurnDays and DefaultAlertBurnBad are for one that leaves
+	// out its period, and the number of failed requests below which nothing burns.
+	AlertBurnDays        = 90
+	DefaultAlertBurnDays = 30
+	DefaultAlertBurnBad  = 10
+	// AlertBaseline is how far a baseline looks back, AlertBaselineHours the number of hours with data that it needs. AlertBaselines is the
+	// number of groups whose past is remembered for an hour.
+	AlertBaseline      = 7 * Day
+	AlertBaselineHours = 6
+	AlertBaselines     = 100_000
 	// AlertTogether is the longest window in minutes of a rule that is read together with others, AlertCells the number of windows that one
 	// statement reads.
 	AlertTogether = 60
@@ -66,6 +76,12 @@ const (
 
 func alerts() []Limit {
 	return []Limit{
+		count("AlertBurnDays", AlertBurnDays, "The period of a service level objective is at most %s days long."),
+		count("DefaultAlertBurnDays", DefaultAlertBurnDays, "It is %s days long when a rule does not say more."),
+		count("DefaultAlertBurnBad", DefaultAlertBurnBad, "With fewer than %s failed requests nothing burns when a rule does not say how many."),
+		lasts("AlertBaseline", AlertBaseline, "A baseline looks back %s."),
+		count("AlertBaselineHours", AlertBaselineHours, "A baseline needs %s hours with data."),
+		count("AlertBaselines", AlertBaselines, "A server remembers the past of at most %s groups for an hour."),
 		count("AlertTogether", AlertTogether, "Rules of services with windows of at most %s minutes are read together."),
 		count("AlertCells", AlertCells, "One statement then reads %s windows."),
 		lasts("AlertSettle", AlertSettle, "The rules of a minute are evaluated %s after its end, when its telemetry has arrived."),

@@ -178,6 +178,8 @@ func saveAlertRule(ctx context.Context, row *ent.AlertRule, r *AlertRule) error 
 	setOr(present(r.GroupBy), u.SetGroupBy, u.ClearGroupBy)
 	setOr(presentJSON(r.NotificationTemplate), u.SetNotificationTemplate, u.ClearNotificationTemplate)
 	setOr(presentJSON(r.QueryBuilderDraft), u.SetQueryBuilderDraft, u.ClearQueryBuilderDraft)
+	setOr(presentJSON(r.Burn), u.SetBurn, u.ClearBurn)
+	setOr(presentJSON(r.Baseline), u.SetBaseline, u.ClearBaseline)
 	return u.Exec(ctx)
 }
 
@@ -281,7 +283,8 @@ func (r *AlertRule) auditFields() map[string]any {
 		}
 	}
 	for name, v := range map[string]json.RawMessage{
-		"notification_template": r.NotificationTemplate, "query_builder_draft": r.QueryBuilderDraft,
+		"notification_template": r.NotificationTemplate, "query_builder_draft": r.QueryBuilderDraft, "burn": r.Burn,
+		"baseline": r.Baseline,
 	} {
 		if len(v) > 0 {
 			fields[name] = string(v)

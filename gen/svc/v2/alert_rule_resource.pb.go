@@ -103,7 +103,11 @@ type AlertRule struct {
 	// User who created it, `user_…`.
 	CreatedBy string `protobuf:"bytes,36,opt,name=created_by,json=createdBy" json:"created_by,omitempty"`
 	// User of the last change, `user_…`.
-	UpdatedBy     string `protobuf:"bytes,37,opt,name=updated_by,json=updatedBy" json:"updated_by,omitempty"`
+	UpdatedBy string `protobuf:"bytes,37,opt,name=updated_by,json=updatedBy" json:"updated_by,omitempty"`
+	// Service level objective; null without one. The value is then the burn of its error budget.
+	Burn *AlertBurn `protobuf:"bytes,38,opt,name=burn" json:"burn,omitempty"`
+	// Comparison with the past; null without one.
+	Baseline      *AlertBaseline `protobuf:"bytes,39,opt,name=baseline" json:"baseline,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -397,6 +401,135 @@ func (x *AlertRule) GetUpdatedBy() string {
 	return ""
 }
 
+func (x *AlertRule) GetBurn() *AlertBurn {
+	if x != nil {
+		return x.Burn
+	}
+	return nil
+}
+
+func (x *AlertRule) GetBaseline() *AlertBaseline {
+	if x != nil {
+		return x.Baseline
+	}
+	return nil
+}
+
+// A service level objective. The rule compares how fast errors use up its error budget, over pairs of a long and a short window: 1 hour
+// with 5 minutes (2 % of the budget) and 6 hours with 30 minutes (5 %) for the severity critical, 1 day with 2 hours (10 %) and 3 days with
+// 6 hours (10 %) for warning. The value is the largest ratio of a pair's burn rate to the rate that uses up its share, so 1 is the usual
+// threshold. Both windows of a pair must burn. `window_minutes` only names the window in messages.
+type AlertBurn struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Share of requests that must not fail, more than 0 and less than 1.
+	Target float64 `protobuf:"fixed64,1,opt,name=target" json:"target,omitempty"`
+	// Days over which the target holds, 1 to 90. 30 when left out.
+	PeriodDays *int32 `protobuf:"varint,2,opt,name=period_days,json=periodDays" json:"period_days,omitempty"`
+	// Failed requests in the long window below which a pair does not count. 10 when left out.
+	MinimumBad    *float64 `protobuf:"fixed64,3,opt,name=minimum_bad,json=minimumBad" json:"minimum_bad,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AlertBurn) Reset() {
+	*x = AlertBurn{}
+	mi := &file_svc_v2_alert_rule_resource_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AlertBurn) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AlertBurn) ProtoMessage() {}
+
+func (x *AlertBurn) ProtoReflect() protoreflect.Message {
+	mi := &file_svc_v2_alert_rule_resource_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AlertBurn.ProtoReflect.Descriptor instead.
+func (*AlertBurn) Descriptor() ([]byte, []int) {
+	return file_svc_v2_alert_rule_resource_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *AlertBurn) GetTarget() float64 {
+	if x != nil {
+		return x.Target
+	}
+	return 0
+}
+
+func (x *AlertBurn) GetPeriodDays() int32 {
+	if x != nil && x.PeriodDays != nil {
+		return *x.PeriodDays
+	}
+	return 0
+}
+
+func (x *AlertBurn) GetMinimumBad() float64 {
+	if x != nil && x.MinimumBad != nil {
+		return *x.MinimumBad
+	}
+	return 0
+}
+
+// Compares a group with its own past: the same hour of the last 7 days and the hours beside it. A breach is further from their median than
+// `threshold`, than a number of median absolute deviations, and than a ratio: 6 and 3 for low, 4 and 2 for normal, 3 and 1.5 for high. A
+// group with fewer than 6 such hours is skipped. At most 100 groups have a past.
+type AlertBaseline struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How small a difference is a breach.
+	Sensitivity   string `protobuf:"bytes,1,opt,name=sensitivity" json:"sensitivity,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AlertBaseline) Reset() {
+	*x = AlertBaseline{}
+	mi := &file_svc_v2_alert_rule_resource_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AlertBaseline) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AlertBaseline) ProtoMessage() {}
+
+func (x *AlertBaseline) ProtoReflect() protoreflect.Message {
+	mi := &file_svc_v2_alert_rule_resource_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AlertBaseline.ProtoReflect.Descriptor instead.
+func (*AlertBaseline) Descriptor() ([]byte, []int) {
+	return file_svc_v2_alert_rule_resource_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *AlertBaseline) GetSensitivity() string {
+	if x != nil {
+		return x.Sensitivity
+	}
+	return ""
+}
+
 // Texts of the messages of a rule. They may hold `{{ key }}`, `{{ key | default:"x" }}` and `{{#if key}}…{{/if}}`.
 type AlertNotificationTemplate struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -412,7 +545,7 @@ type AlertNotificationTemplate struct {
 
 func (x *AlertNotificationTemplate) Reset() {
 	*x = AlertNotificationTemplate{}
-	mi := &file_svc_v2_alert_rule_resource_proto_msgTypes[1]
+	mi := &file_svc_v2_alert_rule_resource_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -424,7 +557,7 @@ func (x *AlertNotificationTemplate) String() string {
 func (*AlertNotificationTemplate) ProtoMessage() {}
 
 func (x *AlertNotificationTemplate) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_alert_rule_resource_proto_msgTypes[1]
+	mi := &file_svc_v2_alert_rule_resource_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -437,7 +570,7 @@ func (x *AlertNotificationTemplate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AlertNotificationTemplate.ProtoReflect.Descriptor instead.
 func (*AlertNotificationTemplate) Descriptor() ([]byte, []int) {
-	return file_svc_v2_alert_rule_resource_proto_rawDescGZIP(), []int{1}
+	return file_svc_v2_alert_rule_resource_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *AlertNotificationTemplate) GetTitle() string {
@@ -474,7 +607,7 @@ type AlertNotificationTexts struct {
 
 func (x *AlertNotificationTexts) Reset() {
 	*x = AlertNotificationTexts{}
-	mi := &file_svc_v2_alert_rule_resource_proto_msgTypes[2]
+	mi := &file_svc_v2_alert_rule_resource_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -486,7 +619,7 @@ func (x *AlertNotificationTexts) String() string {
 func (*AlertNotificationTexts) ProtoMessage() {}
 
 func (x *AlertNotificationTexts) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_alert_rule_resource_proto_msgTypes[2]
+	mi := &file_svc_v2_alert_rule_resource_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -499,7 +632,7 @@ func (x *AlertNotificationTexts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AlertNotificationTexts.ProtoReflect.Descriptor instead.
 func (*AlertNotificationTexts) Descriptor() ([]byte, []int) {
-	return file_svc_v2_alert_rule_resource_proto_rawDescGZIP(), []int{2}
+	return file_svc_v2_alert_rule_resource_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *AlertNotificationTexts) GetTitle() string {
@@ -595,6 +728,10 @@ type AlertRuleMutationResponse struct {
 	CreatedBy string `protobuf:"bytes,36,opt,name=created_by,json=createdBy" json:"created_by,omitempty"`
 	// User of the last change, `user_…`.
 	UpdatedBy string `protobuf:"bytes,37,opt,name=updated_by,json=updatedBy" json:"updated_by,omitempty"`
+	// Service level objective; null without one. The value is then the burn of its error budget.
+	Burn *AlertBurn `protobuf:"bytes,38,opt,name=burn" json:"burn,omitempty"`
+	// Comparison with the past; null without one.
+	Baseline *AlertBaseline `protobuf:"bytes,39,opt,name=baseline" json:"baseline,omitempty"`
 	// Number of the change, for a client that keeps a copy.
 	Txid          *string `protobuf:"bytes,100,opt,name=txid" json:"txid,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -603,7 +740,7 @@ type AlertRuleMutationResponse struct {
 
 func (x *AlertRuleMutationResponse) Reset() {
 	*x = AlertRuleMutationResponse{}
-	mi := &file_svc_v2_alert_rule_resource_proto_msgTypes[3]
+	mi := &file_svc_v2_alert_rule_resource_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -615,7 +752,7 @@ func (x *AlertRuleMutationResponse) String() string {
 func (*AlertRuleMutationResponse) ProtoMessage() {}
 
 func (x *AlertRuleMutationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_alert_rule_resource_proto_msgTypes[3]
+	mi := &file_svc_v2_alert_rule_resource_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -628,7 +765,7 @@ func (x *AlertRuleMutationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AlertRuleMutationResponse.ProtoReflect.Descriptor instead.
 func (*AlertRuleMutationResponse) Descriptor() ([]byte, []int) {
-	return file_svc_v2_alert_rule_resource_proto_rawDescGZIP(), []int{3}
+	return file_svc_v2_alert_rule_resource_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *AlertRuleMutationResponse) GetId() string {
@@ -890,6 +1027,20 @@ func (x *AlertRuleMutationResponse) GetUpdatedBy() string {
 	return ""
 }
 
+func (x *AlertRuleMutationResponse) GetBurn() *AlertBurn {
+	if x != nil {
+		return x.Burn
+	}
+	return nil
+}
+
+func (x *AlertRuleMutationResponse) GetBaseline() *AlertBaseline {
+	if x != nil {
+		return x.Baseline
+	}
+	return nil
+}
+
 func (x *AlertRuleMutationResponse) GetTxid() string {
 	if x != nil && x.Txid != nil {
 		return *x.Txid
@@ -901,7 +1052,7 @@ var File_svc_v2_alert_rule_resource_proto protoreflect.FileDescriptor
 
 const file_svc_v2_alert_rule_resource_proto_rawDesc = "" +
 	"\n" +
-	" svc/v2/alert_rule_resource.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\"\xba\x0f\n" +
+	" svc/v2/alert_rule_resource.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\"\x94\x10\n" +
 	"\tAlertRule\x12\x1a\n" +
 	"\x02id\x18\x01 \x01(\tB\n" +
 	"\xfa\xf9\x18\x06\n" +
@@ -953,7 +1104,17 @@ const file_svc_v2_alert_rule_resource_proto_rawDesc = "" +
 	"\n" +
 	"created_by\x18$ \x01(\tR\tcreatedBy\x12\x1d\n" +
 	"\n" +
-	"updated_by\x18% \x01(\tR\tupdatedBy\"\xa5\x02\n" +
+	"updated_by\x18% \x01(\tR\tupdatedBy\x12%\n" +
+	"\x04burn\x18& \x01(\v2\x11.svc.v2.AlertBurnR\x04burn\x121\n" +
+	"\bbaseline\x18' \x01(\v2\x15.svc.v2.AlertBaselineR\bbaseline\"\xb0\x01\n" +
+	"\tAlertBurn\x12:\n" +
+	"\x06target\x18\x01 \x01(\x01B\"\xbaH\x14\x12\x12\x11\x00\x00\x00\x00\x00\x00\xf0?!\x00\x00\x00\x00\x00\x00\x00\x00\xfa\xf9\x18\a\"\x050.999R\x06target\x12/\n" +
+	"\vperiod_days\x18\x02 \x01(\x05B\x0e\xbaH\x06\x1a\x04\x18Z(\x01\xaa\x01\x02\b\x01R\n" +
+	"periodDays\x126\n" +
+	"\vminimum_bad\x18\x03 \x01(\x01B\x15\xbaH\r\x12\v@\x01)\x00\x00\x00\x00\x00\x00\x00\x00\xaa\x01\x02\b\x01R\n" +
+	"minimumBad\"K\n" +
+	"\rAlertBaseline\x12:\n" +
+	"\vsensitivity\x18\x01 \x01(\tB\x18\xbaH\x15r\x13R\x03lowR\x06normalR\x04highR\vsensitivity\"\xa5\x02\n" +
 	"\x19AlertNotificationTemplate\x12)\n" +
 	"\x05title\x18\x01 \x01(\tB\x13\xbaH\x05r\x03\x18\xa0\x1f\xfa\xf9\x18\x02(\x01\xaa\x01\x02\b\x01R\x05title\x12'\n" +
 	"\x04body\x18\x02 \x01(\tB\x13\xbaH\x05r\x03\x18\xa0\x1f\xfa\xf9\x18\x02(\x01\xaa\x01\x02\b\x01R\x04body\x12V\n" +
@@ -963,7 +1124,7 @@ const file_svc_v2_alert_rule_resource_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\v2\x1e.svc.v2.AlertNotificationTextsR\x05value:\x028\x01\"l\n" +
 	"\x16AlertNotificationTexts\x12)\n" +
 	"\x05title\x18\x01 \x01(\tB\x13\xbaH\x05r\x03\x18\xa0\x1f\xfa\xf9\x18\x02(\x01\xaa\x01\x02\b\x01R\x05title\x12'\n" +
-	"\x04body\x18\x02 \x01(\tB\x13\xbaH\x05r\x03\x18\xa0\x1f\xfa\xf9\x18\x02(\x01\xaa\x01\x02\b\x01R\x04body\"\xeb\x0f\n" +
+	"\x04body\x18\x02 \x01(\tB\x13\xbaH\x05r\x03\x18\xa0\x1f\xfa\xf9\x18\x02(\x01\xaa\x01\x02\b\x01R\x04body\"\xc5\x10\n" +
 	"\x19AlertRuleMutationResponse\x12\x1a\n" +
 	"\x02id\x18\x01 \x01(\tB\n" +
 	"\xfa\xf9\x18\x06\n" +
@@ -1015,7 +1176,9 @@ const file_svc_v2_alert_rule_resource_proto_rawDesc = "" +
 	"\n" +
 	"created_by\x18$ \x01(\tR\tcreatedBy\x12\x1d\n" +
 	"\n" +
-	"updated_by\x18% \x01(\tR\tupdatedBy\x12\x1f\n" +
+	"updated_by\x18% \x01(\tR\tupdatedBy\x12%\n" +
+	"\x04burn\x18& \x01(\v2\x11.svc.v2.AlertBurnR\x04burn\x121\n" +
+	"\bbaseline\x18' \x01(\v2\x15.svc.v2.AlertBaselineR\bbaseline\x12\x1f\n" +
 	"\x04txid\x18d \x01(\tB\v\xfa\xf9\x18\x02(\x01\xaa\x01\x02\b\x01R\x04txidB\x95\x01\n" +
 	"\n" +
 	"com.svc.v2B\x16AlertRuleResourceProtoP\x01Z1github.com/svc-observability/svc/gen/svc/v2;svcv2\xa2\x02\x03SXX\xaa\x02\x06Svc.V2\xca\x02\x06Svc\\V2\xe2\x02\x12Svc\\V2\\GPBMetadata\xea\x02\aSvc::V2\x92\x03\x02\b\x02b\beditionsp\xe8\a"
@@ -1032,38 +1195,44 @@ func file_svc_v2_alert_rule_resource_proto_rawDescGZIP() []byte {
 	return file_svc_v2_alert_rule_resource_proto_rawDescData
 }
 
-var file_svc_v2_alert_rule_resource_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
+var file_svc_v2_alert_rule_resource_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
 var file_svc_v2_alert_rule_resource_proto_goTypes = []any{
 	(*AlertRule)(nil),                 // 0: svc.v2.AlertRule
-	(*AlertNotificationTemplate)(nil), // 1: svc.v2.AlertNotificationTemplate
-	(*AlertNotificationTexts)(nil),    // 2: svc.v2.AlertNotificationTexts
-	(*AlertRuleMutationResponse)(nil), // 3: svc.v2.AlertRuleMutationResponse
-	nil,                               // 4: svc.v2.AlertNotificationTemplate.OverridesEntry
-	(*structpb.Struct)(nil),           // 5: google.protobuf.Struct
-	(*timestamppb.Timestamp)(nil),     // 6: google.protobuf.Timestamp
+	(*AlertBurn)(nil),                 // 1: svc.v2.AlertBurn
+	(*AlertBaseline)(nil),             // 2: svc.v2.AlertBaseline
+	(*AlertNotificationTemplate)(nil), // 3: svc.v2.AlertNotificationTemplate
+	(*AlertNotificationTexts)(nil),    // 4: svc.v2.AlertNotificationTexts
+	(*AlertRuleMutationResponse)(nil), // 5: svc.v2.AlertRuleMutationResponse
+	nil,                               // 6: svc.v2.AlertNotificationTemplate.OverridesEntry
+	(*structpb.Struct)(nil),           // 7: google.protobuf.Struct
+	(*timestamppb.Timestamp)(nil),     // 8: google.protobuf.Timestamp
 }
 var file_svc_v2_alert_rule_resource_proto_depIdxs = []int32{
-	1,  // 0: svc.v2.AlertRule.notification_template:type_name -> svc.v2.AlertNotificationTemplate
-	5,  // 1: svc.v2.AlertRule.query_builder_draft:type_name -> google.protobuf.Struct
-	6,  // 2: svc.v2.AlertRule.muted_until:type_name -> google.protobuf.Timestamp
-	6,  // 3: svc.v2.AlertRule.last_evaluated_at:type_name -> google.protobuf.Timestamp
-	6,  // 4: svc.v2.AlertRule.last_scheduled_at:type_name -> google.protobuf.Timestamp
-	6,  // 5: svc.v2.AlertRule.created_at:type_name -> google.protobuf.Timestamp
-	6,  // 6: svc.v2.AlertRule.updated_at:type_name -> google.protobuf.Timestamp
-	4,  // 7: svc.v2.AlertNotificationTemplate.overrides:type_name -> svc.v2.AlertNotificationTemplate.OverridesEntry
-	1,  // 8: svc.v2.AlertRuleMutationResponse.notification_template:type_name -> svc.v2.AlertNotificationTemplate
-	5,  // 9: svc.v2.AlertRuleMutationResponse.query_builder_draft:type_name -> google.protobuf.Struct
-	6,  // 10: svc.v2.AlertRuleMutationResponse.muted_until:type_name -> google.protobuf.Timestamp
-	6,  // 11: svc.v2.AlertRuleMutationResponse.last_evaluated_at:type_name -> google.protobuf.Timestamp
-	6,  // 12: svc.v2.AlertRuleMutationResponse.last_scheduled_at:type_name -> google.protobuf.Timestamp
-	6,  // 13: svc.v2.AlertRuleMutationResponse.created_at:type_name -> google.protobuf.Timestamp
-	6,  // 14: svc.v2.AlertRuleMutationResponse.updated_at:type_name -> google.protobuf.Timestamp
-	2,  // 15: svc.v2.AlertNotificationTemplate.OverridesEntry.value:type_name -> svc.v2.AlertNotificationTexts
-	16, // [16:16] is the sub-list for method output_type
-	16, // [16:16] is the sub-list for method input_type
-	16, // [16:16] is the sub-list for extension type_name
-	16, // [16:16] is the sub-list for extension extendee
-	0,  // [0:16] is the sub-list for field type_name
+	3,  // 0: svc.v2.AlertRule.notification_template:type_name -> svc.v2.AlertNotificationTemplate
+	7,  // 1: svc.v2.AlertRule.query_builder_draft:type_name -> google.protobuf.Struct
+	8,  // 2: svc.v2.AlertRule.muted_until:type_name -> google.protobuf.Timestamp
+	8,  // 3: svc.v2.AlertRule.last_evaluated_at:type_name -> google.protobuf.Timestamp
+	8,  // 4: svc.v2.AlertRule.last_scheduled_at:type_name -> google.protobuf.Timestamp
+	8,  // 5: svc.v2.AlertRule.created_at:type_name -> google.protobuf.Timestamp
+	8,  // 6: svc.v2.AlertRule.updated_at:type_name -> google.protobuf.Timestamp
+	1,  // 7: svc.v2.AlertRule.burn:type_name -> svc.v2.AlertBurn
+	2,  // 8: svc.v2.AlertRule.baseline:type_name -> svc.v2.AlertBaseline
+	6,  // 9: svc.v2.AlertNotificationTemplate.overrides:type_name -> svc.v2.AlertNotificationTemplate.OverridesEntry
+	3,  // 10: svc.v2.AlertRuleMutationResponse.notification_template:type_name -> svc.v2.AlertNotificationTemplate
+	7,  // 11: svc.v2.AlertRuleMutationResponse.query_builder_draft:type_name -> google.protobuf.Struct
+	8,  // 12: svc.v2.AlertRuleMutationResponse.muted_until:type_name -> google.protobuf.Timestamp
+	8,  // 13: svc.v2.AlertRuleMutationResponse.last_evaluated_at:type_name -> google.protobuf.Timestamp
+	8,  // 14: svc.v2.AlertRuleMutationResponse.last_scheduled_at:type_name -> google.protobuf.Timestamp
+	8,  // 15: svc.v2.AlertRuleMutationResponse.created_at:type_name -> google.protobuf.Timestamp
+	8,  // 16: svc.v2.AlertRuleMutationResponse.updated_at:type_name -> google.protobuf.Timestamp
+	1,  // 17: svc.v2.AlertRuleMutationResponse.burn:type_name -> svc.v2.AlertBurn
+	2,  // 18: svc.v2.AlertRuleMutationResponse.baseline:type_name -> svc.v2.AlertBaseline
+	4,  // 19: svc.v2.AlertNotificationTemplate.OverridesEntry.value:type_name -> svc.v2.AlertNotificationTexts
+	20, // [20:20] is the sub-list for method output_type
+	20, // [20:20] is the sub-list for method input_type
+	20, // [20:20] is the sub-list for extension type_name
+	20, // [20:20] is the sub-list for extension extendee
+	0,  // [0:20] is the sub-list for field type_name
 }
 
 func init() { file_svc_v2_alert_rule_resource_proto_init() }
@@ -1077,7 +1246,7 @@ func file_svc_v2_alert_rule_resource_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_svc_v2_alert_rule_resource_proto_rawDesc), len(file_svc_v2_alert_rule_resource_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   5,
+			NumMessages:   7,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

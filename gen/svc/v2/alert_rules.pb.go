@@ -267,6 +267,10 @@ type CreateAlertRuleRequest struct {
 	ResolveThreshold *float64 `protobuf:"fixed64,25,opt,name=resolve_threshold,json=resolveThreshold" json:"resolve_threshold,omitempty"`
 	// True makes missing data a breach, for a day after the last data. False when left out.
 	AlertOnNoData *bool `protobuf:"varint,26,opt,name=alert_on_no_data,json=alertOnNoData" json:"alert_on_no_data,omitempty"`
+	// A service level objective, for error_rate with gt or gte. The value is then the burn of its error budget.
+	Burn *AlertBurn `protobuf:"bytes,27,opt,name=burn" json:"burn,omitempty"`
+	// Compares with the past of each group, for the signals of services.
+	Baseline      *AlertBaseline `protobuf:"bytes,28,opt,name=baseline" json:"baseline,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -483,6 +487,20 @@ func (x *CreateAlertRuleRequest) GetAlertOnNoData() bool {
 	return false
 }
 
+func (x *CreateAlertRuleRequest) GetBurn() *AlertBurn {
+	if x != nil {
+		return x.Burn
+	}
+	return nil
+}
+
+func (x *CreateAlertRuleRequest) GetBaseline() *AlertBaseline {
+	if x != nil {
+		return x.Baseline
+	}
+	return nil
+}
+
 // The fields to change.
 type UpdateAlertRuleRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -542,6 +560,10 @@ type UpdateAlertRuleRequest struct {
 	ResolveThreshold *float64 `protobuf:"fixed64,26,opt,name=resolve_threshold,json=resolveThreshold" json:"resolve_threshold,omitempty"`
 	// True makes missing data a breach, for a day after the last data.
 	AlertOnNoData *bool `protobuf:"varint,27,opt,name=alert_on_no_data,json=alertOnNoData" json:"alert_on_no_data,omitempty"`
+	// A service level objective, for error_rate with gt or gte. The value is then the burn of its error budget. Null removes it.
+	Burn *AlertBurn `protobuf:"bytes,29,opt,name=burn" json:"burn,omitempty"`
+	// Compares with the past of each group, for the signals of services. Null removes it.
+	Baseline *AlertBaseline `protobuf:"bytes,30,opt,name=baseline" json:"baseline,omitempty"`
 	// Names of the fields to change. Over REST, the fields of the body are changed. Without a mask, the fields that are set are changed.
 	UpdateMask    *fieldmaskpb.FieldMask `protobuf:"bytes,28,opt,name=update_mask,json=updateMask" json:"update_mask,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -765,6 +787,20 @@ func (x *UpdateAlertRuleRequest) GetAlertOnNoData() bool {
 		return *x.AlertOnNoData
 	}
 	return false
+}
+
+func (x *UpdateAlertRuleRequest) GetBurn() *AlertBurn {
+	if x != nil {
+		return x.Burn
+	}
+	return nil
+}
+
+func (x *UpdateAlertRuleRequest) GetBaseline() *AlertBaseline {
+	if x != nil {
+		return x.Baseline
+	}
+	return nil
 }
 
 func (x *UpdateAlertRuleRequest) GetUpdateMask() *fieldmaskpb.FieldMask {
@@ -1077,7 +1113,7 @@ const file_svc_v2_alert_rules_proto_rawDesc = "" +
 	"\x04data\x18\x02 \x03(\v2\x11.svc.v2.AlertRuleR\x04data\x12\x19\n" +
 	"\bhas_more\x18\x03 \x01(\bR\ahasMore\x12&\n" +
 	"\vnext_cursor\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\n" +
-	"nextCursor\"\xec\f\n" +
+	"nextCursor\"\xc6\r\n" +
 	"\x16CreateAlertRuleRequest\x12\x1e\n" +
 	"\x04name\x18\x01 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01\x18\xc8\x01R\x04name\x12#\n" +
@@ -1111,7 +1147,9 @@ const file_svc_v2_alert_rules_proto_rawDesc = "" +
 	"\x11raw_query_reducer\x18\x17 \x01(\tB(\xbaH r\x1eR\bidentityR\x03sumR\x03avgR\x03minR\x03max\xaa\x01\x02\b\x01R\x0frawQueryReducer\x128\n" +
 	"\x0fdestination_ids\x18\x18 \x03(\tB\x0f\xbaH\f\x92\x01\t\x102\"\x05r\x03\x18\xc8\x01R\x0edestinationIds\x129\n" +
 	"\x11resolve_threshold\x18\x19 \x01(\x01B\f\xbaH\x04\x12\x02@\x01\xaa\x01\x02\b\x01R\x10resolveThreshold\x12.\n" +
-	"\x10alert_on_no_data\x18\x1a \x01(\bB\x05\xaa\x01\x02\b\x01R\ralertOnNoData\"\x91\x0e\n" +
+	"\x10alert_on_no_data\x18\x1a \x01(\bB\x05\xaa\x01\x02\b\x01R\ralertOnNoData\x12%\n" +
+	"\x04burn\x18\x1b \x01(\v2\x11.svc.v2.AlertBurnR\x04burn\x121\n" +
+	"\bbaseline\x18\x1c \x01(\v2\x15.svc.v2.AlertBaselineR\bbaseline\"\xfb\x0e\n" +
 	"\x16UpdateAlertRuleRequest\x12\x1a\n" +
 	"\x02id\x18\x01 \x01(\tB\n" +
 	"\xfa\xf9\x18\x06\n" +
@@ -1147,7 +1185,9 @@ const file_svc_v2_alert_rules_proto_rawDesc = "" +
 	"\x11raw_query_reducer\x18\x18 \x01(\tB.\xbaH r\x1eR\bidentityR\x03sumR\x03avgR\x03minR\x03max\xfa\xf9\x18\x02H\x01\xaa\x01\x02\b\x01R\x0frawQueryReducer\x128\n" +
 	"\x0fdestination_ids\x18\x19 \x03(\tB\x0f\xbaH\f\x92\x01\t\x102\"\x05r\x03\x18\xc8\x01R\x0edestinationIds\x12?\n" +
 	"\x11resolve_threshold\x18\x1a \x01(\x01B\x12\xbaH\x04\x12\x02@\x01\xfa\xf9\x18\x02H\x01\xaa\x01\x02\b\x01R\x10resolveThreshold\x12.\n" +
-	"\x10alert_on_no_data\x18\x1b \x01(\bB\x05\xaa\x01\x02\b\x01R\ralertOnNoData\x12;\n" +
+	"\x10alert_on_no_data\x18\x1b \x01(\bB\x05\xaa\x01\x02\b\x01R\ralertOnNoData\x12-\n" +
+	"\x04burn\x18\x1d \x01(\v2\x11.svc.v2.AlertBurnB\x06\xfa\xf9\x18\x02H\x01R\x04burn\x129\n" +
+	"\bbaseline\x18\x1e \x01(\v2\x15.svc.v2.AlertBaselineB\x06\xfa\xf9\x18\x02H\x01R\bbaseline\x12;\n" +
 	"\vupdate_mask\x18\x1c \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +
 	"updateMask\"1\n" +
 	"\x13GetAlertRuleRequest\x12\x1a\n" +
@@ -1225,52 +1265,58 @@ var file_svc_v2_alert_rules_proto_goTypes = []any{
 	(*AlertRule)(nil),                       // 10: svc.v2.AlertRule
 	(*AlertNotificationTemplate)(nil),       // 11: svc.v2.AlertNotificationTemplate
 	(*structpb.Struct)(nil),                 // 12: google.protobuf.Struct
-	(*fieldmaskpb.FieldMask)(nil),           // 13: google.protobuf.FieldMask
-	(*timestamppb.Timestamp)(nil),           // 14: google.protobuf.Timestamp
-	(*ListAlertRuleChecksRequest)(nil),      // 15: svc.v2.ListAlertRuleChecksRequest
-	(*SummarizeAlertRuleChecksRequest)(nil), // 16: svc.v2.SummarizeAlertRuleChecksRequest
-	(*AlertRuleMutationResponse)(nil),       // 17: svc.v2.AlertRuleMutationResponse
-	(*AlertRuleTestResult)(nil),             // 18: svc.v2.AlertRuleTestResult
-	(*AlertRulePreview)(nil),                // 19: svc.v2.AlertRulePreview
-	(*ListAlertRuleChecksResponse)(nil),     // 20: svc.v2.ListAlertRuleChecksResponse
-	(*AlertCheckSummary)(nil),               // 21: svc.v2.AlertCheckSummary
+	(*AlertBurn)(nil),                       // 13: svc.v2.AlertBurn
+	(*AlertBaseline)(nil),                   // 14: svc.v2.AlertBaseline
+	(*fieldmaskpb.FieldMask)(nil),           // 15: google.protobuf.FieldMask
+	(*timestamppb.Timestamp)(nil),           // 16: google.protobuf.Timestamp
+	(*ListAlertRuleChecksRequest)(nil),      // 17: svc.v2.ListAlertRuleChecksRequest
+	(*SummarizeAlertRuleChecksRequest)(nil), // 18: svc.v2.SummarizeAlertRuleChecksRequest
+	(*AlertRuleMutationResponse)(nil),       // 19: svc.v2.AlertRuleMutationResponse
+	(*AlertRuleTestResult)(nil),             // 20: svc.v2.AlertRuleTestResult
+	(*AlertRulePreview)(nil),                // 21: svc.v2.AlertRulePreview
+	(*ListAlertRuleChecksResponse)(nil),     // 22: svc.v2.ListAlertRuleChecksResponse
+	(*AlertCheckSummary)(nil),               // 23: svc.v2.AlertCheckSummary
 }
 var file_svc_v2_alert_rules_proto_depIdxs = []int32{
 	10, // 0: svc.v2.ListAlertRulesResponse.data:type_name -> svc.v2.AlertRule
 	11, // 1: svc.v2.CreateAlertRuleRequest.notification_template:type_name -> svc.v2.AlertNotificationTemplate
 	12, // 2: svc.v2.CreateAlertRuleRequest.query_builder_draft:type_name -> google.protobuf.Struct
-	11, // 3: svc.v2.UpdateAlertRuleRequest.notification_template:type_name -> svc.v2.AlertNotificationTemplate
-	12, // 4: svc.v2.UpdateAlertRuleRequest.query_builder_draft:type_name -> google.protobuf.Struct
-	13, // 5: svc.v2.UpdateAlertRuleRequest.update_mask:type_name -> google.protobuf.FieldMask
-	3,  // 6: svc.v2.TestAlertRuleRequest.rule:type_name -> svc.v2.CreateAlertRuleRequest
-	3,  // 7: svc.v2.PreviewAlertRuleRequest.rule:type_name -> svc.v2.CreateAlertRuleRequest
-	14, // 8: svc.v2.PreviewAlertRuleRequest.start_time:type_name -> google.protobuf.Timestamp
-	14, // 9: svc.v2.PreviewAlertRuleRequest.end_time:type_name -> google.protobuf.Timestamp
-	1,  // 10: svc.v2.AlertRulesService.ListAlertRules:input_type -> svc.v2.ListAlertRulesRequest
-	3,  // 11: svc.v2.AlertRulesService.CreateAlertRule:input_type -> svc.v2.CreateAlertRuleRequest
-	5,  // 12: svc.v2.AlertRulesService.GetAlertRule:input_type -> svc.v2.GetAlertRuleRequest
-	4,  // 13: svc.v2.AlertRulesService.UpdateAlertRule:input_type -> svc.v2.UpdateAlertRuleRequest
-	6,  // 14: svc.v2.AlertRulesService.DeleteAlertRule:input_type -> svc.v2.DeleteAlertRuleRequest
-	8,  // 15: svc.v2.AlertRulesService.TestAlertRule:input_type -> svc.v2.TestAlertRuleRequest
-	9,  // 16: svc.v2.AlertRulesService.PreviewAlertRule:input_type -> svc.v2.PreviewAlertRuleRequest
-	0,  // 17: svc.v2.AlertRulesService.MuteAlertRule:input_type -> svc.v2.MuteAlertRuleRequest
-	15, // 18: svc.v2.AlertRulesService.ListAlertRuleChecks:input_type -> svc.v2.ListAlertRuleChecksRequest
-	16, // 19: svc.v2.AlertRulesService.SummarizeAlertRuleChecks:input_type -> svc.v2.SummarizeAlertRuleChecksRequest
-	2,  // 20: svc.v2.AlertRulesService.ListAlertRules:output_type -> svc.v2.ListAlertRulesResponse
-	17, // 21: svc.v2.AlertRulesService.CreateAlertRule:output_type -> svc.v2.AlertRuleMutationResponse
-	10, // 22: svc.v2.AlertRulesService.GetAlertRule:output_type -> svc.v2.AlertRule
-	17, // 23: svc.v2.AlertRulesService.UpdateAlertRule:output_type -> svc.v2.AlertRuleMutationResponse
-	7,  // 24: svc.v2.AlertRulesService.DeleteAlertRule:output_type -> svc.v2.DeletedAlertRule
-	18, // 25: svc.v2.AlertRulesService.TestAlertRule:output_type -> svc.v2.AlertRuleTestResult
-	19, // 26: svc.v2.AlertRulesService.PreviewAlertRule:output_type -> svc.v2.AlertRulePreview
-	17, // 27: svc.v2.AlertRulesService.MuteAlertRule:output_type -> svc.v2.AlertRuleMutationResponse
-	20, // 28: svc.v2.AlertRulesService.ListAlertRuleChecks:output_type -> svc.v2.ListAlertRuleChecksResponse
-	21, // 29: svc.v2.AlertRulesService.SummarizeAlertRuleChecks:output_type -> svc.v2.AlertCheckSummary
-	20, // [20:30] is the sub-list for method output_type
-	10, // [10:20] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	13, // 3: svc.v2.CreateAlertRuleRequest.burn:type_name -> svc.v2.AlertBurn
+	14, // 4: svc.v2.CreateAlertRuleRequest.baseline:type_name -> svc.v2.AlertBaseline
+	11, // 5: svc.v2.UpdateAlertRuleRequest.notification_template:type_name -> svc.v2.AlertNotificationTemplate
+	12, // 6: svc.v2.UpdateAlertRuleRequest.query_builder_draft:type_name -> google.protobuf.Struct
+	13, // 7: svc.v2.UpdateAlertRuleRequest.burn:type_name -> svc.v2.AlertBurn
+	14, // 8: svc.v2.UpdateAlertRuleRequest.baseline:type_name -> svc.v2.AlertBaseline
+	15, // 9: svc.v2.UpdateAlertRuleRequest.update_mask:type_name -> google.protobuf.FieldMask
+	3,  // 10: svc.v2.TestAlertRuleRequest.rule:type_name -> svc.v2.CreateAlertRuleRequest
+	3,  // 11: svc.v2.PreviewAlertRuleRequest.rule:type_name -> svc.v2.CreateAlertRuleRequest
+	16, // 12: svc.v2.PreviewAlertRuleRequest.start_time:type_name -> google.protobuf.Timestamp
+	16, // 13: svc.v2.PreviewAlertRuleRequest.end_time:type_name -> google.protobuf.Timestamp
+	1,  // 14: svc.v2.AlertRulesService.ListAlertRules:input_type -> svc.v2.ListAlertRulesRequest
+	3,  // 15: svc.v2.AlertRulesService.CreateAlertRule:input_type -> svc.v2.CreateAlertRuleRequest
+	5,  // 16: svc.v2.AlertRulesService.GetAlertRule:input_type -> svc.v2.GetAlertRuleRequest
+	4,  // 17: svc.v2.AlertRulesService.UpdateAlertRule:input_type -> svc.v2.UpdateAlertRuleRequest
+	6,  // 18: svc.v2.AlertRulesService.DeleteAlertRule:input_type -> svc.v2.DeleteAlertRuleRequest
+	8,  // 19: svc.v2.AlertRulesService.TestAlertRule:input_type -> svc.v2.TestAlertRuleRequest
+	9,  // 20: svc.v2.AlertRulesService.PreviewAlertRule:input_type -> svc.v2.PreviewAlertRuleRequest
+	0,  // 21: svc.v2.AlertRulesService.MuteAlertRule:input_type -> svc.v2.MuteAlertRuleRequest
+	17, // 22: svc.v2.AlertRulesService.ListAlertRuleChecks:input_type -> svc.v2.ListAlertRuleChecksRequest
+	18, // 23: svc.v2.AlertRulesService.SummarizeAlertRuleChecks:input_type -> svc.v2.SummarizeAlertRuleChecksRequest
+	2,  // 24: svc.v2.AlertRulesService.ListAlertRules:output_type -> svc.v2.ListAlertRulesResponse
+	19, // 25: svc.v2.AlertRulesService.CreateAlertRule:output_type -> svc.v2.AlertRuleMutationResponse
+	10, // 26: svc.v2.AlertRulesService.GetAlertRule:output_type -> svc.v2.AlertRule
+	19, // 27: svc.v2.AlertRulesService.UpdateAlertRule:output_type -> svc.v2.AlertRuleMutationResponse
+	7,  // 28: svc.v2.AlertRulesService.DeleteAlertRule:output_type -> svc.v2.DeletedAlertRule
+	20, // 29: svc.v2.AlertRulesService.TestAlertRule:output_type -> svc.v2.AlertRuleTestResult
+	21, // 30: svc.v2.AlertRulesService.PreviewAlertRule:output_type -> svc.v2.AlertRulePreview
+	19, // 31: svc.v2.AlertRulesService.MuteAlertRule:output_type -> svc.v2.AlertRuleMutationResponse
+	22, // 32: svc.v2.AlertRulesService.ListAlertRuleChecks:output_type -> svc.v2.ListAlertRuleChecksResponse
+	23, // 33: svc.v2.AlertRulesService.SummarizeAlertRuleChecks:output_type -> svc.v2.AlertCheckSummary
+	24, // [24:34] is the sub-list for method output_type
+	14, // [14:24] is the sub-list for method input_type
+	14, // [14:14] is the sub-list for extension type_name
+	14, // [14:14] is the sub-list for extension extendee
+	0,  // [0:14] is the sub-list for field type_name
 }
 
 func init() { file_svc_v2_alert_rules_proto_init() }

@@ -224,6 +224,7 @@ func requestOf(t *testing.T, r *store.AlertRule) *svcv2.CreateAlertRuleRequest {
 		ConsecutiveHealthyRequired: new(m.GetConsecutiveHealthyRequired()), ApdexThresholdMs: m.ApdexThresholdMs,
 		QueryBuilderDraft: m.GetQueryBuilderDraft(), RawQuerySql: m.RawQuerySql, RawQueryReducer: m.RawQueryReducer,
 		ResolveThreshold: m.ResolveThreshold, AlertOnNoData: new(m.GetAlertOnNoData()),
+		Burn: m.GetBurn(), Baseline: m.GetBaseline(),
 	}
 }
 

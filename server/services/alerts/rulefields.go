@@ -33,6 +33,7 @@ func newRule(req *svcv2.CreateAlertRuleRequest) (store.AlertRule, error) {
 		ApdexThresholdMs:            req.ApdexThresholdMs, RawQuerySQL: req.RawQuerySql, RawQueryReducer: req.RawQueryReducer,
 		AlertOnNoData: req.GetAlertOnNoData(),
 	}
+	r.Burn, r.Baseline = burnText(req.GetBurn()), baselineText(req.GetBaseline())
 	var err error
 	if r.NotificationTemplate, err = templateText(req.GetNotificationTemplate()); err != nil {
 		return r, err
@@ -88,6 +89,37 @@ func draftText(d *structpb.Struct) (json.RawMessage, error) {
 		return nil, invalidRule("query_builder_draft", "cannot be read.")
 	}
 	return compact(text)
+}
+
+// burnText is the stored form of a service level objective.
+func burnText(b *svcv2.AlertBurn) json.RawMessage {
+	if b == nil {
+		return nil
+	}
+	out := alerting.Burn{Target: b.GetTarget(), PeriodDays: limits.DefaultAlertBurnDays, MinimumBad: limits.DefaultAlertBurnBad}
+	if b.PeriodDays != nil {
+		out.PeriodDays = int(b.GetPeriodDays())
+	}
+	if b.MinimumBad != nil {
+		out.MinimumBad = b.GetMinimumBad()
+	}
+	return stored(out)
+}
+
+func baselineText(b *svcv2.AlertBaseline) json.RawMessage {
+	if b == nil {
+		return nil
+	}
+	return stored(alerting.Baseline{Sensitivity: b.GetSensitivity()})
+}
+
+// stored writes plain numbers and texts, which cannot fail.
+func stored(v any) json.RawMessage {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return text
 }
 
 // compact writes JSON in one form, so that an edit that changes nothing is recognized.
@@ -170,6 +202,10 @@ func editRule(r *store.AlertRule, req *svcv2.UpdateAlertRuleRequest) (err error)
 			r.DestinationIds, err = destinationIDs(req.GetDestinationIds())
 		case "alert_on_no_data":
 			r.AlertOnNoData = req.GetAlertOnNoData()
+		case "burn":
+			r.Burn = burnText(req.GetBurn())
+		case "baseline":
+			r.Baseline = baselineText(req.GetBaseline())
 		default:
 			err = fmt.Errorf("alerts: no way to change %s", path)
 		}
@@ -211,6 +247,20 @@ func ruleMessage(r *store.AlertRule, c store.AlertCursor) (*svcv2.AlertRule, err
 		if err := protojson.Unmarshal(r.NotificationTemplate, out.NotificationTemplate); err != nil {
 			return nil, unreadableRule(err)
 		}
+	}
+	if len(r.Burn) > 0 {
+		var b alerting.Burn
+		if err := json.Unmarshal(r.Burn, &b); err != nil {
+			return nil, unreadableRule(err)
+		}
+		out.Burn = &svcv2.AlertBurn{Target: b.Target, PeriodDays: new(int32(b.PeriodDays)), MinimumBad: &b.MinimumBad}
+	}
+	if len(r.Baseline) > 0 {
+		var b alerting.Baseline
+		if err := json.Unmarshal(r.Baseline, &b); err != nil {
+			return nil, unreadableRule(err)
+		}
+		out.Baseline = &svcv2.AlertBaseline{Sensitivity: b.Sensitivity}
 	}
 	if len(r.QueryBuilderDraft) > 0 {
 		out.QueryBuilderDraft = &structpb.Struct{}

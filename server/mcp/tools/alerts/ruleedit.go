@@ -258,7 +258,7 @@ func (a *previewRuleArgs) rule(ctx context.Context, s *tool.Clients) (*svcv2.Cre
 		MinimumSampleCount: new(r.GetMinimumSampleCount()), ConsecutiveBreachesRequired: new(r.GetConsecutiveBreachesRequired()),
 		ConsecutiveHealthyRequired: new(r.GetConsecutiveHealthyRequired()), RenotifyIntervalMinutes: new(r.GetRenotifyIntervalMinutes()),
 		ApdexThresholdMs: r.ApdexThresholdMs, QueryBuilderDraft: r.GetQueryBuilderDraft(), RawQuerySql: r.RawQuerySql,
-		RawQueryReducer: r.RawQueryReducer, ResolveThreshold: r.ResolveThreshold, AlertOnNoData: new(r.GetAlertOnNoData()),
+		RawQueryReducer: r.RawQueryReducer, ResolveThreshold: r.ResolveThreshold, AlertOnNoData: new(r.GetAlertOnNoData()), Burn: r.GetBurn(), Baseline: r.GetBaseline(),
 	}, nil
 }
 
