@@ -55,7 +55,8 @@ type InstrumentationServiceClient interface {
 	// Get telemetry signals.
 	//
 	// Returns, for each of the five signals, whether the organization sent it in the last 30 days, how much, and the times of the first
-	// and the last. When the telemetry store does not answer, the request still succeeds, and the status of each signal is `unknown`.
+	// and the last. Then it returns the same for each service, for at most 500 services. When the telemetry store does not answer, the
+	// request still succeeds: the status of each signal is `unknown`, and there are no services.
 	GetTelemetrySignals(ctx context.Context, in *GetTelemetrySignalsRequest, opts ...grpc.CallOption) (*TelemetrySignals, error)
 }
 
@@ -146,7 +147,8 @@ type InstrumentationServiceServer interface {
 	// Get telemetry signals.
 	//
 	// Returns, for each of the five signals, whether the organization sent it in the last 30 days, how much, and the times of the first
-	// and the last. When the telemetry store does not answer, the request still succeeds, and the status of each signal is `unknown`.
+	// and the last. Then it returns the same for each service, for at most 500 services. When the telemetry store does not answer, the
+	// request still succeeds: the status of each signal is `unknown`, and there are no services.
 	GetTelemetrySignals(context.Context, *GetTelemetrySignalsRequest) (*TelemetrySignals, error)
 	mustEmbedUnimplementedInstrumentationServiceServer()
 }

@@ -108,7 +108,7 @@ func cases() map[string]sqlbuild.Statement {
 		"trace_skeleton_filtered": TraceSkeleton(Skeleton{
 			TraceID: traceID, Window: w, Limit: 5001, ParentID: value("parent"), ErrorsOnly: true, After: &paging.SpanKey{Start: start, SpanID: marker},
 		}),
-		"signals":      Signals(w),
+		"signals":      Signals(w, 500),
 		"list_metrics": ListMetrics(MetricList{Window: w, Limit: 21}),
 		"list_metrics_filtered": ListMetrics(MetricList{
 			Window: w, ServiceName: value("service"), MetricType: value("type"), Search: value("search"), Offset: 20, Limit: 21,

@@ -8,6 +8,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
 	"github.com/svc-observability/svc/server/query"
@@ -111,7 +112,7 @@ func (s *Service) stored(ctx context.Context, org principal.OrgID, e *evidence) 
 func (s *Service) telemetry(ctx context.Context, org principal.OrgID, e *evidence) (err error) {
 	whole := query.Window{Start: e.now.Add(-day), End: e.now}
 	hour := query.Window{Start: e.now.Add(-time.Hour), End: e.now}
-	if e.signals, err = read.All[reads.SignalRow](ctx, s.warehouse, org, reads.Signals(whole)); err != nil {
+	if e.signals, err = read.All[reads.SignalRow](ctx, s.warehouse, org, reads.Signals(whole, limits.SignalServices)); err != nil {
 		return err
 	}
 	e.window, e.label = whole, "in the last 24 hours"
@@ -144,7 +145,7 @@ func (s *Service) telemetry(ctx context.Context, org principal.OrgID, e *evidenc
 
 func (e *evidence) signal(name string) reads.SignalRow {
 	for _, row := range e.signals {
-		if row.Signal == name {
+		if row.Signal == name && row.Whole > 0 {
 			return row
 		}
 	}
