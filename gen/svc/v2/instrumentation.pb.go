@@ -810,7 +810,7 @@ type SetupAudit struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `setup_audit`.
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
-	// Time of the audit.
+	// Time at which the telemetry was examined.
 	GeneratedAt *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=generated_at,json=generatedAt" json:"generated_at,omitempty"`
 	// Status of the telemetry: whether the organization sent traces, logs or metrics in the last 24 hours.
 	DataStatus string `protobuf:"bytes,3,opt,name=data_status,json=dataStatus" json:"data_status,omitempty"`

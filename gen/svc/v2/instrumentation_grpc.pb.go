@@ -48,9 +48,10 @@ type InstrumentationServiceClient interface {
 	ReopenInstrumentationRecommendation(ctx context.Context, in *ReopenInstrumentationRecommendationRequest, opts ...grpc.CallOption) (*Recommendation, error)
 	// Audit the setup.
 	//
-	// Checks whether the server accepted the latest requests of each ingest key, and checks the telemetry of the last 24 hours (of the
-	// last hour in an organization with very much telemetry). The result names each problem, with figures and a remedy. When the
-	// telemetry store does not answer, the checks that need it are skipped.
+	// Checks alert rules and destinations, scrape targets, attribute mappings and the latest requests of each ingest key as they are now, and
+	// the telemetry of the last 24 hours (of the last hour in an organization with very much telemetry). The result names each problem, with
+	// the affected objects, figures and a remedy. Telemetry is examined once in 5 minutes. When the telemetry store does not answer, the
+	// checks that need it are skipped.
 	GetSetupAudit(ctx context.Context, in *GetSetupAuditRequest, opts ...grpc.CallOption) (*SetupAudit, error)
 	// Get telemetry signals.
 	//
@@ -140,9 +141,10 @@ type InstrumentationServiceServer interface {
 	ReopenInstrumentationRecommendation(context.Context, *ReopenInstrumentationRecommendationRequest) (*Recommendation, error)
 	// Audit the setup.
 	//
-	// Checks whether the server accepted the latest requests of each ingest key, and checks the telemetry of the last 24 hours (of the
-	// last hour in an organization with very much telemetry). The result names each problem, with figures and a remedy. When the
-	// telemetry store does not answer, the checks that need it are skipped.
+	// Checks alert rules and destinations, scrape targets, attribute mappings and the latest requests of each ingest key as they are now, and
+	// the telemetry of the last 24 hours (of the last hour in an organization with very much telemetry). The result names each problem, with
+	// the affected objects, figures and a remedy. Telemetry is examined once in 5 minutes. When the telemetry store does not answer, the
+	// checks that need it are skipped.
 	GetSetupAudit(context.Context, *GetSetupAuditRequest) (*SetupAudit, error)
 	// Get telemetry signals.
 	//

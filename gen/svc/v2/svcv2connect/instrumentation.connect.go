@@ -68,9 +68,10 @@ type InstrumentationServiceClient interface {
 	ReopenInstrumentationRecommendation(context.Context, *v2.ReopenInstrumentationRecommendationRequest) (*v2.Recommendation, error)
 	// Audit the setup.
 	//
-	// Checks whether the server accepted the latest requests of each ingest key, and checks the telemetry of the last 24 hours (of the
-	// last hour in an organization with very much telemetry). The result names each problem, with figures and a remedy. When the
-	// telemetry store does not answer, the checks that need it are skipped.
+	// Checks alert rules and destinations, scrape targets, attribute mappings and the latest requests of each ingest key as they are now, and
+	// the telemetry of the last 24 hours (of the last hour in an organization with very much telemetry). The result names each problem, with
+	// the affected objects, figures and a remedy. Telemetry is examined once in 5 minutes. When the telemetry store does not answer, the
+	// checks that need it are skipped.
 	GetSetupAudit(context.Context, *v2.GetSetupAuditRequest) (*v2.SetupAudit, error)
 	// Get telemetry signals.
 	//
@@ -199,9 +200,10 @@ type InstrumentationServiceHandler interface {
 	ReopenInstrumentationRecommendation(context.Context, *v2.ReopenInstrumentationRecommendationRequest) (*v2.Recommendation, error)
 	// Audit the setup.
 	//
-	// Checks whether the server accepted the latest requests of each ingest key, and checks the telemetry of the last 24 hours (of the
-	// last hour in an organization with very much telemetry). The result names each problem, with figures and a remedy. When the
-	// telemetry store does not answer, the checks that need it are skipped.
+	// Checks alert rules and destinations, scrape targets, attribute mappings and the latest requests of each ingest key as they are now, and
+	// the telemetry of the last 24 hours (of the last hour in an organization with very much telemetry). The result names each problem, with
+	// the affected objects, figures and a remedy. Telemetry is examined once in 5 minutes. When the telemetry store does not answer, the
+	// checks that need it are skipped.
 	GetSetupAudit(context.Context, *v2.GetSetupAuditRequest) (*v2.SetupAudit, error)
 	// Get telemetry signals.
 	//
