@@ -8,6 +8,7 @@ import (
 	"github.com/svc-observability/svc/server/contract"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/publicid"
 )
 
 type admittedKey struct{}
@@ -42,6 +43,12 @@ func (c *Chain) admitCaller(ctx context.Context, m *contract.Method) error {
 	}
 	if err := c.limit(ctx, p); err != nil {
 		return err
+	}
+	if agent := principal.OriginFrom(ctx).Agent; agent != "" {
+		if _, err := publicid.Decode(publicid.Actor, agent); err != nil {
+			return apierr.New(apierr.InvalidRequest, fmt.Sprintf("The header x-svc-agent-id is not the id of an agent: %v.", err),
+				apierr.Param("x-svc-agent-id"))
+		}
 	}
 	if err := permit(p, m); err != nil {
 		c.denied.record(ctx, p, m, err)
