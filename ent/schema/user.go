@@ -17,6 +17,7 @@ func (User) Fields() []ent.Field {
 		field.String("email").SchemaType(text).NotEmpty().Unique().Comment("lower case, so that the index compares without case"),
 		field.String("name").SchemaType(text).Default(""),
 		field.String("password_hash").SchemaType(text).Default("").Sensitive().Comment("argon2id in PHC form; empty: no password sign-in"),
+		field.String("avatar_url").SchemaType(text).Optional().Nillable().Comment("of the provider that the user signed in with"),
 		field.Time("created_at").Immutable(),
 	}
 }

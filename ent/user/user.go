@@ -18,6 +18,8 @@ const (
 	FieldName = "name"
 	// FieldPasswordHash holds the string denoting the password_hash field in the database.
 	FieldPasswordHash = "password_hash"
+	// FieldAvatarURL holds the string denoting the avatar_url field in the database.
+	FieldAvatarURL = "avatar_url"
 	// FieldCreatedAt holds the string denoting the created_at field in the database.
 	FieldCreatedAt = "created_at"
 	// EdgeMemberships holds the string denoting the memberships edge name in mutations.
@@ -66,6 +68,7 @@ var Columns = []string{
 	FieldEmail,
 	FieldName,
 	FieldPasswordHash,
+	FieldAvatarURL,
 	FieldCreatedAt,
 }
 
@@ -111,6 +114,11 @@ func ByName(opts ...sql.OrderTermOption) OrderOption {
 // ByPasswordHash orders the results by the password_hash field.
 func ByPasswordHash(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldPasswordHash, opts...).ToFunc()
+}
+
+// ByAvatarURL orders the results by the avatar_url field.
+func ByAvatarURL(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldAvatarURL, opts...).ToFunc()
 }
 
 // ByCreatedAt orders the results by the created_at field.

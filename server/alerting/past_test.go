@@ -121,7 +121,9 @@ func TestBaseline(t *testing.T) {
 		signal, comparator, sensitivity string
 		threshold, deviations, ratio    float64
 	}{
-		{"throughput", "gt", "low", 0, 6, 3}, {"throughput", "lt", "normal", 1000, 4, 2}, {"error_rate", "gte", "high", 0.01, 3, 1.5},
+		{"throughput", "gt", "low", 0, 6, 3},
+		{"throughput", "lt", "normal", 1000, 4, 2},
+		{"error_rate", "gte", "high", 0.01, 3, 1.5},
 		{"throughput", "gt", "high", 77, 3, 1.5},
 	} {
 		r := &store.AlertRule{

@@ -151,7 +151,7 @@ func (a *App) mountAPI(ctx context.Context) error {
 	}
 	api := requestid.Middleware(
 		requestid.WithOrigin(
-			a.cfg.TrustedProxies,
+			requestid.Proxies{Trusted: a.cfg.TrustedProxies, CountryHeader: a.cfg.CountryHeader},
 			credentials.Middleware(rpc.RouteCalls(door(principal.DoorConnect, calls), rest.RouteUnclean(restDoor, mux))),
 		),
 	)

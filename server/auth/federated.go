@@ -3,6 +3,7 @@ package auth
 import (
 	"context"
 	"errors"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -18,6 +19,8 @@ type Identity struct {
 	// EmailVerified means that the provider vouches that the address belongs to the person.
 	EmailVerified bool
 	Name          string
+	// Picture is the URL of a picture of the person; empty without one.
+	Picture string
 }
 
 // JoinRule makes everybody who signs in with a verified address of a domain a member of one organization. The zero value makes
@@ -38,6 +41,7 @@ func (r JoinRule) covers(email string) bool {
 type FederatedStore interface {
 	UserByIdentity(ctx context.Context, issuer, subject string) (store.User, error)
 	UserByEmail(ctx context.Context, email string) (store.User, error)
+	SetUserAvatar(ctx context.Context, id principal.UserID, url string) error
 	LinkIdentity(ctx context.Context, user principal.UserID, issuer, subject string) error
 	InvitationByHash(ctx context.Context, hash string) (store.Invitation, store.Organization, error)
 	AcceptInvitation(ctx context.Context, inv store.Invitation, id principal.UserID, create *store.NewUser) (store.User, error)
@@ -83,7 +87,24 @@ func (f *Federated) Start(ctx context.Context, id Identity, invitation string) (
 		return SignedIn{}, apierr.New(apierr.OrganizationAccessDenied,
 			"No account has the address "+address(id)+". Ask an administrator for an invitation, and open its link.")
 	}
+	if picture := pictureURL(id.Picture); picture != "" && (user.AvatarURL == nil || *user.AvatarURL != picture) {
+		if err := f.Store.SetUserAvatar(ctx, user.ID, picture); err != nil {
+			return SignedIn{}, signInUnavailable(ctx, err)
+		}
+	}
 	return f.SignIn.Start(ctx, *user, org)
+}
+
+// maxPicture bounds the URL of a picture, which is stored.
+const maxPicture = 2048
+
+// pictureURL returns the URL of a picture that a page can show, and nothing for other texts.
+func pictureURL(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || len(text) > maxPicture || u.Scheme != "https" || u.Host == "" || u.User != nil {
+		return ""
+	}
+	return u.String()
 }
 
 // address returns an address in the form in which addresses are stored.

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -90,3 +91,27 @@ func TestFederated(t *testing.T) {
 }
 
 func ptr[T any](v T) *T { return &v }
+
+// TestPicture: a sign-in takes over the picture of the provider, if a page can show it.
+func TestPicture(t *testing.T) {
+	f := newFixture(t)
+	ctx := from(t.Context(), "192.0.2.1")
+	fed := NewFederated(FederatedConfig{Store: f.Store, SignIn: newSignIn(t, f)})
+	for _, c := range []struct{ sent, want string }{
+		{"https://id.example/a.png", "https://id.example/a.png"},
+		{"", "https://id.example/a.png"},
+		{"javascript:alert(1)", "https://id.example/a.png"},
+		{"http://id.example/b.png", "https://id.example/a.png"},
+		{"https://user:password@id.example/b.png", "https://id.example/a.png"},
+		{"https://id.example/" + strings.Repeat("b", maxPicture), "https://id.example/a.png"},
+		{"https://id.example/b.png", "https://id.example/b.png"},
+	} {
+		id := Identity{Issuer: "https://id.example", Subject: "s", Email: f.admin.Email, EmailVerified: true, Picture: c.sent}
+		if _, err := fed.Start(ctx, id, ""); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := f.GetUser(ctx, f.admin.ID); err != nil || got.AvatarURL == nil || *got.AvatarURL != c.want {
+			t.Errorf("%.60q: %v, want %q, %v", c.sent, got.AvatarURL, c.want, err)
+		}
+	}
+}

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/publicid"
 	"github.com/svc-observability/svc/server/store"
 )
 
@@ -35,6 +38,7 @@ func (a *Authenticator) oauthToken(ctx context.Context, token string, org princi
 	}
 	p := &principal.Principal{
 		Org: t.Grant.Org, User: t.Grant.User, Email: t.Email, Kind: principal.KindOAuth, Name: t.Grant.ClientName, Role: t.Role,
+		Agent: agentID(&t.Grant),
 	}
 	if t.Grant.Scope != "*" {
 		p.Scopes = strings.Fields(t.Grant.Scope)
@@ -43,4 +47,12 @@ func (a *Authenticator) oauthToken(ctx context.Context, token string, org princi
 		return p, apierr.New(apierr.OrganizationAccessDenied, "The access token belongs to another organization. Remove the x-svc-org-id header.")
 	}
 	return p, nil
+}
+
+// agents is the name space of agentID.
+var agents = uuid.MustParse("6f1d1c5e-5f0e-4a53-9c47-8a2a3a0c1d27")
+
+// agentID names a program that acts for a user in an organization. It stays the same when the user connects the program again.
+func agentID(g *store.OAuthGrant) string {
+	return publicid.Encode(publicid.Actor, uuid.NewSHA1(agents, []byte(string(g.Org)+" "+string(g.User)+" "+g.ClientID)))
 }

@@ -31,6 +31,7 @@ type Config struct {
 	IngestPublicURL string // URL of ingest for exporters, without a trailing slash; empty: from the address
 
 	TrustedProxies  []netip.Prefix // their X-Forwarded-For header is trusted
+	CountryHeader   string         // in which they name the country of the caller
 	EgressCAFile    string
 	EgressNetworks  []netip.Prefix // URLs of users may lead there although the addresses are not public
 	SMTPURL         DSN            // mail server for alerts; empty: no e-mail

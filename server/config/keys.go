@@ -131,6 +131,11 @@ func Keys() []Key {
 			assign: func(c *Config, s string) (err error) { c.TrustedProxies, err = parsePrefixes(s); return err },
 		},
 		{
+			Name: "country-header", Kind: KindText,
+			Help:   "header in which trusted proxies name the country of the caller (`CF-IPCountry`), for the audit log; empty: no country",
+			assign: text(func(c *Config) *string { return &c.CountryHeader }),
+		},
+		{
 			Name: "egress-ca-file", Kind: KindPath,
 			Help:   "file of certificates (PEM) that scrape targets are checked against, besides the authorities of the system; empty: those of the system alone",
 			assign: text(func(c *Config) *string { return &c.EgressCAFile }),

@@ -34,6 +34,8 @@ var boundFigures = []struct{ figure, paths string }{
 	{limits.Lasts(limits.ScrapeTimeout), "ScrapeTargetsService.ProbeScrapeTarget"},
 	{limits.Number(limits.ScrapeTargetLabels), "CreateScrapeTargetRequest.labels_json UpdateScrapeTargetRequest.labels_json"},
 	{limits.Lasts(limits.SignalWindow), "InstrumentationService.GetTelemetrySignals TelemetrySignals.window_start"},
+	{limits.Lasts(limits.SetupEvidence), "InstrumentationService.GetSetupAudit"},
+	{limits.Number(limits.SignalServices), "InstrumentationService.GetTelemetrySignals TelemetrySignals.services"},
 	{limits.Lasts(limits.TraceRetention), "ServiceMapService.GetServiceMap ServiceOverview.operations"},
 	{limits.Lasts(limits.SessionLifetime), "SessionsService.SignIn"},
 	{limits.Lasts(limits.AttributeWindow), "AttributesService.ListAttributeKeys ListAttributeKeysRequest.end_time " +

@@ -11,8 +11,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/svc-observability/svc/server/app"
 	"github.com/svc-observability/svc/server/config"
+	"github.com/svc-observability/svc/server/publicid"
 	"github.com/svc-observability/svc/server/testkit"
 	"github.com/svc-observability/svc/server/warehouse"
 )
@@ -57,7 +60,7 @@ func TestMCPWhoCalled(t *testing.T) {
 	}{
 		"api_key": {s.APIKey, "api_key", ownID, nil},
 		"mcp_key": {created["secret"].(string), "api_key", created["id"], "an agent's key"},
-		"oauth":   {token.AccessToken, "agent", string(me.ID), "An agent"},
+		"oauth":   {token.AccessToken, "agent", nil, "An agent"},
 	} {
 		t.Run(kind, func(t *testing.T) {
 			name := "made by " + kind
@@ -67,7 +70,16 @@ func TestMCPWhoCalled(t *testing.T) {
 				return number(text, fmt.Sprintf(count, kind, "ok", "create_dashboard")), number(text, fmt.Sprintf(count, kind, "error", "inspect_trace"))
 			}
 			madeBefore, failedBefore := counts()
-			status, body := roundTrip(t, toolRequest(t.Context(), t, s, tc.credential, "create_dashboard", map[string]any{"name": name}))
+			create := func(agent string) (int, []byte) {
+				req := toolRequest(t.Context(), t, s, tc.credential, "create_dashboard", map[string]any{"name": name})
+				req.Header.Set("X-Svc-Agent-Id", agent)
+				return roundTrip(t, req)
+			}
+			if _, body := create("no id"); !strings.Contains(string(body), `"isError":true`) || !strings.Contains(string(body), "x-svc-agent-id") {
+				t.Errorf("an agent id that is none: %s", body)
+			}
+			agent := publicid.Encode(publicid.Actor, uuid.New())
+			status, body := create(agent)
 			if status != 200 || strings.Contains(string(body), `"isError":true`) {
 				t.Fatalf("%d %s", status, body)
 			}
@@ -82,6 +94,17 @@ func TestMCPWhoCalled(t *testing.T) {
 				t.Fatalf("%q: %v", dashboard, list)
 			}
 			e := list[0].(map[string]any)
+			metadata, _ := e["metadata"].(map[string]any)
+			if metadata["agent_id"] != agent {
+				t.Errorf("the agent: %v", metadata)
+			}
+			if tc.actor == "agent" {
+				id, _ := e["actor_id"].(string)
+				if _, err := publicid.Decode(publicid.Actor, id); err != nil || metadata["on_behalf_of"] != string(me.ID) {
+					t.Errorf("a program that acts for a user: %v, %v", e, err)
+				}
+				tc.id = id
+			}
 			if e["action"] != "dashboard.created" || e["source"] != "mcp" || e["actor_type"] != tc.actor || e["actor_id"] != tc.id || tc.named != nil && e["actor_name"] != tc.named ||
 				e["origin_ip"] != "127.0.0.1" || e["request_id"] == nil {
 				t.Errorf("%v", e)

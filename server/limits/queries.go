@@ -72,6 +72,8 @@ const (
 	Apdex = 24 * time.Hour
 	// MapEdges is for each kind of edge of the service map.
 	MapEdges = 200
+	// SignalServices is for the list of signals of each service.
+	SignalServices = 500
 )
 
 func queries() []Limit {
@@ -127,5 +129,6 @@ func queries() []Limit {
 		characters("ToolErrorPayload", ToolErrorPayload, "An attribute of a tool error has at most %s. Longer ones are cut."),
 		lasts("Apdex", Apdex, "The threshold of an Apdex is at most %s."),
 		count("MapEdges", MapEdges, "The service map shows at most %s edges of each kind."),
+		count("SignalServices", SignalServices, "The list of the signals of each service has at most %s services."),
 	}
 }

@@ -32,6 +32,12 @@ const (
 	DefaultDashboardWindow = 12 * time.Hour
 	// SignalWindow is how far back the check of an organization's signals looks.
 	SignalWindow = 30 * Day
+	// SetupEvidence is how long the audit of a setup uses telemetry that it examined before. An evaluation of alert rules is late after
+	// SetupAlertDelay, a scrape target fails after SetupScrapeFailure, and a mapping is idle after SetupMappingIdle.
+	SetupEvidence      = 5 * time.Minute
+	SetupAlertDelay    = 3 * time.Minute
+	SetupScrapeFailure = 10 * time.Minute
+	SetupMappingIdle   = 7 * Day
 	// ServiceBaseline is the time before a window with which services are compared.
 	ServiceBaseline = 7 * Day
 	// ErrorContext is the length of the window that ends with the last occurrence of an error, for a request without a window.
@@ -72,6 +78,10 @@ func windows() []Limit {
 		lasts("SQLWindow", SQLWindow, "A SQL statement reads a window of at most %s."),
 		lasts("DefaultDashboardWindow", DefaultDashboardWindow, "A dashboard that sets no window shows the last %s."),
 		lasts("SignalWindow", SignalWindow, "The check of an organization's signals looks %s back."),
+		lasts("SetupEvidence", SetupEvidence, "The audit of a setup uses telemetry that was examined at most %s ago."),
+		lasts("SetupAlertDelay", SetupAlertDelay, "It fails when the evaluation of alert rules is more than %s late."),
+		lasts("SetupScrapeFailure", SetupScrapeFailure, "It names scrape targets that fail for more than %s."),
+		lasts("SetupMappingIdle", SetupMappingIdle, "It names attribute mappings whose attribute nobody sent for %s."),
 		lasts("ServiceBaseline", ServiceBaseline, "A service is compared with the %s before the window."),
 		lasts("ErrorContext", ErrorContext, "A request about an error that has no window reads the %s before its last occurrence."),
 		lasts("DefaultFunnelWindow", DefaultFunnelWindow, "A person has %s from the first step of a funnel to the last one when the request sets no time."),

@@ -8,6 +8,10 @@ type Origin struct {
 	IP string
 	// UserAgent is the caller's own description, cut to a bound.
 	UserAgent string
+	// Country is the ISO 3166-1 code of the country of the address, as a trusted proxy names it; empty otherwise.
+	Country string
+	// Agent is the id of the agent for which the caller says that it acts. Nothing proves it.
+	Agent string
 }
 
 type originKey struct{}

@@ -46,7 +46,9 @@ type Principal struct {
 	Name string
 	// CredentialID names the credential for limits and the audit log: `key_…` for API keys. It is never a secret.
 	CredentialID string
-	Role         Role
+	// Agent is the id of the program that acts for the user, `actor_…`; empty when a person or a key acts.
+	Agent string
+	Role  Role
 	// Scopes is nil for full access.
 	Scopes []string
 }

@@ -13,6 +13,7 @@ import (
 
 // Prefixes of the public ids of resources.
 const (
+	Actor             = "actor"
 	AgentFeedback     = "afb"
 	AlertDestination  = "dest"
 	AlertIncident     = "inc"

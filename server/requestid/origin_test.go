@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"strings"
 	"testing"
 
 	"github.com/svc-observability/svc/server/principal"
@@ -36,10 +37,39 @@ func TestOrigin(t *testing.T) {
 				r.Header.Add("X-Forwarded-For", h)
 			}
 			var got principal.Origin
-			requestid.WithOrigin(trusted, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = principal.OriginFrom(r.Context()) })).
+			requestid.WithOrigin(requestid.Proxies{Trusted: trusted}, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = principal.OriginFrom(r.Context()) })).
 				ServeHTTP(httptest.NewRecorder(), r)
 			if got.IP != test.want {
 				t.Errorf("address %q, want %q", got.IP, test.want)
+			}
+		})
+	}
+}
+
+func TestOriginCountryAndAgent(t *testing.T) {
+	trusted := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
+	for name, test := range map[string]struct {
+		remote, header, sent, want string
+	}{
+		"a trusted proxy":            {"10.0.0.1:4000", "CF-IPCountry", "de", "DE"},
+		"a stranger":                 {"203.0.113.9:4000", "CF-IPCountry", "DE", ""},
+		"no header is named":         {"10.0.0.1:4000", "", "DE", ""},
+		"the proxy knows no country": {"10.0.0.1:4000", "CF-IPCountry", "XX", ""},
+		"the proxy names a network":  {"10.0.0.1:4000", "CF-IPCountry", "T1", ""},
+		"a text":                     {"10.0.0.1:4000", "CF-IPCountry", "Germany", ""},
+		"the proxy says nothing":     {"10.0.0.1:4000", "CF-IPCountry", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := httptest.NewRequest(http.MethodGet, "/", nil)
+			r.RemoteAddr = test.remote
+			r.Header.Set("CF-IPCountry", test.sent)
+			r.Header.Set(requestid.AgentHeader, strings.Repeat("a", 300))
+			var got principal.Origin
+			proxies := requestid.Proxies{Trusted: trusted, CountryHeader: test.header}
+			requestid.WithOrigin(proxies, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = principal.OriginFrom(r.Context()) })).
+				ServeHTTP(httptest.NewRecorder(), r)
+			if got.Country != test.want || got.Agent != strings.Repeat("a", 256) {
+				t.Errorf("country %q, want %q; agent %q", got.Country, test.want, got.Agent)
 			}
 		})
 	}

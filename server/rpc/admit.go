@@ -8,6 +8,7 @@ import (
 	"github.com/svc-observability/svc/server/contract"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/publicid"
 )
 
 type admittedKey struct{}
@@ -43,6 +44,12 @@ func (c *Chain) admitCaller(ctx context.Context, m *contract.Method) error {
 	if err := c.limit(ctx, p); err != nil {
 		return err
 	}
+	if agent := principal.OriginFrom(ctx).Agent; agent != "" {
+		if _, err := publicid.Decode(publicid.Actor, agent); err != nil {
+			return apierr.New(apierr.InvalidRequest, fmt.Sprintf("The header x-svc-agent-id is not the id of an agent: %v.", err),
+				apierr.Param("x-svc-agent-id"))
+		}
+	}
 	if err := permit(p, m); err != nil {
 		c.denied.record(ctx, p, m, err)
 		return err
@@ -71,9 +78,10 @@ func caller(ctx context.Context) (*principal.Principal, error) {
 	}
 }
 
-// limit counts the call against its credential. The MCP door keeps a rate of its own.
+// limit counts the call against its credential. The MCP door keeps a rate of its own. People who are signed in have no rate: the pages that
+// they open send many requests at once.
 func (c *Chain) limit(ctx context.Context, p *principal.Principal) error {
-	if c.limiter == nil || principal.DoorFrom(ctx) == principal.DoorMCP {
+	if c.limiter == nil || principal.DoorFrom(ctx) == principal.DoorMCP || p.Kind == principal.KindSession {
 		return nil
 	}
 	ok, retryAfter := c.limiter.Allow(limitKey(p), c.now())

@@ -298,6 +298,14 @@ func TestRateLimit(t *testing.T) {
 		t.Errorf("MCP shares the limit: %v", err)
 	}
 	f.door = ""
+	key := f.caller
+	f.caller = as(principal.Principal{Org: "org_a", User: "user_a", Kind: principal.KindSession, CredentialID: "s", Role: principal.RoleMember})
+	for range 10 {
+		if err := get(); connect.CodeOf(err) == connect.CodeResourceExhausted {
+			t.Fatalf("a session has a rate: %v", err)
+		}
+	}
+	f.caller = key
 	f.caller.Principal.CredentialID = "key_b"
 	if err := get(); connect.CodeOf(err) != connect.CodePermissionDenied {
 		t.Errorf("another key shares the limit: %v", err)

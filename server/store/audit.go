@@ -16,6 +16,7 @@ import (
 	"github.com/svc-observability/svc/ent/auditlogentry"
 	"github.com/svc-observability/svc/ent/predicate"
 	"github.com/svc-observability/svc/ent/schema"
+	"github.com/svc-observability/svc/ent/user"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/requestid"
 )
@@ -52,9 +53,13 @@ type AuditLogEntry struct {
 	Metadata     map[string]any
 	RequestID    *string
 	OriginIP     *string
-	UserAgent    *string
-	OccurredAt   time.Time
-	RecordedAt   time.Time
+	// OriginCountry is the ISO 3166-1 code of the country, if a trusted proxy named it.
+	OriginCountry *string
+	UserAgent     *string
+	// ActorAvatarURL is the picture that a user has now.
+	ActorAvatarURL *string
+	OccurredAt     time.Time
+	RecordedAt     time.Time
 }
 
 // AuditChanges are the fields that changed.
@@ -96,17 +101,31 @@ func (s *Store) audit(ctx context.Context, tx *ent.Tx, org principal.OrgID, e Au
 	if changes := auditChanges(e.Before, e.After); changes != nil {
 		c.SetChanges(changes).SetChanged("," + strings.Join(changes.Fields, ",") + ",")
 	}
-	if len(e.Metadata) > 0 {
-		c.SetMetadata(e.Metadata)
-	}
 	by := actor(ctx)
+	if metadata := withAgent(ctx, e.Metadata); len(metadata) > 0 {
+		c.SetMetadata(metadata)
+	}
 	c.SetActorType(auditlogentry.ActorType(by.Type)).SetSource(auditlogentry.Source(by.Source))
 	optional(by.ID, c.SetActorID)
 	optional(by.Name, c.SetActorName)
 	optional(by.RequestID, c.SetRequestID)
 	optional(by.OriginIP, c.SetOriginIP)
 	optional(by.UserAgent, c.SetUserAgent)
+	optional(principal.OriginFrom(ctx).Country, c.SetOriginCountry)
 	return c.Exec(ctx)
+}
+
+// withAgent adds the user for whom an agent acts, and the agent that the caller names. The caller's own facts come first.
+func withAgent(ctx context.Context, metadata map[string]any) map[string]any {
+	out := map[string]any{}
+	if p, ok := principal.From(ctx); ok && p.Kind == principal.KindOAuth && p.Agent != "" {
+		out["on_behalf_of"] = string(p.User)
+	}
+	if agent := principal.OriginFrom(ctx).Agent; agent != "" {
+		out["agent_id"] = agent
+	}
+	maps.Copy(out, metadata)
+	return out
 }
 
 func optional(v string, set func(string) *ent.AuditLogEntryCreate) {
@@ -130,7 +149,7 @@ func actor(ctx context.Context) AuditActor {
 	case principal.KindAPIKey, principal.KindMCPKey:
 		by.Type, by.ID = ActorAPIKey, p.CredentialID
 	case principal.KindOAuth:
-		by.Type, by.ID = ActorAgent, string(p.User)
+		by.Type, by.ID = ActorAgent, cmp.Or(p.Agent, string(p.User))
 	case principal.KindSession:
 		by.Type, by.ID = ActorUser, string(p.User)
 	}
@@ -226,14 +245,52 @@ func (s *Store) ListAuditLogEntries(ctx context.Context, org principal.OrgID, f 
 	if err != nil {
 		return nil, mapError("list audit log entries", err)
 	}
+	avatars, err := s.avatars(ctx, rows)
+	if err != nil {
+		return nil, mapError("list audit log entries", err)
+	}
 	out := make([]AuditLogEntry, len(rows))
 	for i, r := range rows {
 		out[i] = AuditLogEntry{
 			ID: r.ID, Action: r.Action, Outcome: string(r.Outcome), DenialReason: r.DenialReason,
 			ActorType: string(r.ActorType), ActorID: r.ActorID, ActorName: r.ActorName, AffectedUser: r.AffectedUser,
 			Source: string(r.Source), ResourceType: r.ResourceType, ResourceID: r.ResourceID, Changes: r.Changes, Metadata: r.Metadata,
-			RequestID: r.RequestID, OriginIP: r.OriginIP, UserAgent: r.UserAgent, OccurredAt: utc(r.OccurredAt), RecordedAt: utc(r.RecordedAt),
+			RequestID: r.RequestID, OriginIP: r.OriginIP, OriginCountry: r.OriginCountry, UserAgent: r.UserAgent, OccurredAt: utc(r.OccurredAt), RecordedAt: utc(r.RecordedAt),
 		}
+		if url, ok := avatars[out[i].user()]; ok {
+			out[i].ActorAvatarURL = &url
+		}
+	}
+	return out, nil
+}
+
+// user is the id of a user who acted, and empty for other actors.
+func (e *AuditLogEntry) user() string {
+	if e.ActorType != ActorUser || e.ActorID == nil {
+		return ""
+	}
+	return *e.ActorID
+}
+
+// avatars returns the pictures of the users who acted.
+func (s *Store) avatars(ctx context.Context, rows []*ent.AuditLogEntry) (map[string]string, error) {
+	ids := map[string]bool{}
+	for _, r := range rows {
+		if r.ActorType == auditlogentry.ActorTypeUser && r.ActorID != nil {
+			ids[*r.ActorID] = true
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	users, err := s.read.User.Query().Where(user.IDIn(slices.Collect(maps.Keys(ids))...), user.AvatarURLNotNil()).
+		Select(user.FieldID, user.FieldAvatarURL).All(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]string{}
+	for _, u := range users {
+		out[u.ID] = *u.AvatarURL
 	}
 	return out, nil
 }

@@ -168,6 +168,15 @@ func (s *Store) ScrapeTargetsOfShards(ctx context.Context, shards []int) ([]Scra
 	return collect("list the scrape targets of shards", toScrapeTarget, rows, err)
 }
 
+// CountScrapeTargets returns the number of enabled targets of an organization.
+func (s *Store) CountScrapeTargets(ctx context.Context, org principal.OrgID) (int, error) {
+	n, err := s.read.ScrapeTarget.Query().Where(scrapetarget.OrgID(string(org)), scrapetarget.Enabled(true)).Count(ctx)
+	if err != nil {
+		return 0, mapError("count scrape targets", err)
+	}
+	return n, nil
+}
+
 // FailingScrapeTargets returns the enabled targets whose scrapes have failed since before a time, longest first. Request one more than
 // are shown to learn whether there are more.
 func (s *Store) FailingScrapeTargets(ctx context.Context, org principal.OrgID, before time.Time, limit int) ([]ScrapeTarget, error) {

@@ -19,7 +19,9 @@ type User struct {
 	Name  string
 	// PasswordHash is empty when the user has no password.
 	PasswordHash string
-	CreatedAt    time.Time
+	// AvatarURL is the picture of the user; nil without one.
+	AvatarURL *string
+	CreatedAt time.Time
 }
 
 // NewUser is a user to create. Email addresses are compared case-insensitively.
@@ -83,8 +85,22 @@ func (s *Store) UserByEmail(ctx context.Context, email string) (User, error) {
 	return single("find user", toUser, row, err)
 }
 
+// SetUserAvatar stores the picture of a user; an empty text removes it. ErrNotFound: there is no such user.
+func (s *Store) SetUserAvatar(ctx context.Context, id principal.UserID, url string) error {
+	return s.tx(ctx, "set the picture of a user", func(tx *ent.Tx) error {
+		u := tx.User.UpdateOneID(string(id))
+		if url == "" {
+			u.ClearAvatarURL()
+		} else {
+			u.SetAvatarURL(url)
+		}
+		return u.Exec(ctx)
+	})
+}
+
 func toUser(row *ent.User) User {
 	return User{
-		ID: principal.UserID(row.ID), Email: row.Email, Name: row.Name, PasswordHash: row.PasswordHash, CreatedAt: utc(row.CreatedAt),
+		ID: principal.UserID(row.ID), Email: row.Email, Name: row.Name, PasswordHash: row.PasswordHash, AvatarURL: row.AvatarURL,
+		CreatedAt: utc(row.CreatedAt),
 	}
 }

@@ -1213,22 +1213,22 @@ const file_svc_v2_alert_rules_proto_rawDesc = "" +
 	"\x04rule\x18\x01 \x01(\v2\x1e.svc.v2.CreateAlertRuleRequestB\x06\xbaH\x03\xc8\x01\x01R\x04rule\x12A\n" +
 	"\n" +
 	"start_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12=\n" +
-	"\bend_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\aendTime2\xc0\x17\n" +
+	"\bend_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\aendTime2\xad\x16\n" +
 	"\x11AlertRulesService\x12\xff\x01\n" +
 	"\x0eListAlertRules\x12\x1d.svc.v2.ListAlertRulesRequest\x1a\x1e.svc.v2.ListAlertRulesResponse\"\xad\x01\xf2\xf9\x18\x90\x01\n" +
-	"\x0elistAlertRules\x12\x06alerts\x18\x012\x15ParameterInvalidError2\x15AlertPersistenceError2!AlertRuleStoredConfigInvalidErrorJ\x10list_alert_rulesJ\x11update_alert_rule\x82\xd3\xe4\x93\x02\x12\x12\x10/v2/alerts/rules\x12\xa3\x02\n" +
-	"\x0fCreateAlertRule\x12\x1e.svc.v2.CreateAlertRuleRequest\x1a!.svc.v2.AlertRuleMutationResponse\"\xcc\x01\xf2\xf9\x18\xac\x01\n" +
-	"\x0fcreateAlertRule\x12\x06alerts\x18\x02 \x012\x15ParameterInvalidError2\x13AlertForbiddenError2\x14AlertValidationError2\x15AlertPersistenceError2!AlertRuleDestinationNotFoundErrorJ\x11create_alert_rule\x82\xd3\xe4\x93\x02\x15:\x01*\"\x10/v2/alerts/rules\x12\xf1\x01\n" +
+	"\x0elistAlertRules\x12\x06alerts\x18\x012\x15ParameterInvalidError2\x15AlertPersistenceError2!AlertRuleStoredConfigInvalidErrorJ\x10list_alert_rulesJ\x11update_alert_rule\x82\xd3\xe4\x93\x02\x12\x12\x10/v2/alerts/rules\x12\x8c\x02\n" +
+	"\x0fCreateAlertRule\x12\x1e.svc.v2.CreateAlertRuleRequest\x1a!.svc.v2.AlertRuleMutationResponse\"\xb5\x01\xf2\xf9\x18\x95\x01\n" +
+	"\x0fcreateAlertRule\x12\x06alerts\x18\x02 \x012\x13AlertForbiddenError2\x14AlertValidationError2\x15AlertPersistenceError2!AlertRuleDestinationNotFoundErrorJ\x11create_alert_rule\x82\xd3\xe4\x93\x02\x15:\x01*\"\x10/v2/alerts/rules\x12\xf1\x01\n" +
 	"\fGetAlertRule\x12\x1b.svc.v2.GetAlertRuleRequest\x1a\x11.svc.v2.AlertRule\"\xb0\x01\xf2\xf9\x18\x8e\x01\n" +
-	"\fgetAlertRule\x12\x06alerts\x18\x012\x16AlertRuleNotFoundError2\x15AlertPersistenceError2!AlertRuleStoredConfigInvalidErrorJ\x0eget_alert_ruleJ\x12preview_alert_rule\x82\xd3\xe4\x93\x02\x17\x12\x15/v2/alerts/rules/{id}\x12\xe3\x02\n" +
-	"\x0fUpdateAlertRule\x12\x1e.svc.v2.UpdateAlertRuleRequest\x1a!.svc.v2.AlertRuleMutationResponse\"\x8c\x02\xf2\xf9\x18\xe7\x01\n" +
-	"\x0fupdateAlertRule\x12\x06alerts\x18\x02 \x012\x15ParameterInvalidError2\x13AlertForbiddenError2\x14AlertValidationError2\x15AlertPersistenceError2!AlertRuleDestinationNotFoundError2\x16AlertRuleNotFoundError2!AlertRuleStoredConfigInvalidErrorJ\x11update_alert_rule\x82\xd3\xe4\x93\x02\x1a:\x01*2\x15/v2/alerts/rules/{id}\x12\xe3\x01\n" +
+	"\fgetAlertRule\x12\x06alerts\x18\x012\x16AlertRuleNotFoundError2\x15AlertPersistenceError2!AlertRuleStoredConfigInvalidErrorJ\x0eget_alert_ruleJ\x12preview_alert_rule\x82\xd3\xe4\x93\x02\x17\x12\x15/v2/alerts/rules/{id}\x12\xcc\x02\n" +
+	"\x0fUpdateAlertRule\x12\x1e.svc.v2.UpdateAlertRuleRequest\x1a!.svc.v2.AlertRuleMutationResponse\"\xf5\x01\xf2\xf9\x18\xd0\x01\n" +
+	"\x0fupdateAlertRule\x12\x06alerts\x18\x02 \x012\x13AlertForbiddenError2\x14AlertValidationError2\x15AlertPersistenceError2!AlertRuleDestinationNotFoundError2\x16AlertRuleNotFoundError2!AlertRuleStoredConfigInvalidErrorJ\x11update_alert_rule\x82\xd3\xe4\x93\x02\x1a:\x01*2\x15/v2/alerts/rules/{id}\x12\xe3\x01\n" +
 	"\x0fDeleteAlertRule\x12\x1e.svc.v2.DeleteAlertRuleRequest\x1a\x18.svc.v2.DeletedAlertRule\"\x95\x01\xf2\xf9\x18t\n" +
-	"\x0fdeleteAlertRule\x12\x06alerts\x18\x02 \x012\x13AlertForbiddenError2\x16AlertRuleNotFoundError2\x15AlertPersistenceErrorJ\x11delete_alert_rule\x82\xd3\xe4\x93\x02\x17*\x15/v2/alerts/rules/{id}\x12\xdb\x03\n" +
-	"\rTestAlertRule\x12\x1c.svc.v2.TestAlertRuleRequest\x1a\x1b.svc.v2.AlertRuleTestResult\"\x8e\x03\xf2\xf9\x18\xe9\x02\n" +
-	"\rtestAlertRule\x12\x06alerts\x18\x02 \x012\x15ParameterInvalidError2\x13AlertForbiddenError2\x14AlertValidationError2\x15AlertPersistenceError2!AlertRuleDestinationNotFoundError2\x12AlertDeliveryError2\x16AlertDeliveryAuthError2\x1fAlertDeliveryTargetMissingError2\x1aAlertDeliveryRejectedError2\x1fAlertDestinationDecryptionError2(AlertDestinationStoredConfigInvalidError2\x1aQueryEngineValidationErrorP\x01\x82\xd3\xe4\x93\x02\x1a:\x01*\"\x15/v2/alerts/rules/test\x12\x9b\x02\n" +
-	"\x10PreviewAlertRule\x12\x1f.svc.v2.PreviewAlertRuleRequest\x1a\x18.svc.v2.AlertRulePreview\"\xcb\x01\xf2\xf9\x18\xa3\x01\n" +
-	"\x10previewAlertRule\x12\x06alerts\x18\x012\x15ParameterInvalidError2\x13AlertForbiddenError2\x14AlertValidationError2\x1aQueryEngineValidationErrorJ\x12preview_alert_ruleJ\x11create_alert_ruleP\x01\x82\xd3\xe4\x93\x02\x1d:\x01*\"\x18/v2/alerts/rules/preview\x12\xff\x01\n" +
+	"\x0fdeleteAlertRule\x12\x06alerts\x18\x02 \x012\x13AlertForbiddenError2\x16AlertRuleNotFoundError2\x15AlertPersistenceErrorJ\x11delete_alert_rule\x82\xd3\xe4\x93\x02\x17*\x15/v2/alerts/rules/{id}\x12\xa8\x03\n" +
+	"\rTestAlertRule\x12\x1c.svc.v2.TestAlertRuleRequest\x1a\x1b.svc.v2.AlertRuleTestResult\"\xdb\x02\xf2\xf9\x18\xb6\x02\n" +
+	"\rtestAlertRule\x12\x06alerts\x18\x02 \x012\x13AlertForbiddenError2\x14AlertValidationError2\x15AlertPersistenceError2!AlertRuleDestinationNotFoundError2\x12AlertDeliveryError2\x16AlertDeliveryAuthError2\x1fAlertDeliveryTargetMissingError2\x1aAlertDeliveryRejectedError2\x1fAlertDestinationDecryptionError2(AlertDestinationStoredConfigInvalidErrorP\x01\x82\xd3\xe4\x93\x02\x1a:\x01*\"\x15/v2/alerts/rules/test\x12\xe9\x01\n" +
+	"\x10PreviewAlertRule\x12\x1f.svc.v2.PreviewAlertRuleRequest\x1a\x18.svc.v2.AlertRulePreview\"\x99\x01\xf2\xf9\x18r\n" +
+	"\x10previewAlertRule\x12\x06alerts\x18\x012\x15ParameterInvalidError2\x14AlertValidationErrorJ\x12preview_alert_ruleJ\x11create_alert_ruleP\x01\x82\xd3\xe4\x93\x02\x1d:\x01*\"\x18/v2/alerts/rules/preview\x12\xff\x01\n" +
 	"\rMuteAlertRule\x12\x1c.svc.v2.MuteAlertRuleRequest\x1a!.svc.v2.AlertRuleMutationResponse\"\xac\x01\xf2\xf9\x18\x82\x01\n" +
 	"\rmuteAlertRule\x12\x06alerts\x18\x02 \x012\x13AlertForbiddenError2\x15AlertPersistenceError2\x16AlertRuleNotFoundError2!AlertRuleStoredConfigInvalidError\x82\xd3\xe4\x93\x02\x1f:\x01*\"\x1a/v2/alerts/rules/{id}/mute\x12\x83\x02\n" +
 	"\x13ListAlertRuleChecks\x12\".svc.v2.ListAlertRuleChecksRequest\x1a#.svc.v2.ListAlertRuleChecksResponse\"\xa2\x01\xf2\xf9\x18z\n" +

@@ -41,11 +41,11 @@ type AuditLogEntry struct {
 	DenialReason *string `protobuf:"bytes,5,opt,name=denial_reason,json=denialReason" json:"denial_reason,omitempty"`
 	// Type of the actor.
 	ActorType string `protobuf:"bytes,6,opt,name=actor_type,json=actorType" json:"actor_type,omitempty"`
-	// The actor, `user_…`, `key_…` or `actor_…`; null for the system.
+	// The actor, `user_…`, `key_…` or `actor_…` (a program that acts for a user); null for the system.
 	ActorId *string `protobuf:"bytes,7,opt,name=actor_id,json=actorId" json:"actor_id,omitempty"`
 	// Name of the actor at that time.
 	ActorName *string `protobuf:"bytes,8,opt,name=actor_name,json=actorName" json:"actor_name,omitempty"`
-	// Picture of a user.
+	// URL of the picture that a user has now, from the provider that the user signed in with; null without one and for other actors.
 	ActorAvatarUrl *string `protobuf:"bytes,9,opt,name=actor_avatar_url,json=actorAvatarUrl" json:"actor_avatar_url,omitempty"`
 	// The user whom the change affects.
 	AffectedUser *string `protobuf:"bytes,10,opt,name=affected_user,json=affectedUser" json:"affected_user,omitempty"`
@@ -57,13 +57,14 @@ type AuditLogEntry struct {
 	ResourceId *string `protobuf:"bytes,13,opt,name=resource_id,json=resourceId" json:"resource_id,omitempty"`
 	// The changes.
 	Changes *AuditLogChanges `protobuf:"bytes,14,opt,name=changes" json:"changes,omitempty"`
-	// Further facts about the attempt.
+	// Further facts about the attempt. `on_behalf_of` is the user for whom an agent acts, and `agent_id` the agent that the request names in
+	// the header `x-svc-agent-id`.
 	Metadata *structpb.Struct `protobuf:"bytes,15,opt,name=metadata" json:"metadata,omitempty"`
 	// Id of the request, as in `X-Request-Id`.
 	RequestId *string `protobuf:"bytes,16,opt,name=request_id,json=requestId" json:"request_id,omitempty"`
 	// Address from which the request came.
 	OriginIp *string `protobuf:"bytes,17,opt,name=origin_ip,json=originIp" json:"origin_ip,omitempty"`
-	// ISO 3166-1 code of the country of that address, if known.
+	// ISO 3166-1 code of the country of that address, if a trusted proxy names it in the header of the setting `country-header`.
 	OriginCountry *string `protobuf:"bytes,18,opt,name=origin_country,json=originCountry" json:"origin_country,omitempty"`
 	// Time of the attempt.
 	OccurredAt *timestamppb.Timestamp `protobuf:"bytes,19,opt,name=occurred_at,json=occurredAt" json:"occurred_at,omitempty"`

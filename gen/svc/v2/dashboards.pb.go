@@ -26,7 +26,7 @@ var File_svc_v2_dashboards_proto protoreflect.FileDescriptor
 
 const file_svc_v2_dashboards_proto_rawDesc = "" +
 	"\n" +
-	"\x17svc/v2/dashboards.proto\x12\x06svc.v2\x1a\x1cgoogle/api/annotations.proto\x1a\x1bsvc/options/v1/method.proto\x1a\x1dsvc/v2/dashboard_import.proto\x1a\x1fsvc/v2/dashboard_resource.proto\x1a\x1dsvc/v2/dashboard_shares.proto\x1a svc/v2/dashboard_templates.proto\x1a\x1fsvc/v2/dashboard_versions.proto2\xf81\n" +
+	"\x17svc/v2/dashboards.proto\x12\x06svc.v2\x1a\x1cgoogle/api/annotations.proto\x1a\x1bsvc/options/v1/method.proto\x1a\x1dsvc/v2/dashboard_import.proto\x1a\x1fsvc/v2/dashboard_resource.proto\x1a\x1dsvc/v2/dashboard_shares.proto\x1a svc/v2/dashboard_templates.proto\x1a\x1fsvc/v2/dashboard_versions.proto2\xda,\n" +
 	"\x11DashboardsService\x12\x8c\x02\n" +
 	"\x0eListDashboards\x12\x1d.svc.v2.ListDashboardsRequest\x1a\x1e.svc.v2.ListDashboardsResponse\"\xba\x01\xf2\xf9\x18\x9f\x01\n" +
 	"\x0elistDashboards\x12\n" +
@@ -42,16 +42,16 @@ const file_svc_v2_dashboards_proto_rawDesc = "" +
 	"dashboards\x18\x022\x18DashboardValidationError2\x16DashboardNotFoundError2\x19DashboardConcurrencyError2!DashboardStoredConfigInvalidError2\x19DashboardPersistenceErrorJ\x10update_dashboardJ\x14add_dashboard_widgetJ\x17update_dashboard_widgetJ\x17remove_dashboard_widgetJ\x19reorder_dashboard_widgetsJ\x19replace_dashboard_widgets\x82\xd3\xe4\x93\x02\x18:\x01*2\x13/v2/dashboards/{id}\x12\xbe\x01\n" +
 	"\x0fDeleteDashboard\x12\x1e.svc.v2.DeleteDashboardRequest\x1a\x18.svc.v2.DeletedDashboard\"q\xf2\xf9\x18R\n" +
 	"\x0fdeleteDashboard\x12\n" +
-	"dashboards\x18\x022\x16DashboardNotFoundError2\x19DashboardPersistenceError\x82\xd3\xe4\x93\x02\x15*\x13/v2/dashboards/{id}\x12\xa2\x02\n" +
-	"\x15ListDashboardVersions\x12$.svc.v2.ListDashboardVersionsRequest\x1a%.svc.v2.ListDashboardVersionsResponse\"\xbb\x01\xf2\xf9\x18\x92\x01\n" +
+	"dashboards\x18\x022\x16DashboardNotFoundError2\x19DashboardPersistenceError\x82\xd3\xe4\x93\x02\x15*\x13/v2/dashboards/{id}\x12\xfe\x01\n" +
+	"\x15ListDashboardVersions\x12$.svc.v2.ListDashboardVersionsRequest\x1a%.svc.v2.ListDashboardVersionsResponse\"\x97\x01\xf2\xf9\x18o\n" +
 	"\x15listDashboardVersions\x12\n" +
-	"dashboards\x18\x012\x15ParameterInvalidError2\x16DashboardNotFoundError2!DashboardStoredConfigInvalidError2\x19DashboardPersistenceError\x82\xd3\xe4\x93\x02\x1e\x12\x1c/v2/dashboards/{id}/versions\x12\xaa\x02\n" +
+	"dashboards\x18\x012\x15ParameterInvalidError2\x16DashboardNotFoundError2\x19DashboardPersistenceError\x82\xd3\xe4\x93\x02\x1e\x12\x1c/v2/dashboards/{id}/versions\x12\xaa\x02\n" +
 	"\x13GetDashboardVersion\x12\".svc.v2.GetDashboardVersionRequest\x1a\x1e.svc.v2.DashboardVersionDetail\"\xce\x01\xf2\xf9\x18\x98\x01\n" +
 	"\x13getDashboardVersion\x12\n" +
-	"dashboards\x18\x012\x1dDashboardVersionNotFoundError2\x16DashboardNotFoundError2!DashboardStoredConfigInvalidError2\x19DashboardPersistenceError\x82\xd3\xe4\x93\x02+\x12)/v2/dashboards/{id}/versions/{version_id}\x12\xf6\x02\n" +
-	"\x17RestoreDashboardVersion\x12&.svc.v2.RestoreDashboardVersionRequest\x1a!.svc.v2.DashboardMutationResponse\"\x8f\x02\xf2\xf9\x18\xd1\x01\n" +
+	"dashboards\x18\x012\x1dDashboardVersionNotFoundError2\x16DashboardNotFoundError2!DashboardStoredConfigInvalidError2\x19DashboardPersistenceError\x82\xd3\xe4\x93\x02+\x12)/v2/dashboards/{id}/versions/{version_id}\x12\xdb\x02\n" +
+	"\x17RestoreDashboardVersion\x12&.svc.v2.RestoreDashboardVersionRequest\x1a!.svc.v2.DashboardMutationResponse\"\xf4\x01\xf2\xf9\x18\xb6\x01\n" +
 	"\x17restoreDashboardVersion\x12\n" +
-	"dashboards\x18\x022\x1dDashboardVersionNotFoundError2\x18DashboardValidationError2\x16DashboardNotFoundError2\x19DashboardConcurrencyError2!DashboardStoredConfigInvalidError2\x19DashboardPersistenceError\x82\xd3\xe4\x93\x023\"1/v2/dashboards/{id}/versions/{version_id}/restore\x12\xca\x01\n" +
+	"dashboards\x18\x022\x1dDashboardVersionNotFoundError2\x18DashboardValidationError2\x16DashboardNotFoundError2!DashboardStoredConfigInvalidError2\x19DashboardPersistenceError\x82\xd3\xe4\x93\x023\"1/v2/dashboards/{id}/versions/{version_id}/restore\x12\xca\x01\n" +
 	"\x16ListDashboardTemplates\x12%.svc.v2.ListDashboardTemplatesRequest\x1a&.svc.v2.ListDashboardTemplatesResponse\"a\xf2\xf9\x18=\n" +
 	"\x16listDashboardTemplates\x12\n" +
 	"dashboards\x18\x012\x15ParameterInvalidError\x82\xd3\xe4\x93\x02\x1a\x12\x18/v2/dashboards/templates\x12\x84\x02\n" +
@@ -60,34 +60,34 @@ const file_svc_v2_dashboards_proto_rawDesc = "" +
 	"dashboards\x18\x012\x15ParameterInvalidError2\x1eDashboardTemplateNotFoundError\x82\xd3\xe4\x93\x023:\x01*\"./v2/dashboards/templates/{template_id}/preview\x12\xf4\x02\n" +
 	"\x1cInstantiateDashboardTemplate\x12+.svc.v2.InstantiateDashboardTemplateRequest\x1a!.svc.v2.DashboardMutationResponse\"\x83\x02\xf2\xf9\x18\xc1\x01\n" +
 	"\x1cinstantiateDashboardTemplate\x12\n" +
-	"dashboards\x18\x022\x15ParameterInvalidError2\x15ParameterMissingError2\x1eDashboardTemplateNotFoundError2\x18DashboardValidationError2\x19DashboardPersistenceErrorJ\x10create_dashboard\x82\xd3\xe4\x93\x027:\x01*\"2/v2/dashboards/templates/{template_id}/instantiate\x12\xa0\x02\n" +
-	"\x13ListDashboardShares\x12\".svc.v2.ListDashboardSharesRequest\x1a#.svc.v2.ListDashboardSharesResponse\"\xbf\x01\xf2\xf9\x18\x90\x01\n" +
+	"dashboards\x18\x022\x15ParameterInvalidError2\x15ParameterMissingError2\x1eDashboardTemplateNotFoundError2\x18DashboardValidationError2\x19DashboardPersistenceErrorJ\x10create_dashboard\x82\xd3\xe4\x93\x027:\x01*\"2/v2/dashboards/templates/{template_id}/instantiate\x12\xe1\x01\n" +
+	"\x13ListDashboardShares\x12\".svc.v2.ListDashboardSharesRequest\x1a#.svc.v2.ListDashboardSharesResponse\"\x80\x01\xf2\xf9\x18R\n" +
 	"\x13listDashboardShares\x12\n" +
-	"dashboards\x18\x012\x15SharePersistenceError2\x19DashboardPersistenceError2\x16DashboardNotFoundError2!DashboardStoredConfigInvalidError\x82\xd3\xe4\x93\x02$b\x06shares\x12\x1a/v2/dashboards/{id}/shares\x12\x96\x02\n" +
-	"\x11GetDashboardShare\x12 .svc.v2.GetDashboardShareRequest\x1a!.svc.v2.GetDashboardShareResponse\"\xbb\x01\xf2\xf9\x18\x8e\x01\n" +
+	"dashboards\x18\x012\x15SharePersistenceError2\x16DashboardNotFoundError\x82\xd3\xe4\x93\x02$b\x06shares\x12\x1a/v2/dashboards/{id}/shares\x12\xd6\x01\n" +
+	"\x11GetDashboardShare\x12 .svc.v2.GetDashboardShareRequest\x1a!.svc.v2.GetDashboardShareResponse\"|\xf2\xf9\x18P\n" +
 	"\x11getDashboardShare\x12\n" +
-	"dashboards\x18\x012\x15SharePersistenceError2\x19DashboardPersistenceError2\x16DashboardNotFoundError2!DashboardStoredConfigInvalidError\x82\xd3\xe4\x93\x02\"b\x05share\x12\x19/v2/dashboards/{id}/share\x12\xa9\x02\n" +
-	"\x14UpsertDashboardShare\x12#.svc.v2.UpsertDashboardShareRequest\x1a\x16.svc.v2.DashboardShare\"\xd3\x01\xf2\xf9\x18\xaa\x01\n" +
+	"dashboards\x18\x012\x15SharePersistenceError2\x16DashboardNotFoundError\x82\xd3\xe4\x93\x02\"b\x05share\x12\x19/v2/dashboards/{id}/share\x12\xd0\x01\n" +
+	"\x14UpsertDashboardShare\x12#.svc.v2.UpsertDashboardShareRequest\x1a\x16.svc.v2.DashboardShare\"{\xf2\xf9\x18S\n" +
 	"\x14upsertDashboardShare\x12\n" +
-	"dashboards\x18\x022\x15SharePersistenceError2\x19DashboardPersistenceError2\x16DashboardNotFoundError2!DashboardStoredConfigInvalidError2\x17ShareNotConfiguredError\x82\xd3\xe4\x93\x02\x1e:\x01*\x1a\x19/v2/dashboards/{id}/share\x12\xc1\x02\n" +
-	"\x14RotateDashboardShare\x12#.svc.v2.RotateDashboardShareRequest\x1a\x16.svc.v2.DashboardShare\"\xeb\x01\xf2\xf9\x18\xbe\x01\n" +
+	"dashboards\x18\x022\x15SharePersistenceError2\x16DashboardNotFoundError\x82\xd3\xe4\x93\x02\x1e:\x01*\x1a\x19/v2/dashboards/{id}/share\x12\xe9\x01\n" +
+	"\x14RotateDashboardShare\x12#.svc.v2.RotateDashboardShareRequest\x1a\x16.svc.v2.DashboardShare\"\x93\x01\xf2\xf9\x18g\n" +
 	"\x14rotateDashboardShare\x12\n" +
-	"dashboards\x18\x022\x15SharePersistenceError2\x19DashboardPersistenceError2\x16DashboardNotFoundError2!DashboardStoredConfigInvalidError2\x12ShareNotFoundError2\x17ShareNotConfiguredError\x82\xd3\xe4\x93\x02\"\" /v2/dashboards/{id}/share/rotate\x12\x94\x02\n" +
-	"\x14RevokeDashboardShare\x12#.svc.v2.RevokeDashboardShareRequest\x1a\x1d.svc.v2.DeletedDashboardShare\"\xb7\x01\xf2\xf9\x18\x91\x01\n" +
+	"dashboards\x18\x022\x15SharePersistenceError2\x16DashboardNotFoundError2\x12ShareNotFoundError\x82\xd3\xe4\x93\x02\"\" /v2/dashboards/{id}/share/rotate\x12\xd4\x01\n" +
+	"\x14RevokeDashboardShare\x12#.svc.v2.RevokeDashboardShareRequest\x1a\x1d.svc.v2.DeletedDashboardShare\"x\xf2\xf9\x18S\n" +
 	"\x14revokeDashboardShare\x12\n" +
-	"dashboards\x18\x022\x15SharePersistenceError2\x19DashboardPersistenceError2\x16DashboardNotFoundError2!DashboardStoredConfigInvalidError\x82\xd3\xe4\x93\x02\x1b*\x19/v2/dashboards/{id}/share\x12\xc2\x02\n" +
-	"\x17GetDashboardWidgetShare\x12&.svc.v2.GetDashboardWidgetShareRequest\x1a'.svc.v2.GetDashboardWidgetShareResponse\"\xd5\x01\xf2\xf9\x18\x94\x01\n" +
+	"dashboards\x18\x022\x15SharePersistenceError2\x16DashboardNotFoundError\x82\xd3\xe4\x93\x02\x1b*\x19/v2/dashboards/{id}/share\x12\x83\x02\n" +
+	"\x17GetDashboardWidgetShare\x12&.svc.v2.GetDashboardWidgetShareRequest\x1a'.svc.v2.GetDashboardWidgetShareResponse\"\x96\x01\xf2\xf9\x18V\n" +
 	"\x17getDashboardWidgetShare\x12\n" +
-	"dashboards\x18\x012\x15SharePersistenceError2\x19DashboardPersistenceError2\x16DashboardNotFoundError2!DashboardStoredConfigInvalidError\x82\xd3\xe4\x93\x026b\x05share\x12-/v2/dashboards/{id}/widgets/{widget_id}/share\x12\xe9\x02\n" +
-	"\x1aUpsertDashboardWidgetShare\x12).svc.v2.UpsertDashboardWidgetShareRequest\x1a\x16.svc.v2.DashboardShare\"\x87\x02\xf2\xf9\x18\xca\x01\n" +
+	"dashboards\x18\x012\x15SharePersistenceError2\x16DashboardNotFoundError\x82\xd3\xe4\x93\x026b\x05share\x12-/v2/dashboards/{id}/widgets/{widget_id}/share\x12\xd0\x02\n" +
+	"\x1aUpsertDashboardWidgetShare\x12).svc.v2.UpsertDashboardWidgetShareRequest\x1a\x16.svc.v2.DashboardShare\"\xee\x01\xf2\xf9\x18\xb1\x01\n" +
 	"\x1aupsertDashboardWidgetShare\x12\n" +
-	"dashboards\x18\x022\x15SharePersistenceError2\x19DashboardPersistenceError2\x16DashboardNotFoundError2!DashboardStoredConfigInvalidError2\x17ShareNotConfiguredError2\x18ShareWidgetNotFoundError\x82\xd3\xe4\x93\x022:\x01*\x1a-/v2/dashboards/{id}/widgets/{widget_id}/share\x12\xe7\x02\n" +
-	"\x1aRotateDashboardWidgetShare\x12).svc.v2.RotateDashboardWidgetShareRequest\x1a\x16.svc.v2.DashboardShare\"\x85\x02\xf2\xf9\x18\xc4\x01\n" +
+	"dashboards\x18\x022\x15SharePersistenceError2\x19DashboardPersistenceError2\x16DashboardNotFoundError2!DashboardStoredConfigInvalidError2\x18ShareWidgetNotFoundError\x82\xd3\xe4\x93\x022:\x01*\x1a-/v2/dashboards/{id}/widgets/{widget_id}/share\x12\x8f\x02\n" +
+	"\x1aRotateDashboardWidgetShare\x12).svc.v2.RotateDashboardWidgetShareRequest\x1a\x16.svc.v2.DashboardShare\"\xad\x01\xf2\xf9\x18m\n" +
 	"\x1arotateDashboardWidgetShare\x12\n" +
-	"dashboards\x18\x022\x15SharePersistenceError2\x19DashboardPersistenceError2\x16DashboardNotFoundError2!DashboardStoredConfigInvalidError2\x12ShareNotFoundError2\x17ShareNotConfiguredError\x82\xd3\xe4\x93\x026\"4/v2/dashboards/{id}/widgets/{widget_id}/share/rotate\x12\xba\x02\n" +
-	"\x1aRevokeDashboardWidgetShare\x12).svc.v2.RevokeDashboardWidgetShareRequest\x1a\x1d.svc.v2.DeletedDashboardShare\"\xd1\x01\xf2\xf9\x18\x97\x01\n" +
+	"dashboards\x18\x022\x15SharePersistenceError2\x16DashboardNotFoundError2\x12ShareNotFoundError\x82\xd3\xe4\x93\x026\"4/v2/dashboards/{id}/widgets/{widget_id}/share/rotate\x12\xfb\x01\n" +
+	"\x1aRevokeDashboardWidgetShare\x12).svc.v2.RevokeDashboardWidgetShareRequest\x1a\x1d.svc.v2.DeletedDashboardShare\"\x92\x01\xf2\xf9\x18Y\n" +
 	"\x1arevokeDashboardWidgetShare\x12\n" +
-	"dashboards\x18\x022\x15SharePersistenceError2\x19DashboardPersistenceError2\x16DashboardNotFoundError2!DashboardStoredConfigInvalidError\x82\xd3\xe4\x93\x02/*-/v2/dashboards/{id}/widgets/{widget_id}/share\x12\xea\x01\n" +
+	"dashboards\x18\x022\x15SharePersistenceError2\x16DashboardNotFoundError\x82\xd3\xe4\x93\x02/*-/v2/dashboards/{id}/widgets/{widget_id}/share\x12\xea\x01\n" +
 	"\x17ImportExternalDashboard\x12&.svc.v2.ImportExternalDashboardRequest\x1a\x1d.svc.v2.DashboardPersesImport\"\x87\x01\xf2\xf9\x18\\\n" +
 	"\x17importExternalDashboard\x12\n" +
 	"dashboards\x18\x022\x18DashboardValidationError2\x19DashboardPersistenceError\x82\xd3\xe4\x93\x02!:\x01*\"\x1c/v2/dashboards/import/persesB\x8e\x01\n" +

@@ -1543,14 +1543,14 @@ const file_svc_v2_ingest_keys_proto_rawDesc = "" +
 	"\"\b\x18\x80\x88\xb2\xa0\x02 \x00\xfa\xf9\x18\x02H\x01\xaa\x01\x02\b\x01R\x15alwaysKeepSlowSpansMs\x12;\n" +
 	"\vupdate_mask\x18\x04 \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +
 	"updateMask: \x82\xfa\x18\x1c\n" +
-	"\x1aSamplingPolicyUpdateParams2\x91\x15\n" +
-	"\x11IngestKeysService\x12\xd2\x01\n" +
-	"\rGetIngestKeys\x12\x1c.svc.v2.GetIngestKeysRequest\x1a\x12.svc.v2.IngestKeys\"\x8e\x01\xf2\xf9\x18s\n" +
-	"\rgetIngestKeys\x12\vingest_keys\x18\x01 \x012\x1cInsufficientPermissionsError2\x18IngestKeyEncryptionError2\x19IngestKeyPersistenceError\x82\xd3\xe4\x93\x02\x11\x12\x0f/v2/ingest_keys\x12\xf0\x01\n" +
-	"\x13RollPublicIngestKey\x12\".svc.v2.RollPublicIngestKeyRequest\x1a\x12.svc.v2.IngestKeys\"\xa0\x01\xf2\xf9\x18y\n" +
-	"\x13rollPublicIngestKey\x12\vingest_keys\x18\x02 \x012\x1cInsufficientPermissionsError2\x18IngestKeyEncryptionError2\x19IngestKeyPersistenceError\x82\xd3\xe4\x93\x02\x1d\"\x1b/v2/ingest_keys/public/roll\x12\xf4\x01\n" +
-	"\x14RollPrivateIngestKey\x12#.svc.v2.RollPrivateIngestKeyRequest\x1a\x12.svc.v2.IngestKeys\"\xa2\x01\xf2\xf9\x18z\n" +
-	"\x14rollPrivateIngestKey\x12\vingest_keys\x18\x02 \x012\x1cInsufficientPermissionsError2\x18IngestKeyEncryptionError2\x19IngestKeyPersistenceError\x82\xd3\xe4\x93\x02\x1e\"\x1c/v2/ingest_keys/private/roll\x12\xfd\x01\n" +
+	"\x1aSamplingPolicyUpdateParams2\xc2\x14\n" +
+	"\x11IngestKeysService\x12\xb7\x01\n" +
+	"\rGetIngestKeys\x12\x1c.svc.v2.GetIngestKeysRequest\x1a\x12.svc.v2.IngestKeys\"t\xf2\xf9\x18Y\n" +
+	"\rgetIngestKeys\x12\vingest_keys\x18\x01 \x012\x1cInsufficientPermissionsError2\x19IngestKeyPersistenceError\x82\xd3\xe4\x93\x02\x11\x12\x0f/v2/ingest_keys\x12\xd6\x01\n" +
+	"\x13RollPublicIngestKey\x12\".svc.v2.RollPublicIngestKeyRequest\x1a\x12.svc.v2.IngestKeys\"\x86\x01\xf2\xf9\x18_\n" +
+	"\x13rollPublicIngestKey\x12\vingest_keys\x18\x02 \x012\x1cInsufficientPermissionsError2\x19IngestKeyPersistenceError\x82\xd3\xe4\x93\x02\x1d\"\x1b/v2/ingest_keys/public/roll\x12\xda\x01\n" +
+	"\x14RollPrivateIngestKey\x12#.svc.v2.RollPrivateIngestKeyRequest\x1a\x12.svc.v2.IngestKeys\"\x88\x01\xf2\xf9\x18`\n" +
+	"\x14rollPrivateIngestKey\x12\vingest_keys\x18\x02 \x012\x1cInsufficientPermissionsError2\x19IngestKeyPersistenceError\x82\xd3\xe4\x93\x02\x1e\"\x1c/v2/ingest_keys/private/roll\x12\xfd\x01\n" +
 	"\x14ListCustomIngestKeys\x12#.svc.v2.ListCustomIngestKeysRequest\x1a$.svc.v2.ListCustomIngestKeysResponse\"\x99\x01\xf2\xf9\x18w\n" +
 	"\x14listCustomIngestKeys\x12\vingest_keys\x18\x01 \x012\x15ParameterInvalidError2\x1cInsufficientPermissionsError2\x19IngestKeyPersistenceError\x82\xd3\xe4\x93\x02\x18\x12\x16/v2/ingest_keys/custom\x12\xfd\x01\n" +
 	"\x15CreateCustomIngestKey\x12$.svc.v2.CreateCustomIngestKeyRequest\x1a\x1b.svc.v2.IngestKeyWithSecret\"\xa0\x01\xf2\xf9\x18{\n" +

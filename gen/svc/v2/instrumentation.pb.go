@@ -76,7 +76,12 @@ type TelemetrySignals struct {
 	// False when the telemetry store did not answer. Then the status of every signal is unknown.
 	WarehouseAvailable bool `protobuf:"varint,5,opt,name=warehouse_available,json=warehouseAvailable" json:"warehouse_available,omitempty"`
 	// The five signals, always all of them: traces, logs, metrics, sessions, product_events.
-	Signals       []*TelemetrySignal `protobuf:"bytes,6,rep,name=signals" json:"signals,omitempty"`
+	Signals []*TelemetrySignal `protobuf:"bytes,6,rep,name=signals" json:"signals,omitempty"`
+	// The signals of each service, at most 500 services; the service with the most items comes first. Items without a service name count
+	// only in `signals`.
+	Services []*ServiceSignals `protobuf:"bytes,7,rep,name=services" json:"services,omitempty"`
+	// Total number of services that sent a signal in the window, with those that are not listed.
+	ServiceCount  int32 `protobuf:"varint,8,opt,name=service_count,json=serviceCount" json:"service_count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -153,6 +158,84 @@ func (x *TelemetrySignals) GetSignals() []*TelemetrySignal {
 	return nil
 }
 
+func (x *TelemetrySignals) GetServices() []*ServiceSignals {
+	if x != nil {
+		return x.Services
+	}
+	return nil
+}
+
+func (x *TelemetrySignals) GetServiceCount() int32 {
+	if x != nil {
+		return x.ServiceCount
+	}
+	return 0
+}
+
+// The signals that one service sent in the window.
+type ServiceSignals struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Always `service_telemetry_signals`.
+	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
+	// Name of the service.
+	Name string `protobuf:"bytes,2,opt,name=name" json:"name,omitempty"`
+	// The five signals of the service, always all of them, in the order of those of the organization.
+	Signals       []*TelemetrySignal `protobuf:"bytes,3,rep,name=signals" json:"signals,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ServiceSignals) Reset() {
+	*x = ServiceSignals{}
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ServiceSignals) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ServiceSignals) ProtoMessage() {}
+
+func (x *ServiceSignals) ProtoReflect() protoreflect.Message {
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ServiceSignals.ProtoReflect.Descriptor instead.
+func (*ServiceSignals) Descriptor() ([]byte, []int) {
+	return file_svc_v2_instrumentation_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *ServiceSignals) GetObject() string {
+	if x != nil {
+		return x.Object
+	}
+	return ""
+}
+
+func (x *ServiceSignals) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ServiceSignals) GetSignals() []*TelemetrySignal {
+	if x != nil {
+		return x.Signals
+	}
+	return nil
+}
+
 // One signal in the window.
 type TelemetrySignal struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -174,7 +257,7 @@ type TelemetrySignal struct {
 
 func (x *TelemetrySignal) Reset() {
 	*x = TelemetrySignal{}
-	mi := &file_svc_v2_instrumentation_proto_msgTypes[2]
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -186,7 +269,7 @@ func (x *TelemetrySignal) String() string {
 func (*TelemetrySignal) ProtoMessage() {}
 
 func (x *TelemetrySignal) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_instrumentation_proto_msgTypes[2]
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -199,7 +282,7 @@ func (x *TelemetrySignal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TelemetrySignal.ProtoReflect.Descriptor instead.
 func (*TelemetrySignal) Descriptor() ([]byte, []int) {
-	return file_svc_v2_instrumentation_proto_rawDescGZIP(), []int{2}
+	return file_svc_v2_instrumentation_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *TelemetrySignal) GetObject() string {
@@ -257,7 +340,7 @@ type ListInstrumentationRecommendationsRequest struct {
 
 func (x *ListInstrumentationRecommendationsRequest) Reset() {
 	*x = ListInstrumentationRecommendationsRequest{}
-	mi := &file_svc_v2_instrumentation_proto_msgTypes[3]
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -269,7 +352,7 @@ func (x *ListInstrumentationRecommendationsRequest) String() string {
 func (*ListInstrumentationRecommendationsRequest) ProtoMessage() {}
 
 func (x *ListInstrumentationRecommendationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_instrumentation_proto_msgTypes[3]
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -282,7 +365,7 @@ func (x *ListInstrumentationRecommendationsRequest) ProtoReflect() protoreflect.
 
 // Deprecated: Use ListInstrumentationRecommendationsRequest.ProtoReflect.Descriptor instead.
 func (*ListInstrumentationRecommendationsRequest) Descriptor() ([]byte, []int) {
-	return file_svc_v2_instrumentation_proto_rawDescGZIP(), []int{3}
+	return file_svc_v2_instrumentation_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ListInstrumentationRecommendationsRequest) GetLimit() int32 {
@@ -316,7 +399,7 @@ type ListInstrumentationRecommendationsResponse struct {
 
 func (x *ListInstrumentationRecommendationsResponse) Reset() {
 	*x = ListInstrumentationRecommendationsResponse{}
-	mi := &file_svc_v2_instrumentation_proto_msgTypes[4]
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -328,7 +411,7 @@ func (x *ListInstrumentationRecommendationsResponse) String() string {
 func (*ListInstrumentationRecommendationsResponse) ProtoMessage() {}
 
 func (x *ListInstrumentationRecommendationsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_instrumentation_proto_msgTypes[4]
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -341,7 +424,7 @@ func (x *ListInstrumentationRecommendationsResponse) ProtoReflect() protoreflect
 
 // Deprecated: Use ListInstrumentationRecommendationsResponse.ProtoReflect.Descriptor instead.
 func (*ListInstrumentationRecommendationsResponse) Descriptor() ([]byte, []int) {
-	return file_svc_v2_instrumentation_proto_rawDescGZIP(), []int{4}
+	return file_svc_v2_instrumentation_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ListInstrumentationRecommendationsResponse) GetObject() string {
@@ -383,7 +466,7 @@ type DismissInstrumentationRecommendationRequest struct {
 
 func (x *DismissInstrumentationRecommendationRequest) Reset() {
 	*x = DismissInstrumentationRecommendationRequest{}
-	mi := &file_svc_v2_instrumentation_proto_msgTypes[5]
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -395,7 +478,7 @@ func (x *DismissInstrumentationRecommendationRequest) String() string {
 func (*DismissInstrumentationRecommendationRequest) ProtoMessage() {}
 
 func (x *DismissInstrumentationRecommendationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_instrumentation_proto_msgTypes[5]
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -408,7 +491,7 @@ func (x *DismissInstrumentationRecommendationRequest) ProtoReflect() protoreflec
 
 // Deprecated: Use DismissInstrumentationRecommendationRequest.ProtoReflect.Descriptor instead.
 func (*DismissInstrumentationRecommendationRequest) Descriptor() ([]byte, []int) {
-	return file_svc_v2_instrumentation_proto_rawDescGZIP(), []int{5}
+	return file_svc_v2_instrumentation_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *DismissInstrumentationRecommendationRequest) GetId() string {
@@ -429,7 +512,7 @@ type ReopenInstrumentationRecommendationRequest struct {
 
 func (x *ReopenInstrumentationRecommendationRequest) Reset() {
 	*x = ReopenInstrumentationRecommendationRequest{}
-	mi := &file_svc_v2_instrumentation_proto_msgTypes[6]
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -441,7 +524,7 @@ func (x *ReopenInstrumentationRecommendationRequest) String() string {
 func (*ReopenInstrumentationRecommendationRequest) ProtoMessage() {}
 
 func (x *ReopenInstrumentationRecommendationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_instrumentation_proto_msgTypes[6]
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -454,7 +537,7 @@ func (x *ReopenInstrumentationRecommendationRequest) ProtoReflect() protoreflect
 
 // Deprecated: Use ReopenInstrumentationRecommendationRequest.ProtoReflect.Descriptor instead.
 func (*ReopenInstrumentationRecommendationRequest) Descriptor() ([]byte, []int) {
-	return file_svc_v2_instrumentation_proto_rawDescGZIP(), []int{6}
+	return file_svc_v2_instrumentation_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ReopenInstrumentationRecommendationRequest) GetId() string {
@@ -502,7 +585,7 @@ type Recommendation struct {
 
 func (x *Recommendation) Reset() {
 	*x = Recommendation{}
-	mi := &file_svc_v2_instrumentation_proto_msgTypes[7]
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -514,7 +597,7 @@ func (x *Recommendation) String() string {
 func (*Recommendation) ProtoMessage() {}
 
 func (x *Recommendation) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_instrumentation_proto_msgTypes[7]
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -527,7 +610,7 @@ func (x *Recommendation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Recommendation.ProtoReflect.Descriptor instead.
 func (*Recommendation) Descriptor() ([]byte, []int) {
-	return file_svc_v2_instrumentation_proto_rawDescGZIP(), []int{7}
+	return file_svc_v2_instrumentation_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Recommendation) GetId() string {
@@ -636,7 +719,7 @@ type RecommendationService struct {
 
 func (x *RecommendationService) Reset() {
 	*x = RecommendationService{}
-	mi := &file_svc_v2_instrumentation_proto_msgTypes[8]
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -648,7 +731,7 @@ func (x *RecommendationService) String() string {
 func (*RecommendationService) ProtoMessage() {}
 
 func (x *RecommendationService) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_instrumentation_proto_msgTypes[8]
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -661,7 +744,7 @@ func (x *RecommendationService) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecommendationService.ProtoReflect.Descriptor instead.
 func (*RecommendationService) Descriptor() ([]byte, []int) {
-	return file_svc_v2_instrumentation_proto_rawDescGZIP(), []int{8}
+	return file_svc_v2_instrumentation_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *RecommendationService) GetName() string {
@@ -694,7 +777,7 @@ type GetSetupAuditRequest struct {
 
 func (x *GetSetupAuditRequest) Reset() {
 	*x = GetSetupAuditRequest{}
-	mi := &file_svc_v2_instrumentation_proto_msgTypes[9]
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -706,7 +789,7 @@ func (x *GetSetupAuditRequest) String() string {
 func (*GetSetupAuditRequest) ProtoMessage() {}
 
 func (x *GetSetupAuditRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_instrumentation_proto_msgTypes[9]
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -719,7 +802,7 @@ func (x *GetSetupAuditRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSetupAuditRequest.ProtoReflect.Descriptor instead.
 func (*GetSetupAuditRequest) Descriptor() ([]byte, []int) {
-	return file_svc_v2_instrumentation_proto_rawDescGZIP(), []int{9}
+	return file_svc_v2_instrumentation_proto_rawDescGZIP(), []int{10}
 }
 
 // An audit of the organization's setup.
@@ -727,7 +810,7 @@ type SetupAudit struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `setup_audit`.
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
-	// Time of the audit.
+	// Time at which the telemetry was examined.
 	GeneratedAt *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=generated_at,json=generatedAt" json:"generated_at,omitempty"`
 	// Status of the telemetry: whether the organization sent traces, logs or metrics in the last 24 hours.
 	DataStatus string `protobuf:"bytes,3,opt,name=data_status,json=dataStatus" json:"data_status,omitempty"`
@@ -745,7 +828,7 @@ type SetupAudit struct {
 
 func (x *SetupAudit) Reset() {
 	*x = SetupAudit{}
-	mi := &file_svc_v2_instrumentation_proto_msgTypes[10]
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -757,7 +840,7 @@ func (x *SetupAudit) String() string {
 func (*SetupAudit) ProtoMessage() {}
 
 func (x *SetupAudit) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_instrumentation_proto_msgTypes[10]
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -770,7 +853,7 @@ func (x *SetupAudit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetupAudit.ProtoReflect.Descriptor instead.
 func (*SetupAudit) Descriptor() ([]byte, []int) {
-	return file_svc_v2_instrumentation_proto_rawDescGZIP(), []int{10}
+	return file_svc_v2_instrumentation_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *SetupAudit) GetObject() string {
@@ -841,7 +924,7 @@ type SetupAuditSummary struct {
 
 func (x *SetupAuditSummary) Reset() {
 	*x = SetupAuditSummary{}
-	mi := &file_svc_v2_instrumentation_proto_msgTypes[11]
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -853,7 +936,7 @@ func (x *SetupAuditSummary) String() string {
 func (*SetupAuditSummary) ProtoMessage() {}
 
 func (x *SetupAuditSummary) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_instrumentation_proto_msgTypes[11]
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -866,7 +949,7 @@ func (x *SetupAuditSummary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetupAuditSummary.ProtoReflect.Descriptor instead.
 func (*SetupAuditSummary) Descriptor() ([]byte, []int) {
-	return file_svc_v2_instrumentation_proto_rawDescGZIP(), []int{11}
+	return file_svc_v2_instrumentation_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *SetupAuditSummary) GetCritical() int32 {
@@ -933,7 +1016,7 @@ type SetupAuditCheck struct {
 
 func (x *SetupAuditCheck) Reset() {
 	*x = SetupAuditCheck{}
-	mi := &file_svc_v2_instrumentation_proto_msgTypes[12]
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -945,7 +1028,7 @@ func (x *SetupAuditCheck) String() string {
 func (*SetupAuditCheck) ProtoMessage() {}
 
 func (x *SetupAuditCheck) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_instrumentation_proto_msgTypes[12]
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -958,7 +1041,7 @@ func (x *SetupAuditCheck) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetupAuditCheck.ProtoReflect.Descriptor instead.
 func (*SetupAuditCheck) Descriptor() ([]byte, []int) {
-	return file_svc_v2_instrumentation_proto_rawDescGZIP(), []int{12}
+	return file_svc_v2_instrumentation_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *SetupAuditCheck) GetObject() string {
@@ -1048,7 +1131,7 @@ type SetupAuditAffected struct {
 
 func (x *SetupAuditAffected) Reset() {
 	*x = SetupAuditAffected{}
-	mi := &file_svc_v2_instrumentation_proto_msgTypes[13]
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1060,7 +1143,7 @@ func (x *SetupAuditAffected) String() string {
 func (*SetupAuditAffected) ProtoMessage() {}
 
 func (x *SetupAuditAffected) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_instrumentation_proto_msgTypes[13]
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1073,7 +1156,7 @@ func (x *SetupAuditAffected) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetupAuditAffected.ProtoReflect.Descriptor instead.
 func (*SetupAuditAffected) Descriptor() ([]byte, []int) {
-	return file_svc_v2_instrumentation_proto_rawDescGZIP(), []int{13}
+	return file_svc_v2_instrumentation_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *SetupAuditAffected) GetKind() string {
@@ -1109,7 +1192,7 @@ var File_svc_v2_instrumentation_proto protoreflect.FileDescriptor
 const file_svc_v2_instrumentation_proto_rawDesc = "" +
 	"\n" +
 	"\x1csvc/v2/instrumentation.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\"\x1c\n" +
-	"\x1aGetTelemetrySignalsRequest\"\xf8\x02\n" +
+	"\x1aGetTelemetrySignalsRequest\"\xd1\x03\n" +
 	"\x10TelemetrySignals\x12/\n" +
 	"\x06object\x18\x01 \x01(\tB\x17\xfa\xf9\x18\x13\x1a\x11telemetry_signalsR\x06object\x12E\n" +
 	"\fgenerated_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\vgeneratedAt\x12E\n" +
@@ -1117,7 +1200,14 @@ const file_svc_v2_instrumentation_proto_rawDesc = "" +
 	"\n" +
 	"window_end\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\twindowEnd\x12/\n" +
 	"\x13warehouse_available\x18\x05 \x01(\bR\x12warehouseAvailable\x121\n" +
-	"\asignals\x18\x06 \x03(\v2\x17.svc.v2.TelemetrySignalR\asignals\"\xd9\x02\n" +
+	"\asignals\x18\x06 \x03(\v2\x17.svc.v2.TelemetrySignalR\asignals\x122\n" +
+	"\bservices\x18\a \x03(\v2\x16.svc.v2.ServiceSignalsR\bservices\x12#\n" +
+	"\rservice_count\x18\b \x01(\x05R\fserviceCount\"\xa0\x01\n" +
+	"\x0eServiceSignals\x127\n" +
+	"\x06object\x18\x01 \x01(\tB\x1f\xfa\xf9\x18\x1b\x1a\x19service_telemetry_signalsR\x06object\x12\"\n" +
+	"\x04name\x18\x02 \x01(\tB\x0e\xfa\xf9\x18\n" +
+	"\"\bcheckoutR\x04name\x121\n" +
+	"\asignals\x18\x03 \x03(\v2\x17.svc.v2.TelemetrySignalR\asignals\"\xd9\x02\n" +
 	"\x0fTelemetrySignal\x12.\n" +
 	"\x06object\x18\x01 \x01(\tB\x16\xfa\xf9\x18\x12\x1a\x10telemetry_signalR\x06object\x12M\n" +
 	"\x06signal\x18\x02 \x01(\tB5\xfa\xf9\x181\x1a\x06traces\x1a\x04logs\x1a\ametrics\x1a\bsessions\x1a\x0eproduct_eventsR\x06signal\x126\n" +
@@ -1232,55 +1322,58 @@ func file_svc_v2_instrumentation_proto_rawDescGZIP() []byte {
 	return file_svc_v2_instrumentation_proto_rawDescData
 }
 
-var file_svc_v2_instrumentation_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
+var file_svc_v2_instrumentation_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
 var file_svc_v2_instrumentation_proto_goTypes = []any{
 	(*GetTelemetrySignalsRequest)(nil),                  // 0: svc.v2.GetTelemetrySignalsRequest
 	(*TelemetrySignals)(nil),                            // 1: svc.v2.TelemetrySignals
-	(*TelemetrySignal)(nil),                             // 2: svc.v2.TelemetrySignal
-	(*ListInstrumentationRecommendationsRequest)(nil),   // 3: svc.v2.ListInstrumentationRecommendationsRequest
-	(*ListInstrumentationRecommendationsResponse)(nil),  // 4: svc.v2.ListInstrumentationRecommendationsResponse
-	(*DismissInstrumentationRecommendationRequest)(nil), // 5: svc.v2.DismissInstrumentationRecommendationRequest
-	(*ReopenInstrumentationRecommendationRequest)(nil),  // 6: svc.v2.ReopenInstrumentationRecommendationRequest
-	(*Recommendation)(nil),                              // 7: svc.v2.Recommendation
-	(*RecommendationService)(nil),                       // 8: svc.v2.RecommendationService
-	(*GetSetupAuditRequest)(nil),                        // 9: svc.v2.GetSetupAuditRequest
-	(*SetupAudit)(nil),                                  // 10: svc.v2.SetupAudit
-	(*SetupAuditSummary)(nil),                           // 11: svc.v2.SetupAuditSummary
-	(*SetupAuditCheck)(nil),                             // 12: svc.v2.SetupAuditCheck
-	(*SetupAuditAffected)(nil),                          // 13: svc.v2.SetupAuditAffected
-	(*timestamppb.Timestamp)(nil),                       // 14: google.protobuf.Timestamp
+	(*ServiceSignals)(nil),                              // 2: svc.v2.ServiceSignals
+	(*TelemetrySignal)(nil),                             // 3: svc.v2.TelemetrySignal
+	(*ListInstrumentationRecommendationsRequest)(nil),   // 4: svc.v2.ListInstrumentationRecommendationsRequest
+	(*ListInstrumentationRecommendationsResponse)(nil),  // 5: svc.v2.ListInstrumentationRecommendationsResponse
+	(*DismissInstrumentationRecommendationRequest)(nil), // 6: svc.v2.DismissInstrumentationRecommendationRequest
+	(*ReopenInstrumentationRecommendationRequest)(nil),  // 7: svc.v2.ReopenInstrumentationRecommendationRequest
+	(*Recommendation)(nil),                              // 8: svc.v2.Recommendation
+	(*RecommendationService)(nil),                       // 9: svc.v2.RecommendationService
+	(*GetSetupAuditRequest)(nil),                        // 10: svc.v2.GetSetupAuditRequest
+	(*SetupAudit)(nil),                                  // 11: svc.v2.SetupAudit
+	(*SetupAuditSummary)(nil),                           // 12: svc.v2.SetupAuditSummary
+	(*SetupAuditCheck)(nil),                             // 13: svc.v2.SetupAuditCheck
+	(*SetupAuditAffected)(nil),                          // 14: svc.v2.SetupAuditAffected
+	(*timestamppb.Timestamp)(nil),                       // 15: google.protobuf.Timestamp
 }
 var file_svc_v2_instrumentation_proto_depIdxs = []int32{
-	14, // 0: svc.v2.TelemetrySignals.generated_at:type_name -> google.protobuf.Timestamp
-	14, // 1: svc.v2.TelemetrySignals.window_start:type_name -> google.protobuf.Timestamp
-	14, // 2: svc.v2.TelemetrySignals.window_end:type_name -> google.protobuf.Timestamp
-	2,  // 3: svc.v2.TelemetrySignals.signals:type_name -> svc.v2.TelemetrySignal
-	14, // 4: svc.v2.TelemetrySignal.first_seen:type_name -> google.protobuf.Timestamp
-	14, // 5: svc.v2.TelemetrySignal.last_seen:type_name -> google.protobuf.Timestamp
-	7,  // 6: svc.v2.ListInstrumentationRecommendationsResponse.data:type_name -> svc.v2.Recommendation
-	14, // 7: svc.v2.Recommendation.opened_at:type_name -> google.protobuf.Timestamp
-	14, // 8: svc.v2.Recommendation.updated_at:type_name -> google.protobuf.Timestamp
-	14, // 9: svc.v2.Recommendation.resolved_at:type_name -> google.protobuf.Timestamp
-	8,  // 10: svc.v2.Recommendation.services:type_name -> svc.v2.RecommendationService
-	14, // 11: svc.v2.SetupAudit.generated_at:type_name -> google.protobuf.Timestamp
-	11, // 12: svc.v2.SetupAudit.summary:type_name -> svc.v2.SetupAuditSummary
-	12, // 13: svc.v2.SetupAudit.checks:type_name -> svc.v2.SetupAuditCheck
-	13, // 14: svc.v2.SetupAuditCheck.affected:type_name -> svc.v2.SetupAuditAffected
-	3,  // 15: svc.v2.InstrumentationService.ListInstrumentationRecommendations:input_type -> svc.v2.ListInstrumentationRecommendationsRequest
-	5,  // 16: svc.v2.InstrumentationService.DismissInstrumentationRecommendation:input_type -> svc.v2.DismissInstrumentationRecommendationRequest
-	6,  // 17: svc.v2.InstrumentationService.ReopenInstrumentationRecommendation:input_type -> svc.v2.ReopenInstrumentationRecommendationRequest
-	9,  // 18: svc.v2.InstrumentationService.GetSetupAudit:input_type -> svc.v2.GetSetupAuditRequest
-	0,  // 19: svc.v2.InstrumentationService.GetTelemetrySignals:input_type -> svc.v2.GetTelemetrySignalsRequest
-	4,  // 20: svc.v2.InstrumentationService.ListInstrumentationRecommendations:output_type -> svc.v2.ListInstrumentationRecommendationsResponse
-	7,  // 21: svc.v2.InstrumentationService.DismissInstrumentationRecommendation:output_type -> svc.v2.Recommendation
-	7,  // 22: svc.v2.InstrumentationService.ReopenInstrumentationRecommendation:output_type -> svc.v2.Recommendation
-	10, // 23: svc.v2.InstrumentationService.GetSetupAudit:output_type -> svc.v2.SetupAudit
-	1,  // 24: svc.v2.InstrumentationService.GetTelemetrySignals:output_type -> svc.v2.TelemetrySignals
-	20, // [20:25] is the sub-list for method output_type
-	15, // [15:20] is the sub-list for method input_type
-	15, // [15:15] is the sub-list for extension type_name
-	15, // [15:15] is the sub-list for extension extendee
-	0,  // [0:15] is the sub-list for field type_name
+	15, // 0: svc.v2.TelemetrySignals.generated_at:type_name -> google.protobuf.Timestamp
+	15, // 1: svc.v2.TelemetrySignals.window_start:type_name -> google.protobuf.Timestamp
+	15, // 2: svc.v2.TelemetrySignals.window_end:type_name -> google.protobuf.Timestamp
+	3,  // 3: svc.v2.TelemetrySignals.signals:type_name -> svc.v2.TelemetrySignal
+	2,  // 4: svc.v2.TelemetrySignals.services:type_name -> svc.v2.ServiceSignals
+	3,  // 5: svc.v2.ServiceSignals.signals:type_name -> svc.v2.TelemetrySignal
+	15, // 6: svc.v2.TelemetrySignal.first_seen:type_name -> google.protobuf.Timestamp
+	15, // 7: svc.v2.TelemetrySignal.last_seen:type_name -> google.protobuf.Timestamp
+	8,  // 8: svc.v2.ListInstrumentationRecommendationsResponse.data:type_name -> svc.v2.Recommendation
+	15, // 9: svc.v2.Recommendation.opened_at:type_name -> google.protobuf.Timestamp
+	15, // 10: svc.v2.Recommendation.updated_at:type_name -> google.protobuf.Timestamp
+	15, // 11: svc.v2.Recommendation.resolved_at:type_name -> google.protobuf.Timestamp
+	9,  // 12: svc.v2.Recommendation.services:type_name -> svc.v2.RecommendationService
+	15, // 13: svc.v2.SetupAudit.generated_at:type_name -> google.protobuf.Timestamp
+	12, // 14: svc.v2.SetupAudit.summary:type_name -> svc.v2.SetupAuditSummary
+	13, // 15: svc.v2.SetupAudit.checks:type_name -> svc.v2.SetupAuditCheck
+	14, // 16: svc.v2.SetupAuditCheck.affected:type_name -> svc.v2.SetupAuditAffected
+	4,  // 17: svc.v2.InstrumentationService.ListInstrumentationRecommendations:input_type -> svc.v2.ListInstrumentationRecommendationsRequest
+	6,  // 18: svc.v2.InstrumentationService.DismissInstrumentationRecommendation:input_type -> svc.v2.DismissInstrumentationRecommendationRequest
+	7,  // 19: svc.v2.InstrumentationService.ReopenInstrumentationRecommendation:input_type -> svc.v2.ReopenInstrumentationRecommendationRequest
+	10, // 20: svc.v2.InstrumentationService.GetSetupAudit:input_type -> svc.v2.GetSetupAuditRequest
+	0,  // 21: svc.v2.InstrumentationService.GetTelemetrySignals:input_type -> svc.v2.GetTelemetrySignalsRequest
+	5,  // 22: svc.v2.InstrumentationService.ListInstrumentationRecommendations:output_type -> svc.v2.ListInstrumentationRecommendationsResponse
+	8,  // 23: svc.v2.InstrumentationService.DismissInstrumentationRecommendation:output_type -> svc.v2.Recommendation
+	8,  // 24: svc.v2.InstrumentationService.ReopenInstrumentationRecommendation:output_type -> svc.v2.Recommendation
+	11, // 25: svc.v2.InstrumentationService.GetSetupAudit:output_type -> svc.v2.SetupAudit
+	1,  // 26: svc.v2.InstrumentationService.GetTelemetrySignals:output_type -> svc.v2.TelemetrySignals
+	22, // [22:27] is the sub-list for method output_type
+	17, // [17:22] is the sub-list for method input_type
+	17, // [17:17] is the sub-list for extension type_name
+	17, // [17:17] is the sub-list for extension extendee
+	0,  // [0:17] is the sub-list for field type_name
 }
 
 func init() { file_svc_v2_instrumentation_proto_init() }
@@ -1294,7 +1387,7 @@ func file_svc_v2_instrumentation_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_svc_v2_instrumentation_proto_rawDesc), len(file_svc_v2_instrumentation_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   14,
+			NumMessages:   15,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

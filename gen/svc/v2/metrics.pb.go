@@ -545,16 +545,16 @@ const file_svc_v2_metrics_proto_rawDesc = "" +
 	"\n" +
 	"first_seen\x18\t \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tfirstSeen\x12?\n" +
 	"\tlast_seen\x18\n" +
-	" \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\blastSeen2\xde\t\n" +
+	" \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\blastSeen2\xb6\t\n" +
 	"\x0eMetricsService\x12\xeb\x01\n" +
 	"\vListMetrics\x12\x1a.svc.v2.ListMetricsRequest\x1a\x1b.svc.v2.ListMetricsResponse\"\xa2\x01\xf2\xf9\x18\x8a\x01\n" +
 	"\vlistMetrics\x12\ametrics\x18\x012\x15ParameterInvalidError2\x15ParameterMissingError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeErrorJ\flist_metricsP\x01\x82\xd3\xe4\x93\x02\r\x12\v/v2/metrics\x12\xbe\x01\n" +
 	"\x10SummarizeMetrics\x12\x1f.svc.v2.SummarizeMetricsRequest\x1a .svc.v2.SummarizeMetricsResponse\"g\xf2\xf9\x18c\n" +
 	"\x10summarizeMetrics\x12\ametrics\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError8\x01J\flist_metricsP\x01\x12\x97\x02\n" +
 	"\x16QueryMetricsTimeseries\x12%.svc.v2.QueryMetricsTimeseriesRequest\x1a\x18.svc.v2.MetricTimeseries\"\xbb\x01\xf2\xf9\x18\x95\x01\n" +
-	"\x16queryMetricsTimeseries\x12\ametrics\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2!TelemetryBucketCountTooLargeError2\x17MetricQueryInvalidErrorP\x01\x82\xd3\xe4\x93\x02\x1b:\x01*\"\x16/v2/metrics/timeseries\x12\x93\x02\n" +
-	"\x14QueryMetricBreakdown\x12#.svc.v2.QueryMetricBreakdownRequest\x1a\x17.svc.v2.MetricBreakdown\"\xbc\x01\xf2\xf9\x18\x97\x01\n" +
-	"\x14queryMetricBreakdown\x12\ametrics\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2%TelemetryBreakdownFilterRequiredError2\x17MetricQueryInvalidErrorP\x01\x82\xd3\xe4\x93\x02\x1a:\x01*\"\x15/v2/metrics/breakdown\x12\xec\x01\n" +
+	"\x16queryMetricsTimeseries\x12\ametrics\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2!TelemetryBucketCountTooLargeError2\x17MetricQueryInvalidErrorP\x01\x82\xd3\xe4\x93\x02\x1b:\x01*\"\x16/v2/metrics/timeseries\x12\xeb\x01\n" +
+	"\x14QueryMetricBreakdown\x12#.svc.v2.QueryMetricBreakdownRequest\x1a\x17.svc.v2.MetricBreakdown\"\x94\x01\xf2\xf9\x18p\n" +
+	"\x14queryMetricBreakdown\x12\ametrics\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x17MetricQueryInvalidErrorP\x01\x82\xd3\xe4\x93\x02\x1a:\x01*\"\x15/v2/metrics/breakdown\x12\xec\x01\n" +
 	"\tGetMetric\x12\x18.svc.v2.GetMetricRequest\x1a\x14.svc.v2.MetricDetail\"\xae\x01\xf2\xf9\x18\x8f\x01\n" +
 	"\tgetMetric\x12\ametrics\x18\x012\x15ParameterInvalidError2\x15ParameterMissingError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x13MetricNotFoundErrorP\x01\x82\xd3\xe4\x93\x02\x14\x12\x12/v2/metrics/{name}B\x8b\x01\n" +
 	"\n" +

@@ -125,6 +125,11 @@ func TestFlow(t *testing.T) {
 			p.claims["email"], p.claims["email_verified"], p.claims["name"] = nil, nil, nil
 			p.info = map[string]any{"sub": "s1", "email": "ada@example.com", "email_verified": true, "name": "Ada"}
 		}, ada, ""},
+		"a picture": {
+			func(p *provider) { p.claims["picture"] = "https://id.example/ada.png" },
+			auth.Identity{Subject: "s1", Email: "ada@example.com", EmailVerified: true, Name: "Ada", Picture: "https://id.example/ada.png"},
+			"",
+		},
 		"userinfo of another": {func(p *provider) {
 			p.claims["email"] = nil
 			p.info = map[string]any{"sub": "s2", "email": "eve@example.com", "email_verified": true}

@@ -32,7 +32,58 @@ type SetupServiceRow struct {
 	// Future counts spans that begin after now. Last is the latest start.
 	Future uint64    `ch:"Future"`
 	Last   time.Time `ch:"Last"`
+	// Language is that of the SDK, empty for spans of proxies and of other senders without an SDK. Instances is the approximate number of
+	// pods, containers or hosts; NoInstance counts spans without service.instance.id. NoRuntime counts spans without process.runtime.name,
+	// NoCloud those without cloud.provider.
+	Language   string `ch:"Language"`
+	Instances  uint64 `ch:"Instances"`
+	NoInstance uint64 `ch:"NoInstance"`
+	NoRuntime  uint64 `ch:"NoRuntime"`
+	NoCloud    uint64 `ch:"NoCloud"`
+	// Hidden counts spans whose status is not Error and that have an attribute which says that they failed.
+	Hidden uint64 `ch:"Hidden"`
+	// These count spans by kind. Entries are server and consumer spans, and spans without a parent.
+	Servers  uint64 `ch:"Servers"`
+	Clients  uint64 `ch:"Clients"`
+	Handlers uint64 `ch:"Handlers"`
+	Internal uint64 `ch:"Internal"`
+	Entries  uint64 `ch:"Entries"`
+	// Outgoing counts client and producer spans. Unmarked counts spans of another kind that have attributes of a call of a database or a
+	// service.
+	Outgoing uint64 `ch:"Outgoing"`
+	Unmarked uint64 `ch:"Unmarked"`
+	// Probes counts entry spans of health checks and scrapes.
+	Probes uint64 `ch:"Probes"`
+	// Calls counts client spans that call a service, and Unnamed those of them that do not name it.
+	Calls   uint64 `ch:"Calls"`
+	Unnamed uint64 `ch:"Unnamed"`
+	// Messages counts producer and consumer spans, Remote spans of remote procedures, and Vague those of both that do not say which queue or
+	// service it is.
+	Messages uint64 `ch:"Messages"`
+	Remote   uint64 `ch:"Remote"`
+	Vague    uint64 `ch:"Vague"`
+	// Models counts calls of the addresses of language model providers, and Generative spans with attributes of the conventions.
+	Models     uint64 `ch:"Models"`
+	Generative uint64 `ch:"Generative"`
 }
+
+// These are expressions over a row of spans.
+const (
+	databaseSpan = "(mapContains(SpanAttributes, 'db.system.name') OR mapContains(SpanAttributes, 'db.system') OR mapContains(SpanAttributes, 'db.query.text') OR mapContains(SpanAttributes, 'db.statement'))"
+	// embeddedSpan: these databases run in the process of the service, so their spans are not calls.
+	embeddedSpan   = "(SpanAttributes['db.system.name'] IN ('sqlite', 'h2', 'hsqldb', 'derby') OR SpanAttributes['db.system'] IN ('sqlite', 'h2', 'hsqldb', 'derby'))"
+	generativeSpan = "(mapContains(SpanAttributes, 'gen_ai.operation.name') OR mapContains(SpanAttributes, 'gen_ai.provider.name') OR mapContains(SpanAttributes, 'gen_ai.system') OR mapContains(SpanAttributes, 'gen_ai.request.model'))"
+	remoteSpan     = "(mapContains(SpanAttributes, 'rpc.method') OR mapContains(SpanAttributes, 'rpc.service'))"
+	callSpan       = "(SpanKind = 'Client' AND NOT " + databaseSpan + " AND NOT " + generativeSpan + " AND NOT mapContains(SpanAttributes, 'messaging.system'))"
+	// peerNames are the attributes from which the service map takes the name of the called service or system.
+	peerNames   = "['peer.service', 'rpc.service', 'server.address', 'http.host', 'url.authority', 'net.peer.name', 'url.full', 'http.url']"
+	entryPath   = "coalesce(nullIf(HttpRoute, ''), nullIf(SpanAttributes['url.path'], ''), nullIf(SpanAttributes['http.target'], ''), SpanName)"
+	modelHost   = "coalesce(nullIf(SpanAttributes['server.address'], ''), nullIf(SpanAttributes['net.peer.name'], ''), domain(if(SpanAttributes['url.full'] != '', SpanAttributes['url.full'], SpanAttributes['http.url'])))"
+	modelHosts  = `'(^|[.])(api[.]openai[.]com|openai[.]azure[.]com|api[.]anthropic[.]com|generativelanguage[.]googleapis[.]com|aiplatform[.]googleapis[.]com|api[.]mistral[.]ai|api[.]cohere[.](ai|com)|api[.]groq[.]com|api[.]deepseek[.]com|api[.]x[.]ai|openrouter[.]ai|bedrock-runtime[.][a-z0-9-]+[.]amazonaws[.]com)$'`
+	probePath   = `'(?i)(^|[ /])(health|healthz|livez?|liveness|readyz?|readiness|ping|metrics|favicon[.]ico)([/?].*)?$'`
+	vagueQueue  = "(SpanAttributes['messaging.system'] = '' OR (SpanAttributes['messaging.destination.name'] = '' AND SpanAttributes['messaging.destination'] = ''))"
+	vagueRemote = "(SpanAttributes['rpc.system'] = '' AND SpanAttributes['rpc.system.name'] = '' OR SpanAttributes['rpc.service'] = '' AND position(SpanAttributes['rpc.method'], '/') = 0)"
+)
 
 // SetupServices gives a SetupServiceRow for each service, busiest first, at most 500. It includes spans that begin up to a day
 // after now, because their sender's clock may be ahead.
@@ -40,7 +91,8 @@ func SetupServices(w query.Window) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", w.Start), "Timestamp <= "+b.Time("late", w.End.Add(limits.ClockAhead)))
 	future := b.Time("future", w.End.Add(time.Minute))
-	return b.Statement(fmt.Sprintf(`SELECT
+	return b.Statement(fmt.Sprintf(`WITH coalesce(nullIf(ResourceAttributes['k8s.pod.name'], ''), nullIf(ResourceAttributes['container.id'], ''), ResourceAttributes['host.name']) AS Instance
+SELECT
     ServiceName,
     count() AS Spans,
     countIf(ServiceVersion = '') AS NoVersion,
@@ -56,7 +108,29 @@ func SetupServices(w query.Window) sqlbuild.Statement {
     countIf((mapContains(SpanAttributes, 'db.query.text') OR mapContains(SpanAttributes, 'db.statement'))
         AND NOT mapContains(SpanAttributes, 'db.system.name') AND NOT mapContains(SpanAttributes, 'db.system')) AS Nameless,
     countIf(Timestamp > %s) AS Future,
-    max(Timestamp) AS Last
+    max(Timestamp) AS Last,
+    any(ResourceAttributes['telemetry.sdk.language']) AS Language,
+    uniqCombined64If(Instance, Instance != '') AS Instances,
+    countIf(NOT mapContains(ResourceAttributes, 'service.instance.id')) AS NoInstance,
+    countIf(NOT mapContains(ResourceAttributes, 'process.runtime.name')) AS NoRuntime,
+    countIf(NOT mapContains(ResourceAttributes, 'cloud.provider')) AS NoCloud,
+    countIf(StatusCode != 'Error' AND (lower(SpanAttributes['error']) IN ('true', '1') OR upper(SpanAttributes['otel.status_code']) = 'ERROR')) AS Hidden,
+    countIf(SpanKind = 'Server') AS Servers,
+    countIf(SpanKind = 'Client') AS Clients,
+    countIf(SpanKind = 'Consumer') AS Handlers,
+    countIf(SpanKind = 'Internal') AS Internal,
+    countIf(IsEntry) AS Entries,
+    countIf(SpanKind IN ('Client', 'Producer')) AS Outgoing,
+    countIf(SpanKind IN ('Internal', 'Unspecified') AND (`+databaseSpan+` AND NOT `+embeddedSpan+` OR mapContains(SpanAttributes, 'peer.service')
+        OR (mapContains(SpanAttributes, 'http.request.method') OR mapContains(SpanAttributes, 'http.method')) AND mapContains(SpanAttributes, 'url.full'))) AS Unmarked,
+    countIf(IsEntry AND match(`+entryPath+`, `+probePath+`)) AS Probes,
+    countIf(`+callSpan+`) AS Calls,
+    countIf(`+callSpan+` AND arrayAll(k -> SpanAttributes[k] = '', `+peerNames+`)) AS Unnamed,
+    countIf(SpanKind IN ('Producer', 'Consumer')) AS Messages,
+    countIf(`+remoteSpan+`) AS Remote,
+    countIf(SpanKind IN ('Producer', 'Consumer') AND `+vagueQueue+` OR `+remoteSpan+` AND `+vagueRemote+`) AS Vague,
+    countIf(SpanKind = 'Client' AND match(`+modelHost+`, `+modelHosts+`)) AS Models,
+    countIf(`+generativeSpan+`) AS Generative
 FROM spans
 WHERE %s
 GROUP BY ServiceName
@@ -72,6 +146,8 @@ type SetupLogRow struct {
 	NoSeverity  uint64 `ch:"NoSeverity"`
 	// Skewed counts records whose time differs by more than five minutes from the time at which a collector saw them.
 	Skewed uint64 `ch:"Skewed"`
+	// Plain counts records that have no attribute and whose body is not an object.
+	Plain uint64 `ch:"Plain"`
 }
 
 // SetupLogs gives a SetupLogRow for each service, busiest first, at most 500.
@@ -83,7 +159,8 @@ func SetupLogs(w query.Window) sqlbuild.Statement {
     count() AS Records,
     countIf(TraceId = '') AS NoTrace,
     countIf(SeverityNumber = 0) AS NoSeverity,
-    countIf(ObservedTimestamp > toDateTime64(0, 9, 'UTC') AND abs(dateDiff('second', Timestamp, ObservedTimestamp)) > 300) AS Skewed
+    countIf(ObservedTimestamp > toDateTime64(0, 9, 'UTC') AND abs(dateDiff('second', Timestamp, ObservedTimestamp)) > 300) AS Skewed,
+    countIf(empty(LogAttributes) AND NOT startsWith(Body, '{')) AS Plain
 FROM logs
 WHERE %s
 GROUP BY ServiceName
@@ -101,6 +178,8 @@ type SetupLinkRow struct {
 	Calls   uint64  `ch:"Calls"`
 	Early   uint64  `ch:"Early"`
 	AheadMs float64 `ch:"AheadMs"`
+	// Unmarked counts those of Calls that are neither server nor consumer spans.
+	Unmarked uint64 `ch:"Unmarked"`
 }
 
 // SetupLinks gives a SetupLinkRow for each service. It reads one of every share traces. Spans of the first ten minutes of the
@@ -121,10 +200,11 @@ func SetupLinks(w query.Window, share uint64) sqlbuild.Statement {
     countIf(p.SpanId = '') AS Orphans,
     countIf(p.SpanId != '' AND p.ServiceName != c.ServiceName) AS Calls,
     countIf(p.SpanId != '' AND p.ServiceName != c.ServiceName AND c.Timestamp < p.Timestamp) AS Early,
-    ifNotFinite(avgIf(toUnixTimestamp64Nano(p.Timestamp) - toUnixTimestamp64Nano(c.Timestamp), p.SpanId != '' AND p.ServiceName != c.ServiceName AND c.Timestamp < p.Timestamp), 0) / 1e6 AS AheadMs
+    ifNotFinite(avgIf(toUnixTimestamp64Nano(p.Timestamp) - toUnixTimestamp64Nano(c.Timestamp), p.SpanId != '' AND p.ServiceName != c.ServiceName AND c.Timestamp < p.Timestamp), 0) / 1e6 AS AheadMs,
+    countIf(p.SpanId != '' AND p.ServiceName != c.ServiceName AND c.SpanKind NOT IN ('Server', 'Consumer')) AS Unmarked
 FROM
 (
-    SELECT TraceId, ParentSpanId, ServiceName, Timestamp
+    SELECT TraceId, ParentSpanId, ServiceName, SpanKind, Timestamp
     FROM spans
     WHERE %s
 ) AS c

@@ -64,6 +64,11 @@ func cases() map[string]sqlbuild.Statement {
 		"setup_logs":           SetupLogs(w),
 		"setup_links":          SetupLinks(w, 3),
 		"setup_keys":           SetupKeys(w),
+		"setup_peers":          SetupPeers(w),
+		"setup_queues":         SetupQueues(w),
+		"setup_instruments":    SetupInstruments(w),
+		"setup_restarts":       SetupRestarts(w, 10),
+		"setup_key_use":        SetupKeyUse(w, []string{marker}),
 		"setup_values":         SetupValues(w, 1000),
 		"setup_metrics":        SetupMetrics(w, 5000),
 		"trace_figures":        TraceFigures(w, []string{traceID}),
@@ -118,7 +123,7 @@ func cases() map[string]sqlbuild.Statement {
 		"trace_skeleton_filtered": TraceSkeleton(Skeleton{
 			TraceID: traceID, Window: w, Limit: 5001, ParentID: value("parent"), ErrorsOnly: true, After: &paging.SpanKey{Start: start, SpanID: marker},
 		}),
-		"signals":      Signals(w),
+		"signals":      Signals(w, 500),
 		"list_metrics": ListMetrics(MetricList{Window: w, Limit: 21}),
 		"list_metrics_filtered": ListMetrics(MetricList{
 			Window: w, ServiceName: value("service"), MetricType: value("type"), Search: value("search"), Offset: 20, Limit: 21,

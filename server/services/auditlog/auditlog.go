@@ -86,6 +86,7 @@ func toProto(e store.AuditLogEntry) (*svcv2.AuditLogEntry, error) {
 		Object: "audit_log_entry", Action: e.Action, Outcome: e.Outcome, DenialReason: e.DenialReason,
 		ActorType: e.ActorType, ActorId: e.ActorID, ActorName: e.ActorName, AffectedUser: e.AffectedUser, Source: e.Source,
 		ResourceType: e.ResourceType, ResourceId: e.ResourceID, RequestId: e.RequestID, OriginIp: e.OriginIP,
+		OriginCountry: e.OriginCountry, ActorAvatarUrl: e.ActorAvatarURL,
 		OccurredAt: timestamppb.New(e.OccurredAt), RecordedAt: timestamppb.New(e.RecordedAt),
 	}
 	var err error

@@ -8,6 +8,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
 	"github.com/svc-observability/svc/server/query"
@@ -29,28 +30,49 @@ const (
 	// maxNames is the highest number of names that the spans of a service should have.
 	maxNames    = 500
 	maxAffected = 20
+	// mostFailing is the highest number of failing scrape targets that the audit counts.
+	mostFailing = 1000
+	// maxStarts is how often a series of a counter may begin in an hour.
+	maxStarts = 10
 )
 
-// evidence holds the data that the checks read.
+// evidence holds the data that the checks read: telemetry, which may be some minutes old, and the stored setup, which is of now.
 type evidence struct {
-	now time.Time
+	telemetry
+
+	now      time.Time
+	outcomes []store.IngestOutcome
+	keyNames map[string]string
+	mappings []store.AttributeMapping
+	mapped   map[string]bool
+	open     []store.Recommendation
+	alerts   store.AlertSetup
+	// targets is the number of enabled scrape targets; failing are those that fail for long.
+	targets int
+	failing []store.ScrapeTarget
+	// keyUse counts the spans with the keys of mappings.
+	keyUse []reads.SetupKeyUseRow
+}
+
+// telemetry is the evidence from the telemetry store.
+type telemetry struct {
+	at time.Time
 	// window is the window of the raw rows. label describes it in words.
 	window query.Window
 	label  string
 
-	signals  []reads.SignalRow
-	services []reads.SetupServiceRow
-	logs     []reads.SetupLogRow
-	links    []reads.SetupLinkRow
-	keys     []reads.SetupKeyRow
-	senders  []sender
-	values   []reads.SetupValueRow
-	metrics  []reads.SetupMetricRow
-
-	outcomes []store.IngestOutcome
-	keyNames map[string]string
-	mapped   map[string]bool
-	open     []store.Recommendation
+	signals     []reads.SignalRow
+	services    []reads.SetupServiceRow
+	logs        []reads.SetupLogRow
+	links       []reads.SetupLinkRow
+	keys        []reads.SetupKeyRow
+	senders     []sender
+	values      []reads.SetupValueRow
+	metrics     []reads.SetupMetricRow
+	peers       []reads.SetupPeerRow
+	queues      []reads.SetupQueueRow
+	instruments []reads.SetupInstrumentRow
+	restarts    []reads.SetupRestartRow
 }
 
 // GetSetupAudit checks the organization's setup.
@@ -68,13 +90,14 @@ func (s *Service) GetSetupAudit(ctx context.Context, _ *svcv2.GetSetupAuditReque
 	}
 	bounded, cancel := context.WithTimeout(ctx, 3*signalTimeout)
 	defer cancel()
-	failure := s.telemetry(bounded, caller.Org, e)
+	failure := s.examine(bounded, caller.Org, e)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	recommendations := e.open
 	if failure != nil {
 		s.logger.WarnContext(ctx, "the audit has no telemetry", "org_id", caller.Org, "error", failure)
+		e.telemetry = telemetry{at: e.now}
 	} else if recommendations, err = s.store.ReconcileRecommendations(ctx, caller.Org,
 		findings(spanKeys(e.keys), e.mapped, e.senders), e.mapped); err != nil {
 		return nil, unavailable.Failure(ctx, err)
@@ -100,18 +123,45 @@ func (s *Service) stored(ctx context.Context, org principal.OrgID, e *evidence) 
 	for _, k := range keys {
 		e.keyNames[publicid.Encode(publicid.IngestKey, k.ID)] = k.Name
 	}
-	if e.mapped, err = s.mappedKeys(ctx, org); err != nil {
+	if e.mappings, err = s.store.ListAttributeMappings(ctx, org); err != nil {
+		return err
+	}
+	e.mapped = mappedKeys(e.mappings)
+	if e.alerts, err = s.store.AlertSetup(ctx, org); err != nil {
+		return err
+	}
+	if e.targets, err = s.store.CountScrapeTargets(ctx, org); err != nil {
+		return err
+	}
+	if e.failing, err = s.store.FailingScrapeTargets(ctx, org, e.now.Add(-limits.SetupScrapeFailure), mostFailing); err != nil {
 		return err
 	}
 	e.open, err = s.store.ListRecommendations(ctx, org)
 	return err
 }
 
+// examine reads the evidence from the telemetry store, or takes that of an earlier audit.
+func (s *Service) examine(ctx context.Context, org principal.OrgID, e *evidence) (err error) {
+	e.telemetry, err = read.Once(ctx, s.warehouse, org, "setup audit", limits.SetupEvidence, func(ctx context.Context) (telemetry, bool, error) {
+		t := telemetry{at: e.now}
+		err := s.telemetry(ctx, org, &t)
+		return t, t.arrives(), err // telemetry may begin at any moment
+	})
+	if err != nil {
+		return err
+	}
+	if keys := sourceKeys(e.mappings); len(keys) > 0 {
+		week := query.Window{Start: e.now.Add(-limits.SetupMappingIdle), End: e.now}
+		e.keyUse, err = read.All[reads.SetupKeyUseRow](ctx, s.warehouse, org, reads.SetupKeyUse(week, keys))
+	}
+	return err
+}
+
 // telemetry reads the evidence from the telemetry store.
-func (s *Service) telemetry(ctx context.Context, org principal.OrgID, e *evidence) (err error) {
-	whole := query.Window{Start: e.now.Add(-day), End: e.now}
-	hour := query.Window{Start: e.now.Add(-time.Hour), End: e.now}
-	if e.signals, err = read.All[reads.SignalRow](ctx, s.warehouse, org, reads.Signals(whole)); err != nil {
+func (s *Service) telemetry(ctx context.Context, org principal.OrgID, e *telemetry) (err error) {
+	whole := query.Window{Start: e.at.Add(-day), End: e.at}
+	hour := query.Window{Start: e.at.Add(-time.Hour), End: e.at}
+	if e.signals, err = read.All[reads.SignalRow](ctx, s.warehouse, org, reads.Signals(whole, limits.SignalServices)); err != nil {
 		return err
 	}
 	e.window, e.label = whole, "in the last 24 hours"
@@ -132,19 +182,41 @@ func (s *Service) telemetry(ctx context.Context, org principal.OrgID, e *evidenc
 	if e.keys, err = read.All[reads.SetupKeyRow](ctx, s.warehouse, org, reads.SetupKeys(whole)); err != nil {
 		return err
 	}
-	if e.senders, err = s.senders(ctx, org, e.now, spanKeys(e.keys), e.mapped); err != nil {
+	if e.senders, err = s.senders(ctx, org, e.at, spanKeys(e.keys), nil); err != nil {
 		return err
 	}
 	if e.values, err = read.All[reads.SetupValueRow](ctx, s.warehouse, org, reads.SetupValues(e.window, valuesRead)); err != nil {
+		return err
+	}
+	if e.peers, err = read.All[reads.SetupPeerRow](ctx, s.warehouse, org, reads.SetupPeers(e.window)); err != nil {
+		return err
+	}
+	if e.queues, err = read.All[reads.SetupQueueRow](ctx, s.warehouse, org, reads.SetupQueues(whole)); err != nil {
+		return err
+	}
+	if e.instruments, err = read.All[reads.SetupInstrumentRow](ctx, s.warehouse, org, reads.SetupInstruments(whole)); err != nil {
+		return err
+	}
+	if e.restarts, err = read.All[reads.SetupRestartRow](ctx, s.warehouse, org, reads.SetupRestarts(hour, maxStarts)); err != nil {
 		return err
 	}
 	e.metrics, err = read.All[reads.SetupMetricRow](ctx, s.warehouse, org, reads.SetupMetrics(hour, maxSeries))
 	return err
 }
 
-func (e *evidence) signal(name string) reads.SignalRow {
+// arrives reports whether the organization sent traces, logs or metrics.
+func (e *telemetry) arrives() bool {
+	for _, name := range []string{"traces", "logs", "metrics"} {
+		if e.signal(name).Items > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (e *telemetry) signal(name string) reads.SignalRow {
 	for _, row := range e.signals {
-		if row.Signal == name {
+		if row.Signal == name && row.Whole > 0 {
 			return row
 		}
 	}
@@ -153,7 +225,9 @@ func (e *evidence) signal(name string) reads.SignalRow {
 
 // verdict is the result of a check. A check that affects something fails. A check with no data is skipped.
 type verdict struct {
-	nothing  bool
+	nothing bool
+	// missing says that the check fails because a thing does not exist.
+	missing  bool
 	detail   string
 	affected []*svcv2.SetupAuditAffected
 }
@@ -168,14 +242,12 @@ type check struct {
 
 func (e *evidence) audit(available bool) *svcv2.SetupAudit {
 	out := &svcv2.SetupAudit{
-		Object: "setup_audit", GeneratedAt: timestamppb.New(e.now), DataStatus: "no_data", TelemetryChecksAvailable: available,
+		Object: "setup_audit", GeneratedAt: timestamppb.New(e.at), DataStatus: "no_data", TelemetryChecksAvailable: available,
 		Summary:                 &svcv2.SetupAuditSummary{},
 		OpenRecommendationCount: int32(len(e.open)),
 	}
-	for _, name := range []string{"traces", "logs", "metrics"} {
-		if e.signal(name).Items > 0 {
-			out.DataStatus = "ok"
-		}
+	if e.arrives() {
+		out.DataStatus = "ok"
 	}
 	for _, c := range checks() {
 		row := &svcv2.SetupAuditCheck{
@@ -191,7 +263,7 @@ func (e *evidence) audit(available bool) *svcv2.SetupAudit {
 		switch {
 		case v.nothing:
 			out.Summary.Skip++
-		case len(v.affected) == 0:
+		case len(v.affected) == 0 && !v.missing:
 			row.Status = "pass"
 			out.Summary.Pass++
 		default:

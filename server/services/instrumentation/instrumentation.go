@@ -56,7 +56,7 @@ func (s *Service) GetTelemetrySignals(ctx context.Context, _ *svcv2.GetTelemetry
 	window := query.Window{Start: now.Add(-signalWindow), End: now}
 	bounded, cancel := context.WithTimeout(ctx, signalTimeout)
 	defer cancel()
-	rows, err := read.All[reads.SignalRow](bounded, s.warehouse, org, reads.Signals(window))
+	rows, err := read.All[reads.SignalRow](bounded, s.warehouse, org, reads.Signals(window, limits.SignalServices))
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -71,10 +71,33 @@ func answer(now time.Time, w query.Window, rows []reads.SignalRow, available boo
 		Object: "telemetry_signals", GeneratedAt: timestamppb.New(now), WindowStart: timestamppb.New(w.Start), WindowEnd: timestamppb.New(w.End),
 		WarehouseAvailable: available,
 	}
-	found := map[string]reads.SignalRow{}
+	whole := map[string]reads.SignalRow{}
+	services := map[string]map[string]reads.SignalRow{}
+	var names []string // in the order of the rows
 	for _, row := range rows {
-		found[row.Signal] = row
+		if row.Whole > 0 {
+			whole[row.Signal] = row
+			continue
+		}
+		if services[row.ServiceName] == nil {
+			services[row.ServiceName] = map[string]reads.SignalRow{}
+			names = append(names, row.ServiceName)
+		}
+		services[row.ServiceName][row.Signal] = row
+		out.ServiceCount = int32(row.Services)
 	}
+	out.Signals = each(whole, available)
+	for _, name := range names[:min(len(names), limits.SignalServices)] {
+		out.Services = append(out.Services, &svcv2.ServiceSignals{
+			Object: "service_telemetry_signals", Name: name, Signals: each(services[name], available),
+		})
+	}
+	return out
+}
+
+// each lists all signals with the rows that were found.
+func each(found map[string]reads.SignalRow, available bool) []*svcv2.TelemetrySignal {
+	var out []*svcv2.TelemetrySignal
 	for _, name := range signals() {
 		signal := &svcv2.TelemetrySignal{Object: "telemetry_signal", Signal: name, Status: unknown}
 		if row := found[name]; available {
@@ -84,7 +107,7 @@ func answer(now time.Time, w query.Window, rows []reads.SignalRow, available boo
 				signal.Status, signal.FirstSeen, signal.LastSeen = present, timestamppb.New(row.First), timestamppb.New(row.Last)
 			}
 		}
-		out.Signals = append(out.Signals, signal)
+		out = append(out, signal)
 	}
 	return out
 }

@@ -3,6 +3,7 @@ package instrumentation
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query/read"
 	"github.com/svc-observability/svc/server/warehouse"
@@ -51,12 +53,16 @@ func TestGetTelemetrySignals(t *testing.T) {
 		[]any{org, ago(40 * day).Truncate(time.Hour), "n", uint64(100), ago(40 * day), ago(40 * day)})
 	insert(t, w, "session_replays", []string{"OrgId", "SessionId", "Version", "StartTime"},
 		[]any{org, "s1", uint32(1), ago(6 * day)}, []any{org, "s1", uint32(2), ago(6 * day)}, []any{org, "s2", uint32(1), ago(day)})
+	insert(t, w, "product_events", []string{"OrgId", "Name", "Timestamp", "ServiceName"}, []any{"org_signals_events", "paid", ago(day), "shop"})
 
 	ts := timestamppb.New
-	want := func(signals ...*svcv2.TelemetrySignal) *svcv2.TelemetrySignals {
+	of := func(name string, signals ...*svcv2.TelemetrySignal) *svcv2.ServiceSignals {
+		return &svcv2.ServiceSignals{Object: "service_telemetry_signals", Name: name, Signals: signals}
+	}
+	want := func(services []*svcv2.ServiceSignals, signals ...*svcv2.TelemetrySignal) *svcv2.TelemetrySignals {
 		return &svcv2.TelemetrySignals{
 			Object: "telemetry_signals", GeneratedAt: ts(now), WindowStart: ts(ago(30 * day)), WindowEnd: ts(now), WarehouseAvailable: true,
-			Signals: signals,
+			Signals: signals, Services: services, ServiceCount: int32(len(services)),
 		}
 	}
 	has := func(name string, count float64, first, last time.Time) *svcv2.TelemetrySignal {
@@ -73,11 +79,25 @@ func TestGetTelemetrySignals(t *testing.T) {
 		want *svcv2.TelemetrySignals
 	}{
 		{org, want(
+			[]*svcv2.ServiceSignals{
+				of("web", has("traces", 2, ago(3*day).Truncate(time.Minute), ago(time.Hour).Truncate(time.Minute)), has("logs", 2, ago(day), ago(time.Minute)),
+					lacks("metrics"), lacks("sessions"), lacks("product_events")),
+				of("db", has("traces", 1, ago(2*day).Truncate(time.Minute), ago(2*day).Truncate(time.Minute)), lacks("logs"), lacks("metrics"), lacks("sessions"),
+					lacks("product_events")),
+			},
 			has("traces", 3, ago(3*day).Truncate(time.Minute), ago(time.Hour).Truncate(time.Minute)), has("logs", 2, ago(day), ago(time.Minute)),
 			has("metrics", 10, ago(5*day), ago(4*day-time.Second)), has("sessions", 2, ago(6*day), ago(day)), lacks("product_events"),
 		)},
-		{other, want(has("traces", 1, ago(day).Truncate(time.Minute), ago(day).Truncate(time.Minute)), lacks("logs"), lacks("metrics"), lacks("sessions"), lacks("product_events"))},
-		{"org_signals_none", want(lacks("traces"), lacks("logs"), lacks("metrics"), lacks("sessions"), lacks("product_events"))},
+		{other, want(
+			[]*svcv2.ServiceSignals{of("web", has("traces", 1, ago(day).Truncate(time.Minute), ago(day).Truncate(time.Minute)), lacks("logs"), lacks("metrics"),
+				lacks("sessions"), lacks("product_events"))},
+			has("traces", 1, ago(day).Truncate(time.Minute), ago(day).Truncate(time.Minute)), lacks("logs"), lacks("metrics"), lacks("sessions"), lacks("product_events"),
+		)},
+		{"org_signals_events", want(
+			[]*svcv2.ServiceSignals{of("shop", lacks("traces"), lacks("logs"), lacks("metrics"), lacks("sessions"), has("product_events", 1, ago(day), ago(day)))},
+			lacks("traces"), lacks("logs"), lacks("metrics"), lacks("sessions"), has("product_events", 1, ago(day), ago(day)),
+		)},
+		{"org_signals_none", want(nil, lacks("traces"), lacks("logs"), lacks("metrics"), lacks("sessions"), lacks("product_events"))},
 	} {
 		got, err := s.GetTelemetrySignals(as(t.Context(), c.org), &svcv2.GetTelemetrySignalsRequest{})
 		if err != nil {
@@ -96,10 +116,37 @@ func (down) Query(context.Context, principal.OrgID, string, ...warehouse.Arg) (*
 	return nil, warehouse.ErrUnavailable
 }
 
+// TestSignalsOfManyServices: the answer has the busiest services and says how many there are.
+func TestSignalsOfManyServices(t *testing.T) {
+	w := warehousetest.Shared(t)
+	now := time.Now().UTC()
+	s := New(nil, w, slog.New(slog.DiscardHandler), func() time.Time { return now })
+	const org, all = "org_signals_many", limits.SignalServices + 7
+	var spans, logs [][]any
+	for i := range all {
+		name := fmt.Sprintf("service-%03d", i)
+		logs = append(logs, []any{org, now.Add(-time.Hour), name, "x"})
+		if i >= 7 {
+			spans = append(spans, []any{org, now.Add(-time.Hour), "a", name})
+		}
+	}
+	insert(t, w, "spans", []string{"OrgId", "Timestamp", "TraceId", "ServiceName"}, spans...)
+	insert(t, w, "logs", []string{"OrgId", "Timestamp", "ServiceName", "Body"}, logs...)
+	got, err := s.GetTelemetrySignals(as(t.Context(), org), &svcv2.GetTelemetrySignalsRequest{})
+	if err != nil || got.GetServiceCount() != all || len(got.GetServices()) != limits.SignalServices {
+		t.Fatalf("%d services of %d, %v", len(got.GetServices()), got.GetServiceCount(), err)
+	}
+	for i, one := range got.GetServices() {
+		if name := fmt.Sprintf("service-%03d", i+7); one.GetName() != name || one.GetSignals()[0].GetCount() != 1 || one.GetSignals()[1].GetCount() != 1 {
+			t.Fatalf("service %d: %v", i, one)
+		}
+	}
+}
+
 func TestSignalsWithoutTheStore(t *testing.T) {
 	s := New(nil, down{}, slog.New(slog.DiscardHandler), time.Now)
 	got, err := s.GetTelemetrySignals(as(t.Context(), "org_a"), &svcv2.GetTelemetrySignalsRequest{})
-	if err != nil || got.GetWarehouseAvailable() || len(got.GetSignals()) != 5 {
+	if err != nil || got.GetWarehouseAvailable() || len(got.GetSignals()) != 5 || len(got.GetServices()) != 0 {
 		t.Fatalf("%v, %v", got, err)
 	}
 	for _, signal := range got.GetSignals() {

@@ -79,10 +79,11 @@ func (s *Service) recommendations(ctx context.Context, org principal.OrgID) ([]s
 	now := s.now().UTC()
 	bounded, cancel := context.WithTimeout(ctx, signalTimeout)
 	defer cancel()
-	mapped, err := s.mappedKeys(ctx, org)
+	mappings, err := s.store.ListAttributeMappings(ctx, org)
 	if err != nil {
 		return nil, nil, err
 	}
+	mapped := mappedKeys(mappings)
 	keys, err := read.All[reads.SetupKeyRow](bounded, s.warehouse, org, reads.SetupKeys(query.Window{Start: now.Add(-day), End: now}))
 	var senders []sender
 	if err == nil {
@@ -119,18 +120,14 @@ func (s *Service) senders(
 }
 
 // mappedKeys returns the keys of spans that attribute mappings already handle.
-func (s *Service) mappedKeys(ctx context.Context, org principal.OrgID) (map[string]bool, error) {
-	mappings, err := s.store.ListAttributeMappings(ctx, org)
-	if err != nil {
-		return nil, err
-	}
+func mappedKeys(mappings []store.AttributeMapping) map[string]bool {
 	mapped := map[string]bool{}
 	for _, m := range mappings {
 		if m.Enabled && m.SourceContext == store.AttributeMappingSourceContextSpan {
 			mapped[m.SourceKey] = true
 		}
 	}
-	return mapped, nil
+	return mapped
 }
 
 // spanKeys returns the attribute keys of spans, with the number of spans that have each.

@@ -18,7 +18,9 @@ func caller(ctx context.Context, org principal.OrgID, user principal.UserID) con
 	ctx = principal.WithResult(ctx, principal.Result{Principal: &principal.Principal{
 		Org: org, User: user, Email: "a@example.com", Kind: principal.KindSession, Role: principal.RoleAdmin,
 	}})
-	ctx = principal.WithOrigin(principal.WithDoor(ctx, principal.DoorREST), principal.Origin{IP: "203.0.113.9", UserAgent: "test/1"})
+	ctx = principal.WithOrigin(principal.WithDoor(ctx, principal.DoorREST), principal.Origin{
+		IP: "203.0.113.9", UserAgent: "test/1", Country: "DE",
+	})
 	return requestid.With(ctx, "req_1")
 }
 
@@ -55,6 +57,11 @@ func testAudit(t *testing.T, f *fixture) {
 		}
 		return all
 	}
+	const avatar = "https://id.example.com/a.png"
+	if err := f.SetUserAvatar(t.Context(), user, avatar); err != nil {
+		t.Fatal(err)
+	}
+	wantError(t, f.SetUserAvatar(t.Context(), "user_x", avatar), store.ErrNotFound)
 	all := list(store.AuditFilter{})
 	if len(all) != 5 || all[3].Action != "member.added" || all[4].Action != "organization.created" || all[4].ActorType != store.ActorSystem {
 		t.Fatalf("%d entries, want those of the organization and three more: %+v", len(all), all)
@@ -64,7 +71,7 @@ func testAudit(t *testing.T, f *fixture) {
 		ID: all[1].ID, Action: "api_key.revoked", Outcome: store.AuditAllowed, ActorType: store.ActorUser, ActorID: ptr(string(user)),
 		ActorName: ptr("a@example.com"), Source: store.SourceDashboard, ResourceType: ptr("api_key"), ResourceID: &id,
 		Changes:   &store.AuditChanges{Fields: []string{"revoked"}, Before: map[string]any{"revoked": false}, After: map[string]any{"revoked": true}},
-		RequestID: ptr("req_1"), OriginIP: ptr("203.0.113.9"), UserAgent: ptr("test/1"),
+		RequestID: ptr("req_1"), OriginIP: ptr("203.0.113.9"), OriginCountry: ptr("DE"), UserAgent: ptr("test/1"), ActorAvatarURL: ptr(avatar),
 		OccurredAt: all[1].OccurredAt, RecordedAt: all[1].RecordedAt,
 	}
 	if diff := cmp.Diff(want, all[1]); diff != "" {
@@ -97,6 +104,24 @@ func testAudit(t *testing.T, f *fixture) {
 		if diff := cmp.Diff(test.want, actions(test.filter)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
+	}
+	// A program that acts for the user has an id of its own, no picture, and may name the agent for which it acts.
+	program := principal.WithOrigin(principal.WithResult(t.Context(), principal.Result{Principal: &principal.Principal{
+		Org: org, User: user, Name: "Assistant", Kind: principal.KindOAuth, Agent: "actor_1", Role: principal.RoleAdmin,
+	}}), principal.Origin{Agent: "actor_2"})
+	if err := f.RecordAudit(program, org, store.AuditEvent{Action: "telemetry.read"}); err != nil {
+		t.Fatal(err)
+	}
+	got := list(store.AuditFilter{ActorID: "actor_1"})
+	if len(got) != 1 || got[0].ActorType != store.ActorAgent || got[0].ActorAvatarURL != nil || got[0].OriginCountry != nil ||
+		got[0].Metadata["on_behalf_of"] != string(user) || got[0].Metadata["agent_id"] != "actor_2" {
+		t.Errorf("an agent's entry: %+v", got)
+	}
+	if err := f.SetUserAvatar(t.Context(), user, ""); err != nil {
+		t.Fatal(err)
+	}
+	if got := list(store.AuditFilter{Action: "api_key.revoked"}); got[0].ActorAvatarURL != nil {
+		t.Errorf("a picture that was removed: %+v", got)
 	}
 	if got, err := f.ListAuditLogEntries(t.Context(), other, store.AuditFilter{ResourceID: id}, 0, 10); err != nil || len(got) != 0 {
 		t.Errorf("the other organization sees %v, %v", got, err)

@@ -68,14 +68,16 @@ type InstrumentationServiceClient interface {
 	ReopenInstrumentationRecommendation(context.Context, *v2.ReopenInstrumentationRecommendationRequest) (*v2.Recommendation, error)
 	// Audit the setup.
 	//
-	// Checks whether the server accepted the latest requests of each ingest key, and checks the telemetry of the last 24 hours (of the
-	// last hour in an organization with very much telemetry). The result names each problem, with figures and a remedy. When the
-	// telemetry store does not answer, the checks that need it are skipped.
+	// Checks alert rules and destinations, scrape targets, attribute mappings and the latest requests of each ingest key as they are now, and
+	// the telemetry of the last 24 hours (of the last hour in an organization with very much telemetry). The result names each problem, with
+	// the affected objects, figures and a remedy. Telemetry is examined once in 5 minutes. When the telemetry store does not answer, the
+	// checks that need it are skipped.
 	GetSetupAudit(context.Context, *v2.GetSetupAuditRequest) (*v2.SetupAudit, error)
 	// Get telemetry signals.
 	//
 	// Returns, for each of the five signals, whether the organization sent it in the last 30 days, how much, and the times of the first
-	// and the last. When the telemetry store does not answer, the request still succeeds, and the status of each signal is `unknown`.
+	// and the last. Then it returns the same for each service, for at most 500 services. When the telemetry store does not answer, the
+	// request still succeeds: the status of each signal is `unknown`, and there are no services.
 	GetTelemetrySignals(context.Context, *v2.GetTelemetrySignalsRequest) (*v2.TelemetrySignals, error)
 }
 
@@ -198,14 +200,16 @@ type InstrumentationServiceHandler interface {
 	ReopenInstrumentationRecommendation(context.Context, *v2.ReopenInstrumentationRecommendationRequest) (*v2.Recommendation, error)
 	// Audit the setup.
 	//
-	// Checks whether the server accepted the latest requests of each ingest key, and checks the telemetry of the last 24 hours (of the
-	// last hour in an organization with very much telemetry). The result names each problem, with figures and a remedy. When the
-	// telemetry store does not answer, the checks that need it are skipped.
+	// Checks alert rules and destinations, scrape targets, attribute mappings and the latest requests of each ingest key as they are now, and
+	// the telemetry of the last 24 hours (of the last hour in an organization with very much telemetry). The result names each problem, with
+	// the affected objects, figures and a remedy. Telemetry is examined once in 5 minutes. When the telemetry store does not answer, the
+	// checks that need it are skipped.
 	GetSetupAudit(context.Context, *v2.GetSetupAuditRequest) (*v2.SetupAudit, error)
 	// Get telemetry signals.
 	//
 	// Returns, for each of the five signals, whether the organization sent it in the last 30 days, how much, and the times of the first
-	// and the last. When the telemetry store does not answer, the request still succeeds, and the status of each signal is `unknown`.
+	// and the last. Then it returns the same for each service, for at most 500 services. When the telemetry store does not answer, the
+	// request still succeeds: the status of each signal is `unknown`, and there are no services.
 	GetTelemetrySignals(context.Context, *v2.GetTelemetrySignalsRequest) (*v2.TelemetrySignals, error)
 }
 

@@ -339,9 +339,10 @@ func newRemoveDashboardWidget(s *tool.Clients) (*tool.Tool, error) {
 	}, "removedWidgetId")
 }
 
-// confirmation is the argument without which nothing is deleted.
+// confirmation is the argument by which a caller can say that nothing may be deleted. An earlier version of the dashboard can be restored, so
+// the tools ask for no confirmation.
 type confirmation struct {
-	Confirm bool `doc:"Must be true." default:"false"`
+	Confirm bool `doc:"false: change nothing." default:"true"`
 }
 
 func (c *confirmation) confirmed(call interface {
@@ -351,7 +352,7 @@ func (c *confirmation) confirmed(call interface {
 	if c.Confirm {
 		return nil
 	}
-	return call.Bad(&c.Confirm, "must be true: this "+what+". Ask the user when in doubt.", "true")
+	return call.Bad(&c.Confirm, "is false, so nothing was changed: this "+what+".", "true")
 }
 
 type reorderDashboardWidgetsArgs struct {

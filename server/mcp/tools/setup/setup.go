@@ -3,6 +3,7 @@ package setup
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,6 +36,7 @@ type setupCheck struct {
 
 type setupAffected struct {
 	Kind string `json:"kind"`
+	ID   string `json:"id,omitempty"`
 	Name string `json:"name"`
 	Note string `json:"note,omitempty"`
 }
@@ -52,7 +54,7 @@ func newAuditSetup(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[setupResult](&tool.Tool{
 		Name:        "audit_setup",
 		Title:       "Audit of the setup",
-		Description: "Check ingest, resource and span attributes, trace links, logs, clocks, personal data and cardinality of the last 24 hours. Each problem comes with figures and a fix.",
+		Description: "Check alerting, scraping, ingest, attributes, spans, logs and metrics of the last 24 hours. Each problem comes with the affected services or objects, figures and a fix.",
 		Run: tool.With(func(ctx context.Context, a *auditSetupArgs) (*tool.Answer, error) {
 			out, err := s.Instrumentation.GetSetupAudit(ctx, &svcv2.GetSetupAuditRequest{})
 			if err != nil {
@@ -76,7 +78,7 @@ func toSetupCheck(c *svcv2.SetupAuditCheck) setupCheck {
 		c.GetFixHint(),
 	}
 	for _, x := range c.GetAffected() {
-		row.Affected = append(row.Affected, setupAffected{x.GetKind(), x.GetName(), x.GetNote()})
+		row.Affected = append(row.Affected, setupAffected{x.GetKind(), x.GetId(), x.GetName(), x.GetNote()})
 	}
 	return row
 }
@@ -123,18 +125,12 @@ func setupAnswer(a *auditSetupArgs, out *svcv2.SetupAudit, severities []string) 
 			b := tool.Block{Heading: fmt.Sprintf("%s %s failed: %s", strings.ToUpper(severity), row.ID, row.Title)}
 			b.Rows = append(b.Rows, row.Detail)
 			for _, x := range row.Affected {
-				b.Rows = append(
-					b.Rows,
-					strings.TrimSuffix(
-						fmt.Sprintf(
-							"- %s %s: %s",
-							strings.ReplaceAll(x.Kind, "_", " "),
-							wording.Clip(wording.OneLine(x.Name), 120),
-							wording.Clip(wording.OneLine(x.Note), 400),
-						),
-						": ",
-					),
-				)
+				name := wording.Clip(wording.OneLine(x.Name), 120)
+				if x.ID != "" {
+					name += " (" + x.ID + ")"
+				}
+				b.Rows = append(b.Rows, strings.TrimSuffix(
+					fmt.Sprintf("- %s %s: %s", strings.ReplaceAll(x.Kind, "_", " "), name, wording.Clip(wording.OneLine(x.Note), 400)), ": "))
 			}
 			if more := int(row.AffectedCount) - len(row.Affected); more > 0 {
 				b.Rows = append(b.Rows, fmt.Sprintf("- and %d more", more))
@@ -217,9 +213,14 @@ type coverageGap struct {
 	CheckID   string `json:"checkId"`
 	Attribute string `json:"attribute"`
 	Severity  string `json:"severity"`
-	Reason    string `json:"reason"`
-	Fix       string `json:"fix"`
+	// Service lacks the attribute. It is empty for the row that counts further services.
+	Service string `json:"service,omitempty"`
+	Reason  string `json:"reason"`
+	Fix     string `json:"fix"`
 }
+
+// coverageChecks are the checks of resource attributes that coverage is about.
+var coverageChecks = []string{"RES-02", "RES-03", "RES-04", "RES-05"}
 
 type getInstrumentationRecommendationsArgs struct {
 	tool.Call
@@ -373,26 +374,23 @@ func recommendationsAnswer(a *getInstrumentationRecommendationsArgs, rows []*svc
 		res.Coverage.TimeRange = &day
 		var gaps []string
 		for _, c := range audit.GetChecks() {
-			if !strings.HasPrefix(c.GetId(), "RES-") || c.GetStatus() != "fail" {
+			if !slices.Contains(coverageChecks, c.GetId()) || c.GetStatus() != "fail" {
 				continue
 			}
 			attribute := strings.TrimPrefix(c.GetTitle(), "Spans carry ")
-			if c.GetId() == "RES-01" {
-				attribute = "service.name"
+			gap := func(service, reason string) {
+				res.Coverage.Gaps = append(res.Coverage.Gaps, coverageGap{c.GetId(), attribute, c.GetSeverity(), service, reason, c.GetFixHint()})
 			}
-			var who []string
+			gaps = append(gaps, fmt.Sprintf("%s %s: %s Fix: %s", c.GetId(), attribute, c.GetDetail(), c.GetFixHint()))
 			for _, x := range c.GetAffected() {
-				who = append(who, x.GetName()+" ("+x.GetNote()+")")
+				gap(x.GetName(), x.GetNote())
+				gaps = append(gaps, fmt.Sprintf("- %s: %s", wording.Clip(wording.OneLine(x.GetName()), 120), wording.OneLine(x.GetNote())))
 			}
-			gap := coverageGap{
-				c.GetId(),
-				attribute,
-				c.GetSeverity(),
-				c.GetDetail() + " " + wording.Clip(strings.Join(who, "; "), 1500),
-				c.GetFixHint(),
+			if more := int(c.GetAffectedCount()) - len(c.GetAffected()); more > 0 {
+				reason := fmt.Sprintf("%d more services", more)
+				gap("", reason)
+				gaps = append(gaps, "- and "+reason)
 			}
-			res.Coverage.Gaps = append(res.Coverage.Gaps, gap)
-			gaps = append(gaps, fmt.Sprintf("- %s %s: %s Fix: %s", gap.CheckID, gap.Attribute, gap.Reason, gap.Fix))
 		}
 		text.Blocks = append(
 			text.Blocks,

@@ -4,10 +4,11 @@ SELECT
     countIf(p.SpanId = '') AS Orphans,
     countIf(p.SpanId != '' AND p.ServiceName != c.ServiceName) AS Calls,
     countIf(p.SpanId != '' AND p.ServiceName != c.ServiceName AND c.Timestamp < p.Timestamp) AS Early,
-    ifNotFinite(avgIf(toUnixTimestamp64Nano(p.Timestamp) - toUnixTimestamp64Nano(c.Timestamp), p.SpanId != '' AND p.ServiceName != c.ServiceName AND c.Timestamp < p.Timestamp), 0) / 1e6 AS AheadMs
+    ifNotFinite(avgIf(toUnixTimestamp64Nano(p.Timestamp) - toUnixTimestamp64Nano(c.Timestamp), p.SpanId != '' AND p.ServiceName != c.ServiceName AND c.Timestamp < p.Timestamp), 0) / 1e6 AS AheadMs,
+    countIf(p.SpanId != '' AND p.ServiceName != c.ServiceName AND c.SpanKind NOT IN ('Server', 'Consumer')) AS Unmarked
 FROM
 (
-    SELECT TraceId, ParentSpanId, ServiceName, Timestamp
+    SELECT TraceId, ParentSpanId, ServiceName, SpanKind, Timestamp
     FROM spans
     WHERE OrgId = {org:String}
         AND Timestamp >= fromUnixTimestamp64Nano({children:Int64}, 'UTC')

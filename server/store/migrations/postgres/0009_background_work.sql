@@ -227,3 +227,6 @@ CREATE TABLE "scrape_targets" (
 CREATE UNIQUE INDEX "scrapetarget_org_id_name" ON "scrape_targets" ("org_id", "name");
 CREATE INDEX "scrapetarget_org_id_created_at_id" ON "scrape_targets" ("org_id", "created_at", "id");
 CREATE INDEX "scrapetarget_shard" ON "scrape_targets" ("shard");
+
+-- The picture of a user, of the provider that the user signed in with.
+ALTER TABLE "users" ADD COLUMN "avatar_url" text NULL;

@@ -227,3 +227,6 @@ CREATE TABLE "work_shards" (
 );
 CREATE UNIQUE INDEX "workshard_kind_number" ON "work_shards" ("kind", "number");
 CREATE INDEX "workshard_holder" ON "work_shards" ("holder");
+
+-- The picture of a user, of the provider that the user signed in with.
+ALTER TABLE "users" ADD COLUMN "avatar_url" text NULL;
