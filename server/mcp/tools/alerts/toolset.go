@@ -15,6 +15,7 @@ func Tools() []tool.Maker {
 	return []tool.Maker{
 		newListAlertRules,
 		newGetAlertRule,
+		newListAlertChecks,
 		newPreviewAlertRule,
 		newCreateAlertRule,
 		newUpdateAlertRule,
@@ -22,7 +23,6 @@ func Tools() []tool.Maker {
 		newListAlertDestinations,
 		newListAlertIncidents,
 		newGetIncidentTimeline,
-		newListAlertChecks,
 	}
 }
 
