@@ -89,6 +89,7 @@ func (c *cli) examine(ctx context.Context, cfg config.Config, asJSON bool) error
 		{"ports", checkPorts},
 		{"engine library", checkLibrary},
 		{"database", checkDatabase},
+		{"background work", checkWork},
 		{"warehouse", checkWarehouse},
 		{"warehouse hosts", checkHosts},
 		{"system logs", checkSystemLogs},

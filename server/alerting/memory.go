@@ -2,6 +2,7 @@ package alerting
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -82,6 +83,7 @@ func ConditionOf(r *store.AlertRule) Condition {
 		Comparator: r.Comparator, Threshold: r.Threshold, Upper: r.ThresholdUpper, ResolveThreshold: r.ResolveThreshold,
 		MinimumSamples: r.MinimumSampleCount, BreachesRequired: r.ConsecutiveBreachesRequired, HealthyRequired: r.ConsecutiveHealthyRequired,
 		Renotify: time.Duration(r.RenotifyIntervalMinutes) * time.Minute, NoData: NoDataBehavior(r.SignalType, r.Comparator),
+		Volume: countsThings(r),
 	}
 	if r.AlertOnNoData {
 		c.NoData = NoDataFires
@@ -98,6 +100,28 @@ func NoDataBehavior(signal, comparator string) NoData {
 		return NoDataZero
 	}
 	return NoDataSkips
+}
+
+// countsThings reports whether the value of a rule grows with the number of samples.
+func countsThings(r *store.AlertRule) bool {
+	if r.SignalType == "throughput" {
+		return true
+	}
+	var d struct {
+		Aggregation string `json:"aggregation"`
+		Queries     []struct {
+			Aggregation string `json:"aggregation"`
+		} `json:"queries"`
+	}
+	if r.SignalType != "builder_query" || json.Unmarshal(r.QueryBuilderDraft, &d) != nil {
+		return false
+	}
+	for _, q := range d.Queries {
+		d.Aggregation = cmp.Or(d.Aggregation, q.Aggregation)
+	}
+	return slices.Contains([]string{
+		"count", "error_count", "rate", "increase", "sum", "count_distinct", "sessions", "persons", "users", "visitors",
+	}, d.Aggregation)
 }
 
 // scopeOf identifies what a rule looks at. When it changes, the open incidents are those of another question, and are resolved.

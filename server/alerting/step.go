@@ -95,6 +95,8 @@ type Condition struct {
 	BreachesRequired, HealthyRequired int
 	Renotify                          time.Duration
 	NoData                            NoData
+	// Volume is true when the value is itself a number of things. Then few samples are no reason to doubt a low value.
+	Volume bool
 	// MutedUntil is the end of a mute; the zero time without one. A muted rule opens and resolves incidents without messages.
 	MutedUntil time.Time
 }
@@ -256,7 +258,7 @@ func (s *State) healthy(c *Condition, in Input, t time.Time, d *Decision) {
 	}
 	s.Healthy++
 	switch {
-	case in.Samples < collapsed*s.Samples:
+	case !c.Volume && in.Samples < collapsed*s.Samples:
 		if s.hold(HoldVolume, t) < longestVolume {
 			return
 		}

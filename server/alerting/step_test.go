@@ -3,6 +3,8 @@ package alerting
 import (
 	"testing"
 	"time"
+
+	"github.com/svc-observability/svc/server/store"
 )
 
 // evaluation is one line of a script: the input of a minute, and the expected decision.
@@ -110,6 +112,10 @@ func TestStep(t *testing.T) {
 			{in: value(0, 9), minutes: 29, status: Healthy, transition: Continued, hold: HoldVolume},
 			{in: value(0, 9), status: Healthy, transition: Resolved, event: Resolve},
 		}},
+		"the value is the volume": {condition(func(c *Condition) { c.BreachesRequired, c.HealthyRequired, c.Volume = 1, 1, true }), []evaluation{
+			{in: bad, status: Breached, transition: Opened, event: Trigger},
+			{in: value(0, 9), status: Healthy, transition: Resolved, event: Resolve},
+		}},
 		"the volume comes back": {condition(func(c *Condition) { c.BreachesRequired, c.HealthyRequired = 1, 1 }), []evaluation{
 			{in: bad, status: Breached, transition: Opened, event: Trigger},
 			{in: value(0, 9), status: Healthy, transition: Continued, hold: HoldVolume},
@@ -199,5 +205,20 @@ func TestEnd(t *testing.T) {
 	}
 	if _, d := End(State{Breaches: 1}, "disabled"); d.Transition != None {
 		t.Errorf("no incident: %+v", d)
+	}
+}
+
+// TestVolume: a count of things recovers when there are few of them.
+func TestVolume(t *testing.T) {
+	for draft, want := range map[string]bool{
+		`{"dataSource":"logs","aggregation":"count"}`: true, `{"dataSource":"traces","aggregation":"p95"}`: false,
+		`{"queries":[{"aggregation":"sum"},{"aggregation":"avg"}]}`: true, `{"dataSource":"traces","aggregation":"error_rate"}`: false,
+	} {
+		if got := ConditionOf(&store.AlertRule{SignalType: "builder_query", QueryBuilderDraft: []byte(draft)}).Volume; got != want {
+			t.Errorf("%s: %v", draft, got)
+		}
+	}
+	if !ConditionOf(&store.AlertRule{SignalType: "throughput"}).Volume || ConditionOf(&store.AlertRule{SignalType: "error_rate"}).Volume {
+		t.Error("a throughput is a volume, an error rate is not")
 	}
 }

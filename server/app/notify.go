@@ -37,7 +37,7 @@ func (a *App) outboxKind() work.Kind {
 	outbox := notify.NewOutbox(notify.OutboxConfig{
 		Deliveries: a.store, Sender: a.sender, Seals: a.seals, Logger: a.log, Metrics: a.registry,
 	})
-	return work.Kind{Name: store.WorkOutbox, Run: func(ctx context.Context, shard *work.Shard) {
+	return work.Kind{Name: store.WorkOutbox, Lag: outbox.Lag, Run: func(ctx context.Context, shard *work.Shard) {
 		s := outbox.Shard(shard.Fence)
 		defer s.Wait()
 		work.Due(ctx, shard, s.Wake(), time.Second, s.Step)

@@ -2,10 +2,12 @@ package app
 
 import (
 	"context"
+	"errors"
 	"os"
 	"time"
 
 	"github.com/svc-observability/svc/server/config"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/purge"
 	"github.com/svc-observability/svc/server/store"
 	"github.com/svc-observability/svc/server/work"
@@ -40,6 +42,9 @@ func (a *App) workKinds(ctx context.Context) []work.Kind {
 		a.outboxKind(),
 		a.alertsKind(ctx),
 	}
+	if a.cfg.HeartbeatURL.Reveal() != "" {
+		kinds = append(kinds, work.Kind{Name: store.WorkHeartbeat, Run: a.heartbeat})
+	}
 	if a.scraper != nil {
 		kinds = append(kinds, work.Kind{Name: store.WorkScrape, Run: func(ctx context.Context, shard *work.Shard) {
 			a.scraper.Run(ctx, shard.Number, shard.Stopping())
@@ -61,6 +66,11 @@ func (a *App) sweep(ctx context.Context, shard *work.Shard) {
 	defer p.Close()
 	work.Due(ctx, shard, nil, sweepEvery, func(ctx context.Context) (time.Time, error) {
 		_, err := a.store.PurgeIdempotencyKeys(ctx)
-		return time.Now().Add(sweepEvery), err
+		swept, failed := a.store.SweepDeliveries(ctx, time.Now().Add(-limits.DeliveryRetention), limits.DeliverySweep)
+		next := time.Now().Add(sweepEvery)
+		if swept == limits.DeliverySweep {
+			next = time.Now() // there may be more
+		}
+		return next, errors.Join(err, failed)
 	})
 }

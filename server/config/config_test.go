@@ -115,6 +115,8 @@ func TestEveryKeyEveryWay(t *testing.T) {
 			text = "postgres://u:pw@host/db"
 		case "redis-url":
 			text = "rediss://u:pw@host:6379/1"
+		case "heartbeat-url":
+			text = "https://monitor.example.com/beat/secret"
 		case "smtp-url":
 			text = "smtp://u:pw@host:587"
 		case "log-level":

@@ -146,6 +146,11 @@ func Keys() []Key {
 			assign: func(c *Config, s string) (err error) { c.EgressNetworks, err = parsePrefixes(s); return err },
 		},
 		{
+			Name: "heartbeat-url", Kind: KindSecret, // its path is the secret
+			Help:   "URL of a monitor outside (`https://…`) that is requested each minute while alert rules are evaluated in time; empty: none",
+			assign: dsn(func(c *Config) *DSN { return &c.HeartbeatURL }, "https", "http"),
+		},
+		{
 			Name: "smtp-url", Kind: KindDSN,
 			Help:   "mail server for alerts by e-mail (`smtp://user:password@host:587`, `smtps://` with TLS from the start); empty: no e-mail",
 			assign: dsn(func(c *Config) *DSN { return &c.SMTPURL }, "smtp", "smtps"),

@@ -21,6 +21,12 @@ const (
 	// not count.
 	IngestMarkEvery  = 5 * time.Second
 	IngestMarkSilent = 2 * time.Minute
+	// HeartbeatEvery is the time between two requests to the monitor outside, HeartbeatTimeout bounds one.
+	HeartbeatEvery   = time.Minute
+	HeartbeatTimeout = 10 * time.Second
+	// DeliveryRetention is how long the records of messages are kept. DeliverySweep of them are removed at once.
+	DeliveryRetention = 90 * Day
+	DeliverySweep     = 1000
 )
 
 func work() []Limit {
@@ -33,6 +39,10 @@ func work() []Limit {
 		lasts("WorkRearm", WorkRearm, "Background work notices a step of the clock within %s."),
 		lasts("IngestMarkEvery", IngestMarkEvery, "An ingest node says every %s how far its telemetry is stored."),
 		lasts("IngestMarkSilent", IngestMarkSilent, "Alerts do not wait for an ingest node that said nothing for %s."),
+		lasts("HeartbeatEvery", HeartbeatEvery, "The heartbeat URL is requested every %s."),
+		lasts("HeartbeatTimeout", HeartbeatTimeout, "Such a request takes at most %s."),
+		lasts("DeliveryRetention", DeliveryRetention, "The records of messages are kept for %s."),
+		count("DeliverySweep", DeliverySweep, "At most %s old records of messages are removed at once."),
 		lasts("WorkClockStep", WorkClockStep, "A step of the clock by at least %s is logged and counted."),
 	}
 }

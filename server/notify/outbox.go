@@ -50,12 +50,16 @@ type Outbox struct {
 	cfg     OutboxConfig
 	results *prometheus.CounterVec
 	delay   prometheus.Histogram
+
+	mu sync.Mutex
+	// due is when the oldest message became due that could be sent at the last look, by shard.
+	due map[int]time.Time
 }
 
 // NewOutbox returns an outbox.
 func NewOutbox(cfg OutboxConfig) *Outbox {
 	o := &Outbox{
-		cfg: cfg,
+		cfg: cfg, due: map[int]time.Time{},
 		results: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "svc_deliveries_total", Help: "Attempts to send messages of alerts, by type of destination and result.",
 		}, []string{"type", "result"}),
@@ -68,6 +72,28 @@ func NewOutbox(cfg OutboxConfig) *Outbox {
 		cfg.Metrics.MustRegister(o.results, o.delay)
 	}
 	return o
+}
+
+// Lag is the age of the oldest message that is due and could be sent. A message to a destination that pauses is not late.
+func (o *Outbox) Lag() time.Duration {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var lag time.Duration
+	for _, at := range o.due {
+		lag = max(lag, time.Since(at))
+	}
+	return lag
+}
+
+// look notes the messages of a shard that are due, the oldest first.
+func (o *Outbox) look(shard int, rows []store.Delivery) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(rows) == 0 {
+		delete(o.due, shard)
+		return
+	}
+	o.due[shard] = rows[0].DueAt
 }
 
 // OutboxShard is the work of one shard of the outbox.
@@ -97,8 +123,11 @@ func (o *Outbox) Shard(fence store.Fence) *OutboxShard {
 // Wake has a value when a message was sent, so there may be room for another one.
 func (s *OutboxShard) Wake() <-chan struct{} { return s.wake }
 
-// Wait waits until no message is under way.
-func (s *OutboxShard) Wait() { s.ended.Wait() }
+// Wait ends the work of the shard here: it waits until no message is under way.
+func (s *OutboxShard) Wait() {
+	s.ended.Wait()
+	s.outbox.look(s.fence.Number, nil)
+}
 
 // Step begins to send everything that is due and may be sent now, and returns when to look again.
 func (s *OutboxShard) Step(ctx context.Context) (time.Time, error) {
@@ -108,6 +137,7 @@ func (s *OutboxShard) Step(ctx context.Context) (time.Time, error) {
 		if err != nil {
 			return time.Time{}, err
 		}
+		s.outbox.look(s.fence.Number, rows)
 		began := false
 		for _, row := range rows {
 			if !s.take(&row) {

@@ -21,14 +21,14 @@ const (
 	WorkOutbox = "outbox"
 	// WorkScrape scrapes targets. A target has one shard.
 	WorkScrape = "scrape"
-	// WorkChecks copies the results of evaluations into the warehouse.
-	WorkChecks = "checks"
+	// WorkHeartbeat tells a monitor outside that alert rules are evaluated.
+	WorkHeartbeat = "heartbeat"
 	// WorkSweep removes old rows.
 	WorkSweep = "sweep"
 )
 
 // WorkShards are the numbers of shards.
-var workShards = map[string]int{WorkAlerts: 64, WorkOutbox: 16, WorkScrape: 64, WorkChecks: 1, WorkSweep: 1}
+var workShards = map[string]int{WorkAlerts: 64, WorkOutbox: 16, WorkScrape: 64, WorkHeartbeat: 1, WorkSweep: 1}
 
 // WorkShards returns the number of shards of a kind.
 func WorkShards(kind string) int { return workShards[kind] }

@@ -200,6 +200,8 @@ func (s *Store) heldShards(ctx context.Context, c *ent.Client, node uuid.UUID) (
 type ShardState struct {
 	Kind   string
 	Number int
+	// Fence grows with each change of the holder.
+	Fence int64
 	// Holder is nil while no node has the lease.
 	Holder *uuid.UUID
 	// Expired is true when the node with the lease did not renew it in time.
@@ -220,7 +222,7 @@ func (s *Store) ListWork(ctx context.Context) (shards []ShardState, nodes []Work
 		shards = shards[:0]
 		for _, r := range rows {
 			shards = append(shards, ShardState{
-				Kind: r.Kind, Number: r.Number, Holder: r.Holder, Expired: r.ExpiresAt != nil && r.ExpiresAt.Before(now),
+				Kind: r.Kind, Number: r.Number, Fence: r.Fence, Holder: r.Holder, Expired: r.ExpiresAt != nil && r.ExpiresAt.Before(now),
 			})
 		}
 		list, err := tx.WorkNode.Query().Order(worknode.ByStartedAt()).All(ctx)

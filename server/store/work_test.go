@@ -50,7 +50,7 @@ func beat(t *testing.T, s *Store, n WorkNode) []Fence {
 func TestWorkOnPostgres(t *testing.T) {
 	url := pgtest.Start(t).NewDatabase(t)
 	one, two := openWork(t, Config{URL: url}), openWork(t, Config{URL: url})
-	a, b := workNode(WorkAlerts, WorkChecks), workNode(WorkAlerts)
+	a, b := workNode(WorkAlerts, WorkHeartbeat), workNode(WorkAlerts)
 	for s, n := range map[*Store]WorkNode{one: a, two: b} {
 		if err := s.JoinWork(t.Context(), n); err != nil {
 			t.Fatal(err)
@@ -86,7 +86,7 @@ func TestWorkOnPostgres(t *testing.T) {
 		}
 	}
 	// The second node cannot do the other kind, whose lease nobody took.
-	if again := beat(t, one, a); len(again) != 1 || again[0].Kind != WorkChecks {
+	if again := beat(t, one, a); len(again) != 1 || again[0].Kind != WorkHeartbeat {
 		t.Fatalf("the first node is back with %v", again)
 	}
 	// The second node gives one back with each beat, and the first one takes it.
