@@ -177,7 +177,7 @@ func TestChosenOrganization(t *testing.T) {
 	}
 }
 
-// TestSessionRate checks that a session has the budget of a key, 600 requests a minute.
+// TestSessionRate checks that a person who is signed in may make more than the 600 requests a minute of a key.
 func TestSessionRate(t *testing.T) {
 	s := testkit.Shared(t).NewOrganization(t, "Session rate")
 	token := signIn(t, s, s.AdminEmail, s.AdminPassword, "")
@@ -198,14 +198,11 @@ func TestSessionRate(t *testing.T) {
 				mu.Lock()
 				counts[res.StatusCode]++
 				mu.Unlock()
-				if res.StatusCode == 429 && res.Header.Get("Retry-After") != "60" {
-					t.Errorf("Retry-After %q", res.Header.Get("Retry-After"))
-				}
 			}
 		})
 	}
 	wg.Wait()
-	if counts[200] != 600 || counts[429] != 40 {
-		t.Errorf("answers: %v, want 600 of 200 and 40 of 429", counts)
+	if counts[200] != 640 {
+		t.Errorf("answers: %v, want 640 of 200", counts)
 	}
 }

@@ -66,7 +66,11 @@ func (e *evidence) enabledRules() []*store.AlertRule {
 
 func hasRule(e *evidence) verdict {
 	n := len(e.enabledRules())
-	return verdict{missing: n == 0, detail: fmt.Sprintf("%d of %s enabled.", n, plural(len(e.alerts.Rules), "rule is", "rules are"))}
+	v := verdict{missing: n == 0, detail: "There is no alert rule."}
+	if all := len(e.alerts.Rules); all > 0 {
+		v.detail = fmt.Sprintf("%d of %s enabled.", n, plural(all, "rule is", "rules are"))
+	}
+	return v
 }
 
 func rulesTell(e *evidence) verdict {
@@ -85,7 +89,9 @@ func rulesTell(e *evidence) verdict {
 			v.affected = append(v.affected, rule(r, "its %s disabled", plural(len(r.DestinationIds), "destination is", "destinations are")))
 		}
 	}
-	v.detail = fmt.Sprintf("%d of %d enabled rules tell nobody.", len(v.affected), len(rules))
+	if v.detail = "No rule is enabled."; len(rules) > 0 {
+		v.detail = fmt.Sprintf("%d of %d enabled rules tell nobody.", len(v.affected), len(rules))
+	}
 	return v
 }
 
@@ -109,7 +115,9 @@ func destinationsWork(e *evidence) verdict {
 		}
 	}
 	v.nothing = tested == 0
-	v.detail = fmt.Sprintf("%d of %d tested destinations failed.", len(v.affected), tested)
+	if v.detail = "No enabled destination was tested."; tested > 0 {
+		v.detail = fmt.Sprintf("%d of %d tested destinations failed.", len(v.affected), tested)
+	}
 	return v
 }
 
