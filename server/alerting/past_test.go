@@ -16,7 +16,7 @@ import (
 
 func testSource(t *testing.T) *Reader {
 	t.Helper()
-	reader := read.NewReader(read.Config{Warehouse: warehousetest.Shared(t)})
+	reader := read.NewReader(read.Config{Warehouse: warehousetest.Shared(t), Work: true})
 	return NewSource(engine.New(engine.Config{Warehouse: reader, Rollups: query.AllRollups()}), reader, query.AllRollups())
 }
 

@@ -132,18 +132,23 @@ func (r *Reader) judge(ctx context.Context, org principal.OrgID, ask Ask, f *Fig
 		return nil
 	}
 	p, err := compile(ask.Rule)
-	for i := 0; i < len(f.Groups) && err == nil; i++ {
-		f.Groups[i], err = r.judgedByPast(ctx, org, ask.Rule, p, ask.Minutes[i], f.Groups[i])
+	if err != nil {
+		f.Groups, f.Err, f.Category = nil, err, "validation"
+		return nil //nolint:nilerr // it is the failure of this rule only
 	}
-	switch {
-	case err == nil:
-		return nil
-	case outage(err):
-		return err
-	default:
-		f.Groups, f.Err, f.Category = nil, err, "query"
-		return nil
+	for i, groups := range f.Groups {
+		judged, err := r.judgedByPast(ctx, org, ask.Rule, p, ask.Minutes[i], groups)
+		switch {
+		case err == nil:
+			f.Groups[i] = judged
+		case outage(err):
+			return err
+		default:
+			f.Groups, f.Err, f.Category = nil, err, "query"
+			return nil
+		}
 	}
+	return nil
 }
 
 // unread adds the groups with an open incident that were left out because there are too many groups. Nothing is known about them, so their

@@ -21,7 +21,7 @@ import (
 
 // alertsKind evaluates alert rules. Its reads have places of their own, so dashboards do not hold them up.
 func (a *App) alertsKind(ctx context.Context) work.Kind {
-	reads := read.NewReader(read.Config{Warehouse: a.opts.reads(a.warehouse)})
+	reads := read.NewReader(read.Config{Warehouse: a.opts.reads(a.warehouse), Work: true})
 	rollups := a.rollups(ctx)
 	w := alerting.NewWorker(alerting.Config{
 		Store:         a.store,

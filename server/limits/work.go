@@ -21,6 +21,9 @@ const (
 	// not count.
 	IngestMarkEvery  = 5 * time.Second
 	IngestMarkSilent = 2 * time.Minute
+	// WorkReads bounds the reads of telemetry of background work, WorkReadsOfOrganization those about one organization. People have others.
+	WorkReads               = 4
+	WorkReadsOfOrganization = 2
 	// HeartbeatEvery is the time between two requests to the monitor outside, HeartbeatTimeout bounds one.
 	HeartbeatEvery   = time.Minute
 	HeartbeatTimeout = 10 * time.Second
@@ -39,6 +42,8 @@ func work() []Limit {
 		lasts("WorkRearm", WorkRearm, "Background work notices a step of the clock within %s."),
 		lasts("IngestMarkEvery", IngestMarkEvery, "An ingest node says every %s how far its telemetry is stored."),
 		lasts("IngestMarkSilent", IngestMarkSilent, "Alerts do not wait for an ingest node that said nothing for %s."),
+		count("WorkReads", WorkReads, "Background work has at most %s reads of telemetry at once, beside those of people."),
+		count("WorkReadsOfOrganization", WorkReadsOfOrganization, "%s of them may be about one organization."),
 		lasts("HeartbeatEvery", HeartbeatEvery, "The heartbeat URL is requested every %s."),
 		lasts("HeartbeatTimeout", HeartbeatTimeout, "Such a request takes at most %s."),
 		lasts("DeliveryRetention", DeliveryRetention, "The records of messages are kept for %s."),

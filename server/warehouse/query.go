@@ -58,6 +58,9 @@ func restarts(err error) bool {
 	return errors.As(err, &e) && e.Code == chdb.CodeRestarting
 }
 
+// OfWork marks a statement of background work. The embedded engine has places of their own for these.
+func OfWork() Arg { return Named(chdb.WorkParameter, "1") }
+
 // QueryRow runs a SELECT of one row and scans it. It returns sql.ErrNoRows when there is no row.
 func (w *Warehouse) QueryRow(ctx context.Context, org principal.OrgID, sql string, args []Arg, dest ...any) error {
 	rows, err := w.Query(ctx, org, sql, args...)

@@ -2,6 +2,7 @@ package read
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/svc-observability/svc/server/limits"
@@ -15,6 +16,8 @@ type Config struct {
 	Now       func() time.Time
 	// PerOrganization bounds the statements of one organization that run at once.
 	PerOrganization int
+	// Work says that the reads are those of background work, which have places of their own: limits.WorkReads in all.
+	Work bool
 	// CacheBytes bounds the memory that kept results take.
 	CacheBytes int
 }
@@ -46,6 +49,7 @@ type Reader struct {
 	warehouse ConfinedWarehouse
 	now       func() time.Time
 	slots     *OrgSlots
+	work      chan struct{} // nil for the reads of people
 	results   *results
 }
 
@@ -53,6 +57,11 @@ type Reader struct {
 func NewReader(cfg Config) *Reader {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
+	}
+	var work chan struct{}
+	if cfg.Work {
+		work = make(chan struct{}, limits.WorkReads)
+		cfg.PerOrganization = limits.WorkReadsOfOrganization
 	}
 	if cfg.PerOrganization == 0 {
 		cfg.PerOrganization = defaultPerOrganization
@@ -64,6 +73,7 @@ func NewReader(cfg Config) *Reader {
 		warehouse: cfg.Warehouse,
 		now:       cfg.Now,
 		slots:     NewOrgSlots(cfg.PerOrganization),
+		work:      work,
 		results:   newResults(cfg.CacheBytes, cfg.Now),
 	}
 }
@@ -71,9 +81,12 @@ func NewReader(cfg Config) *Reader {
 // Query runs a statement in the warehouse, in a slot of the organization. The slot is free again when the rows are closed, so a caller with
 // open rows must not wait for other statements.
 func (r *Reader) Query(ctx context.Context, org principal.OrgID, sql string, args ...warehouse.Arg) (*warehouse.Rows, error) {
-	release, err := r.slots.Acquire(ctx, org)
+	release, err := r.acquire(ctx, org)
 	if err != nil {
 		return nil, err
+	}
+	if r.work != nil {
+		args = append(slices.Clone(args), warehouse.OfWork())
 	}
 	rows, err := r.warehouse.Query(ctx, org, sql, args...)
 	if err != nil {
@@ -82,6 +95,21 @@ func (r *Reader) Query(ctx context.Context, org principal.OrgID, sql string, arg
 	}
 	rows.OnClose(release)
 	return rows, nil
+}
+
+// acquire waits for a slot of the organization, and for one of background work if the reader is for that.
+func (r *Reader) acquire(ctx context.Context, org principal.OrgID) (release func(), err error) {
+	release, err = r.slots.Acquire(ctx, org)
+	if err != nil || r.work == nil {
+		return release, err
+	}
+	select {
+	case r.work <- struct{}{}:
+		return func() { <-r.work; release() }, nil
+	case <-ctx.Done():
+		release()
+		return nil, ctx.Err()
+	}
 }
 
 // SelectConfined runs SQL of users in the warehouse, in a slot of the organization. Callers share the result and must not change it.
@@ -93,7 +121,7 @@ func (r *Reader) SelectConfined(
 ) (*warehouse.TenantResult, error) {
 	run := func() (*warehouse.TenantResult, error) {
 		patient, cancel := context.WithTimeoutCause(ctx, warehouse.TenantPatience, warehouse.ErrTenantBusy)
-		release, err := r.slots.Acquire(patient, org)
+		release, err := r.acquire(patient, org)
 		busy := ctx.Err() == nil && patient.Err() != nil
 		cancel()
 		if err != nil {

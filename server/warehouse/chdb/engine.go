@@ -192,7 +192,14 @@ func (e *Engine) writes() func() {
 // statement.
 func (e *Engine) Run(ctx context.Context, st Statement, write func([]byte) error) (Summary, error) {
 	of := read{organization: st.organization()}
-	if of.organization != "" {
+	if of.organization != "" && st.Params[WorkParameter] != "" {
+		done, err := e.places.takeForWork(ctx, of.organization, placePatience)
+		if err != nil {
+			return Summary{}, err
+		}
+		defer done()
+		st = ranked(st, 0)
+	} else if of.organization != "" {
 		before, done, err := e.places.take(ctx, of.organization, false, placePatience)
 		if err != nil {
 			return Summary{}, err

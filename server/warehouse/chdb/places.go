@@ -39,12 +39,17 @@ func (st Statement) organization() string {
 	return ""
 }
 
+// WorkParameter is the parameter that marks a read of background work.
+const WorkParameter = "svc_work"
+
 // places counts the reads that run in the engine, for each organization. A read holds its place until the engine has ended it. A
 // function that works on one value does not notice that its statement was cancelled, so a read can outlive its caller by far.
 type places struct {
 	mu            sync.Mutex
 	all, confined int
 	of            map[string]*held
+	// work are the reads of background work, which have places of their own: neither do full dashboards stop alerts, nor the reverse.
+	work    map[string]int
 	changed       chan struct{} // closed when a read ends
 	now           func() time.Time
 }
@@ -63,7 +68,7 @@ type pause struct {
 }
 
 func newPlaces(now func() time.Time, paused map[string]pause) *places {
-	p := &places{of: map[string]*held{}, changed: make(chan struct{}), now: now}
+	p := &places{of: map[string]*held{}, work: map[string]int{}, changed: make(chan struct{}), now: now}
 	for org, until := range paused {
 		if until.Reads.After(now()) || until.SQL.After(now()) {
 			p.of[org] = &held{paused: until}
@@ -119,6 +124,43 @@ func (p *places) take(ctx context.Context, org string, confined bool, patience t
 				"Too many reads of this organization are running. Try again when one of them has ended.")
 		}
 	}
+}
+
+// takeForWork waits for a place of background work.
+func (p *places) takeForWork(ctx context.Context, org string, patience time.Duration) (give func(), err error) {
+	late := time.NewTimer(patience)
+	defer late.Stop()
+	for {
+		p.mu.Lock()
+		all := 0
+		for _, n := range p.work {
+			all += n
+		}
+		if all < limits.WorkReads && p.work[org] < limits.WorkReadsOfOrganization {
+			p.work[org]++
+			p.mu.Unlock()
+			return func() { p.giveForWork(org) }, nil
+		}
+		changed := p.changed
+		p.mu.Unlock()
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-late.C:
+			return nil, exceptionf(CodeOrganizationBusy, "Too many reads of background work are running. Try again when one of them has ended.")
+		}
+	}
+}
+
+func (p *places) giveForWork(org string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.work[org]--; p.work[org] == 0 {
+		delete(p.work, org)
+	}
+	close(p.changed)
+	p.changed = make(chan struct{})
 }
 
 func (p *places) count(h *held, confined bool, n int) {

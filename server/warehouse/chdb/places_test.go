@@ -74,6 +74,50 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
+// TestPlacesOfWork: background work has places when people have taken all of theirs, and the reverse. It has a bound for each organization
+// and one for all.
+func TestPlacesOfWork(t *testing.T) {
+	p := newPlaces(time.Now, nil)
+	take := func(org string) (func(), error) { return p.takeForWork(t.Context(), org, time.Millisecond) }
+	for range limits.ReadsOfOrganization {
+		if _, _, err := p.take(t.Context(), "a", false, time.Millisecond); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var give []func()
+	for range limits.WorkReadsOfOrganization {
+		f, err := take("a")
+		if err != nil {
+			t.Fatalf("beside a full dashboard: %v", err)
+		}
+		give = append(give, f)
+	}
+	if _, err := take("a"); !busy(err) {
+		t.Errorf("one too many of an organization: %v", err)
+	}
+	for range limits.WorkReads - limits.WorkReadsOfOrganization {
+		f, err := take(string(rune('b' + len(give))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		give = append(give, f)
+	}
+	if _, err := take("z"); !busy(err) {
+		t.Errorf("one too many of all: %v", err)
+	}
+	if _, f, err := p.take(t.Context(), "z", false, time.Millisecond); err != nil {
+		t.Errorf("people beside full background work: %v", err)
+	} else {
+		f()
+	}
+	for _, f := range give {
+		f()
+	}
+	if len(p.work) != 0 {
+		t.Errorf("%v is left", p.work)
+	}
+}
+
 // TestPlacesOfAll: all organizations together have a bound too, and a smaller one for SQL.
 func TestPlacesOfAll(t *testing.T) {
 	p := newPlaces(time.Now, nil)
