@@ -98,8 +98,8 @@ func (r *Reader) Query(ctx context.Context, org principal.OrgID, sql string, arg
 }
 
 // acquire waits for a slot of the organization, and for one of background work if the reader is for that.
-func (r *Reader) acquire(ctx context.Context, org principal.OrgID) (release func(), err error) {
-	release, err = r.slots.Acquire(ctx, org)
+func (r *Reader) acquire(ctx context.Context, org principal.OrgID) (func(), error) {
+	release, err := r.slots.Acquire(ctx, org)
 	if err != nil || r.work == nil {
 		return release, err
 	}
