@@ -29,12 +29,7 @@ type signalFigures map[string]map[string][]float64
 
 // inMinutes reports whether the minutes of services have the figures of a rule over the windows that end at the given minutes.
 func (r *Reader) inMinutes(rule *store.AlertRule, minutes []time.Time) bool {
-	switch rule.SignalType {
-	case "error_rate", "p95_latency", "p99_latency", "throughput":
-	default:
-		return false
-	}
-	if len(rule.GroupBy) > 0 && !slices.Equal(rule.GroupBy, []string{"service.name"}) || rule.WindowMinutes > limits.AlertTogether || len(rule.Burn) > 0 {
+	if !Together(rule) {
 		return false
 	}
 	for _, at := range minutes {
@@ -43,6 +38,17 @@ func (r *Reader) inMinutes(rule *store.AlertRule, minutes []time.Time) bool {
 		}
 	}
 	return true
+}
+
+// Together reports whether the figures of a rule can be read together with those of others, for many minutes at once.
+func Together(rule *store.AlertRule) bool {
+	switch rule.SignalType {
+	case "error_rate", "p95_latency", "p99_latency", "throughput":
+	default:
+		return false
+	}
+	return rule.WindowMinutes <= limits.AlertTogether && len(rule.Burn) == 0 &&
+		(len(rule.GroupBy) == 0 || slices.Equal(rule.GroupBy, []string{"service.name"}))
 }
 
 func windowStart(rule *store.AlertRule, at time.Time) time.Time {

@@ -61,7 +61,9 @@ const (
 	// AlertPreview is the longest range of a preview.
 	AlertPreview = 7 * Day
 	// AlertPreviewPoints is the number of minutes that a preview evaluates one by one. A longer range is evaluated at every n-th minute.
-	AlertPreviewPoints = 240
+	// AlertPreviewPointsTogether is that number for a rule whose figures are read for many minutes with one statement.
+	AlertPreviewPoints         = 240
+	AlertPreviewPointsTogether = 1440
 	// These numbers are for a rule that leaves them out. DefaultAlertRenotify is in minutes.
 	DefaultAlertBreaches = 2
 	DefaultAlertHealthy  = 2
@@ -97,6 +99,7 @@ func alerts() []Limit {
 		count("AlertWindowMinutes", AlertWindowMinutes, "The window of a rule is at most %s minutes long."),
 		lasts("AlertPreview", AlertPreview, "A preview evaluates a rule over at most %s."),
 		count("AlertPreviewPoints", AlertPreviewPoints, "A preview evaluates at most about %s minutes; in a long range, every n-th."),
+		count("AlertPreviewPointsTogether", AlertPreviewPointsTogether, "For rules that are read together with others, it is about %s minutes."),
 		count("DefaultAlertBreaches", DefaultAlertBreaches, "%s breaches in a row open an incident when a rule does not say how many."),
 		count("DefaultAlertHealthy", DefaultAlertHealthy, "%s healthy evaluations in a row resolve it when a rule does not say how many."),
 		count("DefaultAlertRenotify", DefaultAlertRenotify, "Reminders are %s minutes apart when a rule does not say how many."),

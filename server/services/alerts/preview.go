@@ -146,7 +146,11 @@ func (s *Rules) PreviewAlertRule(ctx context.Context, req *svcv2.PreviewAlertRul
 		start = end.Add(-limits.AlertPreview)
 		out.TruncatedToStart = timestamppb.New(start)
 	}
-	minutes, step := previewMinutes(start, end)
+	points := limits.AlertPreviewPoints
+	if alerting.Together(&rule) {
+		points = limits.AlertPreviewPointsTogether
+	}
+	minutes, step := previewMinutes(start, end, points)
 	out.BucketSeconds = int32(step / time.Second)
 	f, err := s.figures(ctx, caller.Org, &rule, minutes)
 	if err != nil {
@@ -156,12 +160,10 @@ func (s *Rules) PreviewAlertRule(ctx context.Context, req *svcv2.PreviewAlertRul
 	return out, nil
 }
 
-// previewMinutes are the evaluated minutes: every one of a short range, every n-th of a long one.
-func previewMinutes(start, end time.Time) ([]time.Time, time.Duration) {
-	step := time.Minute
-	if n := int(end.Sub(start) / (limits.AlertPreviewPoints * time.Minute)); n > 0 {
-		step = time.Duration(n+1) * time.Minute
-	}
+// previewMinutes are the evaluated minutes: every one of a short range, every n-th of one that has more than so many.
+func previewMinutes(start, end time.Time, points int) ([]time.Time, time.Duration) {
+	minutes := max(1, int(end.Sub(start)/time.Minute))
+	step := time.Duration((minutes+points-1)/points) * time.Minute
 	var out []time.Time
 	for t := start.Truncate(time.Minute).Add(time.Minute); !t.After(end); t = t.Add(step) {
 		out = append(out, t)

@@ -50,8 +50,8 @@ type places struct {
 	of            map[string]*held
 	// work are the reads of background work, which have places of their own: neither do full dashboards stop alerts, nor the reverse.
 	work    map[string]int
-	changed       chan struct{} // closed when a read ends
-	now           func() time.Time
+	changed chan struct{} // closed when a read ends
+	now     func() time.Time
 }
 
 // held counts the reads of one organization in the engine. It is dropped when all counts are zero and no pause lasts.
