@@ -119,6 +119,9 @@ func (r *Reader) Figures(ctx context.Context, org principal.OrgID, asks []Ask) (
 			f.Groups, f.LeftOut = append(f.Groups, unread(a, ask.Keep)), max(f.LeftOut, a.left)
 		}
 		f.Took = time.Since(start)
+		if f.Err != nil {
+			continue
+		}
 		if err := r.judge(ctx, org, ask, f); err != nil {
 			return nil, err
 		}
@@ -126,9 +129,9 @@ func (r *Reader) Figures(ctx context.Context, org principal.OrgID, asks []Ask) (
 	return out, nil
 }
 
-// judge gives the groups of a rule with a baseline their thresholds. Its error is a failure of all rules.
+// judge gives the groups of a rule with a baseline their thresholds, once its figures are read. Its error is a failure of all rules.
 func (r *Reader) judge(ctx context.Context, org principal.OrgID, ask Ask, f *Figures) error {
-	if len(ask.Rule.Baseline) == 0 || f.Err != nil {
+	if len(ask.Rule.Baseline) == 0 {
 		return nil
 	}
 	p, err := compile(ask.Rule)
