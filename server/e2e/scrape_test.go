@@ -67,23 +67,26 @@ func TestScrape(t *testing.T) {
 		}
 	}
 	eventually("the counter", func() bool { return strings.Contains(series("shop_orders_total"), "41") })
-	list := c.call("GET", fmt.Sprintf("/v2/metrics?start_time=%s&end_time=%s&limit=100", now(-10*time.Minute), now(time.Minute)), "", 200)
-	types := map[any]any{}
-	rows, _ := list["data"].([]any)
-	for _, row := range rows {
-		m, _ := row.(map[string]any)
-		types[m["name"]] = m["type"]
-		if m["service_name"] != "checkout" {
-			t.Errorf("%v belongs to %v", m["name"], m["service_name"])
-		}
-	}
-	for name, kind := range map[string]string{
+	kinds := map[any]any{
 		"shop_orders_total": "sum", "shop_seconds": "histogram", "shop_native_seconds": "exponential_histogram", "up": "gauge", "scrape_duration_seconds": "gauge",
-	} {
-		if types[name] != kind {
-			t.Errorf("%s is a %v, want %s; list: %v", name, types[name], kind, types)
-		}
 	}
+	eventually("the list of metrics", func() bool { // it is stored after the points
+		list := c.call("GET", fmt.Sprintf("/v2/metrics?start_time=%s&end_time=%s&limit=100", now(-10*time.Minute), now(time.Minute)), "", 200)
+		rows, _ := list["data"].([]any)
+		found := 0
+		for _, row := range rows {
+			m, _ := row.(map[string]any)
+			if m["service_name"] != "checkout" {
+				t.Errorf("%v belongs to %v", m["name"], m["service_name"])
+			}
+			if kind, ok := kinds[m["name"]]; ok {
+				if found++; m["type"] != kind {
+					t.Fatalf("%v is a %v, want %v", m["name"], m["type"], kind)
+				}
+			}
+		}
+		return found == len(kinds)
+	})
 	eventually("the checks", func() bool {
 		data, _ := c.call("GET", path+"/checks", "", 200)["data"].([]any)
 		if len(data) < 2 {

@@ -23,7 +23,8 @@ var uncompared = []struct{ reads, reason string }{
 			`query_funnel|run_sql|search_.*|service_map|audit_setup|describe_.*`,
 		"REST has the same figures; no comparison of the tool's own yet",
 	},
-	{`previewAlertRule|(preview|create)_alert_rule`, "its values are breakdowns of the query engine, which are compared; no evaluation of the steps over time yet"},
+	{`previewAlertRule|(preview|create)_alert_rule`, "its figures are compared with a loop over spans by TestTogether in server/alerting, its steps with those of a worker by TestPreviewEqualsWorker"},
+	{`(list|summarize)AlertRuleChecks|list_alert_checks`, "its sums are compared with a loop over checks by TestCheckSums in server/alerting"},
 	{`(create|add|update|replace)_dashboard.*`, "they write, and read only to try the queries of widgets"},
 }
 

@@ -1290,6 +1290,56 @@ ENGINE = Distributed('main', 'svc', 'alert_checks_local', cityHash64(OrgId, Rule
 ALTER TABLE alert_checks_local ON CLUSTER 'main' MODIFY SETTING replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800
 ;
 
+CREATE TABLE IF NOT EXISTS alert_check_hours_local ON CLUSTER 'main'
+(
+    OrgId LowCardinality(String),
+    RuleId String CODEC(ZSTD(1)),
+    Hour DateTime('UTC') CODEC(Delta(4), ZSTD(1)),
+    GroupKey String CODEC(ZSTD(1)),
+    CheckCount SimpleAggregateFunction(sum, UInt64),
+    BreachedCount SimpleAggregateFunction(sum, UInt64),
+    HealthyCount SimpleAggregateFunction(sum, UInt64),
+    SkippedCount SimpleAggregateFunction(sum, UInt64),
+    ErrorCount SimpleAggregateFunction(sum, UInt64),
+    TransitionCount SimpleAggregateFunction(sum, UInt64),
+    LowestValue SimpleAggregateFunction(min, Nullable(Float64)),
+    HighestValue SimpleAggregateFunction(max, Nullable(Float64)),
+    LastThreshold AggregateFunction(argMax, Float64, DateTime('UTC'))
+)
+ENGINE = ReplicatedAggregatingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
+PARTITION BY toYYYYMM(Hour)
+ORDER BY (OrgId, RuleId, Hour, GroupKey)
+TTL Hour + INTERVAL 365 DAY
+SETTINGS index_granularity = 1024, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
+;
+
+CREATE TABLE IF NOT EXISTS alert_check_hours ON CLUSTER 'main'
+AS alert_check_hours_local
+ENGINE = Distributed('main', 'svc', 'alert_check_hours_local', cityHash64(OrgId, RuleId))
+;
+
+ALTER TABLE alert_check_hours_local ON CLUSTER 'main' MODIFY SETTING replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800
+;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS alert_check_hours_view ON CLUSTER 'main' TO alert_check_hours_local AS
+SELECT
+    OrgId,
+    RuleId,
+    toStartOfHour(Timestamp) AS Hour,
+    GroupKey,
+    count() AS CheckCount,
+    countIf(Status = 'breached') AS BreachedCount,
+    countIf(Status = 'healthy') AS HealthyCount,
+    countIf(Status = 'skipped') AS SkippedCount,
+    countIf(Status = 'error') AS ErrorCount,
+    countIf(IncidentTransition IN ('opened', 'resolved')) AS TransitionCount,
+    min(ObservedValue) AS LowestValue,
+    max(ObservedValue) AS HighestValue,
+    argMaxState(Threshold, Timestamp) AS LastThreshold
+FROM alert_checks_local
+GROUP BY OrgId, RuleId, Hour, GroupKey
+;
+
 CREATE TABLE IF NOT EXISTS scrape_checks_local ON CLUSTER 'main'
 (
     OrgId LowCardinality(String),
