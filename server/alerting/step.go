@@ -177,7 +177,7 @@ func (c *Condition) judge(s *State, in Input, t time.Time) Decision {
 		case c.NoData == NoDataFires && !s.LastData.IsZero() && t.Sub(s.LastData) <= noDataMemory:
 			d.Status, d.Value = Breached, nil
 			return d
-		case c.NoData == NoDataZero:
+		case c.NoData == NoDataZero, s.Open && c.recovered():
 			zero := 0.0
 			d.Value = &zero
 		default:
@@ -196,6 +196,12 @@ func (c *Condition) judge(s *State, in Input, t time.Time) Decision {
 		d.Status = Healthy
 	}
 	return d
+}
+
+// recovered reports whether missing data means that there is nothing left of the reason for an incident: too many things were counted, and
+// now there are none.
+func (c *Condition) recovered() bool {
+	return c.Volume && c.MinimumSamples == 0 && (c.Comparator == "gt" || c.Comparator == "gte")
 }
 
 func (in *Input) threshold(c *Condition) float64 {

@@ -116,6 +116,12 @@ func TestStep(t *testing.T) {
 			{in: bad, status: Breached, transition: Opened, event: Trigger},
 			{in: value(0, 9), status: Healthy, transition: Resolved, event: Resolve},
 		}},
+		"nothing is counted any more": {condition(func(c *Condition) { c.BreachesRequired, c.HealthyRequired, c.Volume = 1, 2, true }), []evaluation{
+			{in: bad, status: Breached, transition: Opened, event: Trigger},
+			{in: absent, status: Healthy, transition: Continued},
+			{in: absent, status: Healthy, transition: Resolved, event: Resolve},
+			{in: absent, status: Skipped, skip: SkipNoData, transition: None},
+		}},
 		"the volume comes back": {condition(func(c *Condition) { c.BreachesRequired, c.HealthyRequired = 1, 1 }), []evaluation{
 			{in: bad, status: Breached, transition: Opened, event: Trigger},
 			{in: value(0, 9), status: Healthy, transition: Continued, hold: HoldVolume},
