@@ -33,13 +33,23 @@ import (
 	"github.com/svc-observability/svc/ent/deletedorganization"
 	"github.com/svc-observability/svc/ent/delivery"
 	"github.com/svc-observability/svc/ent/devicelogin"
+	"github.com/svc-observability/svc/ent/errorinbox"
+	"github.com/svc-observability/svc/ent/errorincident"
+	"github.com/svc-observability/svc/ent/errorissue"
+	"github.com/svc-observability/svc/ent/errorissueevent"
+	"github.com/svc-observability/svc/ent/errorissuefingerprint"
+	"github.com/svc-observability/svc/ent/errorissuepullrequest"
+	"github.com/svc-observability/svc/ent/errorpolicy"
 	"github.com/svc-observability/svc/ent/idempotencykey"
 	"github.com/svc-observability/svc/ent/ingestkey"
 	"github.com/svc-observability/svc/ent/ingestmark"
 	"github.com/svc-observability/svc/ent/ingestoutcomes"
 	"github.com/svc-observability/svc/ent/ingestusage"
+	"github.com/svc-observability/svc/ent/investigation"
 	"github.com/svc-observability/svc/ent/invitation"
+	"github.com/svc-observability/svc/ent/issueactor"
 	"github.com/svc-observability/svc/ent/logpushconnector"
+	"github.com/svc-observability/svc/ent/marker"
 	"github.com/svc-observability/svc/ent/membership"
 	"github.com/svc-observability/svc/ent/oauthclient"
 	"github.com/svc-observability/svc/ent/oauthgrant"
@@ -97,6 +107,20 @@ type Client struct {
 	Delivery *DeliveryClient
 	// DeviceLogin is the client for interacting with the DeviceLogin builders.
 	DeviceLogin *DeviceLoginClient
+	// ErrorInbox is the client for interacting with the ErrorInbox builders.
+	ErrorInbox *ErrorInboxClient
+	// ErrorIncident is the client for interacting with the ErrorIncident builders.
+	ErrorIncident *ErrorIncidentClient
+	// ErrorIssue is the client for interacting with the ErrorIssue builders.
+	ErrorIssue *ErrorIssueClient
+	// ErrorIssueEvent is the client for interacting with the ErrorIssueEvent builders.
+	ErrorIssueEvent *ErrorIssueEventClient
+	// ErrorIssueFingerprint is the client for interacting with the ErrorIssueFingerprint builders.
+	ErrorIssueFingerprint *ErrorIssueFingerprintClient
+	// ErrorIssuePullRequest is the client for interacting with the ErrorIssuePullRequest builders.
+	ErrorIssuePullRequest *ErrorIssuePullRequestClient
+	// ErrorPolicy is the client for interacting with the ErrorPolicy builders.
+	ErrorPolicy *ErrorPolicyClient
 	// IdempotencyKey is the client for interacting with the IdempotencyKey builders.
 	IdempotencyKey *IdempotencyKeyClient
 	// IngestKey is the client for interacting with the IngestKey builders.
@@ -107,10 +131,16 @@ type Client struct {
 	IngestOutcomes *IngestOutcomesClient
 	// IngestUsage is the client for interacting with the IngestUsage builders.
 	IngestUsage *IngestUsageClient
+	// Investigation is the client for interacting with the Investigation builders.
+	Investigation *InvestigationClient
 	// Invitation is the client for interacting with the Invitation builders.
 	Invitation *InvitationClient
+	// IssueActor is the client for interacting with the IssueActor builders.
+	IssueActor *IssueActorClient
 	// LogpushConnector is the client for interacting with the LogpushConnector builders.
 	LogpushConnector *LogpushConnectorClient
+	// Marker is the client for interacting with the Marker builders.
+	Marker *MarkerClient
 	// Membership is the client for interacting with the Membership builders.
 	Membership *MembershipClient
 	// OAuthClient is the client for interacting with the OAuthClient builders.
@@ -167,13 +197,23 @@ func (c *Client) init() {
 	c.DeletedOrganization = NewDeletedOrganizationClient(c.config)
 	c.Delivery = NewDeliveryClient(c.config)
 	c.DeviceLogin = NewDeviceLoginClient(c.config)
+	c.ErrorInbox = NewErrorInboxClient(c.config)
+	c.ErrorIncident = NewErrorIncidentClient(c.config)
+	c.ErrorIssue = NewErrorIssueClient(c.config)
+	c.ErrorIssueEvent = NewErrorIssueEventClient(c.config)
+	c.ErrorIssueFingerprint = NewErrorIssueFingerprintClient(c.config)
+	c.ErrorIssuePullRequest = NewErrorIssuePullRequestClient(c.config)
+	c.ErrorPolicy = NewErrorPolicyClient(c.config)
 	c.IdempotencyKey = NewIdempotencyKeyClient(c.config)
 	c.IngestKey = NewIngestKeyClient(c.config)
 	c.IngestMark = NewIngestMarkClient(c.config)
 	c.IngestOutcomes = NewIngestOutcomesClient(c.config)
 	c.IngestUsage = NewIngestUsageClient(c.config)
+	c.Investigation = NewInvestigationClient(c.config)
 	c.Invitation = NewInvitationClient(c.config)
+	c.IssueActor = NewIssueActorClient(c.config)
 	c.LogpushConnector = NewLogpushConnectorClient(c.config)
+	c.Marker = NewMarkerClient(c.config)
 	c.Membership = NewMembershipClient(c.config)
 	c.OAuthClient = NewOAuthClientClient(c.config)
 	c.OAuthGrant = NewOAuthGrantClient(c.config)
@@ -278,46 +318,56 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 	cfg := c.config
 	cfg.driver = tx
 	return &Tx{
-		ctx:                 ctx,
-		config:              cfg,
-		AgentFeedback:       NewAgentFeedbackClient(cfg),
-		AlertCheckBatch:     NewAlertCheckBatchClient(cfg),
-		AlertCursor:         NewAlertCursorClient(cfg),
-		AlertDestination:    NewAlertDestinationClient(cfg),
-		AlertIncident:       NewAlertIncidentClient(cfg),
-		AlertRule:           NewAlertRuleClient(cfg),
-		AlertRuleState:      NewAlertRuleStateClient(cfg),
-		ApiKey:              NewApiKeyClient(cfg),
-		AttributeMapping:    NewAttributeMappingClient(cfg),
-		AuditLogEntry:       NewAuditLogEntryClient(cfg),
-		Counter:             NewCounterClient(cfg),
-		Dashboard:           NewDashboardClient(cfg),
-		DashboardShare:      NewDashboardShareClient(cfg),
-		DashboardVersion:    NewDashboardVersionClient(cfg),
-		DeletedOrganization: NewDeletedOrganizationClient(cfg),
-		Delivery:            NewDeliveryClient(cfg),
-		DeviceLogin:         NewDeviceLoginClient(cfg),
-		IdempotencyKey:      NewIdempotencyKeyClient(cfg),
-		IngestKey:           NewIngestKeyClient(cfg),
-		IngestMark:          NewIngestMarkClient(cfg),
-		IngestOutcomes:      NewIngestOutcomesClient(cfg),
-		IngestUsage:         NewIngestUsageClient(cfg),
-		Invitation:          NewInvitationClient(cfg),
-		LogpushConnector:    NewLogpushConnectorClient(cfg),
-		Membership:          NewMembershipClient(cfg),
-		OAuthClient:         NewOAuthClientClient(cfg),
-		OAuthGrant:          NewOAuthGrantClient(cfg),
-		OAuthToken:          NewOAuthTokenClient(cfg),
-		Organization:        NewOrganizationClient(cfg),
-		Plan:                NewPlanClient(cfg),
-		Recommendation:      NewRecommendationClient(cfg),
-		SamplingPolicy:      NewSamplingPolicyClient(cfg),
-		ScrapeTarget:        NewScrapeTargetClient(cfg),
-		Session:             NewSessionClient(cfg),
-		User:                NewUserClient(cfg),
-		UserIdentity:        NewUserIdentityClient(cfg),
-		WorkNode:            NewWorkNodeClient(cfg),
-		WorkShard:           NewWorkShardClient(cfg),
+		ctx:                   ctx,
+		config:                cfg,
+		AgentFeedback:         NewAgentFeedbackClient(cfg),
+		AlertCheckBatch:       NewAlertCheckBatchClient(cfg),
+		AlertCursor:           NewAlertCursorClient(cfg),
+		AlertDestination:      NewAlertDestinationClient(cfg),
+		AlertIncident:         NewAlertIncidentClient(cfg),
+		AlertRule:             NewAlertRuleClient(cfg),
+		AlertRuleState:        NewAlertRuleStateClient(cfg),
+		ApiKey:                NewApiKeyClient(cfg),
+		AttributeMapping:      NewAttributeMappingClient(cfg),
+		AuditLogEntry:         NewAuditLogEntryClient(cfg),
+		Counter:               NewCounterClient(cfg),
+		Dashboard:             NewDashboardClient(cfg),
+		DashboardShare:        NewDashboardShareClient(cfg),
+		DashboardVersion:      NewDashboardVersionClient(cfg),
+		DeletedOrganization:   NewDeletedOrganizationClient(cfg),
+		Delivery:              NewDeliveryClient(cfg),
+		DeviceLogin:           NewDeviceLoginClient(cfg),
+		ErrorInbox:            NewErrorInboxClient(cfg),
+		ErrorIncident:         NewErrorIncidentClient(cfg),
+		ErrorIssue:            NewErrorIssueClient(cfg),
+		ErrorIssueEvent:       NewErrorIssueEventClient(cfg),
+		ErrorIssueFingerprint: NewErrorIssueFingerprintClient(cfg),
+		ErrorIssuePullRequest: NewErrorIssuePullRequestClient(cfg),
+		ErrorPolicy:           NewErrorPolicyClient(cfg),
+		IdempotencyKey:        NewIdempotencyKeyClient(cfg),
+		IngestKey:             NewIngestKeyClient(cfg),
+		IngestMark:            NewIngestMarkClient(cfg),
+		IngestOutcomes:        NewIngestOutcomesClient(cfg),
+		IngestUsage:           NewIngestUsageClient(cfg),
+		Investigation:         NewInvestigationClient(cfg),
+		Invitation:            NewInvitationClient(cfg),
+		IssueActor:            NewIssueActorClient(cfg),
+		LogpushConnector:      NewLogpushConnectorClient(cfg),
+		Marker:                NewMarkerClient(cfg),
+		Membership:            NewMembershipClient(cfg),
+		OAuthClient:           NewOAuthClientClient(cfg),
+		OAuthGrant:            NewOAuthGrantClient(cfg),
+		OAuthToken:            NewOAuthTokenClient(cfg),
+		Organization:          NewOrganizationClient(cfg),
+		Plan:                  NewPlanClient(cfg),
+		Recommendation:        NewRecommendationClient(cfg),
+		SamplingPolicy:        NewSamplingPolicyClient(cfg),
+		ScrapeTarget:          NewScrapeTargetClient(cfg),
+		Session:               NewSessionClient(cfg),
+		User:                  NewUserClient(cfg),
+		UserIdentity:          NewUserIdentityClient(cfg),
+		WorkNode:              NewWorkNodeClient(cfg),
+		WorkShard:             NewWorkShardClient(cfg),
 	}, nil
 }
 
@@ -335,46 +385,56 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 	cfg := c.config
 	cfg.driver = &txDriver{tx: tx, drv: c.driver}
 	return &Tx{
-		ctx:                 ctx,
-		config:              cfg,
-		AgentFeedback:       NewAgentFeedbackClient(cfg),
-		AlertCheckBatch:     NewAlertCheckBatchClient(cfg),
-		AlertCursor:         NewAlertCursorClient(cfg),
-		AlertDestination:    NewAlertDestinationClient(cfg),
-		AlertIncident:       NewAlertIncidentClient(cfg),
-		AlertRule:           NewAlertRuleClient(cfg),
-		AlertRuleState:      NewAlertRuleStateClient(cfg),
-		ApiKey:              NewApiKeyClient(cfg),
-		AttributeMapping:    NewAttributeMappingClient(cfg),
-		AuditLogEntry:       NewAuditLogEntryClient(cfg),
-		Counter:             NewCounterClient(cfg),
-		Dashboard:           NewDashboardClient(cfg),
-		DashboardShare:      NewDashboardShareClient(cfg),
-		DashboardVersion:    NewDashboardVersionClient(cfg),
-		DeletedOrganization: NewDeletedOrganizationClient(cfg),
-		Delivery:            NewDeliveryClient(cfg),
-		DeviceLogin:         NewDeviceLoginClient(cfg),
-		IdempotencyKey:      NewIdempotencyKeyClient(cfg),
-		IngestKey:           NewIngestKeyClient(cfg),
-		IngestMark:          NewIngestMarkClient(cfg),
-		IngestOutcomes:      NewIngestOutcomesClient(cfg),
-		IngestUsage:         NewIngestUsageClient(cfg),
-		Invitation:          NewInvitationClient(cfg),
-		LogpushConnector:    NewLogpushConnectorClient(cfg),
-		Membership:          NewMembershipClient(cfg),
-		OAuthClient:         NewOAuthClientClient(cfg),
-		OAuthGrant:          NewOAuthGrantClient(cfg),
-		OAuthToken:          NewOAuthTokenClient(cfg),
-		Organization:        NewOrganizationClient(cfg),
-		Plan:                NewPlanClient(cfg),
-		Recommendation:      NewRecommendationClient(cfg),
-		SamplingPolicy:      NewSamplingPolicyClient(cfg),
-		ScrapeTarget:        NewScrapeTargetClient(cfg),
-		Session:             NewSessionClient(cfg),
-		User:                NewUserClient(cfg),
-		UserIdentity:        NewUserIdentityClient(cfg),
-		WorkNode:            NewWorkNodeClient(cfg),
-		WorkShard:           NewWorkShardClient(cfg),
+		ctx:                   ctx,
+		config:                cfg,
+		AgentFeedback:         NewAgentFeedbackClient(cfg),
+		AlertCheckBatch:       NewAlertCheckBatchClient(cfg),
+		AlertCursor:           NewAlertCursorClient(cfg),
+		AlertDestination:      NewAlertDestinationClient(cfg),
+		AlertIncident:         NewAlertIncidentClient(cfg),
+		AlertRule:             NewAlertRuleClient(cfg),
+		AlertRuleState:        NewAlertRuleStateClient(cfg),
+		ApiKey:                NewApiKeyClient(cfg),
+		AttributeMapping:      NewAttributeMappingClient(cfg),
+		AuditLogEntry:         NewAuditLogEntryClient(cfg),
+		Counter:               NewCounterClient(cfg),
+		Dashboard:             NewDashboardClient(cfg),
+		DashboardShare:        NewDashboardShareClient(cfg),
+		DashboardVersion:      NewDashboardVersionClient(cfg),
+		DeletedOrganization:   NewDeletedOrganizationClient(cfg),
+		Delivery:              NewDeliveryClient(cfg),
+		DeviceLogin:           NewDeviceLoginClient(cfg),
+		ErrorInbox:            NewErrorInboxClient(cfg),
+		ErrorIncident:         NewErrorIncidentClient(cfg),
+		ErrorIssue:            NewErrorIssueClient(cfg),
+		ErrorIssueEvent:       NewErrorIssueEventClient(cfg),
+		ErrorIssueFingerprint: NewErrorIssueFingerprintClient(cfg),
+		ErrorIssuePullRequest: NewErrorIssuePullRequestClient(cfg),
+		ErrorPolicy:           NewErrorPolicyClient(cfg),
+		IdempotencyKey:        NewIdempotencyKeyClient(cfg),
+		IngestKey:             NewIngestKeyClient(cfg),
+		IngestMark:            NewIngestMarkClient(cfg),
+		IngestOutcomes:        NewIngestOutcomesClient(cfg),
+		IngestUsage:           NewIngestUsageClient(cfg),
+		Investigation:         NewInvestigationClient(cfg),
+		Invitation:            NewInvitationClient(cfg),
+		IssueActor:            NewIssueActorClient(cfg),
+		LogpushConnector:      NewLogpushConnectorClient(cfg),
+		Marker:                NewMarkerClient(cfg),
+		Membership:            NewMembershipClient(cfg),
+		OAuthClient:           NewOAuthClientClient(cfg),
+		OAuthGrant:            NewOAuthGrantClient(cfg),
+		OAuthToken:            NewOAuthTokenClient(cfg),
+		Organization:          NewOrganizationClient(cfg),
+		Plan:                  NewPlanClient(cfg),
+		Recommendation:        NewRecommendationClient(cfg),
+		SamplingPolicy:        NewSamplingPolicyClient(cfg),
+		ScrapeTarget:          NewScrapeTargetClient(cfg),
+		Session:               NewSessionClient(cfg),
+		User:                  NewUserClient(cfg),
+		UserIdentity:          NewUserIdentityClient(cfg),
+		WorkNode:              NewWorkNodeClient(cfg),
+		WorkShard:             NewWorkShardClient(cfg),
 	}, nil
 }
 
@@ -407,11 +467,14 @@ func (c *Client) Use(hooks ...Hook) {
 		c.AgentFeedback, c.AlertCheckBatch, c.AlertCursor, c.AlertDestination,
 		c.AlertIncident, c.AlertRule, c.AlertRuleState, c.ApiKey, c.AttributeMapping,
 		c.AuditLogEntry, c.Counter, c.Dashboard, c.DashboardShare, c.DashboardVersion,
-		c.DeletedOrganization, c.Delivery, c.DeviceLogin, c.IdempotencyKey,
-		c.IngestKey, c.IngestMark, c.IngestOutcomes, c.IngestUsage, c.Invitation,
-		c.LogpushConnector, c.Membership, c.OAuthClient, c.OAuthGrant, c.OAuthToken,
-		c.Organization, c.Plan, c.Recommendation, c.SamplingPolicy, c.ScrapeTarget,
-		c.Session, c.User, c.UserIdentity, c.WorkNode, c.WorkShard,
+		c.DeletedOrganization, c.Delivery, c.DeviceLogin, c.ErrorInbox,
+		c.ErrorIncident, c.ErrorIssue, c.ErrorIssueEvent, c.ErrorIssueFingerprint,
+		c.ErrorIssuePullRequest, c.ErrorPolicy, c.IdempotencyKey, c.IngestKey,
+		c.IngestMark, c.IngestOutcomes, c.IngestUsage, c.Investigation, c.Invitation,
+		c.IssueActor, c.LogpushConnector, c.Marker, c.Membership, c.OAuthClient,
+		c.OAuthGrant, c.OAuthToken, c.Organization, c.Plan, c.Recommendation,
+		c.SamplingPolicy, c.ScrapeTarget, c.Session, c.User, c.UserIdentity,
+		c.WorkNode, c.WorkShard,
 	} {
 		n.Use(hooks...)
 	}
@@ -424,11 +487,14 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 		c.AgentFeedback, c.AlertCheckBatch, c.AlertCursor, c.AlertDestination,
 		c.AlertIncident, c.AlertRule, c.AlertRuleState, c.ApiKey, c.AttributeMapping,
 		c.AuditLogEntry, c.Counter, c.Dashboard, c.DashboardShare, c.DashboardVersion,
-		c.DeletedOrganization, c.Delivery, c.DeviceLogin, c.IdempotencyKey,
-		c.IngestKey, c.IngestMark, c.IngestOutcomes, c.IngestUsage, c.Invitation,
-		c.LogpushConnector, c.Membership, c.OAuthClient, c.OAuthGrant, c.OAuthToken,
-		c.Organization, c.Plan, c.Recommendation, c.SamplingPolicy, c.ScrapeTarget,
-		c.Session, c.User, c.UserIdentity, c.WorkNode, c.WorkShard,
+		c.DeletedOrganization, c.Delivery, c.DeviceLogin, c.ErrorInbox,
+		c.ErrorIncident, c.ErrorIssue, c.ErrorIssueEvent, c.ErrorIssueFingerprint,
+		c.ErrorIssuePullRequest, c.ErrorPolicy, c.IdempotencyKey, c.IngestKey,
+		c.IngestMark, c.IngestOutcomes, c.IngestUsage, c.Investigation, c.Invitation,
+		c.IssueActor, c.LogpushConnector, c.Marker, c.Membership, c.OAuthClient,
+		c.OAuthGrant, c.OAuthToken, c.Organization, c.Plan, c.Recommendation,
+		c.SamplingPolicy, c.ScrapeTarget, c.Session, c.User, c.UserIdentity,
+		c.WorkNode, c.WorkShard,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -471,6 +537,20 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Delivery.mutate(ctx, m)
 	case *DeviceLoginMutation:
 		return c.DeviceLogin.mutate(ctx, m)
+	case *ErrorInboxMutation:
+		return c.ErrorInbox.mutate(ctx, m)
+	case *ErrorIncidentMutation:
+		return c.ErrorIncident.mutate(ctx, m)
+	case *ErrorIssueMutation:
+		return c.ErrorIssue.mutate(ctx, m)
+	case *ErrorIssueEventMutation:
+		return c.ErrorIssueEvent.mutate(ctx, m)
+	case *ErrorIssueFingerprintMutation:
+		return c.ErrorIssueFingerprint.mutate(ctx, m)
+	case *ErrorIssuePullRequestMutation:
+		return c.ErrorIssuePullRequest.mutate(ctx, m)
+	case *ErrorPolicyMutation:
+		return c.ErrorPolicy.mutate(ctx, m)
 	case *IdempotencyKeyMutation:
 		return c.IdempotencyKey.mutate(ctx, m)
 	case *IngestKeyMutation:
@@ -481,10 +561,16 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.IngestOutcomes.mutate(ctx, m)
 	case *IngestUsageMutation:
 		return c.IngestUsage.mutate(ctx, m)
+	case *InvestigationMutation:
+		return c.Investigation.mutate(ctx, m)
 	case *InvitationMutation:
 		return c.Invitation.mutate(ctx, m)
+	case *IssueActorMutation:
+		return c.IssueActor.mutate(ctx, m)
 	case *LogpushConnectorMutation:
 		return c.LogpushConnector.mutate(ctx, m)
+	case *MarkerMutation:
+		return c.Marker.mutate(ctx, m)
 	case *MembershipMutation:
 		return c.Membership.mutate(ctx, m)
 	case *OAuthClientMutation:
@@ -3115,6 +3201,1177 @@ func (c *DeviceLoginClient) mutate(ctx context.Context, m *DeviceLoginMutation) 
 	}
 }
 
+// ErrorInboxClient is a client for the ErrorInbox schema.
+type ErrorInboxClient struct {
+	config
+}
+
+// NewErrorInboxClient returns a client for the ErrorInbox from the given config.
+func NewErrorInboxClient(c config) *ErrorInboxClient {
+	return &ErrorInboxClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `errorinbox.Hooks(f(g(h())))`.
+func (c *ErrorInboxClient) Use(hooks ...Hook) {
+	c.hooks.ErrorInbox = append(c.hooks.ErrorInbox, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `errorinbox.Intercept(f(g(h())))`.
+func (c *ErrorInboxClient) Intercept(interceptors ...Interceptor) {
+	c.inters.ErrorInbox = append(c.inters.ErrorInbox, interceptors...)
+}
+
+// Create returns a builder for creating a ErrorInbox entity.
+func (c *ErrorInboxClient) Create() *ErrorInboxCreate {
+	mutation := newErrorInboxMutation(c.config, OpCreate)
+	return &ErrorInboxCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of ErrorInbox entities.
+func (c *ErrorInboxClient) CreateBulk(builders ...*ErrorInboxCreate) *ErrorInboxCreateBulk {
+	return &ErrorInboxCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *ErrorInboxClient) MapCreateBulk(slice any, setFunc func(*ErrorInboxCreate, int)) *ErrorInboxCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &ErrorInboxCreateBulk{err: fmt.Errorf("calling to ErrorInboxClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*ErrorInboxCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &ErrorInboxCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for ErrorInbox.
+func (c *ErrorInboxClient) Update() *ErrorInboxUpdate {
+	mutation := newErrorInboxMutation(c.config, OpUpdate)
+	return &ErrorInboxUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *ErrorInboxClient) UpdateOne(_m *ErrorInbox) *ErrorInboxUpdateOne {
+	mutation := newErrorInboxMutation(c.config, OpUpdateOne, withErrorInbox(_m))
+	return &ErrorInboxUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *ErrorInboxClient) UpdateOneID(id uuid.UUID) *ErrorInboxUpdateOne {
+	mutation := newErrorInboxMutation(c.config, OpUpdateOne, withErrorInboxID(id))
+	return &ErrorInboxUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for ErrorInbox.
+func (c *ErrorInboxClient) Delete() *ErrorInboxDelete {
+	mutation := newErrorInboxMutation(c.config, OpDelete)
+	return &ErrorInboxDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *ErrorInboxClient) DeleteOne(_m *ErrorInbox) *ErrorInboxDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *ErrorInboxClient) DeleteOneID(id uuid.UUID) *ErrorInboxDeleteOne {
+	builder := c.Delete().Where(errorinbox.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &ErrorInboxDeleteOne{builder}
+}
+
+// Query returns a query builder for ErrorInbox.
+func (c *ErrorInboxClient) Query() *ErrorInboxQuery {
+	return &ErrorInboxQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeErrorInbox},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a ErrorInbox entity by its id.
+func (c *ErrorInboxClient) Get(ctx context.Context, id uuid.UUID) (*ErrorInbox, error) {
+	return c.Query().Where(errorinbox.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *ErrorInboxClient) GetX(ctx context.Context, id uuid.UUID) *ErrorInbox {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryOrganization queries the organization edge of a ErrorInbox.
+func (c *ErrorInboxClient) QueryOrganization(_m *ErrorInbox) *OrganizationQuery {
+	query := (&OrganizationClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(errorinbox.Table, errorinbox.FieldID, id),
+			sqlgraph.To(organization.Table, organization.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, errorinbox.OrganizationTable, errorinbox.OrganizationColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *ErrorInboxClient) Hooks() []Hook {
+	return c.hooks.ErrorInbox
+}
+
+// Interceptors returns the client interceptors.
+func (c *ErrorInboxClient) Interceptors() []Interceptor {
+	return c.inters.ErrorInbox
+}
+
+func (c *ErrorInboxClient) mutate(ctx context.Context, m *ErrorInboxMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&ErrorInboxCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&ErrorInboxUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&ErrorInboxUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&ErrorInboxDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown ErrorInbox mutation op: %q", m.Op())
+	}
+}
+
+// ErrorIncidentClient is a client for the ErrorIncident schema.
+type ErrorIncidentClient struct {
+	config
+}
+
+// NewErrorIncidentClient returns a client for the ErrorIncident from the given config.
+func NewErrorIncidentClient(c config) *ErrorIncidentClient {
+	return &ErrorIncidentClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `errorincident.Hooks(f(g(h())))`.
+func (c *ErrorIncidentClient) Use(hooks ...Hook) {
+	c.hooks.ErrorIncident = append(c.hooks.ErrorIncident, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `errorincident.Intercept(f(g(h())))`.
+func (c *ErrorIncidentClient) Intercept(interceptors ...Interceptor) {
+	c.inters.ErrorIncident = append(c.inters.ErrorIncident, interceptors...)
+}
+
+// Create returns a builder for creating a ErrorIncident entity.
+func (c *ErrorIncidentClient) Create() *ErrorIncidentCreate {
+	mutation := newErrorIncidentMutation(c.config, OpCreate)
+	return &ErrorIncidentCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of ErrorIncident entities.
+func (c *ErrorIncidentClient) CreateBulk(builders ...*ErrorIncidentCreate) *ErrorIncidentCreateBulk {
+	return &ErrorIncidentCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *ErrorIncidentClient) MapCreateBulk(slice any, setFunc func(*ErrorIncidentCreate, int)) *ErrorIncidentCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &ErrorIncidentCreateBulk{err: fmt.Errorf("calling to ErrorIncidentClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*ErrorIncidentCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &ErrorIncidentCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for ErrorIncident.
+func (c *ErrorIncidentClient) Update() *ErrorIncidentUpdate {
+	mutation := newErrorIncidentMutation(c.config, OpUpdate)
+	return &ErrorIncidentUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *ErrorIncidentClient) UpdateOne(_m *ErrorIncident) *ErrorIncidentUpdateOne {
+	mutation := newErrorIncidentMutation(c.config, OpUpdateOne, withErrorIncident(_m))
+	return &ErrorIncidentUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *ErrorIncidentClient) UpdateOneID(id uuid.UUID) *ErrorIncidentUpdateOne {
+	mutation := newErrorIncidentMutation(c.config, OpUpdateOne, withErrorIncidentID(id))
+	return &ErrorIncidentUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for ErrorIncident.
+func (c *ErrorIncidentClient) Delete() *ErrorIncidentDelete {
+	mutation := newErrorIncidentMutation(c.config, OpDelete)
+	return &ErrorIncidentDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *ErrorIncidentClient) DeleteOne(_m *ErrorIncident) *ErrorIncidentDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *ErrorIncidentClient) DeleteOneID(id uuid.UUID) *ErrorIncidentDeleteOne {
+	builder := c.Delete().Where(errorincident.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &ErrorIncidentDeleteOne{builder}
+}
+
+// Query returns a query builder for ErrorIncident.
+func (c *ErrorIncidentClient) Query() *ErrorIncidentQuery {
+	return &ErrorIncidentQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeErrorIncident},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a ErrorIncident entity by its id.
+func (c *ErrorIncidentClient) Get(ctx context.Context, id uuid.UUID) (*ErrorIncident, error) {
+	return c.Query().Where(errorincident.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *ErrorIncidentClient) GetX(ctx context.Context, id uuid.UUID) *ErrorIncident {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryOrganization queries the organization edge of a ErrorIncident.
+func (c *ErrorIncidentClient) QueryOrganization(_m *ErrorIncident) *OrganizationQuery {
+	query := (&OrganizationClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(errorincident.Table, errorincident.FieldID, id),
+			sqlgraph.To(organization.Table, organization.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, errorincident.OrganizationTable, errorincident.OrganizationColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryIssue queries the issue edge of a ErrorIncident.
+func (c *ErrorIncidentClient) QueryIssue(_m *ErrorIncident) *ErrorIssueQuery {
+	query := (&ErrorIssueClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(errorincident.Table, errorincident.FieldID, id),
+			sqlgraph.To(errorissue.Table, errorissue.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, errorincident.IssueTable, errorincident.IssueColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *ErrorIncidentClient) Hooks() []Hook {
+	return c.hooks.ErrorIncident
+}
+
+// Interceptors returns the client interceptors.
+func (c *ErrorIncidentClient) Interceptors() []Interceptor {
+	return c.inters.ErrorIncident
+}
+
+func (c *ErrorIncidentClient) mutate(ctx context.Context, m *ErrorIncidentMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&ErrorIncidentCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&ErrorIncidentUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&ErrorIncidentUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&ErrorIncidentDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown ErrorIncident mutation op: %q", m.Op())
+	}
+}
+
+// ErrorIssueClient is a client for the ErrorIssue schema.
+type ErrorIssueClient struct {
+	config
+}
+
+// NewErrorIssueClient returns a client for the ErrorIssue from the given config.
+func NewErrorIssueClient(c config) *ErrorIssueClient {
+	return &ErrorIssueClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `errorissue.Hooks(f(g(h())))`.
+func (c *ErrorIssueClient) Use(hooks ...Hook) {
+	c.hooks.ErrorIssue = append(c.hooks.ErrorIssue, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `errorissue.Intercept(f(g(h())))`.
+func (c *ErrorIssueClient) Intercept(interceptors ...Interceptor) {
+	c.inters.ErrorIssue = append(c.inters.ErrorIssue, interceptors...)
+}
+
+// Create returns a builder for creating a ErrorIssue entity.
+func (c *ErrorIssueClient) Create() *ErrorIssueCreate {
+	mutation := newErrorIssueMutation(c.config, OpCreate)
+	return &ErrorIssueCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of ErrorIssue entities.
+func (c *ErrorIssueClient) CreateBulk(builders ...*ErrorIssueCreate) *ErrorIssueCreateBulk {
+	return &ErrorIssueCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *ErrorIssueClient) MapCreateBulk(slice any, setFunc func(*ErrorIssueCreate, int)) *ErrorIssueCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &ErrorIssueCreateBulk{err: fmt.Errorf("calling to ErrorIssueClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*ErrorIssueCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &ErrorIssueCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for ErrorIssue.
+func (c *ErrorIssueClient) Update() *ErrorIssueUpdate {
+	mutation := newErrorIssueMutation(c.config, OpUpdate)
+	return &ErrorIssueUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *ErrorIssueClient) UpdateOne(_m *ErrorIssue) *ErrorIssueUpdateOne {
+	mutation := newErrorIssueMutation(c.config, OpUpdateOne, withErrorIssue(_m))
+	return &ErrorIssueUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *ErrorIssueClient) UpdateOneID(id uuid.UUID) *ErrorIssueUpdateOne {
+	mutation := newErrorIssueMutation(c.config, OpUpdateOne, withErrorIssueID(id))
+	return &ErrorIssueUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for ErrorIssue.
+func (c *ErrorIssueClient) Delete() *ErrorIssueDelete {
+	mutation := newErrorIssueMutation(c.config, OpDelete)
+	return &ErrorIssueDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *ErrorIssueClient) DeleteOne(_m *ErrorIssue) *ErrorIssueDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *ErrorIssueClient) DeleteOneID(id uuid.UUID) *ErrorIssueDeleteOne {
+	builder := c.Delete().Where(errorissue.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &ErrorIssueDeleteOne{builder}
+}
+
+// Query returns a query builder for ErrorIssue.
+func (c *ErrorIssueClient) Query() *ErrorIssueQuery {
+	return &ErrorIssueQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeErrorIssue},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a ErrorIssue entity by its id.
+func (c *ErrorIssueClient) Get(ctx context.Context, id uuid.UUID) (*ErrorIssue, error) {
+	return c.Query().Where(errorissue.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *ErrorIssueClient) GetX(ctx context.Context, id uuid.UUID) *ErrorIssue {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryOrganization queries the organization edge of a ErrorIssue.
+func (c *ErrorIssueClient) QueryOrganization(_m *ErrorIssue) *OrganizationQuery {
+	query := (&OrganizationClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(errorissue.Table, errorissue.FieldID, id),
+			sqlgraph.To(organization.Table, organization.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, errorissue.OrganizationTable, errorissue.OrganizationColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryFingerprints queries the fingerprints edge of a ErrorIssue.
+func (c *ErrorIssueClient) QueryFingerprints(_m *ErrorIssue) *ErrorIssueFingerprintQuery {
+	query := (&ErrorIssueFingerprintClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(errorissue.Table, errorissue.FieldID, id),
+			sqlgraph.To(errorissuefingerprint.Table, errorissuefingerprint.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, errorissue.FingerprintsTable, errorissue.FingerprintsColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryEvents queries the events edge of a ErrorIssue.
+func (c *ErrorIssueClient) QueryEvents(_m *ErrorIssue) *ErrorIssueEventQuery {
+	query := (&ErrorIssueEventClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(errorissue.Table, errorissue.FieldID, id),
+			sqlgraph.To(errorissueevent.Table, errorissueevent.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, errorissue.EventsTable, errorissue.EventsColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryIncidents queries the incidents edge of a ErrorIssue.
+func (c *ErrorIssueClient) QueryIncidents(_m *ErrorIssue) *ErrorIncidentQuery {
+	query := (&ErrorIncidentClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(errorissue.Table, errorissue.FieldID, id),
+			sqlgraph.To(errorincident.Table, errorincident.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, errorissue.IncidentsTable, errorissue.IncidentsColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryPullRequests queries the pull_requests edge of a ErrorIssue.
+func (c *ErrorIssueClient) QueryPullRequests(_m *ErrorIssue) *ErrorIssuePullRequestQuery {
+	query := (&ErrorIssuePullRequestClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(errorissue.Table, errorissue.FieldID, id),
+			sqlgraph.To(errorissuepullrequest.Table, errorissuepullrequest.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, errorissue.PullRequestsTable, errorissue.PullRequestsColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *ErrorIssueClient) Hooks() []Hook {
+	return c.hooks.ErrorIssue
+}
+
+// Interceptors returns the client interceptors.
+func (c *ErrorIssueClient) Interceptors() []Interceptor {
+	return c.inters.ErrorIssue
+}
+
+func (c *ErrorIssueClient) mutate(ctx context.Context, m *ErrorIssueMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&ErrorIssueCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&ErrorIssueUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&ErrorIssueUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&ErrorIssueDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown ErrorIssue mutation op: %q", m.Op())
+	}
+}
+
+// ErrorIssueEventClient is a client for the ErrorIssueEvent schema.
+type ErrorIssueEventClient struct {
+	config
+}
+
+// NewErrorIssueEventClient returns a client for the ErrorIssueEvent from the given config.
+func NewErrorIssueEventClient(c config) *ErrorIssueEventClient {
+	return &ErrorIssueEventClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `errorissueevent.Hooks(f(g(h())))`.
+func (c *ErrorIssueEventClient) Use(hooks ...Hook) {
+	c.hooks.ErrorIssueEvent = append(c.hooks.ErrorIssueEvent, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `errorissueevent.Intercept(f(g(h())))`.
+func (c *ErrorIssueEventClient) Intercept(interceptors ...Interceptor) {
+	c.inters.ErrorIssueEvent = append(c.inters.ErrorIssueEvent, interceptors...)
+}
+
+// Create returns a builder for creating a ErrorIssueEvent entity.
+func (c *ErrorIssueEventClient) Create() *ErrorIssueEventCreate {
+	mutation := newErrorIssueEventMutation(c.config, OpCreate)
+	return &ErrorIssueEventCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of ErrorIssueEvent entities.
+func (c *ErrorIssueEventClient) CreateBulk(builders ...*ErrorIssueEventCreate) *ErrorIssueEventCreateBulk {
+	return &ErrorIssueEventCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *ErrorIssueEventClient) MapCreateBulk(slice any, setFunc func(*ErrorIssueEventCreate, int)) *ErrorIssueEventCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &ErrorIssueEventCreateBulk{err: fmt.Errorf("calling to ErrorIssueEventClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*ErrorIssueEventCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &ErrorIssueEventCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for ErrorIssueEvent.
+func (c *ErrorIssueEventClient) Update() *ErrorIssueEventUpdate {
+	mutation := newErrorIssueEventMutation(c.config, OpUpdate)
+	return &ErrorIssueEventUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *ErrorIssueEventClient) UpdateOne(_m *ErrorIssueEvent) *ErrorIssueEventUpdateOne {
+	mutation := newErrorIssueEventMutation(c.config, OpUpdateOne, withErrorIssueEvent(_m))
+	return &ErrorIssueEventUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *ErrorIssueEventClient) UpdateOneID(id uuid.UUID) *ErrorIssueEventUpdateOne {
+	mutation := newErrorIssueEventMutation(c.config, OpUpdateOne, withErrorIssueEventID(id))
+	return &ErrorIssueEventUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for ErrorIssueEvent.
+func (c *ErrorIssueEventClient) Delete() *ErrorIssueEventDelete {
+	mutation := newErrorIssueEventMutation(c.config, OpDelete)
+	return &ErrorIssueEventDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *ErrorIssueEventClient) DeleteOne(_m *ErrorIssueEvent) *ErrorIssueEventDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *ErrorIssueEventClient) DeleteOneID(id uuid.UUID) *ErrorIssueEventDeleteOne {
+	builder := c.Delete().Where(errorissueevent.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &ErrorIssueEventDeleteOne{builder}
+}
+
+// Query returns a query builder for ErrorIssueEvent.
+func (c *ErrorIssueEventClient) Query() *ErrorIssueEventQuery {
+	return &ErrorIssueEventQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeErrorIssueEvent},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a ErrorIssueEvent entity by its id.
+func (c *ErrorIssueEventClient) Get(ctx context.Context, id uuid.UUID) (*ErrorIssueEvent, error) {
+	return c.Query().Where(errorissueevent.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *ErrorIssueEventClient) GetX(ctx context.Context, id uuid.UUID) *ErrorIssueEvent {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryOrganization queries the organization edge of a ErrorIssueEvent.
+func (c *ErrorIssueEventClient) QueryOrganization(_m *ErrorIssueEvent) *OrganizationQuery {
+	query := (&OrganizationClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(errorissueevent.Table, errorissueevent.FieldID, id),
+			sqlgraph.To(organization.Table, organization.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, errorissueevent.OrganizationTable, errorissueevent.OrganizationColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryIssue queries the issue edge of a ErrorIssueEvent.
+func (c *ErrorIssueEventClient) QueryIssue(_m *ErrorIssueEvent) *ErrorIssueQuery {
+	query := (&ErrorIssueClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(errorissueevent.Table, errorissueevent.FieldID, id),
+			sqlgraph.To(errorissue.Table, errorissue.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, errorissueevent.IssueTable, errorissueevent.IssueColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *ErrorIssueEventClient) Hooks() []Hook {
+	return c.hooks.ErrorIssueEvent
+}
+
+// Interceptors returns the client interceptors.
+func (c *ErrorIssueEventClient) Interceptors() []Interceptor {
+	return c.inters.ErrorIssueEvent
+}
+
+func (c *ErrorIssueEventClient) mutate(ctx context.Context, m *ErrorIssueEventMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&ErrorIssueEventCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&ErrorIssueEventUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&ErrorIssueEventUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&ErrorIssueEventDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown ErrorIssueEvent mutation op: %q", m.Op())
+	}
+}
+
+// ErrorIssueFingerprintClient is a client for the ErrorIssueFingerprint schema.
+type ErrorIssueFingerprintClient struct {
+	config
+}
+
+// NewErrorIssueFingerprintClient returns a client for the ErrorIssueFingerprint from the given config.
+func NewErrorIssueFingerprintClient(c config) *ErrorIssueFingerprintClient {
+	return &ErrorIssueFingerprintClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `errorissuefingerprint.Hooks(f(g(h())))`.
+func (c *ErrorIssueFingerprintClient) Use(hooks ...Hook) {
+	c.hooks.ErrorIssueFingerprint = append(c.hooks.ErrorIssueFingerprint, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `errorissuefingerprint.Intercept(f(g(h())))`.
+func (c *ErrorIssueFingerprintClient) Intercept(interceptors ...Interceptor) {
+	c.inters.ErrorIssueFingerprint = append(c.inters.ErrorIssueFingerprint, interceptors...)
+}
+
+// Create returns a builder for creating a ErrorIssueFingerprint entity.
+func (c *ErrorIssueFingerprintClient) Create() *ErrorIssueFingerprintCreate {
+	mutation := newErrorIssueFingerprintMutation(c.config, OpCreate)
+	return &ErrorIssueFingerprintCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of ErrorIssueFingerprint entities.
+func (c *ErrorIssueFingerprintClient) CreateBulk(builders ...*ErrorIssueFingerprintCreate) *ErrorIssueFingerprintCreateBulk {
+	return &ErrorIssueFingerprintCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *ErrorIssueFingerprintClient) MapCreateBulk(slice any, setFunc func(*ErrorIssueFingerprintCreate, int)) *ErrorIssueFingerprintCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &ErrorIssueFingerprintCreateBulk{err: fmt.Errorf("calling to ErrorIssueFingerprintClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*ErrorIssueFingerprintCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &ErrorIssueFingerprintCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for ErrorIssueFingerprint.
+func (c *ErrorIssueFingerprintClient) Update() *ErrorIssueFingerprintUpdate {
+	mutation := newErrorIssueFingerprintMutation(c.config, OpUpdate)
+	return &ErrorIssueFingerprintUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *ErrorIssueFingerprintClient) UpdateOne(_m *ErrorIssueFingerprint) *ErrorIssueFingerprintUpdateOne {
+	mutation := newErrorIssueFingerprintMutation(c.config, OpUpdateOne, withErrorIssueFingerprint(_m))
+	return &ErrorIssueFingerprintUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *ErrorIssueFingerprintClient) UpdateOneID(id uuid.UUID) *ErrorIssueFingerprintUpdateOne {
+	mutation := newErrorIssueFingerprintMutation(c.config, OpUpdateOne, withErrorIssueFingerprintID(id))
+	return &ErrorIssueFingerprintUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for ErrorIssueFingerprint.
+func (c *ErrorIssueFingerprintClient) Delete() *ErrorIssueFingerprintDelete {
+	mutation := newErrorIssueFingerprintMutation(c.config, OpDelete)
+	return &ErrorIssueFingerprintDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *ErrorIssueFingerprintClient) DeleteOne(_m *ErrorIssueFingerprint) *ErrorIssueFingerprintDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *ErrorIssueFingerprintClient) DeleteOneID(id uuid.UUID) *ErrorIssueFingerprintDeleteOne {
+	builder := c.Delete().Where(errorissuefingerprint.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &ErrorIssueFingerprintDeleteOne{builder}
+}
+
+// Query returns a query builder for ErrorIssueFingerprint.
+func (c *ErrorIssueFingerprintClient) Query() *ErrorIssueFingerprintQuery {
+	return &ErrorIssueFingerprintQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeErrorIssueFingerprint},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a ErrorIssueFingerprint entity by its id.
+func (c *ErrorIssueFingerprintClient) Get(ctx context.Context, id uuid.UUID) (*ErrorIssueFingerprint, error) {
+	return c.Query().Where(errorissuefingerprint.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *ErrorIssueFingerprintClient) GetX(ctx context.Context, id uuid.UUID) *ErrorIssueFingerprint {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryOrganization queries the organization edge of a ErrorIssueFingerprint.
+func (c *ErrorIssueFingerprintClient) QueryOrganization(_m *ErrorIssueFingerprint) *OrganizationQuery {
+	query := (&OrganizationClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(errorissuefingerprint.Table, errorissuefingerprint.FieldID, id),
+			sqlgraph.To(organization.Table, organization.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, errorissuefingerprint.OrganizationTable, errorissuefingerprint.OrganizationColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryIssue queries the issue edge of a ErrorIssueFingerprint.
+func (c *ErrorIssueFingerprintClient) QueryIssue(_m *ErrorIssueFingerprint) *ErrorIssueQuery {
+	query := (&ErrorIssueClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(errorissuefingerprint.Table, errorissuefingerprint.FieldID, id),
+			sqlgraph.To(errorissue.Table, errorissue.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, errorissuefingerprint.IssueTable, errorissuefingerprint.IssueColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *ErrorIssueFingerprintClient) Hooks() []Hook {
+	return c.hooks.ErrorIssueFingerprint
+}
+
+// Interceptors returns the client interceptors.
+func (c *ErrorIssueFingerprintClient) Interceptors() []Interceptor {
+	return c.inters.ErrorIssueFingerprint
+}
+
+func (c *ErrorIssueFingerprintClient) mutate(ctx context.Context, m *ErrorIssueFingerprintMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&ErrorIssueFingerprintCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&ErrorIssueFingerprintUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&ErrorIssueFingerprintUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&ErrorIssueFingerprintDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown ErrorIssueFingerprint mutation op: %q", m.Op())
+	}
+}
+
+// ErrorIssuePullRequestClient is a client for the ErrorIssuePullRequest schema.
+type ErrorIssuePullRequestClient struct {
+	config
+}
+
+// NewErrorIssuePullRequestClient returns a client for the ErrorIssuePullRequest from the given config.
+func NewErrorIssuePullRequestClient(c config) *ErrorIssuePullRequestClient {
+	return &ErrorIssuePullRequestClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `errorissuepullrequest.Hooks(f(g(h())))`.
+func (c *ErrorIssuePullRequestClient) Use(hooks ...Hook) {
+	c.hooks.ErrorIssuePullRequest = append(c.hooks.ErrorIssuePullRequest, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `errorissuepullrequest.Intercept(f(g(h())))`.
+func (c *ErrorIssuePullRequestClient) Intercept(interceptors ...Interceptor) {
+	c.inters.ErrorIssuePullRequest = append(c.inters.ErrorIssuePullRequest, interceptors...)
+}
+
+// Create returns a builder for creating a ErrorIssuePullRequest entity.
+func (c *ErrorIssuePullRequestClient) Create() *ErrorIssuePullRequestCreate {
+	mutation := newErrorIssuePullRequestMutation(c.config, OpCreate)
+	return &ErrorIssuePullRequestCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of ErrorIssuePullRequest entities.
+func (c *ErrorIssuePullRequestClient) CreateBulk(builders ...*ErrorIssuePullRequestCreate) *ErrorIssuePullRequestCreateBulk {
+	return &ErrorIssuePullRequestCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *ErrorIssuePullRequestClient) MapCreateBulk(slice any, setFunc func(*ErrorIssuePullRequestCreate, int)) *ErrorIssuePullRequestCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &ErrorIssuePullRequestCreateBulk{err: fmt.Errorf("calling to ErrorIssuePullRequestClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*ErrorIssuePullRequestCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &ErrorIssuePullRequestCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for ErrorIssuePullRequest.
+func (c *ErrorIssuePullRequestClient) Update() *ErrorIssuePullRequestUpdate {
+	mutation := newErrorIssuePullRequestMutation(c.config, OpUpdate)
+	return &ErrorIssuePullRequestUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *ErrorIssuePullRequestClient) UpdateOne(_m *ErrorIssuePullRequest) *ErrorIssuePullRequestUpdateOne {
+	mutation := newErrorIssuePullRequestMutation(c.config, OpUpdateOne, withErrorIssuePullRequest(_m))
+	return &ErrorIssuePullRequestUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *ErrorIssuePullRequestClient) UpdateOneID(id uuid.UUID) *ErrorIssuePullRequestUpdateOne {
+	mutation := newErrorIssuePullRequestMutation(c.config, OpUpdateOne, withErrorIssuePullRequestID(id))
+	return &ErrorIssuePullRequestUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for ErrorIssuePullRequest.
+func (c *ErrorIssuePullRequestClient) Delete() *ErrorIssuePullRequestDelete {
+	mutation := newErrorIssuePullRequestMutation(c.config, OpDelete)
+	return &ErrorIssuePullRequestDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *ErrorIssuePullRequestClient) DeleteOne(_m *ErrorIssuePullRequest) *ErrorIssuePullRequestDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *ErrorIssuePullRequestClient) DeleteOneID(id uuid.UUID) *ErrorIssuePullRequestDeleteOne {
+	builder := c.Delete().Where(errorissuepullrequest.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &ErrorIssuePullRequestDeleteOne{builder}
+}
+
+// Query returns a query builder for ErrorIssuePullRequest.
+func (c *ErrorIssuePullRequestClient) Query() *ErrorIssuePullRequestQuery {
+	return &ErrorIssuePullRequestQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeErrorIssuePullRequest},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a ErrorIssuePullRequest entity by its id.
+func (c *ErrorIssuePullRequestClient) Get(ctx context.Context, id uuid.UUID) (*ErrorIssuePullRequest, error) {
+	return c.Query().Where(errorissuepullrequest.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *ErrorIssuePullRequestClient) GetX(ctx context.Context, id uuid.UUID) *ErrorIssuePullRequest {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryOrganization queries the organization edge of a ErrorIssuePullRequest.
+func (c *ErrorIssuePullRequestClient) QueryOrganization(_m *ErrorIssuePullRequest) *OrganizationQuery {
+	query := (&OrganizationClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(errorissuepullrequest.Table, errorissuepullrequest.FieldID, id),
+			sqlgraph.To(organization.Table, organization.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, errorissuepullrequest.OrganizationTable, errorissuepullrequest.OrganizationColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryIssue queries the issue edge of a ErrorIssuePullRequest.
+func (c *ErrorIssuePullRequestClient) QueryIssue(_m *ErrorIssuePullRequest) *ErrorIssueQuery {
+	query := (&ErrorIssueClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(errorissuepullrequest.Table, errorissuepullrequest.FieldID, id),
+			sqlgraph.To(errorissue.Table, errorissue.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, errorissuepullrequest.IssueTable, errorissuepullrequest.IssueColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *ErrorIssuePullRequestClient) Hooks() []Hook {
+	return c.hooks.ErrorIssuePullRequest
+}
+
+// Interceptors returns the client interceptors.
+func (c *ErrorIssuePullRequestClient) Interceptors() []Interceptor {
+	return c.inters.ErrorIssuePullRequest
+}
+
+func (c *ErrorIssuePullRequestClient) mutate(ctx context.Context, m *ErrorIssuePullRequestMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&ErrorIssuePullRequestCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&ErrorIssuePullRequestUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&ErrorIssuePullRequestUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&ErrorIssuePullRequestDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown ErrorIssuePullRequest mutation op: %q", m.Op())
+	}
+}
+
+// ErrorPolicyClient is a client for the ErrorPolicy schema.
+type ErrorPolicyClient struct {
+	config
+}
+
+// NewErrorPolicyClient returns a client for the ErrorPolicy from the given config.
+func NewErrorPolicyClient(c config) *ErrorPolicyClient {
+	return &ErrorPolicyClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `errorpolicy.Hooks(f(g(h())))`.
+func (c *ErrorPolicyClient) Use(hooks ...Hook) {
+	c.hooks.ErrorPolicy = append(c.hooks.ErrorPolicy, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `errorpolicy.Intercept(f(g(h())))`.
+func (c *ErrorPolicyClient) Intercept(interceptors ...Interceptor) {
+	c.inters.ErrorPolicy = append(c.inters.ErrorPolicy, interceptors...)
+}
+
+// Create returns a builder for creating a ErrorPolicy entity.
+func (c *ErrorPolicyClient) Create() *ErrorPolicyCreate {
+	mutation := newErrorPolicyMutation(c.config, OpCreate)
+	return &ErrorPolicyCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of ErrorPolicy entities.
+func (c *ErrorPolicyClient) CreateBulk(builders ...*ErrorPolicyCreate) *ErrorPolicyCreateBulk {
+	return &ErrorPolicyCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *ErrorPolicyClient) MapCreateBulk(slice any, setFunc func(*ErrorPolicyCreate, int)) *ErrorPolicyCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &ErrorPolicyCreateBulk{err: fmt.Errorf("calling to ErrorPolicyClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*ErrorPolicyCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &ErrorPolicyCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for ErrorPolicy.
+func (c *ErrorPolicyClient) Update() *ErrorPolicyUpdate {
+	mutation := newErrorPolicyMutation(c.config, OpUpdate)
+	return &ErrorPolicyUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *ErrorPolicyClient) UpdateOne(_m *ErrorPolicy) *ErrorPolicyUpdateOne {
+	mutation := newErrorPolicyMutation(c.config, OpUpdateOne, withErrorPolicy(_m))
+	return &ErrorPolicyUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *ErrorPolicyClient) UpdateOneID(id uuid.UUID) *ErrorPolicyUpdateOne {
+	mutation := newErrorPolicyMutation(c.config, OpUpdateOne, withErrorPolicyID(id))
+	return &ErrorPolicyUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for ErrorPolicy.
+func (c *ErrorPolicyClient) Delete() *ErrorPolicyDelete {
+	mutation := newErrorPolicyMutation(c.config, OpDelete)
+	return &ErrorPolicyDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *ErrorPolicyClient) DeleteOne(_m *ErrorPolicy) *ErrorPolicyDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *ErrorPolicyClient) DeleteOneID(id uuid.UUID) *ErrorPolicyDeleteOne {
+	builder := c.Delete().Where(errorpolicy.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &ErrorPolicyDeleteOne{builder}
+}
+
+// Query returns a query builder for ErrorPolicy.
+func (c *ErrorPolicyClient) Query() *ErrorPolicyQuery {
+	return &ErrorPolicyQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeErrorPolicy},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a ErrorPolicy entity by its id.
+func (c *ErrorPolicyClient) Get(ctx context.Context, id uuid.UUID) (*ErrorPolicy, error) {
+	return c.Query().Where(errorpolicy.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *ErrorPolicyClient) GetX(ctx context.Context, id uuid.UUID) *ErrorPolicy {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryOrganization queries the organization edge of a ErrorPolicy.
+func (c *ErrorPolicyClient) QueryOrganization(_m *ErrorPolicy) *OrganizationQuery {
+	query := (&OrganizationClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(errorpolicy.Table, errorpolicy.FieldID, id),
+			sqlgraph.To(organization.Table, organization.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, errorpolicy.OrganizationTable, errorpolicy.OrganizationColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *ErrorPolicyClient) Hooks() []Hook {
+	return c.hooks.ErrorPolicy
+}
+
+// Interceptors returns the client interceptors.
+func (c *ErrorPolicyClient) Interceptors() []Interceptor {
+	return c.inters.ErrorPolicy
+}
+
+func (c *ErrorPolicyClient) mutate(ctx context.Context, m *ErrorPolicyMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&ErrorPolicyCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&ErrorPolicyUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&ErrorPolicyUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&ErrorPolicyDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown ErrorPolicy mutation op: %q", m.Op())
+	}
+}
+
 // IdempotencyKeyClient is a client for the IdempotencyKey schema.
 type IdempotencyKeyClient struct {
 	config
@@ -3844,6 +5101,155 @@ func (c *IngestUsageClient) mutate(ctx context.Context, m *IngestUsageMutation) 
 	}
 }
 
+// InvestigationClient is a client for the Investigation schema.
+type InvestigationClient struct {
+	config
+}
+
+// NewInvestigationClient returns a client for the Investigation from the given config.
+func NewInvestigationClient(c config) *InvestigationClient {
+	return &InvestigationClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `investigation.Hooks(f(g(h())))`.
+func (c *InvestigationClient) Use(hooks ...Hook) {
+	c.hooks.Investigation = append(c.hooks.Investigation, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `investigation.Intercept(f(g(h())))`.
+func (c *InvestigationClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Investigation = append(c.inters.Investigation, interceptors...)
+}
+
+// Create returns a builder for creating a Investigation entity.
+func (c *InvestigationClient) Create() *InvestigationCreate {
+	mutation := newInvestigationMutation(c.config, OpCreate)
+	return &InvestigationCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Investigation entities.
+func (c *InvestigationClient) CreateBulk(builders ...*InvestigationCreate) *InvestigationCreateBulk {
+	return &InvestigationCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *InvestigationClient) MapCreateBulk(slice any, setFunc func(*InvestigationCreate, int)) *InvestigationCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &InvestigationCreateBulk{err: fmt.Errorf("calling to InvestigationClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*InvestigationCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &InvestigationCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Investigation.
+func (c *InvestigationClient) Update() *InvestigationUpdate {
+	mutation := newInvestigationMutation(c.config, OpUpdate)
+	return &InvestigationUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *InvestigationClient) UpdateOne(_m *Investigation) *InvestigationUpdateOne {
+	mutation := newInvestigationMutation(c.config, OpUpdateOne, withInvestigation(_m))
+	return &InvestigationUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *InvestigationClient) UpdateOneID(id uuid.UUID) *InvestigationUpdateOne {
+	mutation := newInvestigationMutation(c.config, OpUpdateOne, withInvestigationID(id))
+	return &InvestigationUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Investigation.
+func (c *InvestigationClient) Delete() *InvestigationDelete {
+	mutation := newInvestigationMutation(c.config, OpDelete)
+	return &InvestigationDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *InvestigationClient) DeleteOne(_m *Investigation) *InvestigationDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *InvestigationClient) DeleteOneID(id uuid.UUID) *InvestigationDeleteOne {
+	builder := c.Delete().Where(investigation.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &InvestigationDeleteOne{builder}
+}
+
+// Query returns a query builder for Investigation.
+func (c *InvestigationClient) Query() *InvestigationQuery {
+	return &InvestigationQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeInvestigation},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Investigation entity by its id.
+func (c *InvestigationClient) Get(ctx context.Context, id uuid.UUID) (*Investigation, error) {
+	return c.Query().Where(investigation.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *InvestigationClient) GetX(ctx context.Context, id uuid.UUID) *Investigation {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryOrganization queries the organization edge of a Investigation.
+func (c *InvestigationClient) QueryOrganization(_m *Investigation) *OrganizationQuery {
+	query := (&OrganizationClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(investigation.Table, investigation.FieldID, id),
+			sqlgraph.To(organization.Table, organization.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, investigation.OrganizationTable, investigation.OrganizationColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *InvestigationClient) Hooks() []Hook {
+	return c.hooks.Investigation
+}
+
+// Interceptors returns the client interceptors.
+func (c *InvestigationClient) Interceptors() []Interceptor {
+	return c.inters.Investigation
+}
+
+func (c *InvestigationClient) mutate(ctx context.Context, m *InvestigationMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&InvestigationCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&InvestigationUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&InvestigationUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&InvestigationDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Investigation mutation op: %q", m.Op())
+	}
+}
+
 // InvitationClient is a client for the Invitation schema.
 type InvitationClient struct {
 	config
@@ -3993,6 +5399,155 @@ func (c *InvitationClient) mutate(ctx context.Context, m *InvitationMutation) (V
 	}
 }
 
+// IssueActorClient is a client for the IssueActor schema.
+type IssueActorClient struct {
+	config
+}
+
+// NewIssueActorClient returns a client for the IssueActor from the given config.
+func NewIssueActorClient(c config) *IssueActorClient {
+	return &IssueActorClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `issueactor.Hooks(f(g(h())))`.
+func (c *IssueActorClient) Use(hooks ...Hook) {
+	c.hooks.IssueActor = append(c.hooks.IssueActor, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `issueactor.Intercept(f(g(h())))`.
+func (c *IssueActorClient) Intercept(interceptors ...Interceptor) {
+	c.inters.IssueActor = append(c.inters.IssueActor, interceptors...)
+}
+
+// Create returns a builder for creating a IssueActor entity.
+func (c *IssueActorClient) Create() *IssueActorCreate {
+	mutation := newIssueActorMutation(c.config, OpCreate)
+	return &IssueActorCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of IssueActor entities.
+func (c *IssueActorClient) CreateBulk(builders ...*IssueActorCreate) *IssueActorCreateBulk {
+	return &IssueActorCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *IssueActorClient) MapCreateBulk(slice any, setFunc func(*IssueActorCreate, int)) *IssueActorCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &IssueActorCreateBulk{err: fmt.Errorf("calling to IssueActorClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*IssueActorCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &IssueActorCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for IssueActor.
+func (c *IssueActorClient) Update() *IssueActorUpdate {
+	mutation := newIssueActorMutation(c.config, OpUpdate)
+	return &IssueActorUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *IssueActorClient) UpdateOne(_m *IssueActor) *IssueActorUpdateOne {
+	mutation := newIssueActorMutation(c.config, OpUpdateOne, withIssueActor(_m))
+	return &IssueActorUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *IssueActorClient) UpdateOneID(id uuid.UUID) *IssueActorUpdateOne {
+	mutation := newIssueActorMutation(c.config, OpUpdateOne, withIssueActorID(id))
+	return &IssueActorUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for IssueActor.
+func (c *IssueActorClient) Delete() *IssueActorDelete {
+	mutation := newIssueActorMutation(c.config, OpDelete)
+	return &IssueActorDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *IssueActorClient) DeleteOne(_m *IssueActor) *IssueActorDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *IssueActorClient) DeleteOneID(id uuid.UUID) *IssueActorDeleteOne {
+	builder := c.Delete().Where(issueactor.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &IssueActorDeleteOne{builder}
+}
+
+// Query returns a query builder for IssueActor.
+func (c *IssueActorClient) Query() *IssueActorQuery {
+	return &IssueActorQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeIssueActor},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a IssueActor entity by its id.
+func (c *IssueActorClient) Get(ctx context.Context, id uuid.UUID) (*IssueActor, error) {
+	return c.Query().Where(issueactor.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *IssueActorClient) GetX(ctx context.Context, id uuid.UUID) *IssueActor {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryOrganization queries the organization edge of a IssueActor.
+func (c *IssueActorClient) QueryOrganization(_m *IssueActor) *OrganizationQuery {
+	query := (&OrganizationClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(issueactor.Table, issueactor.FieldID, id),
+			sqlgraph.To(organization.Table, organization.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, issueactor.OrganizationTable, issueactor.OrganizationColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *IssueActorClient) Hooks() []Hook {
+	return c.hooks.IssueActor
+}
+
+// Interceptors returns the client interceptors.
+func (c *IssueActorClient) Interceptors() []Interceptor {
+	return c.inters.IssueActor
+}
+
+func (c *IssueActorClient) mutate(ctx context.Context, m *IssueActorMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&IssueActorCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&IssueActorUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&IssueActorUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&IssueActorDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown IssueActor mutation op: %q", m.Op())
+	}
+}
+
 // LogpushConnectorClient is a client for the LogpushConnector schema.
 type LogpushConnectorClient struct {
 	config
@@ -4139,6 +5694,155 @@ func (c *LogpushConnectorClient) mutate(ctx context.Context, m *LogpushConnector
 		return (&LogpushConnectorDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown LogpushConnector mutation op: %q", m.Op())
+	}
+}
+
+// MarkerClient is a client for the Marker schema.
+type MarkerClient struct {
+	config
+}
+
+// NewMarkerClient returns a client for the Marker from the given config.
+func NewMarkerClient(c config) *MarkerClient {
+	return &MarkerClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `marker.Hooks(f(g(h())))`.
+func (c *MarkerClient) Use(hooks ...Hook) {
+	c.hooks.Marker = append(c.hooks.Marker, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `marker.Intercept(f(g(h())))`.
+func (c *MarkerClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Marker = append(c.inters.Marker, interceptors...)
+}
+
+// Create returns a builder for creating a Marker entity.
+func (c *MarkerClient) Create() *MarkerCreate {
+	mutation := newMarkerMutation(c.config, OpCreate)
+	return &MarkerCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Marker entities.
+func (c *MarkerClient) CreateBulk(builders ...*MarkerCreate) *MarkerCreateBulk {
+	return &MarkerCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *MarkerClient) MapCreateBulk(slice any, setFunc func(*MarkerCreate, int)) *MarkerCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &MarkerCreateBulk{err: fmt.Errorf("calling to MarkerClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*MarkerCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &MarkerCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Marker.
+func (c *MarkerClient) Update() *MarkerUpdate {
+	mutation := newMarkerMutation(c.config, OpUpdate)
+	return &MarkerUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *MarkerClient) UpdateOne(_m *Marker) *MarkerUpdateOne {
+	mutation := newMarkerMutation(c.config, OpUpdateOne, withMarker(_m))
+	return &MarkerUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *MarkerClient) UpdateOneID(id uuid.UUID) *MarkerUpdateOne {
+	mutation := newMarkerMutation(c.config, OpUpdateOne, withMarkerID(id))
+	return &MarkerUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Marker.
+func (c *MarkerClient) Delete() *MarkerDelete {
+	mutation := newMarkerMutation(c.config, OpDelete)
+	return &MarkerDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *MarkerClient) DeleteOne(_m *Marker) *MarkerDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *MarkerClient) DeleteOneID(id uuid.UUID) *MarkerDeleteOne {
+	builder := c.Delete().Where(marker.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &MarkerDeleteOne{builder}
+}
+
+// Query returns a query builder for Marker.
+func (c *MarkerClient) Query() *MarkerQuery {
+	return &MarkerQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeMarker},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Marker entity by its id.
+func (c *MarkerClient) Get(ctx context.Context, id uuid.UUID) (*Marker, error) {
+	return c.Query().Where(marker.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *MarkerClient) GetX(ctx context.Context, id uuid.UUID) *Marker {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryOrganization queries the organization edge of a Marker.
+func (c *MarkerClient) QueryOrganization(_m *Marker) *OrganizationQuery {
+	query := (&OrganizationClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(marker.Table, marker.FieldID, id),
+			sqlgraph.To(organization.Table, organization.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, marker.OrganizationTable, marker.OrganizationColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *MarkerClient) Hooks() []Hook {
+	return c.hooks.Marker
+}
+
+// Interceptors returns the client interceptors.
+func (c *MarkerClient) Interceptors() []Interceptor {
+	return c.inters.Marker
+}
+
+func (c *MarkerClient) mutate(ctx context.Context, m *MarkerMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&MarkerCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&MarkerUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&MarkerUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&MarkerDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Marker mutation op: %q", m.Op())
 	}
 }
 
@@ -4958,6 +6662,38 @@ func (c *OrganizationClient) QueryAttributeMappings(_m *Organization) *Attribute
 	return query
 }
 
+// QueryMarkers queries the markers edge of a Organization.
+func (c *OrganizationClient) QueryMarkers(_m *Organization) *MarkerQuery {
+	query := (&MarkerClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, id),
+			sqlgraph.To(marker.Table, marker.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.MarkersTable, organization.MarkersColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryInvestigations queries the investigations edge of a Organization.
+func (c *OrganizationClient) QueryInvestigations(_m *Organization) *InvestigationQuery {
+	query := (&InvestigationClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, id),
+			sqlgraph.To(investigation.Table, investigation.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.InvestigationsTable, organization.InvestigationsColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
 // QuerySamplingPolicy queries the sampling_policy edge of a Organization.
 func (c *OrganizationClient) QuerySamplingPolicy(_m *Organization) *SamplingPolicyQuery {
 	query := (&SamplingPolicyClient{config: c.config}).Query()
@@ -5287,6 +7023,134 @@ func (c *OrganizationClient) QueryScrapeTargets(_m *Organization) *ScrapeTargetQ
 			sqlgraph.From(organization.Table, organization.FieldID, id),
 			sqlgraph.To(scrapetarget.Table, scrapetarget.FieldID),
 			sqlgraph.Edge(sqlgraph.O2M, false, organization.ScrapeTargetsTable, organization.ScrapeTargetsColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryIssueActors queries the issue_actors edge of a Organization.
+func (c *OrganizationClient) QueryIssueActors(_m *Organization) *IssueActorQuery {
+	query := (&IssueActorClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, id),
+			sqlgraph.To(issueactor.Table, issueactor.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.IssueActorsTable, organization.IssueActorsColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryErrorIssues queries the error_issues edge of a Organization.
+func (c *OrganizationClient) QueryErrorIssues(_m *Organization) *ErrorIssueQuery {
+	query := (&ErrorIssueClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, id),
+			sqlgraph.To(errorissue.Table, errorissue.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.ErrorIssuesTable, organization.ErrorIssuesColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryErrorIssueFingerprints queries the error_issue_fingerprints edge of a Organization.
+func (c *OrganizationClient) QueryErrorIssueFingerprints(_m *Organization) *ErrorIssueFingerprintQuery {
+	query := (&ErrorIssueFingerprintClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, id),
+			sqlgraph.To(errorissuefingerprint.Table, errorissuefingerprint.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.ErrorIssueFingerprintsTable, organization.ErrorIssueFingerprintsColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryErrorIssueEvents queries the error_issue_events edge of a Organization.
+func (c *OrganizationClient) QueryErrorIssueEvents(_m *Organization) *ErrorIssueEventQuery {
+	query := (&ErrorIssueEventClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, id),
+			sqlgraph.To(errorissueevent.Table, errorissueevent.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.ErrorIssueEventsTable, organization.ErrorIssueEventsColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryErrorIncidents queries the error_incidents edge of a Organization.
+func (c *OrganizationClient) QueryErrorIncidents(_m *Organization) *ErrorIncidentQuery {
+	query := (&ErrorIncidentClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, id),
+			sqlgraph.To(errorincident.Table, errorincident.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.ErrorIncidentsTable, organization.ErrorIncidentsColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryErrorIssuePullRequests queries the error_issue_pull_requests edge of a Organization.
+func (c *OrganizationClient) QueryErrorIssuePullRequests(_m *Organization) *ErrorIssuePullRequestQuery {
+	query := (&ErrorIssuePullRequestClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, id),
+			sqlgraph.To(errorissuepullrequest.Table, errorissuepullrequest.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.ErrorIssuePullRequestsTable, organization.ErrorIssuePullRequestsColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryErrorPolicies queries the error_policies edge of a Organization.
+func (c *OrganizationClient) QueryErrorPolicies(_m *Organization) *ErrorPolicyQuery {
+	query := (&ErrorPolicyClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, id),
+			sqlgraph.To(errorpolicy.Table, errorpolicy.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.ErrorPoliciesTable, organization.ErrorPoliciesColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryErrorInbox queries the error_inbox edge of a Organization.
+func (c *OrganizationClient) QueryErrorInbox(_m *Organization) *ErrorInboxQuery {
+	query := (&ErrorInboxClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, id),
+			sqlgraph.To(errorinbox.Table, errorinbox.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.ErrorInboxTable, organization.ErrorInboxColumn),
 		)
 		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
 		return fromV, nil
@@ -6698,8 +8562,10 @@ type (
 		AgentFeedback, AlertCheckBatch, AlertCursor, AlertDestination, AlertIncident,
 		AlertRule, AlertRuleState, ApiKey, AttributeMapping, AuditLogEntry, Counter,
 		Dashboard, DashboardShare, DashboardVersion, DeletedOrganization, Delivery,
-		DeviceLogin, IdempotencyKey, IngestKey, IngestMark, IngestOutcomes,
-		IngestUsage, Invitation, LogpushConnector, Membership, OAuthClient, OAuthGrant,
+		DeviceLogin, ErrorInbox, ErrorIncident, ErrorIssue, ErrorIssueEvent,
+		ErrorIssueFingerprint, ErrorIssuePullRequest, ErrorPolicy, IdempotencyKey,
+		IngestKey, IngestMark, IngestOutcomes, IngestUsage, Investigation, Invitation,
+		IssueActor, LogpushConnector, Marker, Membership, OAuthClient, OAuthGrant,
 		OAuthToken, Organization, Plan, Recommendation, SamplingPolicy, ScrapeTarget,
 		Session, User, UserIdentity, WorkNode, WorkShard []ent.Hook
 	}
@@ -6707,8 +8573,10 @@ type (
 		AgentFeedback, AlertCheckBatch, AlertCursor, AlertDestination, AlertIncident,
 		AlertRule, AlertRuleState, ApiKey, AttributeMapping, AuditLogEntry, Counter,
 		Dashboard, DashboardShare, DashboardVersion, DeletedOrganization, Delivery,
-		DeviceLogin, IdempotencyKey, IngestKey, IngestMark, IngestOutcomes,
-		IngestUsage, Invitation, LogpushConnector, Membership, OAuthClient, OAuthGrant,
+		DeviceLogin, ErrorInbox, ErrorIncident, ErrorIssue, ErrorIssueEvent,
+		ErrorIssueFingerprint, ErrorIssuePullRequest, ErrorPolicy, IdempotencyKey,
+		IngestKey, IngestMark, IngestOutcomes, IngestUsage, Investigation, Invitation,
+		IssueActor, LogpushConnector, Marker, Membership, OAuthClient, OAuthGrant,
 		OAuthToken, Organization, Plan, Recommendation, SamplingPolicy, ScrapeTarget,
 		Session, User, UserIdentity, WorkNode, WorkShard []ent.Interceptor
 	}

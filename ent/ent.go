@@ -29,13 +29,23 @@ import (
 	"github.com/svc-observability/svc/ent/deletedorganization"
 	"github.com/svc-observability/svc/ent/delivery"
 	"github.com/svc-observability/svc/ent/devicelogin"
+	"github.com/svc-observability/svc/ent/errorinbox"
+	"github.com/svc-observability/svc/ent/errorincident"
+	"github.com/svc-observability/svc/ent/errorissue"
+	"github.com/svc-observability/svc/ent/errorissueevent"
+	"github.com/svc-observability/svc/ent/errorissuefingerprint"
+	"github.com/svc-observability/svc/ent/errorissuepullrequest"
+	"github.com/svc-observability/svc/ent/errorpolicy"
 	"github.com/svc-observability/svc/ent/idempotencykey"
 	"github.com/svc-observability/svc/ent/ingestkey"
 	"github.com/svc-observability/svc/ent/ingestmark"
 	"github.com/svc-observability/svc/ent/ingestoutcomes"
 	"github.com/svc-observability/svc/ent/ingestusage"
+	"github.com/svc-observability/svc/ent/investigation"
 	"github.com/svc-observability/svc/ent/invitation"
+	"github.com/svc-observability/svc/ent/issueactor"
 	"github.com/svc-observability/svc/ent/logpushconnector"
+	"github.com/svc-observability/svc/ent/marker"
 	"github.com/svc-observability/svc/ent/membership"
 	"github.com/svc-observability/svc/ent/oauthclient"
 	"github.com/svc-observability/svc/ent/oauthgrant"
@@ -110,44 +120,54 @@ var (
 func checkColumn(t, c string) error {
 	initCheck.Do(func() {
 		columnCheck = sql.NewColumnCheck(map[string]func(string) bool{
-			agentfeedback.Table:       agentfeedback.ValidColumn,
-			alertcheckbatch.Table:     alertcheckbatch.ValidColumn,
-			alertcursor.Table:         alertcursor.ValidColumn,
-			alertdestination.Table:    alertdestination.ValidColumn,
-			alertincident.Table:       alertincident.ValidColumn,
-			alertrule.Table:           alertrule.ValidColumn,
-			alertrulestate.Table:      alertrulestate.ValidColumn,
-			apikey.Table:              apikey.ValidColumn,
-			attributemapping.Table:    attributemapping.ValidColumn,
-			auditlogentry.Table:       auditlogentry.ValidColumn,
-			counter.Table:             counter.ValidColumn,
-			dashboard.Table:           dashboard.ValidColumn,
-			dashboardshare.Table:      dashboardshare.ValidColumn,
-			dashboardversion.Table:    dashboardversion.ValidColumn,
-			deletedorganization.Table: deletedorganization.ValidColumn,
-			delivery.Table:            delivery.ValidColumn,
-			devicelogin.Table:         devicelogin.ValidColumn,
-			idempotencykey.Table:      idempotencykey.ValidColumn,
-			ingestkey.Table:           ingestkey.ValidColumn,
-			ingestmark.Table:          ingestmark.ValidColumn,
-			ingestoutcomes.Table:      ingestoutcomes.ValidColumn,
-			ingestusage.Table:         ingestusage.ValidColumn,
-			invitation.Table:          invitation.ValidColumn,
-			logpushconnector.Table:    logpushconnector.ValidColumn,
-			membership.Table:          membership.ValidColumn,
-			oauthclient.Table:         oauthclient.ValidColumn,
-			oauthgrant.Table:          oauthgrant.ValidColumn,
-			oauthtoken.Table:          oauthtoken.ValidColumn,
-			organization.Table:        organization.ValidColumn,
-			plan.Table:                plan.ValidColumn,
-			recommendation.Table:      recommendation.ValidColumn,
-			samplingpolicy.Table:      samplingpolicy.ValidColumn,
-			scrapetarget.Table:        scrapetarget.ValidColumn,
-			session.Table:             session.ValidColumn,
-			user.Table:                user.ValidColumn,
-			useridentity.Table:        useridentity.ValidColumn,
-			worknode.Table:            worknode.ValidColumn,
-			workshard.Table:           workshard.ValidColumn,
+			agentfeedback.Table:         agentfeedback.ValidColumn,
+			alertcheckbatch.Table:       alertcheckbatch.ValidColumn,
+			alertcursor.Table:           alertcursor.ValidColumn,
+			alertdestination.Table:      alertdestination.ValidColumn,
+			alertincident.Table:         alertincident.ValidColumn,
+			alertrule.Table:             alertrule.ValidColumn,
+			alertrulestate.Table:        alertrulestate.ValidColumn,
+			apikey.Table:                apikey.ValidColumn,
+			attributemapping.Table:      attributemapping.ValidColumn,
+			auditlogentry.Table:         auditlogentry.ValidColumn,
+			counter.Table:               counter.ValidColumn,
+			dashboard.Table:             dashboard.ValidColumn,
+			dashboardshare.Table:        dashboardshare.ValidColumn,
+			dashboardversion.Table:      dashboardversion.ValidColumn,
+			deletedorganization.Table:   deletedorganization.ValidColumn,
+			delivery.Table:              delivery.ValidColumn,
+			devicelogin.Table:           devicelogin.ValidColumn,
+			errorinbox.Table:            errorinbox.ValidColumn,
+			errorincident.Table:         errorincident.ValidColumn,
+			errorissue.Table:            errorissue.ValidColumn,
+			errorissueevent.Table:       errorissueevent.ValidColumn,
+			errorissuefingerprint.Table: errorissuefingerprint.ValidColumn,
+			errorissuepullrequest.Table: errorissuepullrequest.ValidColumn,
+			errorpolicy.Table:           errorpolicy.ValidColumn,
+			idempotencykey.Table:        idempotencykey.ValidColumn,
+			ingestkey.Table:             ingestkey.ValidColumn,
+			ingestmark.Table:            ingestmark.ValidColumn,
+			ingestoutcomes.Table:        ingestoutcomes.ValidColumn,
+			ingestusage.Table:           ingestusage.ValidColumn,
+			investigation.Table:         investigation.ValidColumn,
+			invitation.Table:            invitation.ValidColumn,
+			issueactor.Table:            issueactor.ValidColumn,
+			logpushconnector.Table:      logpushconnector.ValidColumn,
+			marker.Table:                marker.ValidColumn,
+			membership.Table:            membership.ValidColumn,
+			oauthclient.Table:           oauthclient.ValidColumn,
+			oauthgrant.Table:            oauthgrant.ValidColumn,
+			oauthtoken.Table:            oauthtoken.ValidColumn,
+			organization.Table:          organization.ValidColumn,
+			plan.Table:                  plan.ValidColumn,
+			recommendation.Table:        recommendation.ValidColumn,
+			samplingpolicy.Table:        samplingpolicy.ValidColumn,
+			scrapetarget.Table:          scrapetarget.ValidColumn,
+			session.Table:               session.ValidColumn,
+			user.Table:                  user.ValidColumn,
+			useridentity.Table:          useridentity.ValidColumn,
+			worknode.Table:              worknode.ValidColumn,
+			workshard.Table:             workshard.ValidColumn,
 		})
 	})
 	return columnCheck(t, c)

@@ -30,13 +30,23 @@ import (
 	"github.com/svc-observability/svc/ent/deletedorganization"
 	"github.com/svc-observability/svc/ent/delivery"
 	"github.com/svc-observability/svc/ent/devicelogin"
+	"github.com/svc-observability/svc/ent/errorinbox"
+	"github.com/svc-observability/svc/ent/errorincident"
+	"github.com/svc-observability/svc/ent/errorissue"
+	"github.com/svc-observability/svc/ent/errorissueevent"
+	"github.com/svc-observability/svc/ent/errorissuefingerprint"
+	"github.com/svc-observability/svc/ent/errorissuepullrequest"
+	"github.com/svc-observability/svc/ent/errorpolicy"
 	"github.com/svc-observability/svc/ent/idempotencykey"
 	"github.com/svc-observability/svc/ent/ingestkey"
 	"github.com/svc-observability/svc/ent/ingestmark"
 	"github.com/svc-observability/svc/ent/ingestoutcomes"
 	"github.com/svc-observability/svc/ent/ingestusage"
+	"github.com/svc-observability/svc/ent/investigation"
 	"github.com/svc-observability/svc/ent/invitation"
+	"github.com/svc-observability/svc/ent/issueactor"
 	"github.com/svc-observability/svc/ent/logpushconnector"
+	"github.com/svc-observability/svc/ent/marker"
 	"github.com/svc-observability/svc/ent/membership"
 	"github.com/svc-observability/svc/ent/oauthclient"
 	"github.com/svc-observability/svc/ent/oauthgrant"
@@ -64,44 +74,54 @@ const (
 	OpUpdateOne = ent.OpUpdateOne
 
 	// Node types.
-	TypeAgentFeedback       = "AgentFeedback"
-	TypeAlertCheckBatch     = "AlertCheckBatch"
-	TypeAlertCursor         = "AlertCursor"
-	TypeAlertDestination    = "AlertDestination"
-	TypeAlertIncident       = "AlertIncident"
-	TypeAlertRule           = "AlertRule"
-	TypeAlertRuleState      = "AlertRuleState"
-	TypeApiKey              = "ApiKey"
-	TypeAttributeMapping    = "AttributeMapping"
-	TypeAuditLogEntry       = "AuditLogEntry"
-	TypeCounter             = "Counter"
-	TypeDashboard           = "Dashboard"
-	TypeDashboardShare      = "DashboardShare"
-	TypeDashboardVersion    = "DashboardVersion"
-	TypeDeletedOrganization = "DeletedOrganization"
-	TypeDelivery            = "Delivery"
-	TypeDeviceLogin         = "DeviceLogin"
-	TypeIdempotencyKey      = "IdempotencyKey"
-	TypeIngestKey           = "IngestKey"
-	TypeIngestMark          = "IngestMark"
-	TypeIngestOutcomes      = "IngestOutcomes"
-	TypeIngestUsage         = "IngestUsage"
-	TypeInvitation          = "Invitation"
-	TypeLogpushConnector    = "LogpushConnector"
-	TypeMembership          = "Membership"
-	TypeOAuthClient         = "OAuthClient"
-	TypeOAuthGrant          = "OAuthGrant"
-	TypeOAuthToken          = "OAuthToken"
-	TypeOrganization        = "Organization"
-	TypePlan                = "Plan"
-	TypeRecommendation      = "Recommendation"
-	TypeSamplingPolicy      = "SamplingPolicy"
-	TypeScrapeTarget        = "ScrapeTarget"
-	TypeSession             = "Session"
-	TypeUser                = "User"
-	TypeUserIdentity        = "UserIdentity"
-	TypeWorkNode            = "WorkNode"
-	TypeWorkShard           = "WorkShard"
+	TypeAgentFeedback         = "AgentFeedback"
+	TypeAlertCheckBatch       = "AlertCheckBatch"
+	TypeAlertCursor           = "AlertCursor"
+	TypeAlertDestination      = "AlertDestination"
+	TypeAlertIncident         = "AlertIncident"
+	TypeAlertRule             = "AlertRule"
+	TypeAlertRuleState        = "AlertRuleState"
+	TypeApiKey                = "ApiKey"
+	TypeAttributeMapping      = "AttributeMapping"
+	TypeAuditLogEntry         = "AuditLogEntry"
+	TypeCounter               = "Counter"
+	TypeDashboard             = "Dashboard"
+	TypeDashboardShare        = "DashboardShare"
+	TypeDashboardVersion      = "DashboardVersion"
+	TypeDeletedOrganization   = "DeletedOrganization"
+	TypeDelivery              = "Delivery"
+	TypeDeviceLogin           = "DeviceLogin"
+	TypeErrorInbox            = "ErrorInbox"
+	TypeErrorIncident         = "ErrorIncident"
+	TypeErrorIssue            = "ErrorIssue"
+	TypeErrorIssueEvent       = "ErrorIssueEvent"
+	TypeErrorIssueFingerprint = "ErrorIssueFingerprint"
+	TypeErrorIssuePullRequest = "ErrorIssuePullRequest"
+	TypeErrorPolicy           = "ErrorPolicy"
+	TypeIdempotencyKey        = "IdempotencyKey"
+	TypeIngestKey             = "IngestKey"
+	TypeIngestMark            = "IngestMark"
+	TypeIngestOutcomes        = "IngestOutcomes"
+	TypeIngestUsage           = "IngestUsage"
+	TypeInvestigation         = "Investigation"
+	TypeInvitation            = "Invitation"
+	TypeIssueActor            = "IssueActor"
+	TypeLogpushConnector      = "LogpushConnector"
+	TypeMarker                = "Marker"
+	TypeMembership            = "Membership"
+	TypeOAuthClient           = "OAuthClient"
+	TypeOAuthGrant            = "OAuthGrant"
+	TypeOAuthToken            = "OAuthToken"
+	TypeOrganization          = "Organization"
+	TypePlan                  = "Plan"
+	TypeRecommendation        = "Recommendation"
+	TypeSamplingPolicy        = "SamplingPolicy"
+	TypeScrapeTarget          = "ScrapeTarget"
+	TypeSession               = "Session"
+	TypeUser                  = "User"
+	TypeUserIdentity          = "UserIdentity"
+	TypeWorkNode              = "WorkNode"
+	TypeWorkShard             = "WorkShard"
 )
 
 // AgentFeedbackMutation represents an operation that mutates the AgentFeedback nodes in the graph.
@@ -20202,6 +20222,9454 @@ func (m *DeviceLoginMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown DeviceLogin edge %s", name)
 }
 
+// ErrorInboxMutation represents an operation that mutates the ErrorInbox nodes in the graph.
+type ErrorInboxMutation struct {
+	config
+	op                  Op
+	typ                 string
+	id                  *uuid.UUID
+	shard               *int
+	addshard            *int
+	sum                 *json.RawMessage
+	appendsum           json.RawMessage
+	created_at          *time.Time
+	clearedFields       map[string]struct{}
+	organization        *string
+	clearedorganization bool
+	done                bool
+	oldValue            func(context.Context) (*ErrorInbox, error)
+	predicates          []predicate.ErrorInbox
+}
+
+var _ ent.Mutation = (*ErrorInboxMutation)(nil)
+
+// errorinboxOption allows management of the mutation configuration using functional options.
+type errorinboxOption func(*ErrorInboxMutation)
+
+// newErrorInboxMutation creates new mutation for the ErrorInbox entity.
+func newErrorInboxMutation(c config, op Op, opts ...errorinboxOption) *ErrorInboxMutation {
+	m := &ErrorInboxMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeErrorInbox,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withErrorInboxID sets the ID field of the mutation.
+func withErrorInboxID(id uuid.UUID) errorinboxOption {
+	return func(m *ErrorInboxMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *ErrorInbox
+		)
+		m.oldValue = func(ctx context.Context) (*ErrorInbox, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().ErrorInbox.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withErrorInbox sets the old ErrorInbox of the mutation.
+func withErrorInbox(node *ErrorInbox) errorinboxOption {
+	return func(m *ErrorInboxMutation) {
+		m.oldValue = func(context.Context) (*ErrorInbox, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m ErrorInboxMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m ErrorInboxMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of ErrorInbox entities.
+func (m *ErrorInboxMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *ErrorInboxMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *ErrorInboxMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().ErrorInbox.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetOrgID sets the "org_id" field.
+func (m *ErrorInboxMutation) SetOrgID(s string) {
+	m.organization = &s
+}
+
+// OrgID returns the value of the "org_id" field in the mutation.
+func (m *ErrorInboxMutation) OrgID() (r string, exists bool) {
+	v := m.organization
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOrgID returns the old "org_id" field's value of the ErrorInbox entity.
+// If the ErrorInbox object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorInboxMutation) OldOrgID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOrgID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOrgID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOrgID: %w", err)
+	}
+	return oldValue.OrgID, nil
+}
+
+// ResetOrgID resets all changes to the "org_id" field.
+func (m *ErrorInboxMutation) ResetOrgID() {
+	m.organization = nil
+}
+
+// SetShard sets the "shard" field.
+func (m *ErrorInboxMutation) SetShard(i int) {
+	m.shard = &i
+	m.addshard = nil
+}
+
+// Shard returns the value of the "shard" field in the mutation.
+func (m *ErrorInboxMutation) Shard() (r int, exists bool) {
+	v := m.shard
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldShard returns the old "shard" field's value of the ErrorInbox entity.
+// If the ErrorInbox object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorInboxMutation) OldShard(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldShard is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldShard requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldShard: %w", err)
+	}
+	return oldValue.Shard, nil
+}
+
+// AddShard adds i to the "shard" field.
+func (m *ErrorInboxMutation) AddShard(i int) {
+	if m.addshard != nil {
+		*m.addshard += i
+	} else {
+		m.addshard = &i
+	}
+}
+
+// AddedShard returns the value that was added to the "shard" field in this mutation.
+func (m *ErrorInboxMutation) AddedShard() (r int, exists bool) {
+	v := m.addshard
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetShard resets all changes to the "shard" field.
+func (m *ErrorInboxMutation) ResetShard() {
+	m.shard = nil
+	m.addshard = nil
+}
+
+// SetSum sets the "sum" field.
+func (m *ErrorInboxMutation) SetSum(jm json.RawMessage) {
+	m.sum = &jm
+	m.appendsum = nil
+}
+
+// Sum returns the value of the "sum" field in the mutation.
+func (m *ErrorInboxMutation) Sum() (r json.RawMessage, exists bool) {
+	v := m.sum
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSum returns the old "sum" field's value of the ErrorInbox entity.
+// If the ErrorInbox object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorInboxMutation) OldSum(ctx context.Context) (v json.RawMessage, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSum is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSum requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSum: %w", err)
+	}
+	return oldValue.Sum, nil
+}
+
+// AppendSum adds jm to the "sum" field.
+func (m *ErrorInboxMutation) AppendSum(jm json.RawMessage) {
+	m.appendsum = append(m.appendsum, jm...)
+}
+
+// AppendedSum returns the list of values that were appended to the "sum" field in this mutation.
+func (m *ErrorInboxMutation) AppendedSum() (json.RawMessage, bool) {
+	if len(m.appendsum) == 0 {
+		return nil, false
+	}
+	return m.appendsum, true
+}
+
+// ResetSum resets all changes to the "sum" field.
+func (m *ErrorInboxMutation) ResetSum() {
+	m.sum = nil
+	m.appendsum = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *ErrorInboxMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *ErrorInboxMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the ErrorInbox entity.
+// If the ErrorInbox object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorInboxMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *ErrorInboxMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetOrganizationID sets the "organization" edge to the Organization entity by id.
+func (m *ErrorInboxMutation) SetOrganizationID(id string) {
+	m.organization = &id
+}
+
+// ClearOrganization clears the "organization" edge to the Organization entity.
+func (m *ErrorInboxMutation) ClearOrganization() {
+	m.clearedorganization = true
+	m.clearedFields[errorinbox.FieldOrgID] = struct{}{}
+}
+
+// OrganizationCleared reports if the "organization" edge to the Organization entity was cleared.
+func (m *ErrorInboxMutation) OrganizationCleared() bool {
+	return m.clearedorganization
+}
+
+// OrganizationID returns the "organization" edge ID in the mutation.
+func (m *ErrorInboxMutation) OrganizationID() (id string, exists bool) {
+	if m.organization != nil {
+		return *m.organization, true
+	}
+	return
+}
+
+// OrganizationIDs returns the "organization" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// OrganizationID instead. It exists only for internal usage by the builders.
+func (m *ErrorInboxMutation) OrganizationIDs() (ids []string) {
+	if id := m.organization; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetOrganization resets all changes to the "organization" edge.
+func (m *ErrorInboxMutation) ResetOrganization() {
+	m.organization = nil
+	m.clearedorganization = false
+}
+
+// Where appends a list predicates to the ErrorInboxMutation builder.
+func (m *ErrorInboxMutation) Where(ps ...predicate.ErrorInbox) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the ErrorInboxMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *ErrorInboxMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.ErrorInbox, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *ErrorInboxMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *ErrorInboxMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (ErrorInbox).
+func (m *ErrorInboxMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *ErrorInboxMutation) Fields() []string {
+	fields := make([]string, 0, 4)
+	if m.organization != nil {
+		fields = append(fields, errorinbox.FieldOrgID)
+	}
+	if m.shard != nil {
+		fields = append(fields, errorinbox.FieldShard)
+	}
+	if m.sum != nil {
+		fields = append(fields, errorinbox.FieldSum)
+	}
+	if m.created_at != nil {
+		fields = append(fields, errorinbox.FieldCreatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *ErrorInboxMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case errorinbox.FieldOrgID:
+		return m.OrgID()
+	case errorinbox.FieldShard:
+		return m.Shard()
+	case errorinbox.FieldSum:
+		return m.Sum()
+	case errorinbox.FieldCreatedAt:
+		return m.CreatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *ErrorInboxMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case errorinbox.FieldOrgID:
+		return m.OldOrgID(ctx)
+	case errorinbox.FieldShard:
+		return m.OldShard(ctx)
+	case errorinbox.FieldSum:
+		return m.OldSum(ctx)
+	case errorinbox.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown ErrorInbox field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ErrorInboxMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case errorinbox.FieldOrgID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOrgID(v)
+		return nil
+	case errorinbox.FieldShard:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetShard(v)
+		return nil
+	case errorinbox.FieldSum:
+		v, ok := value.(json.RawMessage)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSum(v)
+		return nil
+	case errorinbox.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown ErrorInbox field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *ErrorInboxMutation) AddedFields() []string {
+	var fields []string
+	if m.addshard != nil {
+		fields = append(fields, errorinbox.FieldShard)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *ErrorInboxMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case errorinbox.FieldShard:
+		return m.AddedShard()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ErrorInboxMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case errorinbox.FieldShard:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddShard(v)
+		return nil
+	}
+	return fmt.Errorf("unknown ErrorInbox numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *ErrorInboxMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *ErrorInboxMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *ErrorInboxMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown ErrorInbox nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *ErrorInboxMutation) ResetField(name string) error {
+	switch name {
+	case errorinbox.FieldOrgID:
+		m.ResetOrgID()
+		return nil
+	case errorinbox.FieldShard:
+		m.ResetShard()
+		return nil
+	case errorinbox.FieldSum:
+		m.ResetSum()
+		return nil
+	case errorinbox.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown ErrorInbox field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *ErrorInboxMutation) AddedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.organization != nil {
+		edges = append(edges, errorinbox.EdgeOrganization)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *ErrorInboxMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case errorinbox.EdgeOrganization:
+		if id := m.organization; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *ErrorInboxMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 1)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *ErrorInboxMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *ErrorInboxMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.clearedorganization {
+		edges = append(edges, errorinbox.EdgeOrganization)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *ErrorInboxMutation) EdgeCleared(name string) bool {
+	switch name {
+	case errorinbox.EdgeOrganization:
+		return m.clearedorganization
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *ErrorInboxMutation) ClearEdge(name string) error {
+	switch name {
+	case errorinbox.EdgeOrganization:
+		m.ClearOrganization()
+		return nil
+	}
+	return fmt.Errorf("unknown ErrorInbox unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *ErrorInboxMutation) ResetEdge(name string) error {
+	switch name {
+	case errorinbox.EdgeOrganization:
+		m.ResetOrganization()
+		return nil
+	}
+	return fmt.Errorf("unknown ErrorInbox edge %s", name)
+}
+
+// ErrorIncidentMutation represents an operation that mutates the ErrorIncident nodes in the graph.
+type ErrorIncidentMutation struct {
+	config
+	op                  Op
+	typ                 string
+	id                  *uuid.UUID
+	shard               *int
+	addshard            *int
+	status              *string
+	reason              *string
+	first_triggered_at  *time.Time
+	last_triggered_at   *time.Time
+	resolved_at         *time.Time
+	occurrence_count    *int64
+	addoccurrence_count *int64
+	created_at          *time.Time
+	clearedFields       map[string]struct{}
+	organization        *string
+	clearedorganization bool
+	issue               *uuid.UUID
+	clearedissue        bool
+	done                bool
+	oldValue            func(context.Context) (*ErrorIncident, error)
+	predicates          []predicate.ErrorIncident
+}
+
+var _ ent.Mutation = (*ErrorIncidentMutation)(nil)
+
+// errorincidentOption allows management of the mutation configuration using functional options.
+type errorincidentOption func(*ErrorIncidentMutation)
+
+// newErrorIncidentMutation creates new mutation for the ErrorIncident entity.
+func newErrorIncidentMutation(c config, op Op, opts ...errorincidentOption) *ErrorIncidentMutation {
+	m := &ErrorIncidentMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeErrorIncident,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withErrorIncidentID sets the ID field of the mutation.
+func withErrorIncidentID(id uuid.UUID) errorincidentOption {
+	return func(m *ErrorIncidentMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *ErrorIncident
+		)
+		m.oldValue = func(ctx context.Context) (*ErrorIncident, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().ErrorIncident.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withErrorIncident sets the old ErrorIncident of the mutation.
+func withErrorIncident(node *ErrorIncident) errorincidentOption {
+	return func(m *ErrorIncidentMutation) {
+		m.oldValue = func(context.Context) (*ErrorIncident, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m ErrorIncidentMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m ErrorIncidentMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of ErrorIncident entities.
+func (m *ErrorIncidentMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *ErrorIncidentMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *ErrorIncidentMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().ErrorIncident.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetOrgID sets the "org_id" field.
+func (m *ErrorIncidentMutation) SetOrgID(s string) {
+	m.organization = &s
+}
+
+// OrgID returns the value of the "org_id" field in the mutation.
+func (m *ErrorIncidentMutation) OrgID() (r string, exists bool) {
+	v := m.organization
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOrgID returns the old "org_id" field's value of the ErrorIncident entity.
+// If the ErrorIncident object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIncidentMutation) OldOrgID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOrgID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOrgID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOrgID: %w", err)
+	}
+	return oldValue.OrgID, nil
+}
+
+// ResetOrgID resets all changes to the "org_id" field.
+func (m *ErrorIncidentMutation) ResetOrgID() {
+	m.organization = nil
+}
+
+// SetShard sets the "shard" field.
+func (m *ErrorIncidentMutation) SetShard(i int) {
+	m.shard = &i
+	m.addshard = nil
+}
+
+// Shard returns the value of the "shard" field in the mutation.
+func (m *ErrorIncidentMutation) Shard() (r int, exists bool) {
+	v := m.shard
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldShard returns the old "shard" field's value of the ErrorIncident entity.
+// If the ErrorIncident object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIncidentMutation) OldShard(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldShard is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldShard requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldShard: %w", err)
+	}
+	return oldValue.Shard, nil
+}
+
+// AddShard adds i to the "shard" field.
+func (m *ErrorIncidentMutation) AddShard(i int) {
+	if m.addshard != nil {
+		*m.addshard += i
+	} else {
+		m.addshard = &i
+	}
+}
+
+// AddedShard returns the value that was added to the "shard" field in this mutation.
+func (m *ErrorIncidentMutation) AddedShard() (r int, exists bool) {
+	v := m.addshard
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetShard resets all changes to the "shard" field.
+func (m *ErrorIncidentMutation) ResetShard() {
+	m.shard = nil
+	m.addshard = nil
+}
+
+// SetIssueID sets the "issue_id" field.
+func (m *ErrorIncidentMutation) SetIssueID(u uuid.UUID) {
+	m.issue = &u
+}
+
+// IssueID returns the value of the "issue_id" field in the mutation.
+func (m *ErrorIncidentMutation) IssueID() (r uuid.UUID, exists bool) {
+	v := m.issue
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldIssueID returns the old "issue_id" field's value of the ErrorIncident entity.
+// If the ErrorIncident object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIncidentMutation) OldIssueID(ctx context.Context) (v uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldIssueID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldIssueID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldIssueID: %w", err)
+	}
+	return oldValue.IssueID, nil
+}
+
+// ResetIssueID resets all changes to the "issue_id" field.
+func (m *ErrorIncidentMutation) ResetIssueID() {
+	m.issue = nil
+}
+
+// SetStatus sets the "status" field.
+func (m *ErrorIncidentMutation) SetStatus(s string) {
+	m.status = &s
+}
+
+// Status returns the value of the "status" field in the mutation.
+func (m *ErrorIncidentMutation) Status() (r string, exists bool) {
+	v := m.status
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStatus returns the old "status" field's value of the ErrorIncident entity.
+// If the ErrorIncident object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIncidentMutation) OldStatus(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStatus is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStatus requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStatus: %w", err)
+	}
+	return oldValue.Status, nil
+}
+
+// ResetStatus resets all changes to the "status" field.
+func (m *ErrorIncidentMutation) ResetStatus() {
+	m.status = nil
+}
+
+// SetReason sets the "reason" field.
+func (m *ErrorIncidentMutation) SetReason(s string) {
+	m.reason = &s
+}
+
+// Reason returns the value of the "reason" field in the mutation.
+func (m *ErrorIncidentMutation) Reason() (r string, exists bool) {
+	v := m.reason
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldReason returns the old "reason" field's value of the ErrorIncident entity.
+// If the ErrorIncident object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIncidentMutation) OldReason(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldReason is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldReason requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldReason: %w", err)
+	}
+	return oldValue.Reason, nil
+}
+
+// ResetReason resets all changes to the "reason" field.
+func (m *ErrorIncidentMutation) ResetReason() {
+	m.reason = nil
+}
+
+// SetFirstTriggeredAt sets the "first_triggered_at" field.
+func (m *ErrorIncidentMutation) SetFirstTriggeredAt(t time.Time) {
+	m.first_triggered_at = &t
+}
+
+// FirstTriggeredAt returns the value of the "first_triggered_at" field in the mutation.
+func (m *ErrorIncidentMutation) FirstTriggeredAt() (r time.Time, exists bool) {
+	v := m.first_triggered_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFirstTriggeredAt returns the old "first_triggered_at" field's value of the ErrorIncident entity.
+// If the ErrorIncident object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIncidentMutation) OldFirstTriggeredAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFirstTriggeredAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFirstTriggeredAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFirstTriggeredAt: %w", err)
+	}
+	return oldValue.FirstTriggeredAt, nil
+}
+
+// ResetFirstTriggeredAt resets all changes to the "first_triggered_at" field.
+func (m *ErrorIncidentMutation) ResetFirstTriggeredAt() {
+	m.first_triggered_at = nil
+}
+
+// SetLastTriggeredAt sets the "last_triggered_at" field.
+func (m *ErrorIncidentMutation) SetLastTriggeredAt(t time.Time) {
+	m.last_triggered_at = &t
+}
+
+// LastTriggeredAt returns the value of the "last_triggered_at" field in the mutation.
+func (m *ErrorIncidentMutation) LastTriggeredAt() (r time.Time, exists bool) {
+	v := m.last_triggered_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLastTriggeredAt returns the old "last_triggered_at" field's value of the ErrorIncident entity.
+// If the ErrorIncident object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIncidentMutation) OldLastTriggeredAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLastTriggeredAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLastTriggeredAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLastTriggeredAt: %w", err)
+	}
+	return oldValue.LastTriggeredAt, nil
+}
+
+// ResetLastTriggeredAt resets all changes to the "last_triggered_at" field.
+func (m *ErrorIncidentMutation) ResetLastTriggeredAt() {
+	m.last_triggered_at = nil
+}
+
+// SetResolvedAt sets the "resolved_at" field.
+func (m *ErrorIncidentMutation) SetResolvedAt(t time.Time) {
+	m.resolved_at = &t
+}
+
+// ResolvedAt returns the value of the "resolved_at" field in the mutation.
+func (m *ErrorIncidentMutation) ResolvedAt() (r time.Time, exists bool) {
+	v := m.resolved_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldResolvedAt returns the old "resolved_at" field's value of the ErrorIncident entity.
+// If the ErrorIncident object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIncidentMutation) OldResolvedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldResolvedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldResolvedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldResolvedAt: %w", err)
+	}
+	return oldValue.ResolvedAt, nil
+}
+
+// ClearResolvedAt clears the value of the "resolved_at" field.
+func (m *ErrorIncidentMutation) ClearResolvedAt() {
+	m.resolved_at = nil
+	m.clearedFields[errorincident.FieldResolvedAt] = struct{}{}
+}
+
+// ResolvedAtCleared returns if the "resolved_at" field was cleared in this mutation.
+func (m *ErrorIncidentMutation) ResolvedAtCleared() bool {
+	_, ok := m.clearedFields[errorincident.FieldResolvedAt]
+	return ok
+}
+
+// ResetResolvedAt resets all changes to the "resolved_at" field.
+func (m *ErrorIncidentMutation) ResetResolvedAt() {
+	m.resolved_at = nil
+	delete(m.clearedFields, errorincident.FieldResolvedAt)
+}
+
+// SetOccurrenceCount sets the "occurrence_count" field.
+func (m *ErrorIncidentMutation) SetOccurrenceCount(i int64) {
+	m.occurrence_count = &i
+	m.addoccurrence_count = nil
+}
+
+// OccurrenceCount returns the value of the "occurrence_count" field in the mutation.
+func (m *ErrorIncidentMutation) OccurrenceCount() (r int64, exists bool) {
+	v := m.occurrence_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOccurrenceCount returns the old "occurrence_count" field's value of the ErrorIncident entity.
+// If the ErrorIncident object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIncidentMutation) OldOccurrenceCount(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOccurrenceCount is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOccurrenceCount requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOccurrenceCount: %w", err)
+	}
+	return oldValue.OccurrenceCount, nil
+}
+
+// AddOccurrenceCount adds i to the "occurrence_count" field.
+func (m *ErrorIncidentMutation) AddOccurrenceCount(i int64) {
+	if m.addoccurrence_count != nil {
+		*m.addoccurrence_count += i
+	} else {
+		m.addoccurrence_count = &i
+	}
+}
+
+// AddedOccurrenceCount returns the value that was added to the "occurrence_count" field in this mutation.
+func (m *ErrorIncidentMutation) AddedOccurrenceCount() (r int64, exists bool) {
+	v := m.addoccurrence_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetOccurrenceCount resets all changes to the "occurrence_count" field.
+func (m *ErrorIncidentMutation) ResetOccurrenceCount() {
+	m.occurrence_count = nil
+	m.addoccurrence_count = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *ErrorIncidentMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *ErrorIncidentMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the ErrorIncident entity.
+// If the ErrorIncident object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIncidentMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *ErrorIncidentMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetOrganizationID sets the "organization" edge to the Organization entity by id.
+func (m *ErrorIncidentMutation) SetOrganizationID(id string) {
+	m.organization = &id
+}
+
+// ClearOrganization clears the "organization" edge to the Organization entity.
+func (m *ErrorIncidentMutation) ClearOrganization() {
+	m.clearedorganization = true
+	m.clearedFields[errorincident.FieldOrgID] = struct{}{}
+}
+
+// OrganizationCleared reports if the "organization" edge to the Organization entity was cleared.
+func (m *ErrorIncidentMutation) OrganizationCleared() bool {
+	return m.clearedorganization
+}
+
+// OrganizationID returns the "organization" edge ID in the mutation.
+func (m *ErrorIncidentMutation) OrganizationID() (id string, exists bool) {
+	if m.organization != nil {
+		return *m.organization, true
+	}
+	return
+}
+
+// OrganizationIDs returns the "organization" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// OrganizationID instead. It exists only for internal usage by the builders.
+func (m *ErrorIncidentMutation) OrganizationIDs() (ids []string) {
+	if id := m.organization; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetOrganization resets all changes to the "organization" edge.
+func (m *ErrorIncidentMutation) ResetOrganization() {
+	m.organization = nil
+	m.clearedorganization = false
+}
+
+// ClearIssue clears the "issue" edge to the ErrorIssue entity.
+func (m *ErrorIncidentMutation) ClearIssue() {
+	m.clearedissue = true
+	m.clearedFields[errorincident.FieldIssueID] = struct{}{}
+}
+
+// IssueCleared reports if the "issue" edge to the ErrorIssue entity was cleared.
+func (m *ErrorIncidentMutation) IssueCleared() bool {
+	return m.clearedissue
+}
+
+// IssueIDs returns the "issue" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// IssueID instead. It exists only for internal usage by the builders.
+func (m *ErrorIncidentMutation) IssueIDs() (ids []uuid.UUID) {
+	if id := m.issue; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetIssue resets all changes to the "issue" edge.
+func (m *ErrorIncidentMutation) ResetIssue() {
+	m.issue = nil
+	m.clearedissue = false
+}
+
+// Where appends a list predicates to the ErrorIncidentMutation builder.
+func (m *ErrorIncidentMutation) Where(ps ...predicate.ErrorIncident) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the ErrorIncidentMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *ErrorIncidentMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.ErrorIncident, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *ErrorIncidentMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *ErrorIncidentMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (ErrorIncident).
+func (m *ErrorIncidentMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *ErrorIncidentMutation) Fields() []string {
+	fields := make([]string, 0, 10)
+	if m.organization != nil {
+		fields = append(fields, errorincident.FieldOrgID)
+	}
+	if m.shard != nil {
+		fields = append(fields, errorincident.FieldShard)
+	}
+	if m.issue != nil {
+		fields = append(fields, errorincident.FieldIssueID)
+	}
+	if m.status != nil {
+		fields = append(fields, errorincident.FieldStatus)
+	}
+	if m.reason != nil {
+		fields = append(fields, errorincident.FieldReason)
+	}
+	if m.first_triggered_at != nil {
+		fields = append(fields, errorincident.FieldFirstTriggeredAt)
+	}
+	if m.last_triggered_at != nil {
+		fields = append(fields, errorincident.FieldLastTriggeredAt)
+	}
+	if m.resolved_at != nil {
+		fields = append(fields, errorincident.FieldResolvedAt)
+	}
+	if m.occurrence_count != nil {
+		fields = append(fields, errorincident.FieldOccurrenceCount)
+	}
+	if m.created_at != nil {
+		fields = append(fields, errorincident.FieldCreatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *ErrorIncidentMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case errorincident.FieldOrgID:
+		return m.OrgID()
+	case errorincident.FieldShard:
+		return m.Shard()
+	case errorincident.FieldIssueID:
+		return m.IssueID()
+	case errorincident.FieldStatus:
+		return m.Status()
+	case errorincident.FieldReason:
+		return m.Reason()
+	case errorincident.FieldFirstTriggeredAt:
+		return m.FirstTriggeredAt()
+	case errorincident.FieldLastTriggeredAt:
+		return m.LastTriggeredAt()
+	case errorincident.FieldResolvedAt:
+		return m.ResolvedAt()
+	case errorincident.FieldOccurrenceCount:
+		return m.OccurrenceCount()
+	case errorincident.FieldCreatedAt:
+		return m.CreatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *ErrorIncidentMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case errorincident.FieldOrgID:
+		return m.OldOrgID(ctx)
+	case errorincident.FieldShard:
+		return m.OldShard(ctx)
+	case errorincident.FieldIssueID:
+		return m.OldIssueID(ctx)
+	case errorincident.FieldStatus:
+		return m.OldStatus(ctx)
+	case errorincident.FieldReason:
+		return m.OldReason(ctx)
+	case errorincident.FieldFirstTriggeredAt:
+		return m.OldFirstTriggeredAt(ctx)
+	case errorincident.FieldLastTriggeredAt:
+		return m.OldLastTriggeredAt(ctx)
+	case errorincident.FieldResolvedAt:
+		return m.OldResolvedAt(ctx)
+	case errorincident.FieldOccurrenceCount:
+		return m.OldOccurrenceCount(ctx)
+	case errorincident.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown ErrorIncident field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ErrorIncidentMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case errorincident.FieldOrgID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOrgID(v)
+		return nil
+	case errorincident.FieldShard:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetShard(v)
+		return nil
+	case errorincident.FieldIssueID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetIssueID(v)
+		return nil
+	case errorincident.FieldStatus:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStatus(v)
+		return nil
+	case errorincident.FieldReason:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetReason(v)
+		return nil
+	case errorincident.FieldFirstTriggeredAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFirstTriggeredAt(v)
+		return nil
+	case errorincident.FieldLastTriggeredAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLastTriggeredAt(v)
+		return nil
+	case errorincident.FieldResolvedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetResolvedAt(v)
+		return nil
+	case errorincident.FieldOccurrenceCount:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOccurrenceCount(v)
+		return nil
+	case errorincident.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown ErrorIncident field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *ErrorIncidentMutation) AddedFields() []string {
+	var fields []string
+	if m.addshard != nil {
+		fields = append(fields, errorincident.FieldShard)
+	}
+	if m.addoccurrence_count != nil {
+		fields = append(fields, errorincident.FieldOccurrenceCount)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *ErrorIncidentMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case errorincident.FieldShard:
+		return m.AddedShard()
+	case errorincident.FieldOccurrenceCount:
+		return m.AddedOccurrenceCount()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ErrorIncidentMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case errorincident.FieldShard:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddShard(v)
+		return nil
+	case errorincident.FieldOccurrenceCount:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddOccurrenceCount(v)
+		return nil
+	}
+	return fmt.Errorf("unknown ErrorIncident numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *ErrorIncidentMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(errorincident.FieldResolvedAt) {
+		fields = append(fields, errorincident.FieldResolvedAt)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *ErrorIncidentMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *ErrorIncidentMutation) ClearField(name string) error {
+	switch name {
+	case errorincident.FieldResolvedAt:
+		m.ClearResolvedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown ErrorIncident nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *ErrorIncidentMutation) ResetField(name string) error {
+	switch name {
+	case errorincident.FieldOrgID:
+		m.ResetOrgID()
+		return nil
+	case errorincident.FieldShard:
+		m.ResetShard()
+		return nil
+	case errorincident.FieldIssueID:
+		m.ResetIssueID()
+		return nil
+	case errorincident.FieldStatus:
+		m.ResetStatus()
+		return nil
+	case errorincident.FieldReason:
+		m.ResetReason()
+		return nil
+	case errorincident.FieldFirstTriggeredAt:
+		m.ResetFirstTriggeredAt()
+		return nil
+	case errorincident.FieldLastTriggeredAt:
+		m.ResetLastTriggeredAt()
+		return nil
+	case errorincident.FieldResolvedAt:
+		m.ResetResolvedAt()
+		return nil
+	case errorincident.FieldOccurrenceCount:
+		m.ResetOccurrenceCount()
+		return nil
+	case errorincident.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown ErrorIncident field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *ErrorIncidentMutation) AddedEdges() []string {
+	edges := make([]string, 0, 2)
+	if m.organization != nil {
+		edges = append(edges, errorincident.EdgeOrganization)
+	}
+	if m.issue != nil {
+		edges = append(edges, errorincident.EdgeIssue)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *ErrorIncidentMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case errorincident.EdgeOrganization:
+		if id := m.organization; id != nil {
+			return []ent.Value{*id}
+		}
+	case errorincident.EdgeIssue:
+		if id := m.issue; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *ErrorIncidentMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 2)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *ErrorIncidentMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *ErrorIncidentMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 2)
+	if m.clearedorganization {
+		edges = append(edges, errorincident.EdgeOrganization)
+	}
+	if m.clearedissue {
+		edges = append(edges, errorincident.EdgeIssue)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *ErrorIncidentMutation) EdgeCleared(name string) bool {
+	switch name {
+	case errorincident.EdgeOrganization:
+		return m.clearedorganization
+	case errorincident.EdgeIssue:
+		return m.clearedissue
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *ErrorIncidentMutation) ClearEdge(name string) error {
+	switch name {
+	case errorincident.EdgeOrganization:
+		m.ClearOrganization()
+		return nil
+	case errorincident.EdgeIssue:
+		m.ClearIssue()
+		return nil
+	}
+	return fmt.Errorf("unknown ErrorIncident unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *ErrorIncidentMutation) ResetEdge(name string) error {
+	switch name {
+	case errorincident.EdgeOrganization:
+		m.ResetOrganization()
+		return nil
+	case errorincident.EdgeIssue:
+		m.ResetIssue()
+		return nil
+	}
+	return fmt.Errorf("unknown ErrorIncident edge %s", name)
+}
+
+// ErrorIssueMutation represents an operation that mutates the ErrorIssue nodes in the graph.
+type ErrorIssueMutation struct {
+	config
+	op                           Op
+	typ                          string
+	id                           *uuid.UUID
+	shard                        *int
+	addshard                     *int
+	kind                         *string
+	fingerprint_hash             *string
+	service_name                 *string
+	exception_type               *string
+	exception_message            *string
+	error_label                  *string
+	top_frame                    *string
+	workflow_state               *string
+	priority                     *int
+	addpriority                  *int
+	severity                     *string
+	severity_rank                *int
+	addseverity_rank             *int
+	severity_source              *string
+	source_ref                   *json.RawMessage
+	appendsource_ref             json.RawMessage
+	assigned_actor_id            *uuid.UUID
+	lease_holder_id              *uuid.UUID
+	lease_expires_at             *time.Time
+	claimed_at                   *time.Time
+	lease_seconds                *int
+	addlease_seconds             *int
+	notes                        *string
+	first_seen_at                *time.Time
+	last_seen_at                 *time.Time
+	occurrence_count             *int64
+	addoccurrence_count          *int64
+	estimated_count              *float64
+	addestimated_count           *float64
+	resolved_at                  *time.Time
+	last_resolved_at             *time.Time
+	last_regressed_at            *time.Time
+	regression_count             *int
+	addregression_count          *int
+	resolved_versions            *[]string
+	appendresolved_versions      []string
+	versions                     *[]string
+	appendversions               []string
+	environments                 *[]string
+	appendenvironments           []string
+	snooze_until                 *time.Time
+	archived_at                  *time.Time
+	open_incident_id             *uuid.UUID
+	merged_into                  *uuid.UUID
+	comment_count                *int
+	addcomment_count             *int
+	open_pull_request_count      *int
+	addopen_pull_request_count   *int
+	merged_pull_request_count    *int
+	addmerged_pull_request_count *int
+	told                         *bool
+	created_at                   *time.Time
+	updated_at                   *time.Time
+	clearedFields                map[string]struct{}
+	organization                 *string
+	clearedorganization          bool
+	fingerprints                 map[uuid.UUID]struct{}
+	removedfingerprints          map[uuid.UUID]struct{}
+	clearedfingerprints          bool
+	events                       map[uuid.UUID]struct{}
+	removedevents                map[uuid.UUID]struct{}
+	clearedevents                bool
+	incidents                    map[uuid.UUID]struct{}
+	removedincidents             map[uuid.UUID]struct{}
+	clearedincidents             bool
+	pull_requests                map[uuid.UUID]struct{}
+	removedpull_requests         map[uuid.UUID]struct{}
+	clearedpull_requests         bool
+	done                         bool
+	oldValue                     func(context.Context) (*ErrorIssue, error)
+	predicates                   []predicate.ErrorIssue
+}
+
+var _ ent.Mutation = (*ErrorIssueMutation)(nil)
+
+// errorissueOption allows management of the mutation configuration using functional options.
+type errorissueOption func(*ErrorIssueMutation)
+
+// newErrorIssueMutation creates new mutation for the ErrorIssue entity.
+func newErrorIssueMutation(c config, op Op, opts ...errorissueOption) *ErrorIssueMutation {
+	m := &ErrorIssueMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeErrorIssue,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withErrorIssueID sets the ID field of the mutation.
+func withErrorIssueID(id uuid.UUID) errorissueOption {
+	return func(m *ErrorIssueMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *ErrorIssue
+		)
+		m.oldValue = func(ctx context.Context) (*ErrorIssue, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().ErrorIssue.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withErrorIssue sets the old ErrorIssue of the mutation.
+func withErrorIssue(node *ErrorIssue) errorissueOption {
+	return func(m *ErrorIssueMutation) {
+		m.oldValue = func(context.Context) (*ErrorIssue, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m ErrorIssueMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m ErrorIssueMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of ErrorIssue entities.
+func (m *ErrorIssueMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *ErrorIssueMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *ErrorIssueMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().ErrorIssue.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetOrgID sets the "org_id" field.
+func (m *ErrorIssueMutation) SetOrgID(s string) {
+	m.organization = &s
+}
+
+// OrgID returns the value of the "org_id" field in the mutation.
+func (m *ErrorIssueMutation) OrgID() (r string, exists bool) {
+	v := m.organization
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOrgID returns the old "org_id" field's value of the ErrorIssue entity.
+// If the ErrorIssue object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueMutation) OldOrgID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOrgID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOrgID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOrgID: %w", err)
+	}
+	return oldValue.OrgID, nil
+}
+
+// ResetOrgID resets all changes to the "org_id" field.
+func (m *ErrorIssueMutation) ResetOrgID() {
+	m.organization = nil
+}
+
+// SetShard sets the "shard" field.
+func (m *ErrorIssueMutation) SetShard(i int) {
+	m.shard = &i
+	m.addshard = nil
+}
+
+// Shard returns the value of the "shard" field in the mutation.
+func (m *ErrorIssueMutation) Shard() (r int, exists bool) {
+	v := m.shard
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldShard returns the old "shard" field's value of the ErrorIssue entity.
+// If the ErrorIssue object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueMutation) OldShard(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldShard is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldShard requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldShard: %w", err)
+	}
+	return oldValue.Shard, nil
+}
+
+// AddShard adds i to the "shard" field.
+func (m *ErrorIssueMutation) AddShard(i int) {
+	if m.addshard != nil {
+		*m.addshard += i
+	} else {
+		m.addshard = &i
+	}
+}
+
+// AddedShard returns the value that was added to the "shard" field in this mutation.
+func (m *ErrorIssueMutation) AddedShard() (r int, exists bool) {
+	v := m.addshard
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetShard resets all changes to the "shard" field.
+func (m *ErrorIssueMutation) ResetShard() {
+	m.shard = nil
+	m.addshard = nil
+}
+
+// SetKind sets the "kind" field.
+func (m *ErrorIssueMutation) SetKind(s string) {
+	m.kind = &s
+}
+
+// Kind returns the value of the "kind" field in the mutation.
+func (m *ErrorIssueMutation) Kind() (r string, exists bool) {
+	v := m.kind
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldKind returns the old "kind" field's value of the ErrorIssue entity.
+// If the ErrorIssue object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueMutation) OldKind(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldKind is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldKind requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldKind: %w", err)
+	}
+	return oldValue.Kind, nil
+}
+
+// ResetKind resets all changes to the "kind" field.
+func (m *ErrorIssueMutation) ResetKind() {
+	m.kind = nil
+}
+
+// SetFingerprintHash sets the "fingerprint_hash" field.
+func (m *ErrorIssueMutation) SetFingerprintHash(s string) {
+	m.fingerprint_hash = &s
+}
+
+// FingerprintHash returns the value of the "fingerprint_hash" field in the mutation.
+func (m *ErrorIssueMutation) FingerprintHash() (r string, exists bool) {
+	v := m.fingerprint_hash
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFingerprintHash returns the old "fingerprint_hash" field's value of the ErrorIssue entity.
+// If the ErrorIssue object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueMutation) OldFingerprintHash(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFingerprintHash is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFingerprintHash requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFingerprintHash: %w", err)
+	}
+	return oldValue.FingerprintHash, nil
+}
+
+// ResetFingerprintHash resets all changes to the "fingerprint_hash" field.
+func (m *ErrorIssueMutation) ResetFingerprintHash() {
+	m.fingerprint_hash = nil
+}
+
+// SetServiceName sets the "service_name" field.
+func (m *ErrorIssueMutation) SetServiceName(s string) {
+	m.service_name = &s
+}
+
+// ServiceName returns the value of the "service_name" field in the mutation.
+func (m *ErrorIssueMutation) ServiceName() (r string, exists bool) {
+	v := m.service_name
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldServiceName returns the old "service_name" field's value of the ErrorIssue entity.
+// If the ErrorIssue object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueMutation) OldServiceName(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldServiceName is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldServiceName requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldServiceName: %w", err)
+	}
+	return oldValue.ServiceName, nil
+}
+
+// ResetServiceName resets all changes to the "service_name" field.
+func (m *ErrorIssueMutation) ResetServiceName() {
+	m.service_name = nil
+}
+
+// SetExceptionType sets the "exception_type" field.
+func (m *ErrorIssueMutation) SetExceptionType(s string) {
+	m.exception_type = &s
+}
+
+// ExceptionType returns the value of the "exception_type" field in the mutation.
+func (m *ErrorIssueMutation) ExceptionType() (r string, exists bool) {
+	v := m.exception_type
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldExceptionType returns the old "exception_type" field's value of the ErrorIssue entity.
+// If the ErrorIssue object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueMutation) OldExceptionType(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldExceptionType is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldExceptionType requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldExceptionType: %w", err)
+	}
+	return oldValue.ExceptionType, nil
+}
+
+// ResetExceptionType resets all changes to the "exception_type" field.
+func (m *ErrorIssueMutation) ResetExceptionType() {
+	m.exception_type = nil
+}
+
+// SetExceptionMessage sets the "exception_message" field.
+func (m *ErrorIssueMutation) SetExceptionMessage(s string) {
+	m.exception_message = &s
+}
+
+// ExceptionMessage returns the value of the "exception_message" field in the mutation.
+func (m *ErrorIssueMutation) ExceptionMessage() (r string, exists bool) {
+	v := m.exception_message
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldExceptionMessage returns the old "exception_message" field's value of the ErrorIssue entity.
+// If the ErrorIssue object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueMutation) OldExceptionMessage(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldExceptionMessage is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldExceptionMessage requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldExceptionMessage: %w", err)
+	}
+	return oldValue.ExceptionMessage, nil
+}
+
+// ResetExceptionMessage resets all changes to the "exception_message" field.
+func (m *ErrorIssueMutation) ResetExceptionMessage() {
+	m.exception_message = nil
+}
+
+// SetErrorLabel sets the "error_label" field.
+func (m *ErrorIssueMutation) SetErrorLabel(s string) {
+	m.error_label = &s
+}
+
+// ErrorLabel returns the value of the "error_label" field in the mutation.
+func (m *ErrorIssueMutation) ErrorLabel() (r string, exists bool) {
+	v := m.error_label
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldErrorLabel returns the old "error_label" field's value of the ErrorIssue entity.
+// If the ErrorIssue object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueMutation) OldErrorLabel(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldErrorLabel is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldErrorLabel requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldErrorLabel: %w", err)
+	}
+	return oldValue.ErrorLabel, nil
+}
+
+// ResetErrorLabel resets all changes to the "error_label" field.
+func (m *ErrorIssueMutation) ResetErrorLabel() {
+	m.error_label = nil
+}
+
+// SetTopFrame sets the "top_frame" field.
+func (m *ErrorIssueMutation) SetTopFrame(s string) {
+	m.top_frame = &s
+}
+
+// TopFrame returns the value of the "top_frame" field in the mutation.
+func (m *ErrorIssueMutation) TopFrame() (r string, exists bool) {
+	v := m.top_frame
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldTopFrame returns the old "top_frame" field's value of the ErrorIssue entity.
+// If the ErrorIssue object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueMutation) OldTopFrame(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldTopFrame is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldTopFrame requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldTopFrame: %w", err)
+	}
+	return oldValue.TopFrame, nil
+}
+
+// ResetTopFrame resets all changes to the "top_frame" field.
+func (m *ErrorIssueMutation) ResetTopFrame() {
+	m.top_frame = nil
+}
+
+// SetWorkflowState sets the "workflow_state" field.
+func (m *ErrorIssueMutation) SetWorkflowState(s string) {
+	m.workflow_state = &s
+}
+
+// WorkflowState returns the value of the "workflow_state" field in the mutation.
+func (m *ErrorIssueMutation) WorkflowState() (r string, exists bool) {
+	v := m.workflow_state
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldWorkflowState returns the old "workflow_state" field's value of the ErrorIssue entity.
+// If the ErrorIssue object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueMutation) OldWorkflowState(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldWorkflowState is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldWorkflowState requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldWorkflowState: %w", err)
+	}
+	return oldValue.WorkflowState, nil
+}
+
+// ResetWorkflowState resets all changes to the "workflow_state" field.
+func (m *ErrorIssueMutation) ResetWorkflowState() {
+	m.workflow_state = nil
+}
+
+// SetPriority sets the "priority" field.
+func (m *ErrorIssueMutation) SetPriority(i int) {
+	m.priority = &i
+	m.addpriority = nil
+}
+
+// Priority returns the value of the "priority" field in the mutation.
+func (m *ErrorIssueMutation) Priority() (r int, exists bool) {
+	v := m.priority
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPriority returns the old "priority" field's value of the ErrorIssue entity.
+// If the ErrorIssue object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueMutation) OldPriority(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPriority is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPriority requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPriority: %w", err)
+	}
+	return oldValue.Priority, nil
+}
+
+// AddPriority adds i to the "priority" field.
+func (m *ErrorIssueMutation) AddPriority(i int) {
+	if m.addpriority != nil {
+		*m.addpriority += i
+	} else {
+		m.addpriority = &i
+	}
+}
+
+// AddedPriority returns the value that was added to the "priority" field in this mutation.
+func (m *ErrorIssueMutation) AddedPriority() (r int, exists bool) {
+	v := m.addpriority
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetPriority resets all changes to the "priority" field.
+func (m *ErrorIssueMutation) ResetPriority() {
+	m.priority = nil
+	m.addpriority = nil
+}
+
+// SetSeverity sets the "severity" field.
+func (m *ErrorIssueMutation) SetSeverity(s string) {
+	m.severity = &s
+}
+
+// Severity returns the value of the "severity" field in the mutation.
+func (m *ErrorIssueMutation) Severity() (r string, exists bool) {
+	v := m.severity
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSeverity returns the old "severity" field's value of the ErrorIssue entity.
+// If the ErrorIssue object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueMutation) OldSeverity(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSeverity is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSeverity requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSeverity: %w", err)
+	}
+	return oldValue.Severity, nil
+}
+
+// ClearSeverity clears the value of the "severity" field.
+func (m *ErrorIssueMutation) ClearSeverity() {
+	m.severity = nil
+	m.clearedFields[errorissue.FieldSeverity] = struct{}{}
+}
+
+// SeverityCleared returns if the "severity" field was cleared in this mutation.
+func (m *ErrorIssueMutation) SeverityCleared() bool {
+	_, ok := m.clearedFields[errorissue.FieldSeverity]
+	return ok
+}
+
+// ResetSeverity resets all changes to the "severity" field.
+func (m *ErrorIssueMutation) ResetSeverity() {
+	m.severity = nil
+	delete(m.clearedFields, errorissue.FieldSeverity)
+}
+
+// SetSeverityRank sets the "severity_rank" field.
+func (m *ErrorIssueMutation) SetSeverityRank(i int) {
+	m.severity_rank = &i
+	m.addseverity_rank = nil
+}
+
+// SeverityRank returns the value of the "severity_rank" field in the mutation.
+func (m *ErrorIssueMutation) SeverityRank() (r int, exists bool) {
+	v := m.severity_rank
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSeverityRank returns the old "severity_rank" field's value of the ErrorIssue entity.
+// If the ErrorIssue object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueMutation) OldSeverityRank(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSeverityRank is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSeverityRank requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSeverityRank: %w", err)
+	}
+	return oldValue.SeverityRank, nil
+}
+
+// AddSeverityRank adds i to the "severity_rank" field.
+func (m *ErrorIssueMutation) AddSeverityRank(i int) {
+	if m.addseverity_rank != nil {
+		*m.addseverity_rank += i
+	} else {
+		m.addseverity_rank = &i
+	}
+}
+
+// AddedSeverityRank returns the value that was added to the "severity_rank" field in this mutation.
+func (m *ErrorIssueMutation) AddedSeverityRank() (r int, exists bool) {
+	v := m.addseverity_rank
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetSeverityRank resets all changes to the "severity_rank" field.
+func (m *ErrorIssueMutation) ResetSeverityRank() {
+	m.severity_rank = nil
+	m.addseverity_rank = nil
+}
+
+// SetSeveritySource sets the "severity_source" field.
+func (m *ErrorIssueMutation) SetSeveritySource(s string) {
+	m.severity_source = &s
+}
+
+// SeveritySource returns the value of the "severity_source" field in the mutation.
+func (m *ErrorIssueMutation) SeveritySource() (r string, exists bool) {
+	v := m.severity_source
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSeveritySource returns the old "severity_source" field's value of the ErrorIssue entity.
+// If the ErrorIssue object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueMutation) OldSeveritySource(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSeveritySource is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSeveritySource requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSeveritySource: %w", err)
+	}
+	return oldValue.SeveritySource, nil
+}
+
+// ClearSeveritySource clears the value of the "severity_source" field.
+func (m *ErrorIssueMutation) ClearSeveritySource() {
+	m.severity_source = nil
+	m.clearedFields[errorissue.FieldSeveritySource] = struct{}{}
+}
+
+// SeveritySourceCleared returns if the "severity_source" field was cleared in this mutation.
+func (m *ErrorIssueMutation) SeveritySourceCleared() bool {
+	_, ok := m.clearedFields[errorissue.FieldSeveritySource]
+	return ok
+}
+
+// ResetSeveritySource resets all changes to the "severity_source" field.
+func (m *ErrorIssueMutation) ResetSeveritySource() {
+	m.severity_source = nil
+	delete(m.clearedFields, errorissue.FieldSeveritySource)
+}
+
+// SetSourceRef sets the "source_ref" field.
+func (m *ErrorIssueMutation) SetSourceRef(jm json.RawMessage) {
+	m.source_ref = &jm
+	m.appendsource_ref = nil
+}
+
+// SourceRef returns the value of the "source_ref" field in the mutation.
+func (m *ErrorIssueMutation) SourceRef() (r json.RawMessage, exists bool) {
+	v := m.source_ref
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSourceRef returns the old "source_ref" field's value of the ErrorIssue entity.
+// If the ErrorIssue object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueMutation) OldSourceRef(ctx context.Context) (v json.RawMessage, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSourceRef is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSourceRef requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSourceRef: %w", err)
+	}
+	return oldValue.SourceRef, nil
+}
+
+// AppendSourceRef adds jm to the "source_ref" field.
+func (m *ErrorIssueMutation) AppendSourceRef(jm json.RawMessage) {
+	m.appendsource_ref = append(m.appendsource_ref, jm...)
+}
+
+// AppendedSourceRef returns the list of values that were appended to the "source_ref" field in this mutation.
+func (m *ErrorIssueMutation) AppendedSourceRef() (json.RawMessage, bool) {
+	if len(m.appendsource_ref) == 0 {
+		return nil, false
+	}
+	return m.appendsource_ref, true
+}
+
+// ClearSourceRef clears the value of the "source_ref" field.
+func (m *ErrorIssueMutation) ClearSourceRef() {
+	m.source_ref = nil
+	m.appendsource_ref = nil
+	m.clearedFields[errorissue.FieldSourceRef] = struct{}{}
+}
+
+// SourceRefCleared returns if the "source_ref" field was cleared in this mutation.
+func (m *ErrorIssueMutation) SourceRefCleared() bool {
+	_, ok := m.clearedFields[errorissue.FieldSourceRef]
+	return ok
+}
+
+// ResetSourceRef resets all changes to the "source_ref" field.
+func (m *ErrorIssueMutation) ResetSourceRef() {
+	m.source_ref = nil
+	m.appendsource_ref = nil
+	delete(m.clearedFields, errorissue.FieldSourceRef)
+}
+
+// SetAssignedActorID sets the "assigned_actor_id" field.
+func (m *ErrorIssueMutation) SetAssignedActorID(u uuid.UUID) {
+	m.assigned_actor_id = &u
+}
+
+// AssignedActorID returns the value of the "assigned_actor_id" field in the mutation.
+func (m *ErrorIssueMutation) AssignedActorID() (r uuid.UUID, exists bool) {
+	v := m.assigned_actor_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAssignedActorID returns the old "assigned_actor_id" field's value of the ErrorIssue entity.
+// If the ErrorIssue object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueMutation) OldAssignedActorID(ctx context.Context) (v *uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAssignedActorID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAssignedActorID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAssignedActorID: %w", err)
+	}
+	return oldValue.AssignedActorID, nil
+}
+
+// ClearAssignedActorID clears the value of the "assigned_actor_id" field.
+func (m *ErrorIssueMutation) ClearAssignedActorID() {
+	m.assigned_actor_id = nil
+	m.clearedFields[errorissue.FieldAssignedActorID] = struct{}{}
+}
+
+// AssignedActorIDCleared returns if the "assigned_actor_id" field was cleared in this mutation.
+func (m *ErrorIssueMutation) AssignedActorIDCleared() bool {
+	_, ok := m.clearedFields[errorissue.FieldAssignedActorID]
+	return ok
+}
+
+// ResetAssignedActorID resets all changes to the "assigned_actor_id" field.
+func (m *ErrorIssueMutation) ResetAssignedActorID() {
+	m.assigned_actor_id = nil
+	delete(m.clearedFields, errorissue.FieldAssignedActorID)
+}
+
+// SetLeaseHolderID sets the "lease_holder_id" field.
+func (m *ErrorIssueMutation) SetLeaseHolderID(u uuid.UUID) {
+	m.lease_holder_id = &u
+}
+
+// LeaseHolderID returns the value of the "lease_holder_id" field in the mutation.
+func (m *ErrorIssueMutation) LeaseHolderID() (r uuid.UUID, exists bool) {
+	v := m.lease_holder_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLeaseHolderID returns the old "lease_holder_id" field's value of the ErrorIssue entity.
+// If the ErrorIssue object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueMutation) OldLeaseHolderID(ctx context.Context) (v *uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLeaseHolderID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLeaseHolderID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLeaseHolderID: %w", err)
+	}
+	return oldValue.LeaseHolderID, nil
+}
+
+// ClearLeaseHolderID clears the value of the "lease_holder_id" field.
+func (m *ErrorIssueMutation) ClearLeaseHolderID() {
+	m.lease_holder_id = nil
+	m.clearedFields[errorissue.FieldLeaseHolderID] = struct{}{}
+}
+
+// LeaseHolderIDCleared returns if the "lease_holder_id" field was cleared in this mutation.
+func (m *ErrorIssueMutation) LeaseHolderIDCleared() bool {
+	_, ok := m.clearedFields[errorissue.FieldLeaseHolderID]
+	return ok
+}
+
+// ResetLeaseHolderID resets all changes to the "lease_holder_id" field.
+func (m *ErrorIssueMutation) ResetLeaseHolderID() {
+	m.lease_holder_id = nil
+	delete(m.clearedFields, errorissue.FieldLeaseHolderID)
+}
+
+// SetLeaseExpiresAt sets the "lease_expires_at" field.
+func (m *ErrorIssueMutation) SetLeaseExpiresAt(t time.Time) {
+	m.lease_expires_at = &t
+}
+
+// LeaseExpiresAt returns the value of the "lease_expires_at" field in the mutation.
+func (m *ErrorIssueMutation) LeaseExpiresAt() (r time.Time, exists bool) {
+	v := m.lease_expires_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLeaseExpiresAt returns the old "lease_expires_at" field's value of the ErrorIssue entity.
+// If the ErrorIssue object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueMutation) OldLeaseExpiresAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLeaseExpiresAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLeaseExpiresAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLeaseExpiresAt: %w", err)
+	}
+	return oldValue.LeaseExpiresAt, nil
+}
+
+// ClearLeaseExpiresAt clears the value of the "lease_expires_at" field.
+func (m *ErrorIssueMutation) ClearLeaseExpiresAt() {
+	m.lease_expires_at = nil
+	m.clearedFields[errorissue.FieldLeaseExpiresAt] = struct{}{}
+}
+
+// LeaseExpiresAtCleared returns if the "lease_expires_at" field was cleared in this mutation.
+func (m *ErrorIssueMutation) LeaseExpiresAtCleared() bool {
+	_, ok := m.clearedFields[errorissue.FieldLeaseExpiresAt]
+	return ok
+}
+
+// ResetLeaseExpiresAt resets all changes to the "lease_expires_at" field.
+func (m *ErrorIssueMutation) ResetLeaseExpiresAt() {
+	m.lease_expires_at = nil
+	delete(m.clearedFields, errorissue.FieldLeaseExpiresAt)
+}
+
+// SetClaimedAt sets the "claimed_at" field.
+func (m *ErrorIssueMutation) SetClaimedAt(t time.Time) {
+	m.claimed_at = &t
+}
+
+// ClaimedAt returns the value of the "claimed_at" field in the mutation.
+func (m *ErrorIssueMutation) ClaimedAt() (r time.Time, exists bool) {
+	v := m.claimed_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldClaimedAt returns the old "claimed_at" field's value of the ErrorIssue entity.
+// If the ErrorIssue object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueMutation) OldClaimedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldClaimedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldClaimedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldClaimedAt: %w", err)
+	}
+	return oldValue.ClaimedAt, nil
+}
+
+// ClearClaimedAt clears the value of the "claimed_at" field.
+func (m *ErrorIssueMutation) ClearClaimedAt() {
+	m.claimed_at = nil
+	m.clearedFields[errorissue.FieldClaimedAt] = struct{}{}
+}
+
+// ClaimedAtCleared returns if the "claimed_at" field was cleared in this mutation.
+func (m *ErrorIssueMutation) ClaimedAtCleared() bool {
+	_, ok := m.clearedFields[errorissue.FieldClaimedAt]
+	return ok
+}
+
+// ResetClaimedAt resets all changes to the "claimed_at" field.
+func (m *ErrorIssueMutation) ResetClaimedAt() {
+	m.claimed_at = nil
+	delete(m.clearedFields, errorissue.FieldClaimedAt)
+}
+
+// SetLeaseSeconds sets the "lease_seconds" field.
+func (m *ErrorIssueMutation) SetLeaseSeconds(i int) {
+	m.lease_seconds = &i
+	m.addlease_seconds = nil
+}
+
+// LeaseSeconds returns the value of the "lease_seconds" field in the mutation.
+func (m *ErrorIssueMutation) LeaseSeconds() (r int, exists bool) {
+	v := m.lease_seconds
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLeaseSeconds returns the old "lease_seconds" field's value of the ErrorIssue entity.
+// If the ErrorIssue object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueMutation) OldLeaseSeconds(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLeaseSeconds is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLeaseSeconds requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLeaseSeconds: %w", err)
+	}
+	return oldValue.LeaseSeconds, nil
+}
+
+// AddLeaseSeconds adds i to the "lease_seconds" field.
+func (m *ErrorIssueMutation) AddLeaseSeconds(i int) {
+	if m.addlease_seconds != nil {
+		*m.addlease_seconds += i
+	} else {
+		m.addlease_seconds = &i
+	}
+}
+
+// AddedLeaseSeconds returns the value that was added to the "lease_seconds" field in this mutation.
+func (m *ErrorIssueMutation) AddedLeaseSeconds() (r int, exists bool) {
+	v := m.addlease_seconds
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetLeaseSeconds resets all changes to the "lease_seconds" field.
+func (m *ErrorIssueMutation) ResetLeaseSeconds() {
+	m.lease_seconds = nil
+	m.addlease_seconds = nil
+}
+
+// SetNotes sets the "notes" field.
+func (m *ErrorIssueMutation) SetNotes(s string) {
+	m.notes = &s
+}
+
+// Notes returns the value of the "notes" field in the mutation.
+func (m *ErrorIssueMutation) Notes() (r string, exists bool) {
+	v := m.notes
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldNotes returns the old "notes" field's value of the ErrorIssue entity.
+// If the ErrorIssue object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueMutation) OldNotes(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldNotes is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldNotes requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldNotes: %w", err)
+	}
+	return oldValue.Notes, nil
+}
+
+// ClearNotes clears the value of the "notes" field.
+func (m *ErrorIssueMutation) ClearNotes() {
+	m.notes = nil
+	m.clearedFields[errorissue.FieldNotes] = struct{}{}
+}
+
+// NotesCleared returns if the "notes" field was cleared in this mutation.
+func (m *ErrorIssueMutation) NotesCleared() bool {
+	_, ok := m.clearedFields[errorissue.FieldNotes]
+	return ok
+}
+
+// ResetNotes resets all changes to the "notes" field.
+func (m *ErrorIssueMutation) ResetNotes() {
+	m.notes = nil
+	delete(m.clearedFields, errorissue.FieldNotes)
+}
+
+// SetFirstSeenAt sets the "first_seen_at" field.
+func (m *ErrorIssueMutation) SetFirstSeenAt(t time.Time) {
+	m.first_seen_at = &t
+}
+
+// FirstSeenAt returns the value of the "first_seen_at" field in the mutation.
+func (m *ErrorIssueMutation) FirstSeenAt() (r time.Time, exists bool) {
+	v := m.first_seen_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFirstSeenAt returns the old "first_seen_at" field's value of the ErrorIssue entity.
+// If the ErrorIssue object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueMutation) OldFirstSeenAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFirstSeenAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFirstSeenAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFirstSeenAt: %w", err)
+	}
+	return oldValue.FirstSeenAt, nil
+}
+
+// ResetFirstSeenAt resets all changes to the "first_seen_at" field.
+func (m *ErrorIssueMutation) ResetFirstSeenAt() {
+	m.first_seen_at = nil
+}
+
+// SetLastSeenAt sets the "last_seen_at" field.
+func (m *ErrorIssueMutation) SetLastSeenAt(t time.Time) {
+	m.last_seen_at = &t
+}
+
+// LastSeenAt returns the value of the "last_seen_at" field in the mutation.
+func (m *ErrorIssueMutation) LastSeenAt() (r time.Time, exists bool) {
+	v := m.last_seen_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLastSeenAt returns the old "last_seen_at" field's value of the ErrorIssue entity.
+// If the ErrorIssue object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueMutation) OldLastSeenAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLastSeenAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLastSeenAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLastSeenAt: %w", err)
+	}
+	return oldValue.LastSeenAt, nil
+}
+
+// ResetLastSeenAt resets all changes to the "last_seen_at" field.
+func (m *ErrorIssueMutation) ResetLastSeenAt() {
+	m.last_seen_at = nil
+}
+
+// SetOccurrenceCount sets the "occurrence_count" field.
+func (m *ErrorIssueMutation) SetOccurrenceCount(i int64) {
+	m.occurrence_count = &i
+	m.addoccurrence_count = nil
+}
+
+// OccurrenceCount returns the value of the "occurrence_count" field in the mutation.
+func (m *ErrorIssueMutation) OccurrenceCount() (r int64, exists bool) {
+	v := m.occurrence_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOccurrenceCount returns the old "occurrence_count" field's value of the ErrorIssue entity.
+// If the ErrorIssue object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueMutation) OldOccurrenceCount(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOccurrenceCount is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOccurrenceCount requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOccurrenceCount: %w", err)
+	}
+	return oldValue.OccurrenceCount, nil
+}
+
+// AddOccurrenceCount adds i to the "occurrence_count" field.
+func (m *ErrorIssueMutation) AddOccurrenceCount(i int64) {
+	if m.addoccurrence_count != nil {
+		*m.addoccurrence_count += i
+	} else {
+		m.addoccurrence_count = &i
+	}
+}
+
+// AddedOccurrenceCount returns the value that was added to the "occurrence_count" field in this mutation.
+func (m *ErrorIssueMutation) AddedOccurrenceCount() (r int64, exists bool) {
+	v := m.addoccurrence_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetOccurrenceCount resets all changes to the "occurrence_count" field.
+func (m *ErrorIssueMutation) ResetOccurrenceCount() {
+	m.occurrence_count = nil
+	m.addoccurrence_count = nil
+}
+
+// SetEstimatedCount sets the "estimated_count" field.
+func (m *ErrorIssueMutation) SetEstimatedCount(f float64) {
+	m.estimated_count = &f
+	m.addestimated_count = nil
+}
+
+// EstimatedCount returns the value of the "estimated_count" field in the mutation.
+func (m *ErrorIssueMutation) EstimatedCount() (r float64, exists bool) {
+	v := m.estimated_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEstimatedCount returns the old "estimated_count" field's value of the ErrorIssue entity.
+// If the ErrorIssue object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueMutation) OldEstimatedCount(ctx context.Context) (v float64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEstimatedCount is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEstimatedCount requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEstimatedCount: %w", err)
+	}
+	return oldValue.EstimatedCount, nil
+}
+
+// AddEstimatedCount adds f to the "estimated_count" field.
+func (m *ErrorIssueMutation) AddEstimatedCount(f float64) {
+	if m.addestimated_count != nil {
+		*m.addestimated_count += f
+	} else {
+		m.addestimated_count = &f
+	}
+}
+
+// AddedEstimatedCount returns the value that was added to the "estimated_count" field in this mutation.
+func (m *ErrorIssueMutation) AddedEstimatedCount() (r float64, exists bool) {
+	v := m.addestimated_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetEstimatedCount resets all changes to the "estimated_count" field.
+func (m *ErrorIssueMutation) ResetEstimatedCount() {
+	m.estimated_count = nil
+	m.addestimated_count = nil
+}
+
+// SetResolvedAt sets the "resolved_at" field.
+func (m *ErrorIssueMutation) SetResolvedAt(t time.Time) {
+	m.resolved_at = &t
+}
+
+// ResolvedAt returns the value of the "resolved_at" field in the mutation.
+func (m *ErrorIssueMutation) ResolvedAt() (r time.Time, exists bool) {
+	v := m.resolved_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldResolvedAt returns the old "resolved_at" field's value of the ErrorIssue entity.
+// If the ErrorIssue object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueMutation) OldResolvedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldResolvedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldResolvedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldResolvedAt: %w", err)
+	}
+	return oldValue.ResolvedAt, nil
+}
+
+// ClearResolvedAt clears the value of the "resolved_at" field.
+func (m *ErrorIssueMutation) ClearResolvedAt() {
+	m.resolved_at = nil
+	m.clearedFields[errorissue.FieldResolvedAt] = struct{}{}
+}
+
+// ResolvedAtCleared returns if the "resolved_at" field was cleared in this mutation.
+func (m *ErrorIssueMutation) ResolvedAtCleared() bool {
+	_, ok := m.clearedFields[errorissue.FieldResolvedAt]
+	return ok
+}
+
+// ResetResolvedAt resets all changes to the "resolved_at" field.
+func (m *ErrorIssueMutation) ResetResolvedAt() {
+	m.resolved_at = nil
+	delete(m.clearedFields, errorissue.FieldResolvedAt)
+}
+
+// SetLastResolvedAt sets the "last_resolved_at" field.
+func (m *ErrorIssueMutation) SetLastResolvedAt(t time.Time) {
+	m.last_resolved_at = &t
+}
+
+// LastResolvedAt returns the value of the "last_resolved_at" field in the mutation.
+func (m *ErrorIssueMutation) LastResolvedAt() (r time.Time, exists bool) {
+	v := m.last_resolved_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLastResolvedAt returns the old "last_resolved_at" field's value of the ErrorIssue entity.
+// If the ErrorIssue object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueMutation) OldLastResolvedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLastResolvedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLastResolvedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLastResolvedAt: %w", err)
+	}
+	return oldValue.LastResolvedAt, nil
+}
+
+// ClearLastResolvedAt clears the value of the "last_resolved_at" field.
+func (m *ErrorIssueMutation) ClearLastResolvedAt() {
+	m.last_resolved_at = nil
+	m.clearedFields[errorissue.FieldLastResolvedAt] = struct{}{}
+}
+
+// LastResolvedAtCleared returns if the "last_resolved_at" field was cleared in this mutation.
+func (m *ErrorIssueMutation) LastResolvedAtCleared() bool {
+	_, ok := m.clearedFields[errorissue.FieldLastResolvedAt]
+	return ok
+}
+
+// ResetLastResolvedAt resets all changes to the "last_resolved_at" field.
+func (m *ErrorIssueMutation) ResetLastResolvedAt() {
+	m.last_resolved_at = nil
+	delete(m.clearedFields, errorissue.FieldLastResolvedAt)
+}
+
+// SetLastRegressedAt sets the "last_regressed_at" field.
+func (m *ErrorIssueMutation) SetLastRegressedAt(t time.Time) {
+	m.last_regressed_at = &t
+}
+
+// LastRegressedAt returns the value of the "last_regressed_at" field in the mutation.
+func (m *ErrorIssueMutation) LastRegressedAt() (r time.Time, exists bool) {
+	v := m.last_regressed_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLastRegressedAt returns the old "last_regressed_at" field's value of the ErrorIssue entity.
+// If the ErrorIssue object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueMutation) OldLastRegressedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLastRegressedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLastRegressedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLastRegressedAt: %w", err)
+	}
+	return oldValue.LastRegressedAt, nil
+}
+
+// ClearLastRegressedAt clears the value of the "last_regressed_at" field.
+func (m *ErrorIssueMutation) ClearLastRegressedAt() {
+	m.last_regressed_at = nil
+	m.clearedFields[errorissue.FieldLastRegressedAt] = struct{}{}
+}
+
+// LastRegressedAtCleared returns if the "last_regressed_at" field was cleared in this mutation.
+func (m *ErrorIssueMutation) LastRegressedAtCleared() bool {
+	_, ok := m.clearedFields[errorissue.FieldLastRegressedAt]
+	return ok
+}
+
+// ResetLastRegressedAt resets all changes to the "last_regressed_at" field.
+func (m *ErrorIssueMutation) ResetLastRegressedAt() {
+	m.last_regressed_at = nil
+	delete(m.clearedFields, errorissue.FieldLastRegressedAt)
+}
+
+// SetRegressionCount sets the "regression_count" field.
+func (m *ErrorIssueMutation) SetRegressionCount(i int) {
+	m.regression_count = &i
+	m.addregression_count = nil
+}
+
+// RegressionCount returns the value of the "regression_count" field in the mutation.
+func (m *ErrorIssueMutation) RegressionCount() (r int, exists bool) {
+	v := m.regression_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRegressionCount returns the old "regression_count" field's value of the ErrorIssue entity.
+// If the ErrorIssue object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueMutation) OldRegressionCount(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRegressionCount is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRegressionCount requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRegressionCount: %w", err)
+	}
+	return oldValue.RegressionCount, nil
+}
+
+// AddRegressionCount adds i to the "regression_count" field.
+func (m *ErrorIssueMutation) AddRegressionCount(i int) {
+	if m.addregression_count != nil {
+		*m.addregression_count += i
+	} else {
+		m.addregression_count = &i
+	}
+}
+
+// AddedRegressionCount returns the value that was added to the "regression_count" field in this mutation.
+func (m *ErrorIssueMutation) AddedRegressionCount() (r int, exists bool) {
+	v := m.addregression_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetRegressionCount resets all changes to the "regression_count" field.
+func (m *ErrorIssueMutation) ResetRegressionCount() {
+	m.regression_count = nil
+	m.addregression_count = nil
+}
+
+// SetResolvedVersions sets the "resolved_versions" field.
+func (m *ErrorIssueMutation) SetResolvedVersions(s []string) {
+	m.resolved_versions = &s
+	m.appendresolved_versions = nil
+}
+
+// ResolvedVersions returns the value of the "resolved_versions" field in the mutation.
+func (m *ErrorIssueMutation) ResolvedVersions() (r []string, exists bool) {
+	v := m.resolved_versions
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldResolvedVersions returns the old "resolved_versions" field's value of the ErrorIssue entity.
+// If the ErrorIssue object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueMutation) OldResolvedVersions(ctx context.Context) (v []string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldResolvedVersions is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldResolvedVersions requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldResolvedVersions: %w", err)
+	}
+	return oldValue.ResolvedVersions, nil
+}
+
+// AppendResolvedVersions adds s to the "resolved_versions" field.
+func (m *ErrorIssueMutation) AppendResolvedVersions(s []string) {
+	m.appendresolved_versions = append(m.appendresolved_versions, s...)
+}
+
+// AppendedResolvedVersions returns the list of values that were appended to the "resolved_versions" field in this mutation.
+func (m *ErrorIssueMutation) AppendedResolvedVersions() ([]string, bool) {
+	if len(m.appendresolved_versions) == 0 {
+		return nil, false
+	}
+	return m.appendresolved_versions, true
+}
+
+// ClearResolvedVersions clears the value of the "resolved_versions" field.
+func (m *ErrorIssueMutation) ClearResolvedVersions() {
+	m.resolved_versions = nil
+	m.appendresolved_versions = nil
+	m.clearedFields[errorissue.FieldResolvedVersions] = struct{}{}
+}
+
+// ResolvedVersionsCleared returns if the "resolved_versions" field was cleared in this mutation.
+func (m *ErrorIssueMutation) ResolvedVersionsCleared() bool {
+	_, ok := m.clearedFields[errorissue.FieldResolvedVersions]
+	return ok
+}
+
+// ResetResolvedVersions resets all changes to the "resolved_versions" field.
+func (m *ErrorIssueMutation) ResetResolvedVersions() {
+	m.resolved_versions = nil
+	m.appendresolved_versions = nil
+	delete(m.clearedFields, errorissue.FieldResolvedVersions)
+}
+
+// SetVersions sets the "versions" field.
+func (m *ErrorIssueMutation) SetVersions(s []string) {
+	m.versions = &s
+	m.appendversions = nil
+}
+
+// Versions returns the value of the "versions" field in the mutation.
+func (m *ErrorIssueMutation) Versions() (r []string, exists bool) {
+	v := m.versions
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldVersions returns the old "versions" field's value of the ErrorIssue entity.
+// If the ErrorIssue object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueMutation) OldVersions(ctx context.Context) (v []string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldVersions is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldVersions requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldVersions: %w", err)
+	}
+	return oldValue.Versions, nil
+}
+
+// AppendVersions adds s to the "versions" field.
+func (m *ErrorIssueMutation) AppendVersions(s []string) {
+	m.appendversions = append(m.appendversions, s...)
+}
+
+// AppendedVersions returns the list of values that were appended to the "versions" field in this mutation.
+func (m *ErrorIssueMutation) AppendedVersions() ([]string, bool) {
+	if len(m.appendversions) == 0 {
+		return nil, false
+	}
+	return m.appendversions, true
+}
+
+// ClearVersions clears the value of the "versions" field.
+func (m *ErrorIssueMutation) ClearVersions() {
+	m.versions = nil
+	m.appendversions = nil
+	m.clearedFields[errorissue.FieldVersions] = struct{}{}
+}
+
+// VersionsCleared returns if the "versions" field was cleared in this mutation.
+func (m *ErrorIssueMutation) VersionsCleared() bool {
+	_, ok := m.clearedFields[errorissue.FieldVersions]
+	return ok
+}
+
+// ResetVersions resets all changes to the "versions" field.
+func (m *ErrorIssueMutation) ResetVersions() {
+	m.versions = nil
+	m.appendversions = nil
+	delete(m.clearedFields, errorissue.FieldVersions)
+}
+
+// SetEnvironments sets the "environments" field.
+func (m *ErrorIssueMutation) SetEnvironments(s []string) {
+	m.environments = &s
+	m.appendenvironments = nil
+}
+
+// Environments returns the value of the "environments" field in the mutation.
+func (m *ErrorIssueMutation) Environments() (r []string, exists bool) {
+	v := m.environments
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEnvironments returns the old "environments" field's value of the ErrorIssue entity.
+// If the ErrorIssue object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueMutation) OldEnvironments(ctx context.Context) (v []string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEnvironments is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEnvironments requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEnvironments: %w", err)
+	}
+	return oldValue.Environments, nil
+}
+
+// AppendEnvironments adds s to the "environments" field.
+func (m *ErrorIssueMutation) AppendEnvironments(s []string) {
+	m.appendenvironments = append(m.appendenvironments, s...)
+}
+
+// AppendedEnvironments returns the list of values that were appended to the "environments" field in this mutation.
+func (m *ErrorIssueMutation) AppendedEnvironments() ([]string, bool) {
+	if len(m.appendenvironments) == 0 {
+		return nil, false
+	}
+	return m.appendenvironments, true
+}
+
+// ClearEnvironments clears the value of the "environments" field.
+func (m *ErrorIssueMutation) ClearEnvironments() {
+	m.environments = nil
+	m.appendenvironments = nil
+	m.clearedFields[errorissue.FieldEnvironments] = struct{}{}
+}
+
+// EnvironmentsCleared returns if the "environments" field was cleared in this mutation.
+func (m *ErrorIssueMutation) EnvironmentsCleared() bool {
+	_, ok := m.clearedFields[errorissue.FieldEnvironments]
+	return ok
+}
+
+// ResetEnvironments resets all changes to the "environments" field.
+func (m *ErrorIssueMutation) ResetEnvironments() {
+	m.environments = nil
+	m.appendenvironments = nil
+	delete(m.clearedFields, errorissue.FieldEnvironments)
+}
+
+// SetSnoozeUntil sets the "snooze_until" field.
+func (m *ErrorIssueMutation) SetSnoozeUntil(t time.Time) {
+	m.snooze_until = &t
+}
+
+// SnoozeUntil returns the value of the "snooze_until" field in the mutation.
+func (m *ErrorIssueMutation) SnoozeUntil() (r time.Time, exists bool) {
+	v := m.snooze_until
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSnoozeUntil returns the old "snooze_until" field's value of the ErrorIssue entity.
+// If the ErrorIssue object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueMutation) OldSnoozeUntil(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSnoozeUntil is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSnoozeUntil requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSnoozeUntil: %w", err)
+	}
+	return oldValue.SnoozeUntil, nil
+}
+
+// ClearSnoozeUntil clears the value of the "snooze_until" field.
+func (m *ErrorIssueMutation) ClearSnoozeUntil() {
+	m.snooze_until = nil
+	m.clearedFields[errorissue.FieldSnoozeUntil] = struct{}{}
+}
+
+// SnoozeUntilCleared returns if the "snooze_until" field was cleared in this mutation.
+func (m *ErrorIssueMutation) SnoozeUntilCleared() bool {
+	_, ok := m.clearedFields[errorissue.FieldSnoozeUntil]
+	return ok
+}
+
+// ResetSnoozeUntil resets all changes to the "snooze_until" field.
+func (m *ErrorIssueMutation) ResetSnoozeUntil() {
+	m.snooze_until = nil
+	delete(m.clearedFields, errorissue.FieldSnoozeUntil)
+}
+
+// SetArchivedAt sets the "archived_at" field.
+func (m *ErrorIssueMutation) SetArchivedAt(t time.Time) {
+	m.archived_at = &t
+}
+
+// ArchivedAt returns the value of the "archived_at" field in the mutation.
+func (m *ErrorIssueMutation) ArchivedAt() (r time.Time, exists bool) {
+	v := m.archived_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldArchivedAt returns the old "archived_at" field's value of the ErrorIssue entity.
+// If the ErrorIssue object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueMutation) OldArchivedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldArchivedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldArchivedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldArchivedAt: %w", err)
+	}
+	return oldValue.ArchivedAt, nil
+}
+
+// ClearArchivedAt clears the value of the "archived_at" field.
+func (m *ErrorIssueMutation) ClearArchivedAt() {
+	m.archived_at = nil
+	m.clearedFields[errorissue.FieldArchivedAt] = struct{}{}
+}
+
+// ArchivedAtCleared returns if the "archived_at" field was cleared in this mutation.
+func (m *ErrorIssueMutation) ArchivedAtCleared() bool {
+	_, ok := m.clearedFields[errorissue.FieldArchivedAt]
+	return ok
+}
+
+// ResetArchivedAt resets all changes to the "archived_at" field.
+func (m *ErrorIssueMutation) ResetArchivedAt() {
+	m.archived_at = nil
+	delete(m.clearedFields, errorissue.FieldArchivedAt)
+}
+
+// SetOpenIncidentID sets the "open_incident_id" field.
+func (m *ErrorIssueMutation) SetOpenIncidentID(u uuid.UUID) {
+	m.open_incident_id = &u
+}
+
+// OpenIncidentID returns the value of the "open_incident_id" field in the mutation.
+func (m *ErrorIssueMutation) OpenIncidentID() (r uuid.UUID, exists bool) {
+	v := m.open_incident_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOpenIncidentID returns the old "open_incident_id" field's value of the ErrorIssue entity.
+// If the ErrorIssue object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueMutation) OldOpenIncidentID(ctx context.Context) (v *uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOpenIncidentID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOpenIncidentID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOpenIncidentID: %w", err)
+	}
+	return oldValue.OpenIncidentID, nil
+}
+
+// ClearOpenIncidentID clears the value of the "open_incident_id" field.
+func (m *ErrorIssueMutation) ClearOpenIncidentID() {
+	m.open_incident_id = nil
+	m.clearedFields[errorissue.FieldOpenIncidentID] = struct{}{}
+}
+
+// OpenIncidentIDCleared returns if the "open_incident_id" field was cleared in this mutation.
+func (m *ErrorIssueMutation) OpenIncidentIDCleared() bool {
+	_, ok := m.clearedFields[errorissue.FieldOpenIncidentID]
+	return ok
+}
+
+// ResetOpenIncidentID resets all changes to the "open_incident_id" field.
+func (m *ErrorIssueMutation) ResetOpenIncidentID() {
+	m.open_incident_id = nil
+	delete(m.clearedFields, errorissue.FieldOpenIncidentID)
+}
+
+// SetMergedInto sets the "merged_into" field.
+func (m *ErrorIssueMutation) SetMergedInto(u uuid.UUID) {
+	m.merged_into = &u
+}
+
+// MergedInto returns the value of the "merged_into" field in the mutation.
+func (m *ErrorIssueMutation) MergedInto() (r uuid.UUID, exists bool) {
+	v := m.merged_into
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldMergedInto returns the old "merged_into" field's value of the ErrorIssue entity.
+// If the ErrorIssue object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueMutation) OldMergedInto(ctx context.Context) (v *uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldMergedInto is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldMergedInto requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldMergedInto: %w", err)
+	}
+	return oldValue.MergedInto, nil
+}
+
+// ClearMergedInto clears the value of the "merged_into" field.
+func (m *ErrorIssueMutation) ClearMergedInto() {
+	m.merged_into = nil
+	m.clearedFields[errorissue.FieldMergedInto] = struct{}{}
+}
+
+// MergedIntoCleared returns if the "merged_into" field was cleared in this mutation.
+func (m *ErrorIssueMutation) MergedIntoCleared() bool {
+	_, ok := m.clearedFields[errorissue.FieldMergedInto]
+	return ok
+}
+
+// ResetMergedInto resets all changes to the "merged_into" field.
+func (m *ErrorIssueMutation) ResetMergedInto() {
+	m.merged_into = nil
+	delete(m.clearedFields, errorissue.FieldMergedInto)
+}
+
+// SetCommentCount sets the "comment_count" field.
+func (m *ErrorIssueMutation) SetCommentCount(i int) {
+	m.comment_count = &i
+	m.addcomment_count = nil
+}
+
+// CommentCount returns the value of the "comment_count" field in the mutation.
+func (m *ErrorIssueMutation) CommentCount() (r int, exists bool) {
+	v := m.comment_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCommentCount returns the old "comment_count" field's value of the ErrorIssue entity.
+// If the ErrorIssue object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueMutation) OldCommentCount(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCommentCount is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCommentCount requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCommentCount: %w", err)
+	}
+	return oldValue.CommentCount, nil
+}
+
+// AddCommentCount adds i to the "comment_count" field.
+func (m *ErrorIssueMutation) AddCommentCount(i int) {
+	if m.addcomment_count != nil {
+		*m.addcomment_count += i
+	} else {
+		m.addcomment_count = &i
+	}
+}
+
+// AddedCommentCount returns the value that was added to the "comment_count" field in this mutation.
+func (m *ErrorIssueMutation) AddedCommentCount() (r int, exists bool) {
+	v := m.addcomment_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetCommentCount resets all changes to the "comment_count" field.
+func (m *ErrorIssueMutation) ResetCommentCount() {
+	m.comment_count = nil
+	m.addcomment_count = nil
+}
+
+// SetOpenPullRequestCount sets the "open_pull_request_count" field.
+func (m *ErrorIssueMutation) SetOpenPullRequestCount(i int) {
+	m.open_pull_request_count = &i
+	m.addopen_pull_request_count = nil
+}
+
+// OpenPullRequestCount returns the value of the "open_pull_request_count" field in the mutation.
+func (m *ErrorIssueMutation) OpenPullRequestCount() (r int, exists bool) {
+	v := m.open_pull_request_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOpenPullRequestCount returns the old "open_pull_request_count" field's value of the ErrorIssue entity.
+// If the ErrorIssue object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueMutation) OldOpenPullRequestCount(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOpenPullRequestCount is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOpenPullRequestCount requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOpenPullRequestCount: %w", err)
+	}
+	return oldValue.OpenPullRequestCount, nil
+}
+
+// AddOpenPullRequestCount adds i to the "open_pull_request_count" field.
+func (m *ErrorIssueMutation) AddOpenPullRequestCount(i int) {
+	if m.addopen_pull_request_count != nil {
+		*m.addopen_pull_request_count += i
+	} else {
+		m.addopen_pull_request_count = &i
+	}
+}
+
+// AddedOpenPullRequestCount returns the value that was added to the "open_pull_request_count" field in this mutation.
+func (m *ErrorIssueMutation) AddedOpenPullRequestCount() (r int, exists bool) {
+	v := m.addopen_pull_request_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetOpenPullRequestCount resets all changes to the "open_pull_request_count" field.
+func (m *ErrorIssueMutation) ResetOpenPullRequestCount() {
+	m.open_pull_request_count = nil
+	m.addopen_pull_request_count = nil
+}
+
+// SetMergedPullRequestCount sets the "merged_pull_request_count" field.
+func (m *ErrorIssueMutation) SetMergedPullRequestCount(i int) {
+	m.merged_pull_request_count = &i
+	m.addmerged_pull_request_count = nil
+}
+
+// MergedPullRequestCount returns the value of the "merged_pull_request_count" field in the mutation.
+func (m *ErrorIssueMutation) MergedPullRequestCount() (r int, exists bool) {
+	v := m.merged_pull_request_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldMergedPullRequestCount returns the old "merged_pull_request_count" field's value of the ErrorIssue entity.
+// If the ErrorIssue object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueMutation) OldMergedPullRequestCount(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldMergedPullRequestCount is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldMergedPullRequestCount requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldMergedPullRequestCount: %w", err)
+	}
+	return oldValue.MergedPullRequestCount, nil
+}
+
+// AddMergedPullRequestCount adds i to the "merged_pull_request_count" field.
+func (m *ErrorIssueMutation) AddMergedPullRequestCount(i int) {
+	if m.addmerged_pull_request_count != nil {
+		*m.addmerged_pull_request_count += i
+	} else {
+		m.addmerged_pull_request_count = &i
+	}
+}
+
+// AddedMergedPullRequestCount returns the value that was added to the "merged_pull_request_count" field in this mutation.
+func (m *ErrorIssueMutation) AddedMergedPullRequestCount() (r int, exists bool) {
+	v := m.addmerged_pull_request_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetMergedPullRequestCount resets all changes to the "merged_pull_request_count" field.
+func (m *ErrorIssueMutation) ResetMergedPullRequestCount() {
+	m.merged_pull_request_count = nil
+	m.addmerged_pull_request_count = nil
+}
+
+// SetTold sets the "told" field.
+func (m *ErrorIssueMutation) SetTold(b bool) {
+	m.told = &b
+}
+
+// Told returns the value of the "told" field in the mutation.
+func (m *ErrorIssueMutation) Told() (r bool, exists bool) {
+	v := m.told
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldTold returns the old "told" field's value of the ErrorIssue entity.
+// If the ErrorIssue object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueMutation) OldTold(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldTold is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldTold requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldTold: %w", err)
+	}
+	return oldValue.Told, nil
+}
+
+// ResetTold resets all changes to the "told" field.
+func (m *ErrorIssueMutation) ResetTold() {
+	m.told = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *ErrorIssueMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *ErrorIssueMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the ErrorIssue entity.
+// If the ErrorIssue object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *ErrorIssueMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetUpdatedAt sets the "updated_at" field.
+func (m *ErrorIssueMutation) SetUpdatedAt(t time.Time) {
+	m.updated_at = &t
+}
+
+// UpdatedAt returns the value of the "updated_at" field in the mutation.
+func (m *ErrorIssueMutation) UpdatedAt() (r time.Time, exists bool) {
+	v := m.updated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUpdatedAt returns the old "updated_at" field's value of the ErrorIssue entity.
+// If the ErrorIssue object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueMutation) OldUpdatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUpdatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUpdatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUpdatedAt: %w", err)
+	}
+	return oldValue.UpdatedAt, nil
+}
+
+// ResetUpdatedAt resets all changes to the "updated_at" field.
+func (m *ErrorIssueMutation) ResetUpdatedAt() {
+	m.updated_at = nil
+}
+
+// SetOrganizationID sets the "organization" edge to the Organization entity by id.
+func (m *ErrorIssueMutation) SetOrganizationID(id string) {
+	m.organization = &id
+}
+
+// ClearOrganization clears the "organization" edge to the Organization entity.
+func (m *ErrorIssueMutation) ClearOrganization() {
+	m.clearedorganization = true
+	m.clearedFields[errorissue.FieldOrgID] = struct{}{}
+}
+
+// OrganizationCleared reports if the "organization" edge to the Organization entity was cleared.
+func (m *ErrorIssueMutation) OrganizationCleared() bool {
+	return m.clearedorganization
+}
+
+// OrganizationID returns the "organization" edge ID in the mutation.
+func (m *ErrorIssueMutation) OrganizationID() (id string, exists bool) {
+	if m.organization != nil {
+		return *m.organization, true
+	}
+	return
+}
+
+// OrganizationIDs returns the "organization" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// OrganizationID instead. It exists only for internal usage by the builders.
+func (m *ErrorIssueMutation) OrganizationIDs() (ids []string) {
+	if id := m.organization; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetOrganization resets all changes to the "organization" edge.
+func (m *ErrorIssueMutation) ResetOrganization() {
+	m.organization = nil
+	m.clearedorganization = false
+}
+
+// AddFingerprintIDs adds the "fingerprints" edge to the ErrorIssueFingerprint entity by ids.
+func (m *ErrorIssueMutation) AddFingerprintIDs(ids ...uuid.UUID) {
+	if m.fingerprints == nil {
+		m.fingerprints = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.fingerprints[ids[i]] = struct{}{}
+	}
+}
+
+// ClearFingerprints clears the "fingerprints" edge to the ErrorIssueFingerprint entity.
+func (m *ErrorIssueMutation) ClearFingerprints() {
+	m.clearedfingerprints = true
+}
+
+// FingerprintsCleared reports if the "fingerprints" edge to the ErrorIssueFingerprint entity was cleared.
+func (m *ErrorIssueMutation) FingerprintsCleared() bool {
+	return m.clearedfingerprints
+}
+
+// RemoveFingerprintIDs removes the "fingerprints" edge to the ErrorIssueFingerprint entity by IDs.
+func (m *ErrorIssueMutation) RemoveFingerprintIDs(ids ...uuid.UUID) {
+	if m.removedfingerprints == nil {
+		m.removedfingerprints = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.fingerprints, ids[i])
+		m.removedfingerprints[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedFingerprints returns the removed IDs of the "fingerprints" edge to the ErrorIssueFingerprint entity.
+func (m *ErrorIssueMutation) RemovedFingerprintsIDs() (ids []uuid.UUID) {
+	for id := range m.removedfingerprints {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// FingerprintsIDs returns the "fingerprints" edge IDs in the mutation.
+func (m *ErrorIssueMutation) FingerprintsIDs() (ids []uuid.UUID) {
+	for id := range m.fingerprints {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetFingerprints resets all changes to the "fingerprints" edge.
+func (m *ErrorIssueMutation) ResetFingerprints() {
+	m.fingerprints = nil
+	m.clearedfingerprints = false
+	m.removedfingerprints = nil
+}
+
+// AddEventIDs adds the "events" edge to the ErrorIssueEvent entity by ids.
+func (m *ErrorIssueMutation) AddEventIDs(ids ...uuid.UUID) {
+	if m.events == nil {
+		m.events = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.events[ids[i]] = struct{}{}
+	}
+}
+
+// ClearEvents clears the "events" edge to the ErrorIssueEvent entity.
+func (m *ErrorIssueMutation) ClearEvents() {
+	m.clearedevents = true
+}
+
+// EventsCleared reports if the "events" edge to the ErrorIssueEvent entity was cleared.
+func (m *ErrorIssueMutation) EventsCleared() bool {
+	return m.clearedevents
+}
+
+// RemoveEventIDs removes the "events" edge to the ErrorIssueEvent entity by IDs.
+func (m *ErrorIssueMutation) RemoveEventIDs(ids ...uuid.UUID) {
+	if m.removedevents == nil {
+		m.removedevents = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.events, ids[i])
+		m.removedevents[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedEvents returns the removed IDs of the "events" edge to the ErrorIssueEvent entity.
+func (m *ErrorIssueMutation) RemovedEventsIDs() (ids []uuid.UUID) {
+	for id := range m.removedevents {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// EventsIDs returns the "events" edge IDs in the mutation.
+func (m *ErrorIssueMutation) EventsIDs() (ids []uuid.UUID) {
+	for id := range m.events {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetEvents resets all changes to the "events" edge.
+func (m *ErrorIssueMutation) ResetEvents() {
+	m.events = nil
+	m.clearedevents = false
+	m.removedevents = nil
+}
+
+// AddIncidentIDs adds the "incidents" edge to the ErrorIncident entity by ids.
+func (m *ErrorIssueMutation) AddIncidentIDs(ids ...uuid.UUID) {
+	if m.incidents == nil {
+		m.incidents = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.incidents[ids[i]] = struct{}{}
+	}
+}
+
+// ClearIncidents clears the "incidents" edge to the ErrorIncident entity.
+func (m *ErrorIssueMutation) ClearIncidents() {
+	m.clearedincidents = true
+}
+
+// IncidentsCleared reports if the "incidents" edge to the ErrorIncident entity was cleared.
+func (m *ErrorIssueMutation) IncidentsCleared() bool {
+	return m.clearedincidents
+}
+
+// RemoveIncidentIDs removes the "incidents" edge to the ErrorIncident entity by IDs.
+func (m *ErrorIssueMutation) RemoveIncidentIDs(ids ...uuid.UUID) {
+	if m.removedincidents == nil {
+		m.removedincidents = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.incidents, ids[i])
+		m.removedincidents[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedIncidents returns the removed IDs of the "incidents" edge to the ErrorIncident entity.
+func (m *ErrorIssueMutation) RemovedIncidentsIDs() (ids []uuid.UUID) {
+	for id := range m.removedincidents {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// IncidentsIDs returns the "incidents" edge IDs in the mutation.
+func (m *ErrorIssueMutation) IncidentsIDs() (ids []uuid.UUID) {
+	for id := range m.incidents {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetIncidents resets all changes to the "incidents" edge.
+func (m *ErrorIssueMutation) ResetIncidents() {
+	m.incidents = nil
+	m.clearedincidents = false
+	m.removedincidents = nil
+}
+
+// AddPullRequestIDs adds the "pull_requests" edge to the ErrorIssuePullRequest entity by ids.
+func (m *ErrorIssueMutation) AddPullRequestIDs(ids ...uuid.UUID) {
+	if m.pull_requests == nil {
+		m.pull_requests = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.pull_requests[ids[i]] = struct{}{}
+	}
+}
+
+// ClearPullRequests clears the "pull_requests" edge to the ErrorIssuePullRequest entity.
+func (m *ErrorIssueMutation) ClearPullRequests() {
+	m.clearedpull_requests = true
+}
+
+// PullRequestsCleared reports if the "pull_requests" edge to the ErrorIssuePullRequest entity was cleared.
+func (m *ErrorIssueMutation) PullRequestsCleared() bool {
+	return m.clearedpull_requests
+}
+
+// RemovePullRequestIDs removes the "pull_requests" edge to the ErrorIssuePullRequest entity by IDs.
+func (m *ErrorIssueMutation) RemovePullRequestIDs(ids ...uuid.UUID) {
+	if m.removedpull_requests == nil {
+		m.removedpull_requests = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.pull_requests, ids[i])
+		m.removedpull_requests[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedPullRequests returns the removed IDs of the "pull_requests" edge to the ErrorIssuePullRequest entity.
+func (m *ErrorIssueMutation) RemovedPullRequestsIDs() (ids []uuid.UUID) {
+	for id := range m.removedpull_requests {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// PullRequestsIDs returns the "pull_requests" edge IDs in the mutation.
+func (m *ErrorIssueMutation) PullRequestsIDs() (ids []uuid.UUID) {
+	for id := range m.pull_requests {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetPullRequests resets all changes to the "pull_requests" edge.
+func (m *ErrorIssueMutation) ResetPullRequests() {
+	m.pull_requests = nil
+	m.clearedpull_requests = false
+	m.removedpull_requests = nil
+}
+
+// Where appends a list predicates to the ErrorIssueMutation builder.
+func (m *ErrorIssueMutation) Where(ps ...predicate.ErrorIssue) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the ErrorIssueMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *ErrorIssueMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.ErrorIssue, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *ErrorIssueMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *ErrorIssueMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (ErrorIssue).
+func (m *ErrorIssueMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *ErrorIssueMutation) Fields() []string {
+	fields := make([]string, 0, 42)
+	if m.organization != nil {
+		fields = append(fields, errorissue.FieldOrgID)
+	}
+	if m.shard != nil {
+		fields = append(fields, errorissue.FieldShard)
+	}
+	if m.kind != nil {
+		fields = append(fields, errorissue.FieldKind)
+	}
+	if m.fingerprint_hash != nil {
+		fields = append(fields, errorissue.FieldFingerprintHash)
+	}
+	if m.service_name != nil {
+		fields = append(fields, errorissue.FieldServiceName)
+	}
+	if m.exception_type != nil {
+		fields = append(fields, errorissue.FieldExceptionType)
+	}
+	if m.exception_message != nil {
+		fields = append(fields, errorissue.FieldExceptionMessage)
+	}
+	if m.error_label != nil {
+		fields = append(fields, errorissue.FieldErrorLabel)
+	}
+	if m.top_frame != nil {
+		fields = append(fields, errorissue.FieldTopFrame)
+	}
+	if m.workflow_state != nil {
+		fields = append(fields, errorissue.FieldWorkflowState)
+	}
+	if m.priority != nil {
+		fields = append(fields, errorissue.FieldPriority)
+	}
+	if m.severity != nil {
+		fields = append(fields, errorissue.FieldSeverity)
+	}
+	if m.severity_rank != nil {
+		fields = append(fields, errorissue.FieldSeverityRank)
+	}
+	if m.severity_source != nil {
+		fields = append(fields, errorissue.FieldSeveritySource)
+	}
+	if m.source_ref != nil {
+		fields = append(fields, errorissue.FieldSourceRef)
+	}
+	if m.assigned_actor_id != nil {
+		fields = append(fields, errorissue.FieldAssignedActorID)
+	}
+	if m.lease_holder_id != nil {
+		fields = append(fields, errorissue.FieldLeaseHolderID)
+	}
+	if m.lease_expires_at != nil {
+		fields = append(fields, errorissue.FieldLeaseExpiresAt)
+	}
+	if m.claimed_at != nil {
+		fields = append(fields, errorissue.FieldClaimedAt)
+	}
+	if m.lease_seconds != nil {
+		fields = append(fields, errorissue.FieldLeaseSeconds)
+	}
+	if m.notes != nil {
+		fields = append(fields, errorissue.FieldNotes)
+	}
+	if m.first_seen_at != nil {
+		fields = append(fields, errorissue.FieldFirstSeenAt)
+	}
+	if m.last_seen_at != nil {
+		fields = append(fields, errorissue.FieldLastSeenAt)
+	}
+	if m.occurrence_count != nil {
+		fields = append(fields, errorissue.FieldOccurrenceCount)
+	}
+	if m.estimated_count != nil {
+		fields = append(fields, errorissue.FieldEstimatedCount)
+	}
+	if m.resolved_at != nil {
+		fields = append(fields, errorissue.FieldResolvedAt)
+	}
+	if m.last_resolved_at != nil {
+		fields = append(fields, errorissue.FieldLastResolvedAt)
+	}
+	if m.last_regressed_at != nil {
+		fields = append(fields, errorissue.FieldLastRegressedAt)
+	}
+	if m.regression_count != nil {
+		fields = append(fields, errorissue.FieldRegressionCount)
+	}
+	if m.resolved_versions != nil {
+		fields = append(fields, errorissue.FieldResolvedVersions)
+	}
+	if m.versions != nil {
+		fields = append(fields, errorissue.FieldVersions)
+	}
+	if m.environments != nil {
+		fields = append(fields, errorissue.FieldEnvironments)
+	}
+	if m.snooze_until != nil {
+		fields = append(fields, errorissue.FieldSnoozeUntil)
+	}
+	if m.archived_at != nil {
+		fields = append(fields, errorissue.FieldArchivedAt)
+	}
+	if m.open_incident_id != nil {
+		fields = append(fields, errorissue.FieldOpenIncidentID)
+	}
+	if m.merged_into != nil {
+		fields = append(fields, errorissue.FieldMergedInto)
+	}
+	if m.comment_count != nil {
+		fields = append(fields, errorissue.FieldCommentCount)
+	}
+	if m.open_pull_request_count != nil {
+		fields = append(fields, errorissue.FieldOpenPullRequestCount)
+	}
+	if m.merged_pull_request_count != nil {
+		fields = append(fields, errorissue.FieldMergedPullRequestCount)
+	}
+	if m.told != nil {
+		fields = append(fields, errorissue.FieldTold)
+	}
+	if m.created_at != nil {
+		fields = append(fields, errorissue.FieldCreatedAt)
+	}
+	if m.updated_at != nil {
+		fields = append(fields, errorissue.FieldUpdatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *ErrorIssueMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case errorissue.FieldOrgID:
+		return m.OrgID()
+	case errorissue.FieldShard:
+		return m.Shard()
+	case errorissue.FieldKind:
+		return m.Kind()
+	case errorissue.FieldFingerprintHash:
+		return m.FingerprintHash()
+	case errorissue.FieldServiceName:
+		return m.ServiceName()
+	case errorissue.FieldExceptionType:
+		return m.ExceptionType()
+	case errorissue.FieldExceptionMessage:
+		return m.ExceptionMessage()
+	case errorissue.FieldErrorLabel:
+		return m.ErrorLabel()
+	case errorissue.FieldTopFrame:
+		return m.TopFrame()
+	case errorissue.FieldWorkflowState:
+		return m.WorkflowState()
+	case errorissue.FieldPriority:
+		return m.Priority()
+	case errorissue.FieldSeverity:
+		return m.Severity()
+	case errorissue.FieldSeverityRank:
+		return m.SeverityRank()
+	case errorissue.FieldSeveritySource:
+		return m.SeveritySource()
+	case errorissue.FieldSourceRef:
+		return m.SourceRef()
+	case errorissue.FieldAssignedActorID:
+		return m.AssignedActorID()
+	case errorissue.FieldLeaseHolderID:
+		return m.LeaseHolderID()
+	case errorissue.FieldLeaseExpiresAt:
+		return m.LeaseExpiresAt()
+	case errorissue.FieldClaimedAt:
+		return m.ClaimedAt()
+	case errorissue.FieldLeaseSeconds:
+		return m.LeaseSeconds()
+	case errorissue.FieldNotes:
+		return m.Notes()
+	case errorissue.FieldFirstSeenAt:
+		return m.FirstSeenAt()
+	case errorissue.FieldLastSeenAt:
+		return m.LastSeenAt()
+	case errorissue.FieldOccurrenceCount:
+		return m.OccurrenceCount()
+	case errorissue.FieldEstimatedCount:
+		return m.EstimatedCount()
+	case errorissue.FieldResolvedAt:
+		return m.ResolvedAt()
+	case errorissue.FieldLastResolvedAt:
+		return m.LastResolvedAt()
+	case errorissue.FieldLastRegressedAt:
+		return m.LastRegressedAt()
+	case errorissue.FieldRegressionCount:
+		return m.RegressionCount()
+	case errorissue.FieldResolvedVersions:
+		return m.ResolvedVersions()
+	case errorissue.FieldVersions:
+		return m.Versions()
+	case errorissue.FieldEnvironments:
+		return m.Environments()
+	case errorissue.FieldSnoozeUntil:
+		return m.SnoozeUntil()
+	case errorissue.FieldArchivedAt:
+		return m.ArchivedAt()
+	case errorissue.FieldOpenIncidentID:
+		return m.OpenIncidentID()
+	case errorissue.FieldMergedInto:
+		return m.MergedInto()
+	case errorissue.FieldCommentCount:
+		return m.CommentCount()
+	case errorissue.FieldOpenPullRequestCount:
+		return m.OpenPullRequestCount()
+	case errorissue.FieldMergedPullRequestCount:
+		return m.MergedPullRequestCount()
+	case errorissue.FieldTold:
+		return m.Told()
+	case errorissue.FieldCreatedAt:
+		return m.CreatedAt()
+	case errorissue.FieldUpdatedAt:
+		return m.UpdatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *ErrorIssueMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case errorissue.FieldOrgID:
+		return m.OldOrgID(ctx)
+	case errorissue.FieldShard:
+		return m.OldShard(ctx)
+	case errorissue.FieldKind:
+		return m.OldKind(ctx)
+	case errorissue.FieldFingerprintHash:
+		return m.OldFingerprintHash(ctx)
+	case errorissue.FieldServiceName:
+		return m.OldServiceName(ctx)
+	case errorissue.FieldExceptionType:
+		return m.OldExceptionType(ctx)
+	case errorissue.FieldExceptionMessage:
+		return m.OldExceptionMessage(ctx)
+	case errorissue.FieldErrorLabel:
+		return m.OldErrorLabel(ctx)
+	case errorissue.FieldTopFrame:
+		return m.OldTopFrame(ctx)
+	case errorissue.FieldWorkflowState:
+		return m.OldWorkflowState(ctx)
+	case errorissue.FieldPriority:
+		return m.OldPriority(ctx)
+	case errorissue.FieldSeverity:
+		return m.OldSeverity(ctx)
+	case errorissue.FieldSeverityRank:
+		return m.OldSeverityRank(ctx)
+	case errorissue.FieldSeveritySource:
+		return m.OldSeveritySource(ctx)
+	case errorissue.FieldSourceRef:
+		return m.OldSourceRef(ctx)
+	case errorissue.FieldAssignedActorID:
+		return m.OldAssignedActorID(ctx)
+	case errorissue.FieldLeaseHolderID:
+		return m.OldLeaseHolderID(ctx)
+	case errorissue.FieldLeaseExpiresAt:
+		return m.OldLeaseExpiresAt(ctx)
+	case errorissue.FieldClaimedAt:
+		return m.OldClaimedAt(ctx)
+	case errorissue.FieldLeaseSeconds:
+		return m.OldLeaseSeconds(ctx)
+	case errorissue.FieldNotes:
+		return m.OldNotes(ctx)
+	case errorissue.FieldFirstSeenAt:
+		return m.OldFirstSeenAt(ctx)
+	case errorissue.FieldLastSeenAt:
+		return m.OldLastSeenAt(ctx)
+	case errorissue.FieldOccurrenceCount:
+		return m.OldOccurrenceCount(ctx)
+	case errorissue.FieldEstimatedCount:
+		return m.OldEstimatedCount(ctx)
+	case errorissue.FieldResolvedAt:
+		return m.OldResolvedAt(ctx)
+	case errorissue.FieldLastResolvedAt:
+		return m.OldLastResolvedAt(ctx)
+	case errorissue.FieldLastRegressedAt:
+		return m.OldLastRegressedAt(ctx)
+	case errorissue.FieldRegressionCount:
+		return m.OldRegressionCount(ctx)
+	case errorissue.FieldResolvedVersions:
+		return m.OldResolvedVersions(ctx)
+	case errorissue.FieldVersions:
+		return m.OldVersions(ctx)
+	case errorissue.FieldEnvironments:
+		return m.OldEnvironments(ctx)
+	case errorissue.FieldSnoozeUntil:
+		return m.OldSnoozeUntil(ctx)
+	case errorissue.FieldArchivedAt:
+		return m.OldArchivedAt(ctx)
+	case errorissue.FieldOpenIncidentID:
+		return m.OldOpenIncidentID(ctx)
+	case errorissue.FieldMergedInto:
+		return m.OldMergedInto(ctx)
+	case errorissue.FieldCommentCount:
+		return m.OldCommentCount(ctx)
+	case errorissue.FieldOpenPullRequestCount:
+		return m.OldOpenPullRequestCount(ctx)
+	case errorissue.FieldMergedPullRequestCount:
+		return m.OldMergedPullRequestCount(ctx)
+	case errorissue.FieldTold:
+		return m.OldTold(ctx)
+	case errorissue.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case errorissue.FieldUpdatedAt:
+		return m.OldUpdatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown ErrorIssue field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ErrorIssueMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case errorissue.FieldOrgID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOrgID(v)
+		return nil
+	case errorissue.FieldShard:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetShard(v)
+		return nil
+	case errorissue.FieldKind:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetKind(v)
+		return nil
+	case errorissue.FieldFingerprintHash:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFingerprintHash(v)
+		return nil
+	case errorissue.FieldServiceName:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetServiceName(v)
+		return nil
+	case errorissue.FieldExceptionType:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetExceptionType(v)
+		return nil
+	case errorissue.FieldExceptionMessage:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetExceptionMessage(v)
+		return nil
+	case errorissue.FieldErrorLabel:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetErrorLabel(v)
+		return nil
+	case errorissue.FieldTopFrame:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetTopFrame(v)
+		return nil
+	case errorissue.FieldWorkflowState:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetWorkflowState(v)
+		return nil
+	case errorissue.FieldPriority:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPriority(v)
+		return nil
+	case errorissue.FieldSeverity:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSeverity(v)
+		return nil
+	case errorissue.FieldSeverityRank:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSeverityRank(v)
+		return nil
+	case errorissue.FieldSeveritySource:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSeveritySource(v)
+		return nil
+	case errorissue.FieldSourceRef:
+		v, ok := value.(json.RawMessage)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSourceRef(v)
+		return nil
+	case errorissue.FieldAssignedActorID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAssignedActorID(v)
+		return nil
+	case errorissue.FieldLeaseHolderID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLeaseHolderID(v)
+		return nil
+	case errorissue.FieldLeaseExpiresAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLeaseExpiresAt(v)
+		return nil
+	case errorissue.FieldClaimedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetClaimedAt(v)
+		return nil
+	case errorissue.FieldLeaseSeconds:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLeaseSeconds(v)
+		return nil
+	case errorissue.FieldNotes:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetNotes(v)
+		return nil
+	case errorissue.FieldFirstSeenAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFirstSeenAt(v)
+		return nil
+	case errorissue.FieldLastSeenAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLastSeenAt(v)
+		return nil
+	case errorissue.FieldOccurrenceCount:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOccurrenceCount(v)
+		return nil
+	case errorissue.FieldEstimatedCount:
+		v, ok := value.(float64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEstimatedCount(v)
+		return nil
+	case errorissue.FieldResolvedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetResolvedAt(v)
+		return nil
+	case errorissue.FieldLastResolvedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLastResolvedAt(v)
+		return nil
+	case errorissue.FieldLastRegressedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLastRegressedAt(v)
+		return nil
+	case errorissue.FieldRegressionCount:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRegressionCount(v)
+		return nil
+	case errorissue.FieldResolvedVersions:
+		v, ok := value.([]string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetResolvedVersions(v)
+		return nil
+	case errorissue.FieldVersions:
+		v, ok := value.([]string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetVersions(v)
+		return nil
+	case errorissue.FieldEnvironments:
+		v, ok := value.([]string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEnvironments(v)
+		return nil
+	case errorissue.FieldSnoozeUntil:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSnoozeUntil(v)
+		return nil
+	case errorissue.FieldArchivedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetArchivedAt(v)
+		return nil
+	case errorissue.FieldOpenIncidentID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOpenIncidentID(v)
+		return nil
+	case errorissue.FieldMergedInto:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetMergedInto(v)
+		return nil
+	case errorissue.FieldCommentCount:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCommentCount(v)
+		return nil
+	case errorissue.FieldOpenPullRequestCount:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOpenPullRequestCount(v)
+		return nil
+	case errorissue.FieldMergedPullRequestCount:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetMergedPullRequestCount(v)
+		return nil
+	case errorissue.FieldTold:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetTold(v)
+		return nil
+	case errorissue.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case errorissue.FieldUpdatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUpdatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown ErrorIssue field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *ErrorIssueMutation) AddedFields() []string {
+	var fields []string
+	if m.addshard != nil {
+		fields = append(fields, errorissue.FieldShard)
+	}
+	if m.addpriority != nil {
+		fields = append(fields, errorissue.FieldPriority)
+	}
+	if m.addseverity_rank != nil {
+		fields = append(fields, errorissue.FieldSeverityRank)
+	}
+	if m.addlease_seconds != nil {
+		fields = append(fields, errorissue.FieldLeaseSeconds)
+	}
+	if m.addoccurrence_count != nil {
+		fields = append(fields, errorissue.FieldOccurrenceCount)
+	}
+	if m.addestimated_count != nil {
+		fields = append(fields, errorissue.FieldEstimatedCount)
+	}
+	if m.addregression_count != nil {
+		fields = append(fields, errorissue.FieldRegressionCount)
+	}
+	if m.addcomment_count != nil {
+		fields = append(fields, errorissue.FieldCommentCount)
+	}
+	if m.addopen_pull_request_count != nil {
+		fields = append(fields, errorissue.FieldOpenPullRequestCount)
+	}
+	if m.addmerged_pull_request_count != nil {
+		fields = append(fields, errorissue.FieldMergedPullRequestCount)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *ErrorIssueMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case errorissue.FieldShard:
+		return m.AddedShard()
+	case errorissue.FieldPriority:
+		return m.AddedPriority()
+	case errorissue.FieldSeverityRank:
+		return m.AddedSeverityRank()
+	case errorissue.FieldLeaseSeconds:
+		return m.AddedLeaseSeconds()
+	case errorissue.FieldOccurrenceCount:
+		return m.AddedOccurrenceCount()
+	case errorissue.FieldEstimatedCount:
+		return m.AddedEstimatedCount()
+	case errorissue.FieldRegressionCount:
+		return m.AddedRegressionCount()
+	case errorissue.FieldCommentCount:
+		return m.AddedCommentCount()
+	case errorissue.FieldOpenPullRequestCount:
+		return m.AddedOpenPullRequestCount()
+	case errorissue.FieldMergedPullRequestCount:
+		return m.AddedMergedPullRequestCount()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ErrorIssueMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case errorissue.FieldShard:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddShard(v)
+		return nil
+	case errorissue.FieldPriority:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddPriority(v)
+		return nil
+	case errorissue.FieldSeverityRank:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddSeverityRank(v)
+		return nil
+	case errorissue.FieldLeaseSeconds:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddLeaseSeconds(v)
+		return nil
+	case errorissue.FieldOccurrenceCount:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddOccurrenceCount(v)
+		return nil
+	case errorissue.FieldEstimatedCount:
+		v, ok := value.(float64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddEstimatedCount(v)
+		return nil
+	case errorissue.FieldRegressionCount:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddRegressionCount(v)
+		return nil
+	case errorissue.FieldCommentCount:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddCommentCount(v)
+		return nil
+	case errorissue.FieldOpenPullRequestCount:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddOpenPullRequestCount(v)
+		return nil
+	case errorissue.FieldMergedPullRequestCount:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddMergedPullRequestCount(v)
+		return nil
+	}
+	return fmt.Errorf("unknown ErrorIssue numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *ErrorIssueMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(errorissue.FieldSeverity) {
+		fields = append(fields, errorissue.FieldSeverity)
+	}
+	if m.FieldCleared(errorissue.FieldSeveritySource) {
+		fields = append(fields, errorissue.FieldSeveritySource)
+	}
+	if m.FieldCleared(errorissue.FieldSourceRef) {
+		fields = append(fields, errorissue.FieldSourceRef)
+	}
+	if m.FieldCleared(errorissue.FieldAssignedActorID) {
+		fields = append(fields, errorissue.FieldAssignedActorID)
+	}
+	if m.FieldCleared(errorissue.FieldLeaseHolderID) {
+		fields = append(fields, errorissue.FieldLeaseHolderID)
+	}
+	if m.FieldCleared(errorissue.FieldLeaseExpiresAt) {
+		fields = append(fields, errorissue.FieldLeaseExpiresAt)
+	}
+	if m.FieldCleared(errorissue.FieldClaimedAt) {
+		fields = append(fields, errorissue.FieldClaimedAt)
+	}
+	if m.FieldCleared(errorissue.FieldNotes) {
+		fields = append(fields, errorissue.FieldNotes)
+	}
+	if m.FieldCleared(errorissue.FieldResolvedAt) {
+		fields = append(fields, errorissue.FieldResolvedAt)
+	}
+	if m.FieldCleared(errorissue.FieldLastResolvedAt) {
+		fields = append(fields, errorissue.FieldLastResolvedAt)
+	}
+	if m.FieldCleared(errorissue.FieldLastRegressedAt) {
+		fields = append(fields, errorissue.FieldLastRegressedAt)
+	}
+	if m.FieldCleared(errorissue.FieldResolvedVersions) {
+		fields = append(fields, errorissue.FieldResolvedVersions)
+	}
+	if m.FieldCleared(errorissue.FieldVersions) {
+		fields = append(fields, errorissue.FieldVersions)
+	}
+	if m.FieldCleared(errorissue.FieldEnvironments) {
+		fields = append(fields, errorissue.FieldEnvironments)
+	}
+	if m.FieldCleared(errorissue.FieldSnoozeUntil) {
+		fields = append(fields, errorissue.FieldSnoozeUntil)
+	}
+	if m.FieldCleared(errorissue.FieldArchivedAt) {
+		fields = append(fields, errorissue.FieldArchivedAt)
+	}
+	if m.FieldCleared(errorissue.FieldOpenIncidentID) {
+		fields = append(fields, errorissue.FieldOpenIncidentID)
+	}
+	if m.FieldCleared(errorissue.FieldMergedInto) {
+		fields = append(fields, errorissue.FieldMergedInto)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *ErrorIssueMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *ErrorIssueMutation) ClearField(name string) error {
+	switch name {
+	case errorissue.FieldSeverity:
+		m.ClearSeverity()
+		return nil
+	case errorissue.FieldSeveritySource:
+		m.ClearSeveritySource()
+		return nil
+	case errorissue.FieldSourceRef:
+		m.ClearSourceRef()
+		return nil
+	case errorissue.FieldAssignedActorID:
+		m.ClearAssignedActorID()
+		return nil
+	case errorissue.FieldLeaseHolderID:
+		m.ClearLeaseHolderID()
+		return nil
+	case errorissue.FieldLeaseExpiresAt:
+		m.ClearLeaseExpiresAt()
+		return nil
+	case errorissue.FieldClaimedAt:
+		m.ClearClaimedAt()
+		return nil
+	case errorissue.FieldNotes:
+		m.ClearNotes()
+		return nil
+	case errorissue.FieldResolvedAt:
+		m.ClearResolvedAt()
+		return nil
+	case errorissue.FieldLastResolvedAt:
+		m.ClearLastResolvedAt()
+		return nil
+	case errorissue.FieldLastRegressedAt:
+		m.ClearLastRegressedAt()
+		return nil
+	case errorissue.FieldResolvedVersions:
+		m.ClearResolvedVersions()
+		return nil
+	case errorissue.FieldVersions:
+		m.ClearVersions()
+		return nil
+	case errorissue.FieldEnvironments:
+		m.ClearEnvironments()
+		return nil
+	case errorissue.FieldSnoozeUntil:
+		m.ClearSnoozeUntil()
+		return nil
+	case errorissue.FieldArchivedAt:
+		m.ClearArchivedAt()
+		return nil
+	case errorissue.FieldOpenIncidentID:
+		m.ClearOpenIncidentID()
+		return nil
+	case errorissue.FieldMergedInto:
+		m.ClearMergedInto()
+		return nil
+	}
+	return fmt.Errorf("unknown ErrorIssue nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *ErrorIssueMutation) ResetField(name string) error {
+	switch name {
+	case errorissue.FieldOrgID:
+		m.ResetOrgID()
+		return nil
+	case errorissue.FieldShard:
+		m.ResetShard()
+		return nil
+	case errorissue.FieldKind:
+		m.ResetKind()
+		return nil
+	case errorissue.FieldFingerprintHash:
+		m.ResetFingerprintHash()
+		return nil
+	case errorissue.FieldServiceName:
+		m.ResetServiceName()
+		return nil
+	case errorissue.FieldExceptionType:
+		m.ResetExceptionType()
+		return nil
+	case errorissue.FieldExceptionMessage:
+		m.ResetExceptionMessage()
+		return nil
+	case errorissue.FieldErrorLabel:
+		m.ResetErrorLabel()
+		return nil
+	case errorissue.FieldTopFrame:
+		m.ResetTopFrame()
+		return nil
+	case errorissue.FieldWorkflowState:
+		m.ResetWorkflowState()
+		return nil
+	case errorissue.FieldPriority:
+		m.ResetPriority()
+		return nil
+	case errorissue.FieldSeverity:
+		m.ResetSeverity()
+		return nil
+	case errorissue.FieldSeverityRank:
+		m.ResetSeverityRank()
+		return nil
+	case errorissue.FieldSeveritySource:
+		m.ResetSeveritySource()
+		return nil
+	case errorissue.FieldSourceRef:
+		m.ResetSourceRef()
+		return nil
+	case errorissue.FieldAssignedActorID:
+		m.ResetAssignedActorID()
+		return nil
+	case errorissue.FieldLeaseHolderID:
+		m.ResetLeaseHolderID()
+		return nil
+	case errorissue.FieldLeaseExpiresAt:
+		m.ResetLeaseExpiresAt()
+		return nil
+	case errorissue.FieldClaimedAt:
+		m.ResetClaimedAt()
+		return nil
+	case errorissue.FieldLeaseSeconds:
+		m.ResetLeaseSeconds()
+		return nil
+	case errorissue.FieldNotes:
+		m.ResetNotes()
+		return nil
+	case errorissue.FieldFirstSeenAt:
+		m.ResetFirstSeenAt()
+		return nil
+	case errorissue.FieldLastSeenAt:
+		m.ResetLastSeenAt()
+		return nil
+	case errorissue.FieldOccurrenceCount:
+		m.ResetOccurrenceCount()
+		return nil
+	case errorissue.FieldEstimatedCount:
+		m.ResetEstimatedCount()
+		return nil
+	case errorissue.FieldResolvedAt:
+		m.ResetResolvedAt()
+		return nil
+	case errorissue.FieldLastResolvedAt:
+		m.ResetLastResolvedAt()
+		return nil
+	case errorissue.FieldLastRegressedAt:
+		m.ResetLastRegressedAt()
+		return nil
+	case errorissue.FieldRegressionCount:
+		m.ResetRegressionCount()
+		return nil
+	case errorissue.FieldResolvedVersions:
+		m.ResetResolvedVersions()
+		return nil
+	case errorissue.FieldVersions:
+		m.ResetVersions()
+		return nil
+	case errorissue.FieldEnvironments:
+		m.ResetEnvironments()
+		return nil
+	case errorissue.FieldSnoozeUntil:
+		m.ResetSnoozeUntil()
+		return nil
+	case errorissue.FieldArchivedAt:
+		m.ResetArchivedAt()
+		return nil
+	case errorissue.FieldOpenIncidentID:
+		m.ResetOpenIncidentID()
+		return nil
+	case errorissue.FieldMergedInto:
+		m.ResetMergedInto()
+		return nil
+	case errorissue.FieldCommentCount:
+		m.ResetCommentCount()
+		return nil
+	case errorissue.FieldOpenPullRequestCount:
+		m.ResetOpenPullRequestCount()
+		return nil
+	case errorissue.FieldMergedPullRequestCount:
+		m.ResetMergedPullRequestCount()
+		return nil
+	case errorissue.FieldTold:
+		m.ResetTold()
+		return nil
+	case errorissue.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case errorissue.FieldUpdatedAt:
+		m.ResetUpdatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown ErrorIssue field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *ErrorIssueMutation) AddedEdges() []string {
+	edges := make([]string, 0, 5)
+	if m.organization != nil {
+		edges = append(edges, errorissue.EdgeOrganization)
+	}
+	if m.fingerprints != nil {
+		edges = append(edges, errorissue.EdgeFingerprints)
+	}
+	if m.events != nil {
+		edges = append(edges, errorissue.EdgeEvents)
+	}
+	if m.incidents != nil {
+		edges = append(edges, errorissue.EdgeIncidents)
+	}
+	if m.pull_requests != nil {
+		edges = append(edges, errorissue.EdgePullRequests)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *ErrorIssueMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case errorissue.EdgeOrganization:
+		if id := m.organization; id != nil {
+			return []ent.Value{*id}
+		}
+	case errorissue.EdgeFingerprints:
+		ids := make([]ent.Value, 0, len(m.fingerprints))
+		for id := range m.fingerprints {
+			ids = append(ids, id)
+		}
+		return ids
+	case errorissue.EdgeEvents:
+		ids := make([]ent.Value, 0, len(m.events))
+		for id := range m.events {
+			ids = append(ids, id)
+		}
+		return ids
+	case errorissue.EdgeIncidents:
+		ids := make([]ent.Value, 0, len(m.incidents))
+		for id := range m.incidents {
+			ids = append(ids, id)
+		}
+		return ids
+	case errorissue.EdgePullRequests:
+		ids := make([]ent.Value, 0, len(m.pull_requests))
+		for id := range m.pull_requests {
+			ids = append(ids, id)
+		}
+		return ids
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *ErrorIssueMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 5)
+	if m.removedfingerprints != nil {
+		edges = append(edges, errorissue.EdgeFingerprints)
+	}
+	if m.removedevents != nil {
+		edges = append(edges, errorissue.EdgeEvents)
+	}
+	if m.removedincidents != nil {
+		edges = append(edges, errorissue.EdgeIncidents)
+	}
+	if m.removedpull_requests != nil {
+		edges = append(edges, errorissue.EdgePullRequests)
+	}
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *ErrorIssueMutation) RemovedIDs(name string) []ent.Value {
+	switch name {
+	case errorissue.EdgeFingerprints:
+		ids := make([]ent.Value, 0, len(m.removedfingerprints))
+		for id := range m.removedfingerprints {
+			ids = append(ids, id)
+		}
+		return ids
+	case errorissue.EdgeEvents:
+		ids := make([]ent.Value, 0, len(m.removedevents))
+		for id := range m.removedevents {
+			ids = append(ids, id)
+		}
+		return ids
+	case errorissue.EdgeIncidents:
+		ids := make([]ent.Value, 0, len(m.removedincidents))
+		for id := range m.removedincidents {
+			ids = append(ids, id)
+		}
+		return ids
+	case errorissue.EdgePullRequests:
+		ids := make([]ent.Value, 0, len(m.removedpull_requests))
+		for id := range m.removedpull_requests {
+			ids = append(ids, id)
+		}
+		return ids
+	}
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *ErrorIssueMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 5)
+	if m.clearedorganization {
+		edges = append(edges, errorissue.EdgeOrganization)
+	}
+	if m.clearedfingerprints {
+		edges = append(edges, errorissue.EdgeFingerprints)
+	}
+	if m.clearedevents {
+		edges = append(edges, errorissue.EdgeEvents)
+	}
+	if m.clearedincidents {
+		edges = append(edges, errorissue.EdgeIncidents)
+	}
+	if m.clearedpull_requests {
+		edges = append(edges, errorissue.EdgePullRequests)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *ErrorIssueMutation) EdgeCleared(name string) bool {
+	switch name {
+	case errorissue.EdgeOrganization:
+		return m.clearedorganization
+	case errorissue.EdgeFingerprints:
+		return m.clearedfingerprints
+	case errorissue.EdgeEvents:
+		return m.clearedevents
+	case errorissue.EdgeIncidents:
+		return m.clearedincidents
+	case errorissue.EdgePullRequests:
+		return m.clearedpull_requests
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *ErrorIssueMutation) ClearEdge(name string) error {
+	switch name {
+	case errorissue.EdgeOrganization:
+		m.ClearOrganization()
+		return nil
+	}
+	return fmt.Errorf("unknown ErrorIssue unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *ErrorIssueMutation) ResetEdge(name string) error {
+	switch name {
+	case errorissue.EdgeOrganization:
+		m.ResetOrganization()
+		return nil
+	case errorissue.EdgeFingerprints:
+		m.ResetFingerprints()
+		return nil
+	case errorissue.EdgeEvents:
+		m.ResetEvents()
+		return nil
+	case errorissue.EdgeIncidents:
+		m.ResetIncidents()
+		return nil
+	case errorissue.EdgePullRequests:
+		m.ResetPullRequests()
+		return nil
+	}
+	return fmt.Errorf("unknown ErrorIssue edge %s", name)
+}
+
+// ErrorIssueEventMutation represents an operation that mutates the ErrorIssueEvent nodes in the graph.
+type ErrorIssueEventMutation struct {
+	config
+	op                  Op
+	typ                 string
+	id                  *uuid.UUID
+	actor_id            *uuid.UUID
+	_type               *string
+	from_state          *string
+	to_state            *string
+	payload             *json.RawMessage
+	appendpayload       json.RawMessage
+	created_at          *time.Time
+	clearedFields       map[string]struct{}
+	organization        *string
+	clearedorganization bool
+	issue               *uuid.UUID
+	clearedissue        bool
+	done                bool
+	oldValue            func(context.Context) (*ErrorIssueEvent, error)
+	predicates          []predicate.ErrorIssueEvent
+}
+
+var _ ent.Mutation = (*ErrorIssueEventMutation)(nil)
+
+// errorissueeventOption allows management of the mutation configuration using functional options.
+type errorissueeventOption func(*ErrorIssueEventMutation)
+
+// newErrorIssueEventMutation creates new mutation for the ErrorIssueEvent entity.
+func newErrorIssueEventMutation(c config, op Op, opts ...errorissueeventOption) *ErrorIssueEventMutation {
+	m := &ErrorIssueEventMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeErrorIssueEvent,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withErrorIssueEventID sets the ID field of the mutation.
+func withErrorIssueEventID(id uuid.UUID) errorissueeventOption {
+	return func(m *ErrorIssueEventMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *ErrorIssueEvent
+		)
+		m.oldValue = func(ctx context.Context) (*ErrorIssueEvent, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().ErrorIssueEvent.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withErrorIssueEvent sets the old ErrorIssueEvent of the mutation.
+func withErrorIssueEvent(node *ErrorIssueEvent) errorissueeventOption {
+	return func(m *ErrorIssueEventMutation) {
+		m.oldValue = func(context.Context) (*ErrorIssueEvent, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m ErrorIssueEventMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m ErrorIssueEventMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of ErrorIssueEvent entities.
+func (m *ErrorIssueEventMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *ErrorIssueEventMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *ErrorIssueEventMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().ErrorIssueEvent.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetOrgID sets the "org_id" field.
+func (m *ErrorIssueEventMutation) SetOrgID(s string) {
+	m.organization = &s
+}
+
+// OrgID returns the value of the "org_id" field in the mutation.
+func (m *ErrorIssueEventMutation) OrgID() (r string, exists bool) {
+	v := m.organization
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOrgID returns the old "org_id" field's value of the ErrorIssueEvent entity.
+// If the ErrorIssueEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueEventMutation) OldOrgID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOrgID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOrgID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOrgID: %w", err)
+	}
+	return oldValue.OrgID, nil
+}
+
+// ResetOrgID resets all changes to the "org_id" field.
+func (m *ErrorIssueEventMutation) ResetOrgID() {
+	m.organization = nil
+}
+
+// SetIssueID sets the "issue_id" field.
+func (m *ErrorIssueEventMutation) SetIssueID(u uuid.UUID) {
+	m.issue = &u
+}
+
+// IssueID returns the value of the "issue_id" field in the mutation.
+func (m *ErrorIssueEventMutation) IssueID() (r uuid.UUID, exists bool) {
+	v := m.issue
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldIssueID returns the old "issue_id" field's value of the ErrorIssueEvent entity.
+// If the ErrorIssueEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueEventMutation) OldIssueID(ctx context.Context) (v uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldIssueID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldIssueID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldIssueID: %w", err)
+	}
+	return oldValue.IssueID, nil
+}
+
+// ResetIssueID resets all changes to the "issue_id" field.
+func (m *ErrorIssueEventMutation) ResetIssueID() {
+	m.issue = nil
+}
+
+// SetActorID sets the "actor_id" field.
+func (m *ErrorIssueEventMutation) SetActorID(u uuid.UUID) {
+	m.actor_id = &u
+}
+
+// ActorID returns the value of the "actor_id" field in the mutation.
+func (m *ErrorIssueEventMutation) ActorID() (r uuid.UUID, exists bool) {
+	v := m.actor_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldActorID returns the old "actor_id" field's value of the ErrorIssueEvent entity.
+// If the ErrorIssueEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueEventMutation) OldActorID(ctx context.Context) (v *uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldActorID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldActorID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldActorID: %w", err)
+	}
+	return oldValue.ActorID, nil
+}
+
+// ClearActorID clears the value of the "actor_id" field.
+func (m *ErrorIssueEventMutation) ClearActorID() {
+	m.actor_id = nil
+	m.clearedFields[errorissueevent.FieldActorID] = struct{}{}
+}
+
+// ActorIDCleared returns if the "actor_id" field was cleared in this mutation.
+func (m *ErrorIssueEventMutation) ActorIDCleared() bool {
+	_, ok := m.clearedFields[errorissueevent.FieldActorID]
+	return ok
+}
+
+// ResetActorID resets all changes to the "actor_id" field.
+func (m *ErrorIssueEventMutation) ResetActorID() {
+	m.actor_id = nil
+	delete(m.clearedFields, errorissueevent.FieldActorID)
+}
+
+// SetType sets the "type" field.
+func (m *ErrorIssueEventMutation) SetType(s string) {
+	m._type = &s
+}
+
+// GetType returns the value of the "type" field in the mutation.
+func (m *ErrorIssueEventMutation) GetType() (r string, exists bool) {
+	v := m._type
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldType returns the old "type" field's value of the ErrorIssueEvent entity.
+// If the ErrorIssueEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueEventMutation) OldType(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldType is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldType requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldType: %w", err)
+	}
+	return oldValue.Type, nil
+}
+
+// ResetType resets all changes to the "type" field.
+func (m *ErrorIssueEventMutation) ResetType() {
+	m._type = nil
+}
+
+// SetFromState sets the "from_state" field.
+func (m *ErrorIssueEventMutation) SetFromState(s string) {
+	m.from_state = &s
+}
+
+// FromState returns the value of the "from_state" field in the mutation.
+func (m *ErrorIssueEventMutation) FromState() (r string, exists bool) {
+	v := m.from_state
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFromState returns the old "from_state" field's value of the ErrorIssueEvent entity.
+// If the ErrorIssueEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueEventMutation) OldFromState(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFromState is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFromState requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFromState: %w", err)
+	}
+	return oldValue.FromState, nil
+}
+
+// ClearFromState clears the value of the "from_state" field.
+func (m *ErrorIssueEventMutation) ClearFromState() {
+	m.from_state = nil
+	m.clearedFields[errorissueevent.FieldFromState] = struct{}{}
+}
+
+// FromStateCleared returns if the "from_state" field was cleared in this mutation.
+func (m *ErrorIssueEventMutation) FromStateCleared() bool {
+	_, ok := m.clearedFields[errorissueevent.FieldFromState]
+	return ok
+}
+
+// ResetFromState resets all changes to the "from_state" field.
+func (m *ErrorIssueEventMutation) ResetFromState() {
+	m.from_state = nil
+	delete(m.clearedFields, errorissueevent.FieldFromState)
+}
+
+// SetToState sets the "to_state" field.
+func (m *ErrorIssueEventMutation) SetToState(s string) {
+	m.to_state = &s
+}
+
+// ToState returns the value of the "to_state" field in the mutation.
+func (m *ErrorIssueEventMutation) ToState() (r string, exists bool) {
+	v := m.to_state
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldToState returns the old "to_state" field's value of the ErrorIssueEvent entity.
+// If the ErrorIssueEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueEventMutation) OldToState(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldToState is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldToState requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldToState: %w", err)
+	}
+	return oldValue.ToState, nil
+}
+
+// ClearToState clears the value of the "to_state" field.
+func (m *ErrorIssueEventMutation) ClearToState() {
+	m.to_state = nil
+	m.clearedFields[errorissueevent.FieldToState] = struct{}{}
+}
+
+// ToStateCleared returns if the "to_state" field was cleared in this mutation.
+func (m *ErrorIssueEventMutation) ToStateCleared() bool {
+	_, ok := m.clearedFields[errorissueevent.FieldToState]
+	return ok
+}
+
+// ResetToState resets all changes to the "to_state" field.
+func (m *ErrorIssueEventMutation) ResetToState() {
+	m.to_state = nil
+	delete(m.clearedFields, errorissueevent.FieldToState)
+}
+
+// SetPayload sets the "payload" field.
+func (m *ErrorIssueEventMutation) SetPayload(jm json.RawMessage) {
+	m.payload = &jm
+	m.appendpayload = nil
+}
+
+// Payload returns the value of the "payload" field in the mutation.
+func (m *ErrorIssueEventMutation) Payload() (r json.RawMessage, exists bool) {
+	v := m.payload
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPayload returns the old "payload" field's value of the ErrorIssueEvent entity.
+// If the ErrorIssueEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueEventMutation) OldPayload(ctx context.Context) (v json.RawMessage, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPayload is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPayload requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPayload: %w", err)
+	}
+	return oldValue.Payload, nil
+}
+
+// AppendPayload adds jm to the "payload" field.
+func (m *ErrorIssueEventMutation) AppendPayload(jm json.RawMessage) {
+	m.appendpayload = append(m.appendpayload, jm...)
+}
+
+// AppendedPayload returns the list of values that were appended to the "payload" field in this mutation.
+func (m *ErrorIssueEventMutation) AppendedPayload() (json.RawMessage, bool) {
+	if len(m.appendpayload) == 0 {
+		return nil, false
+	}
+	return m.appendpayload, true
+}
+
+// ResetPayload resets all changes to the "payload" field.
+func (m *ErrorIssueEventMutation) ResetPayload() {
+	m.payload = nil
+	m.appendpayload = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *ErrorIssueEventMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *ErrorIssueEventMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the ErrorIssueEvent entity.
+// If the ErrorIssueEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueEventMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *ErrorIssueEventMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetOrganizationID sets the "organization" edge to the Organization entity by id.
+func (m *ErrorIssueEventMutation) SetOrganizationID(id string) {
+	m.organization = &id
+}
+
+// ClearOrganization clears the "organization" edge to the Organization entity.
+func (m *ErrorIssueEventMutation) ClearOrganization() {
+	m.clearedorganization = true
+	m.clearedFields[errorissueevent.FieldOrgID] = struct{}{}
+}
+
+// OrganizationCleared reports if the "organization" edge to the Organization entity was cleared.
+func (m *ErrorIssueEventMutation) OrganizationCleared() bool {
+	return m.clearedorganization
+}
+
+// OrganizationID returns the "organization" edge ID in the mutation.
+func (m *ErrorIssueEventMutation) OrganizationID() (id string, exists bool) {
+	if m.organization != nil {
+		return *m.organization, true
+	}
+	return
+}
+
+// OrganizationIDs returns the "organization" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// OrganizationID instead. It exists only for internal usage by the builders.
+func (m *ErrorIssueEventMutation) OrganizationIDs() (ids []string) {
+	if id := m.organization; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetOrganization resets all changes to the "organization" edge.
+func (m *ErrorIssueEventMutation) ResetOrganization() {
+	m.organization = nil
+	m.clearedorganization = false
+}
+
+// ClearIssue clears the "issue" edge to the ErrorIssue entity.
+func (m *ErrorIssueEventMutation) ClearIssue() {
+	m.clearedissue = true
+	m.clearedFields[errorissueevent.FieldIssueID] = struct{}{}
+}
+
+// IssueCleared reports if the "issue" edge to the ErrorIssue entity was cleared.
+func (m *ErrorIssueEventMutation) IssueCleared() bool {
+	return m.clearedissue
+}
+
+// IssueIDs returns the "issue" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// IssueID instead. It exists only for internal usage by the builders.
+func (m *ErrorIssueEventMutation) IssueIDs() (ids []uuid.UUID) {
+	if id := m.issue; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetIssue resets all changes to the "issue" edge.
+func (m *ErrorIssueEventMutation) ResetIssue() {
+	m.issue = nil
+	m.clearedissue = false
+}
+
+// Where appends a list predicates to the ErrorIssueEventMutation builder.
+func (m *ErrorIssueEventMutation) Where(ps ...predicate.ErrorIssueEvent) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the ErrorIssueEventMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *ErrorIssueEventMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.ErrorIssueEvent, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *ErrorIssueEventMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *ErrorIssueEventMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (ErrorIssueEvent).
+func (m *ErrorIssueEventMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *ErrorIssueEventMutation) Fields() []string {
+	fields := make([]string, 0, 8)
+	if m.organization != nil {
+		fields = append(fields, errorissueevent.FieldOrgID)
+	}
+	if m.issue != nil {
+		fields = append(fields, errorissueevent.FieldIssueID)
+	}
+	if m.actor_id != nil {
+		fields = append(fields, errorissueevent.FieldActorID)
+	}
+	if m._type != nil {
+		fields = append(fields, errorissueevent.FieldType)
+	}
+	if m.from_state != nil {
+		fields = append(fields, errorissueevent.FieldFromState)
+	}
+	if m.to_state != nil {
+		fields = append(fields, errorissueevent.FieldToState)
+	}
+	if m.payload != nil {
+		fields = append(fields, errorissueevent.FieldPayload)
+	}
+	if m.created_at != nil {
+		fields = append(fields, errorissueevent.FieldCreatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *ErrorIssueEventMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case errorissueevent.FieldOrgID:
+		return m.OrgID()
+	case errorissueevent.FieldIssueID:
+		return m.IssueID()
+	case errorissueevent.FieldActorID:
+		return m.ActorID()
+	case errorissueevent.FieldType:
+		return m.GetType()
+	case errorissueevent.FieldFromState:
+		return m.FromState()
+	case errorissueevent.FieldToState:
+		return m.ToState()
+	case errorissueevent.FieldPayload:
+		return m.Payload()
+	case errorissueevent.FieldCreatedAt:
+		return m.CreatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *ErrorIssueEventMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case errorissueevent.FieldOrgID:
+		return m.OldOrgID(ctx)
+	case errorissueevent.FieldIssueID:
+		return m.OldIssueID(ctx)
+	case errorissueevent.FieldActorID:
+		return m.OldActorID(ctx)
+	case errorissueevent.FieldType:
+		return m.OldType(ctx)
+	case errorissueevent.FieldFromState:
+		return m.OldFromState(ctx)
+	case errorissueevent.FieldToState:
+		return m.OldToState(ctx)
+	case errorissueevent.FieldPayload:
+		return m.OldPayload(ctx)
+	case errorissueevent.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown ErrorIssueEvent field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ErrorIssueEventMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case errorissueevent.FieldOrgID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOrgID(v)
+		return nil
+	case errorissueevent.FieldIssueID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetIssueID(v)
+		return nil
+	case errorissueevent.FieldActorID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetActorID(v)
+		return nil
+	case errorissueevent.FieldType:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetType(v)
+		return nil
+	case errorissueevent.FieldFromState:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFromState(v)
+		return nil
+	case errorissueevent.FieldToState:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetToState(v)
+		return nil
+	case errorissueevent.FieldPayload:
+		v, ok := value.(json.RawMessage)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPayload(v)
+		return nil
+	case errorissueevent.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown ErrorIssueEvent field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *ErrorIssueEventMutation) AddedFields() []string {
+	return nil
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *ErrorIssueEventMutation) AddedField(name string) (ent.Value, bool) {
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ErrorIssueEventMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown ErrorIssueEvent numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *ErrorIssueEventMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(errorissueevent.FieldActorID) {
+		fields = append(fields, errorissueevent.FieldActorID)
+	}
+	if m.FieldCleared(errorissueevent.FieldFromState) {
+		fields = append(fields, errorissueevent.FieldFromState)
+	}
+	if m.FieldCleared(errorissueevent.FieldToState) {
+		fields = append(fields, errorissueevent.FieldToState)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *ErrorIssueEventMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *ErrorIssueEventMutation) ClearField(name string) error {
+	switch name {
+	case errorissueevent.FieldActorID:
+		m.ClearActorID()
+		return nil
+	case errorissueevent.FieldFromState:
+		m.ClearFromState()
+		return nil
+	case errorissueevent.FieldToState:
+		m.ClearToState()
+		return nil
+	}
+	return fmt.Errorf("unknown ErrorIssueEvent nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *ErrorIssueEventMutation) ResetField(name string) error {
+	switch name {
+	case errorissueevent.FieldOrgID:
+		m.ResetOrgID()
+		return nil
+	case errorissueevent.FieldIssueID:
+		m.ResetIssueID()
+		return nil
+	case errorissueevent.FieldActorID:
+		m.ResetActorID()
+		return nil
+	case errorissueevent.FieldType:
+		m.ResetType()
+		return nil
+	case errorissueevent.FieldFromState:
+		m.ResetFromState()
+		return nil
+	case errorissueevent.FieldToState:
+		m.ResetToState()
+		return nil
+	case errorissueevent.FieldPayload:
+		m.ResetPayload()
+		return nil
+	case errorissueevent.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown ErrorIssueEvent field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *ErrorIssueEventMutation) AddedEdges() []string {
+	edges := make([]string, 0, 2)
+	if m.organization != nil {
+		edges = append(edges, errorissueevent.EdgeOrganization)
+	}
+	if m.issue != nil {
+		edges = append(edges, errorissueevent.EdgeIssue)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *ErrorIssueEventMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case errorissueevent.EdgeOrganization:
+		if id := m.organization; id != nil {
+			return []ent.Value{*id}
+		}
+	case errorissueevent.EdgeIssue:
+		if id := m.issue; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *ErrorIssueEventMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 2)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *ErrorIssueEventMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *ErrorIssueEventMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 2)
+	if m.clearedorganization {
+		edges = append(edges, errorissueevent.EdgeOrganization)
+	}
+	if m.clearedissue {
+		edges = append(edges, errorissueevent.EdgeIssue)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *ErrorIssueEventMutation) EdgeCleared(name string) bool {
+	switch name {
+	case errorissueevent.EdgeOrganization:
+		return m.clearedorganization
+	case errorissueevent.EdgeIssue:
+		return m.clearedissue
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *ErrorIssueEventMutation) ClearEdge(name string) error {
+	switch name {
+	case errorissueevent.EdgeOrganization:
+		m.ClearOrganization()
+		return nil
+	case errorissueevent.EdgeIssue:
+		m.ClearIssue()
+		return nil
+	}
+	return fmt.Errorf("unknown ErrorIssueEvent unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *ErrorIssueEventMutation) ResetEdge(name string) error {
+	switch name {
+	case errorissueevent.EdgeOrganization:
+		m.ResetOrganization()
+		return nil
+	case errorissueevent.EdgeIssue:
+		m.ResetIssue()
+		return nil
+	}
+	return fmt.Errorf("unknown ErrorIssueEvent edge %s", name)
+}
+
+// ErrorIssueFingerprintMutation represents an operation that mutates the ErrorIssueFingerprint nodes in the graph.
+type ErrorIssueFingerprintMutation struct {
+	config
+	op                  Op
+	typ                 string
+	id                  *uuid.UUID
+	hash                *string
+	pinned              *bool
+	service_name        *string
+	exception_type      *string
+	exception_message   *string
+	error_label         *string
+	top_frame           *string
+	grouping            *json.RawMessage
+	appendgrouping      json.RawMessage
+	first_seen_at       *time.Time
+	last_seen_at        *time.Time
+	occurrence_count    *int64
+	addoccurrence_count *int64
+	estimated_count     *float64
+	addestimated_count  *float64
+	created_at          *time.Time
+	clearedFields       map[string]struct{}
+	organization        *string
+	clearedorganization bool
+	issue               *uuid.UUID
+	clearedissue        bool
+	done                bool
+	oldValue            func(context.Context) (*ErrorIssueFingerprint, error)
+	predicates          []predicate.ErrorIssueFingerprint
+}
+
+var _ ent.Mutation = (*ErrorIssueFingerprintMutation)(nil)
+
+// errorissuefingerprintOption allows management of the mutation configuration using functional options.
+type errorissuefingerprintOption func(*ErrorIssueFingerprintMutation)
+
+// newErrorIssueFingerprintMutation creates new mutation for the ErrorIssueFingerprint entity.
+func newErrorIssueFingerprintMutation(c config, op Op, opts ...errorissuefingerprintOption) *ErrorIssueFingerprintMutation {
+	m := &ErrorIssueFingerprintMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeErrorIssueFingerprint,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withErrorIssueFingerprintID sets the ID field of the mutation.
+func withErrorIssueFingerprintID(id uuid.UUID) errorissuefingerprintOption {
+	return func(m *ErrorIssueFingerprintMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *ErrorIssueFingerprint
+		)
+		m.oldValue = func(ctx context.Context) (*ErrorIssueFingerprint, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().ErrorIssueFingerprint.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withErrorIssueFingerprint sets the old ErrorIssueFingerprint of the mutation.
+func withErrorIssueFingerprint(node *ErrorIssueFingerprint) errorissuefingerprintOption {
+	return func(m *ErrorIssueFingerprintMutation) {
+		m.oldValue = func(context.Context) (*ErrorIssueFingerprint, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m ErrorIssueFingerprintMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m ErrorIssueFingerprintMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of ErrorIssueFingerprint entities.
+func (m *ErrorIssueFingerprintMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *ErrorIssueFingerprintMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *ErrorIssueFingerprintMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().ErrorIssueFingerprint.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetOrgID sets the "org_id" field.
+func (m *ErrorIssueFingerprintMutation) SetOrgID(s string) {
+	m.organization = &s
+}
+
+// OrgID returns the value of the "org_id" field in the mutation.
+func (m *ErrorIssueFingerprintMutation) OrgID() (r string, exists bool) {
+	v := m.organization
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOrgID returns the old "org_id" field's value of the ErrorIssueFingerprint entity.
+// If the ErrorIssueFingerprint object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueFingerprintMutation) OldOrgID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOrgID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOrgID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOrgID: %w", err)
+	}
+	return oldValue.OrgID, nil
+}
+
+// ResetOrgID resets all changes to the "org_id" field.
+func (m *ErrorIssueFingerprintMutation) ResetOrgID() {
+	m.organization = nil
+}
+
+// SetIssueID sets the "issue_id" field.
+func (m *ErrorIssueFingerprintMutation) SetIssueID(u uuid.UUID) {
+	m.issue = &u
+}
+
+// IssueID returns the value of the "issue_id" field in the mutation.
+func (m *ErrorIssueFingerprintMutation) IssueID() (r uuid.UUID, exists bool) {
+	v := m.issue
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldIssueID returns the old "issue_id" field's value of the ErrorIssueFingerprint entity.
+// If the ErrorIssueFingerprint object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueFingerprintMutation) OldIssueID(ctx context.Context) (v uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldIssueID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldIssueID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldIssueID: %w", err)
+	}
+	return oldValue.IssueID, nil
+}
+
+// ResetIssueID resets all changes to the "issue_id" field.
+func (m *ErrorIssueFingerprintMutation) ResetIssueID() {
+	m.issue = nil
+}
+
+// SetHash sets the "hash" field.
+func (m *ErrorIssueFingerprintMutation) SetHash(s string) {
+	m.hash = &s
+}
+
+// Hash returns the value of the "hash" field in the mutation.
+func (m *ErrorIssueFingerprintMutation) Hash() (r string, exists bool) {
+	v := m.hash
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldHash returns the old "hash" field's value of the ErrorIssueFingerprint entity.
+// If the ErrorIssueFingerprint object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueFingerprintMutation) OldHash(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldHash is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldHash requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldHash: %w", err)
+	}
+	return oldValue.Hash, nil
+}
+
+// ResetHash resets all changes to the "hash" field.
+func (m *ErrorIssueFingerprintMutation) ResetHash() {
+	m.hash = nil
+}
+
+// SetPinned sets the "pinned" field.
+func (m *ErrorIssueFingerprintMutation) SetPinned(b bool) {
+	m.pinned = &b
+}
+
+// Pinned returns the value of the "pinned" field in the mutation.
+func (m *ErrorIssueFingerprintMutation) Pinned() (r bool, exists bool) {
+	v := m.pinned
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPinned returns the old "pinned" field's value of the ErrorIssueFingerprint entity.
+// If the ErrorIssueFingerprint object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueFingerprintMutation) OldPinned(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPinned is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPinned requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPinned: %w", err)
+	}
+	return oldValue.Pinned, nil
+}
+
+// ResetPinned resets all changes to the "pinned" field.
+func (m *ErrorIssueFingerprintMutation) ResetPinned() {
+	m.pinned = nil
+}
+
+// SetServiceName sets the "service_name" field.
+func (m *ErrorIssueFingerprintMutation) SetServiceName(s string) {
+	m.service_name = &s
+}
+
+// ServiceName returns the value of the "service_name" field in the mutation.
+func (m *ErrorIssueFingerprintMutation) ServiceName() (r string, exists bool) {
+	v := m.service_name
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldServiceName returns the old "service_name" field's value of the ErrorIssueFingerprint entity.
+// If the ErrorIssueFingerprint object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueFingerprintMutation) OldServiceName(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldServiceName is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldServiceName requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldServiceName: %w", err)
+	}
+	return oldValue.ServiceName, nil
+}
+
+// ResetServiceName resets all changes to the "service_name" field.
+func (m *ErrorIssueFingerprintMutation) ResetServiceName() {
+	m.service_name = nil
+}
+
+// SetExceptionType sets the "exception_type" field.
+func (m *ErrorIssueFingerprintMutation) SetExceptionType(s string) {
+	m.exception_type = &s
+}
+
+// ExceptionType returns the value of the "exception_type" field in the mutation.
+func (m *ErrorIssueFingerprintMutation) ExceptionType() (r string, exists bool) {
+	v := m.exception_type
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldExceptionType returns the old "exception_type" field's value of the ErrorIssueFingerprint entity.
+// If the ErrorIssueFingerprint object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueFingerprintMutation) OldExceptionType(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldExceptionType is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldExceptionType requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldExceptionType: %w", err)
+	}
+	return oldValue.ExceptionType, nil
+}
+
+// ResetExceptionType resets all changes to the "exception_type" field.
+func (m *ErrorIssueFingerprintMutation) ResetExceptionType() {
+	m.exception_type = nil
+}
+
+// SetExceptionMessage sets the "exception_message" field.
+func (m *ErrorIssueFingerprintMutation) SetExceptionMessage(s string) {
+	m.exception_message = &s
+}
+
+// ExceptionMessage returns the value of the "exception_message" field in the mutation.
+func (m *ErrorIssueFingerprintMutation) ExceptionMessage() (r string, exists bool) {
+	v := m.exception_message
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldExceptionMessage returns the old "exception_message" field's value of the ErrorIssueFingerprint entity.
+// If the ErrorIssueFingerprint object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueFingerprintMutation) OldExceptionMessage(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldExceptionMessage is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldExceptionMessage requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldExceptionMessage: %w", err)
+	}
+	return oldValue.ExceptionMessage, nil
+}
+
+// ResetExceptionMessage resets all changes to the "exception_message" field.
+func (m *ErrorIssueFingerprintMutation) ResetExceptionMessage() {
+	m.exception_message = nil
+}
+
+// SetErrorLabel sets the "error_label" field.
+func (m *ErrorIssueFingerprintMutation) SetErrorLabel(s string) {
+	m.error_label = &s
+}
+
+// ErrorLabel returns the value of the "error_label" field in the mutation.
+func (m *ErrorIssueFingerprintMutation) ErrorLabel() (r string, exists bool) {
+	v := m.error_label
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldErrorLabel returns the old "error_label" field's value of the ErrorIssueFingerprint entity.
+// If the ErrorIssueFingerprint object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueFingerprintMutation) OldErrorLabel(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldErrorLabel is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldErrorLabel requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldErrorLabel: %w", err)
+	}
+	return oldValue.ErrorLabel, nil
+}
+
+// ResetErrorLabel resets all changes to the "error_label" field.
+func (m *ErrorIssueFingerprintMutation) ResetErrorLabel() {
+	m.error_label = nil
+}
+
+// SetTopFrame sets the "top_frame" field.
+func (m *ErrorIssueFingerprintMutation) SetTopFrame(s string) {
+	m.top_frame = &s
+}
+
+// TopFrame returns the value of the "top_frame" field in the mutation.
+func (m *ErrorIssueFingerprintMutation) TopFrame() (r string, exists bool) {
+	v := m.top_frame
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldTopFrame returns the old "top_frame" field's value of the ErrorIssueFingerprint entity.
+// If the ErrorIssueFingerprint object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueFingerprintMutation) OldTopFrame(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldTopFrame is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldTopFrame requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldTopFrame: %w", err)
+	}
+	return oldValue.TopFrame, nil
+}
+
+// ResetTopFrame resets all changes to the "top_frame" field.
+func (m *ErrorIssueFingerprintMutation) ResetTopFrame() {
+	m.top_frame = nil
+}
+
+// SetGrouping sets the "grouping" field.
+func (m *ErrorIssueFingerprintMutation) SetGrouping(jm json.RawMessage) {
+	m.grouping = &jm
+	m.appendgrouping = nil
+}
+
+// Grouping returns the value of the "grouping" field in the mutation.
+func (m *ErrorIssueFingerprintMutation) Grouping() (r json.RawMessage, exists bool) {
+	v := m.grouping
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldGrouping returns the old "grouping" field's value of the ErrorIssueFingerprint entity.
+// If the ErrorIssueFingerprint object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueFingerprintMutation) OldGrouping(ctx context.Context) (v json.RawMessage, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldGrouping is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldGrouping requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldGrouping: %w", err)
+	}
+	return oldValue.Grouping, nil
+}
+
+// AppendGrouping adds jm to the "grouping" field.
+func (m *ErrorIssueFingerprintMutation) AppendGrouping(jm json.RawMessage) {
+	m.appendgrouping = append(m.appendgrouping, jm...)
+}
+
+// AppendedGrouping returns the list of values that were appended to the "grouping" field in this mutation.
+func (m *ErrorIssueFingerprintMutation) AppendedGrouping() (json.RawMessage, bool) {
+	if len(m.appendgrouping) == 0 {
+		return nil, false
+	}
+	return m.appendgrouping, true
+}
+
+// ClearGrouping clears the value of the "grouping" field.
+func (m *ErrorIssueFingerprintMutation) ClearGrouping() {
+	m.grouping = nil
+	m.appendgrouping = nil
+	m.clearedFields[errorissuefingerprint.FieldGrouping] = struct{}{}
+}
+
+// GroupingCleared returns if the "grouping" field was cleared in this mutation.
+func (m *ErrorIssueFingerprintMutation) GroupingCleared() bool {
+	_, ok := m.clearedFields[errorissuefingerprint.FieldGrouping]
+	return ok
+}
+
+// ResetGrouping resets all changes to the "grouping" field.
+func (m *ErrorIssueFingerprintMutation) ResetGrouping() {
+	m.grouping = nil
+	m.appendgrouping = nil
+	delete(m.clearedFields, errorissuefingerprint.FieldGrouping)
+}
+
+// SetFirstSeenAt sets the "first_seen_at" field.
+func (m *ErrorIssueFingerprintMutation) SetFirstSeenAt(t time.Time) {
+	m.first_seen_at = &t
+}
+
+// FirstSeenAt returns the value of the "first_seen_at" field in the mutation.
+func (m *ErrorIssueFingerprintMutation) FirstSeenAt() (r time.Time, exists bool) {
+	v := m.first_seen_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFirstSeenAt returns the old "first_seen_at" field's value of the ErrorIssueFingerprint entity.
+// If the ErrorIssueFingerprint object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueFingerprintMutation) OldFirstSeenAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFirstSeenAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFirstSeenAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFirstSeenAt: %w", err)
+	}
+	return oldValue.FirstSeenAt, nil
+}
+
+// ResetFirstSeenAt resets all changes to the "first_seen_at" field.
+func (m *ErrorIssueFingerprintMutation) ResetFirstSeenAt() {
+	m.first_seen_at = nil
+}
+
+// SetLastSeenAt sets the "last_seen_at" field.
+func (m *ErrorIssueFingerprintMutation) SetLastSeenAt(t time.Time) {
+	m.last_seen_at = &t
+}
+
+// LastSeenAt returns the value of the "last_seen_at" field in the mutation.
+func (m *ErrorIssueFingerprintMutation) LastSeenAt() (r time.Time, exists bool) {
+	v := m.last_seen_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLastSeenAt returns the old "last_seen_at" field's value of the ErrorIssueFingerprint entity.
+// If the ErrorIssueFingerprint object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueFingerprintMutation) OldLastSeenAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLastSeenAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLastSeenAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLastSeenAt: %w", err)
+	}
+	return oldValue.LastSeenAt, nil
+}
+
+// ResetLastSeenAt resets all changes to the "last_seen_at" field.
+func (m *ErrorIssueFingerprintMutation) ResetLastSeenAt() {
+	m.last_seen_at = nil
+}
+
+// SetOccurrenceCount sets the "occurrence_count" field.
+func (m *ErrorIssueFingerprintMutation) SetOccurrenceCount(i int64) {
+	m.occurrence_count = &i
+	m.addoccurrence_count = nil
+}
+
+// OccurrenceCount returns the value of the "occurrence_count" field in the mutation.
+func (m *ErrorIssueFingerprintMutation) OccurrenceCount() (r int64, exists bool) {
+	v := m.occurrence_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOccurrenceCount returns the old "occurrence_count" field's value of the ErrorIssueFingerprint entity.
+// If the ErrorIssueFingerprint object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueFingerprintMutation) OldOccurrenceCount(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOccurrenceCount is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOccurrenceCount requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOccurrenceCount: %w", err)
+	}
+	return oldValue.OccurrenceCount, nil
+}
+
+// AddOccurrenceCount adds i to the "occurrence_count" field.
+func (m *ErrorIssueFingerprintMutation) AddOccurrenceCount(i int64) {
+	if m.addoccurrence_count != nil {
+		*m.addoccurrence_count += i
+	} else {
+		m.addoccurrence_count = &i
+	}
+}
+
+// AddedOccurrenceCount returns the value that was added to the "occurrence_count" field in this mutation.
+func (m *ErrorIssueFingerprintMutation) AddedOccurrenceCount() (r int64, exists bool) {
+	v := m.addoccurrence_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetOccurrenceCount resets all changes to the "occurrence_count" field.
+func (m *ErrorIssueFingerprintMutation) ResetOccurrenceCount() {
+	m.occurrence_count = nil
+	m.addoccurrence_count = nil
+}
+
+// SetEstimatedCount sets the "estimated_count" field.
+func (m *ErrorIssueFingerprintMutation) SetEstimatedCount(f float64) {
+	m.estimated_count = &f
+	m.addestimated_count = nil
+}
+
+// EstimatedCount returns the value of the "estimated_count" field in the mutation.
+func (m *ErrorIssueFingerprintMutation) EstimatedCount() (r float64, exists bool) {
+	v := m.estimated_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEstimatedCount returns the old "estimated_count" field's value of the ErrorIssueFingerprint entity.
+// If the ErrorIssueFingerprint object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueFingerprintMutation) OldEstimatedCount(ctx context.Context) (v float64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEstimatedCount is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEstimatedCount requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEstimatedCount: %w", err)
+	}
+	return oldValue.EstimatedCount, nil
+}
+
+// AddEstimatedCount adds f to the "estimated_count" field.
+func (m *ErrorIssueFingerprintMutation) AddEstimatedCount(f float64) {
+	if m.addestimated_count != nil {
+		*m.addestimated_count += f
+	} else {
+		m.addestimated_count = &f
+	}
+}
+
+// AddedEstimatedCount returns the value that was added to the "estimated_count" field in this mutation.
+func (m *ErrorIssueFingerprintMutation) AddedEstimatedCount() (r float64, exists bool) {
+	v := m.addestimated_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetEstimatedCount resets all changes to the "estimated_count" field.
+func (m *ErrorIssueFingerprintMutation) ResetEstimatedCount() {
+	m.estimated_count = nil
+	m.addestimated_count = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *ErrorIssueFingerprintMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *ErrorIssueFingerprintMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the ErrorIssueFingerprint entity.
+// If the ErrorIssueFingerprint object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueFingerprintMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *ErrorIssueFingerprintMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetOrganizationID sets the "organization" edge to the Organization entity by id.
+func (m *ErrorIssueFingerprintMutation) SetOrganizationID(id string) {
+	m.organization = &id
+}
+
+// ClearOrganization clears the "organization" edge to the Organization entity.
+func (m *ErrorIssueFingerprintMutation) ClearOrganization() {
+	m.clearedorganization = true
+	m.clearedFields[errorissuefingerprint.FieldOrgID] = struct{}{}
+}
+
+// OrganizationCleared reports if the "organization" edge to the Organization entity was cleared.
+func (m *ErrorIssueFingerprintMutation) OrganizationCleared() bool {
+	return m.clearedorganization
+}
+
+// OrganizationID returns the "organization" edge ID in the mutation.
+func (m *ErrorIssueFingerprintMutation) OrganizationID() (id string, exists bool) {
+	if m.organization != nil {
+		return *m.organization, true
+	}
+	return
+}
+
+// OrganizationIDs returns the "organization" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// OrganizationID instead. It exists only for internal usage by the builders.
+func (m *ErrorIssueFingerprintMutation) OrganizationIDs() (ids []string) {
+	if id := m.organization; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetOrganization resets all changes to the "organization" edge.
+func (m *ErrorIssueFingerprintMutation) ResetOrganization() {
+	m.organization = nil
+	m.clearedorganization = false
+}
+
+// ClearIssue clears the "issue" edge to the ErrorIssue entity.
+func (m *ErrorIssueFingerprintMutation) ClearIssue() {
+	m.clearedissue = true
+	m.clearedFields[errorissuefingerprint.FieldIssueID] = struct{}{}
+}
+
+// IssueCleared reports if the "issue" edge to the ErrorIssue entity was cleared.
+func (m *ErrorIssueFingerprintMutation) IssueCleared() bool {
+	return m.clearedissue
+}
+
+// IssueIDs returns the "issue" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// IssueID instead. It exists only for internal usage by the builders.
+func (m *ErrorIssueFingerprintMutation) IssueIDs() (ids []uuid.UUID) {
+	if id := m.issue; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetIssue resets all changes to the "issue" edge.
+func (m *ErrorIssueFingerprintMutation) ResetIssue() {
+	m.issue = nil
+	m.clearedissue = false
+}
+
+// Where appends a list predicates to the ErrorIssueFingerprintMutation builder.
+func (m *ErrorIssueFingerprintMutation) Where(ps ...predicate.ErrorIssueFingerprint) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the ErrorIssueFingerprintMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *ErrorIssueFingerprintMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.ErrorIssueFingerprint, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *ErrorIssueFingerprintMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *ErrorIssueFingerprintMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (ErrorIssueFingerprint).
+func (m *ErrorIssueFingerprintMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *ErrorIssueFingerprintMutation) Fields() []string {
+	fields := make([]string, 0, 15)
+	if m.organization != nil {
+		fields = append(fields, errorissuefingerprint.FieldOrgID)
+	}
+	if m.issue != nil {
+		fields = append(fields, errorissuefingerprint.FieldIssueID)
+	}
+	if m.hash != nil {
+		fields = append(fields, errorissuefingerprint.FieldHash)
+	}
+	if m.pinned != nil {
+		fields = append(fields, errorissuefingerprint.FieldPinned)
+	}
+	if m.service_name != nil {
+		fields = append(fields, errorissuefingerprint.FieldServiceName)
+	}
+	if m.exception_type != nil {
+		fields = append(fields, errorissuefingerprint.FieldExceptionType)
+	}
+	if m.exception_message != nil {
+		fields = append(fields, errorissuefingerprint.FieldExceptionMessage)
+	}
+	if m.error_label != nil {
+		fields = append(fields, errorissuefingerprint.FieldErrorLabel)
+	}
+	if m.top_frame != nil {
+		fields = append(fields, errorissuefingerprint.FieldTopFrame)
+	}
+	if m.grouping != nil {
+		fields = append(fields, errorissuefingerprint.FieldGrouping)
+	}
+	if m.first_seen_at != nil {
+		fields = append(fields, errorissuefingerprint.FieldFirstSeenAt)
+	}
+	if m.last_seen_at != nil {
+		fields = append(fields, errorissuefingerprint.FieldLastSeenAt)
+	}
+	if m.occurrence_count != nil {
+		fields = append(fields, errorissuefingerprint.FieldOccurrenceCount)
+	}
+	if m.estimated_count != nil {
+		fields = append(fields, errorissuefingerprint.FieldEstimatedCount)
+	}
+	if m.created_at != nil {
+		fields = append(fields, errorissuefingerprint.FieldCreatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *ErrorIssueFingerprintMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case errorissuefingerprint.FieldOrgID:
+		return m.OrgID()
+	case errorissuefingerprint.FieldIssueID:
+		return m.IssueID()
+	case errorissuefingerprint.FieldHash:
+		return m.Hash()
+	case errorissuefingerprint.FieldPinned:
+		return m.Pinned()
+	case errorissuefingerprint.FieldServiceName:
+		return m.ServiceName()
+	case errorissuefingerprint.FieldExceptionType:
+		return m.ExceptionType()
+	case errorissuefingerprint.FieldExceptionMessage:
+		return m.ExceptionMessage()
+	case errorissuefingerprint.FieldErrorLabel:
+		return m.ErrorLabel()
+	case errorissuefingerprint.FieldTopFrame:
+		return m.TopFrame()
+	case errorissuefingerprint.FieldGrouping:
+		return m.Grouping()
+	case errorissuefingerprint.FieldFirstSeenAt:
+		return m.FirstSeenAt()
+	case errorissuefingerprint.FieldLastSeenAt:
+		return m.LastSeenAt()
+	case errorissuefingerprint.FieldOccurrenceCount:
+		return m.OccurrenceCount()
+	case errorissuefingerprint.FieldEstimatedCount:
+		return m.EstimatedCount()
+	case errorissuefingerprint.FieldCreatedAt:
+		return m.CreatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *ErrorIssueFingerprintMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case errorissuefingerprint.FieldOrgID:
+		return m.OldOrgID(ctx)
+	case errorissuefingerprint.FieldIssueID:
+		return m.OldIssueID(ctx)
+	case errorissuefingerprint.FieldHash:
+		return m.OldHash(ctx)
+	case errorissuefingerprint.FieldPinned:
+		return m.OldPinned(ctx)
+	case errorissuefingerprint.FieldServiceName:
+		return m.OldServiceName(ctx)
+	case errorissuefingerprint.FieldExceptionType:
+		return m.OldExceptionType(ctx)
+	case errorissuefingerprint.FieldExceptionMessage:
+		return m.OldExceptionMessage(ctx)
+	case errorissuefingerprint.FieldErrorLabel:
+		return m.OldErrorLabel(ctx)
+	case errorissuefingerprint.FieldTopFrame:
+		return m.OldTopFrame(ctx)
+	case errorissuefingerprint.FieldGrouping:
+		return m.OldGrouping(ctx)
+	case errorissuefingerprint.FieldFirstSeenAt:
+		return m.OldFirstSeenAt(ctx)
+	case errorissuefingerprint.FieldLastSeenAt:
+		return m.OldLastSeenAt(ctx)
+	case errorissuefingerprint.FieldOccurrenceCount:
+		return m.OldOccurrenceCount(ctx)
+	case errorissuefingerprint.FieldEstimatedCount:
+		return m.OldEstimatedCount(ctx)
+	case errorissuefingerprint.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown ErrorIssueFingerprint field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ErrorIssueFingerprintMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case errorissuefingerprint.FieldOrgID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOrgID(v)
+		return nil
+	case errorissuefingerprint.FieldIssueID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetIssueID(v)
+		return nil
+	case errorissuefingerprint.FieldHash:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetHash(v)
+		return nil
+	case errorissuefingerprint.FieldPinned:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPinned(v)
+		return nil
+	case errorissuefingerprint.FieldServiceName:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetServiceName(v)
+		return nil
+	case errorissuefingerprint.FieldExceptionType:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetExceptionType(v)
+		return nil
+	case errorissuefingerprint.FieldExceptionMessage:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetExceptionMessage(v)
+		return nil
+	case errorissuefingerprint.FieldErrorLabel:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetErrorLabel(v)
+		return nil
+	case errorissuefingerprint.FieldTopFrame:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetTopFrame(v)
+		return nil
+	case errorissuefingerprint.FieldGrouping:
+		v, ok := value.(json.RawMessage)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetGrouping(v)
+		return nil
+	case errorissuefingerprint.FieldFirstSeenAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFirstSeenAt(v)
+		return nil
+	case errorissuefingerprint.FieldLastSeenAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLastSeenAt(v)
+		return nil
+	case errorissuefingerprint.FieldOccurrenceCount:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOccurrenceCount(v)
+		return nil
+	case errorissuefingerprint.FieldEstimatedCount:
+		v, ok := value.(float64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEstimatedCount(v)
+		return nil
+	case errorissuefingerprint.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown ErrorIssueFingerprint field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *ErrorIssueFingerprintMutation) AddedFields() []string {
+	var fields []string
+	if m.addoccurrence_count != nil {
+		fields = append(fields, errorissuefingerprint.FieldOccurrenceCount)
+	}
+	if m.addestimated_count != nil {
+		fields = append(fields, errorissuefingerprint.FieldEstimatedCount)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *ErrorIssueFingerprintMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case errorissuefingerprint.FieldOccurrenceCount:
+		return m.AddedOccurrenceCount()
+	case errorissuefingerprint.FieldEstimatedCount:
+		return m.AddedEstimatedCount()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ErrorIssueFingerprintMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case errorissuefingerprint.FieldOccurrenceCount:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddOccurrenceCount(v)
+		return nil
+	case errorissuefingerprint.FieldEstimatedCount:
+		v, ok := value.(float64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddEstimatedCount(v)
+		return nil
+	}
+	return fmt.Errorf("unknown ErrorIssueFingerprint numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *ErrorIssueFingerprintMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(errorissuefingerprint.FieldGrouping) {
+		fields = append(fields, errorissuefingerprint.FieldGrouping)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *ErrorIssueFingerprintMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *ErrorIssueFingerprintMutation) ClearField(name string) error {
+	switch name {
+	case errorissuefingerprint.FieldGrouping:
+		m.ClearGrouping()
+		return nil
+	}
+	return fmt.Errorf("unknown ErrorIssueFingerprint nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *ErrorIssueFingerprintMutation) ResetField(name string) error {
+	switch name {
+	case errorissuefingerprint.FieldOrgID:
+		m.ResetOrgID()
+		return nil
+	case errorissuefingerprint.FieldIssueID:
+		m.ResetIssueID()
+		return nil
+	case errorissuefingerprint.FieldHash:
+		m.ResetHash()
+		return nil
+	case errorissuefingerprint.FieldPinned:
+		m.ResetPinned()
+		return nil
+	case errorissuefingerprint.FieldServiceName:
+		m.ResetServiceName()
+		return nil
+	case errorissuefingerprint.FieldExceptionType:
+		m.ResetExceptionType()
+		return nil
+	case errorissuefingerprint.FieldExceptionMessage:
+		m.ResetExceptionMessage()
+		return nil
+	case errorissuefingerprint.FieldErrorLabel:
+		m.ResetErrorLabel()
+		return nil
+	case errorissuefingerprint.FieldTopFrame:
+		m.ResetTopFrame()
+		return nil
+	case errorissuefingerprint.FieldGrouping:
+		m.ResetGrouping()
+		return nil
+	case errorissuefingerprint.FieldFirstSeenAt:
+		m.ResetFirstSeenAt()
+		return nil
+	case errorissuefingerprint.FieldLastSeenAt:
+		m.ResetLastSeenAt()
+		return nil
+	case errorissuefingerprint.FieldOccurrenceCount:
+		m.ResetOccurrenceCount()
+		return nil
+	case errorissuefingerprint.FieldEstimatedCount:
+		m.ResetEstimatedCount()
+		return nil
+	case errorissuefingerprint.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown ErrorIssueFingerprint field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *ErrorIssueFingerprintMutation) AddedEdges() []string {
+	edges := make([]string, 0, 2)
+	if m.organization != nil {
+		edges = append(edges, errorissuefingerprint.EdgeOrganization)
+	}
+	if m.issue != nil {
+		edges = append(edges, errorissuefingerprint.EdgeIssue)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *ErrorIssueFingerprintMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case errorissuefingerprint.EdgeOrganization:
+		if id := m.organization; id != nil {
+			return []ent.Value{*id}
+		}
+	case errorissuefingerprint.EdgeIssue:
+		if id := m.issue; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *ErrorIssueFingerprintMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 2)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *ErrorIssueFingerprintMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *ErrorIssueFingerprintMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 2)
+	if m.clearedorganization {
+		edges = append(edges, errorissuefingerprint.EdgeOrganization)
+	}
+	if m.clearedissue {
+		edges = append(edges, errorissuefingerprint.EdgeIssue)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *ErrorIssueFingerprintMutation) EdgeCleared(name string) bool {
+	switch name {
+	case errorissuefingerprint.EdgeOrganization:
+		return m.clearedorganization
+	case errorissuefingerprint.EdgeIssue:
+		return m.clearedissue
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *ErrorIssueFingerprintMutation) ClearEdge(name string) error {
+	switch name {
+	case errorissuefingerprint.EdgeOrganization:
+		m.ClearOrganization()
+		return nil
+	case errorissuefingerprint.EdgeIssue:
+		m.ClearIssue()
+		return nil
+	}
+	return fmt.Errorf("unknown ErrorIssueFingerprint unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *ErrorIssueFingerprintMutation) ResetEdge(name string) error {
+	switch name {
+	case errorissuefingerprint.EdgeOrganization:
+		m.ResetOrganization()
+		return nil
+	case errorissuefingerprint.EdgeIssue:
+		m.ResetIssue()
+		return nil
+	}
+	return fmt.Errorf("unknown ErrorIssueFingerprint edge %s", name)
+}
+
+// ErrorIssuePullRequestMutation represents an operation that mutates the ErrorIssuePullRequest nodes in the graph.
+type ErrorIssuePullRequestMutation struct {
+	config
+	op                  Op
+	typ                 string
+	id                  *uuid.UUID
+	provider            *string
+	repo_full_name      *string
+	number              *int64
+	addnumber           *int64
+	url                 *string
+	title               *string
+	author_login        *string
+	state               *string
+	merged_at           *time.Time
+	merge_commit_sha    *string
+	link_source         *string
+	linked_by_actor_id  *uuid.UUID
+	created_at          *time.Time
+	clearedFields       map[string]struct{}
+	organization        *string
+	clearedorganization bool
+	issue               *uuid.UUID
+	clearedissue        bool
+	done                bool
+	oldValue            func(context.Context) (*ErrorIssuePullRequest, error)
+	predicates          []predicate.ErrorIssuePullRequest
+}
+
+var _ ent.Mutation = (*ErrorIssuePullRequestMutation)(nil)
+
+// errorissuepullrequestOption allows management of the mutation configuration using functional options.
+type errorissuepullrequestOption func(*ErrorIssuePullRequestMutation)
+
+// newErrorIssuePullRequestMutation creates new mutation for the ErrorIssuePullRequest entity.
+func newErrorIssuePullRequestMutation(c config, op Op, opts ...errorissuepullrequestOption) *ErrorIssuePullRequestMutation {
+	m := &ErrorIssuePullRequestMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeErrorIssuePullRequest,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withErrorIssuePullRequestID sets the ID field of the mutation.
+func withErrorIssuePullRequestID(id uuid.UUID) errorissuepullrequestOption {
+	return func(m *ErrorIssuePullRequestMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *ErrorIssuePullRequest
+		)
+		m.oldValue = func(ctx context.Context) (*ErrorIssuePullRequest, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().ErrorIssuePullRequest.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withErrorIssuePullRequest sets the old ErrorIssuePullRequest of the mutation.
+func withErrorIssuePullRequest(node *ErrorIssuePullRequest) errorissuepullrequestOption {
+	return func(m *ErrorIssuePullRequestMutation) {
+		m.oldValue = func(context.Context) (*ErrorIssuePullRequest, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m ErrorIssuePullRequestMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m ErrorIssuePullRequestMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of ErrorIssuePullRequest entities.
+func (m *ErrorIssuePullRequestMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *ErrorIssuePullRequestMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *ErrorIssuePullRequestMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().ErrorIssuePullRequest.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetOrgID sets the "org_id" field.
+func (m *ErrorIssuePullRequestMutation) SetOrgID(s string) {
+	m.organization = &s
+}
+
+// OrgID returns the value of the "org_id" field in the mutation.
+func (m *ErrorIssuePullRequestMutation) OrgID() (r string, exists bool) {
+	v := m.organization
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOrgID returns the old "org_id" field's value of the ErrorIssuePullRequest entity.
+// If the ErrorIssuePullRequest object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssuePullRequestMutation) OldOrgID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOrgID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOrgID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOrgID: %w", err)
+	}
+	return oldValue.OrgID, nil
+}
+
+// ResetOrgID resets all changes to the "org_id" field.
+func (m *ErrorIssuePullRequestMutation) ResetOrgID() {
+	m.organization = nil
+}
+
+// SetIssueID sets the "issue_id" field.
+func (m *ErrorIssuePullRequestMutation) SetIssueID(u uuid.UUID) {
+	m.issue = &u
+}
+
+// IssueID returns the value of the "issue_id" field in the mutation.
+func (m *ErrorIssuePullRequestMutation) IssueID() (r uuid.UUID, exists bool) {
+	v := m.issue
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldIssueID returns the old "issue_id" field's value of the ErrorIssuePullRequest entity.
+// If the ErrorIssuePullRequest object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssuePullRequestMutation) OldIssueID(ctx context.Context) (v uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldIssueID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldIssueID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldIssueID: %w", err)
+	}
+	return oldValue.IssueID, nil
+}
+
+// ResetIssueID resets all changes to the "issue_id" field.
+func (m *ErrorIssuePullRequestMutation) ResetIssueID() {
+	m.issue = nil
+}
+
+// SetProvider sets the "provider" field.
+func (m *ErrorIssuePullRequestMutation) SetProvider(s string) {
+	m.provider = &s
+}
+
+// Provider returns the value of the "provider" field in the mutation.
+func (m *ErrorIssuePullRequestMutation) Provider() (r string, exists bool) {
+	v := m.provider
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldProvider returns the old "provider" field's value of the ErrorIssuePullRequest entity.
+// If the ErrorIssuePullRequest object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssuePullRequestMutation) OldProvider(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldProvider is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldProvider requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldProvider: %w", err)
+	}
+	return oldValue.Provider, nil
+}
+
+// ResetProvider resets all changes to the "provider" field.
+func (m *ErrorIssuePullRequestMutation) ResetProvider() {
+	m.provider = nil
+}
+
+// SetRepoFullName sets the "repo_full_name" field.
+func (m *ErrorIssuePullRequestMutation) SetRepoFullName(s string) {
+	m.repo_full_name = &s
+}
+
+// RepoFullName returns the value of the "repo_full_name" field in the mutation.
+func (m *ErrorIssuePullRequestMutation) RepoFullName() (r string, exists bool) {
+	v := m.repo_full_name
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRepoFullName returns the old "repo_full_name" field's value of the ErrorIssuePullRequest entity.
+// If the ErrorIssuePullRequest object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssuePullRequestMutation) OldRepoFullName(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRepoFullName is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRepoFullName requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRepoFullName: %w", err)
+	}
+	return oldValue.RepoFullName, nil
+}
+
+// ResetRepoFullName resets all changes to the "repo_full_name" field.
+func (m *ErrorIssuePullRequestMutation) ResetRepoFullName() {
+	m.repo_full_name = nil
+}
+
+// SetNumber sets the "number" field.
+func (m *ErrorIssuePullRequestMutation) SetNumber(i int64) {
+	m.number = &i
+	m.addnumber = nil
+}
+
+// Number returns the value of the "number" field in the mutation.
+func (m *ErrorIssuePullRequestMutation) Number() (r int64, exists bool) {
+	v := m.number
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldNumber returns the old "number" field's value of the ErrorIssuePullRequest entity.
+// If the ErrorIssuePullRequest object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssuePullRequestMutation) OldNumber(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldNumber is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldNumber requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldNumber: %w", err)
+	}
+	return oldValue.Number, nil
+}
+
+// AddNumber adds i to the "number" field.
+func (m *ErrorIssuePullRequestMutation) AddNumber(i int64) {
+	if m.addnumber != nil {
+		*m.addnumber += i
+	} else {
+		m.addnumber = &i
+	}
+}
+
+// AddedNumber returns the value that was added to the "number" field in this mutation.
+func (m *ErrorIssuePullRequestMutation) AddedNumber() (r int64, exists bool) {
+	v := m.addnumber
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetNumber resets all changes to the "number" field.
+func (m *ErrorIssuePullRequestMutation) ResetNumber() {
+	m.number = nil
+	m.addnumber = nil
+}
+
+// SetURL sets the "url" field.
+func (m *ErrorIssuePullRequestMutation) SetURL(s string) {
+	m.url = &s
+}
+
+// URL returns the value of the "url" field in the mutation.
+func (m *ErrorIssuePullRequestMutation) URL() (r string, exists bool) {
+	v := m.url
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldURL returns the old "url" field's value of the ErrorIssuePullRequest entity.
+// If the ErrorIssuePullRequest object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssuePullRequestMutation) OldURL(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldURL is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldURL requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldURL: %w", err)
+	}
+	return oldValue.URL, nil
+}
+
+// ResetURL resets all changes to the "url" field.
+func (m *ErrorIssuePullRequestMutation) ResetURL() {
+	m.url = nil
+}
+
+// SetTitle sets the "title" field.
+func (m *ErrorIssuePullRequestMutation) SetTitle(s string) {
+	m.title = &s
+}
+
+// Title returns the value of the "title" field in the mutation.
+func (m *ErrorIssuePullRequestMutation) Title() (r string, exists bool) {
+	v := m.title
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldTitle returns the old "title" field's value of the ErrorIssuePullRequest entity.
+// If the ErrorIssuePullRequest object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssuePullRequestMutation) OldTitle(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldTitle is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldTitle requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldTitle: %w", err)
+	}
+	return oldValue.Title, nil
+}
+
+// ClearTitle clears the value of the "title" field.
+func (m *ErrorIssuePullRequestMutation) ClearTitle() {
+	m.title = nil
+	m.clearedFields[errorissuepullrequest.FieldTitle] = struct{}{}
+}
+
+// TitleCleared returns if the "title" field was cleared in this mutation.
+func (m *ErrorIssuePullRequestMutation) TitleCleared() bool {
+	_, ok := m.clearedFields[errorissuepullrequest.FieldTitle]
+	return ok
+}
+
+// ResetTitle resets all changes to the "title" field.
+func (m *ErrorIssuePullRequestMutation) ResetTitle() {
+	m.title = nil
+	delete(m.clearedFields, errorissuepullrequest.FieldTitle)
+}
+
+// SetAuthorLogin sets the "author_login" field.
+func (m *ErrorIssuePullRequestMutation) SetAuthorLogin(s string) {
+	m.author_login = &s
+}
+
+// AuthorLogin returns the value of the "author_login" field in the mutation.
+func (m *ErrorIssuePullRequestMutation) AuthorLogin() (r string, exists bool) {
+	v := m.author_login
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAuthorLogin returns the old "author_login" field's value of the ErrorIssuePullRequest entity.
+// If the ErrorIssuePullRequest object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssuePullRequestMutation) OldAuthorLogin(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAuthorLogin is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAuthorLogin requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAuthorLogin: %w", err)
+	}
+	return oldValue.AuthorLogin, nil
+}
+
+// ClearAuthorLogin clears the value of the "author_login" field.
+func (m *ErrorIssuePullRequestMutation) ClearAuthorLogin() {
+	m.author_login = nil
+	m.clearedFields[errorissuepullrequest.FieldAuthorLogin] = struct{}{}
+}
+
+// AuthorLoginCleared returns if the "author_login" field was cleared in this mutation.
+func (m *ErrorIssuePullRequestMutation) AuthorLoginCleared() bool {
+	_, ok := m.clearedFields[errorissuepullrequest.FieldAuthorLogin]
+	return ok
+}
+
+// ResetAuthorLogin resets all changes to the "author_login" field.
+func (m *ErrorIssuePullRequestMutation) ResetAuthorLogin() {
+	m.author_login = nil
+	delete(m.clearedFields, errorissuepullrequest.FieldAuthorLogin)
+}
+
+// SetState sets the "state" field.
+func (m *ErrorIssuePullRequestMutation) SetState(s string) {
+	m.state = &s
+}
+
+// State returns the value of the "state" field in the mutation.
+func (m *ErrorIssuePullRequestMutation) State() (r string, exists bool) {
+	v := m.state
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldState returns the old "state" field's value of the ErrorIssuePullRequest entity.
+// If the ErrorIssuePullRequest object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssuePullRequestMutation) OldState(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldState is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldState requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldState: %w", err)
+	}
+	return oldValue.State, nil
+}
+
+// ResetState resets all changes to the "state" field.
+func (m *ErrorIssuePullRequestMutation) ResetState() {
+	m.state = nil
+}
+
+// SetMergedAt sets the "merged_at" field.
+func (m *ErrorIssuePullRequestMutation) SetMergedAt(t time.Time) {
+	m.merged_at = &t
+}
+
+// MergedAt returns the value of the "merged_at" field in the mutation.
+func (m *ErrorIssuePullRequestMutation) MergedAt() (r time.Time, exists bool) {
+	v := m.merged_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldMergedAt returns the old "merged_at" field's value of the ErrorIssuePullRequest entity.
+// If the ErrorIssuePullRequest object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssuePullRequestMutation) OldMergedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldMergedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldMergedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldMergedAt: %w", err)
+	}
+	return oldValue.MergedAt, nil
+}
+
+// ClearMergedAt clears the value of the "merged_at" field.
+func (m *ErrorIssuePullRequestMutation) ClearMergedAt() {
+	m.merged_at = nil
+	m.clearedFields[errorissuepullrequest.FieldMergedAt] = struct{}{}
+}
+
+// MergedAtCleared returns if the "merged_at" field was cleared in this mutation.
+func (m *ErrorIssuePullRequestMutation) MergedAtCleared() bool {
+	_, ok := m.clearedFields[errorissuepullrequest.FieldMergedAt]
+	return ok
+}
+
+// ResetMergedAt resets all changes to the "merged_at" field.
+func (m *ErrorIssuePullRequestMutation) ResetMergedAt() {
+	m.merged_at = nil
+	delete(m.clearedFields, errorissuepullrequest.FieldMergedAt)
+}
+
+// SetMergeCommitSha sets the "merge_commit_sha" field.
+func (m *ErrorIssuePullRequestMutation) SetMergeCommitSha(s string) {
+	m.merge_commit_sha = &s
+}
+
+// MergeCommitSha returns the value of the "merge_commit_sha" field in the mutation.
+func (m *ErrorIssuePullRequestMutation) MergeCommitSha() (r string, exists bool) {
+	v := m.merge_commit_sha
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldMergeCommitSha returns the old "merge_commit_sha" field's value of the ErrorIssuePullRequest entity.
+// If the ErrorIssuePullRequest object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssuePullRequestMutation) OldMergeCommitSha(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldMergeCommitSha is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldMergeCommitSha requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldMergeCommitSha: %w", err)
+	}
+	return oldValue.MergeCommitSha, nil
+}
+
+// ClearMergeCommitSha clears the value of the "merge_commit_sha" field.
+func (m *ErrorIssuePullRequestMutation) ClearMergeCommitSha() {
+	m.merge_commit_sha = nil
+	m.clearedFields[errorissuepullrequest.FieldMergeCommitSha] = struct{}{}
+}
+
+// MergeCommitShaCleared returns if the "merge_commit_sha" field was cleared in this mutation.
+func (m *ErrorIssuePullRequestMutation) MergeCommitShaCleared() bool {
+	_, ok := m.clearedFields[errorissuepullrequest.FieldMergeCommitSha]
+	return ok
+}
+
+// ResetMergeCommitSha resets all changes to the "merge_commit_sha" field.
+func (m *ErrorIssuePullRequestMutation) ResetMergeCommitSha() {
+	m.merge_commit_sha = nil
+	delete(m.clearedFields, errorissuepullrequest.FieldMergeCommitSha)
+}
+
+// SetLinkSource sets the "link_source" field.
+func (m *ErrorIssuePullRequestMutation) SetLinkSource(s string) {
+	m.link_source = &s
+}
+
+// LinkSource returns the value of the "link_source" field in the mutation.
+func (m *ErrorIssuePullRequestMutation) LinkSource() (r string, exists bool) {
+	v := m.link_source
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLinkSource returns the old "link_source" field's value of the ErrorIssuePullRequest entity.
+// If the ErrorIssuePullRequest object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssuePullRequestMutation) OldLinkSource(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLinkSource is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLinkSource requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLinkSource: %w", err)
+	}
+	return oldValue.LinkSource, nil
+}
+
+// ResetLinkSource resets all changes to the "link_source" field.
+func (m *ErrorIssuePullRequestMutation) ResetLinkSource() {
+	m.link_source = nil
+}
+
+// SetLinkedByActorID sets the "linked_by_actor_id" field.
+func (m *ErrorIssuePullRequestMutation) SetLinkedByActorID(u uuid.UUID) {
+	m.linked_by_actor_id = &u
+}
+
+// LinkedByActorID returns the value of the "linked_by_actor_id" field in the mutation.
+func (m *ErrorIssuePullRequestMutation) LinkedByActorID() (r uuid.UUID, exists bool) {
+	v := m.linked_by_actor_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLinkedByActorID returns the old "linked_by_actor_id" field's value of the ErrorIssuePullRequest entity.
+// If the ErrorIssuePullRequest object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssuePullRequestMutation) OldLinkedByActorID(ctx context.Context) (v *uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLinkedByActorID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLinkedByActorID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLinkedByActorID: %w", err)
+	}
+	return oldValue.LinkedByActorID, nil
+}
+
+// ClearLinkedByActorID clears the value of the "linked_by_actor_id" field.
+func (m *ErrorIssuePullRequestMutation) ClearLinkedByActorID() {
+	m.linked_by_actor_id = nil
+	m.clearedFields[errorissuepullrequest.FieldLinkedByActorID] = struct{}{}
+}
+
+// LinkedByActorIDCleared returns if the "linked_by_actor_id" field was cleared in this mutation.
+func (m *ErrorIssuePullRequestMutation) LinkedByActorIDCleared() bool {
+	_, ok := m.clearedFields[errorissuepullrequest.FieldLinkedByActorID]
+	return ok
+}
+
+// ResetLinkedByActorID resets all changes to the "linked_by_actor_id" field.
+func (m *ErrorIssuePullRequestMutation) ResetLinkedByActorID() {
+	m.linked_by_actor_id = nil
+	delete(m.clearedFields, errorissuepullrequest.FieldLinkedByActorID)
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *ErrorIssuePullRequestMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *ErrorIssuePullRequestMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the ErrorIssuePullRequest entity.
+// If the ErrorIssuePullRequest object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssuePullRequestMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *ErrorIssuePullRequestMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetOrganizationID sets the "organization" edge to the Organization entity by id.
+func (m *ErrorIssuePullRequestMutation) SetOrganizationID(id string) {
+	m.organization = &id
+}
+
+// ClearOrganization clears the "organization" edge to the Organization entity.
+func (m *ErrorIssuePullRequestMutation) ClearOrganization() {
+	m.clearedorganization = true
+	m.clearedFields[errorissuepullrequest.FieldOrgID] = struct{}{}
+}
+
+// OrganizationCleared reports if the "organization" edge to the Organization entity was cleared.
+func (m *ErrorIssuePullRequestMutation) OrganizationCleared() bool {
+	return m.clearedorganization
+}
+
+// OrganizationID returns the "organization" edge ID in the mutation.
+func (m *ErrorIssuePullRequestMutation) OrganizationID() (id string, exists bool) {
+	if m.organization != nil {
+		return *m.organization, true
+	}
+	return
+}
+
+// OrganizationIDs returns the "organization" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// OrganizationID instead. It exists only for internal usage by the builders.
+func (m *ErrorIssuePullRequestMutation) OrganizationIDs() (ids []string) {
+	if id := m.organization; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetOrganization resets all changes to the "organization" edge.
+func (m *ErrorIssuePullRequestMutation) ResetOrganization() {
+	m.organization = nil
+	m.clearedorganization = false
+}
+
+// ClearIssue clears the "issue" edge to the ErrorIssue entity.
+func (m *ErrorIssuePullRequestMutation) ClearIssue() {
+	m.clearedissue = true
+	m.clearedFields[errorissuepullrequest.FieldIssueID] = struct{}{}
+}
+
+// IssueCleared reports if the "issue" edge to the ErrorIssue entity was cleared.
+func (m *ErrorIssuePullRequestMutation) IssueCleared() bool {
+	return m.clearedissue
+}
+
+// IssueIDs returns the "issue" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// IssueID instead. It exists only for internal usage by the builders.
+func (m *ErrorIssuePullRequestMutation) IssueIDs() (ids []uuid.UUID) {
+	if id := m.issue; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetIssue resets all changes to the "issue" edge.
+func (m *ErrorIssuePullRequestMutation) ResetIssue() {
+	m.issue = nil
+	m.clearedissue = false
+}
+
+// Where appends a list predicates to the ErrorIssuePullRequestMutation builder.
+func (m *ErrorIssuePullRequestMutation) Where(ps ...predicate.ErrorIssuePullRequest) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the ErrorIssuePullRequestMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *ErrorIssuePullRequestMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.ErrorIssuePullRequest, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *ErrorIssuePullRequestMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *ErrorIssuePullRequestMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (ErrorIssuePullRequest).
+func (m *ErrorIssuePullRequestMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *ErrorIssuePullRequestMutation) Fields() []string {
+	fields := make([]string, 0, 14)
+	if m.organization != nil {
+		fields = append(fields, errorissuepullrequest.FieldOrgID)
+	}
+	if m.issue != nil {
+		fields = append(fields, errorissuepullrequest.FieldIssueID)
+	}
+	if m.provider != nil {
+		fields = append(fields, errorissuepullrequest.FieldProvider)
+	}
+	if m.repo_full_name != nil {
+		fields = append(fields, errorissuepullrequest.FieldRepoFullName)
+	}
+	if m.number != nil {
+		fields = append(fields, errorissuepullrequest.FieldNumber)
+	}
+	if m.url != nil {
+		fields = append(fields, errorissuepullrequest.FieldURL)
+	}
+	if m.title != nil {
+		fields = append(fields, errorissuepullrequest.FieldTitle)
+	}
+	if m.author_login != nil {
+		fields = append(fields, errorissuepullrequest.FieldAuthorLogin)
+	}
+	if m.state != nil {
+		fields = append(fields, errorissuepullrequest.FieldState)
+	}
+	if m.merged_at != nil {
+		fields = append(fields, errorissuepullrequest.FieldMergedAt)
+	}
+	if m.merge_commit_sha != nil {
+		fields = append(fields, errorissuepullrequest.FieldMergeCommitSha)
+	}
+	if m.link_source != nil {
+		fields = append(fields, errorissuepullrequest.FieldLinkSource)
+	}
+	if m.linked_by_actor_id != nil {
+		fields = append(fields, errorissuepullrequest.FieldLinkedByActorID)
+	}
+	if m.created_at != nil {
+		fields = append(fields, errorissuepullrequest.FieldCreatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *ErrorIssuePullRequestMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case errorissuepullrequest.FieldOrgID:
+		return m.OrgID()
+	case errorissuepullrequest.FieldIssueID:
+		return m.IssueID()
+	case errorissuepullrequest.FieldProvider:
+		return m.Provider()
+	case errorissuepullrequest.FieldRepoFullName:
+		return m.RepoFullName()
+	case errorissuepullrequest.FieldNumber:
+		return m.Number()
+	case errorissuepullrequest.FieldURL:
+		return m.URL()
+	case errorissuepullrequest.FieldTitle:
+		return m.Title()
+	case errorissuepullrequest.FieldAuthorLogin:
+		return m.AuthorLogin()
+	case errorissuepullrequest.FieldState:
+		return m.State()
+	case errorissuepullrequest.FieldMergedAt:
+		return m.MergedAt()
+	case errorissuepullrequest.FieldMergeCommitSha:
+		return m.MergeCommitSha()
+	case errorissuepullrequest.FieldLinkSource:
+		return m.LinkSource()
+	case errorissuepullrequest.FieldLinkedByActorID:
+		return m.LinkedByActorID()
+	case errorissuepullrequest.FieldCreatedAt:
+		return m.CreatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *ErrorIssuePullRequestMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case errorissuepullrequest.FieldOrgID:
+		return m.OldOrgID(ctx)
+	case errorissuepullrequest.FieldIssueID:
+		return m.OldIssueID(ctx)
+	case errorissuepullrequest.FieldProvider:
+		return m.OldProvider(ctx)
+	case errorissuepullrequest.FieldRepoFullName:
+		return m.OldRepoFullName(ctx)
+	case errorissuepullrequest.FieldNumber:
+		return m.OldNumber(ctx)
+	case errorissuepullrequest.FieldURL:
+		return m.OldURL(ctx)
+	case errorissuepullrequest.FieldTitle:
+		return m.OldTitle(ctx)
+	case errorissuepullrequest.FieldAuthorLogin:
+		return m.OldAuthorLogin(ctx)
+	case errorissuepullrequest.FieldState:
+		return m.OldState(ctx)
+	case errorissuepullrequest.FieldMergedAt:
+		return m.OldMergedAt(ctx)
+	case errorissuepullrequest.FieldMergeCommitSha:
+		return m.OldMergeCommitSha(ctx)
+	case errorissuepullrequest.FieldLinkSource:
+		return m.OldLinkSource(ctx)
+	case errorissuepullrequest.FieldLinkedByActorID:
+		return m.OldLinkedByActorID(ctx)
+	case errorissuepullrequest.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown ErrorIssuePullRequest field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ErrorIssuePullRequestMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case errorissuepullrequest.FieldOrgID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOrgID(v)
+		return nil
+	case errorissuepullrequest.FieldIssueID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetIssueID(v)
+		return nil
+	case errorissuepullrequest.FieldProvider:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetProvider(v)
+		return nil
+	case errorissuepullrequest.FieldRepoFullName:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRepoFullName(v)
+		return nil
+	case errorissuepullrequest.FieldNumber:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetNumber(v)
+		return nil
+	case errorissuepullrequest.FieldURL:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetURL(v)
+		return nil
+	case errorissuepullrequest.FieldTitle:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetTitle(v)
+		return nil
+	case errorissuepullrequest.FieldAuthorLogin:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAuthorLogin(v)
+		return nil
+	case errorissuepullrequest.FieldState:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetState(v)
+		return nil
+	case errorissuepullrequest.FieldMergedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetMergedAt(v)
+		return nil
+	case errorissuepullrequest.FieldMergeCommitSha:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetMergeCommitSha(v)
+		return nil
+	case errorissuepullrequest.FieldLinkSource:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLinkSource(v)
+		return nil
+	case errorissuepullrequest.FieldLinkedByActorID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLinkedByActorID(v)
+		return nil
+	case errorissuepullrequest.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown ErrorIssuePullRequest field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *ErrorIssuePullRequestMutation) AddedFields() []string {
+	var fields []string
+	if m.addnumber != nil {
+		fields = append(fields, errorissuepullrequest.FieldNumber)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *ErrorIssuePullRequestMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case errorissuepullrequest.FieldNumber:
+		return m.AddedNumber()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ErrorIssuePullRequestMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case errorissuepullrequest.FieldNumber:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddNumber(v)
+		return nil
+	}
+	return fmt.Errorf("unknown ErrorIssuePullRequest numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *ErrorIssuePullRequestMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(errorissuepullrequest.FieldTitle) {
+		fields = append(fields, errorissuepullrequest.FieldTitle)
+	}
+	if m.FieldCleared(errorissuepullrequest.FieldAuthorLogin) {
+		fields = append(fields, errorissuepullrequest.FieldAuthorLogin)
+	}
+	if m.FieldCleared(errorissuepullrequest.FieldMergedAt) {
+		fields = append(fields, errorissuepullrequest.FieldMergedAt)
+	}
+	if m.FieldCleared(errorissuepullrequest.FieldMergeCommitSha) {
+		fields = append(fields, errorissuepullrequest.FieldMergeCommitSha)
+	}
+	if m.FieldCleared(errorissuepullrequest.FieldLinkedByActorID) {
+		fields = append(fields, errorissuepullrequest.FieldLinkedByActorID)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *ErrorIssuePullRequestMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *ErrorIssuePullRequestMutation) ClearField(name string) error {
+	switch name {
+	case errorissuepullrequest.FieldTitle:
+		m.ClearTitle()
+		return nil
+	case errorissuepullrequest.FieldAuthorLogin:
+		m.ClearAuthorLogin()
+		return nil
+	case errorissuepullrequest.FieldMergedAt:
+		m.ClearMergedAt()
+		return nil
+	case errorissuepullrequest.FieldMergeCommitSha:
+		m.ClearMergeCommitSha()
+		return nil
+	case errorissuepullrequest.FieldLinkedByActorID:
+		m.ClearLinkedByActorID()
+		return nil
+	}
+	return fmt.Errorf("unknown ErrorIssuePullRequest nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *ErrorIssuePullRequestMutation) ResetField(name string) error {
+	switch name {
+	case errorissuepullrequest.FieldOrgID:
+		m.ResetOrgID()
+		return nil
+	case errorissuepullrequest.FieldIssueID:
+		m.ResetIssueID()
+		return nil
+	case errorissuepullrequest.FieldProvider:
+		m.ResetProvider()
+		return nil
+	case errorissuepullrequest.FieldRepoFullName:
+		m.ResetRepoFullName()
+		return nil
+	case errorissuepullrequest.FieldNumber:
+		m.ResetNumber()
+		return nil
+	case errorissuepullrequest.FieldURL:
+		m.ResetURL()
+		return nil
+	case errorissuepullrequest.FieldTitle:
+		m.ResetTitle()
+		return nil
+	case errorissuepullrequest.FieldAuthorLogin:
+		m.ResetAuthorLogin()
+		return nil
+	case errorissuepullrequest.FieldState:
+		m.ResetState()
+		return nil
+	case errorissuepullrequest.FieldMergedAt:
+		m.ResetMergedAt()
+		return nil
+	case errorissuepullrequest.FieldMergeCommitSha:
+		m.ResetMergeCommitSha()
+		return nil
+	case errorissuepullrequest.FieldLinkSource:
+		m.ResetLinkSource()
+		return nil
+	case errorissuepullrequest.FieldLinkedByActorID:
+		m.ResetLinkedByActorID()
+		return nil
+	case errorissuepullrequest.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown ErrorIssuePullRequest field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *ErrorIssuePullRequestMutation) AddedEdges() []string {
+	edges := make([]string, 0, 2)
+	if m.organization != nil {
+		edges = append(edges, errorissuepullrequest.EdgeOrganization)
+	}
+	if m.issue != nil {
+		edges = append(edges, errorissuepullrequest.EdgeIssue)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *ErrorIssuePullRequestMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case errorissuepullrequest.EdgeOrganization:
+		if id := m.organization; id != nil {
+			return []ent.Value{*id}
+		}
+	case errorissuepullrequest.EdgeIssue:
+		if id := m.issue; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *ErrorIssuePullRequestMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 2)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *ErrorIssuePullRequestMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *ErrorIssuePullRequestMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 2)
+	if m.clearedorganization {
+		edges = append(edges, errorissuepullrequest.EdgeOrganization)
+	}
+	if m.clearedissue {
+		edges = append(edges, errorissuepullrequest.EdgeIssue)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *ErrorIssuePullRequestMutation) EdgeCleared(name string) bool {
+	switch name {
+	case errorissuepullrequest.EdgeOrganization:
+		return m.clearedorganization
+	case errorissuepullrequest.EdgeIssue:
+		return m.clearedissue
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *ErrorIssuePullRequestMutation) ClearEdge(name string) error {
+	switch name {
+	case errorissuepullrequest.EdgeOrganization:
+		m.ClearOrganization()
+		return nil
+	case errorissuepullrequest.EdgeIssue:
+		m.ClearIssue()
+		return nil
+	}
+	return fmt.Errorf("unknown ErrorIssuePullRequest unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *ErrorIssuePullRequestMutation) ResetEdge(name string) error {
+	switch name {
+	case errorissuepullrequest.EdgeOrganization:
+		m.ResetOrganization()
+		return nil
+	case errorissuepullrequest.EdgeIssue:
+		m.ResetIssue()
+		return nil
+	}
+	return fmt.Errorf("unknown ErrorIssuePullRequest edge %s", name)
+}
+
+// ErrorPolicyMutation represents an operation that mutates the ErrorPolicy nodes in the graph.
+type ErrorPolicyMutation struct {
+	config
+	op                  Op
+	typ                 string
+	id                  *uuid.UUID
+	kind                *string
+	policy              *json.RawMessage
+	appendpolicy        json.RawMessage
+	updated_at          *time.Time
+	updated_by          *string
+	clearedFields       map[string]struct{}
+	organization        *string
+	clearedorganization bool
+	done                bool
+	oldValue            func(context.Context) (*ErrorPolicy, error)
+	predicates          []predicate.ErrorPolicy
+}
+
+var _ ent.Mutation = (*ErrorPolicyMutation)(nil)
+
+// errorpolicyOption allows management of the mutation configuration using functional options.
+type errorpolicyOption func(*ErrorPolicyMutation)
+
+// newErrorPolicyMutation creates new mutation for the ErrorPolicy entity.
+func newErrorPolicyMutation(c config, op Op, opts ...errorpolicyOption) *ErrorPolicyMutation {
+	m := &ErrorPolicyMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeErrorPolicy,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withErrorPolicyID sets the ID field of the mutation.
+func withErrorPolicyID(id uuid.UUID) errorpolicyOption {
+	return func(m *ErrorPolicyMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *ErrorPolicy
+		)
+		m.oldValue = func(ctx context.Context) (*ErrorPolicy, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().ErrorPolicy.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withErrorPolicy sets the old ErrorPolicy of the mutation.
+func withErrorPolicy(node *ErrorPolicy) errorpolicyOption {
+	return func(m *ErrorPolicyMutation) {
+		m.oldValue = func(context.Context) (*ErrorPolicy, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m ErrorPolicyMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m ErrorPolicyMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of ErrorPolicy entities.
+func (m *ErrorPolicyMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *ErrorPolicyMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *ErrorPolicyMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().ErrorPolicy.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetOrgID sets the "org_id" field.
+func (m *ErrorPolicyMutation) SetOrgID(s string) {
+	m.organization = &s
+}
+
+// OrgID returns the value of the "org_id" field in the mutation.
+func (m *ErrorPolicyMutation) OrgID() (r string, exists bool) {
+	v := m.organization
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOrgID returns the old "org_id" field's value of the ErrorPolicy entity.
+// If the ErrorPolicy object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorPolicyMutation) OldOrgID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOrgID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOrgID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOrgID: %w", err)
+	}
+	return oldValue.OrgID, nil
+}
+
+// ResetOrgID resets all changes to the "org_id" field.
+func (m *ErrorPolicyMutation) ResetOrgID() {
+	m.organization = nil
+}
+
+// SetKind sets the "kind" field.
+func (m *ErrorPolicyMutation) SetKind(s string) {
+	m.kind = &s
+}
+
+// Kind returns the value of the "kind" field in the mutation.
+func (m *ErrorPolicyMutation) Kind() (r string, exists bool) {
+	v := m.kind
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldKind returns the old "kind" field's value of the ErrorPolicy entity.
+// If the ErrorPolicy object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorPolicyMutation) OldKind(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldKind is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldKind requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldKind: %w", err)
+	}
+	return oldValue.Kind, nil
+}
+
+// ResetKind resets all changes to the "kind" field.
+func (m *ErrorPolicyMutation) ResetKind() {
+	m.kind = nil
+}
+
+// SetPolicy sets the "policy" field.
+func (m *ErrorPolicyMutation) SetPolicy(jm json.RawMessage) {
+	m.policy = &jm
+	m.appendpolicy = nil
+}
+
+// Policy returns the value of the "policy" field in the mutation.
+func (m *ErrorPolicyMutation) Policy() (r json.RawMessage, exists bool) {
+	v := m.policy
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPolicy returns the old "policy" field's value of the ErrorPolicy entity.
+// If the ErrorPolicy object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorPolicyMutation) OldPolicy(ctx context.Context) (v json.RawMessage, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPolicy is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPolicy requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPolicy: %w", err)
+	}
+	return oldValue.Policy, nil
+}
+
+// AppendPolicy adds jm to the "policy" field.
+func (m *ErrorPolicyMutation) AppendPolicy(jm json.RawMessage) {
+	m.appendpolicy = append(m.appendpolicy, jm...)
+}
+
+// AppendedPolicy returns the list of values that were appended to the "policy" field in this mutation.
+func (m *ErrorPolicyMutation) AppendedPolicy() (json.RawMessage, bool) {
+	if len(m.appendpolicy) == 0 {
+		return nil, false
+	}
+	return m.appendpolicy, true
+}
+
+// ResetPolicy resets all changes to the "policy" field.
+func (m *ErrorPolicyMutation) ResetPolicy() {
+	m.policy = nil
+	m.appendpolicy = nil
+}
+
+// SetUpdatedAt sets the "updated_at" field.
+func (m *ErrorPolicyMutation) SetUpdatedAt(t time.Time) {
+	m.updated_at = &t
+}
+
+// UpdatedAt returns the value of the "updated_at" field in the mutation.
+func (m *ErrorPolicyMutation) UpdatedAt() (r time.Time, exists bool) {
+	v := m.updated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUpdatedAt returns the old "updated_at" field's value of the ErrorPolicy entity.
+// If the ErrorPolicy object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorPolicyMutation) OldUpdatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUpdatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUpdatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUpdatedAt: %w", err)
+	}
+	return oldValue.UpdatedAt, nil
+}
+
+// ResetUpdatedAt resets all changes to the "updated_at" field.
+func (m *ErrorPolicyMutation) ResetUpdatedAt() {
+	m.updated_at = nil
+}
+
+// SetUpdatedBy sets the "updated_by" field.
+func (m *ErrorPolicyMutation) SetUpdatedBy(s string) {
+	m.updated_by = &s
+}
+
+// UpdatedBy returns the value of the "updated_by" field in the mutation.
+func (m *ErrorPolicyMutation) UpdatedBy() (r string, exists bool) {
+	v := m.updated_by
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUpdatedBy returns the old "updated_by" field's value of the ErrorPolicy entity.
+// If the ErrorPolicy object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorPolicyMutation) OldUpdatedBy(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUpdatedBy is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUpdatedBy requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUpdatedBy: %w", err)
+	}
+	return oldValue.UpdatedBy, nil
+}
+
+// ResetUpdatedBy resets all changes to the "updated_by" field.
+func (m *ErrorPolicyMutation) ResetUpdatedBy() {
+	m.updated_by = nil
+}
+
+// SetOrganizationID sets the "organization" edge to the Organization entity by id.
+func (m *ErrorPolicyMutation) SetOrganizationID(id string) {
+	m.organization = &id
+}
+
+// ClearOrganization clears the "organization" edge to the Organization entity.
+func (m *ErrorPolicyMutation) ClearOrganization() {
+	m.clearedorganization = true
+	m.clearedFields[errorpolicy.FieldOrgID] = struct{}{}
+}
+
+// OrganizationCleared reports if the "organization" edge to the Organization entity was cleared.
+func (m *ErrorPolicyMutation) OrganizationCleared() bool {
+	return m.clearedorganization
+}
+
+// OrganizationID returns the "organization" edge ID in the mutation.
+func (m *ErrorPolicyMutation) OrganizationID() (id string, exists bool) {
+	if m.organization != nil {
+		return *m.organization, true
+	}
+	return
+}
+
+// OrganizationIDs returns the "organization" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// OrganizationID instead. It exists only for internal usage by the builders.
+func (m *ErrorPolicyMutation) OrganizationIDs() (ids []string) {
+	if id := m.organization; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetOrganization resets all changes to the "organization" edge.
+func (m *ErrorPolicyMutation) ResetOrganization() {
+	m.organization = nil
+	m.clearedorganization = false
+}
+
+// Where appends a list predicates to the ErrorPolicyMutation builder.
+func (m *ErrorPolicyMutation) Where(ps ...predicate.ErrorPolicy) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the ErrorPolicyMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *ErrorPolicyMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.ErrorPolicy, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *ErrorPolicyMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *ErrorPolicyMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (ErrorPolicy).
+func (m *ErrorPolicyMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *ErrorPolicyMutation) Fields() []string {
+	fields := make([]string, 0, 5)
+	if m.organization != nil {
+		fields = append(fields, errorpolicy.FieldOrgID)
+	}
+	if m.kind != nil {
+		fields = append(fields, errorpolicy.FieldKind)
+	}
+	if m.policy != nil {
+		fields = append(fields, errorpolicy.FieldPolicy)
+	}
+	if m.updated_at != nil {
+		fields = append(fields, errorpolicy.FieldUpdatedAt)
+	}
+	if m.updated_by != nil {
+		fields = append(fields, errorpolicy.FieldUpdatedBy)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *ErrorPolicyMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case errorpolicy.FieldOrgID:
+		return m.OrgID()
+	case errorpolicy.FieldKind:
+		return m.Kind()
+	case errorpolicy.FieldPolicy:
+		return m.Policy()
+	case errorpolicy.FieldUpdatedAt:
+		return m.UpdatedAt()
+	case errorpolicy.FieldUpdatedBy:
+		return m.UpdatedBy()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *ErrorPolicyMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case errorpolicy.FieldOrgID:
+		return m.OldOrgID(ctx)
+	case errorpolicy.FieldKind:
+		return m.OldKind(ctx)
+	case errorpolicy.FieldPolicy:
+		return m.OldPolicy(ctx)
+	case errorpolicy.FieldUpdatedAt:
+		return m.OldUpdatedAt(ctx)
+	case errorpolicy.FieldUpdatedBy:
+		return m.OldUpdatedBy(ctx)
+	}
+	return nil, fmt.Errorf("unknown ErrorPolicy field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ErrorPolicyMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case errorpolicy.FieldOrgID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOrgID(v)
+		return nil
+	case errorpolicy.FieldKind:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetKind(v)
+		return nil
+	case errorpolicy.FieldPolicy:
+		v, ok := value.(json.RawMessage)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPolicy(v)
+		return nil
+	case errorpolicy.FieldUpdatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUpdatedAt(v)
+		return nil
+	case errorpolicy.FieldUpdatedBy:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUpdatedBy(v)
+		return nil
+	}
+	return fmt.Errorf("unknown ErrorPolicy field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *ErrorPolicyMutation) AddedFields() []string {
+	return nil
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *ErrorPolicyMutation) AddedField(name string) (ent.Value, bool) {
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ErrorPolicyMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown ErrorPolicy numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *ErrorPolicyMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *ErrorPolicyMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *ErrorPolicyMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown ErrorPolicy nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *ErrorPolicyMutation) ResetField(name string) error {
+	switch name {
+	case errorpolicy.FieldOrgID:
+		m.ResetOrgID()
+		return nil
+	case errorpolicy.FieldKind:
+		m.ResetKind()
+		return nil
+	case errorpolicy.FieldPolicy:
+		m.ResetPolicy()
+		return nil
+	case errorpolicy.FieldUpdatedAt:
+		m.ResetUpdatedAt()
+		return nil
+	case errorpolicy.FieldUpdatedBy:
+		m.ResetUpdatedBy()
+		return nil
+	}
+	return fmt.Errorf("unknown ErrorPolicy field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *ErrorPolicyMutation) AddedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.organization != nil {
+		edges = append(edges, errorpolicy.EdgeOrganization)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *ErrorPolicyMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case errorpolicy.EdgeOrganization:
+		if id := m.organization; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *ErrorPolicyMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 1)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *ErrorPolicyMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *ErrorPolicyMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.clearedorganization {
+		edges = append(edges, errorpolicy.EdgeOrganization)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *ErrorPolicyMutation) EdgeCleared(name string) bool {
+	switch name {
+	case errorpolicy.EdgeOrganization:
+		return m.clearedorganization
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *ErrorPolicyMutation) ClearEdge(name string) error {
+	switch name {
+	case errorpolicy.EdgeOrganization:
+		m.ClearOrganization()
+		return nil
+	}
+	return fmt.Errorf("unknown ErrorPolicy unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *ErrorPolicyMutation) ResetEdge(name string) error {
+	switch name {
+	case errorpolicy.EdgeOrganization:
+		m.ResetOrganization()
+		return nil
+	}
+	return fmt.Errorf("unknown ErrorPolicy edge %s", name)
+}
+
 // IdempotencyKeyMutation represents an operation that mutates the IdempotencyKey nodes in the graph.
 type IdempotencyKeyMutation struct {
 	config
@@ -24530,6 +33998,1040 @@ func (m *IngestUsageMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown IngestUsage edge %s", name)
 }
 
+// InvestigationMutation represents an operation that mutates the Investigation nodes in the graph.
+type InvestigationMutation struct {
+	config
+	op                  Op
+	typ                 string
+	id                  *uuid.UUID
+	title               *string
+	question            *string
+	status              *investigation.Status
+	issue_id            *string
+	conclusion          *string
+	assignee            *string
+	findings            *[]schema.InvestigationFinding
+	appendfindings      []schema.InvestigationFinding
+	created_at          *time.Time
+	created_by          *string
+	updated_at          *time.Time
+	clearedFields       map[string]struct{}
+	organization        *string
+	clearedorganization bool
+	done                bool
+	oldValue            func(context.Context) (*Investigation, error)
+	predicates          []predicate.Investigation
+}
+
+var _ ent.Mutation = (*InvestigationMutation)(nil)
+
+// investigationOption allows management of the mutation configuration using functional options.
+type investigationOption func(*InvestigationMutation)
+
+// newInvestigationMutation creates new mutation for the Investigation entity.
+func newInvestigationMutation(c config, op Op, opts ...investigationOption) *InvestigationMutation {
+	m := &InvestigationMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeInvestigation,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withInvestigationID sets the ID field of the mutation.
+func withInvestigationID(id uuid.UUID) investigationOption {
+	return func(m *InvestigationMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *Investigation
+		)
+		m.oldValue = func(ctx context.Context) (*Investigation, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().Investigation.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withInvestigation sets the old Investigation of the mutation.
+func withInvestigation(node *Investigation) investigationOption {
+	return func(m *InvestigationMutation) {
+		m.oldValue = func(context.Context) (*Investigation, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m InvestigationMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m InvestigationMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of Investigation entities.
+func (m *InvestigationMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *InvestigationMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *InvestigationMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().Investigation.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetOrgID sets the "org_id" field.
+func (m *InvestigationMutation) SetOrgID(s string) {
+	m.organization = &s
+}
+
+// OrgID returns the value of the "org_id" field in the mutation.
+func (m *InvestigationMutation) OrgID() (r string, exists bool) {
+	v := m.organization
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOrgID returns the old "org_id" field's value of the Investigation entity.
+// If the Investigation object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *InvestigationMutation) OldOrgID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOrgID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOrgID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOrgID: %w", err)
+	}
+	return oldValue.OrgID, nil
+}
+
+// ResetOrgID resets all changes to the "org_id" field.
+func (m *InvestigationMutation) ResetOrgID() {
+	m.organization = nil
+}
+
+// SetTitle sets the "title" field.
+func (m *InvestigationMutation) SetTitle(s string) {
+	m.title = &s
+}
+
+// Title returns the value of the "title" field in the mutation.
+func (m *InvestigationMutation) Title() (r string, exists bool) {
+	v := m.title
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldTitle returns the old "title" field's value of the Investigation entity.
+// If the Investigation object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *InvestigationMutation) OldTitle(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldTitle is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldTitle requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldTitle: %w", err)
+	}
+	return oldValue.Title, nil
+}
+
+// ResetTitle resets all changes to the "title" field.
+func (m *InvestigationMutation) ResetTitle() {
+	m.title = nil
+}
+
+// SetQuestion sets the "question" field.
+func (m *InvestigationMutation) SetQuestion(s string) {
+	m.question = &s
+}
+
+// Question returns the value of the "question" field in the mutation.
+func (m *InvestigationMutation) Question() (r string, exists bool) {
+	v := m.question
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldQuestion returns the old "question" field's value of the Investigation entity.
+// If the Investigation object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *InvestigationMutation) OldQuestion(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldQuestion is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldQuestion requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldQuestion: %w", err)
+	}
+	return oldValue.Question, nil
+}
+
+// ClearQuestion clears the value of the "question" field.
+func (m *InvestigationMutation) ClearQuestion() {
+	m.question = nil
+	m.clearedFields[investigation.FieldQuestion] = struct{}{}
+}
+
+// QuestionCleared returns if the "question" field was cleared in this mutation.
+func (m *InvestigationMutation) QuestionCleared() bool {
+	_, ok := m.clearedFields[investigation.FieldQuestion]
+	return ok
+}
+
+// ResetQuestion resets all changes to the "question" field.
+func (m *InvestigationMutation) ResetQuestion() {
+	m.question = nil
+	delete(m.clearedFields, investigation.FieldQuestion)
+}
+
+// SetStatus sets the "status" field.
+func (m *InvestigationMutation) SetStatus(i investigation.Status) {
+	m.status = &i
+}
+
+// Status returns the value of the "status" field in the mutation.
+func (m *InvestigationMutation) Status() (r investigation.Status, exists bool) {
+	v := m.status
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStatus returns the old "status" field's value of the Investigation entity.
+// If the Investigation object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *InvestigationMutation) OldStatus(ctx context.Context) (v investigation.Status, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStatus is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStatus requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStatus: %w", err)
+	}
+	return oldValue.Status, nil
+}
+
+// ResetStatus resets all changes to the "status" field.
+func (m *InvestigationMutation) ResetStatus() {
+	m.status = nil
+}
+
+// SetIssueID sets the "issue_id" field.
+func (m *InvestigationMutation) SetIssueID(s string) {
+	m.issue_id = &s
+}
+
+// IssueID returns the value of the "issue_id" field in the mutation.
+func (m *InvestigationMutation) IssueID() (r string, exists bool) {
+	v := m.issue_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldIssueID returns the old "issue_id" field's value of the Investigation entity.
+// If the Investigation object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *InvestigationMutation) OldIssueID(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldIssueID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldIssueID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldIssueID: %w", err)
+	}
+	return oldValue.IssueID, nil
+}
+
+// ClearIssueID clears the value of the "issue_id" field.
+func (m *InvestigationMutation) ClearIssueID() {
+	m.issue_id = nil
+	m.clearedFields[investigation.FieldIssueID] = struct{}{}
+}
+
+// IssueIDCleared returns if the "issue_id" field was cleared in this mutation.
+func (m *InvestigationMutation) IssueIDCleared() bool {
+	_, ok := m.clearedFields[investigation.FieldIssueID]
+	return ok
+}
+
+// ResetIssueID resets all changes to the "issue_id" field.
+func (m *InvestigationMutation) ResetIssueID() {
+	m.issue_id = nil
+	delete(m.clearedFields, investigation.FieldIssueID)
+}
+
+// SetConclusion sets the "conclusion" field.
+func (m *InvestigationMutation) SetConclusion(s string) {
+	m.conclusion = &s
+}
+
+// Conclusion returns the value of the "conclusion" field in the mutation.
+func (m *InvestigationMutation) Conclusion() (r string, exists bool) {
+	v := m.conclusion
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldConclusion returns the old "conclusion" field's value of the Investigation entity.
+// If the Investigation object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *InvestigationMutation) OldConclusion(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldConclusion is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldConclusion requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldConclusion: %w", err)
+	}
+	return oldValue.Conclusion, nil
+}
+
+// ClearConclusion clears the value of the "conclusion" field.
+func (m *InvestigationMutation) ClearConclusion() {
+	m.conclusion = nil
+	m.clearedFields[investigation.FieldConclusion] = struct{}{}
+}
+
+// ConclusionCleared returns if the "conclusion" field was cleared in this mutation.
+func (m *InvestigationMutation) ConclusionCleared() bool {
+	_, ok := m.clearedFields[investigation.FieldConclusion]
+	return ok
+}
+
+// ResetConclusion resets all changes to the "conclusion" field.
+func (m *InvestigationMutation) ResetConclusion() {
+	m.conclusion = nil
+	delete(m.clearedFields, investigation.FieldConclusion)
+}
+
+// SetAssignee sets the "assignee" field.
+func (m *InvestigationMutation) SetAssignee(s string) {
+	m.assignee = &s
+}
+
+// Assignee returns the value of the "assignee" field in the mutation.
+func (m *InvestigationMutation) Assignee() (r string, exists bool) {
+	v := m.assignee
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAssignee returns the old "assignee" field's value of the Investigation entity.
+// If the Investigation object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *InvestigationMutation) OldAssignee(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAssignee is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAssignee requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAssignee: %w", err)
+	}
+	return oldValue.Assignee, nil
+}
+
+// ClearAssignee clears the value of the "assignee" field.
+func (m *InvestigationMutation) ClearAssignee() {
+	m.assignee = nil
+	m.clearedFields[investigation.FieldAssignee] = struct{}{}
+}
+
+// AssigneeCleared returns if the "assignee" field was cleared in this mutation.
+func (m *InvestigationMutation) AssigneeCleared() bool {
+	_, ok := m.clearedFields[investigation.FieldAssignee]
+	return ok
+}
+
+// ResetAssignee resets all changes to the "assignee" field.
+func (m *InvestigationMutation) ResetAssignee() {
+	m.assignee = nil
+	delete(m.clearedFields, investigation.FieldAssignee)
+}
+
+// SetFindings sets the "findings" field.
+func (m *InvestigationMutation) SetFindings(sf []schema.InvestigationFinding) {
+	m.findings = &sf
+	m.appendfindings = nil
+}
+
+// Findings returns the value of the "findings" field in the mutation.
+func (m *InvestigationMutation) Findings() (r []schema.InvestigationFinding, exists bool) {
+	v := m.findings
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFindings returns the old "findings" field's value of the Investigation entity.
+// If the Investigation object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *InvestigationMutation) OldFindings(ctx context.Context) (v []schema.InvestigationFinding, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFindings is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFindings requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFindings: %w", err)
+	}
+	return oldValue.Findings, nil
+}
+
+// AppendFindings adds sf to the "findings" field.
+func (m *InvestigationMutation) AppendFindings(sf []schema.InvestigationFinding) {
+	m.appendfindings = append(m.appendfindings, sf...)
+}
+
+// AppendedFindings returns the list of values that were appended to the "findings" field in this mutation.
+func (m *InvestigationMutation) AppendedFindings() ([]schema.InvestigationFinding, bool) {
+	if len(m.appendfindings) == 0 {
+		return nil, false
+	}
+	return m.appendfindings, true
+}
+
+// ResetFindings resets all changes to the "findings" field.
+func (m *InvestigationMutation) ResetFindings() {
+	m.findings = nil
+	m.appendfindings = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *InvestigationMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *InvestigationMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the Investigation entity.
+// If the Investigation object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *InvestigationMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *InvestigationMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetCreatedBy sets the "created_by" field.
+func (m *InvestigationMutation) SetCreatedBy(s string) {
+	m.created_by = &s
+}
+
+// CreatedBy returns the value of the "created_by" field in the mutation.
+func (m *InvestigationMutation) CreatedBy() (r string, exists bool) {
+	v := m.created_by
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedBy returns the old "created_by" field's value of the Investigation entity.
+// If the Investigation object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *InvestigationMutation) OldCreatedBy(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedBy is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedBy requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedBy: %w", err)
+	}
+	return oldValue.CreatedBy, nil
+}
+
+// ResetCreatedBy resets all changes to the "created_by" field.
+func (m *InvestigationMutation) ResetCreatedBy() {
+	m.created_by = nil
+}
+
+// SetUpdatedAt sets the "updated_at" field.
+func (m *InvestigationMutation) SetUpdatedAt(t time.Time) {
+	m.updated_at = &t
+}
+
+// UpdatedAt returns the value of the "updated_at" field in the mutation.
+func (m *InvestigationMutation) UpdatedAt() (r time.Time, exists bool) {
+	v := m.updated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUpdatedAt returns the old "updated_at" field's value of the Investigation entity.
+// If the Investigation object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *InvestigationMutation) OldUpdatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUpdatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUpdatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUpdatedAt: %w", err)
+	}
+	return oldValue.UpdatedAt, nil
+}
+
+// ResetUpdatedAt resets all changes to the "updated_at" field.
+func (m *InvestigationMutation) ResetUpdatedAt() {
+	m.updated_at = nil
+}
+
+// SetOrganizationID sets the "organization" edge to the Organization entity by id.
+func (m *InvestigationMutation) SetOrganizationID(id string) {
+	m.organization = &id
+}
+
+// ClearOrganization clears the "organization" edge to the Organization entity.
+func (m *InvestigationMutation) ClearOrganization() {
+	m.clearedorganization = true
+	m.clearedFields[investigation.FieldOrgID] = struct{}{}
+}
+
+// OrganizationCleared reports if the "organization" edge to the Organization entity was cleared.
+func (m *InvestigationMutation) OrganizationCleared() bool {
+	return m.clearedorganization
+}
+
+// OrganizationID returns the "organization" edge ID in the mutation.
+func (m *InvestigationMutation) OrganizationID() (id string, exists bool) {
+	if m.organization != nil {
+		return *m.organization, true
+	}
+	return
+}
+
+// OrganizationIDs returns the "organization" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// OrganizationID instead. It exists only for internal usage by the builders.
+func (m *InvestigationMutation) OrganizationIDs() (ids []string) {
+	if id := m.organization; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetOrganization resets all changes to the "organization" edge.
+func (m *InvestigationMutation) ResetOrganization() {
+	m.organization = nil
+	m.clearedorganization = false
+}
+
+// Where appends a list predicates to the InvestigationMutation builder.
+func (m *InvestigationMutation) Where(ps ...predicate.Investigation) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the InvestigationMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *InvestigationMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.Investigation, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *InvestigationMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *InvestigationMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (Investigation).
+func (m *InvestigationMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *InvestigationMutation) Fields() []string {
+	fields := make([]string, 0, 11)
+	if m.organization != nil {
+		fields = append(fields, investigation.FieldOrgID)
+	}
+	if m.title != nil {
+		fields = append(fields, investigation.FieldTitle)
+	}
+	if m.question != nil {
+		fields = append(fields, investigation.FieldQuestion)
+	}
+	if m.status != nil {
+		fields = append(fields, investigation.FieldStatus)
+	}
+	if m.issue_id != nil {
+		fields = append(fields, investigation.FieldIssueID)
+	}
+	if m.conclusion != nil {
+		fields = append(fields, investigation.FieldConclusion)
+	}
+	if m.assignee != nil {
+		fields = append(fields, investigation.FieldAssignee)
+	}
+	if m.findings != nil {
+		fields = append(fields, investigation.FieldFindings)
+	}
+	if m.created_at != nil {
+		fields = append(fields, investigation.FieldCreatedAt)
+	}
+	if m.created_by != nil {
+		fields = append(fields, investigation.FieldCreatedBy)
+	}
+	if m.updated_at != nil {
+		fields = append(fields, investigation.FieldUpdatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *InvestigationMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case investigation.FieldOrgID:
+		return m.OrgID()
+	case investigation.FieldTitle:
+		return m.Title()
+	case investigation.FieldQuestion:
+		return m.Question()
+	case investigation.FieldStatus:
+		return m.Status()
+	case investigation.FieldIssueID:
+		return m.IssueID()
+	case investigation.FieldConclusion:
+		return m.Conclusion()
+	case investigation.FieldAssignee:
+		return m.Assignee()
+	case investigation.FieldFindings:
+		return m.Findings()
+	case investigation.FieldCreatedAt:
+		return m.CreatedAt()
+	case investigation.FieldCreatedBy:
+		return m.CreatedBy()
+	case investigation.FieldUpdatedAt:
+		return m.UpdatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *InvestigationMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case investigation.FieldOrgID:
+		return m.OldOrgID(ctx)
+	case investigation.FieldTitle:
+		return m.OldTitle(ctx)
+	case investigation.FieldQuestion:
+		return m.OldQuestion(ctx)
+	case investigation.FieldStatus:
+		return m.OldStatus(ctx)
+	case investigation.FieldIssueID:
+		return m.OldIssueID(ctx)
+	case investigation.FieldConclusion:
+		return m.OldConclusion(ctx)
+	case investigation.FieldAssignee:
+		return m.OldAssignee(ctx)
+	case investigation.FieldFindings:
+		return m.OldFindings(ctx)
+	case investigation.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case investigation.FieldCreatedBy:
+		return m.OldCreatedBy(ctx)
+	case investigation.FieldUpdatedAt:
+		return m.OldUpdatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown Investigation field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *InvestigationMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case investigation.FieldOrgID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOrgID(v)
+		return nil
+	case investigation.FieldTitle:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetTitle(v)
+		return nil
+	case investigation.FieldQuestion:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetQuestion(v)
+		return nil
+	case investigation.FieldStatus:
+		v, ok := value.(investigation.Status)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStatus(v)
+		return nil
+	case investigation.FieldIssueID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetIssueID(v)
+		return nil
+	case investigation.FieldConclusion:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetConclusion(v)
+		return nil
+	case investigation.FieldAssignee:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAssignee(v)
+		return nil
+	case investigation.FieldFindings:
+		v, ok := value.([]schema.InvestigationFinding)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFindings(v)
+		return nil
+	case investigation.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case investigation.FieldCreatedBy:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedBy(v)
+		return nil
+	case investigation.FieldUpdatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUpdatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Investigation field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *InvestigationMutation) AddedFields() []string {
+	return nil
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *InvestigationMutation) AddedField(name string) (ent.Value, bool) {
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *InvestigationMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown Investigation numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *InvestigationMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(investigation.FieldQuestion) {
+		fields = append(fields, investigation.FieldQuestion)
+	}
+	if m.FieldCleared(investigation.FieldIssueID) {
+		fields = append(fields, investigation.FieldIssueID)
+	}
+	if m.FieldCleared(investigation.FieldConclusion) {
+		fields = append(fields, investigation.FieldConclusion)
+	}
+	if m.FieldCleared(investigation.FieldAssignee) {
+		fields = append(fields, investigation.FieldAssignee)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *InvestigationMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *InvestigationMutation) ClearField(name string) error {
+	switch name {
+	case investigation.FieldQuestion:
+		m.ClearQuestion()
+		return nil
+	case investigation.FieldIssueID:
+		m.ClearIssueID()
+		return nil
+	case investigation.FieldConclusion:
+		m.ClearConclusion()
+		return nil
+	case investigation.FieldAssignee:
+		m.ClearAssignee()
+		return nil
+	}
+	return fmt.Errorf("unknown Investigation nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *InvestigationMutation) ResetField(name string) error {
+	switch name {
+	case investigation.FieldOrgID:
+		m.ResetOrgID()
+		return nil
+	case investigation.FieldTitle:
+		m.ResetTitle()
+		return nil
+	case investigation.FieldQuestion:
+		m.ResetQuestion()
+		return nil
+	case investigation.FieldStatus:
+		m.ResetStatus()
+		return nil
+	case investigation.FieldIssueID:
+		m.ResetIssueID()
+		return nil
+	case investigation.FieldConclusion:
+		m.ResetConclusion()
+		return nil
+	case investigation.FieldAssignee:
+		m.ResetAssignee()
+		return nil
+	case investigation.FieldFindings:
+		m.ResetFindings()
+		return nil
+	case investigation.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case investigation.FieldCreatedBy:
+		m.ResetCreatedBy()
+		return nil
+	case investigation.FieldUpdatedAt:
+		m.ResetUpdatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown Investigation field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *InvestigationMutation) AddedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.organization != nil {
+		edges = append(edges, investigation.EdgeOrganization)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *InvestigationMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case investigation.EdgeOrganization:
+		if id := m.organization; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *InvestigationMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 1)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *InvestigationMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *InvestigationMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.clearedorganization {
+		edges = append(edges, investigation.EdgeOrganization)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *InvestigationMutation) EdgeCleared(name string) bool {
+	switch name {
+	case investigation.EdgeOrganization:
+		return m.clearedorganization
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *InvestigationMutation) ClearEdge(name string) error {
+	switch name {
+	case investigation.EdgeOrganization:
+		m.ClearOrganization()
+		return nil
+	}
+	return fmt.Errorf("unknown Investigation unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *InvestigationMutation) ResetEdge(name string) error {
+	switch name {
+	case investigation.EdgeOrganization:
+		m.ResetOrganization()
+		return nil
+	}
+	return fmt.Errorf("unknown Investigation edge %s", name)
+}
+
 // InvitationMutation represents an operation that mutates the Invitation nodes in the graph.
 type InvitationMutation struct {
 	config
@@ -25492,6 +35994,879 @@ func (m *InvitationMutation) ResetEdge(name string) error {
 		return nil
 	}
 	return fmt.Errorf("unknown Invitation edge %s", name)
+}
+
+// IssueActorMutation represents an operation that mutates the IssueActor nodes in the graph.
+type IssueActorMutation struct {
+	config
+	op                  Op
+	typ                 string
+	id                  *uuid.UUID
+	_type               *string
+	user_id             *string
+	name                *string
+	model               *string
+	capabilities        *[]string
+	appendcapabilities  []string
+	last_active_at      *time.Time
+	created_at          *time.Time
+	clearedFields       map[string]struct{}
+	organization        *string
+	clearedorganization bool
+	done                bool
+	oldValue            func(context.Context) (*IssueActor, error)
+	predicates          []predicate.IssueActor
+}
+
+var _ ent.Mutation = (*IssueActorMutation)(nil)
+
+// issueactorOption allows management of the mutation configuration using functional options.
+type issueactorOption func(*IssueActorMutation)
+
+// newIssueActorMutation creates new mutation for the IssueActor entity.
+func newIssueActorMutation(c config, op Op, opts ...issueactorOption) *IssueActorMutation {
+	m := &IssueActorMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeIssueActor,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withIssueActorID sets the ID field of the mutation.
+func withIssueActorID(id uuid.UUID) issueactorOption {
+	return func(m *IssueActorMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *IssueActor
+		)
+		m.oldValue = func(ctx context.Context) (*IssueActor, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().IssueActor.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withIssueActor sets the old IssueActor of the mutation.
+func withIssueActor(node *IssueActor) issueactorOption {
+	return func(m *IssueActorMutation) {
+		m.oldValue = func(context.Context) (*IssueActor, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m IssueActorMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m IssueActorMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of IssueActor entities.
+func (m *IssueActorMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *IssueActorMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *IssueActorMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().IssueActor.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetOrgID sets the "org_id" field.
+func (m *IssueActorMutation) SetOrgID(s string) {
+	m.organization = &s
+}
+
+// OrgID returns the value of the "org_id" field in the mutation.
+func (m *IssueActorMutation) OrgID() (r string, exists bool) {
+	v := m.organization
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOrgID returns the old "org_id" field's value of the IssueActor entity.
+// If the IssueActor object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IssueActorMutation) OldOrgID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOrgID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOrgID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOrgID: %w", err)
+	}
+	return oldValue.OrgID, nil
+}
+
+// ResetOrgID resets all changes to the "org_id" field.
+func (m *IssueActorMutation) ResetOrgID() {
+	m.organization = nil
+}
+
+// SetType sets the "type" field.
+func (m *IssueActorMutation) SetType(s string) {
+	m._type = &s
+}
+
+// GetType returns the value of the "type" field in the mutation.
+func (m *IssueActorMutation) GetType() (r string, exists bool) {
+	v := m._type
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldType returns the old "type" field's value of the IssueActor entity.
+// If the IssueActor object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IssueActorMutation) OldType(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldType is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldType requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldType: %w", err)
+	}
+	return oldValue.Type, nil
+}
+
+// ResetType resets all changes to the "type" field.
+func (m *IssueActorMutation) ResetType() {
+	m._type = nil
+}
+
+// SetUserID sets the "user_id" field.
+func (m *IssueActorMutation) SetUserID(s string) {
+	m.user_id = &s
+}
+
+// UserID returns the value of the "user_id" field in the mutation.
+func (m *IssueActorMutation) UserID() (r string, exists bool) {
+	v := m.user_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUserID returns the old "user_id" field's value of the IssueActor entity.
+// If the IssueActor object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IssueActorMutation) OldUserID(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUserID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUserID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUserID: %w", err)
+	}
+	return oldValue.UserID, nil
+}
+
+// ClearUserID clears the value of the "user_id" field.
+func (m *IssueActorMutation) ClearUserID() {
+	m.user_id = nil
+	m.clearedFields[issueactor.FieldUserID] = struct{}{}
+}
+
+// UserIDCleared returns if the "user_id" field was cleared in this mutation.
+func (m *IssueActorMutation) UserIDCleared() bool {
+	_, ok := m.clearedFields[issueactor.FieldUserID]
+	return ok
+}
+
+// ResetUserID resets all changes to the "user_id" field.
+func (m *IssueActorMutation) ResetUserID() {
+	m.user_id = nil
+	delete(m.clearedFields, issueactor.FieldUserID)
+}
+
+// SetName sets the "name" field.
+func (m *IssueActorMutation) SetName(s string) {
+	m.name = &s
+}
+
+// Name returns the value of the "name" field in the mutation.
+func (m *IssueActorMutation) Name() (r string, exists bool) {
+	v := m.name
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldName returns the old "name" field's value of the IssueActor entity.
+// If the IssueActor object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IssueActorMutation) OldName(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldName is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldName requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldName: %w", err)
+	}
+	return oldValue.Name, nil
+}
+
+// ResetName resets all changes to the "name" field.
+func (m *IssueActorMutation) ResetName() {
+	m.name = nil
+}
+
+// SetModel sets the "model" field.
+func (m *IssueActorMutation) SetModel(s string) {
+	m.model = &s
+}
+
+// Model returns the value of the "model" field in the mutation.
+func (m *IssueActorMutation) Model() (r string, exists bool) {
+	v := m.model
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldModel returns the old "model" field's value of the IssueActor entity.
+// If the IssueActor object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IssueActorMutation) OldModel(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldModel is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldModel requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldModel: %w", err)
+	}
+	return oldValue.Model, nil
+}
+
+// ClearModel clears the value of the "model" field.
+func (m *IssueActorMutation) ClearModel() {
+	m.model = nil
+	m.clearedFields[issueactor.FieldModel] = struct{}{}
+}
+
+// ModelCleared returns if the "model" field was cleared in this mutation.
+func (m *IssueActorMutation) ModelCleared() bool {
+	_, ok := m.clearedFields[issueactor.FieldModel]
+	return ok
+}
+
+// ResetModel resets all changes to the "model" field.
+func (m *IssueActorMutation) ResetModel() {
+	m.model = nil
+	delete(m.clearedFields, issueactor.FieldModel)
+}
+
+// SetCapabilities sets the "capabilities" field.
+func (m *IssueActorMutation) SetCapabilities(s []string) {
+	m.capabilities = &s
+	m.appendcapabilities = nil
+}
+
+// Capabilities returns the value of the "capabilities" field in the mutation.
+func (m *IssueActorMutation) Capabilities() (r []string, exists bool) {
+	v := m.capabilities
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCapabilities returns the old "capabilities" field's value of the IssueActor entity.
+// If the IssueActor object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IssueActorMutation) OldCapabilities(ctx context.Context) (v []string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCapabilities is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCapabilities requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCapabilities: %w", err)
+	}
+	return oldValue.Capabilities, nil
+}
+
+// AppendCapabilities adds s to the "capabilities" field.
+func (m *IssueActorMutation) AppendCapabilities(s []string) {
+	m.appendcapabilities = append(m.appendcapabilities, s...)
+}
+
+// AppendedCapabilities returns the list of values that were appended to the "capabilities" field in this mutation.
+func (m *IssueActorMutation) AppendedCapabilities() ([]string, bool) {
+	if len(m.appendcapabilities) == 0 {
+		return nil, false
+	}
+	return m.appendcapabilities, true
+}
+
+// ClearCapabilities clears the value of the "capabilities" field.
+func (m *IssueActorMutation) ClearCapabilities() {
+	m.capabilities = nil
+	m.appendcapabilities = nil
+	m.clearedFields[issueactor.FieldCapabilities] = struct{}{}
+}
+
+// CapabilitiesCleared returns if the "capabilities" field was cleared in this mutation.
+func (m *IssueActorMutation) CapabilitiesCleared() bool {
+	_, ok := m.clearedFields[issueactor.FieldCapabilities]
+	return ok
+}
+
+// ResetCapabilities resets all changes to the "capabilities" field.
+func (m *IssueActorMutation) ResetCapabilities() {
+	m.capabilities = nil
+	m.appendcapabilities = nil
+	delete(m.clearedFields, issueactor.FieldCapabilities)
+}
+
+// SetLastActiveAt sets the "last_active_at" field.
+func (m *IssueActorMutation) SetLastActiveAt(t time.Time) {
+	m.last_active_at = &t
+}
+
+// LastActiveAt returns the value of the "last_active_at" field in the mutation.
+func (m *IssueActorMutation) LastActiveAt() (r time.Time, exists bool) {
+	v := m.last_active_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLastActiveAt returns the old "last_active_at" field's value of the IssueActor entity.
+// If the IssueActor object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IssueActorMutation) OldLastActiveAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLastActiveAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLastActiveAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLastActiveAt: %w", err)
+	}
+	return oldValue.LastActiveAt, nil
+}
+
+// ClearLastActiveAt clears the value of the "last_active_at" field.
+func (m *IssueActorMutation) ClearLastActiveAt() {
+	m.last_active_at = nil
+	m.clearedFields[issueactor.FieldLastActiveAt] = struct{}{}
+}
+
+// LastActiveAtCleared returns if the "last_active_at" field was cleared in this mutation.
+func (m *IssueActorMutation) LastActiveAtCleared() bool {
+	_, ok := m.clearedFields[issueactor.FieldLastActiveAt]
+	return ok
+}
+
+// ResetLastActiveAt resets all changes to the "last_active_at" field.
+func (m *IssueActorMutation) ResetLastActiveAt() {
+	m.last_active_at = nil
+	delete(m.clearedFields, issueactor.FieldLastActiveAt)
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *IssueActorMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *IssueActorMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the IssueActor entity.
+// If the IssueActor object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IssueActorMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *IssueActorMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetOrganizationID sets the "organization" edge to the Organization entity by id.
+func (m *IssueActorMutation) SetOrganizationID(id string) {
+	m.organization = &id
+}
+
+// ClearOrganization clears the "organization" edge to the Organization entity.
+func (m *IssueActorMutation) ClearOrganization() {
+	m.clearedorganization = true
+	m.clearedFields[issueactor.FieldOrgID] = struct{}{}
+}
+
+// OrganizationCleared reports if the "organization" edge to the Organization entity was cleared.
+func (m *IssueActorMutation) OrganizationCleared() bool {
+	return m.clearedorganization
+}
+
+// OrganizationID returns the "organization" edge ID in the mutation.
+func (m *IssueActorMutation) OrganizationID() (id string, exists bool) {
+	if m.organization != nil {
+		return *m.organization, true
+	}
+	return
+}
+
+// OrganizationIDs returns the "organization" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// OrganizationID instead. It exists only for internal usage by the builders.
+func (m *IssueActorMutation) OrganizationIDs() (ids []string) {
+	if id := m.organization; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetOrganization resets all changes to the "organization" edge.
+func (m *IssueActorMutation) ResetOrganization() {
+	m.organization = nil
+	m.clearedorganization = false
+}
+
+// Where appends a list predicates to the IssueActorMutation builder.
+func (m *IssueActorMutation) Where(ps ...predicate.IssueActor) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the IssueActorMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *IssueActorMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.IssueActor, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *IssueActorMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *IssueActorMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (IssueActor).
+func (m *IssueActorMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *IssueActorMutation) Fields() []string {
+	fields := make([]string, 0, 8)
+	if m.organization != nil {
+		fields = append(fields, issueactor.FieldOrgID)
+	}
+	if m._type != nil {
+		fields = append(fields, issueactor.FieldType)
+	}
+	if m.user_id != nil {
+		fields = append(fields, issueactor.FieldUserID)
+	}
+	if m.name != nil {
+		fields = append(fields, issueactor.FieldName)
+	}
+	if m.model != nil {
+		fields = append(fields, issueactor.FieldModel)
+	}
+	if m.capabilities != nil {
+		fields = append(fields, issueactor.FieldCapabilities)
+	}
+	if m.last_active_at != nil {
+		fields = append(fields, issueactor.FieldLastActiveAt)
+	}
+	if m.created_at != nil {
+		fields = append(fields, issueactor.FieldCreatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *IssueActorMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case issueactor.FieldOrgID:
+		return m.OrgID()
+	case issueactor.FieldType:
+		return m.GetType()
+	case issueactor.FieldUserID:
+		return m.UserID()
+	case issueactor.FieldName:
+		return m.Name()
+	case issueactor.FieldModel:
+		return m.Model()
+	case issueactor.FieldCapabilities:
+		return m.Capabilities()
+	case issueactor.FieldLastActiveAt:
+		return m.LastActiveAt()
+	case issueactor.FieldCreatedAt:
+		return m.CreatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *IssueActorMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case issueactor.FieldOrgID:
+		return m.OldOrgID(ctx)
+	case issueactor.FieldType:
+		return m.OldType(ctx)
+	case issueactor.FieldUserID:
+		return m.OldUserID(ctx)
+	case issueactor.FieldName:
+		return m.OldName(ctx)
+	case issueactor.FieldModel:
+		return m.OldModel(ctx)
+	case issueactor.FieldCapabilities:
+		return m.OldCapabilities(ctx)
+	case issueactor.FieldLastActiveAt:
+		return m.OldLastActiveAt(ctx)
+	case issueactor.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown IssueActor field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *IssueActorMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case issueactor.FieldOrgID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOrgID(v)
+		return nil
+	case issueactor.FieldType:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetType(v)
+		return nil
+	case issueactor.FieldUserID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUserID(v)
+		return nil
+	case issueactor.FieldName:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetName(v)
+		return nil
+	case issueactor.FieldModel:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetModel(v)
+		return nil
+	case issueactor.FieldCapabilities:
+		v, ok := value.([]string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCapabilities(v)
+		return nil
+	case issueactor.FieldLastActiveAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLastActiveAt(v)
+		return nil
+	case issueactor.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown IssueActor field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *IssueActorMutation) AddedFields() []string {
+	return nil
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *IssueActorMutation) AddedField(name string) (ent.Value, bool) {
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *IssueActorMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown IssueActor numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *IssueActorMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(issueactor.FieldUserID) {
+		fields = append(fields, issueactor.FieldUserID)
+	}
+	if m.FieldCleared(issueactor.FieldModel) {
+		fields = append(fields, issueactor.FieldModel)
+	}
+	if m.FieldCleared(issueactor.FieldCapabilities) {
+		fields = append(fields, issueactor.FieldCapabilities)
+	}
+	if m.FieldCleared(issueactor.FieldLastActiveAt) {
+		fields = append(fields, issueactor.FieldLastActiveAt)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *IssueActorMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *IssueActorMutation) ClearField(name string) error {
+	switch name {
+	case issueactor.FieldUserID:
+		m.ClearUserID()
+		return nil
+	case issueactor.FieldModel:
+		m.ClearModel()
+		return nil
+	case issueactor.FieldCapabilities:
+		m.ClearCapabilities()
+		return nil
+	case issueactor.FieldLastActiveAt:
+		m.ClearLastActiveAt()
+		return nil
+	}
+	return fmt.Errorf("unknown IssueActor nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *IssueActorMutation) ResetField(name string) error {
+	switch name {
+	case issueactor.FieldOrgID:
+		m.ResetOrgID()
+		return nil
+	case issueactor.FieldType:
+		m.ResetType()
+		return nil
+	case issueactor.FieldUserID:
+		m.ResetUserID()
+		return nil
+	case issueactor.FieldName:
+		m.ResetName()
+		return nil
+	case issueactor.FieldModel:
+		m.ResetModel()
+		return nil
+	case issueactor.FieldCapabilities:
+		m.ResetCapabilities()
+		return nil
+	case issueactor.FieldLastActiveAt:
+		m.ResetLastActiveAt()
+		return nil
+	case issueactor.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown IssueActor field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *IssueActorMutation) AddedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.organization != nil {
+		edges = append(edges, issueactor.EdgeOrganization)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *IssueActorMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case issueactor.EdgeOrganization:
+		if id := m.organization; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *IssueActorMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 1)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *IssueActorMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *IssueActorMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.clearedorganization {
+		edges = append(edges, issueactor.EdgeOrganization)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *IssueActorMutation) EdgeCleared(name string) bool {
+	switch name {
+	case issueactor.EdgeOrganization:
+		return m.clearedorganization
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *IssueActorMutation) ClearEdge(name string) error {
+	switch name {
+	case issueactor.EdgeOrganization:
+		m.ClearOrganization()
+		return nil
+	}
+	return fmt.Errorf("unknown IssueActor unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *IssueActorMutation) ResetEdge(name string) error {
+	switch name {
+	case issueactor.EdgeOrganization:
+		m.ResetOrganization()
+		return nil
+	}
+	return fmt.Errorf("unknown IssueActor edge %s", name)
 }
 
 // LogpushConnectorMutation represents an operation that mutates the LogpushConnector nodes in the graph.
@@ -26672,6 +38047,1097 @@ func (m *LogpushConnectorMutation) ResetEdge(name string) error {
 		return nil
 	}
 	return fmt.Errorf("unknown LogpushConnector edge %s", name)
+}
+
+// MarkerMutation represents an operation that mutates the Marker nodes in the graph.
+type MarkerMutation struct {
+	config
+	op                     Op
+	typ                    string
+	id                     *uuid.UUID
+	kind                   *marker.Kind
+	title                  *string
+	description            *string
+	occurred_at            *time.Time
+	ended_at               *time.Time
+	service_name           *string
+	deployment_environment *string
+	url                    *string
+	created_at             *time.Time
+	created_by             *string
+	updated_at             *time.Time
+	clearedFields          map[string]struct{}
+	organization           *string
+	clearedorganization    bool
+	done                   bool
+	oldValue               func(context.Context) (*Marker, error)
+	predicates             []predicate.Marker
+}
+
+var _ ent.Mutation = (*MarkerMutation)(nil)
+
+// markerOption allows management of the mutation configuration using functional options.
+type markerOption func(*MarkerMutation)
+
+// newMarkerMutation creates new mutation for the Marker entity.
+func newMarkerMutation(c config, op Op, opts ...markerOption) *MarkerMutation {
+	m := &MarkerMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeMarker,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withMarkerID sets the ID field of the mutation.
+func withMarkerID(id uuid.UUID) markerOption {
+	return func(m *MarkerMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *Marker
+		)
+		m.oldValue = func(ctx context.Context) (*Marker, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().Marker.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withMarker sets the old Marker of the mutation.
+func withMarker(node *Marker) markerOption {
+	return func(m *MarkerMutation) {
+		m.oldValue = func(context.Context) (*Marker, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m MarkerMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m MarkerMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of Marker entities.
+func (m *MarkerMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *MarkerMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *MarkerMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().Marker.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetOrgID sets the "org_id" field.
+func (m *MarkerMutation) SetOrgID(s string) {
+	m.organization = &s
+}
+
+// OrgID returns the value of the "org_id" field in the mutation.
+func (m *MarkerMutation) OrgID() (r string, exists bool) {
+	v := m.organization
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOrgID returns the old "org_id" field's value of the Marker entity.
+// If the Marker object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *MarkerMutation) OldOrgID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOrgID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOrgID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOrgID: %w", err)
+	}
+	return oldValue.OrgID, nil
+}
+
+// ResetOrgID resets all changes to the "org_id" field.
+func (m *MarkerMutation) ResetOrgID() {
+	m.organization = nil
+}
+
+// SetKind sets the "kind" field.
+func (m *MarkerMutation) SetKind(value marker.Kind) {
+	m.kind = &value
+}
+
+// Kind returns the value of the "kind" field in the mutation.
+func (m *MarkerMutation) Kind() (r marker.Kind, exists bool) {
+	v := m.kind
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldKind returns the old "kind" field's value of the Marker entity.
+// If the Marker object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *MarkerMutation) OldKind(ctx context.Context) (v marker.Kind, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldKind is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldKind requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldKind: %w", err)
+	}
+	return oldValue.Kind, nil
+}
+
+// ResetKind resets all changes to the "kind" field.
+func (m *MarkerMutation) ResetKind() {
+	m.kind = nil
+}
+
+// SetTitle sets the "title" field.
+func (m *MarkerMutation) SetTitle(s string) {
+	m.title = &s
+}
+
+// Title returns the value of the "title" field in the mutation.
+func (m *MarkerMutation) Title() (r string, exists bool) {
+	v := m.title
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldTitle returns the old "title" field's value of the Marker entity.
+// If the Marker object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *MarkerMutation) OldTitle(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldTitle is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldTitle requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldTitle: %w", err)
+	}
+	return oldValue.Title, nil
+}
+
+// ResetTitle resets all changes to the "title" field.
+func (m *MarkerMutation) ResetTitle() {
+	m.title = nil
+}
+
+// SetDescription sets the "description" field.
+func (m *MarkerMutation) SetDescription(s string) {
+	m.description = &s
+}
+
+// Description returns the value of the "description" field in the mutation.
+func (m *MarkerMutation) Description() (r string, exists bool) {
+	v := m.description
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDescription returns the old "description" field's value of the Marker entity.
+// If the Marker object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *MarkerMutation) OldDescription(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDescription is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDescription requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDescription: %w", err)
+	}
+	return oldValue.Description, nil
+}
+
+// ClearDescription clears the value of the "description" field.
+func (m *MarkerMutation) ClearDescription() {
+	m.description = nil
+	m.clearedFields[marker.FieldDescription] = struct{}{}
+}
+
+// DescriptionCleared returns if the "description" field was cleared in this mutation.
+func (m *MarkerMutation) DescriptionCleared() bool {
+	_, ok := m.clearedFields[marker.FieldDescription]
+	return ok
+}
+
+// ResetDescription resets all changes to the "description" field.
+func (m *MarkerMutation) ResetDescription() {
+	m.description = nil
+	delete(m.clearedFields, marker.FieldDescription)
+}
+
+// SetOccurredAt sets the "occurred_at" field.
+func (m *MarkerMutation) SetOccurredAt(t time.Time) {
+	m.occurred_at = &t
+}
+
+// OccurredAt returns the value of the "occurred_at" field in the mutation.
+func (m *MarkerMutation) OccurredAt() (r time.Time, exists bool) {
+	v := m.occurred_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOccurredAt returns the old "occurred_at" field's value of the Marker entity.
+// If the Marker object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *MarkerMutation) OldOccurredAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOccurredAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOccurredAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOccurredAt: %w", err)
+	}
+	return oldValue.OccurredAt, nil
+}
+
+// ResetOccurredAt resets all changes to the "occurred_at" field.
+func (m *MarkerMutation) ResetOccurredAt() {
+	m.occurred_at = nil
+}
+
+// SetEndedAt sets the "ended_at" field.
+func (m *MarkerMutation) SetEndedAt(t time.Time) {
+	m.ended_at = &t
+}
+
+// EndedAt returns the value of the "ended_at" field in the mutation.
+func (m *MarkerMutation) EndedAt() (r time.Time, exists bool) {
+	v := m.ended_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEndedAt returns the old "ended_at" field's value of the Marker entity.
+// If the Marker object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *MarkerMutation) OldEndedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEndedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEndedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEndedAt: %w", err)
+	}
+	return oldValue.EndedAt, nil
+}
+
+// ClearEndedAt clears the value of the "ended_at" field.
+func (m *MarkerMutation) ClearEndedAt() {
+	m.ended_at = nil
+	m.clearedFields[marker.FieldEndedAt] = struct{}{}
+}
+
+// EndedAtCleared returns if the "ended_at" field was cleared in this mutation.
+func (m *MarkerMutation) EndedAtCleared() bool {
+	_, ok := m.clearedFields[marker.FieldEndedAt]
+	return ok
+}
+
+// ResetEndedAt resets all changes to the "ended_at" field.
+func (m *MarkerMutation) ResetEndedAt() {
+	m.ended_at = nil
+	delete(m.clearedFields, marker.FieldEndedAt)
+}
+
+// SetServiceName sets the "service_name" field.
+func (m *MarkerMutation) SetServiceName(s string) {
+	m.service_name = &s
+}
+
+// ServiceName returns the value of the "service_name" field in the mutation.
+func (m *MarkerMutation) ServiceName() (r string, exists bool) {
+	v := m.service_name
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldServiceName returns the old "service_name" field's value of the Marker entity.
+// If the Marker object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *MarkerMutation) OldServiceName(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldServiceName is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldServiceName requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldServiceName: %w", err)
+	}
+	return oldValue.ServiceName, nil
+}
+
+// ClearServiceName clears the value of the "service_name" field.
+func (m *MarkerMutation) ClearServiceName() {
+	m.service_name = nil
+	m.clearedFields[marker.FieldServiceName] = struct{}{}
+}
+
+// ServiceNameCleared returns if the "service_name" field was cleared in this mutation.
+func (m *MarkerMutation) ServiceNameCleared() bool {
+	_, ok := m.clearedFields[marker.FieldServiceName]
+	return ok
+}
+
+// ResetServiceName resets all changes to the "service_name" field.
+func (m *MarkerMutation) ResetServiceName() {
+	m.service_name = nil
+	delete(m.clearedFields, marker.FieldServiceName)
+}
+
+// SetDeploymentEnvironment sets the "deployment_environment" field.
+func (m *MarkerMutation) SetDeploymentEnvironment(s string) {
+	m.deployment_environment = &s
+}
+
+// DeploymentEnvironment returns the value of the "deployment_environment" field in the mutation.
+func (m *MarkerMutation) DeploymentEnvironment() (r string, exists bool) {
+	v := m.deployment_environment
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDeploymentEnvironment returns the old "deployment_environment" field's value of the Marker entity.
+// If the Marker object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *MarkerMutation) OldDeploymentEnvironment(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDeploymentEnvironment is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDeploymentEnvironment requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDeploymentEnvironment: %w", err)
+	}
+	return oldValue.DeploymentEnvironment, nil
+}
+
+// ClearDeploymentEnvironment clears the value of the "deployment_environment" field.
+func (m *MarkerMutation) ClearDeploymentEnvironment() {
+	m.deployment_environment = nil
+	m.clearedFields[marker.FieldDeploymentEnvironment] = struct{}{}
+}
+
+// DeploymentEnvironmentCleared returns if the "deployment_environment" field was cleared in this mutation.
+func (m *MarkerMutation) DeploymentEnvironmentCleared() bool {
+	_, ok := m.clearedFields[marker.FieldDeploymentEnvironment]
+	return ok
+}
+
+// ResetDeploymentEnvironment resets all changes to the "deployment_environment" field.
+func (m *MarkerMutation) ResetDeploymentEnvironment() {
+	m.deployment_environment = nil
+	delete(m.clearedFields, marker.FieldDeploymentEnvironment)
+}
+
+// SetURL sets the "url" field.
+func (m *MarkerMutation) SetURL(s string) {
+	m.url = &s
+}
+
+// URL returns the value of the "url" field in the mutation.
+func (m *MarkerMutation) URL() (r string, exists bool) {
+	v := m.url
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldURL returns the old "url" field's value of the Marker entity.
+// If the Marker object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *MarkerMutation) OldURL(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldURL is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldURL requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldURL: %w", err)
+	}
+	return oldValue.URL, nil
+}
+
+// ClearURL clears the value of the "url" field.
+func (m *MarkerMutation) ClearURL() {
+	m.url = nil
+	m.clearedFields[marker.FieldURL] = struct{}{}
+}
+
+// URLCleared returns if the "url" field was cleared in this mutation.
+func (m *MarkerMutation) URLCleared() bool {
+	_, ok := m.clearedFields[marker.FieldURL]
+	return ok
+}
+
+// ResetURL resets all changes to the "url" field.
+func (m *MarkerMutation) ResetURL() {
+	m.url = nil
+	delete(m.clearedFields, marker.FieldURL)
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *MarkerMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *MarkerMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the Marker entity.
+// If the Marker object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *MarkerMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *MarkerMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetCreatedBy sets the "created_by" field.
+func (m *MarkerMutation) SetCreatedBy(s string) {
+	m.created_by = &s
+}
+
+// CreatedBy returns the value of the "created_by" field in the mutation.
+func (m *MarkerMutation) CreatedBy() (r string, exists bool) {
+	v := m.created_by
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedBy returns the old "created_by" field's value of the Marker entity.
+// If the Marker object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *MarkerMutation) OldCreatedBy(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedBy is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedBy requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedBy: %w", err)
+	}
+	return oldValue.CreatedBy, nil
+}
+
+// ResetCreatedBy resets all changes to the "created_by" field.
+func (m *MarkerMutation) ResetCreatedBy() {
+	m.created_by = nil
+}
+
+// SetUpdatedAt sets the "updated_at" field.
+func (m *MarkerMutation) SetUpdatedAt(t time.Time) {
+	m.updated_at = &t
+}
+
+// UpdatedAt returns the value of the "updated_at" field in the mutation.
+func (m *MarkerMutation) UpdatedAt() (r time.Time, exists bool) {
+	v := m.updated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUpdatedAt returns the old "updated_at" field's value of the Marker entity.
+// If the Marker object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *MarkerMutation) OldUpdatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUpdatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUpdatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUpdatedAt: %w", err)
+	}
+	return oldValue.UpdatedAt, nil
+}
+
+// ResetUpdatedAt resets all changes to the "updated_at" field.
+func (m *MarkerMutation) ResetUpdatedAt() {
+	m.updated_at = nil
+}
+
+// SetOrganizationID sets the "organization" edge to the Organization entity by id.
+func (m *MarkerMutation) SetOrganizationID(id string) {
+	m.organization = &id
+}
+
+// ClearOrganization clears the "organization" edge to the Organization entity.
+func (m *MarkerMutation) ClearOrganization() {
+	m.clearedorganization = true
+	m.clearedFields[marker.FieldOrgID] = struct{}{}
+}
+
+// OrganizationCleared reports if the "organization" edge to the Organization entity was cleared.
+func (m *MarkerMutation) OrganizationCleared() bool {
+	return m.clearedorganization
+}
+
+// OrganizationID returns the "organization" edge ID in the mutation.
+func (m *MarkerMutation) OrganizationID() (id string, exists bool) {
+	if m.organization != nil {
+		return *m.organization, true
+	}
+	return
+}
+
+// OrganizationIDs returns the "organization" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// OrganizationID instead. It exists only for internal usage by the builders.
+func (m *MarkerMutation) OrganizationIDs() (ids []string) {
+	if id := m.organization; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetOrganization resets all changes to the "organization" edge.
+func (m *MarkerMutation) ResetOrganization() {
+	m.organization = nil
+	m.clearedorganization = false
+}
+
+// Where appends a list predicates to the MarkerMutation builder.
+func (m *MarkerMutation) Where(ps ...predicate.Marker) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the MarkerMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *MarkerMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.Marker, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *MarkerMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *MarkerMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (Marker).
+func (m *MarkerMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *MarkerMutation) Fields() []string {
+	fields := make([]string, 0, 12)
+	if m.organization != nil {
+		fields = append(fields, marker.FieldOrgID)
+	}
+	if m.kind != nil {
+		fields = append(fields, marker.FieldKind)
+	}
+	if m.title != nil {
+		fields = append(fields, marker.FieldTitle)
+	}
+	if m.description != nil {
+		fields = append(fields, marker.FieldDescription)
+	}
+	if m.occurred_at != nil {
+		fields = append(fields, marker.FieldOccurredAt)
+	}
+	if m.ended_at != nil {
+		fields = append(fields, marker.FieldEndedAt)
+	}
+	if m.service_name != nil {
+		fields = append(fields, marker.FieldServiceName)
+	}
+	if m.deployment_environment != nil {
+		fields = append(fields, marker.FieldDeploymentEnvironment)
+	}
+	if m.url != nil {
+		fields = append(fields, marker.FieldURL)
+	}
+	if m.created_at != nil {
+		fields = append(fields, marker.FieldCreatedAt)
+	}
+	if m.created_by != nil {
+		fields = append(fields, marker.FieldCreatedBy)
+	}
+	if m.updated_at != nil {
+		fields = append(fields, marker.FieldUpdatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *MarkerMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case marker.FieldOrgID:
+		return m.OrgID()
+	case marker.FieldKind:
+		return m.Kind()
+	case marker.FieldTitle:
+		return m.Title()
+	case marker.FieldDescription:
+		return m.Description()
+	case marker.FieldOccurredAt:
+		return m.OccurredAt()
+	case marker.FieldEndedAt:
+		return m.EndedAt()
+	case marker.FieldServiceName:
+		return m.ServiceName()
+	case marker.FieldDeploymentEnvironment:
+		return m.DeploymentEnvironment()
+	case marker.FieldURL:
+		return m.URL()
+	case marker.FieldCreatedAt:
+		return m.CreatedAt()
+	case marker.FieldCreatedBy:
+		return m.CreatedBy()
+	case marker.FieldUpdatedAt:
+		return m.UpdatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *MarkerMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case marker.FieldOrgID:
+		return m.OldOrgID(ctx)
+	case marker.FieldKind:
+		return m.OldKind(ctx)
+	case marker.FieldTitle:
+		return m.OldTitle(ctx)
+	case marker.FieldDescription:
+		return m.OldDescription(ctx)
+	case marker.FieldOccurredAt:
+		return m.OldOccurredAt(ctx)
+	case marker.FieldEndedAt:
+		return m.OldEndedAt(ctx)
+	case marker.FieldServiceName:
+		return m.OldServiceName(ctx)
+	case marker.FieldDeploymentEnvironment:
+		return m.OldDeploymentEnvironment(ctx)
+	case marker.FieldURL:
+		return m.OldURL(ctx)
+	case marker.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case marker.FieldCreatedBy:
+		return m.OldCreatedBy(ctx)
+	case marker.FieldUpdatedAt:
+		return m.OldUpdatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown Marker field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *MarkerMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case marker.FieldOrgID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOrgID(v)
+		return nil
+	case marker.FieldKind:
+		v, ok := value.(marker.Kind)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetKind(v)
+		return nil
+	case marker.FieldTitle:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetTitle(v)
+		return nil
+	case marker.FieldDescription:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDescription(v)
+		return nil
+	case marker.FieldOccurredAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOccurredAt(v)
+		return nil
+	case marker.FieldEndedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEndedAt(v)
+		return nil
+	case marker.FieldServiceName:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetServiceName(v)
+		return nil
+	case marker.FieldDeploymentEnvironment:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDeploymentEnvironment(v)
+		return nil
+	case marker.FieldURL:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetURL(v)
+		return nil
+	case marker.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case marker.FieldCreatedBy:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedBy(v)
+		return nil
+	case marker.FieldUpdatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUpdatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Marker field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *MarkerMutation) AddedFields() []string {
+	return nil
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *MarkerMutation) AddedField(name string) (ent.Value, bool) {
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *MarkerMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown Marker numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *MarkerMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(marker.FieldDescription) {
+		fields = append(fields, marker.FieldDescription)
+	}
+	if m.FieldCleared(marker.FieldEndedAt) {
+		fields = append(fields, marker.FieldEndedAt)
+	}
+	if m.FieldCleared(marker.FieldServiceName) {
+		fields = append(fields, marker.FieldServiceName)
+	}
+	if m.FieldCleared(marker.FieldDeploymentEnvironment) {
+		fields = append(fields, marker.FieldDeploymentEnvironment)
+	}
+	if m.FieldCleared(marker.FieldURL) {
+		fields = append(fields, marker.FieldURL)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *MarkerMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *MarkerMutation) ClearField(name string) error {
+	switch name {
+	case marker.FieldDescription:
+		m.ClearDescription()
+		return nil
+	case marker.FieldEndedAt:
+		m.ClearEndedAt()
+		return nil
+	case marker.FieldServiceName:
+		m.ClearServiceName()
+		return nil
+	case marker.FieldDeploymentEnvironment:
+		m.ClearDeploymentEnvironment()
+		return nil
+	case marker.FieldURL:
+		m.ClearURL()
+		return nil
+	}
+	return fmt.Errorf("unknown Marker nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *MarkerMutation) ResetField(name string) error {
+	switch name {
+	case marker.FieldOrgID:
+		m.ResetOrgID()
+		return nil
+	case marker.FieldKind:
+		m.ResetKind()
+		return nil
+	case marker.FieldTitle:
+		m.ResetTitle()
+		return nil
+	case marker.FieldDescription:
+		m.ResetDescription()
+		return nil
+	case marker.FieldOccurredAt:
+		m.ResetOccurredAt()
+		return nil
+	case marker.FieldEndedAt:
+		m.ResetEndedAt()
+		return nil
+	case marker.FieldServiceName:
+		m.ResetServiceName()
+		return nil
+	case marker.FieldDeploymentEnvironment:
+		m.ResetDeploymentEnvironment()
+		return nil
+	case marker.FieldURL:
+		m.ResetURL()
+		return nil
+	case marker.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case marker.FieldCreatedBy:
+		m.ResetCreatedBy()
+		return nil
+	case marker.FieldUpdatedAt:
+		m.ResetUpdatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown Marker field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *MarkerMutation) AddedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.organization != nil {
+		edges = append(edges, marker.EdgeOrganization)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *MarkerMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case marker.EdgeOrganization:
+		if id := m.organization; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *MarkerMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 1)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *MarkerMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *MarkerMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.clearedorganization {
+		edges = append(edges, marker.EdgeOrganization)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *MarkerMutation) EdgeCleared(name string) bool {
+	switch name {
+	case marker.EdgeOrganization:
+		return m.clearedorganization
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *MarkerMutation) ClearEdge(name string) error {
+	switch name {
+	case marker.EdgeOrganization:
+		m.ClearOrganization()
+		return nil
+	}
+	return fmt.Errorf("unknown Marker unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *MarkerMutation) ResetEdge(name string) error {
+	switch name {
+	case marker.EdgeOrganization:
+		m.ResetOrganization()
+		return nil
+	}
+	return fmt.Errorf("unknown Marker edge %s", name)
 }
 
 // MembershipMutation represents an operation that mutates the Membership nodes in the graph.
@@ -29894,91 +42360,121 @@ func (m *OAuthTokenMutation) ResetEdge(name string) error {
 // OrganizationMutation represents an operation that mutates the Organization nodes in the graph.
 type OrganizationMutation struct {
 	config
-	op                        Op
-	typ                       string
-	id                        *string
-	name                      *string
-	slug                      *string
-	created_at                *time.Time
-	clearedFields             map[string]struct{}
-	memberships               map[uuid.UUID]struct{}
-	removedmemberships        map[uuid.UUID]struct{}
-	clearedmemberships        bool
-	api_keys                  map[uuid.UUID]struct{}
-	removedapi_keys           map[uuid.UUID]struct{}
-	clearedapi_keys           bool
-	ingest_keys               map[uuid.UUID]struct{}
-	removedingest_keys        map[uuid.UUID]struct{}
-	clearedingest_keys        bool
-	sessions                  map[uuid.UUID]struct{}
-	removedsessions           map[uuid.UUID]struct{}
-	clearedsessions           bool
-	attribute_mappings        map[uuid.UUID]struct{}
-	removedattribute_mappings map[uuid.UUID]struct{}
-	clearedattribute_mappings bool
-	sampling_policy           *uuid.UUID
-	clearedsampling_policy    bool
-	plan                      *uuid.UUID
-	clearedplan               bool
-	ingest_usage              map[uuid.UUID]struct{}
-	removedingest_usage       map[uuid.UUID]struct{}
-	clearedingest_usage       bool
-	ingest_outcomes           map[uuid.UUID]struct{}
-	removedingest_outcomes    map[uuid.UUID]struct{}
-	clearedingest_outcomes    bool
-	logpush_connectors        map[uuid.UUID]struct{}
-	removedlogpush_connectors map[uuid.UUID]struct{}
-	clearedlogpush_connectors bool
-	audit_log_entries         map[uuid.UUID]struct{}
-	removedaudit_log_entries  map[uuid.UUID]struct{}
-	clearedaudit_log_entries  bool
-	invitations               map[uuid.UUID]struct{}
-	removedinvitations        map[uuid.UUID]struct{}
-	clearedinvitations        bool
-	dashboards                map[uuid.UUID]struct{}
-	removeddashboards         map[uuid.UUID]struct{}
-	cleareddashboards         bool
-	dashboard_versions        map[uuid.UUID]struct{}
-	removeddashboard_versions map[uuid.UUID]struct{}
-	cleareddashboard_versions bool
-	dashboard_shares          map[uuid.UUID]struct{}
-	removeddashboard_shares   map[uuid.UUID]struct{}
-	cleareddashboard_shares   bool
-	idempotency_keys          map[uuid.UUID]struct{}
-	removedidempotency_keys   map[uuid.UUID]struct{}
-	clearedidempotency_keys   bool
-	agent_feedback            map[uuid.UUID]struct{}
-	removedagent_feedback     map[uuid.UUID]struct{}
-	clearedagent_feedback     bool
-	oauth_grants              map[uuid.UUID]struct{}
-	removedoauth_grants       map[uuid.UUID]struct{}
-	clearedoauth_grants       bool
-	recommendations           map[uuid.UUID]struct{}
-	removedrecommendations    map[uuid.UUID]struct{}
-	clearedrecommendations    bool
-	alert_destinations        map[uuid.UUID]struct{}
-	removedalert_destinations map[uuid.UUID]struct{}
-	clearedalert_destinations bool
-	alert_rules               map[uuid.UUID]struct{}
-	removedalert_rules        map[uuid.UUID]struct{}
-	clearedalert_rules        bool
-	alert_rule_states         map[uuid.UUID]struct{}
-	removedalert_rule_states  map[uuid.UUID]struct{}
-	clearedalert_rule_states  bool
-	alert_cursor              *uuid.UUID
-	clearedalert_cursor       bool
-	alert_incidents           map[uuid.UUID]struct{}
-	removedalert_incidents    map[uuid.UUID]struct{}
-	clearedalert_incidents    bool
-	deliveries                map[uuid.UUID]struct{}
-	removeddeliveries         map[uuid.UUID]struct{}
-	cleareddeliveries         bool
-	scrape_targets            map[uuid.UUID]struct{}
-	removedscrape_targets     map[uuid.UUID]struct{}
-	clearedscrape_targets     bool
-	done                      bool
-	oldValue                  func(context.Context) (*Organization, error)
-	predicates                []predicate.Organization
+	op                               Op
+	typ                              string
+	id                               *string
+	name                             *string
+	slug                             *string
+	created_at                       *time.Time
+	clearedFields                    map[string]struct{}
+	memberships                      map[uuid.UUID]struct{}
+	removedmemberships               map[uuid.UUID]struct{}
+	clearedmemberships               bool
+	api_keys                         map[uuid.UUID]struct{}
+	removedapi_keys                  map[uuid.UUID]struct{}
+	clearedapi_keys                  bool
+	ingest_keys                      map[uuid.UUID]struct{}
+	removedingest_keys               map[uuid.UUID]struct{}
+	clearedingest_keys               bool
+	sessions                         map[uuid.UUID]struct{}
+	removedsessions                  map[uuid.UUID]struct{}
+	clearedsessions                  bool
+	attribute_mappings               map[uuid.UUID]struct{}
+	removedattribute_mappings        map[uuid.UUID]struct{}
+	clearedattribute_mappings        bool
+	markers                          map[uuid.UUID]struct{}
+	removedmarkers                   map[uuid.UUID]struct{}
+	clearedmarkers                   bool
+	investigations                   map[uuid.UUID]struct{}
+	removedinvestigations            map[uuid.UUID]struct{}
+	clearedinvestigations            bool
+	sampling_policy                  *uuid.UUID
+	clearedsampling_policy           bool
+	plan                             *uuid.UUID
+	clearedplan                      bool
+	ingest_usage                     map[uuid.UUID]struct{}
+	removedingest_usage              map[uuid.UUID]struct{}
+	clearedingest_usage              bool
+	ingest_outcomes                  map[uuid.UUID]struct{}
+	removedingest_outcomes           map[uuid.UUID]struct{}
+	clearedingest_outcomes           bool
+	logpush_connectors               map[uuid.UUID]struct{}
+	removedlogpush_connectors        map[uuid.UUID]struct{}
+	clearedlogpush_connectors        bool
+	audit_log_entries                map[uuid.UUID]struct{}
+	removedaudit_log_entries         map[uuid.UUID]struct{}
+	clearedaudit_log_entries         bool
+	invitations                      map[uuid.UUID]struct{}
+	removedinvitations               map[uuid.UUID]struct{}
+	clearedinvitations               bool
+	dashboards                       map[uuid.UUID]struct{}
+	removeddashboards                map[uuid.UUID]struct{}
+	cleareddashboards                bool
+	dashboard_versions               map[uuid.UUID]struct{}
+	removeddashboard_versions        map[uuid.UUID]struct{}
+	cleareddashboard_versions        bool
+	dashboard_shares                 map[uuid.UUID]struct{}
+	removeddashboard_shares          map[uuid.UUID]struct{}
+	cleareddashboard_shares          bool
+	idempotency_keys                 map[uuid.UUID]struct{}
+	removedidempotency_keys          map[uuid.UUID]struct{}
+	clearedidempotency_keys          bool
+	agent_feedback                   map[uuid.UUID]struct{}
+	removedagent_feedback            map[uuid.UUID]struct{}
+	clearedagent_feedback            bool
+	oauth_grants                     map[uuid.UUID]struct{}
+	removedoauth_grants              map[uuid.UUID]struct{}
+	clearedoauth_grants              bool
+	recommendations                  map[uuid.UUID]struct{}
+	removedrecommendations           map[uuid.UUID]struct{}
+	clearedrecommendations           bool
+	alert_destinations               map[uuid.UUID]struct{}
+	removedalert_destinations        map[uuid.UUID]struct{}
+	clearedalert_destinations        bool
+	alert_rules                      map[uuid.UUID]struct{}
+	removedalert_rules               map[uuid.UUID]struct{}
+	clearedalert_rules               bool
+	alert_rule_states                map[uuid.UUID]struct{}
+	removedalert_rule_states         map[uuid.UUID]struct{}
+	clearedalert_rule_states         bool
+	alert_cursor                     *uuid.UUID
+	clearedalert_cursor              bool
+	alert_incidents                  map[uuid.UUID]struct{}
+	removedalert_incidents           map[uuid.UUID]struct{}
+	clearedalert_incidents           bool
+	deliveries                       map[uuid.UUID]struct{}
+	removeddeliveries                map[uuid.UUID]struct{}
+	cleareddeliveries                bool
+	scrape_targets                   map[uuid.UUID]struct{}
+	removedscrape_targets            map[uuid.UUID]struct{}
+	clearedscrape_targets            bool
+	issue_actors                     map[uuid.UUID]struct{}
+	removedissue_actors              map[uuid.UUID]struct{}
+	clearedissue_actors              bool
+	error_issues                     map[uuid.UUID]struct{}
+	removederror_issues              map[uuid.UUID]struct{}
+	clearederror_issues              bool
+	error_issue_fingerprints         map[uuid.UUID]struct{}
+	removederror_issue_fingerprints  map[uuid.UUID]struct{}
+	clearederror_issue_fingerprints  bool
+	error_issue_events               map[uuid.UUID]struct{}
+	removederror_issue_events        map[uuid.UUID]struct{}
+	clearederror_issue_events        bool
+	error_incidents                  map[uuid.UUID]struct{}
+	removederror_incidents           map[uuid.UUID]struct{}
+	clearederror_incidents           bool
+	error_issue_pull_requests        map[uuid.UUID]struct{}
+	removederror_issue_pull_requests map[uuid.UUID]struct{}
+	clearederror_issue_pull_requests bool
+	error_policies                   map[uuid.UUID]struct{}
+	removederror_policies            map[uuid.UUID]struct{}
+	clearederror_policies            bool
+	error_inbox                      map[uuid.UUID]struct{}
+	removederror_inbox               map[uuid.UUID]struct{}
+	clearederror_inbox               bool
+	done                             bool
+	oldValue                         func(context.Context) (*Organization, error)
+	predicates                       []predicate.Organization
 }
 
 var _ ent.Mutation = (*OrganizationMutation)(nil)
@@ -30461,6 +42957,114 @@ func (m *OrganizationMutation) ResetAttributeMappings() {
 	m.attribute_mappings = nil
 	m.clearedattribute_mappings = false
 	m.removedattribute_mappings = nil
+}
+
+// AddMarkerIDs adds the "markers" edge to the Marker entity by ids.
+func (m *OrganizationMutation) AddMarkerIDs(ids ...uuid.UUID) {
+	if m.markers == nil {
+		m.markers = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.markers[ids[i]] = struct{}{}
+	}
+}
+
+// ClearMarkers clears the "markers" edge to the Marker entity.
+func (m *OrganizationMutation) ClearMarkers() {
+	m.clearedmarkers = true
+}
+
+// MarkersCleared reports if the "markers" edge to the Marker entity was cleared.
+func (m *OrganizationMutation) MarkersCleared() bool {
+	return m.clearedmarkers
+}
+
+// RemoveMarkerIDs removes the "markers" edge to the Marker entity by IDs.
+func (m *OrganizationMutation) RemoveMarkerIDs(ids ...uuid.UUID) {
+	if m.removedmarkers == nil {
+		m.removedmarkers = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.markers, ids[i])
+		m.removedmarkers[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedMarkers returns the removed IDs of the "markers" edge to the Marker entity.
+func (m *OrganizationMutation) RemovedMarkersIDs() (ids []uuid.UUID) {
+	for id := range m.removedmarkers {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// MarkersIDs returns the "markers" edge IDs in the mutation.
+func (m *OrganizationMutation) MarkersIDs() (ids []uuid.UUID) {
+	for id := range m.markers {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetMarkers resets all changes to the "markers" edge.
+func (m *OrganizationMutation) ResetMarkers() {
+	m.markers = nil
+	m.clearedmarkers = false
+	m.removedmarkers = nil
+}
+
+// AddInvestigationIDs adds the "investigations" edge to the Investigation entity by ids.
+func (m *OrganizationMutation) AddInvestigationIDs(ids ...uuid.UUID) {
+	if m.investigations == nil {
+		m.investigations = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.investigations[ids[i]] = struct{}{}
+	}
+}
+
+// ClearInvestigations clears the "investigations" edge to the Investigation entity.
+func (m *OrganizationMutation) ClearInvestigations() {
+	m.clearedinvestigations = true
+}
+
+// InvestigationsCleared reports if the "investigations" edge to the Investigation entity was cleared.
+func (m *OrganizationMutation) InvestigationsCleared() bool {
+	return m.clearedinvestigations
+}
+
+// RemoveInvestigationIDs removes the "investigations" edge to the Investigation entity by IDs.
+func (m *OrganizationMutation) RemoveInvestigationIDs(ids ...uuid.UUID) {
+	if m.removedinvestigations == nil {
+		m.removedinvestigations = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.investigations, ids[i])
+		m.removedinvestigations[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedInvestigations returns the removed IDs of the "investigations" edge to the Investigation entity.
+func (m *OrganizationMutation) RemovedInvestigationsIDs() (ids []uuid.UUID) {
+	for id := range m.removedinvestigations {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// InvestigationsIDs returns the "investigations" edge IDs in the mutation.
+func (m *OrganizationMutation) InvestigationsIDs() (ids []uuid.UUID) {
+	for id := range m.investigations {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetInvestigations resets all changes to the "investigations" edge.
+func (m *OrganizationMutation) ResetInvestigations() {
+	m.investigations = nil
+	m.clearedinvestigations = false
+	m.removedinvestigations = nil
 }
 
 // SetSamplingPolicyID sets the "sampling_policy" edge to the SamplingPolicy entity by id.
@@ -31552,6 +44156,438 @@ func (m *OrganizationMutation) ResetScrapeTargets() {
 	m.removedscrape_targets = nil
 }
 
+// AddIssueActorIDs adds the "issue_actors" edge to the IssueActor entity by ids.
+func (m *OrganizationMutation) AddIssueActorIDs(ids ...uuid.UUID) {
+	if m.issue_actors == nil {
+		m.issue_actors = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.issue_actors[ids[i]] = struct{}{}
+	}
+}
+
+// ClearIssueActors clears the "issue_actors" edge to the IssueActor entity.
+func (m *OrganizationMutation) ClearIssueActors() {
+	m.clearedissue_actors = true
+}
+
+// IssueActorsCleared reports if the "issue_actors" edge to the IssueActor entity was cleared.
+func (m *OrganizationMutation) IssueActorsCleared() bool {
+	return m.clearedissue_actors
+}
+
+// RemoveIssueActorIDs removes the "issue_actors" edge to the IssueActor entity by IDs.
+func (m *OrganizationMutation) RemoveIssueActorIDs(ids ...uuid.UUID) {
+	if m.removedissue_actors == nil {
+		m.removedissue_actors = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.issue_actors, ids[i])
+		m.removedissue_actors[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedIssueActors returns the removed IDs of the "issue_actors" edge to the IssueActor entity.
+func (m *OrganizationMutation) RemovedIssueActorsIDs() (ids []uuid.UUID) {
+	for id := range m.removedissue_actors {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// IssueActorsIDs returns the "issue_actors" edge IDs in the mutation.
+func (m *OrganizationMutation) IssueActorsIDs() (ids []uuid.UUID) {
+	for id := range m.issue_actors {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetIssueActors resets all changes to the "issue_actors" edge.
+func (m *OrganizationMutation) ResetIssueActors() {
+	m.issue_actors = nil
+	m.clearedissue_actors = false
+	m.removedissue_actors = nil
+}
+
+// AddErrorIssueIDs adds the "error_issues" edge to the ErrorIssue entity by ids.
+func (m *OrganizationMutation) AddErrorIssueIDs(ids ...uuid.UUID) {
+	if m.error_issues == nil {
+		m.error_issues = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.error_issues[ids[i]] = struct{}{}
+	}
+}
+
+// ClearErrorIssues clears the "error_issues" edge to the ErrorIssue entity.
+func (m *OrganizationMutation) ClearErrorIssues() {
+	m.clearederror_issues = true
+}
+
+// ErrorIssuesCleared reports if the "error_issues" edge to the ErrorIssue entity was cleared.
+func (m *OrganizationMutation) ErrorIssuesCleared() bool {
+	return m.clearederror_issues
+}
+
+// RemoveErrorIssueIDs removes the "error_issues" edge to the ErrorIssue entity by IDs.
+func (m *OrganizationMutation) RemoveErrorIssueIDs(ids ...uuid.UUID) {
+	if m.removederror_issues == nil {
+		m.removederror_issues = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.error_issues, ids[i])
+		m.removederror_issues[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedErrorIssues returns the removed IDs of the "error_issues" edge to the ErrorIssue entity.
+func (m *OrganizationMutation) RemovedErrorIssuesIDs() (ids []uuid.UUID) {
+	for id := range m.removederror_issues {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ErrorIssuesIDs returns the "error_issues" edge IDs in the mutation.
+func (m *OrganizationMutation) ErrorIssuesIDs() (ids []uuid.UUID) {
+	for id := range m.error_issues {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetErrorIssues resets all changes to the "error_issues" edge.
+func (m *OrganizationMutation) ResetErrorIssues() {
+	m.error_issues = nil
+	m.clearederror_issues = false
+	m.removederror_issues = nil
+}
+
+// AddErrorIssueFingerprintIDs adds the "error_issue_fingerprints" edge to the ErrorIssueFingerprint entity by ids.
+func (m *OrganizationMutation) AddErrorIssueFingerprintIDs(ids ...uuid.UUID) {
+	if m.error_issue_fingerprints == nil {
+		m.error_issue_fingerprints = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.error_issue_fingerprints[ids[i]] = struct{}{}
+	}
+}
+
+// ClearErrorIssueFingerprints clears the "error_issue_fingerprints" edge to the ErrorIssueFingerprint entity.
+func (m *OrganizationMutation) ClearErrorIssueFingerprints() {
+	m.clearederror_issue_fingerprints = true
+}
+
+// ErrorIssueFingerprintsCleared reports if the "error_issue_fingerprints" edge to the ErrorIssueFingerprint entity was cleared.
+func (m *OrganizationMutation) ErrorIssueFingerprintsCleared() bool {
+	return m.clearederror_issue_fingerprints
+}
+
+// RemoveErrorIssueFingerprintIDs removes the "error_issue_fingerprints" edge to the ErrorIssueFingerprint entity by IDs.
+func (m *OrganizationMutation) RemoveErrorIssueFingerprintIDs(ids ...uuid.UUID) {
+	if m.removederror_issue_fingerprints == nil {
+		m.removederror_issue_fingerprints = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.error_issue_fingerprints, ids[i])
+		m.removederror_issue_fingerprints[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedErrorIssueFingerprints returns the removed IDs of the "error_issue_fingerprints" edge to the ErrorIssueFingerprint entity.
+func (m *OrganizationMutation) RemovedErrorIssueFingerprintsIDs() (ids []uuid.UUID) {
+	for id := range m.removederror_issue_fingerprints {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ErrorIssueFingerprintsIDs returns the "error_issue_fingerprints" edge IDs in the mutation.
+func (m *OrganizationMutation) ErrorIssueFingerprintsIDs() (ids []uuid.UUID) {
+	for id := range m.error_issue_fingerprints {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetErrorIssueFingerprints resets all changes to the "error_issue_fingerprints" edge.
+func (m *OrganizationMutation) ResetErrorIssueFingerprints() {
+	m.error_issue_fingerprints = nil
+	m.clearederror_issue_fingerprints = false
+	m.removederror_issue_fingerprints = nil
+}
+
+// AddErrorIssueEventIDs adds the "error_issue_events" edge to the ErrorIssueEvent entity by ids.
+func (m *OrganizationMutation) AddErrorIssueEventIDs(ids ...uuid.UUID) {
+	if m.error_issue_events == nil {
+		m.error_issue_events = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.error_issue_events[ids[i]] = struct{}{}
+	}
+}
+
+// ClearErrorIssueEvents clears the "error_issue_events" edge to the ErrorIssueEvent entity.
+func (m *OrganizationMutation) ClearErrorIssueEvents() {
+	m.clearederror_issue_events = true
+}
+
+// ErrorIssueEventsCleared reports if the "error_issue_events" edge to the ErrorIssueEvent entity was cleared.
+func (m *OrganizationMutation) ErrorIssueEventsCleared() bool {
+	return m.clearederror_issue_events
+}
+
+// RemoveErrorIssueEventIDs removes the "error_issue_events" edge to the ErrorIssueEvent entity by IDs.
+func (m *OrganizationMutation) RemoveErrorIssueEventIDs(ids ...uuid.UUID) {
+	if m.removederror_issue_events == nil {
+		m.removederror_issue_events = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.error_issue_events, ids[i])
+		m.removederror_issue_events[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedErrorIssueEvents returns the removed IDs of the "error_issue_events" edge to the ErrorIssueEvent entity.
+func (m *OrganizationMutation) RemovedErrorIssueEventsIDs() (ids []uuid.UUID) {
+	for id := range m.removederror_issue_events {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ErrorIssueEventsIDs returns the "error_issue_events" edge IDs in the mutation.
+func (m *OrganizationMutation) ErrorIssueEventsIDs() (ids []uuid.UUID) {
+	for id := range m.error_issue_events {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetErrorIssueEvents resets all changes to the "error_issue_events" edge.
+func (m *OrganizationMutation) ResetErrorIssueEvents() {
+	m.error_issue_events = nil
+	m.clearederror_issue_events = false
+	m.removederror_issue_events = nil
+}
+
+// AddErrorIncidentIDs adds the "error_incidents" edge to the ErrorIncident entity by ids.
+func (m *OrganizationMutation) AddErrorIncidentIDs(ids ...uuid.UUID) {
+	if m.error_incidents == nil {
+		m.error_incidents = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.error_incidents[ids[i]] = struct{}{}
+	}
+}
+
+// ClearErrorIncidents clears the "error_incidents" edge to the ErrorIncident entity.
+func (m *OrganizationMutation) ClearErrorIncidents() {
+	m.clearederror_incidents = true
+}
+
+// ErrorIncidentsCleared reports if the "error_incidents" edge to the ErrorIncident entity was cleared.
+func (m *OrganizationMutation) ErrorIncidentsCleared() bool {
+	return m.clearederror_incidents
+}
+
+// RemoveErrorIncidentIDs removes the "error_incidents" edge to the ErrorIncident entity by IDs.
+func (m *OrganizationMutation) RemoveErrorIncidentIDs(ids ...uuid.UUID) {
+	if m.removederror_incidents == nil {
+		m.removederror_incidents = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.error_incidents, ids[i])
+		m.removederror_incidents[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedErrorIncidents returns the removed IDs of the "error_incidents" edge to the ErrorIncident entity.
+func (m *OrganizationMutation) RemovedErrorIncidentsIDs() (ids []uuid.UUID) {
+	for id := range m.removederror_incidents {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ErrorIncidentsIDs returns the "error_incidents" edge IDs in the mutation.
+func (m *OrganizationMutation) ErrorIncidentsIDs() (ids []uuid.UUID) {
+	for id := range m.error_incidents {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetErrorIncidents resets all changes to the "error_incidents" edge.
+func (m *OrganizationMutation) ResetErrorIncidents() {
+	m.error_incidents = nil
+	m.clearederror_incidents = false
+	m.removederror_incidents = nil
+}
+
+// AddErrorIssuePullRequestIDs adds the "error_issue_pull_requests" edge to the ErrorIssuePullRequest entity by ids.
+func (m *OrganizationMutation) AddErrorIssuePullRequestIDs(ids ...uuid.UUID) {
+	if m.error_issue_pull_requests == nil {
+		m.error_issue_pull_requests = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.error_issue_pull_requests[ids[i]] = struct{}{}
+	}
+}
+
+// ClearErrorIssuePullRequests clears the "error_issue_pull_requests" edge to the ErrorIssuePullRequest entity.
+func (m *OrganizationMutation) ClearErrorIssuePullRequests() {
+	m.clearederror_issue_pull_requests = true
+}
+
+// ErrorIssuePullRequestsCleared reports if the "error_issue_pull_requests" edge to the ErrorIssuePullRequest entity was cleared.
+func (m *OrganizationMutation) ErrorIssuePullRequestsCleared() bool {
+	return m.clearederror_issue_pull_requests
+}
+
+// RemoveErrorIssuePullRequestIDs removes the "error_issue_pull_requests" edge to the ErrorIssuePullRequest entity by IDs.
+func (m *OrganizationMutation) RemoveErrorIssuePullRequestIDs(ids ...uuid.UUID) {
+	if m.removederror_issue_pull_requests == nil {
+		m.removederror_issue_pull_requests = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.error_issue_pull_requests, ids[i])
+		m.removederror_issue_pull_requests[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedErrorIssuePullRequests returns the removed IDs of the "error_issue_pull_requests" edge to the ErrorIssuePullRequest entity.
+func (m *OrganizationMutation) RemovedErrorIssuePullRequestsIDs() (ids []uuid.UUID) {
+	for id := range m.removederror_issue_pull_requests {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ErrorIssuePullRequestsIDs returns the "error_issue_pull_requests" edge IDs in the mutation.
+func (m *OrganizationMutation) ErrorIssuePullRequestsIDs() (ids []uuid.UUID) {
+	for id := range m.error_issue_pull_requests {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetErrorIssuePullRequests resets all changes to the "error_issue_pull_requests" edge.
+func (m *OrganizationMutation) ResetErrorIssuePullRequests() {
+	m.error_issue_pull_requests = nil
+	m.clearederror_issue_pull_requests = false
+	m.removederror_issue_pull_requests = nil
+}
+
+// AddErrorPolicyIDs adds the "error_policies" edge to the ErrorPolicy entity by ids.
+func (m *OrganizationMutation) AddErrorPolicyIDs(ids ...uuid.UUID) {
+	if m.error_policies == nil {
+		m.error_policies = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.error_policies[ids[i]] = struct{}{}
+	}
+}
+
+// ClearErrorPolicies clears the "error_policies" edge to the ErrorPolicy entity.
+func (m *OrganizationMutation) ClearErrorPolicies() {
+	m.clearederror_policies = true
+}
+
+// ErrorPoliciesCleared reports if the "error_policies" edge to the ErrorPolicy entity was cleared.
+func (m *OrganizationMutation) ErrorPoliciesCleared() bool {
+	return m.clearederror_policies
+}
+
+// RemoveErrorPolicyIDs removes the "error_policies" edge to the ErrorPolicy entity by IDs.
+func (m *OrganizationMutation) RemoveErrorPolicyIDs(ids ...uuid.UUID) {
+	if m.removederror_policies == nil {
+		m.removederror_policies = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.error_policies, ids[i])
+		m.removederror_policies[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedErrorPolicies returns the removed IDs of the "error_policies" edge to the ErrorPolicy entity.
+func (m *OrganizationMutation) RemovedErrorPoliciesIDs() (ids []uuid.UUID) {
+	for id := range m.removederror_policies {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ErrorPoliciesIDs returns the "error_policies" edge IDs in the mutation.
+func (m *OrganizationMutation) ErrorPoliciesIDs() (ids []uuid.UUID) {
+	for id := range m.error_policies {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetErrorPolicies resets all changes to the "error_policies" edge.
+func (m *OrganizationMutation) ResetErrorPolicies() {
+	m.error_policies = nil
+	m.clearederror_policies = false
+	m.removederror_policies = nil
+}
+
+// AddErrorInboxIDs adds the "error_inbox" edge to the ErrorInbox entity by ids.
+func (m *OrganizationMutation) AddErrorInboxIDs(ids ...uuid.UUID) {
+	if m.error_inbox == nil {
+		m.error_inbox = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.error_inbox[ids[i]] = struct{}{}
+	}
+}
+
+// ClearErrorInbox clears the "error_inbox" edge to the ErrorInbox entity.
+func (m *OrganizationMutation) ClearErrorInbox() {
+	m.clearederror_inbox = true
+}
+
+// ErrorInboxCleared reports if the "error_inbox" edge to the ErrorInbox entity was cleared.
+func (m *OrganizationMutation) ErrorInboxCleared() bool {
+	return m.clearederror_inbox
+}
+
+// RemoveErrorInboxIDs removes the "error_inbox" edge to the ErrorInbox entity by IDs.
+func (m *OrganizationMutation) RemoveErrorInboxIDs(ids ...uuid.UUID) {
+	if m.removederror_inbox == nil {
+		m.removederror_inbox = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.error_inbox, ids[i])
+		m.removederror_inbox[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedErrorInbox returns the removed IDs of the "error_inbox" edge to the ErrorInbox entity.
+func (m *OrganizationMutation) RemovedErrorInboxIDs() (ids []uuid.UUID) {
+	for id := range m.removederror_inbox {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ErrorInboxIDs returns the "error_inbox" edge IDs in the mutation.
+func (m *OrganizationMutation) ErrorInboxIDs() (ids []uuid.UUID) {
+	for id := range m.error_inbox {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetErrorInbox resets all changes to the "error_inbox" edge.
+func (m *OrganizationMutation) ResetErrorInbox() {
+	m.error_inbox = nil
+	m.clearederror_inbox = false
+	m.removederror_inbox = nil
+}
+
 // Where appends a list predicates to the OrganizationMutation builder.
 func (m *OrganizationMutation) Where(ps ...predicate.Organization) {
 	m.predicates = append(m.predicates, ps...)
@@ -31719,7 +44755,7 @@ func (m *OrganizationMutation) ResetField(name string) error {
 
 // AddedEdges returns all edge names that were set/added in this mutation.
 func (m *OrganizationMutation) AddedEdges() []string {
-	edges := make([]string, 0, 26)
+	edges := make([]string, 0, 36)
 	if m.memberships != nil {
 		edges = append(edges, organization.EdgeMemberships)
 	}
@@ -31734,6 +44770,12 @@ func (m *OrganizationMutation) AddedEdges() []string {
 	}
 	if m.attribute_mappings != nil {
 		edges = append(edges, organization.EdgeAttributeMappings)
+	}
+	if m.markers != nil {
+		edges = append(edges, organization.EdgeMarkers)
+	}
+	if m.investigations != nil {
+		edges = append(edges, organization.EdgeInvestigations)
 	}
 	if m.sampling_policy != nil {
 		edges = append(edges, organization.EdgeSamplingPolicy)
@@ -31798,6 +44840,30 @@ func (m *OrganizationMutation) AddedEdges() []string {
 	if m.scrape_targets != nil {
 		edges = append(edges, organization.EdgeScrapeTargets)
 	}
+	if m.issue_actors != nil {
+		edges = append(edges, organization.EdgeIssueActors)
+	}
+	if m.error_issues != nil {
+		edges = append(edges, organization.EdgeErrorIssues)
+	}
+	if m.error_issue_fingerprints != nil {
+		edges = append(edges, organization.EdgeErrorIssueFingerprints)
+	}
+	if m.error_issue_events != nil {
+		edges = append(edges, organization.EdgeErrorIssueEvents)
+	}
+	if m.error_incidents != nil {
+		edges = append(edges, organization.EdgeErrorIncidents)
+	}
+	if m.error_issue_pull_requests != nil {
+		edges = append(edges, organization.EdgeErrorIssuePullRequests)
+	}
+	if m.error_policies != nil {
+		edges = append(edges, organization.EdgeErrorPolicies)
+	}
+	if m.error_inbox != nil {
+		edges = append(edges, organization.EdgeErrorInbox)
+	}
 	return edges
 }
 
@@ -31832,6 +44898,18 @@ func (m *OrganizationMutation) AddedIDs(name string) []ent.Value {
 	case organization.EdgeAttributeMappings:
 		ids := make([]ent.Value, 0, len(m.attribute_mappings))
 		for id := range m.attribute_mappings {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeMarkers:
+		ids := make([]ent.Value, 0, len(m.markers))
+		for id := range m.markers {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeInvestigations:
+		ids := make([]ent.Value, 0, len(m.investigations))
+		for id := range m.investigations {
 			ids = append(ids, id)
 		}
 		return ids
@@ -31955,13 +45033,61 @@ func (m *OrganizationMutation) AddedIDs(name string) []ent.Value {
 			ids = append(ids, id)
 		}
 		return ids
+	case organization.EdgeIssueActors:
+		ids := make([]ent.Value, 0, len(m.issue_actors))
+		for id := range m.issue_actors {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeErrorIssues:
+		ids := make([]ent.Value, 0, len(m.error_issues))
+		for id := range m.error_issues {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeErrorIssueFingerprints:
+		ids := make([]ent.Value, 0, len(m.error_issue_fingerprints))
+		for id := range m.error_issue_fingerprints {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeErrorIssueEvents:
+		ids := make([]ent.Value, 0, len(m.error_issue_events))
+		for id := range m.error_issue_events {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeErrorIncidents:
+		ids := make([]ent.Value, 0, len(m.error_incidents))
+		for id := range m.error_incidents {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeErrorIssuePullRequests:
+		ids := make([]ent.Value, 0, len(m.error_issue_pull_requests))
+		for id := range m.error_issue_pull_requests {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeErrorPolicies:
+		ids := make([]ent.Value, 0, len(m.error_policies))
+		for id := range m.error_policies {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeErrorInbox:
+		ids := make([]ent.Value, 0, len(m.error_inbox))
+		for id := range m.error_inbox {
+			ids = append(ids, id)
+		}
+		return ids
 	}
 	return nil
 }
 
 // RemovedEdges returns all edge names that were removed in this mutation.
 func (m *OrganizationMutation) RemovedEdges() []string {
-	edges := make([]string, 0, 26)
+	edges := make([]string, 0, 36)
 	if m.removedmemberships != nil {
 		edges = append(edges, organization.EdgeMemberships)
 	}
@@ -31976,6 +45102,12 @@ func (m *OrganizationMutation) RemovedEdges() []string {
 	}
 	if m.removedattribute_mappings != nil {
 		edges = append(edges, organization.EdgeAttributeMappings)
+	}
+	if m.removedmarkers != nil {
+		edges = append(edges, organization.EdgeMarkers)
+	}
+	if m.removedinvestigations != nil {
+		edges = append(edges, organization.EdgeInvestigations)
 	}
 	if m.removedingest_usage != nil {
 		edges = append(edges, organization.EdgeIngestUsage)
@@ -32031,6 +45163,30 @@ func (m *OrganizationMutation) RemovedEdges() []string {
 	if m.removedscrape_targets != nil {
 		edges = append(edges, organization.EdgeScrapeTargets)
 	}
+	if m.removedissue_actors != nil {
+		edges = append(edges, organization.EdgeIssueActors)
+	}
+	if m.removederror_issues != nil {
+		edges = append(edges, organization.EdgeErrorIssues)
+	}
+	if m.removederror_issue_fingerprints != nil {
+		edges = append(edges, organization.EdgeErrorIssueFingerprints)
+	}
+	if m.removederror_issue_events != nil {
+		edges = append(edges, organization.EdgeErrorIssueEvents)
+	}
+	if m.removederror_incidents != nil {
+		edges = append(edges, organization.EdgeErrorIncidents)
+	}
+	if m.removederror_issue_pull_requests != nil {
+		edges = append(edges, organization.EdgeErrorIssuePullRequests)
+	}
+	if m.removederror_policies != nil {
+		edges = append(edges, organization.EdgeErrorPolicies)
+	}
+	if m.removederror_inbox != nil {
+		edges = append(edges, organization.EdgeErrorInbox)
+	}
 	return edges
 }
 
@@ -32065,6 +45221,18 @@ func (m *OrganizationMutation) RemovedIDs(name string) []ent.Value {
 	case organization.EdgeAttributeMappings:
 		ids := make([]ent.Value, 0, len(m.removedattribute_mappings))
 		for id := range m.removedattribute_mappings {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeMarkers:
+		ids := make([]ent.Value, 0, len(m.removedmarkers))
+		for id := range m.removedmarkers {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeInvestigations:
+		ids := make([]ent.Value, 0, len(m.removedinvestigations))
+		for id := range m.removedinvestigations {
 			ids = append(ids, id)
 		}
 		return ids
@@ -32176,13 +45344,61 @@ func (m *OrganizationMutation) RemovedIDs(name string) []ent.Value {
 			ids = append(ids, id)
 		}
 		return ids
+	case organization.EdgeIssueActors:
+		ids := make([]ent.Value, 0, len(m.removedissue_actors))
+		for id := range m.removedissue_actors {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeErrorIssues:
+		ids := make([]ent.Value, 0, len(m.removederror_issues))
+		for id := range m.removederror_issues {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeErrorIssueFingerprints:
+		ids := make([]ent.Value, 0, len(m.removederror_issue_fingerprints))
+		for id := range m.removederror_issue_fingerprints {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeErrorIssueEvents:
+		ids := make([]ent.Value, 0, len(m.removederror_issue_events))
+		for id := range m.removederror_issue_events {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeErrorIncidents:
+		ids := make([]ent.Value, 0, len(m.removederror_incidents))
+		for id := range m.removederror_incidents {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeErrorIssuePullRequests:
+		ids := make([]ent.Value, 0, len(m.removederror_issue_pull_requests))
+		for id := range m.removederror_issue_pull_requests {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeErrorPolicies:
+		ids := make([]ent.Value, 0, len(m.removederror_policies))
+		for id := range m.removederror_policies {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeErrorInbox:
+		ids := make([]ent.Value, 0, len(m.removederror_inbox))
+		for id := range m.removederror_inbox {
+			ids = append(ids, id)
+		}
+		return ids
 	}
 	return nil
 }
 
 // ClearedEdges returns all edge names that were cleared in this mutation.
 func (m *OrganizationMutation) ClearedEdges() []string {
-	edges := make([]string, 0, 26)
+	edges := make([]string, 0, 36)
 	if m.clearedmemberships {
 		edges = append(edges, organization.EdgeMemberships)
 	}
@@ -32197,6 +45413,12 @@ func (m *OrganizationMutation) ClearedEdges() []string {
 	}
 	if m.clearedattribute_mappings {
 		edges = append(edges, organization.EdgeAttributeMappings)
+	}
+	if m.clearedmarkers {
+		edges = append(edges, organization.EdgeMarkers)
+	}
+	if m.clearedinvestigations {
+		edges = append(edges, organization.EdgeInvestigations)
 	}
 	if m.clearedsampling_policy {
 		edges = append(edges, organization.EdgeSamplingPolicy)
@@ -32261,6 +45483,30 @@ func (m *OrganizationMutation) ClearedEdges() []string {
 	if m.clearedscrape_targets {
 		edges = append(edges, organization.EdgeScrapeTargets)
 	}
+	if m.clearedissue_actors {
+		edges = append(edges, organization.EdgeIssueActors)
+	}
+	if m.clearederror_issues {
+		edges = append(edges, organization.EdgeErrorIssues)
+	}
+	if m.clearederror_issue_fingerprints {
+		edges = append(edges, organization.EdgeErrorIssueFingerprints)
+	}
+	if m.clearederror_issue_events {
+		edges = append(edges, organization.EdgeErrorIssueEvents)
+	}
+	if m.clearederror_incidents {
+		edges = append(edges, organization.EdgeErrorIncidents)
+	}
+	if m.clearederror_issue_pull_requests {
+		edges = append(edges, organization.EdgeErrorIssuePullRequests)
+	}
+	if m.clearederror_policies {
+		edges = append(edges, organization.EdgeErrorPolicies)
+	}
+	if m.clearederror_inbox {
+		edges = append(edges, organization.EdgeErrorInbox)
+	}
 	return edges
 }
 
@@ -32278,6 +45524,10 @@ func (m *OrganizationMutation) EdgeCleared(name string) bool {
 		return m.clearedsessions
 	case organization.EdgeAttributeMappings:
 		return m.clearedattribute_mappings
+	case organization.EdgeMarkers:
+		return m.clearedmarkers
+	case organization.EdgeInvestigations:
+		return m.clearedinvestigations
 	case organization.EdgeSamplingPolicy:
 		return m.clearedsampling_policy
 	case organization.EdgePlan:
@@ -32320,6 +45570,22 @@ func (m *OrganizationMutation) EdgeCleared(name string) bool {
 		return m.cleareddeliveries
 	case organization.EdgeScrapeTargets:
 		return m.clearedscrape_targets
+	case organization.EdgeIssueActors:
+		return m.clearedissue_actors
+	case organization.EdgeErrorIssues:
+		return m.clearederror_issues
+	case organization.EdgeErrorIssueFingerprints:
+		return m.clearederror_issue_fingerprints
+	case organization.EdgeErrorIssueEvents:
+		return m.clearederror_issue_events
+	case organization.EdgeErrorIncidents:
+		return m.clearederror_incidents
+	case organization.EdgeErrorIssuePullRequests:
+		return m.clearederror_issue_pull_requests
+	case organization.EdgeErrorPolicies:
+		return m.clearederror_policies
+	case organization.EdgeErrorInbox:
+		return m.clearederror_inbox
 	}
 	return false
 }
@@ -32359,6 +45625,12 @@ func (m *OrganizationMutation) ResetEdge(name string) error {
 		return nil
 	case organization.EdgeAttributeMappings:
 		m.ResetAttributeMappings()
+		return nil
+	case organization.EdgeMarkers:
+		m.ResetMarkers()
+		return nil
+	case organization.EdgeInvestigations:
+		m.ResetInvestigations()
 		return nil
 	case organization.EdgeSamplingPolicy:
 		m.ResetSamplingPolicy()
@@ -32422,6 +45694,30 @@ func (m *OrganizationMutation) ResetEdge(name string) error {
 		return nil
 	case organization.EdgeScrapeTargets:
 		m.ResetScrapeTargets()
+		return nil
+	case organization.EdgeIssueActors:
+		m.ResetIssueActors()
+		return nil
+	case organization.EdgeErrorIssues:
+		m.ResetErrorIssues()
+		return nil
+	case organization.EdgeErrorIssueFingerprints:
+		m.ResetErrorIssueFingerprints()
+		return nil
+	case organization.EdgeErrorIssueEvents:
+		m.ResetErrorIssueEvents()
+		return nil
+	case organization.EdgeErrorIncidents:
+		m.ResetErrorIncidents()
+		return nil
+	case organization.EdgeErrorIssuePullRequests:
+		m.ResetErrorIssuePullRequests()
+		return nil
+	case organization.EdgeErrorPolicies:
+		m.ResetErrorPolicies()
+		return nil
+	case organization.EdgeErrorInbox:
+		m.ResetErrorInbox()
 		return nil
 	}
 	return fmt.Errorf("unknown Organization edge %s", name)

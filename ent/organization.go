@@ -45,6 +45,10 @@ type OrganizationEdges struct {
 	Sessions []*Session `json:"sessions,omitempty"`
 	// AttributeMappings holds the value of the attribute_mappings edge.
 	AttributeMappings []*AttributeMapping `json:"attribute_mappings,omitempty"`
+	// Markers holds the value of the markers edge.
+	Markers []*Marker `json:"markers,omitempty"`
+	// Investigations holds the value of the investigations edge.
+	Investigations []*Investigation `json:"investigations,omitempty"`
 	// SamplingPolicy holds the value of the sampling_policy edge.
 	SamplingPolicy *SamplingPolicy `json:"sampling_policy,omitempty"`
 	// Plan holds the value of the plan edge.
@@ -87,9 +91,25 @@ type OrganizationEdges struct {
 	Deliveries []*Delivery `json:"deliveries,omitempty"`
 	// ScrapeTargets holds the value of the scrape_targets edge.
 	ScrapeTargets []*ScrapeTarget `json:"scrape_targets,omitempty"`
+	// IssueActors holds the value of the issue_actors edge.
+	IssueActors []*IssueActor `json:"issue_actors,omitempty"`
+	// ErrorIssues holds the value of the error_issues edge.
+	ErrorIssues []*ErrorIssue `json:"error_issues,omitempty"`
+	// ErrorIssueFingerprints holds the value of the error_issue_fingerprints edge.
+	ErrorIssueFingerprints []*ErrorIssueFingerprint `json:"error_issue_fingerprints,omitempty"`
+	// ErrorIssueEvents holds the value of the error_issue_events edge.
+	ErrorIssueEvents []*ErrorIssueEvent `json:"error_issue_events,omitempty"`
+	// ErrorIncidents holds the value of the error_incidents edge.
+	ErrorIncidents []*ErrorIncident `json:"error_incidents,omitempty"`
+	// ErrorIssuePullRequests holds the value of the error_issue_pull_requests edge.
+	ErrorIssuePullRequests []*ErrorIssuePullRequest `json:"error_issue_pull_requests,omitempty"`
+	// ErrorPolicies holds the value of the error_policies edge.
+	ErrorPolicies []*ErrorPolicy `json:"error_policies,omitempty"`
+	// ErrorInbox holds the value of the error_inbox edge.
+	ErrorInbox []*ErrorInbox `json:"error_inbox,omitempty"`
 	// loadedTypes holds the information for reporting if a
 	// type was loaded (or requested) in eager-loading or not.
-	loadedTypes [26]bool
+	loadedTypes [36]bool
 }
 
 // MembershipsOrErr returns the Memberships value or an error if the edge
@@ -137,12 +157,30 @@ func (e OrganizationEdges) AttributeMappingsOrErr() ([]*AttributeMapping, error)
 	return nil, &NotLoadedError{edge: "attribute_mappings"}
 }
 
+// MarkersOrErr returns the Markers value or an error if the edge
+// was not loaded in eager-loading.
+func (e OrganizationEdges) MarkersOrErr() ([]*Marker, error) {
+	if e.loadedTypes[5] {
+		return e.Markers, nil
+	}
+	return nil, &NotLoadedError{edge: "markers"}
+}
+
+// InvestigationsOrErr returns the Investigations value or an error if the edge
+// was not loaded in eager-loading.
+func (e OrganizationEdges) InvestigationsOrErr() ([]*Investigation, error) {
+	if e.loadedTypes[6] {
+		return e.Investigations, nil
+	}
+	return nil, &NotLoadedError{edge: "investigations"}
+}
+
 // SamplingPolicyOrErr returns the SamplingPolicy value or an error if the edge
 // was not loaded in eager-loading, or loaded but was not found.
 func (e OrganizationEdges) SamplingPolicyOrErr() (*SamplingPolicy, error) {
 	if e.SamplingPolicy != nil {
 		return e.SamplingPolicy, nil
-	} else if e.loadedTypes[5] {
+	} else if e.loadedTypes[7] {
 		return nil, &NotFoundError{label: samplingpolicy.Label}
 	}
 	return nil, &NotLoadedError{edge: "sampling_policy"}
@@ -153,7 +191,7 @@ func (e OrganizationEdges) SamplingPolicyOrErr() (*SamplingPolicy, error) {
 func (e OrganizationEdges) PlanOrErr() (*Plan, error) {
 	if e.Plan != nil {
 		return e.Plan, nil
-	} else if e.loadedTypes[6] {
+	} else if e.loadedTypes[8] {
 		return nil, &NotFoundError{label: plan.Label}
 	}
 	return nil, &NotLoadedError{edge: "plan"}
@@ -162,7 +200,7 @@ func (e OrganizationEdges) PlanOrErr() (*Plan, error) {
 // IngestUsageOrErr returns the IngestUsage value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) IngestUsageOrErr() ([]*IngestUsage, error) {
-	if e.loadedTypes[7] {
+	if e.loadedTypes[9] {
 		return e.IngestUsage, nil
 	}
 	return nil, &NotLoadedError{edge: "ingest_usage"}
@@ -171,7 +209,7 @@ func (e OrganizationEdges) IngestUsageOrErr() ([]*IngestUsage, error) {
 // IngestOutcomesOrErr returns the IngestOutcomes value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) IngestOutcomesOrErr() ([]*IngestOutcomes, error) {
-	if e.loadedTypes[8] {
+	if e.loadedTypes[10] {
 		return e.IngestOutcomes, nil
 	}
 	return nil, &NotLoadedError{edge: "ingest_outcomes"}
@@ -180,7 +218,7 @@ func (e OrganizationEdges) IngestOutcomesOrErr() ([]*IngestOutcomes, error) {
 // LogpushConnectorsOrErr returns the LogpushConnectors value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) LogpushConnectorsOrErr() ([]*LogpushConnector, error) {
-	if e.loadedTypes[9] {
+	if e.loadedTypes[11] {
 		return e.LogpushConnectors, nil
 	}
 	return nil, &NotLoadedError{edge: "logpush_connectors"}
@@ -189,7 +227,7 @@ func (e OrganizationEdges) LogpushConnectorsOrErr() ([]*LogpushConnector, error)
 // AuditLogEntriesOrErr returns the AuditLogEntries value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) AuditLogEntriesOrErr() ([]*AuditLogEntry, error) {
-	if e.loadedTypes[10] {
+	if e.loadedTypes[12] {
 		return e.AuditLogEntries, nil
 	}
 	return nil, &NotLoadedError{edge: "audit_log_entries"}
@@ -198,7 +236,7 @@ func (e OrganizationEdges) AuditLogEntriesOrErr() ([]*AuditLogEntry, error) {
 // InvitationsOrErr returns the Invitations value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) InvitationsOrErr() ([]*Invitation, error) {
-	if e.loadedTypes[11] {
+	if e.loadedTypes[13] {
 		return e.Invitations, nil
 	}
 	return nil, &NotLoadedError{edge: "invitations"}
@@ -207,7 +245,7 @@ func (e OrganizationEdges) InvitationsOrErr() ([]*Invitation, error) {
 // DashboardsOrErr returns the Dashboards value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) DashboardsOrErr() ([]*Dashboard, error) {
-	if e.loadedTypes[12] {
+	if e.loadedTypes[14] {
 		return e.Dashboards, nil
 	}
 	return nil, &NotLoadedError{edge: "dashboards"}
@@ -216,7 +254,7 @@ func (e OrganizationEdges) DashboardsOrErr() ([]*Dashboard, error) {
 // DashboardVersionsOrErr returns the DashboardVersions value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) DashboardVersionsOrErr() ([]*DashboardVersion, error) {
-	if e.loadedTypes[13] {
+	if e.loadedTypes[15] {
 		return e.DashboardVersions, nil
 	}
 	return nil, &NotLoadedError{edge: "dashboard_versions"}
@@ -225,7 +263,7 @@ func (e OrganizationEdges) DashboardVersionsOrErr() ([]*DashboardVersion, error)
 // DashboardSharesOrErr returns the DashboardShares value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) DashboardSharesOrErr() ([]*DashboardShare, error) {
-	if e.loadedTypes[14] {
+	if e.loadedTypes[16] {
 		return e.DashboardShares, nil
 	}
 	return nil, &NotLoadedError{edge: "dashboard_shares"}
@@ -234,7 +272,7 @@ func (e OrganizationEdges) DashboardSharesOrErr() ([]*DashboardShare, error) {
 // IdempotencyKeysOrErr returns the IdempotencyKeys value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) IdempotencyKeysOrErr() ([]*IdempotencyKey, error) {
-	if e.loadedTypes[15] {
+	if e.loadedTypes[17] {
 		return e.IdempotencyKeys, nil
 	}
 	return nil, &NotLoadedError{edge: "idempotency_keys"}
@@ -243,7 +281,7 @@ func (e OrganizationEdges) IdempotencyKeysOrErr() ([]*IdempotencyKey, error) {
 // AgentFeedbackOrErr returns the AgentFeedback value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) AgentFeedbackOrErr() ([]*AgentFeedback, error) {
-	if e.loadedTypes[16] {
+	if e.loadedTypes[18] {
 		return e.AgentFeedback, nil
 	}
 	return nil, &NotLoadedError{edge: "agent_feedback"}
@@ -252,7 +290,7 @@ func (e OrganizationEdges) AgentFeedbackOrErr() ([]*AgentFeedback, error) {
 // OauthGrantsOrErr returns the OauthGrants value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) OauthGrantsOrErr() ([]*OAuthGrant, error) {
-	if e.loadedTypes[17] {
+	if e.loadedTypes[19] {
 		return e.OauthGrants, nil
 	}
 	return nil, &NotLoadedError{edge: "oauth_grants"}
@@ -261,7 +299,7 @@ func (e OrganizationEdges) OauthGrantsOrErr() ([]*OAuthGrant, error) {
 // RecommendationsOrErr returns the Recommendations value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) RecommendationsOrErr() ([]*Recommendation, error) {
-	if e.loadedTypes[18] {
+	if e.loadedTypes[20] {
 		return e.Recommendations, nil
 	}
 	return nil, &NotLoadedError{edge: "recommendations"}
@@ -270,7 +308,7 @@ func (e OrganizationEdges) RecommendationsOrErr() ([]*Recommendation, error) {
 // AlertDestinationsOrErr returns the AlertDestinations value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) AlertDestinationsOrErr() ([]*AlertDestination, error) {
-	if e.loadedTypes[19] {
+	if e.loadedTypes[21] {
 		return e.AlertDestinations, nil
 	}
 	return nil, &NotLoadedError{edge: "alert_destinations"}
@@ -279,7 +317,7 @@ func (e OrganizationEdges) AlertDestinationsOrErr() ([]*AlertDestination, error)
 // AlertRulesOrErr returns the AlertRules value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) AlertRulesOrErr() ([]*AlertRule, error) {
-	if e.loadedTypes[20] {
+	if e.loadedTypes[22] {
 		return e.AlertRules, nil
 	}
 	return nil, &NotLoadedError{edge: "alert_rules"}
@@ -288,7 +326,7 @@ func (e OrganizationEdges) AlertRulesOrErr() ([]*AlertRule, error) {
 // AlertRuleStatesOrErr returns the AlertRuleStates value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) AlertRuleStatesOrErr() ([]*AlertRuleState, error) {
-	if e.loadedTypes[21] {
+	if e.loadedTypes[23] {
 		return e.AlertRuleStates, nil
 	}
 	return nil, &NotLoadedError{edge: "alert_rule_states"}
@@ -299,7 +337,7 @@ func (e OrganizationEdges) AlertRuleStatesOrErr() ([]*AlertRuleState, error) {
 func (e OrganizationEdges) AlertCursorOrErr() (*AlertCursor, error) {
 	if e.AlertCursor != nil {
 		return e.AlertCursor, nil
-	} else if e.loadedTypes[22] {
+	} else if e.loadedTypes[24] {
 		return nil, &NotFoundError{label: alertcursor.Label}
 	}
 	return nil, &NotLoadedError{edge: "alert_cursor"}
@@ -308,7 +346,7 @@ func (e OrganizationEdges) AlertCursorOrErr() (*AlertCursor, error) {
 // AlertIncidentsOrErr returns the AlertIncidents value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) AlertIncidentsOrErr() ([]*AlertIncident, error) {
-	if e.loadedTypes[23] {
+	if e.loadedTypes[25] {
 		return e.AlertIncidents, nil
 	}
 	return nil, &NotLoadedError{edge: "alert_incidents"}
@@ -317,7 +355,7 @@ func (e OrganizationEdges) AlertIncidentsOrErr() ([]*AlertIncident, error) {
 // DeliveriesOrErr returns the Deliveries value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) DeliveriesOrErr() ([]*Delivery, error) {
-	if e.loadedTypes[24] {
+	if e.loadedTypes[26] {
 		return e.Deliveries, nil
 	}
 	return nil, &NotLoadedError{edge: "deliveries"}
@@ -326,10 +364,82 @@ func (e OrganizationEdges) DeliveriesOrErr() ([]*Delivery, error) {
 // ScrapeTargetsOrErr returns the ScrapeTargets value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) ScrapeTargetsOrErr() ([]*ScrapeTarget, error) {
-	if e.loadedTypes[25] {
+	if e.loadedTypes[27] {
 		return e.ScrapeTargets, nil
 	}
 	return nil, &NotLoadedError{edge: "scrape_targets"}
+}
+
+// IssueActorsOrErr returns the IssueActors value or an error if the edge
+// was not loaded in eager-loading.
+func (e OrganizationEdges) IssueActorsOrErr() ([]*IssueActor, error) {
+	if e.loadedTypes[28] {
+		return e.IssueActors, nil
+	}
+	return nil, &NotLoadedError{edge: "issue_actors"}
+}
+
+// ErrorIssuesOrErr returns the ErrorIssues value or an error if the edge
+// was not loaded in eager-loading.
+func (e OrganizationEdges) ErrorIssuesOrErr() ([]*ErrorIssue, error) {
+	if e.loadedTypes[29] {
+		return e.ErrorIssues, nil
+	}
+	return nil, &NotLoadedError{edge: "error_issues"}
+}
+
+// ErrorIssueFingerprintsOrErr returns the ErrorIssueFingerprints value or an error if the edge
+// was not loaded in eager-loading.
+func (e OrganizationEdges) ErrorIssueFingerprintsOrErr() ([]*ErrorIssueFingerprint, error) {
+	if e.loadedTypes[30] {
+		return e.ErrorIssueFingerprints, nil
+	}
+	return nil, &NotLoadedError{edge: "error_issue_fingerprints"}
+}
+
+// ErrorIssueEventsOrErr returns the ErrorIssueEvents value or an error if the edge
+// was not loaded in eager-loading.
+func (e OrganizationEdges) ErrorIssueEventsOrErr() ([]*ErrorIssueEvent, error) {
+	if e.loadedTypes[31] {
+		return e.ErrorIssueEvents, nil
+	}
+	return nil, &NotLoadedError{edge: "error_issue_events"}
+}
+
+// ErrorIncidentsOrErr returns the ErrorIncidents value or an error if the edge
+// was not loaded in eager-loading.
+func (e OrganizationEdges) ErrorIncidentsOrErr() ([]*ErrorIncident, error) {
+	if e.loadedTypes[32] {
+		return e.ErrorIncidents, nil
+	}
+	return nil, &NotLoadedError{edge: "error_incidents"}
+}
+
+// ErrorIssuePullRequestsOrErr returns the ErrorIssuePullRequests value or an error if the edge
+// was not loaded in eager-loading.
+func (e OrganizationEdges) ErrorIssuePullRequestsOrErr() ([]*ErrorIssuePullRequest, error) {
+	if e.loadedTypes[33] {
+		return e.ErrorIssuePullRequests, nil
+	}
+	return nil, &NotLoadedError{edge: "error_issue_pull_requests"}
+}
+
+// ErrorPoliciesOrErr returns the ErrorPolicies value or an error if the edge
+// was not loaded in eager-loading.
+func (e OrganizationEdges) ErrorPoliciesOrErr() ([]*ErrorPolicy, error) {
+	if e.loadedTypes[34] {
+		return e.ErrorPolicies, nil
+	}
+	return nil, &NotLoadedError{edge: "error_policies"}
+}
+
+// ErrorInboxOrErr returns the ErrorInbox value or an error if the edge
+// was not loaded in eager-loading.
+func (e OrganizationEdges) ErrorInboxOrErr() ([]*ErrorInbox, error) {
+	if e.loadedTypes[35] {
+		return e.ErrorInbox, nil
+	}
+	return nil, &NotLoadedError{edge: "error_inbox"}
 }
 
 // scanValues returns the types for scanning values from sql.Rows.
@@ -416,6 +526,16 @@ func (_m *Organization) QuerySessions() *SessionQuery {
 // QueryAttributeMappings queries the "attribute_mappings" edge of the Organization entity.
 func (_m *Organization) QueryAttributeMappings() *AttributeMappingQuery {
 	return NewOrganizationClient(_m.config).QueryAttributeMappings(_m)
+}
+
+// QueryMarkers queries the "markers" edge of the Organization entity.
+func (_m *Organization) QueryMarkers() *MarkerQuery {
+	return NewOrganizationClient(_m.config).QueryMarkers(_m)
+}
+
+// QueryInvestigations queries the "investigations" edge of the Organization entity.
+func (_m *Organization) QueryInvestigations() *InvestigationQuery {
+	return NewOrganizationClient(_m.config).QueryInvestigations(_m)
 }
 
 // QuerySamplingPolicy queries the "sampling_policy" edge of the Organization entity.
@@ -521,6 +641,46 @@ func (_m *Organization) QueryDeliveries() *DeliveryQuery {
 // QueryScrapeTargets queries the "scrape_targets" edge of the Organization entity.
 func (_m *Organization) QueryScrapeTargets() *ScrapeTargetQuery {
 	return NewOrganizationClient(_m.config).QueryScrapeTargets(_m)
+}
+
+// QueryIssueActors queries the "issue_actors" edge of the Organization entity.
+func (_m *Organization) QueryIssueActors() *IssueActorQuery {
+	return NewOrganizationClient(_m.config).QueryIssueActors(_m)
+}
+
+// QueryErrorIssues queries the "error_issues" edge of the Organization entity.
+func (_m *Organization) QueryErrorIssues() *ErrorIssueQuery {
+	return NewOrganizationClient(_m.config).QueryErrorIssues(_m)
+}
+
+// QueryErrorIssueFingerprints queries the "error_issue_fingerprints" edge of the Organization entity.
+func (_m *Organization) QueryErrorIssueFingerprints() *ErrorIssueFingerprintQuery {
+	return NewOrganizationClient(_m.config).QueryErrorIssueFingerprints(_m)
+}
+
+// QueryErrorIssueEvents queries the "error_issue_events" edge of the Organization entity.
+func (_m *Organization) QueryErrorIssueEvents() *ErrorIssueEventQuery {
+	return NewOrganizationClient(_m.config).QueryErrorIssueEvents(_m)
+}
+
+// QueryErrorIncidents queries the "error_incidents" edge of the Organization entity.
+func (_m *Organization) QueryErrorIncidents() *ErrorIncidentQuery {
+	return NewOrganizationClient(_m.config).QueryErrorIncidents(_m)
+}
+
+// QueryErrorIssuePullRequests queries the "error_issue_pull_requests" edge of the Organization entity.
+func (_m *Organization) QueryErrorIssuePullRequests() *ErrorIssuePullRequestQuery {
+	return NewOrganizationClient(_m.config).QueryErrorIssuePullRequests(_m)
+}
+
+// QueryErrorPolicies queries the "error_policies" edge of the Organization entity.
+func (_m *Organization) QueryErrorPolicies() *ErrorPolicyQuery {
+	return NewOrganizationClient(_m.config).QueryErrorPolicies(_m)
+}
+
+// QueryErrorInbox queries the "error_inbox" edge of the Organization entity.
+func (_m *Organization) QueryErrorInbox() *ErrorInboxQuery {
+	return NewOrganizationClient(_m.config).QueryErrorInbox(_m)
 }
 
 // Update returns a builder for updating this Organization.

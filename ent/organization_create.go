@@ -26,12 +26,22 @@ import (
 	"github.com/svc-observability/svc/ent/dashboardshare"
 	"github.com/svc-observability/svc/ent/dashboardversion"
 	"github.com/svc-observability/svc/ent/delivery"
+	"github.com/svc-observability/svc/ent/errorinbox"
+	"github.com/svc-observability/svc/ent/errorincident"
+	"github.com/svc-observability/svc/ent/errorissue"
+	"github.com/svc-observability/svc/ent/errorissueevent"
+	"github.com/svc-observability/svc/ent/errorissuefingerprint"
+	"github.com/svc-observability/svc/ent/errorissuepullrequest"
+	"github.com/svc-observability/svc/ent/errorpolicy"
 	"github.com/svc-observability/svc/ent/idempotencykey"
 	"github.com/svc-observability/svc/ent/ingestkey"
 	"github.com/svc-observability/svc/ent/ingestoutcomes"
 	"github.com/svc-observability/svc/ent/ingestusage"
+	"github.com/svc-observability/svc/ent/investigation"
 	"github.com/svc-observability/svc/ent/invitation"
+	"github.com/svc-observability/svc/ent/issueactor"
 	"github.com/svc-observability/svc/ent/logpushconnector"
+	"github.com/svc-observability/svc/ent/marker"
 	"github.com/svc-observability/svc/ent/membership"
 	"github.com/svc-observability/svc/ent/oauthgrant"
 	"github.com/svc-observability/svc/ent/organization"
@@ -147,6 +157,36 @@ func (_c *OrganizationCreate) AddAttributeMappings(v ...*AttributeMapping) *Orga
 		ids[i] = v[i].ID
 	}
 	return _c.AddAttributeMappingIDs(ids...)
+}
+
+// AddMarkerIDs adds the "markers" edge to the Marker entity by IDs.
+func (_c *OrganizationCreate) AddMarkerIDs(ids ...uuid.UUID) *OrganizationCreate {
+	_c.mutation.AddMarkerIDs(ids...)
+	return _c
+}
+
+// AddMarkers adds the "markers" edges to the Marker entity.
+func (_c *OrganizationCreate) AddMarkers(v ...*Marker) *OrganizationCreate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddMarkerIDs(ids...)
+}
+
+// AddInvestigationIDs adds the "investigations" edge to the Investigation entity by IDs.
+func (_c *OrganizationCreate) AddInvestigationIDs(ids ...uuid.UUID) *OrganizationCreate {
+	_c.mutation.AddInvestigationIDs(ids...)
+	return _c
+}
+
+// AddInvestigations adds the "investigations" edges to the Investigation entity.
+func (_c *OrganizationCreate) AddInvestigations(v ...*Investigation) *OrganizationCreate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddInvestigationIDs(ids...)
 }
 
 // SetSamplingPolicyID sets the "sampling_policy" edge to the SamplingPolicy entity by ID.
@@ -476,6 +516,126 @@ func (_c *OrganizationCreate) AddScrapeTargets(v ...*ScrapeTarget) *Organization
 	return _c.AddScrapeTargetIDs(ids...)
 }
 
+// AddIssueActorIDs adds the "issue_actors" edge to the IssueActor entity by IDs.
+func (_c *OrganizationCreate) AddIssueActorIDs(ids ...uuid.UUID) *OrganizationCreate {
+	_c.mutation.AddIssueActorIDs(ids...)
+	return _c
+}
+
+// AddIssueActors adds the "issue_actors" edges to the IssueActor entity.
+func (_c *OrganizationCreate) AddIssueActors(v ...*IssueActor) *OrganizationCreate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddIssueActorIDs(ids...)
+}
+
+// AddErrorIssueIDs adds the "error_issues" edge to the ErrorIssue entity by IDs.
+func (_c *OrganizationCreate) AddErrorIssueIDs(ids ...uuid.UUID) *OrganizationCreate {
+	_c.mutation.AddErrorIssueIDs(ids...)
+	return _c
+}
+
+// AddErrorIssues adds the "error_issues" edges to the ErrorIssue entity.
+func (_c *OrganizationCreate) AddErrorIssues(v ...*ErrorIssue) *OrganizationCreate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddErrorIssueIDs(ids...)
+}
+
+// AddErrorIssueFingerprintIDs adds the "error_issue_fingerprints" edge to the ErrorIssueFingerprint entity by IDs.
+func (_c *OrganizationCreate) AddErrorIssueFingerprintIDs(ids ...uuid.UUID) *OrganizationCreate {
+	_c.mutation.AddErrorIssueFingerprintIDs(ids...)
+	return _c
+}
+
+// AddErrorIssueFingerprints adds the "error_issue_fingerprints" edges to the ErrorIssueFingerprint entity.
+func (_c *OrganizationCreate) AddErrorIssueFingerprints(v ...*ErrorIssueFingerprint) *OrganizationCreate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddErrorIssueFingerprintIDs(ids...)
+}
+
+// AddErrorIssueEventIDs adds the "error_issue_events" edge to the ErrorIssueEvent entity by IDs.
+func (_c *OrganizationCreate) AddErrorIssueEventIDs(ids ...uuid.UUID) *OrganizationCreate {
+	_c.mutation.AddErrorIssueEventIDs(ids...)
+	return _c
+}
+
+// AddErrorIssueEvents adds the "error_issue_events" edges to the ErrorIssueEvent entity.
+func (_c *OrganizationCreate) AddErrorIssueEvents(v ...*ErrorIssueEvent) *OrganizationCreate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddErrorIssueEventIDs(ids...)
+}
+
+// AddErrorIncidentIDs adds the "error_incidents" edge to the ErrorIncident entity by IDs.
+func (_c *OrganizationCreate) AddErrorIncidentIDs(ids ...uuid.UUID) *OrganizationCreate {
+	_c.mutation.AddErrorIncidentIDs(ids...)
+	return _c
+}
+
+// AddErrorIncidents adds the "error_incidents" edges to the ErrorIncident entity.
+func (_c *OrganizationCreate) AddErrorIncidents(v ...*ErrorIncident) *OrganizationCreate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddErrorIncidentIDs(ids...)
+}
+
+// AddErrorIssuePullRequestIDs adds the "error_issue_pull_requests" edge to the ErrorIssuePullRequest entity by IDs.
+func (_c *OrganizationCreate) AddErrorIssuePullRequestIDs(ids ...uuid.UUID) *OrganizationCreate {
+	_c.mutation.AddErrorIssuePullRequestIDs(ids...)
+	return _c
+}
+
+// AddErrorIssuePullRequests adds the "error_issue_pull_requests" edges to the ErrorIssuePullRequest entity.
+func (_c *OrganizationCreate) AddErrorIssuePullRequests(v ...*ErrorIssuePullRequest) *OrganizationCreate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddErrorIssuePullRequestIDs(ids...)
+}
+
+// AddErrorPolicyIDs adds the "error_policies" edge to the ErrorPolicy entity by IDs.
+func (_c *OrganizationCreate) AddErrorPolicyIDs(ids ...uuid.UUID) *OrganizationCreate {
+	_c.mutation.AddErrorPolicyIDs(ids...)
+	return _c
+}
+
+// AddErrorPolicies adds the "error_policies" edges to the ErrorPolicy entity.
+func (_c *OrganizationCreate) AddErrorPolicies(v ...*ErrorPolicy) *OrganizationCreate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddErrorPolicyIDs(ids...)
+}
+
+// AddErrorInboxIDs adds the "error_inbox" edge to the ErrorInbox entity by IDs.
+func (_c *OrganizationCreate) AddErrorInboxIDs(ids ...uuid.UUID) *OrganizationCreate {
+	_c.mutation.AddErrorInboxIDs(ids...)
+	return _c
+}
+
+// AddErrorInbox adds the "error_inbox" edges to the ErrorInbox entity.
+func (_c *OrganizationCreate) AddErrorInbox(v ...*ErrorInbox) *OrganizationCreate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddErrorInboxIDs(ids...)
+}
+
 // Mutation returns the OrganizationMutation object of the builder.
 func (_c *OrganizationCreate) Mutation() *OrganizationMutation {
 	return _c.mutation
@@ -655,6 +815,38 @@ func (_c *OrganizationCreate) createSpec() (*Organization, *sqlgraph.CreateSpec)
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
 				IDSpec: sqlgraph.NewFieldSpec(attributemapping.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.MarkersIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.MarkersTable,
+			Columns: []string{organization.MarkersColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(marker.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.InvestigationsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.InvestigationsTable,
+			Columns: []string{organization.InvestigationsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(investigation.FieldID, field.TypeUUID),
 			},
 		}
 		for _, k := range nodes {
@@ -991,6 +1183,134 @@ func (_c *OrganizationCreate) createSpec() (*Organization, *sqlgraph.CreateSpec)
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
 				IDSpec: sqlgraph.NewFieldSpec(scrapetarget.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.IssueActorsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.IssueActorsTable,
+			Columns: []string{organization.IssueActorsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(issueactor.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.ErrorIssuesIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorIssuesTable,
+			Columns: []string{organization.ErrorIssuesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorissue.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.ErrorIssueFingerprintsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorIssueFingerprintsTable,
+			Columns: []string{organization.ErrorIssueFingerprintsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorissuefingerprint.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.ErrorIssueEventsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorIssueEventsTable,
+			Columns: []string{organization.ErrorIssueEventsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorissueevent.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.ErrorIncidentsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorIncidentsTable,
+			Columns: []string{organization.ErrorIncidentsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorincident.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.ErrorIssuePullRequestsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorIssuePullRequestsTable,
+			Columns: []string{organization.ErrorIssuePullRequestsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorissuepullrequest.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.ErrorPoliciesIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorPoliciesTable,
+			Columns: []string{organization.ErrorPoliciesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorpolicy.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.ErrorInboxIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorInboxTable,
+			Columns: []string{organization.ErrorInboxColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorinbox.FieldID, field.TypeUUID),
 			},
 		}
 		for _, k := range nodes {

@@ -26,12 +26,22 @@ import (
 	"github.com/svc-observability/svc/ent/dashboardshare"
 	"github.com/svc-observability/svc/ent/dashboardversion"
 	"github.com/svc-observability/svc/ent/delivery"
+	"github.com/svc-observability/svc/ent/errorinbox"
+	"github.com/svc-observability/svc/ent/errorincident"
+	"github.com/svc-observability/svc/ent/errorissue"
+	"github.com/svc-observability/svc/ent/errorissueevent"
+	"github.com/svc-observability/svc/ent/errorissuefingerprint"
+	"github.com/svc-observability/svc/ent/errorissuepullrequest"
+	"github.com/svc-observability/svc/ent/errorpolicy"
 	"github.com/svc-observability/svc/ent/idempotencykey"
 	"github.com/svc-observability/svc/ent/ingestkey"
 	"github.com/svc-observability/svc/ent/ingestoutcomes"
 	"github.com/svc-observability/svc/ent/ingestusage"
+	"github.com/svc-observability/svc/ent/investigation"
 	"github.com/svc-observability/svc/ent/invitation"
+	"github.com/svc-observability/svc/ent/issueactor"
 	"github.com/svc-observability/svc/ent/logpushconnector"
+	"github.com/svc-observability/svc/ent/marker"
 	"github.com/svc-observability/svc/ent/membership"
 	"github.com/svc-observability/svc/ent/oauthgrant"
 	"github.com/svc-observability/svc/ent/organization"
@@ -46,37 +56,47 @@ import (
 // OrganizationQuery is the builder for querying Organization entities.
 type OrganizationQuery struct {
 	config
-	ctx                   *QueryContext
-	order                 []organization.OrderOption
-	inters                []Interceptor
-	predicates            []predicate.Organization
-	withMemberships       *MembershipQuery
-	withAPIKeys           *ApiKeyQuery
-	withIngestKeys        *IngestKeyQuery
-	withSessions          *SessionQuery
-	withAttributeMappings *AttributeMappingQuery
-	withSamplingPolicy    *SamplingPolicyQuery
-	withPlan              *PlanQuery
-	withIngestUsage       *IngestUsageQuery
-	withIngestOutcomes    *IngestOutcomesQuery
-	withLogpushConnectors *LogpushConnectorQuery
-	withAuditLogEntries   *AuditLogEntryQuery
-	withInvitations       *InvitationQuery
-	withDashboards        *DashboardQuery
-	withDashboardVersions *DashboardVersionQuery
-	withDashboardShares   *DashboardShareQuery
-	withIdempotencyKeys   *IdempotencyKeyQuery
-	withAgentFeedback     *AgentFeedbackQuery
-	withOauthGrants       *OAuthGrantQuery
-	withRecommendations   *RecommendationQuery
-	withAlertDestinations *AlertDestinationQuery
-	withAlertRules        *AlertRuleQuery
-	withAlertRuleStates   *AlertRuleStateQuery
-	withAlertCursor       *AlertCursorQuery
-	withAlertIncidents    *AlertIncidentQuery
-	withDeliveries        *DeliveryQuery
-	withScrapeTargets     *ScrapeTargetQuery
-	modifiers             []func(*sql.Selector)
+	ctx                        *QueryContext
+	order                      []organization.OrderOption
+	inters                     []Interceptor
+	predicates                 []predicate.Organization
+	withMemberships            *MembershipQuery
+	withAPIKeys                *ApiKeyQuery
+	withIngestKeys             *IngestKeyQuery
+	withSessions               *SessionQuery
+	withAttributeMappings      *AttributeMappingQuery
+	withMarkers                *MarkerQuery
+	withInvestigations         *InvestigationQuery
+	withSamplingPolicy         *SamplingPolicyQuery
+	withPlan                   *PlanQuery
+	withIngestUsage            *IngestUsageQuery
+	withIngestOutcomes         *IngestOutcomesQuery
+	withLogpushConnectors      *LogpushConnectorQuery
+	withAuditLogEntries        *AuditLogEntryQuery
+	withInvitations            *InvitationQuery
+	withDashboards             *DashboardQuery
+	withDashboardVersions      *DashboardVersionQuery
+	withDashboardShares        *DashboardShareQuery
+	withIdempotencyKeys        *IdempotencyKeyQuery
+	withAgentFeedback          *AgentFeedbackQuery
+	withOauthGrants            *OAuthGrantQuery
+	withRecommendations        *RecommendationQuery
+	withAlertDestinations      *AlertDestinationQuery
+	withAlertRules             *AlertRuleQuery
+	withAlertRuleStates        *AlertRuleStateQuery
+	withAlertCursor            *AlertCursorQuery
+	withAlertIncidents         *AlertIncidentQuery
+	withDeliveries             *DeliveryQuery
+	withScrapeTargets          *ScrapeTargetQuery
+	withIssueActors            *IssueActorQuery
+	withErrorIssues            *ErrorIssueQuery
+	withErrorIssueFingerprints *ErrorIssueFingerprintQuery
+	withErrorIssueEvents       *ErrorIssueEventQuery
+	withErrorIncidents         *ErrorIncidentQuery
+	withErrorIssuePullRequests *ErrorIssuePullRequestQuery
+	withErrorPolicies          *ErrorPolicyQuery
+	withErrorInbox             *ErrorInboxQuery
+	modifiers                  []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).
 	sql  *sql.Selector
 	path func(context.Context) (*sql.Selector, error)
@@ -216,6 +236,50 @@ func (_q *OrganizationQuery) QueryAttributeMappings() *AttributeMappingQuery {
 			sqlgraph.From(organization.Table, organization.FieldID, selector),
 			sqlgraph.To(attributemapping.Table, attributemapping.FieldID),
 			sqlgraph.Edge(sqlgraph.O2M, false, organization.AttributeMappingsTable, organization.AttributeMappingsColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QueryMarkers chains the current query on the "markers" edge.
+func (_q *OrganizationQuery) QueryMarkers() *MarkerQuery {
+	query := (&MarkerClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, selector),
+			sqlgraph.To(marker.Table, marker.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.MarkersTable, organization.MarkersColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QueryInvestigations chains the current query on the "investigations" edge.
+func (_q *OrganizationQuery) QueryInvestigations() *InvestigationQuery {
+	query := (&InvestigationClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, selector),
+			sqlgraph.To(investigation.Table, investigation.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.InvestigationsTable, organization.InvestigationsColumn),
 		)
 		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
 		return fromU, nil
@@ -685,6 +749,182 @@ func (_q *OrganizationQuery) QueryScrapeTargets() *ScrapeTargetQuery {
 	return query
 }
 
+// QueryIssueActors chains the current query on the "issue_actors" edge.
+func (_q *OrganizationQuery) QueryIssueActors() *IssueActorQuery {
+	query := (&IssueActorClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, selector),
+			sqlgraph.To(issueactor.Table, issueactor.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.IssueActorsTable, organization.IssueActorsColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QueryErrorIssues chains the current query on the "error_issues" edge.
+func (_q *OrganizationQuery) QueryErrorIssues() *ErrorIssueQuery {
+	query := (&ErrorIssueClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, selector),
+			sqlgraph.To(errorissue.Table, errorissue.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.ErrorIssuesTable, organization.ErrorIssuesColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QueryErrorIssueFingerprints chains the current query on the "error_issue_fingerprints" edge.
+func (_q *OrganizationQuery) QueryErrorIssueFingerprints() *ErrorIssueFingerprintQuery {
+	query := (&ErrorIssueFingerprintClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, selector),
+			sqlgraph.To(errorissuefingerprint.Table, errorissuefingerprint.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.ErrorIssueFingerprintsTable, organization.ErrorIssueFingerprintsColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QueryErrorIssueEvents chains the current query on the "error_issue_events" edge.
+func (_q *OrganizationQuery) QueryErrorIssueEvents() *ErrorIssueEventQuery {
+	query := (&ErrorIssueEventClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, selector),
+			sqlgraph.To(errorissueevent.Table, errorissueevent.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.ErrorIssueEventsTable, organization.ErrorIssueEventsColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QueryErrorIncidents chains the current query on the "error_incidents" edge.
+func (_q *OrganizationQuery) QueryErrorIncidents() *ErrorIncidentQuery {
+	query := (&ErrorIncidentClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, selector),
+			sqlgraph.To(errorincident.Table, errorincident.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.ErrorIncidentsTable, organization.ErrorIncidentsColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QueryErrorIssuePullRequests chains the current query on the "error_issue_pull_requests" edge.
+func (_q *OrganizationQuery) QueryErrorIssuePullRequests() *ErrorIssuePullRequestQuery {
+	query := (&ErrorIssuePullRequestClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, selector),
+			sqlgraph.To(errorissuepullrequest.Table, errorissuepullrequest.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.ErrorIssuePullRequestsTable, organization.ErrorIssuePullRequestsColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QueryErrorPolicies chains the current query on the "error_policies" edge.
+func (_q *OrganizationQuery) QueryErrorPolicies() *ErrorPolicyQuery {
+	query := (&ErrorPolicyClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, selector),
+			sqlgraph.To(errorpolicy.Table, errorpolicy.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.ErrorPoliciesTable, organization.ErrorPoliciesColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QueryErrorInbox chains the current query on the "error_inbox" edge.
+func (_q *OrganizationQuery) QueryErrorInbox() *ErrorInboxQuery {
+	query := (&ErrorInboxClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, selector),
+			sqlgraph.To(errorinbox.Table, errorinbox.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.ErrorInboxTable, organization.ErrorInboxColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
 // First returns the first Organization entity from the query.
 // Returns a *NotFoundError when no Organization was found.
 func (_q *OrganizationQuery) First(ctx context.Context) (*Organization, error) {
@@ -872,37 +1112,47 @@ func (_q *OrganizationQuery) Clone() *OrganizationQuery {
 		return nil
 	}
 	return &OrganizationQuery{
-		config:                _q.config,
-		ctx:                   _q.ctx.Clone(),
-		order:                 append([]organization.OrderOption{}, _q.order...),
-		inters:                append([]Interceptor{}, _q.inters...),
-		predicates:            append([]predicate.Organization{}, _q.predicates...),
-		withMemberships:       _q.withMemberships.Clone(),
-		withAPIKeys:           _q.withAPIKeys.Clone(),
-		withIngestKeys:        _q.withIngestKeys.Clone(),
-		withSessions:          _q.withSessions.Clone(),
-		withAttributeMappings: _q.withAttributeMappings.Clone(),
-		withSamplingPolicy:    _q.withSamplingPolicy.Clone(),
-		withPlan:              _q.withPlan.Clone(),
-		withIngestUsage:       _q.withIngestUsage.Clone(),
-		withIngestOutcomes:    _q.withIngestOutcomes.Clone(),
-		withLogpushConnectors: _q.withLogpushConnectors.Clone(),
-		withAuditLogEntries:   _q.withAuditLogEntries.Clone(),
-		withInvitations:       _q.withInvitations.Clone(),
-		withDashboards:        _q.withDashboards.Clone(),
-		withDashboardVersions: _q.withDashboardVersions.Clone(),
-		withDashboardShares:   _q.withDashboardShares.Clone(),
-		withIdempotencyKeys:   _q.withIdempotencyKeys.Clone(),
-		withAgentFeedback:     _q.withAgentFeedback.Clone(),
-		withOauthGrants:       _q.withOauthGrants.Clone(),
-		withRecommendations:   _q.withRecommendations.Clone(),
-		withAlertDestinations: _q.withAlertDestinations.Clone(),
-		withAlertRules:        _q.withAlertRules.Clone(),
-		withAlertRuleStates:   _q.withAlertRuleStates.Clone(),
-		withAlertCursor:       _q.withAlertCursor.Clone(),
-		withAlertIncidents:    _q.withAlertIncidents.Clone(),
-		withDeliveries:        _q.withDeliveries.Clone(),
-		withScrapeTargets:     _q.withScrapeTargets.Clone(),
+		config:                     _q.config,
+		ctx:                        _q.ctx.Clone(),
+		order:                      append([]organization.OrderOption{}, _q.order...),
+		inters:                     append([]Interceptor{}, _q.inters...),
+		predicates:                 append([]predicate.Organization{}, _q.predicates...),
+		withMemberships:            _q.withMemberships.Clone(),
+		withAPIKeys:                _q.withAPIKeys.Clone(),
+		withIngestKeys:             _q.withIngestKeys.Clone(),
+		withSessions:               _q.withSessions.Clone(),
+		withAttributeMappings:      _q.withAttributeMappings.Clone(),
+		withMarkers:                _q.withMarkers.Clone(),
+		withInvestigations:         _q.withInvestigations.Clone(),
+		withSamplingPolicy:         _q.withSamplingPolicy.Clone(),
+		withPlan:                   _q.withPlan.Clone(),
+		withIngestUsage:            _q.withIngestUsage.Clone(),
+		withIngestOutcomes:         _q.withIngestOutcomes.Clone(),
+		withLogpushConnectors:      _q.withLogpushConnectors.Clone(),
+		withAuditLogEntries:        _q.withAuditLogEntries.Clone(),
+		withInvitations:            _q.withInvitations.Clone(),
+		withDashboards:             _q.withDashboards.Clone(),
+		withDashboardVersions:      _q.withDashboardVersions.Clone(),
+		withDashboardShares:        _q.withDashboardShares.Clone(),
+		withIdempotencyKeys:        _q.withIdempotencyKeys.Clone(),
+		withAgentFeedback:          _q.withAgentFeedback.Clone(),
+		withOauthGrants:            _q.withOauthGrants.Clone(),
+		withRecommendations:        _q.withRecommendations.Clone(),
+		withAlertDestinations:      _q.withAlertDestinations.Clone(),
+		withAlertRules:             _q.withAlertRules.Clone(),
+		withAlertRuleStates:        _q.withAlertRuleStates.Clone(),
+		withAlertCursor:            _q.withAlertCursor.Clone(),
+		withAlertIncidents:         _q.withAlertIncidents.Clone(),
+		withDeliveries:             _q.withDeliveries.Clone(),
+		withScrapeTargets:          _q.withScrapeTargets.Clone(),
+		withIssueActors:            _q.withIssueActors.Clone(),
+		withErrorIssues:            _q.withErrorIssues.Clone(),
+		withErrorIssueFingerprints: _q.withErrorIssueFingerprints.Clone(),
+		withErrorIssueEvents:       _q.withErrorIssueEvents.Clone(),
+		withErrorIncidents:         _q.withErrorIncidents.Clone(),
+		withErrorIssuePullRequests: _q.withErrorIssuePullRequests.Clone(),
+		withErrorPolicies:          _q.withErrorPolicies.Clone(),
+		withErrorInbox:             _q.withErrorInbox.Clone(),
 		// clone intermediate query.
 		sql:       _q.sql.Clone(),
 		path:      _q.path,
@@ -962,6 +1212,28 @@ func (_q *OrganizationQuery) WithAttributeMappings(opts ...func(*AttributeMappin
 		opt(query)
 	}
 	_q.withAttributeMappings = query
+	return _q
+}
+
+// WithMarkers tells the query-builder to eager-load the nodes that are connected to
+// the "markers" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *OrganizationQuery) WithMarkers(opts ...func(*MarkerQuery)) *OrganizationQuery {
+	query := (&MarkerClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withMarkers = query
+	return _q
+}
+
+// WithInvestigations tells the query-builder to eager-load the nodes that are connected to
+// the "investigations" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *OrganizationQuery) WithInvestigations(opts ...func(*InvestigationQuery)) *OrganizationQuery {
+	query := (&InvestigationClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withInvestigations = query
 	return _q
 }
 
@@ -1196,6 +1468,94 @@ func (_q *OrganizationQuery) WithScrapeTargets(opts ...func(*ScrapeTargetQuery))
 	return _q
 }
 
+// WithIssueActors tells the query-builder to eager-load the nodes that are connected to
+// the "issue_actors" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *OrganizationQuery) WithIssueActors(opts ...func(*IssueActorQuery)) *OrganizationQuery {
+	query := (&IssueActorClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withIssueActors = query
+	return _q
+}
+
+// WithErrorIssues tells the query-builder to eager-load the nodes that are connected to
+// the "error_issues" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *OrganizationQuery) WithErrorIssues(opts ...func(*ErrorIssueQuery)) *OrganizationQuery {
+	query := (&ErrorIssueClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withErrorIssues = query
+	return _q
+}
+
+// WithErrorIssueFingerprints tells the query-builder to eager-load the nodes that are connected to
+// the "error_issue_fingerprints" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *OrganizationQuery) WithErrorIssueFingerprints(opts ...func(*ErrorIssueFingerprintQuery)) *OrganizationQuery {
+	query := (&ErrorIssueFingerprintClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withErrorIssueFingerprints = query
+	return _q
+}
+
+// WithErrorIssueEvents tells the query-builder to eager-load the nodes that are connected to
+// the "error_issue_events" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *OrganizationQuery) WithErrorIssueEvents(opts ...func(*ErrorIssueEventQuery)) *OrganizationQuery {
+	query := (&ErrorIssueEventClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withErrorIssueEvents = query
+	return _q
+}
+
+// WithErrorIncidents tells the query-builder to eager-load the nodes that are connected to
+// the "error_incidents" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *OrganizationQuery) WithErrorIncidents(opts ...func(*ErrorIncidentQuery)) *OrganizationQuery {
+	query := (&ErrorIncidentClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withErrorIncidents = query
+	return _q
+}
+
+// WithErrorIssuePullRequests tells the query-builder to eager-load the nodes that are connected to
+// the "error_issue_pull_requests" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *OrganizationQuery) WithErrorIssuePullRequests(opts ...func(*ErrorIssuePullRequestQuery)) *OrganizationQuery {
+	query := (&ErrorIssuePullRequestClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withErrorIssuePullRequests = query
+	return _q
+}
+
+// WithErrorPolicies tells the query-builder to eager-load the nodes that are connected to
+// the "error_policies" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *OrganizationQuery) WithErrorPolicies(opts ...func(*ErrorPolicyQuery)) *OrganizationQuery {
+	query := (&ErrorPolicyClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withErrorPolicies = query
+	return _q
+}
+
+// WithErrorInbox tells the query-builder to eager-load the nodes that are connected to
+// the "error_inbox" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *OrganizationQuery) WithErrorInbox(opts ...func(*ErrorInboxQuery)) *OrganizationQuery {
+	query := (&ErrorInboxClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withErrorInbox = query
+	return _q
+}
+
 // GroupBy is used to group vertices by one or more fields/columns.
 // It is often used with aggregate functions, like: count, max, mean, min, sum.
 //
@@ -1274,12 +1634,14 @@ func (_q *OrganizationQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]
 	var (
 		nodes       = []*Organization{}
 		_spec       = _q.querySpec()
-		loadedTypes = [26]bool{
+		loadedTypes = [36]bool{
 			_q.withMemberships != nil,
 			_q.withAPIKeys != nil,
 			_q.withIngestKeys != nil,
 			_q.withSessions != nil,
 			_q.withAttributeMappings != nil,
+			_q.withMarkers != nil,
+			_q.withInvestigations != nil,
 			_q.withSamplingPolicy != nil,
 			_q.withPlan != nil,
 			_q.withIngestUsage != nil,
@@ -1301,6 +1663,14 @@ func (_q *OrganizationQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]
 			_q.withAlertIncidents != nil,
 			_q.withDeliveries != nil,
 			_q.withScrapeTargets != nil,
+			_q.withIssueActors != nil,
+			_q.withErrorIssues != nil,
+			_q.withErrorIssueFingerprints != nil,
+			_q.withErrorIssueEvents != nil,
+			_q.withErrorIncidents != nil,
+			_q.withErrorIssuePullRequests != nil,
+			_q.withErrorPolicies != nil,
+			_q.withErrorInbox != nil,
 		}
 	)
 	_spec.ScanValues = func(columns []string) ([]any, error) {
@@ -1358,6 +1728,20 @@ func (_q *OrganizationQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]
 			func(n *Organization, e *AttributeMapping) {
 				n.Edges.AttributeMappings = append(n.Edges.AttributeMappings, e)
 			}); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withMarkers; query != nil {
+		if err := _q.loadMarkers(ctx, query, nodes,
+			func(n *Organization) { n.Edges.Markers = []*Marker{} },
+			func(n *Organization, e *Marker) { n.Edges.Markers = append(n.Edges.Markers, e) }); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withInvestigations; query != nil {
+		if err := _q.loadInvestigations(ctx, query, nodes,
+			func(n *Organization) { n.Edges.Investigations = []*Investigation{} },
+			func(n *Organization, e *Investigation) { n.Edges.Investigations = append(n.Edges.Investigations, e) }); err != nil {
 			return nil, err
 		}
 	}
@@ -1511,6 +1895,68 @@ func (_q *OrganizationQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]
 			return nil, err
 		}
 	}
+	if query := _q.withIssueActors; query != nil {
+		if err := _q.loadIssueActors(ctx, query, nodes,
+			func(n *Organization) { n.Edges.IssueActors = []*IssueActor{} },
+			func(n *Organization, e *IssueActor) { n.Edges.IssueActors = append(n.Edges.IssueActors, e) }); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withErrorIssues; query != nil {
+		if err := _q.loadErrorIssues(ctx, query, nodes,
+			func(n *Organization) { n.Edges.ErrorIssues = []*ErrorIssue{} },
+			func(n *Organization, e *ErrorIssue) { n.Edges.ErrorIssues = append(n.Edges.ErrorIssues, e) }); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withErrorIssueFingerprints; query != nil {
+		if err := _q.loadErrorIssueFingerprints(ctx, query, nodes,
+			func(n *Organization) { n.Edges.ErrorIssueFingerprints = []*ErrorIssueFingerprint{} },
+			func(n *Organization, e *ErrorIssueFingerprint) {
+				n.Edges.ErrorIssueFingerprints = append(n.Edges.ErrorIssueFingerprints, e)
+			}); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withErrorIssueEvents; query != nil {
+		if err := _q.loadErrorIssueEvents(ctx, query, nodes,
+			func(n *Organization) { n.Edges.ErrorIssueEvents = []*ErrorIssueEvent{} },
+			func(n *Organization, e *ErrorIssueEvent) {
+				n.Edges.ErrorIssueEvents = append(n.Edges.ErrorIssueEvents, e)
+			}); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withErrorIncidents; query != nil {
+		if err := _q.loadErrorIncidents(ctx, query, nodes,
+			func(n *Organization) { n.Edges.ErrorIncidents = []*ErrorIncident{} },
+			func(n *Organization, e *ErrorIncident) { n.Edges.ErrorIncidents = append(n.Edges.ErrorIncidents, e) }); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withErrorIssuePullRequests; query != nil {
+		if err := _q.loadErrorIssuePullRequests(ctx, query, nodes,
+			func(n *Organization) { n.Edges.ErrorIssuePullRequests = []*ErrorIssuePullRequest{} },
+			func(n *Organization, e *ErrorIssuePullRequest) {
+				n.Edges.ErrorIssuePullRequests = append(n.Edges.ErrorIssuePullRequests, e)
+			}); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withErrorPolicies; query != nil {
+		if err := _q.loadErrorPolicies(ctx, query, nodes,
+			func(n *Organization) { n.Edges.ErrorPolicies = []*ErrorPolicy{} },
+			func(n *Organization, e *ErrorPolicy) { n.Edges.ErrorPolicies = append(n.Edges.ErrorPolicies, e) }); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withErrorInbox; query != nil {
+		if err := _q.loadErrorInbox(ctx, query, nodes,
+			func(n *Organization) { n.Edges.ErrorInbox = []*ErrorInbox{} },
+			func(n *Organization, e *ErrorInbox) { n.Edges.ErrorInbox = append(n.Edges.ErrorInbox, e) }); err != nil {
+			return nil, err
+		}
+	}
 	return nodes, nil
 }
 
@@ -1652,6 +2098,66 @@ func (_q *OrganizationQuery) loadAttributeMappings(ctx context.Context, query *A
 	}
 	query.Where(predicate.AttributeMapping(func(s *sql.Selector) {
 		s.Where(sql.InValues(s.C(organization.AttributeMappingsColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.OrgID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "org_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *OrganizationQuery) loadMarkers(ctx context.Context, query *MarkerQuery, nodes []*Organization, init func(*Organization), assign func(*Organization, *Marker)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[string]*Organization)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(marker.FieldOrgID)
+	}
+	query.Where(predicate.Marker(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(organization.MarkersColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.OrgID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "org_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *OrganizationQuery) loadInvestigations(ctx context.Context, query *InvestigationQuery, nodes []*Organization, init func(*Organization), assign func(*Organization, *Investigation)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[string]*Organization)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(investigation.FieldOrgID)
+	}
+	query.Where(predicate.Investigation(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(organization.InvestigationsColumn), fks...))
 	}))
 	neighbors, err := query.All(ctx)
 	if err != nil {
@@ -2273,6 +2779,246 @@ func (_q *OrganizationQuery) loadScrapeTargets(ctx context.Context, query *Scrap
 	}
 	query.Where(predicate.ScrapeTarget(func(s *sql.Selector) {
 		s.Where(sql.InValues(s.C(organization.ScrapeTargetsColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.OrgID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "org_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *OrganizationQuery) loadIssueActors(ctx context.Context, query *IssueActorQuery, nodes []*Organization, init func(*Organization), assign func(*Organization, *IssueActor)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[string]*Organization)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(issueactor.FieldOrgID)
+	}
+	query.Where(predicate.IssueActor(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(organization.IssueActorsColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.OrgID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "org_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *OrganizationQuery) loadErrorIssues(ctx context.Context, query *ErrorIssueQuery, nodes []*Organization, init func(*Organization), assign func(*Organization, *ErrorIssue)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[string]*Organization)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(errorissue.FieldOrgID)
+	}
+	query.Where(predicate.ErrorIssue(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(organization.ErrorIssuesColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.OrgID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "org_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *OrganizationQuery) loadErrorIssueFingerprints(ctx context.Context, query *ErrorIssueFingerprintQuery, nodes []*Organization, init func(*Organization), assign func(*Organization, *ErrorIssueFingerprint)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[string]*Organization)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(errorissuefingerprint.FieldOrgID)
+	}
+	query.Where(predicate.ErrorIssueFingerprint(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(organization.ErrorIssueFingerprintsColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.OrgID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "org_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *OrganizationQuery) loadErrorIssueEvents(ctx context.Context, query *ErrorIssueEventQuery, nodes []*Organization, init func(*Organization), assign func(*Organization, *ErrorIssueEvent)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[string]*Organization)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(errorissueevent.FieldOrgID)
+	}
+	query.Where(predicate.ErrorIssueEvent(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(organization.ErrorIssueEventsColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.OrgID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "org_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *OrganizationQuery) loadErrorIncidents(ctx context.Context, query *ErrorIncidentQuery, nodes []*Organization, init func(*Organization), assign func(*Organization, *ErrorIncident)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[string]*Organization)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(errorincident.FieldOrgID)
+	}
+	query.Where(predicate.ErrorIncident(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(organization.ErrorIncidentsColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.OrgID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "org_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *OrganizationQuery) loadErrorIssuePullRequests(ctx context.Context, query *ErrorIssuePullRequestQuery, nodes []*Organization, init func(*Organization), assign func(*Organization, *ErrorIssuePullRequest)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[string]*Organization)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(errorissuepullrequest.FieldOrgID)
+	}
+	query.Where(predicate.ErrorIssuePullRequest(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(organization.ErrorIssuePullRequestsColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.OrgID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "org_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *OrganizationQuery) loadErrorPolicies(ctx context.Context, query *ErrorPolicyQuery, nodes []*Organization, init func(*Organization), assign func(*Organization, *ErrorPolicy)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[string]*Organization)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(errorpolicy.FieldOrgID)
+	}
+	query.Where(predicate.ErrorPolicy(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(organization.ErrorPoliciesColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.OrgID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "org_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *OrganizationQuery) loadErrorInbox(ctx context.Context, query *ErrorInboxQuery, nodes []*Organization, init func(*Organization), assign func(*Organization, *ErrorInbox)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[string]*Organization)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(errorinbox.FieldOrgID)
+	}
+	query.Where(predicate.ErrorInbox(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(organization.ErrorInboxColumn), fks...))
 	}))
 	neighbors, err := query.All(ctx)
 	if err != nil {

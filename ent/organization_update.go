@@ -24,12 +24,22 @@ import (
 	"github.com/svc-observability/svc/ent/dashboardshare"
 	"github.com/svc-observability/svc/ent/dashboardversion"
 	"github.com/svc-observability/svc/ent/delivery"
+	"github.com/svc-observability/svc/ent/errorinbox"
+	"github.com/svc-observability/svc/ent/errorincident"
+	"github.com/svc-observability/svc/ent/errorissue"
+	"github.com/svc-observability/svc/ent/errorissueevent"
+	"github.com/svc-observability/svc/ent/errorissuefingerprint"
+	"github.com/svc-observability/svc/ent/errorissuepullrequest"
+	"github.com/svc-observability/svc/ent/errorpolicy"
 	"github.com/svc-observability/svc/ent/idempotencykey"
 	"github.com/svc-observability/svc/ent/ingestkey"
 	"github.com/svc-observability/svc/ent/ingestoutcomes"
 	"github.com/svc-observability/svc/ent/ingestusage"
+	"github.com/svc-observability/svc/ent/investigation"
 	"github.com/svc-observability/svc/ent/invitation"
+	"github.com/svc-observability/svc/ent/issueactor"
 	"github.com/svc-observability/svc/ent/logpushconnector"
+	"github.com/svc-observability/svc/ent/marker"
 	"github.com/svc-observability/svc/ent/membership"
 	"github.com/svc-observability/svc/ent/oauthgrant"
 	"github.com/svc-observability/svc/ent/organization"
@@ -156,6 +166,36 @@ func (_u *OrganizationUpdate) AddAttributeMappings(v ...*AttributeMapping) *Orga
 		ids[i] = v[i].ID
 	}
 	return _u.AddAttributeMappingIDs(ids...)
+}
+
+// AddMarkerIDs adds the "markers" edge to the Marker entity by IDs.
+func (_u *OrganizationUpdate) AddMarkerIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.AddMarkerIDs(ids...)
+	return _u
+}
+
+// AddMarkers adds the "markers" edges to the Marker entity.
+func (_u *OrganizationUpdate) AddMarkers(v ...*Marker) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddMarkerIDs(ids...)
+}
+
+// AddInvestigationIDs adds the "investigations" edge to the Investigation entity by IDs.
+func (_u *OrganizationUpdate) AddInvestigationIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.AddInvestigationIDs(ids...)
+	return _u
+}
+
+// AddInvestigations adds the "investigations" edges to the Investigation entity.
+func (_u *OrganizationUpdate) AddInvestigations(v ...*Investigation) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddInvestigationIDs(ids...)
 }
 
 // SetSamplingPolicyID sets the "sampling_policy" edge to the SamplingPolicy entity by ID.
@@ -485,6 +525,126 @@ func (_u *OrganizationUpdate) AddScrapeTargets(v ...*ScrapeTarget) *Organization
 	return _u.AddScrapeTargetIDs(ids...)
 }
 
+// AddIssueActorIDs adds the "issue_actors" edge to the IssueActor entity by IDs.
+func (_u *OrganizationUpdate) AddIssueActorIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.AddIssueActorIDs(ids...)
+	return _u
+}
+
+// AddIssueActors adds the "issue_actors" edges to the IssueActor entity.
+func (_u *OrganizationUpdate) AddIssueActors(v ...*IssueActor) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddIssueActorIDs(ids...)
+}
+
+// AddErrorIssueIDs adds the "error_issues" edge to the ErrorIssue entity by IDs.
+func (_u *OrganizationUpdate) AddErrorIssueIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.AddErrorIssueIDs(ids...)
+	return _u
+}
+
+// AddErrorIssues adds the "error_issues" edges to the ErrorIssue entity.
+func (_u *OrganizationUpdate) AddErrorIssues(v ...*ErrorIssue) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddErrorIssueIDs(ids...)
+}
+
+// AddErrorIssueFingerprintIDs adds the "error_issue_fingerprints" edge to the ErrorIssueFingerprint entity by IDs.
+func (_u *OrganizationUpdate) AddErrorIssueFingerprintIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.AddErrorIssueFingerprintIDs(ids...)
+	return _u
+}
+
+// AddErrorIssueFingerprints adds the "error_issue_fingerprints" edges to the ErrorIssueFingerprint entity.
+func (_u *OrganizationUpdate) AddErrorIssueFingerprints(v ...*ErrorIssueFingerprint) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddErrorIssueFingerprintIDs(ids...)
+}
+
+// AddErrorIssueEventIDs adds the "error_issue_events" edge to the ErrorIssueEvent entity by IDs.
+func (_u *OrganizationUpdate) AddErrorIssueEventIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.AddErrorIssueEventIDs(ids...)
+	return _u
+}
+
+// AddErrorIssueEvents adds the "error_issue_events" edges to the ErrorIssueEvent entity.
+func (_u *OrganizationUpdate) AddErrorIssueEvents(v ...*ErrorIssueEvent) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddErrorIssueEventIDs(ids...)
+}
+
+// AddErrorIncidentIDs adds the "error_incidents" edge to the ErrorIncident entity by IDs.
+func (_u *OrganizationUpdate) AddErrorIncidentIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.AddErrorIncidentIDs(ids...)
+	return _u
+}
+
+// AddErrorIncidents adds the "error_incidents" edges to the ErrorIncident entity.
+func (_u *OrganizationUpdate) AddErrorIncidents(v ...*ErrorIncident) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddErrorIncidentIDs(ids...)
+}
+
+// AddErrorIssuePullRequestIDs adds the "error_issue_pull_requests" edge to the ErrorIssuePullRequest entity by IDs.
+func (_u *OrganizationUpdate) AddErrorIssuePullRequestIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.AddErrorIssuePullRequestIDs(ids...)
+	return _u
+}
+
+// AddErrorIssuePullRequests adds the "error_issue_pull_requests" edges to the ErrorIssuePullRequest entity.
+func (_u *OrganizationUpdate) AddErrorIssuePullRequests(v ...*ErrorIssuePullRequest) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddErrorIssuePullRequestIDs(ids...)
+}
+
+// AddErrorPolicyIDs adds the "error_policies" edge to the ErrorPolicy entity by IDs.
+func (_u *OrganizationUpdate) AddErrorPolicyIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.AddErrorPolicyIDs(ids...)
+	return _u
+}
+
+// AddErrorPolicies adds the "error_policies" edges to the ErrorPolicy entity.
+func (_u *OrganizationUpdate) AddErrorPolicies(v ...*ErrorPolicy) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddErrorPolicyIDs(ids...)
+}
+
+// AddErrorInboxIDs adds the "error_inbox" edge to the ErrorInbox entity by IDs.
+func (_u *OrganizationUpdate) AddErrorInboxIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.AddErrorInboxIDs(ids...)
+	return _u
+}
+
+// AddErrorInbox adds the "error_inbox" edges to the ErrorInbox entity.
+func (_u *OrganizationUpdate) AddErrorInbox(v ...*ErrorInbox) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddErrorInboxIDs(ids...)
+}
+
 // Mutation returns the OrganizationMutation object of the builder.
 func (_u *OrganizationUpdate) Mutation() *OrganizationMutation {
 	return _u.mutation
@@ -593,6 +753,48 @@ func (_u *OrganizationUpdate) RemoveAttributeMappings(v ...*AttributeMapping) *O
 		ids[i] = v[i].ID
 	}
 	return _u.RemoveAttributeMappingIDs(ids...)
+}
+
+// ClearMarkers clears all "markers" edges to the Marker entity.
+func (_u *OrganizationUpdate) ClearMarkers() *OrganizationUpdate {
+	_u.mutation.ClearMarkers()
+	return _u
+}
+
+// RemoveMarkerIDs removes the "markers" edge to Marker entities by IDs.
+func (_u *OrganizationUpdate) RemoveMarkerIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.RemoveMarkerIDs(ids...)
+	return _u
+}
+
+// RemoveMarkers removes "markers" edges to Marker entities.
+func (_u *OrganizationUpdate) RemoveMarkers(v ...*Marker) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveMarkerIDs(ids...)
+}
+
+// ClearInvestigations clears all "investigations" edges to the Investigation entity.
+func (_u *OrganizationUpdate) ClearInvestigations() *OrganizationUpdate {
+	_u.mutation.ClearInvestigations()
+	return _u
+}
+
+// RemoveInvestigationIDs removes the "investigations" edge to Investigation entities by IDs.
+func (_u *OrganizationUpdate) RemoveInvestigationIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.RemoveInvestigationIDs(ids...)
+	return _u
+}
+
+// RemoveInvestigations removes "investigations" edges to Investigation entities.
+func (_u *OrganizationUpdate) RemoveInvestigations(v ...*Investigation) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveInvestigationIDs(ids...)
 }
 
 // ClearSamplingPolicy clears the "sampling_policy" edge to the SamplingPolicy entity.
@@ -991,6 +1193,174 @@ func (_u *OrganizationUpdate) RemoveScrapeTargets(v ...*ScrapeTarget) *Organizat
 	return _u.RemoveScrapeTargetIDs(ids...)
 }
 
+// ClearIssueActors clears all "issue_actors" edges to the IssueActor entity.
+func (_u *OrganizationUpdate) ClearIssueActors() *OrganizationUpdate {
+	_u.mutation.ClearIssueActors()
+	return _u
+}
+
+// RemoveIssueActorIDs removes the "issue_actors" edge to IssueActor entities by IDs.
+func (_u *OrganizationUpdate) RemoveIssueActorIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.RemoveIssueActorIDs(ids...)
+	return _u
+}
+
+// RemoveIssueActors removes "issue_actors" edges to IssueActor entities.
+func (_u *OrganizationUpdate) RemoveIssueActors(v ...*IssueActor) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveIssueActorIDs(ids...)
+}
+
+// ClearErrorIssues clears all "error_issues" edges to the ErrorIssue entity.
+func (_u *OrganizationUpdate) ClearErrorIssues() *OrganizationUpdate {
+	_u.mutation.ClearErrorIssues()
+	return _u
+}
+
+// RemoveErrorIssueIDs removes the "error_issues" edge to ErrorIssue entities by IDs.
+func (_u *OrganizationUpdate) RemoveErrorIssueIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.RemoveErrorIssueIDs(ids...)
+	return _u
+}
+
+// RemoveErrorIssues removes "error_issues" edges to ErrorIssue entities.
+func (_u *OrganizationUpdate) RemoveErrorIssues(v ...*ErrorIssue) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveErrorIssueIDs(ids...)
+}
+
+// ClearErrorIssueFingerprints clears all "error_issue_fingerprints" edges to the ErrorIssueFingerprint entity.
+func (_u *OrganizationUpdate) ClearErrorIssueFingerprints() *OrganizationUpdate {
+	_u.mutation.ClearErrorIssueFingerprints()
+	return _u
+}
+
+// RemoveErrorIssueFingerprintIDs removes the "error_issue_fingerprints" edge to ErrorIssueFingerprint entities by IDs.
+func (_u *OrganizationUpdate) RemoveErrorIssueFingerprintIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.RemoveErrorIssueFingerprintIDs(ids...)
+	return _u
+}
+
+// RemoveErrorIssueFingerprints removes "error_issue_fingerprints" edges to ErrorIssueFingerprint entities.
+func (_u *OrganizationUpdate) RemoveErrorIssueFingerprints(v ...*ErrorIssueFingerprint) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveErrorIssueFingerprintIDs(ids...)
+}
+
+// ClearErrorIssueEvents clears all "error_issue_events" edges to the ErrorIssueEvent entity.
+func (_u *OrganizationUpdate) ClearErrorIssueEvents() *OrganizationUpdate {
+	_u.mutation.ClearErrorIssueEvents()
+	return _u
+}
+
+// RemoveErrorIssueEventIDs removes the "error_issue_events" edge to ErrorIssueEvent entities by IDs.
+func (_u *OrganizationUpdate) RemoveErrorIssueEventIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.RemoveErrorIssueEventIDs(ids...)
+	return _u
+}
+
+// RemoveErrorIssueEvents removes "error_issue_events" edges to ErrorIssueEvent entities.
+func (_u *OrganizationUpdate) RemoveErrorIssueEvents(v ...*ErrorIssueEvent) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveErrorIssueEventIDs(ids...)
+}
+
+// ClearErrorIncidents clears all "error_incidents" edges to the ErrorIncident entity.
+func (_u *OrganizationUpdate) ClearErrorIncidents() *OrganizationUpdate {
+	_u.mutation.ClearErrorIncidents()
+	return _u
+}
+
+// RemoveErrorIncidentIDs removes the "error_incidents" edge to ErrorIncident entities by IDs.
+func (_u *OrganizationUpdate) RemoveErrorIncidentIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.RemoveErrorIncidentIDs(ids...)
+	return _u
+}
+
+// RemoveErrorIncidents removes "error_incidents" edges to ErrorIncident entities.
+func (_u *OrganizationUpdate) RemoveErrorIncidents(v ...*ErrorIncident) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveErrorIncidentIDs(ids...)
+}
+
+// ClearErrorIssuePullRequests clears all "error_issue_pull_requests" edges to the ErrorIssuePullRequest entity.
+func (_u *OrganizationUpdate) ClearErrorIssuePullRequests() *OrganizationUpdate {
+	_u.mutation.ClearErrorIssuePullRequests()
+	return _u
+}
+
+// RemoveErrorIssuePullRequestIDs removes the "error_issue_pull_requests" edge to ErrorIssuePullRequest entities by IDs.
+func (_u *OrganizationUpdate) RemoveErrorIssuePullRequestIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.RemoveErrorIssuePullRequestIDs(ids...)
+	return _u
+}
+
+// RemoveErrorIssuePullRequests removes "error_issue_pull_requests" edges to ErrorIssuePullRequest entities.
+func (_u *OrganizationUpdate) RemoveErrorIssuePullRequests(v ...*ErrorIssuePullRequest) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveErrorIssuePullRequestIDs(ids...)
+}
+
+// ClearErrorPolicies clears all "error_policies" edges to the ErrorPolicy entity.
+func (_u *OrganizationUpdate) ClearErrorPolicies() *OrganizationUpdate {
+	_u.mutation.ClearErrorPolicies()
+	return _u
+}
+
+// RemoveErrorPolicyIDs removes the "error_policies" edge to ErrorPolicy entities by IDs.
+func (_u *OrganizationUpdate) RemoveErrorPolicyIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.RemoveErrorPolicyIDs(ids...)
+	return _u
+}
+
+// RemoveErrorPolicies removes "error_policies" edges to ErrorPolicy entities.
+func (_u *OrganizationUpdate) RemoveErrorPolicies(v ...*ErrorPolicy) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveErrorPolicyIDs(ids...)
+}
+
+// ClearErrorInbox clears all "error_inbox" edges to the ErrorInbox entity.
+func (_u *OrganizationUpdate) ClearErrorInbox() *OrganizationUpdate {
+	_u.mutation.ClearErrorInbox()
+	return _u
+}
+
+// RemoveErrorInboxIDs removes the "error_inbox" edge to ErrorInbox entities by IDs.
+func (_u *OrganizationUpdate) RemoveErrorInboxIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.RemoveErrorInboxIDs(ids...)
+	return _u
+}
+
+// RemoveErrorInbox removes "error_inbox" edges to ErrorInbox entities.
+func (_u *OrganizationUpdate) RemoveErrorInbox(v ...*ErrorInbox) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveErrorInboxIDs(ids...)
+}
+
 // Save executes the query and returns the number of nodes affected by the update operation.
 func (_u *OrganizationUpdate) Save(ctx context.Context) (int, error) {
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
@@ -1275,6 +1645,96 @@ func (_u *OrganizationUpdate) sqlSave(ctx context.Context) (_node int, err error
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
 				IDSpec: sqlgraph.NewFieldSpec(attributemapping.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.MarkersCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.MarkersTable,
+			Columns: []string{organization.MarkersColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(marker.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedMarkersIDs(); len(nodes) > 0 && !_u.mutation.MarkersCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.MarkersTable,
+			Columns: []string{organization.MarkersColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(marker.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.MarkersIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.MarkersTable,
+			Columns: []string{organization.MarkersColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(marker.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.InvestigationsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.InvestigationsTable,
+			Columns: []string{organization.InvestigationsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(investigation.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedInvestigationsIDs(); len(nodes) > 0 && !_u.mutation.InvestigationsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.InvestigationsTable,
+			Columns: []string{organization.InvestigationsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(investigation.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.InvestigationsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.InvestigationsTable,
+			Columns: []string{organization.InvestigationsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(investigation.FieldID, field.TypeUUID),
 			},
 		}
 		for _, k := range nodes {
@@ -2179,6 +2639,366 @@ func (_u *OrganizationUpdate) sqlSave(ctx context.Context) (_node int, err error
 		}
 		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
+	if _u.mutation.IssueActorsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.IssueActorsTable,
+			Columns: []string{organization.IssueActorsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(issueactor.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedIssueActorsIDs(); len(nodes) > 0 && !_u.mutation.IssueActorsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.IssueActorsTable,
+			Columns: []string{organization.IssueActorsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(issueactor.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.IssueActorsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.IssueActorsTable,
+			Columns: []string{organization.IssueActorsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(issueactor.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.ErrorIssuesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorIssuesTable,
+			Columns: []string{organization.ErrorIssuesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorissue.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedErrorIssuesIDs(); len(nodes) > 0 && !_u.mutation.ErrorIssuesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorIssuesTable,
+			Columns: []string{organization.ErrorIssuesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorissue.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.ErrorIssuesIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorIssuesTable,
+			Columns: []string{organization.ErrorIssuesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorissue.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.ErrorIssueFingerprintsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorIssueFingerprintsTable,
+			Columns: []string{organization.ErrorIssueFingerprintsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorissuefingerprint.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedErrorIssueFingerprintsIDs(); len(nodes) > 0 && !_u.mutation.ErrorIssueFingerprintsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorIssueFingerprintsTable,
+			Columns: []string{organization.ErrorIssueFingerprintsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorissuefingerprint.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.ErrorIssueFingerprintsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorIssueFingerprintsTable,
+			Columns: []string{organization.ErrorIssueFingerprintsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorissuefingerprint.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.ErrorIssueEventsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorIssueEventsTable,
+			Columns: []string{organization.ErrorIssueEventsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorissueevent.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedErrorIssueEventsIDs(); len(nodes) > 0 && !_u.mutation.ErrorIssueEventsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorIssueEventsTable,
+			Columns: []string{organization.ErrorIssueEventsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorissueevent.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.ErrorIssueEventsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorIssueEventsTable,
+			Columns: []string{organization.ErrorIssueEventsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorissueevent.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.ErrorIncidentsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorIncidentsTable,
+			Columns: []string{organization.ErrorIncidentsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorincident.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedErrorIncidentsIDs(); len(nodes) > 0 && !_u.mutation.ErrorIncidentsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorIncidentsTable,
+			Columns: []string{organization.ErrorIncidentsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorincident.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.ErrorIncidentsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorIncidentsTable,
+			Columns: []string{organization.ErrorIncidentsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorincident.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.ErrorIssuePullRequestsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorIssuePullRequestsTable,
+			Columns: []string{organization.ErrorIssuePullRequestsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorissuepullrequest.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedErrorIssuePullRequestsIDs(); len(nodes) > 0 && !_u.mutation.ErrorIssuePullRequestsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorIssuePullRequestsTable,
+			Columns: []string{organization.ErrorIssuePullRequestsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorissuepullrequest.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.ErrorIssuePullRequestsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorIssuePullRequestsTable,
+			Columns: []string{organization.ErrorIssuePullRequestsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorissuepullrequest.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.ErrorPoliciesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorPoliciesTable,
+			Columns: []string{organization.ErrorPoliciesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorpolicy.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedErrorPoliciesIDs(); len(nodes) > 0 && !_u.mutation.ErrorPoliciesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorPoliciesTable,
+			Columns: []string{organization.ErrorPoliciesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorpolicy.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.ErrorPoliciesIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorPoliciesTable,
+			Columns: []string{organization.ErrorPoliciesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorpolicy.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.ErrorInboxCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorInboxTable,
+			Columns: []string{organization.ErrorInboxColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorinbox.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedErrorInboxIDs(); len(nodes) > 0 && !_u.mutation.ErrorInboxCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorInboxTable,
+			Columns: []string{organization.ErrorInboxColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorinbox.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.ErrorInboxIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorInboxTable,
+			Columns: []string{organization.ErrorInboxColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorinbox.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
 	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -2302,6 +3122,36 @@ func (_u *OrganizationUpdateOne) AddAttributeMappings(v ...*AttributeMapping) *O
 		ids[i] = v[i].ID
 	}
 	return _u.AddAttributeMappingIDs(ids...)
+}
+
+// AddMarkerIDs adds the "markers" edge to the Marker entity by IDs.
+func (_u *OrganizationUpdateOne) AddMarkerIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.AddMarkerIDs(ids...)
+	return _u
+}
+
+// AddMarkers adds the "markers" edges to the Marker entity.
+func (_u *OrganizationUpdateOne) AddMarkers(v ...*Marker) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddMarkerIDs(ids...)
+}
+
+// AddInvestigationIDs adds the "investigations" edge to the Investigation entity by IDs.
+func (_u *OrganizationUpdateOne) AddInvestigationIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.AddInvestigationIDs(ids...)
+	return _u
+}
+
+// AddInvestigations adds the "investigations" edges to the Investigation entity.
+func (_u *OrganizationUpdateOne) AddInvestigations(v ...*Investigation) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddInvestigationIDs(ids...)
 }
 
 // SetSamplingPolicyID sets the "sampling_policy" edge to the SamplingPolicy entity by ID.
@@ -2631,6 +3481,126 @@ func (_u *OrganizationUpdateOne) AddScrapeTargets(v ...*ScrapeTarget) *Organizat
 	return _u.AddScrapeTargetIDs(ids...)
 }
 
+// AddIssueActorIDs adds the "issue_actors" edge to the IssueActor entity by IDs.
+func (_u *OrganizationUpdateOne) AddIssueActorIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.AddIssueActorIDs(ids...)
+	return _u
+}
+
+// AddIssueActors adds the "issue_actors" edges to the IssueActor entity.
+func (_u *OrganizationUpdateOne) AddIssueActors(v ...*IssueActor) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddIssueActorIDs(ids...)
+}
+
+// AddErrorIssueIDs adds the "error_issues" edge to the ErrorIssue entity by IDs.
+func (_u *OrganizationUpdateOne) AddErrorIssueIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.AddErrorIssueIDs(ids...)
+	return _u
+}
+
+// AddErrorIssues adds the "error_issues" edges to the ErrorIssue entity.
+func (_u *OrganizationUpdateOne) AddErrorIssues(v ...*ErrorIssue) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddErrorIssueIDs(ids...)
+}
+
+// AddErrorIssueFingerprintIDs adds the "error_issue_fingerprints" edge to the ErrorIssueFingerprint entity by IDs.
+func (_u *OrganizationUpdateOne) AddErrorIssueFingerprintIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.AddErrorIssueFingerprintIDs(ids...)
+	return _u
+}
+
+// AddErrorIssueFingerprints adds the "error_issue_fingerprints" edges to the ErrorIssueFingerprint entity.
+func (_u *OrganizationUpdateOne) AddErrorIssueFingerprints(v ...*ErrorIssueFingerprint) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddErrorIssueFingerprintIDs(ids...)
+}
+
+// AddErrorIssueEventIDs adds the "error_issue_events" edge to the ErrorIssueEvent entity by IDs.
+func (_u *OrganizationUpdateOne) AddErrorIssueEventIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.AddErrorIssueEventIDs(ids...)
+	return _u
+}
+
+// AddErrorIssueEvents adds the "error_issue_events" edges to the ErrorIssueEvent entity.
+func (_u *OrganizationUpdateOne) AddErrorIssueEvents(v ...*ErrorIssueEvent) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddErrorIssueEventIDs(ids...)
+}
+
+// AddErrorIncidentIDs adds the "error_incidents" edge to the ErrorIncident entity by IDs.
+func (_u *OrganizationUpdateOne) AddErrorIncidentIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.AddErrorIncidentIDs(ids...)
+	return _u
+}
+
+// AddErrorIncidents adds the "error_incidents" edges to the ErrorIncident entity.
+func (_u *OrganizationUpdateOne) AddErrorIncidents(v ...*ErrorIncident) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddErrorIncidentIDs(ids...)
+}
+
+// AddErrorIssuePullRequestIDs adds the "error_issue_pull_requests" edge to the ErrorIssuePullRequest entity by IDs.
+func (_u *OrganizationUpdateOne) AddErrorIssuePullRequestIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.AddErrorIssuePullRequestIDs(ids...)
+	return _u
+}
+
+// AddErrorIssuePullRequests adds the "error_issue_pull_requests" edges to the ErrorIssuePullRequest entity.
+func (_u *OrganizationUpdateOne) AddErrorIssuePullRequests(v ...*ErrorIssuePullRequest) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddErrorIssuePullRequestIDs(ids...)
+}
+
+// AddErrorPolicyIDs adds the "error_policies" edge to the ErrorPolicy entity by IDs.
+func (_u *OrganizationUpdateOne) AddErrorPolicyIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.AddErrorPolicyIDs(ids...)
+	return _u
+}
+
+// AddErrorPolicies adds the "error_policies" edges to the ErrorPolicy entity.
+func (_u *OrganizationUpdateOne) AddErrorPolicies(v ...*ErrorPolicy) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddErrorPolicyIDs(ids...)
+}
+
+// AddErrorInboxIDs adds the "error_inbox" edge to the ErrorInbox entity by IDs.
+func (_u *OrganizationUpdateOne) AddErrorInboxIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.AddErrorInboxIDs(ids...)
+	return _u
+}
+
+// AddErrorInbox adds the "error_inbox" edges to the ErrorInbox entity.
+func (_u *OrganizationUpdateOne) AddErrorInbox(v ...*ErrorInbox) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddErrorInboxIDs(ids...)
+}
+
 // Mutation returns the OrganizationMutation object of the builder.
 func (_u *OrganizationUpdateOne) Mutation() *OrganizationMutation {
 	return _u.mutation
@@ -2739,6 +3709,48 @@ func (_u *OrganizationUpdateOne) RemoveAttributeMappings(v ...*AttributeMapping)
 		ids[i] = v[i].ID
 	}
 	return _u.RemoveAttributeMappingIDs(ids...)
+}
+
+// ClearMarkers clears all "markers" edges to the Marker entity.
+func (_u *OrganizationUpdateOne) ClearMarkers() *OrganizationUpdateOne {
+	_u.mutation.ClearMarkers()
+	return _u
+}
+
+// RemoveMarkerIDs removes the "markers" edge to Marker entities by IDs.
+func (_u *OrganizationUpdateOne) RemoveMarkerIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.RemoveMarkerIDs(ids...)
+	return _u
+}
+
+// RemoveMarkers removes "markers" edges to Marker entities.
+func (_u *OrganizationUpdateOne) RemoveMarkers(v ...*Marker) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveMarkerIDs(ids...)
+}
+
+// ClearInvestigations clears all "investigations" edges to the Investigation entity.
+func (_u *OrganizationUpdateOne) ClearInvestigations() *OrganizationUpdateOne {
+	_u.mutation.ClearInvestigations()
+	return _u
+}
+
+// RemoveInvestigationIDs removes the "investigations" edge to Investigation entities by IDs.
+func (_u *OrganizationUpdateOne) RemoveInvestigationIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.RemoveInvestigationIDs(ids...)
+	return _u
+}
+
+// RemoveInvestigations removes "investigations" edges to Investigation entities.
+func (_u *OrganizationUpdateOne) RemoveInvestigations(v ...*Investigation) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveInvestigationIDs(ids...)
 }
 
 // ClearSamplingPolicy clears the "sampling_policy" edge to the SamplingPolicy entity.
@@ -3137,6 +4149,174 @@ func (_u *OrganizationUpdateOne) RemoveScrapeTargets(v ...*ScrapeTarget) *Organi
 	return _u.RemoveScrapeTargetIDs(ids...)
 }
 
+// ClearIssueActors clears all "issue_actors" edges to the IssueActor entity.
+func (_u *OrganizationUpdateOne) ClearIssueActors() *OrganizationUpdateOne {
+	_u.mutation.ClearIssueActors()
+	return _u
+}
+
+// RemoveIssueActorIDs removes the "issue_actors" edge to IssueActor entities by IDs.
+func (_u *OrganizationUpdateOne) RemoveIssueActorIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.RemoveIssueActorIDs(ids...)
+	return _u
+}
+
+// RemoveIssueActors removes "issue_actors" edges to IssueActor entities.
+func (_u *OrganizationUpdateOne) RemoveIssueActors(v ...*IssueActor) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveIssueActorIDs(ids...)
+}
+
+// ClearErrorIssues clears all "error_issues" edges to the ErrorIssue entity.
+func (_u *OrganizationUpdateOne) ClearErrorIssues() *OrganizationUpdateOne {
+	_u.mutation.ClearErrorIssues()
+	return _u
+}
+
+// RemoveErrorIssueIDs removes the "error_issues" edge to ErrorIssue entities by IDs.
+func (_u *OrganizationUpdateOne) RemoveErrorIssueIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.RemoveErrorIssueIDs(ids...)
+	return _u
+}
+
+// RemoveErrorIssues removes "error_issues" edges to ErrorIssue entities.
+func (_u *OrganizationUpdateOne) RemoveErrorIssues(v ...*ErrorIssue) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveErrorIssueIDs(ids...)
+}
+
+// ClearErrorIssueFingerprints clears all "error_issue_fingerprints" edges to the ErrorIssueFingerprint entity.
+func (_u *OrganizationUpdateOne) ClearErrorIssueFingerprints() *OrganizationUpdateOne {
+	_u.mutation.ClearErrorIssueFingerprints()
+	return _u
+}
+
+// RemoveErrorIssueFingerprintIDs removes the "error_issue_fingerprints" edge to ErrorIssueFingerprint entities by IDs.
+func (_u *OrganizationUpdateOne) RemoveErrorIssueFingerprintIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.RemoveErrorIssueFingerprintIDs(ids...)
+	return _u
+}
+
+// RemoveErrorIssueFingerprints removes "error_issue_fingerprints" edges to ErrorIssueFingerprint entities.
+func (_u *OrganizationUpdateOne) RemoveErrorIssueFingerprints(v ...*ErrorIssueFingerprint) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveErrorIssueFingerprintIDs(ids...)
+}
+
+// ClearErrorIssueEvents clears all "error_issue_events" edges to the ErrorIssueEvent entity.
+func (_u *OrganizationUpdateOne) ClearErrorIssueEvents() *OrganizationUpdateOne {
+	_u.mutation.ClearErrorIssueEvents()
+	return _u
+}
+
+// RemoveErrorIssueEventIDs removes the "error_issue_events" edge to ErrorIssueEvent entities by IDs.
+func (_u *OrganizationUpdateOne) RemoveErrorIssueEventIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.RemoveErrorIssueEventIDs(ids...)
+	return _u
+}
+
+// RemoveErrorIssueEvents removes "error_issue_events" edges to ErrorIssueEvent entities.
+func (_u *OrganizationUpdateOne) RemoveErrorIssueEvents(v ...*ErrorIssueEvent) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveErrorIssueEventIDs(ids...)
+}
+
+// ClearErrorIncidents clears all "error_incidents" edges to the ErrorIncident entity.
+func (_u *OrganizationUpdateOne) ClearErrorIncidents() *OrganizationUpdateOne {
+	_u.mutation.ClearErrorIncidents()
+	return _u
+}
+
+// RemoveErrorIncidentIDs removes the "error_incidents" edge to ErrorIncident entities by IDs.
+func (_u *OrganizationUpdateOne) RemoveErrorIncidentIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.RemoveErrorIncidentIDs(ids...)
+	return _u
+}
+
+// RemoveErrorIncidents removes "error_incidents" edges to ErrorIncident entities.
+func (_u *OrganizationUpdateOne) RemoveErrorIncidents(v ...*ErrorIncident) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveErrorIncidentIDs(ids...)
+}
+
+// ClearErrorIssuePullRequests clears all "error_issue_pull_requests" edges to the ErrorIssuePullRequest entity.
+func (_u *OrganizationUpdateOne) ClearErrorIssuePullRequests() *OrganizationUpdateOne {
+	_u.mutation.ClearErrorIssuePullRequests()
+	return _u
+}
+
+// RemoveErrorIssuePullRequestIDs removes the "error_issue_pull_requests" edge to ErrorIssuePullRequest entities by IDs.
+func (_u *OrganizationUpdateOne) RemoveErrorIssuePullRequestIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.RemoveErrorIssuePullRequestIDs(ids...)
+	return _u
+}
+
+// RemoveErrorIssuePullRequests removes "error_issue_pull_requests" edges to ErrorIssuePullRequest entities.
+func (_u *OrganizationUpdateOne) RemoveErrorIssuePullRequests(v ...*ErrorIssuePullRequest) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveErrorIssuePullRequestIDs(ids...)
+}
+
+// ClearErrorPolicies clears all "error_policies" edges to the ErrorPolicy entity.
+func (_u *OrganizationUpdateOne) ClearErrorPolicies() *OrganizationUpdateOne {
+	_u.mutation.ClearErrorPolicies()
+	return _u
+}
+
+// RemoveErrorPolicyIDs removes the "error_policies" edge to ErrorPolicy entities by IDs.
+func (_u *OrganizationUpdateOne) RemoveErrorPolicyIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.RemoveErrorPolicyIDs(ids...)
+	return _u
+}
+
+// RemoveErrorPolicies removes "error_policies" edges to ErrorPolicy entities.
+func (_u *OrganizationUpdateOne) RemoveErrorPolicies(v ...*ErrorPolicy) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveErrorPolicyIDs(ids...)
+}
+
+// ClearErrorInbox clears all "error_inbox" edges to the ErrorInbox entity.
+func (_u *OrganizationUpdateOne) ClearErrorInbox() *OrganizationUpdateOne {
+	_u.mutation.ClearErrorInbox()
+	return _u
+}
+
+// RemoveErrorInboxIDs removes the "error_inbox" edge to ErrorInbox entities by IDs.
+func (_u *OrganizationUpdateOne) RemoveErrorInboxIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.RemoveErrorInboxIDs(ids...)
+	return _u
+}
+
+// RemoveErrorInbox removes "error_inbox" edges to ErrorInbox entities.
+func (_u *OrganizationUpdateOne) RemoveErrorInbox(v ...*ErrorInbox) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveErrorInboxIDs(ids...)
+}
+
 // Where appends a list predicates to the OrganizationUpdate builder.
 func (_u *OrganizationUpdateOne) Where(ps ...predicate.Organization) *OrganizationUpdateOne {
 	_u.mutation.Where(ps...)
@@ -3451,6 +4631,96 @@ func (_u *OrganizationUpdateOne) sqlSave(ctx context.Context) (_node *Organizati
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
 				IDSpec: sqlgraph.NewFieldSpec(attributemapping.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.MarkersCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.MarkersTable,
+			Columns: []string{organization.MarkersColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(marker.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedMarkersIDs(); len(nodes) > 0 && !_u.mutation.MarkersCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.MarkersTable,
+			Columns: []string{organization.MarkersColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(marker.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.MarkersIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.MarkersTable,
+			Columns: []string{organization.MarkersColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(marker.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.InvestigationsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.InvestigationsTable,
+			Columns: []string{organization.InvestigationsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(investigation.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedInvestigationsIDs(); len(nodes) > 0 && !_u.mutation.InvestigationsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.InvestigationsTable,
+			Columns: []string{organization.InvestigationsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(investigation.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.InvestigationsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.InvestigationsTable,
+			Columns: []string{organization.InvestigationsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(investigation.FieldID, field.TypeUUID),
 			},
 		}
 		for _, k := range nodes {
@@ -4348,6 +5618,366 @@ func (_u *OrganizationUpdateOne) sqlSave(ctx context.Context) (_node *Organizati
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
 				IDSpec: sqlgraph.NewFieldSpec(scrapetarget.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.IssueActorsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.IssueActorsTable,
+			Columns: []string{organization.IssueActorsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(issueactor.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedIssueActorsIDs(); len(nodes) > 0 && !_u.mutation.IssueActorsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.IssueActorsTable,
+			Columns: []string{organization.IssueActorsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(issueactor.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.IssueActorsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.IssueActorsTable,
+			Columns: []string{organization.IssueActorsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(issueactor.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.ErrorIssuesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorIssuesTable,
+			Columns: []string{organization.ErrorIssuesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorissue.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedErrorIssuesIDs(); len(nodes) > 0 && !_u.mutation.ErrorIssuesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorIssuesTable,
+			Columns: []string{organization.ErrorIssuesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorissue.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.ErrorIssuesIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorIssuesTable,
+			Columns: []string{organization.ErrorIssuesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorissue.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.ErrorIssueFingerprintsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorIssueFingerprintsTable,
+			Columns: []string{organization.ErrorIssueFingerprintsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorissuefingerprint.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedErrorIssueFingerprintsIDs(); len(nodes) > 0 && !_u.mutation.ErrorIssueFingerprintsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorIssueFingerprintsTable,
+			Columns: []string{organization.ErrorIssueFingerprintsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorissuefingerprint.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.ErrorIssueFingerprintsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorIssueFingerprintsTable,
+			Columns: []string{organization.ErrorIssueFingerprintsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorissuefingerprint.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.ErrorIssueEventsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorIssueEventsTable,
+			Columns: []string{organization.ErrorIssueEventsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorissueevent.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedErrorIssueEventsIDs(); len(nodes) > 0 && !_u.mutation.ErrorIssueEventsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorIssueEventsTable,
+			Columns: []string{organization.ErrorIssueEventsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorissueevent.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.ErrorIssueEventsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorIssueEventsTable,
+			Columns: []string{organization.ErrorIssueEventsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorissueevent.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.ErrorIncidentsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorIncidentsTable,
+			Columns: []string{organization.ErrorIncidentsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorincident.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedErrorIncidentsIDs(); len(nodes) > 0 && !_u.mutation.ErrorIncidentsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorIncidentsTable,
+			Columns: []string{organization.ErrorIncidentsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorincident.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.ErrorIncidentsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorIncidentsTable,
+			Columns: []string{organization.ErrorIncidentsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorincident.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.ErrorIssuePullRequestsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorIssuePullRequestsTable,
+			Columns: []string{organization.ErrorIssuePullRequestsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorissuepullrequest.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedErrorIssuePullRequestsIDs(); len(nodes) > 0 && !_u.mutation.ErrorIssuePullRequestsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorIssuePullRequestsTable,
+			Columns: []string{organization.ErrorIssuePullRequestsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorissuepullrequest.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.ErrorIssuePullRequestsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorIssuePullRequestsTable,
+			Columns: []string{organization.ErrorIssuePullRequestsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorissuepullrequest.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.ErrorPoliciesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorPoliciesTable,
+			Columns: []string{organization.ErrorPoliciesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorpolicy.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedErrorPoliciesIDs(); len(nodes) > 0 && !_u.mutation.ErrorPoliciesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorPoliciesTable,
+			Columns: []string{organization.ErrorPoliciesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorpolicy.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.ErrorPoliciesIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorPoliciesTable,
+			Columns: []string{organization.ErrorPoliciesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorpolicy.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.ErrorInboxCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorInboxTable,
+			Columns: []string{organization.ErrorInboxColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorinbox.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedErrorInboxIDs(); len(nodes) > 0 && !_u.mutation.ErrorInboxCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorInboxTable,
+			Columns: []string{organization.ErrorInboxColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorinbox.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.ErrorInboxIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorInboxTable,
+			Columns: []string{organization.ErrorInboxColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorinbox.FieldID, field.TypeUUID),
 			},
 		}
 		for _, k := range nodes {

@@ -20,13 +20,23 @@ import (
 	"github.com/svc-observability/svc/ent/deletedorganization"
 	"github.com/svc-observability/svc/ent/delivery"
 	"github.com/svc-observability/svc/ent/devicelogin"
+	"github.com/svc-observability/svc/ent/errorinbox"
+	"github.com/svc-observability/svc/ent/errorincident"
+	"github.com/svc-observability/svc/ent/errorissue"
+	"github.com/svc-observability/svc/ent/errorissueevent"
+	"github.com/svc-observability/svc/ent/errorissuefingerprint"
+	"github.com/svc-observability/svc/ent/errorissuepullrequest"
+	"github.com/svc-observability/svc/ent/errorpolicy"
 	"github.com/svc-observability/svc/ent/idempotencykey"
 	"github.com/svc-observability/svc/ent/ingestkey"
 	"github.com/svc-observability/svc/ent/ingestmark"
 	"github.com/svc-observability/svc/ent/ingestoutcomes"
 	"github.com/svc-observability/svc/ent/ingestusage"
+	"github.com/svc-observability/svc/ent/investigation"
 	"github.com/svc-observability/svc/ent/invitation"
+	"github.com/svc-observability/svc/ent/issueactor"
 	"github.com/svc-observability/svc/ent/logpushconnector"
+	"github.com/svc-observability/svc/ent/marker"
 	"github.com/svc-observability/svc/ent/membership"
 	"github.com/svc-observability/svc/ent/oauthclient"
 	"github.com/svc-observability/svc/ent/oauthgrant"
@@ -383,6 +393,168 @@ func init() {
 	deviceloginDescClientAddress := deviceloginFields[4].Descriptor()
 	// devicelogin.DefaultClientAddress holds the default value on creation for the client_address field.
 	devicelogin.DefaultClientAddress = deviceloginDescClientAddress.Default.(string)
+	errorinboxFields := schema.ErrorInbox{}.Fields()
+	_ = errorinboxFields
+	// errorinboxDescOrgID is the schema descriptor for org_id field.
+	errorinboxDescOrgID := errorinboxFields[1].Descriptor()
+	// errorinbox.OrgIDValidator is a validator for the "org_id" field. It is called by the builders before save.
+	errorinbox.OrgIDValidator = errorinboxDescOrgID.Validators[0].(func(string) error)
+	// errorinboxDescShard is the schema descriptor for shard field.
+	errorinboxDescShard := errorinboxFields[2].Descriptor()
+	// errorinbox.ShardValidator is a validator for the "shard" field. It is called by the builders before save.
+	errorinbox.ShardValidator = errorinboxDescShard.Validators[0].(func(int) error)
+	errorincidentFields := schema.ErrorIncident{}.Fields()
+	_ = errorincidentFields
+	// errorincidentDescOrgID is the schema descriptor for org_id field.
+	errorincidentDescOrgID := errorincidentFields[1].Descriptor()
+	// errorincident.OrgIDValidator is a validator for the "org_id" field. It is called by the builders before save.
+	errorincident.OrgIDValidator = errorincidentDescOrgID.Validators[0].(func(string) error)
+	// errorincidentDescShard is the schema descriptor for shard field.
+	errorincidentDescShard := errorincidentFields[2].Descriptor()
+	// errorincident.ShardValidator is a validator for the "shard" field. It is called by the builders before save.
+	errorincident.ShardValidator = errorincidentDescShard.Validators[0].(func(int) error)
+	// errorincidentDescStatus is the schema descriptor for status field.
+	errorincidentDescStatus := errorincidentFields[4].Descriptor()
+	// errorincident.StatusValidator is a validator for the "status" field. It is called by the builders before save.
+	errorincident.StatusValidator = errorincidentDescStatus.Validators[0].(func(string) error)
+	// errorincidentDescReason is the schema descriptor for reason field.
+	errorincidentDescReason := errorincidentFields[5].Descriptor()
+	// errorincident.ReasonValidator is a validator for the "reason" field. It is called by the builders before save.
+	errorincident.ReasonValidator = errorincidentDescReason.Validators[0].(func(string) error)
+	// errorincidentDescOccurrenceCount is the schema descriptor for occurrence_count field.
+	errorincidentDescOccurrenceCount := errorincidentFields[9].Descriptor()
+	// errorincident.DefaultOccurrenceCount holds the default value on creation for the occurrence_count field.
+	errorincident.DefaultOccurrenceCount = errorincidentDescOccurrenceCount.Default.(int64)
+	errorissueFields := schema.ErrorIssue{}.Fields()
+	_ = errorissueFields
+	// errorissueDescOrgID is the schema descriptor for org_id field.
+	errorissueDescOrgID := errorissueFields[1].Descriptor()
+	// errorissue.OrgIDValidator is a validator for the "org_id" field. It is called by the builders before save.
+	errorissue.OrgIDValidator = errorissueDescOrgID.Validators[0].(func(string) error)
+	// errorissueDescShard is the schema descriptor for shard field.
+	errorissueDescShard := errorissueFields[2].Descriptor()
+	// errorissue.ShardValidator is a validator for the "shard" field. It is called by the builders before save.
+	errorissue.ShardValidator = errorissueDescShard.Validators[0].(func(int) error)
+	// errorissueDescKind is the schema descriptor for kind field.
+	errorissueDescKind := errorissueFields[3].Descriptor()
+	// errorissue.KindValidator is a validator for the "kind" field. It is called by the builders before save.
+	errorissue.KindValidator = errorissueDescKind.Validators[0].(func(string) error)
+	// errorissueDescFingerprintHash is the schema descriptor for fingerprint_hash field.
+	errorissueDescFingerprintHash := errorissueFields[4].Descriptor()
+	// errorissue.FingerprintHashValidator is a validator for the "fingerprint_hash" field. It is called by the builders before save.
+	errorissue.FingerprintHashValidator = errorissueDescFingerprintHash.Validators[0].(func(string) error)
+	// errorissueDescWorkflowState is the schema descriptor for workflow_state field.
+	errorissueDescWorkflowState := errorissueFields[10].Descriptor()
+	// errorissue.WorkflowStateValidator is a validator for the "workflow_state" field. It is called by the builders before save.
+	errorissue.WorkflowStateValidator = errorissueDescWorkflowState.Validators[0].(func(string) error)
+	// errorissueDescPriority is the schema descriptor for priority field.
+	errorissueDescPriority := errorissueFields[11].Descriptor()
+	// errorissue.DefaultPriority holds the default value on creation for the priority field.
+	errorissue.DefaultPriority = errorissueDescPriority.Default.(int)
+	// errorissueDescSeverityRank is the schema descriptor for severity_rank field.
+	errorissueDescSeverityRank := errorissueFields[13].Descriptor()
+	// errorissue.DefaultSeverityRank holds the default value on creation for the severity_rank field.
+	errorissue.DefaultSeverityRank = errorissueDescSeverityRank.Default.(int)
+	// errorissueDescLeaseSeconds is the schema descriptor for lease_seconds field.
+	errorissueDescLeaseSeconds := errorissueFields[20].Descriptor()
+	// errorissue.DefaultLeaseSeconds holds the default value on creation for the lease_seconds field.
+	errorissue.DefaultLeaseSeconds = errorissueDescLeaseSeconds.Default.(int)
+	// errorissueDescOccurrenceCount is the schema descriptor for occurrence_count field.
+	errorissueDescOccurrenceCount := errorissueFields[24].Descriptor()
+	// errorissue.DefaultOccurrenceCount holds the default value on creation for the occurrence_count field.
+	errorissue.DefaultOccurrenceCount = errorissueDescOccurrenceCount.Default.(int64)
+	// errorissueDescEstimatedCount is the schema descriptor for estimated_count field.
+	errorissueDescEstimatedCount := errorissueFields[25].Descriptor()
+	// errorissue.DefaultEstimatedCount holds the default value on creation for the estimated_count field.
+	errorissue.DefaultEstimatedCount = errorissueDescEstimatedCount.Default.(float64)
+	// errorissueDescRegressionCount is the schema descriptor for regression_count field.
+	errorissueDescRegressionCount := errorissueFields[29].Descriptor()
+	// errorissue.DefaultRegressionCount holds the default value on creation for the regression_count field.
+	errorissue.DefaultRegressionCount = errorissueDescRegressionCount.Default.(int)
+	// errorissueDescCommentCount is the schema descriptor for comment_count field.
+	errorissueDescCommentCount := errorissueFields[37].Descriptor()
+	// errorissue.DefaultCommentCount holds the default value on creation for the comment_count field.
+	errorissue.DefaultCommentCount = errorissueDescCommentCount.Default.(int)
+	// errorissueDescOpenPullRequestCount is the schema descriptor for open_pull_request_count field.
+	errorissueDescOpenPullRequestCount := errorissueFields[38].Descriptor()
+	// errorissue.DefaultOpenPullRequestCount holds the default value on creation for the open_pull_request_count field.
+	errorissue.DefaultOpenPullRequestCount = errorissueDescOpenPullRequestCount.Default.(int)
+	// errorissueDescMergedPullRequestCount is the schema descriptor for merged_pull_request_count field.
+	errorissueDescMergedPullRequestCount := errorissueFields[39].Descriptor()
+	// errorissue.DefaultMergedPullRequestCount holds the default value on creation for the merged_pull_request_count field.
+	errorissue.DefaultMergedPullRequestCount = errorissueDescMergedPullRequestCount.Default.(int)
+	// errorissueDescTold is the schema descriptor for told field.
+	errorissueDescTold := errorissueFields[40].Descriptor()
+	// errorissue.DefaultTold holds the default value on creation for the told field.
+	errorissue.DefaultTold = errorissueDescTold.Default.(bool)
+	errorissueeventFields := schema.ErrorIssueEvent{}.Fields()
+	_ = errorissueeventFields
+	// errorissueeventDescOrgID is the schema descriptor for org_id field.
+	errorissueeventDescOrgID := errorissueeventFields[1].Descriptor()
+	// errorissueevent.OrgIDValidator is a validator for the "org_id" field. It is called by the builders before save.
+	errorissueevent.OrgIDValidator = errorissueeventDescOrgID.Validators[0].(func(string) error)
+	// errorissueeventDescType is the schema descriptor for type field.
+	errorissueeventDescType := errorissueeventFields[4].Descriptor()
+	// errorissueevent.TypeValidator is a validator for the "type" field. It is called by the builders before save.
+	errorissueevent.TypeValidator = errorissueeventDescType.Validators[0].(func(string) error)
+	errorissuefingerprintFields := schema.ErrorIssueFingerprint{}.Fields()
+	_ = errorissuefingerprintFields
+	// errorissuefingerprintDescOrgID is the schema descriptor for org_id field.
+	errorissuefingerprintDescOrgID := errorissuefingerprintFields[1].Descriptor()
+	// errorissuefingerprint.OrgIDValidator is a validator for the "org_id" field. It is called by the builders before save.
+	errorissuefingerprint.OrgIDValidator = errorissuefingerprintDescOrgID.Validators[0].(func(string) error)
+	// errorissuefingerprintDescHash is the schema descriptor for hash field.
+	errorissuefingerprintDescHash := errorissuefingerprintFields[3].Descriptor()
+	// errorissuefingerprint.HashValidator is a validator for the "hash" field. It is called by the builders before save.
+	errorissuefingerprint.HashValidator = errorissuefingerprintDescHash.Validators[0].(func(string) error)
+	// errorissuefingerprintDescPinned is the schema descriptor for pinned field.
+	errorissuefingerprintDescPinned := errorissuefingerprintFields[4].Descriptor()
+	// errorissuefingerprint.DefaultPinned holds the default value on creation for the pinned field.
+	errorissuefingerprint.DefaultPinned = errorissuefingerprintDescPinned.Default.(bool)
+	// errorissuefingerprintDescOccurrenceCount is the schema descriptor for occurrence_count field.
+	errorissuefingerprintDescOccurrenceCount := errorissuefingerprintFields[13].Descriptor()
+	// errorissuefingerprint.DefaultOccurrenceCount holds the default value on creation for the occurrence_count field.
+	errorissuefingerprint.DefaultOccurrenceCount = errorissuefingerprintDescOccurrenceCount.Default.(int64)
+	// errorissuefingerprintDescEstimatedCount is the schema descriptor for estimated_count field.
+	errorissuefingerprintDescEstimatedCount := errorissuefingerprintFields[14].Descriptor()
+	// errorissuefingerprint.DefaultEstimatedCount holds the default value on creation for the estimated_count field.
+	errorissuefingerprint.DefaultEstimatedCount = errorissuefingerprintDescEstimatedCount.Default.(float64)
+	errorissuepullrequestFields := schema.ErrorIssuePullRequest{}.Fields()
+	_ = errorissuepullrequestFields
+	// errorissuepullrequestDescOrgID is the schema descriptor for org_id field.
+	errorissuepullrequestDescOrgID := errorissuepullrequestFields[1].Descriptor()
+	// errorissuepullrequest.OrgIDValidator is a validator for the "org_id" field. It is called by the builders before save.
+	errorissuepullrequest.OrgIDValidator = errorissuepullrequestDescOrgID.Validators[0].(func(string) error)
+	// errorissuepullrequestDescProvider is the schema descriptor for provider field.
+	errorissuepullrequestDescProvider := errorissuepullrequestFields[3].Descriptor()
+	// errorissuepullrequest.ProviderValidator is a validator for the "provider" field. It is called by the builders before save.
+	errorissuepullrequest.ProviderValidator = errorissuepullrequestDescProvider.Validators[0].(func(string) error)
+	// errorissuepullrequestDescRepoFullName is the schema descriptor for repo_full_name field.
+	errorissuepullrequestDescRepoFullName := errorissuepullrequestFields[4].Descriptor()
+	// errorissuepullrequest.RepoFullNameValidator is a validator for the "repo_full_name" field. It is called by the builders before save.
+	errorissuepullrequest.RepoFullNameValidator = errorissuepullrequestDescRepoFullName.Validators[0].(func(string) error)
+	// errorissuepullrequestDescURL is the schema descriptor for url field.
+	errorissuepullrequestDescURL := errorissuepullrequestFields[6].Descriptor()
+	// errorissuepullrequest.URLValidator is a validator for the "url" field. It is called by the builders before save.
+	errorissuepullrequest.URLValidator = errorissuepullrequestDescURL.Validators[0].(func(string) error)
+	// errorissuepullrequestDescState is the schema descriptor for state field.
+	errorissuepullrequestDescState := errorissuepullrequestFields[9].Descriptor()
+	// errorissuepullrequest.StateValidator is a validator for the "state" field. It is called by the builders before save.
+	errorissuepullrequest.StateValidator = errorissuepullrequestDescState.Validators[0].(func(string) error)
+	// errorissuepullrequestDescLinkSource is the schema descriptor for link_source field.
+	errorissuepullrequestDescLinkSource := errorissuepullrequestFields[12].Descriptor()
+	// errorissuepullrequest.LinkSourceValidator is a validator for the "link_source" field. It is called by the builders before save.
+	errorissuepullrequest.LinkSourceValidator = errorissuepullrequestDescLinkSource.Validators[0].(func(string) error)
+	errorpolicyFields := schema.ErrorPolicy{}.Fields()
+	_ = errorpolicyFields
+	// errorpolicyDescOrgID is the schema descriptor for org_id field.
+	errorpolicyDescOrgID := errorpolicyFields[1].Descriptor()
+	// errorpolicy.OrgIDValidator is a validator for the "org_id" field. It is called by the builders before save.
+	errorpolicy.OrgIDValidator = errorpolicyDescOrgID.Validators[0].(func(string) error)
+	// errorpolicyDescKind is the schema descriptor for kind field.
+	errorpolicyDescKind := errorpolicyFields[2].Descriptor()
+	// errorpolicy.KindValidator is a validator for the "kind" field. It is called by the builders before save.
+	errorpolicy.KindValidator = errorpolicyDescKind.Validators[0].(func(string) error)
 	idempotencykeyFields := schema.IdempotencyKey{}.Fields()
 	_ = idempotencykeyFields
 	// idempotencykeyDescOrgID is the schema descriptor for org_id field.
@@ -457,6 +629,16 @@ func init() {
 	ingestusageDescKeyID := ingestusageFields[4].Descriptor()
 	// ingestusage.KeyIDValidator is a validator for the "key_id" field. It is called by the builders before save.
 	ingestusage.KeyIDValidator = ingestusageDescKeyID.Validators[0].(func(string) error)
+	investigationFields := schema.Investigation{}.Fields()
+	_ = investigationFields
+	// investigationDescOrgID is the schema descriptor for org_id field.
+	investigationDescOrgID := investigationFields[1].Descriptor()
+	// investigation.OrgIDValidator is a validator for the "org_id" field. It is called by the builders before save.
+	investigation.OrgIDValidator = investigationDescOrgID.Validators[0].(func(string) error)
+	// investigationDescTitle is the schema descriptor for title field.
+	investigationDescTitle := investigationFields[2].Descriptor()
+	// investigation.TitleValidator is a validator for the "title" field. It is called by the builders before save.
+	investigation.TitleValidator = investigationDescTitle.Validators[0].(func(string) error)
 	invitationFields := schema.Invitation{}.Fields()
 	_ = invitationFields
 	// invitationDescOrgID is the schema descriptor for org_id field.
@@ -467,6 +649,20 @@ func init() {
 	invitationDescTokenHash := invitationFields[4].Descriptor()
 	// invitation.TokenHashValidator is a validator for the "token_hash" field. It is called by the builders before save.
 	invitation.TokenHashValidator = invitationDescTokenHash.Validators[0].(func(string) error)
+	issueactorFields := schema.IssueActor{}.Fields()
+	_ = issueactorFields
+	// issueactorDescOrgID is the schema descriptor for org_id field.
+	issueactorDescOrgID := issueactorFields[1].Descriptor()
+	// issueactor.OrgIDValidator is a validator for the "org_id" field. It is called by the builders before save.
+	issueactor.OrgIDValidator = issueactorDescOrgID.Validators[0].(func(string) error)
+	// issueactorDescType is the schema descriptor for type field.
+	issueactorDescType := issueactorFields[2].Descriptor()
+	// issueactor.TypeValidator is a validator for the "type" field. It is called by the builders before save.
+	issueactor.TypeValidator = issueactorDescType.Validators[0].(func(string) error)
+	// issueactorDescName is the schema descriptor for name field.
+	issueactorDescName := issueactorFields[4].Descriptor()
+	// issueactor.NameValidator is a validator for the "name" field. It is called by the builders before save.
+	issueactor.NameValidator = issueactorDescName.Validators[0].(func(string) error)
 	logpushconnectorFields := schema.LogpushConnector{}.Fields()
 	_ = logpushconnectorFields
 	// logpushconnectorDescOrgID is the schema descriptor for org_id field.
@@ -493,6 +689,16 @@ func init() {
 	logpushconnectorDescSecretPrefix := logpushconnectorFields[7].Descriptor()
 	// logpushconnector.SecretPrefixValidator is a validator for the "secret_prefix" field. It is called by the builders before save.
 	logpushconnector.SecretPrefixValidator = logpushconnectorDescSecretPrefix.Validators[0].(func(string) error)
+	markerFields := schema.Marker{}.Fields()
+	_ = markerFields
+	// markerDescOrgID is the schema descriptor for org_id field.
+	markerDescOrgID := markerFields[1].Descriptor()
+	// marker.OrgIDValidator is a validator for the "org_id" field. It is called by the builders before save.
+	marker.OrgIDValidator = markerDescOrgID.Validators[0].(func(string) error)
+	// markerDescTitle is the schema descriptor for title field.
+	markerDescTitle := markerFields[3].Descriptor()
+	// marker.TitleValidator is a validator for the "title" field. It is called by the builders before save.
+	marker.TitleValidator = markerDescTitle.Validators[0].(func(string) error)
 	membershipFields := schema.Membership{}.Fields()
 	_ = membershipFields
 	// membershipDescOrgID is the schema descriptor for org_id field.

@@ -48,6 +48,20 @@ type Tx struct {
 	Delivery *DeliveryClient
 	// DeviceLogin is the client for interacting with the DeviceLogin builders.
 	DeviceLogin *DeviceLoginClient
+	// ErrorInbox is the client for interacting with the ErrorInbox builders.
+	ErrorInbox *ErrorInboxClient
+	// ErrorIncident is the client for interacting with the ErrorIncident builders.
+	ErrorIncident *ErrorIncidentClient
+	// ErrorIssue is the client for interacting with the ErrorIssue builders.
+	ErrorIssue *ErrorIssueClient
+	// ErrorIssueEvent is the client for interacting with the ErrorIssueEvent builders.
+	ErrorIssueEvent *ErrorIssueEventClient
+	// ErrorIssueFingerprint is the client for interacting with the ErrorIssueFingerprint builders.
+	ErrorIssueFingerprint *ErrorIssueFingerprintClient
+	// ErrorIssuePullRequest is the client for interacting with the ErrorIssuePullRequest builders.
+	ErrorIssuePullRequest *ErrorIssuePullRequestClient
+	// ErrorPolicy is the client for interacting with the ErrorPolicy builders.
+	ErrorPolicy *ErrorPolicyClient
 	// IdempotencyKey is the client for interacting with the IdempotencyKey builders.
 	IdempotencyKey *IdempotencyKeyClient
 	// IngestKey is the client for interacting with the IngestKey builders.
@@ -58,10 +72,16 @@ type Tx struct {
 	IngestOutcomes *IngestOutcomesClient
 	// IngestUsage is the client for interacting with the IngestUsage builders.
 	IngestUsage *IngestUsageClient
+	// Investigation is the client for interacting with the Investigation builders.
+	Investigation *InvestigationClient
 	// Invitation is the client for interacting with the Invitation builders.
 	Invitation *InvitationClient
+	// IssueActor is the client for interacting with the IssueActor builders.
+	IssueActor *IssueActorClient
 	// LogpushConnector is the client for interacting with the LogpushConnector builders.
 	LogpushConnector *LogpushConnectorClient
+	// Marker is the client for interacting with the Marker builders.
+	Marker *MarkerClient
 	// Membership is the client for interacting with the Membership builders.
 	Membership *MembershipClient
 	// OAuthClient is the client for interacting with the OAuthClient builders.
@@ -238,13 +258,23 @@ func (tx *Tx) init() {
 	tx.DeletedOrganization = NewDeletedOrganizationClient(tx.config)
 	tx.Delivery = NewDeliveryClient(tx.config)
 	tx.DeviceLogin = NewDeviceLoginClient(tx.config)
+	tx.ErrorInbox = NewErrorInboxClient(tx.config)
+	tx.ErrorIncident = NewErrorIncidentClient(tx.config)
+	tx.ErrorIssue = NewErrorIssueClient(tx.config)
+	tx.ErrorIssueEvent = NewErrorIssueEventClient(tx.config)
+	tx.ErrorIssueFingerprint = NewErrorIssueFingerprintClient(tx.config)
+	tx.ErrorIssuePullRequest = NewErrorIssuePullRequestClient(tx.config)
+	tx.ErrorPolicy = NewErrorPolicyClient(tx.config)
 	tx.IdempotencyKey = NewIdempotencyKeyClient(tx.config)
 	tx.IngestKey = NewIngestKeyClient(tx.config)
 	tx.IngestMark = NewIngestMarkClient(tx.config)
 	tx.IngestOutcomes = NewIngestOutcomesClient(tx.config)
 	tx.IngestUsage = NewIngestUsageClient(tx.config)
+	tx.Investigation = NewInvestigationClient(tx.config)
 	tx.Invitation = NewInvitationClient(tx.config)
+	tx.IssueActor = NewIssueActorClient(tx.config)
 	tx.LogpushConnector = NewLogpushConnectorClient(tx.config)
+	tx.Marker = NewMarkerClient(tx.config)
 	tx.Membership = NewMembershipClient(tx.config)
 	tx.OAuthClient = NewOAuthClientClient(tx.config)
 	tx.OAuthGrant = NewOAuthGrantClient(tx.config)

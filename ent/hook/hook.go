@@ -213,6 +213,90 @@ func (f DeviceLoginFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value,
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.DeviceLoginMutation", m)
 }
 
+// The ErrorInboxFunc type is an adapter to allow the use of ordinary
+// function as ErrorInbox mutator.
+type ErrorInboxFunc func(context.Context, *ent.ErrorInboxMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f ErrorInboxFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.ErrorInboxMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.ErrorInboxMutation", m)
+}
+
+// The ErrorIncidentFunc type is an adapter to allow the use of ordinary
+// function as ErrorIncident mutator.
+type ErrorIncidentFunc func(context.Context, *ent.ErrorIncidentMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f ErrorIncidentFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.ErrorIncidentMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.ErrorIncidentMutation", m)
+}
+
+// The ErrorIssueFunc type is an adapter to allow the use of ordinary
+// function as ErrorIssue mutator.
+type ErrorIssueFunc func(context.Context, *ent.ErrorIssueMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f ErrorIssueFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.ErrorIssueMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.ErrorIssueMutation", m)
+}
+
+// The ErrorIssueEventFunc type is an adapter to allow the use of ordinary
+// function as ErrorIssueEvent mutator.
+type ErrorIssueEventFunc func(context.Context, *ent.ErrorIssueEventMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f ErrorIssueEventFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.ErrorIssueEventMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.ErrorIssueEventMutation", m)
+}
+
+// The ErrorIssueFingerprintFunc type is an adapter to allow the use of ordinary
+// function as ErrorIssueFingerprint mutator.
+type ErrorIssueFingerprintFunc func(context.Context, *ent.ErrorIssueFingerprintMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f ErrorIssueFingerprintFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.ErrorIssueFingerprintMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.ErrorIssueFingerprintMutation", m)
+}
+
+// The ErrorIssuePullRequestFunc type is an adapter to allow the use of ordinary
+// function as ErrorIssuePullRequest mutator.
+type ErrorIssuePullRequestFunc func(context.Context, *ent.ErrorIssuePullRequestMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f ErrorIssuePullRequestFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.ErrorIssuePullRequestMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.ErrorIssuePullRequestMutation", m)
+}
+
+// The ErrorPolicyFunc type is an adapter to allow the use of ordinary
+// function as ErrorPolicy mutator.
+type ErrorPolicyFunc func(context.Context, *ent.ErrorPolicyMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f ErrorPolicyFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.ErrorPolicyMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.ErrorPolicyMutation", m)
+}
+
 // The IdempotencyKeyFunc type is an adapter to allow the use of ordinary
 // function as IdempotencyKey mutator.
 type IdempotencyKeyFunc func(context.Context, *ent.IdempotencyKeyMutation) (ent.Value, error)
@@ -273,6 +357,18 @@ func (f IngestUsageFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value,
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.IngestUsageMutation", m)
 }
 
+// The InvestigationFunc type is an adapter to allow the use of ordinary
+// function as Investigation mutator.
+type InvestigationFunc func(context.Context, *ent.InvestigationMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f InvestigationFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.InvestigationMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.InvestigationMutation", m)
+}
+
 // The InvitationFunc type is an adapter to allow the use of ordinary
 // function as Invitation mutator.
 type InvitationFunc func(context.Context, *ent.InvitationMutation) (ent.Value, error)
@@ -285,6 +381,18 @@ func (f InvitationFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, 
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.InvitationMutation", m)
 }
 
+// The IssueActorFunc type is an adapter to allow the use of ordinary
+// function as IssueActor mutator.
+type IssueActorFunc func(context.Context, *ent.IssueActorMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f IssueActorFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.IssueActorMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.IssueActorMutation", m)
+}
+
 // The LogpushConnectorFunc type is an adapter to allow the use of ordinary
 // function as LogpushConnector mutator.
 type LogpushConnectorFunc func(context.Context, *ent.LogpushConnectorMutation) (ent.Value, error)
@@ -295,6 +403,18 @@ func (f LogpushConnectorFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.V
 		return f(ctx, mv)
 	}
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.LogpushConnectorMutation", m)
+}
+
+// The MarkerFunc type is an adapter to allow the use of ordinary
+// function as Marker mutator.
+type MarkerFunc func(context.Context, *ent.MarkerMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f MarkerFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.MarkerMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.MarkerMutation", m)
 }
 
 // The MembershipFunc type is an adapter to allow the use of ordinary

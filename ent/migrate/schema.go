@@ -678,6 +678,353 @@ var (
 			},
 		},
 	}
+	// ErrorInboxesColumns holds the columns for the "error_inboxes" table.
+	ErrorInboxesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "shard", Type: field.TypeInt},
+		{Name: "sum", Type: field.TypeJSON, SchemaType: map[string]string{"postgres": "jsonb"}},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "org_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+	}
+	// ErrorInboxesTable holds the schema information for the "error_inboxes" table.
+	ErrorInboxesTable = &schema.Table{
+		Name:       "error_inboxes",
+		Columns:    ErrorInboxesColumns,
+		PrimaryKey: []*schema.Column{ErrorInboxesColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "error_inboxes_organizations_error_inbox",
+				Columns:    []*schema.Column{ErrorInboxesColumns[4]},
+				RefColumns: []*schema.Column{OrganizationsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "errorinbox_shard_org_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{ErrorInboxesColumns[1], ErrorInboxesColumns[4], ErrorInboxesColumns[0]},
+			},
+		},
+	}
+	// ErrorIncidentsColumns holds the columns for the "error_incidents" table.
+	ErrorIncidentsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "shard", Type: field.TypeInt},
+		{Name: "status", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "reason", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "first_triggered_at", Type: field.TypeTime},
+		{Name: "last_triggered_at", Type: field.TypeTime},
+		{Name: "resolved_at", Type: field.TypeTime, Nullable: true},
+		{Name: "occurrence_count", Type: field.TypeInt64, Default: 0},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "issue_id", Type: field.TypeUUID},
+		{Name: "org_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+	}
+	// ErrorIncidentsTable holds the schema information for the "error_incidents" table.
+	ErrorIncidentsTable = &schema.Table{
+		Name:       "error_incidents",
+		Columns:    ErrorIncidentsColumns,
+		PrimaryKey: []*schema.Column{ErrorIncidentsColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "error_incidents_error_issues_incidents",
+				Columns:    []*schema.Column{ErrorIncidentsColumns[9]},
+				RefColumns: []*schema.Column{ErrorIssuesColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+			{
+				Symbol:     "error_incidents_organizations_error_incidents",
+				Columns:    []*schema.Column{ErrorIncidentsColumns[10]},
+				RefColumns: []*schema.Column{OrganizationsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "errorincident_org_id_status_last_triggered_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{ErrorIncidentsColumns[10], ErrorIncidentsColumns[2], ErrorIncidentsColumns[5], ErrorIncidentsColumns[0]},
+			},
+			{
+				Name:    "errorincident_issue_id_first_triggered_at",
+				Unique:  false,
+				Columns: []*schema.Column{ErrorIncidentsColumns[9], ErrorIncidentsColumns[4]},
+			},
+			{
+				Name:    "errorincident_shard_status_last_triggered_at",
+				Unique:  false,
+				Columns: []*schema.Column{ErrorIncidentsColumns[1], ErrorIncidentsColumns[2], ErrorIncidentsColumns[5]},
+			},
+		},
+	}
+	// ErrorIssuesColumns holds the columns for the "error_issues" table.
+	ErrorIssuesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "shard", Type: field.TypeInt},
+		{Name: "kind", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "fingerprint_hash", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "service_name", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "exception_type", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "exception_message", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "error_label", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "top_frame", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "workflow_state", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "priority", Type: field.TypeInt, Default: 3},
+		{Name: "severity", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "severity_rank", Type: field.TypeInt, Default: 0},
+		{Name: "severity_source", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "source_ref", Type: field.TypeJSON, Nullable: true, SchemaType: map[string]string{"postgres": "jsonb"}},
+		{Name: "assigned_actor_id", Type: field.TypeUUID, Nullable: true},
+		{Name: "lease_holder_id", Type: field.TypeUUID, Nullable: true},
+		{Name: "lease_expires_at", Type: field.TypeTime, Nullable: true},
+		{Name: "claimed_at", Type: field.TypeTime, Nullable: true},
+		{Name: "lease_seconds", Type: field.TypeInt, Default: 0},
+		{Name: "notes", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "first_seen_at", Type: field.TypeTime},
+		{Name: "last_seen_at", Type: field.TypeTime},
+		{Name: "occurrence_count", Type: field.TypeInt64, Default: 0},
+		{Name: "estimated_count", Type: field.TypeFloat64, Default: 0},
+		{Name: "resolved_at", Type: field.TypeTime, Nullable: true},
+		{Name: "last_resolved_at", Type: field.TypeTime, Nullable: true},
+		{Name: "last_regressed_at", Type: field.TypeTime, Nullable: true},
+		{Name: "regression_count", Type: field.TypeInt, Default: 0},
+		{Name: "resolved_versions", Type: field.TypeJSON, Nullable: true, SchemaType: map[string]string{"postgres": "jsonb"}},
+		{Name: "versions", Type: field.TypeJSON, Nullable: true, SchemaType: map[string]string{"postgres": "jsonb"}},
+		{Name: "environments", Type: field.TypeJSON, Nullable: true, SchemaType: map[string]string{"postgres": "jsonb"}},
+		{Name: "snooze_until", Type: field.TypeTime, Nullable: true},
+		{Name: "archived_at", Type: field.TypeTime, Nullable: true},
+		{Name: "open_incident_id", Type: field.TypeUUID, Nullable: true},
+		{Name: "merged_into", Type: field.TypeUUID, Nullable: true},
+		{Name: "comment_count", Type: field.TypeInt, Default: 0},
+		{Name: "open_pull_request_count", Type: field.TypeInt, Default: 0},
+		{Name: "merged_pull_request_count", Type: field.TypeInt, Default: 0},
+		{Name: "told", Type: field.TypeBool, Default: false},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "updated_at", Type: field.TypeTime},
+		{Name: "org_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+	}
+	// ErrorIssuesTable holds the schema information for the "error_issues" table.
+	ErrorIssuesTable = &schema.Table{
+		Name:       "error_issues",
+		Columns:    ErrorIssuesColumns,
+		PrimaryKey: []*schema.Column{ErrorIssuesColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "error_issues_organizations_error_issues",
+				Columns:    []*schema.Column{ErrorIssuesColumns[42]},
+				RefColumns: []*schema.Column{OrganizationsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "errorissue_org_id_last_seen_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{ErrorIssuesColumns[42], ErrorIssuesColumns[22], ErrorIssuesColumns[0]},
+			},
+			{
+				Name:    "errorissue_org_id_severity_rank_last_seen_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{ErrorIssuesColumns[42], ErrorIssuesColumns[12], ErrorIssuesColumns[22], ErrorIssuesColumns[0]},
+			},
+			{
+				Name:    "errorissue_org_id_workflow_state",
+				Unique:  false,
+				Columns: []*schema.Column{ErrorIssuesColumns[42], ErrorIssuesColumns[9]},
+			},
+			{
+				Name:    "errorissue_shard_lease_expires_at",
+				Unique:  false,
+				Columns: []*schema.Column{ErrorIssuesColumns[1], ErrorIssuesColumns[17]},
+			},
+			{
+				Name:    "errorissue_shard_snooze_until",
+				Unique:  false,
+				Columns: []*schema.Column{ErrorIssuesColumns[1], ErrorIssuesColumns[32]},
+			},
+			{
+				Name:    "errorissue_shard_archived_at",
+				Unique:  false,
+				Columns: []*schema.Column{ErrorIssuesColumns[1], ErrorIssuesColumns[33]},
+			},
+			{
+				Name:    "errorissue_shard_told",
+				Unique:  false,
+				Columns: []*schema.Column{ErrorIssuesColumns[1], ErrorIssuesColumns[39]},
+			},
+		},
+	}
+	// ErrorIssueEventsColumns holds the columns for the "error_issue_events" table.
+	ErrorIssueEventsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "actor_id", Type: field.TypeUUID, Nullable: true},
+		{Name: "type", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "from_state", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "to_state", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "payload", Type: field.TypeJSON, SchemaType: map[string]string{"postgres": "jsonb"}},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "issue_id", Type: field.TypeUUID},
+		{Name: "org_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+	}
+	// ErrorIssueEventsTable holds the schema information for the "error_issue_events" table.
+	ErrorIssueEventsTable = &schema.Table{
+		Name:       "error_issue_events",
+		Columns:    ErrorIssueEventsColumns,
+		PrimaryKey: []*schema.Column{ErrorIssueEventsColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "error_issue_events_error_issues_events",
+				Columns:    []*schema.Column{ErrorIssueEventsColumns[7]},
+				RefColumns: []*schema.Column{ErrorIssuesColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+			{
+				Symbol:     "error_issue_events_organizations_error_issue_events",
+				Columns:    []*schema.Column{ErrorIssueEventsColumns[8]},
+				RefColumns: []*schema.Column{OrganizationsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "errorissueevent_issue_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{ErrorIssueEventsColumns[7], ErrorIssueEventsColumns[0]},
+			},
+		},
+	}
+	// ErrorIssueFingerprintsColumns holds the columns for the "error_issue_fingerprints" table.
+	ErrorIssueFingerprintsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "hash", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "pinned", Type: field.TypeBool, Default: false},
+		{Name: "service_name", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "exception_type", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "exception_message", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "error_label", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "top_frame", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "grouping", Type: field.TypeJSON, Nullable: true, SchemaType: map[string]string{"postgres": "jsonb"}},
+		{Name: "first_seen_at", Type: field.TypeTime},
+		{Name: "last_seen_at", Type: field.TypeTime},
+		{Name: "occurrence_count", Type: field.TypeInt64, Default: 0},
+		{Name: "estimated_count", Type: field.TypeFloat64, Default: 0},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "issue_id", Type: field.TypeUUID},
+		{Name: "org_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+	}
+	// ErrorIssueFingerprintsTable holds the schema information for the "error_issue_fingerprints" table.
+	ErrorIssueFingerprintsTable = &schema.Table{
+		Name:       "error_issue_fingerprints",
+		Columns:    ErrorIssueFingerprintsColumns,
+		PrimaryKey: []*schema.Column{ErrorIssueFingerprintsColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "error_issue_fingerprints_error_issues_fingerprints",
+				Columns:    []*schema.Column{ErrorIssueFingerprintsColumns[14]},
+				RefColumns: []*schema.Column{ErrorIssuesColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+			{
+				Symbol:     "error_issue_fingerprints_organizations_error_issue_fingerprints",
+				Columns:    []*schema.Column{ErrorIssueFingerprintsColumns[15]},
+				RefColumns: []*schema.Column{OrganizationsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "errorissuefingerprint_org_id_hash",
+				Unique:  true,
+				Columns: []*schema.Column{ErrorIssueFingerprintsColumns[15], ErrorIssueFingerprintsColumns[1]},
+			},
+			{
+				Name:    "errorissuefingerprint_issue_id",
+				Unique:  false,
+				Columns: []*schema.Column{ErrorIssueFingerprintsColumns[14]},
+			},
+		},
+	}
+	// ErrorIssuePullRequestsColumns holds the columns for the "error_issue_pull_requests" table.
+	ErrorIssuePullRequestsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "provider", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "repo_full_name", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "number", Type: field.TypeInt64},
+		{Name: "url", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "title", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "author_login", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "state", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "merged_at", Type: field.TypeTime, Nullable: true},
+		{Name: "merge_commit_sha", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "link_source", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "linked_by_actor_id", Type: field.TypeUUID, Nullable: true},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "issue_id", Type: field.TypeUUID},
+		{Name: "org_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+	}
+	// ErrorIssuePullRequestsTable holds the schema information for the "error_issue_pull_requests" table.
+	ErrorIssuePullRequestsTable = &schema.Table{
+		Name:       "error_issue_pull_requests",
+		Columns:    ErrorIssuePullRequestsColumns,
+		PrimaryKey: []*schema.Column{ErrorIssuePullRequestsColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "error_issue_pull_requests_error_issues_pull_requests",
+				Columns:    []*schema.Column{ErrorIssuePullRequestsColumns[13]},
+				RefColumns: []*schema.Column{ErrorIssuesColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+			{
+				Symbol:     "error_issue_pull_requests_organizations",
+				Columns:    []*schema.Column{ErrorIssuePullRequestsColumns[14]},
+				RefColumns: []*schema.Column{OrganizationsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "errorissuepullrequest_issue_id_url",
+				Unique:  true,
+				Columns: []*schema.Column{ErrorIssuePullRequestsColumns[13], ErrorIssuePullRequestsColumns[4]},
+			},
+			{
+				Name:    "errorissuepullrequest_org_id",
+				Unique:  false,
+				Columns: []*schema.Column{ErrorIssuePullRequestsColumns[14]},
+			},
+		},
+	}
+	// ErrorPoliciesColumns holds the columns for the "error_policies" table.
+	ErrorPoliciesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "kind", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "policy", Type: field.TypeJSON, SchemaType: map[string]string{"postgres": "jsonb"}},
+		{Name: "updated_at", Type: field.TypeTime},
+		{Name: "updated_by", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "org_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+	}
+	// ErrorPoliciesTable holds the schema information for the "error_policies" table.
+	ErrorPoliciesTable = &schema.Table{
+		Name:       "error_policies",
+		Columns:    ErrorPoliciesColumns,
+		PrimaryKey: []*schema.Column{ErrorPoliciesColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "error_policies_organizations_error_policies",
+				Columns:    []*schema.Column{ErrorPoliciesColumns[5]},
+				RefColumns: []*schema.Column{OrganizationsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "errorpolicy_org_id_kind",
+				Unique:  true,
+				Columns: []*schema.Column{ErrorPoliciesColumns[5], ErrorPoliciesColumns[1]},
+			},
+		},
+	}
 	// IdempotencyKeysColumns holds the columns for the "idempotency_keys" table.
 	IdempotencyKeysColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeUUID},
@@ -847,6 +1194,42 @@ var (
 			},
 		},
 	}
+	// InvestigationsColumns holds the columns for the "investigations" table.
+	InvestigationsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "title", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "question", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "status", Type: field.TypeEnum, Enums: []string{"investigating", "diagnosed", "resolved", "failed"}, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "issue_id", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "conclusion", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "assignee", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "findings", Type: field.TypeJSON, SchemaType: map[string]string{"postgres": "jsonb"}},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "created_by", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "updated_at", Type: field.TypeTime},
+		{Name: "org_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+	}
+	// InvestigationsTable holds the schema information for the "investigations" table.
+	InvestigationsTable = &schema.Table{
+		Name:       "investigations",
+		Columns:    InvestigationsColumns,
+		PrimaryKey: []*schema.Column{InvestigationsColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "investigations_organizations_investigations",
+				Columns:    []*schema.Column{InvestigationsColumns[11]},
+				RefColumns: []*schema.Column{OrganizationsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "investigation_org_id_updated_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{InvestigationsColumns[11], InvestigationsColumns[10], InvestigationsColumns[0]},
+			},
+		},
+	}
 	// InvitationsColumns holds the columns for the "invitations" table.
 	InvitationsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeUUID},
@@ -879,6 +1262,39 @@ var (
 				Name:    "invitation_org_id_created_at_id",
 				Unique:  false,
 				Columns: []*schema.Column{InvitationsColumns[10], InvitationsColumns[4], InvitationsColumns[0]},
+			},
+		},
+	}
+	// IssueActorsColumns holds the columns for the "issue_actors" table.
+	IssueActorsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "type", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "user_id", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "name", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "model", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "capabilities", Type: field.TypeJSON, Nullable: true, SchemaType: map[string]string{"postgres": "jsonb"}},
+		{Name: "last_active_at", Type: field.TypeTime, Nullable: true},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "org_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+	}
+	// IssueActorsTable holds the schema information for the "issue_actors" table.
+	IssueActorsTable = &schema.Table{
+		Name:       "issue_actors",
+		Columns:    IssueActorsColumns,
+		PrimaryKey: []*schema.Column{IssueActorsColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "issue_actors_organizations_issue_actors",
+				Columns:    []*schema.Column{IssueActorsColumns[8]},
+				RefColumns: []*schema.Column{OrganizationsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "issueactor_org_id_name",
+				Unique:  true,
+				Columns: []*schema.Column{IssueActorsColumns[8], IssueActorsColumns[3]},
 			},
 		},
 	}
@@ -918,6 +1334,43 @@ var (
 				Name:    "logpushconnector_org_id_created_at_id",
 				Unique:  false,
 				Columns: []*schema.Column{LogpushConnectorsColumns[14], LogpushConnectorsColumns[11], LogpushConnectorsColumns[0]},
+			},
+		},
+	}
+	// MarkersColumns holds the columns for the "markers" table.
+	MarkersColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "kind", Type: field.TypeEnum, Enums: []string{"deploy", "flag", "configuration", "note"}, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "title", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "description", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "occurred_at", Type: field.TypeTime},
+		{Name: "ended_at", Type: field.TypeTime, Nullable: true},
+		{Name: "service_name", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "deployment_environment", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "url", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "created_by", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "updated_at", Type: field.TypeTime},
+		{Name: "org_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+	}
+	// MarkersTable holds the schema information for the "markers" table.
+	MarkersTable = &schema.Table{
+		Name:       "markers",
+		Columns:    MarkersColumns,
+		PrimaryKey: []*schema.Column{MarkersColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "markers_organizations_markers",
+				Columns:    []*schema.Column{MarkersColumns[12]},
+				RefColumns: []*schema.Column{OrganizationsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "marker_org_id_occurred_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{MarkersColumns[12], MarkersColumns[4], MarkersColumns[0]},
 			},
 		},
 	}
@@ -1397,13 +1850,23 @@ var (
 		DeletedOrganizationsTable,
 		DeliveriesTable,
 		DeviceLoginsTable,
+		ErrorInboxesTable,
+		ErrorIncidentsTable,
+		ErrorIssuesTable,
+		ErrorIssueEventsTable,
+		ErrorIssueFingerprintsTable,
+		ErrorIssuePullRequestsTable,
+		ErrorPoliciesTable,
 		IdempotencyKeysTable,
 		IngestKeysTable,
 		IngestMarksTable,
 		IngestOutcomesTable,
 		IngestUsagesTable,
+		InvestigationsTable,
 		InvitationsTable,
+		IssueActorsTable,
 		LogpushConnectorsTable,
+		MarkersTable,
 		MembershipsTable,
 		OauthClientsTable,
 		OauthGrantsTable,
@@ -1445,12 +1908,26 @@ func init() {
 	DashboardVersionsTable.ForeignKeys[0].RefTable = DashboardsTable
 	DashboardVersionsTable.ForeignKeys[1].RefTable = OrganizationsTable
 	DeliveriesTable.ForeignKeys[0].RefTable = OrganizationsTable
+	ErrorInboxesTable.ForeignKeys[0].RefTable = OrganizationsTable
+	ErrorIncidentsTable.ForeignKeys[0].RefTable = ErrorIssuesTable
+	ErrorIncidentsTable.ForeignKeys[1].RefTable = OrganizationsTable
+	ErrorIssuesTable.ForeignKeys[0].RefTable = OrganizationsTable
+	ErrorIssueEventsTable.ForeignKeys[0].RefTable = ErrorIssuesTable
+	ErrorIssueEventsTable.ForeignKeys[1].RefTable = OrganizationsTable
+	ErrorIssueFingerprintsTable.ForeignKeys[0].RefTable = ErrorIssuesTable
+	ErrorIssueFingerprintsTable.ForeignKeys[1].RefTable = OrganizationsTable
+	ErrorIssuePullRequestsTable.ForeignKeys[0].RefTable = ErrorIssuesTable
+	ErrorIssuePullRequestsTable.ForeignKeys[1].RefTable = OrganizationsTable
+	ErrorPoliciesTable.ForeignKeys[0].RefTable = OrganizationsTable
 	IdempotencyKeysTable.ForeignKeys[0].RefTable = OrganizationsTable
 	IngestKeysTable.ForeignKeys[0].RefTable = OrganizationsTable
 	IngestOutcomesTable.ForeignKeys[0].RefTable = OrganizationsTable
 	IngestUsagesTable.ForeignKeys[0].RefTable = OrganizationsTable
+	InvestigationsTable.ForeignKeys[0].RefTable = OrganizationsTable
 	InvitationsTable.ForeignKeys[0].RefTable = OrganizationsTable
+	IssueActorsTable.ForeignKeys[0].RefTable = OrganizationsTable
 	LogpushConnectorsTable.ForeignKeys[0].RefTable = OrganizationsTable
+	MarkersTable.ForeignKeys[0].RefTable = OrganizationsTable
 	MembershipsTable.ForeignKeys[0].RefTable = OrganizationsTable
 	MembershipsTable.ForeignKeys[1].RefTable = UsersTable
 	OauthGrantsTable.ForeignKeys[0].RefTable = OrganizationsTable

@@ -28,6 +28,10 @@ const (
 	EdgeSessions = "sessions"
 	// EdgeAttributeMappings holds the string denoting the attribute_mappings edge name in mutations.
 	EdgeAttributeMappings = "attribute_mappings"
+	// EdgeMarkers holds the string denoting the markers edge name in mutations.
+	EdgeMarkers = "markers"
+	// EdgeInvestigations holds the string denoting the investigations edge name in mutations.
+	EdgeInvestigations = "investigations"
 	// EdgeSamplingPolicy holds the string denoting the sampling_policy edge name in mutations.
 	EdgeSamplingPolicy = "sampling_policy"
 	// EdgePlan holds the string denoting the plan edge name in mutations.
@@ -70,6 +74,22 @@ const (
 	EdgeDeliveries = "deliveries"
 	// EdgeScrapeTargets holds the string denoting the scrape_targets edge name in mutations.
 	EdgeScrapeTargets = "scrape_targets"
+	// EdgeIssueActors holds the string denoting the issue_actors edge name in mutations.
+	EdgeIssueActors = "issue_actors"
+	// EdgeErrorIssues holds the string denoting the error_issues edge name in mutations.
+	EdgeErrorIssues = "error_issues"
+	// EdgeErrorIssueFingerprints holds the string denoting the error_issue_fingerprints edge name in mutations.
+	EdgeErrorIssueFingerprints = "error_issue_fingerprints"
+	// EdgeErrorIssueEvents holds the string denoting the error_issue_events edge name in mutations.
+	EdgeErrorIssueEvents = "error_issue_events"
+	// EdgeErrorIncidents holds the string denoting the error_incidents edge name in mutations.
+	EdgeErrorIncidents = "error_incidents"
+	// EdgeErrorIssuePullRequests holds the string denoting the error_issue_pull_requests edge name in mutations.
+	EdgeErrorIssuePullRequests = "error_issue_pull_requests"
+	// EdgeErrorPolicies holds the string denoting the error_policies edge name in mutations.
+	EdgeErrorPolicies = "error_policies"
+	// EdgeErrorInbox holds the string denoting the error_inbox edge name in mutations.
+	EdgeErrorInbox = "error_inbox"
 	// Table holds the table name of the organization in the database.
 	Table = "organizations"
 	// MembershipsTable is the table that holds the memberships relation/edge.
@@ -107,6 +127,20 @@ const (
 	AttributeMappingsInverseTable = "attribute_mappings"
 	// AttributeMappingsColumn is the table column denoting the attribute_mappings relation/edge.
 	AttributeMappingsColumn = "org_id"
+	// MarkersTable is the table that holds the markers relation/edge.
+	MarkersTable = "markers"
+	// MarkersInverseTable is the table name for the Marker entity.
+	// It exists in this package in order to avoid circular dependency with the "marker" package.
+	MarkersInverseTable = "markers"
+	// MarkersColumn is the table column denoting the markers relation/edge.
+	MarkersColumn = "org_id"
+	// InvestigationsTable is the table that holds the investigations relation/edge.
+	InvestigationsTable = "investigations"
+	// InvestigationsInverseTable is the table name for the Investigation entity.
+	// It exists in this package in order to avoid circular dependency with the "investigation" package.
+	InvestigationsInverseTable = "investigations"
+	// InvestigationsColumn is the table column denoting the investigations relation/edge.
+	InvestigationsColumn = "org_id"
 	// SamplingPolicyTable is the table that holds the sampling_policy relation/edge.
 	SamplingPolicyTable = "sampling_policies"
 	// SamplingPolicyInverseTable is the table name for the SamplingPolicy entity.
@@ -254,6 +288,62 @@ const (
 	ScrapeTargetsInverseTable = "scrape_targets"
 	// ScrapeTargetsColumn is the table column denoting the scrape_targets relation/edge.
 	ScrapeTargetsColumn = "org_id"
+	// IssueActorsTable is the table that holds the issue_actors relation/edge.
+	IssueActorsTable = "issue_actors"
+	// IssueActorsInverseTable is the table name for the IssueActor entity.
+	// It exists in this package in order to avoid circular dependency with the "issueactor" package.
+	IssueActorsInverseTable = "issue_actors"
+	// IssueActorsColumn is the table column denoting the issue_actors relation/edge.
+	IssueActorsColumn = "org_id"
+	// ErrorIssuesTable is the table that holds the error_issues relation/edge.
+	ErrorIssuesTable = "error_issues"
+	// ErrorIssuesInverseTable is the table name for the ErrorIssue entity.
+	// It exists in this package in order to avoid circular dependency with the "errorissue" package.
+	ErrorIssuesInverseTable = "error_issues"
+	// ErrorIssuesColumn is the table column denoting the error_issues relation/edge.
+	ErrorIssuesColumn = "org_id"
+	// ErrorIssueFingerprintsTable is the table that holds the error_issue_fingerprints relation/edge.
+	ErrorIssueFingerprintsTable = "error_issue_fingerprints"
+	// ErrorIssueFingerprintsInverseTable is the table name for the ErrorIssueFingerprint entity.
+	// It exists in this package in order to avoid circular dependency with the "errorissuefingerprint" package.
+	ErrorIssueFingerprintsInverseTable = "error_issue_fingerprints"
+	// ErrorIssueFingerprintsColumn is the table column denoting the error_issue_fingerprints relation/edge.
+	ErrorIssueFingerprintsColumn = "org_id"
+	// ErrorIssueEventsTable is the table that holds the error_issue_events relation/edge.
+	ErrorIssueEventsTable = "error_issue_events"
+	// ErrorIssueEventsInverseTable is the table name for the ErrorIssueEvent entity.
+	// It exists in this package in order to avoid circular dependency with the "errorissueevent" package.
+	ErrorIssueEventsInverseTable = "error_issue_events"
+	// ErrorIssueEventsColumn is the table column denoting the error_issue_events relation/edge.
+	ErrorIssueEventsColumn = "org_id"
+	// ErrorIncidentsTable is the table that holds the error_incidents relation/edge.
+	ErrorIncidentsTable = "error_incidents"
+	// ErrorIncidentsInverseTable is the table name for the ErrorIncident entity.
+	// It exists in this package in order to avoid circular dependency with the "errorincident" package.
+	ErrorIncidentsInverseTable = "error_incidents"
+	// ErrorIncidentsColumn is the table column denoting the error_incidents relation/edge.
+	ErrorIncidentsColumn = "org_id"
+	// ErrorIssuePullRequestsTable is the table that holds the error_issue_pull_requests relation/edge.
+	ErrorIssuePullRequestsTable = "error_issue_pull_requests"
+	// ErrorIssuePullRequestsInverseTable is the table name for the ErrorIssuePullRequest entity.
+	// It exists in this package in order to avoid circular dependency with the "errorissuepullrequest" package.
+	ErrorIssuePullRequestsInverseTable = "error_issue_pull_requests"
+	// ErrorIssuePullRequestsColumn is the table column denoting the error_issue_pull_requests relation/edge.
+	ErrorIssuePullRequestsColumn = "org_id"
+	// ErrorPoliciesTable is the table that holds the error_policies relation/edge.
+	ErrorPoliciesTable = "error_policies"
+	// ErrorPoliciesInverseTable is the table name for the ErrorPolicy entity.
+	// It exists in this package in order to avoid circular dependency with the "errorpolicy" package.
+	ErrorPoliciesInverseTable = "error_policies"
+	// ErrorPoliciesColumn is the table column denoting the error_policies relation/edge.
+	ErrorPoliciesColumn = "org_id"
+	// ErrorInboxTable is the table that holds the error_inbox relation/edge.
+	ErrorInboxTable = "error_inboxes"
+	// ErrorInboxInverseTable is the table name for the ErrorInbox entity.
+	// It exists in this package in order to avoid circular dependency with the "errorinbox" package.
+	ErrorInboxInverseTable = "error_inboxes"
+	// ErrorInboxColumn is the table column denoting the error_inbox relation/edge.
+	ErrorInboxColumn = "org_id"
 )
 
 // Columns holds all SQL columns for organization fields.
@@ -373,6 +463,34 @@ func ByAttributeMappingsCount(opts ...sql.OrderTermOption) OrderOption {
 func ByAttributeMappings(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
 	return func(s *sql.Selector) {
 		sqlgraph.OrderByNeighborTerms(s, newAttributeMappingsStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
+
+// ByMarkersCount orders the results by markers count.
+func ByMarkersCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newMarkersStep(), opts...)
+	}
+}
+
+// ByMarkers orders the results by markers terms.
+func ByMarkers(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newMarkersStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
+
+// ByInvestigationsCount orders the results by investigations count.
+func ByInvestigationsCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newInvestigationsStep(), opts...)
+	}
+}
+
+// ByInvestigations orders the results by investigations terms.
+func ByInvestigations(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newInvestigationsStep(), append([]sql.OrderTerm{term}, terms...)...)
 	}
 }
 
@@ -648,6 +766,118 @@ func ByScrapeTargets(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
 		sqlgraph.OrderByNeighborTerms(s, newScrapeTargetsStep(), append([]sql.OrderTerm{term}, terms...)...)
 	}
 }
+
+// ByIssueActorsCount orders the results by issue_actors count.
+func ByIssueActorsCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newIssueActorsStep(), opts...)
+	}
+}
+
+// ByIssueActors orders the results by issue_actors terms.
+func ByIssueActors(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newIssueActorsStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
+
+// ByErrorIssuesCount orders the results by error_issues count.
+func ByErrorIssuesCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newErrorIssuesStep(), opts...)
+	}
+}
+
+// ByErrorIssues orders the results by error_issues terms.
+func ByErrorIssues(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newErrorIssuesStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
+
+// ByErrorIssueFingerprintsCount orders the results by error_issue_fingerprints count.
+func ByErrorIssueFingerprintsCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newErrorIssueFingerprintsStep(), opts...)
+	}
+}
+
+// ByErrorIssueFingerprints orders the results by error_issue_fingerprints terms.
+func ByErrorIssueFingerprints(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newErrorIssueFingerprintsStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
+
+// ByErrorIssueEventsCount orders the results by error_issue_events count.
+func ByErrorIssueEventsCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newErrorIssueEventsStep(), opts...)
+	}
+}
+
+// ByErrorIssueEvents orders the results by error_issue_events terms.
+func ByErrorIssueEvents(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newErrorIssueEventsStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
+
+// ByErrorIncidentsCount orders the results by error_incidents count.
+func ByErrorIncidentsCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newErrorIncidentsStep(), opts...)
+	}
+}
+
+// ByErrorIncidents orders the results by error_incidents terms.
+func ByErrorIncidents(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newErrorIncidentsStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
+
+// ByErrorIssuePullRequestsCount orders the results by error_issue_pull_requests count.
+func ByErrorIssuePullRequestsCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newErrorIssuePullRequestsStep(), opts...)
+	}
+}
+
+// ByErrorIssuePullRequests orders the results by error_issue_pull_requests terms.
+func ByErrorIssuePullRequests(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newErrorIssuePullRequestsStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
+
+// ByErrorPoliciesCount orders the results by error_policies count.
+func ByErrorPoliciesCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newErrorPoliciesStep(), opts...)
+	}
+}
+
+// ByErrorPolicies orders the results by error_policies terms.
+func ByErrorPolicies(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newErrorPoliciesStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
+
+// ByErrorInboxCount orders the results by error_inbox count.
+func ByErrorInboxCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newErrorInboxStep(), opts...)
+	}
+}
+
+// ByErrorInbox orders the results by error_inbox terms.
+func ByErrorInbox(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newErrorInboxStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
 func newMembershipsStep() *sqlgraph.Step {
 	return sqlgraph.NewStep(
 		sqlgraph.From(Table, FieldID),
@@ -681,6 +911,20 @@ func newAttributeMappingsStep() *sqlgraph.Step {
 		sqlgraph.From(Table, FieldID),
 		sqlgraph.To(AttributeMappingsInverseTable, FieldID),
 		sqlgraph.Edge(sqlgraph.O2M, false, AttributeMappingsTable, AttributeMappingsColumn),
+	)
+}
+func newMarkersStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(MarkersInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2M, false, MarkersTable, MarkersColumn),
+	)
+}
+func newInvestigationsStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(InvestigationsInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2M, false, InvestigationsTable, InvestigationsColumn),
 	)
 }
 func newSamplingPolicyStep() *sqlgraph.Step {
@@ -828,5 +1072,61 @@ func newScrapeTargetsStep() *sqlgraph.Step {
 		sqlgraph.From(Table, FieldID),
 		sqlgraph.To(ScrapeTargetsInverseTable, FieldID),
 		sqlgraph.Edge(sqlgraph.O2M, false, ScrapeTargetsTable, ScrapeTargetsColumn),
+	)
+}
+func newIssueActorsStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(IssueActorsInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2M, false, IssueActorsTable, IssueActorsColumn),
+	)
+}
+func newErrorIssuesStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(ErrorIssuesInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2M, false, ErrorIssuesTable, ErrorIssuesColumn),
+	)
+}
+func newErrorIssueFingerprintsStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(ErrorIssueFingerprintsInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2M, false, ErrorIssueFingerprintsTable, ErrorIssueFingerprintsColumn),
+	)
+}
+func newErrorIssueEventsStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(ErrorIssueEventsInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2M, false, ErrorIssueEventsTable, ErrorIssueEventsColumn),
+	)
+}
+func newErrorIncidentsStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(ErrorIncidentsInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2M, false, ErrorIncidentsTable, ErrorIncidentsColumn),
+	)
+}
+func newErrorIssuePullRequestsStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(ErrorIssuePullRequestsInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2M, false, ErrorIssuePullRequestsTable, ErrorIssuePullRequestsColumn),
+	)
+}
+func newErrorPoliciesStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(ErrorPoliciesInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2M, false, ErrorPoliciesTable, ErrorPoliciesColumn),
+	)
+}
+func newErrorInboxStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(ErrorInboxInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2M, false, ErrorInboxTable, ErrorInboxColumn),
 	)
 }

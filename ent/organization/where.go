@@ -365,6 +365,52 @@ func HasAttributeMappingsWith(preds ...predicate.AttributeMapping) predicate.Org
 	})
 }
 
+// HasMarkers applies the HasEdge predicate on the "markers" edge.
+func HasMarkers() predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, MarkersTable, MarkersColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasMarkersWith applies the HasEdge predicate on the "markers" edge with a given conditions (other predicates).
+func HasMarkersWith(preds ...predicate.Marker) predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := newMarkersStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
+// HasInvestigations applies the HasEdge predicate on the "investigations" edge.
+func HasInvestigations() predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, InvestigationsTable, InvestigationsColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasInvestigationsWith applies the HasEdge predicate on the "investigations" edge with a given conditions (other predicates).
+func HasInvestigationsWith(preds ...predicate.Investigation) predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := newInvestigationsStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
 // HasSamplingPolicy applies the HasEdge predicate on the "sampling_policy" edge.
 func HasSamplingPolicy() predicate.Organization {
 	return predicate.Organization(func(s *sql.Selector) {
@@ -840,6 +886,190 @@ func HasScrapeTargets() predicate.Organization {
 func HasScrapeTargetsWith(preds ...predicate.ScrapeTarget) predicate.Organization {
 	return predicate.Organization(func(s *sql.Selector) {
 		step := newScrapeTargetsStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
+// HasIssueActors applies the HasEdge predicate on the "issue_actors" edge.
+func HasIssueActors() predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, IssueActorsTable, IssueActorsColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasIssueActorsWith applies the HasEdge predicate on the "issue_actors" edge with a given conditions (other predicates).
+func HasIssueActorsWith(preds ...predicate.IssueActor) predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := newIssueActorsStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
+// HasErrorIssues applies the HasEdge predicate on the "error_issues" edge.
+func HasErrorIssues() predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, ErrorIssuesTable, ErrorIssuesColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasErrorIssuesWith applies the HasEdge predicate on the "error_issues" edge with a given conditions (other predicates).
+func HasErrorIssuesWith(preds ...predicate.ErrorIssue) predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := newErrorIssuesStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
+// HasErrorIssueFingerprints applies the HasEdge predicate on the "error_issue_fingerprints" edge.
+func HasErrorIssueFingerprints() predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, ErrorIssueFingerprintsTable, ErrorIssueFingerprintsColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasErrorIssueFingerprintsWith applies the HasEdge predicate on the "error_issue_fingerprints" edge with a given conditions (other predicates).
+func HasErrorIssueFingerprintsWith(preds ...predicate.ErrorIssueFingerprint) predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := newErrorIssueFingerprintsStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
+// HasErrorIssueEvents applies the HasEdge predicate on the "error_issue_events" edge.
+func HasErrorIssueEvents() predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, ErrorIssueEventsTable, ErrorIssueEventsColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasErrorIssueEventsWith applies the HasEdge predicate on the "error_issue_events" edge with a given conditions (other predicates).
+func HasErrorIssueEventsWith(preds ...predicate.ErrorIssueEvent) predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := newErrorIssueEventsStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
+// HasErrorIncidents applies the HasEdge predicate on the "error_incidents" edge.
+func HasErrorIncidents() predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, ErrorIncidentsTable, ErrorIncidentsColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasErrorIncidentsWith applies the HasEdge predicate on the "error_incidents" edge with a given conditions (other predicates).
+func HasErrorIncidentsWith(preds ...predicate.ErrorIncident) predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := newErrorIncidentsStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
+// HasErrorIssuePullRequests applies the HasEdge predicate on the "error_issue_pull_requests" edge.
+func HasErrorIssuePullRequests() predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, ErrorIssuePullRequestsTable, ErrorIssuePullRequestsColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasErrorIssuePullRequestsWith applies the HasEdge predicate on the "error_issue_pull_requests" edge with a given conditions (other predicates).
+func HasErrorIssuePullRequestsWith(preds ...predicate.ErrorIssuePullRequest) predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := newErrorIssuePullRequestsStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
+// HasErrorPolicies applies the HasEdge predicate on the "error_policies" edge.
+func HasErrorPolicies() predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, ErrorPoliciesTable, ErrorPoliciesColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasErrorPoliciesWith applies the HasEdge predicate on the "error_policies" edge with a given conditions (other predicates).
+func HasErrorPoliciesWith(preds ...predicate.ErrorPolicy) predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := newErrorPoliciesStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
+// HasErrorInbox applies the HasEdge predicate on the "error_inbox" edge.
+func HasErrorInbox() predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, ErrorInboxTable, ErrorInboxColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasErrorInboxWith applies the HasEdge predicate on the "error_inbox" edge with a given conditions (other predicates).
+func HasErrorInboxWith(preds ...predicate.ErrorInbox) predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := newErrorInboxStep()
 		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
 			for _, p := range preds {
 				p(s)

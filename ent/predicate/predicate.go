@@ -57,6 +57,27 @@ type Delivery func(*sql.Selector)
 // DeviceLogin is the predicate function for devicelogin builders.
 type DeviceLogin func(*sql.Selector)
 
+// ErrorInbox is the predicate function for errorinbox builders.
+type ErrorInbox func(*sql.Selector)
+
+// ErrorIncident is the predicate function for errorincident builders.
+type ErrorIncident func(*sql.Selector)
+
+// ErrorIssue is the predicate function for errorissue builders.
+type ErrorIssue func(*sql.Selector)
+
+// ErrorIssueEvent is the predicate function for errorissueevent builders.
+type ErrorIssueEvent func(*sql.Selector)
+
+// ErrorIssueFingerprint is the predicate function for errorissuefingerprint builders.
+type ErrorIssueFingerprint func(*sql.Selector)
+
+// ErrorIssuePullRequest is the predicate function for errorissuepullrequest builders.
+type ErrorIssuePullRequest func(*sql.Selector)
+
+// ErrorPolicy is the predicate function for errorpolicy builders.
+type ErrorPolicy func(*sql.Selector)
+
 // IdempotencyKey is the predicate function for idempotencykey builders.
 type IdempotencyKey func(*sql.Selector)
 
@@ -72,11 +93,20 @@ type IngestOutcomes func(*sql.Selector)
 // IngestUsage is the predicate function for ingestusage builders.
 type IngestUsage func(*sql.Selector)
 
+// Investigation is the predicate function for investigation builders.
+type Investigation func(*sql.Selector)
+
 // Invitation is the predicate function for invitation builders.
 type Invitation func(*sql.Selector)
 
+// IssueActor is the predicate function for issueactor builders.
+type IssueActor func(*sql.Selector)
+
 // LogpushConnector is the predicate function for logpushconnector builders.
 type LogpushConnector func(*sql.Selector)
+
+// Marker is the predicate function for marker builders.
+type Marker func(*sql.Selector)
 
 // Membership is the predicate function for membership builders.
 type Membership func(*sql.Selector)

@@ -29,6 +29,8 @@ func (Organization) Edges() []ent.Edge {
 		edge.To("ingest_keys", IngestKey.Type).Annotations(cascade),
 		edge.To("sessions", Session.Type).Annotations(cascade),
 		edge.To("attribute_mappings", AttributeMapping.Type).Annotations(cascade),
+		edge.To("markers", Marker.Type).Annotations(cascade),
+		edge.To("investigations", Investigation.Type).Annotations(cascade),
 		edge.To("sampling_policy", SamplingPolicy.Type).Unique().Annotations(cascade),
 		edge.To("plan", Plan.Type).Unique().Annotations(cascade),
 		edge.To("ingest_usage", IngestUsage.Type).Annotations(cascade),
@@ -50,5 +52,14 @@ func (Organization) Edges() []ent.Edge {
 		edge.To("alert_incidents", AlertIncident.Type).Annotations(cascade),
 		edge.To("deliveries", Delivery.Type).Annotations(cascade),
 		edge.To("scrape_targets", ScrapeTarget.Type).Annotations(cascade),
+		edge.To("issue_actors", IssueActor.Type).Annotations(cascade),
+		edge.To("error_issues", ErrorIssue.Type).Annotations(cascade),
+		edge.To("error_issue_fingerprints", ErrorIssueFingerprint.Type).Annotations(cascade),
+		edge.To("error_issue_events", ErrorIssueEvent.Type).Annotations(cascade),
+		edge.To("error_incidents", ErrorIncident.Type).Annotations(cascade),
+		edge.To("error_issue_pull_requests", ErrorIssuePullRequest.Type).Annotations(cascade).
+			StorageKey(edge.Symbol("error_issue_pull_requests_organizations")),
+		edge.To("error_policies", ErrorPolicy.Type).Annotations(cascade),
+		edge.To("error_inbox", ErrorInbox.Type).Annotations(cascade),
 	}
 }

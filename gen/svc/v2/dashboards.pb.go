@@ -26,7 +26,7 @@ var File_svc_v2_dashboards_proto protoreflect.FileDescriptor
 
 const file_svc_v2_dashboards_proto_rawDesc = "" +
 	"\n" +
-	"\x17svc/v2/dashboards.proto\x12\x06svc.v2\x1a\x1cgoogle/api/annotations.proto\x1a\x1bsvc/options/v1/method.proto\x1a\x1dsvc/v2/dashboard_import.proto\x1a\x1fsvc/v2/dashboard_resource.proto\x1a\x1dsvc/v2/dashboard_shares.proto\x1a svc/v2/dashboard_templates.proto\x1a\x1fsvc/v2/dashboard_versions.proto2\xda,\n" +
+	"\x17svc/v2/dashboards.proto\x12\x06svc.v2\x1a\x1cgoogle/api/annotations.proto\x1a\x1bsvc/options/v1/method.proto\x1a\x1dsvc/v2/dashboard_import.proto\x1a\x1fsvc/v2/dashboard_resource.proto\x1a\x1dsvc/v2/dashboard_shares.proto\x1a svc/v2/dashboard_templates.proto\x1a\x1fsvc/v2/dashboard_versions.proto2\xed,\n" +
 	"\x11DashboardsService\x12\x8c\x02\n" +
 	"\x0eListDashboards\x12\x1d.svc.v2.ListDashboardsRequest\x1a\x1e.svc.v2.ListDashboardsResponse\"\xba\x01\xf2\xf9\x18\x9f\x01\n" +
 	"\x0elistDashboards\x12\n" +
@@ -39,10 +39,10 @@ const file_svc_v2_dashboards_proto_rawDesc = "" +
 	"dashboards\x18\x012\x16DashboardNotFoundError2!DashboardStoredConfigInvalidError2\x19DashboardPersistenceErrorJ\rget_dashboardJ\x14add_dashboard_widgetJ\x17update_dashboard_widgetJ\x17remove_dashboard_widgetJ\x19reorder_dashboard_widgetsJ\x19replace_dashboard_widgets\x82\xd3\xe4\x93\x02\x15\x12\x13/v2/dashboards/{id}\x12\xb4\x03\n" +
 	"\x0fUpdateDashboard\x12\x1e.svc.v2.UpdateDashboardRequest\x1a!.svc.v2.DashboardMutationResponse\"\xdd\x02\xf2\xf9\x18\xba\x02\n" +
 	"\x0fupdateDashboard\x12\n" +
-	"dashboards\x18\x022\x18DashboardValidationError2\x16DashboardNotFoundError2\x19DashboardConcurrencyError2!DashboardStoredConfigInvalidError2\x19DashboardPersistenceErrorJ\x10update_dashboardJ\x14add_dashboard_widgetJ\x17update_dashboard_widgetJ\x17remove_dashboard_widgetJ\x19reorder_dashboard_widgetsJ\x19replace_dashboard_widgets\x82\xd3\xe4\x93\x02\x18:\x01*2\x13/v2/dashboards/{id}\x12\xbe\x01\n" +
-	"\x0fDeleteDashboard\x12\x1e.svc.v2.DeleteDashboardRequest\x1a\x18.svc.v2.DeletedDashboard\"q\xf2\xf9\x18R\n" +
+	"dashboards\x18\x022\x18DashboardValidationError2\x16DashboardNotFoundError2\x19DashboardConcurrencyError2!DashboardStoredConfigInvalidError2\x19DashboardPersistenceErrorJ\x10update_dashboardJ\x14add_dashboard_widgetJ\x17update_dashboard_widgetJ\x17remove_dashboard_widgetJ\x19reorder_dashboard_widgetsJ\x19replace_dashboard_widgets\x82\xd3\xe4\x93\x02\x18:\x01*2\x13/v2/dashboards/{id}\x12\xd1\x01\n" +
+	"\x0fDeleteDashboard\x12\x1e.svc.v2.DeleteDashboardRequest\x1a\x18.svc.v2.DeletedDashboard\"\x83\x01\xf2\xf9\x18d\n" +
 	"\x0fdeleteDashboard\x12\n" +
-	"dashboards\x18\x022\x16DashboardNotFoundError2\x19DashboardPersistenceError\x82\xd3\xe4\x93\x02\x15*\x13/v2/dashboards/{id}\x12\xfe\x01\n" +
+	"dashboards\x18\x022\x16DashboardNotFoundError2\x19DashboardPersistenceErrorJ\x10delete_dashboard\x82\xd3\xe4\x93\x02\x15*\x13/v2/dashboards/{id}\x12\xfe\x01\n" +
 	"\x15ListDashboardVersions\x12$.svc.v2.ListDashboardVersionsRequest\x1a%.svc.v2.ListDashboardVersionsResponse\"\x97\x01\xf2\xf9\x18o\n" +
 	"\x15listDashboardVersions\x12\n" +
 	"dashboards\x18\x012\x15ParameterInvalidError2\x16DashboardNotFoundError2\x19DashboardPersistenceError\x82\xd3\xe4\x93\x02\x1e\x12\x1c/v2/dashboards/{id}/versions\x12\xaa\x02\n" +

@@ -189,6 +189,79 @@ func (x *ComparePeriodsRequest) GetDeploymentEnvironment() string {
 	return ""
 }
 
+// Selects the window in which to search for incidents.
+type SearchIncidentsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Start of the window, inclusive. RFC 3339, UTC.
+	StartTime *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
+	// End of the window, inclusive, after `start_time` and at most 7 days later.
+	EndTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
+	// Only this service. Null searches all services.
+	ServiceName *string `protobuf:"bytes,3,opt,name=service_name,json=serviceName" json:"service_name,omitempty"`
+	// Exact deployment environment.
+	DeploymentEnvironment *string `protobuf:"bytes,4,opt,name=deployment_environment,json=deploymentEnvironment" json:"deployment_environment,omitempty"`
+	unknownFields         protoimpl.UnknownFields
+	sizeCache             protoimpl.SizeCache
+}
+
+func (x *SearchIncidentsRequest) Reset() {
+	*x = SearchIncidentsRequest{}
+	mi := &file_svc_v2_diagnosis_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SearchIncidentsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SearchIncidentsRequest) ProtoMessage() {}
+
+func (x *SearchIncidentsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_svc_v2_diagnosis_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SearchIncidentsRequest.ProtoReflect.Descriptor instead.
+func (*SearchIncidentsRequest) Descriptor() ([]byte, []int) {
+	return file_svc_v2_diagnosis_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *SearchIncidentsRequest) GetStartTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.StartTime
+	}
+	return nil
+}
+
+func (x *SearchIncidentsRequest) GetEndTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.EndTime
+	}
+	return nil
+}
+
+func (x *SearchIncidentsRequest) GetServiceName() string {
+	if x != nil && x.ServiceName != nil {
+		return *x.ServiceName
+	}
+	return ""
+}
+
+func (x *SearchIncidentsRequest) GetDeploymentEnvironment() string {
+	if x != nil && x.DeploymentEnvironment != nil {
+		return *x.DeploymentEnvironment
+	}
+	return ""
+}
+
 // Selects the spans in which to search for operations that got slower.
 type SearchSlowerOperationsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -206,7 +279,7 @@ type SearchSlowerOperationsRequest struct {
 
 func (x *SearchSlowerOperationsRequest) Reset() {
 	*x = SearchSlowerOperationsRequest{}
-	mi := &file_svc_v2_diagnosis_proto_msgTypes[2]
+	mi := &file_svc_v2_diagnosis_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -218,7 +291,7 @@ func (x *SearchSlowerOperationsRequest) String() string {
 func (*SearchSlowerOperationsRequest) ProtoMessage() {}
 
 func (x *SearchSlowerOperationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_diagnosis_proto_msgTypes[2]
+	mi := &file_svc_v2_diagnosis_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -231,7 +304,7 @@ func (x *SearchSlowerOperationsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchSlowerOperationsRequest.ProtoReflect.Descriptor instead.
 func (*SearchSlowerOperationsRequest) Descriptor() ([]byte, []int) {
-	return file_svc_v2_diagnosis_proto_rawDescGZIP(), []int{2}
+	return file_svc_v2_diagnosis_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *SearchSlowerOperationsRequest) GetStartTime() *timestamppb.Timestamp {
@@ -275,7 +348,7 @@ type GetTraceCriticalPathRequest struct {
 
 func (x *GetTraceCriticalPathRequest) Reset() {
 	*x = GetTraceCriticalPathRequest{}
-	mi := &file_svc_v2_diagnosis_proto_msgTypes[3]
+	mi := &file_svc_v2_diagnosis_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -287,7 +360,7 @@ func (x *GetTraceCriticalPathRequest) String() string {
 func (*GetTraceCriticalPathRequest) ProtoMessage() {}
 
 func (x *GetTraceCriticalPathRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_diagnosis_proto_msgTypes[3]
+	mi := &file_svc_v2_diagnosis_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -300,7 +373,7 @@ func (x *GetTraceCriticalPathRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetTraceCriticalPathRequest.ProtoReflect.Descriptor instead.
 func (*GetTraceCriticalPathRequest) Descriptor() ([]byte, []int) {
-	return file_svc_v2_diagnosis_proto_rawDescGZIP(), []int{3}
+	return file_svc_v2_diagnosis_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *GetTraceCriticalPathRequest) GetTraceId() string {
@@ -332,7 +405,7 @@ type GetAgentSessionVerdictRequest struct {
 
 func (x *GetAgentSessionVerdictRequest) Reset() {
 	*x = GetAgentSessionVerdictRequest{}
-	mi := &file_svc_v2_diagnosis_proto_msgTypes[4]
+	mi := &file_svc_v2_diagnosis_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -344,7 +417,7 @@ func (x *GetAgentSessionVerdictRequest) String() string {
 func (*GetAgentSessionVerdictRequest) ProtoMessage() {}
 
 func (x *GetAgentSessionVerdictRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_diagnosis_proto_msgTypes[4]
+	mi := &file_svc_v2_diagnosis_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -357,7 +430,7 @@ func (x *GetAgentSessionVerdictRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetAgentSessionVerdictRequest.ProtoReflect.Descriptor instead.
 func (*GetAgentSessionVerdictRequest) Descriptor() ([]byte, []int) {
-	return file_svc_v2_diagnosis_proto_rawDescGZIP(), []int{4}
+	return file_svc_v2_diagnosis_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *GetAgentSessionVerdictRequest) GetSessionId() string {
@@ -396,7 +469,7 @@ type GetAgentSessionFiguresRequest struct {
 
 func (x *GetAgentSessionFiguresRequest) Reset() {
 	*x = GetAgentSessionFiguresRequest{}
-	mi := &file_svc_v2_diagnosis_proto_msgTypes[5]
+	mi := &file_svc_v2_diagnosis_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -408,7 +481,7 @@ func (x *GetAgentSessionFiguresRequest) String() string {
 func (*GetAgentSessionFiguresRequest) ProtoMessage() {}
 
 func (x *GetAgentSessionFiguresRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_diagnosis_proto_msgTypes[5]
+	mi := &file_svc_v2_diagnosis_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -421,7 +494,7 @@ func (x *GetAgentSessionFiguresRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetAgentSessionFiguresRequest.ProtoReflect.Descriptor instead.
 func (*GetAgentSessionFiguresRequest) Descriptor() ([]byte, []int) {
-	return file_svc_v2_diagnosis_proto_rawDescGZIP(), []int{5}
+	return file_svc_v2_diagnosis_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *GetAgentSessionFiguresRequest) GetSessionId() string {
@@ -449,7 +522,7 @@ var File_svc_v2_diagnosis_proto protoreflect.FileDescriptor
 
 const file_svc_v2_diagnosis_proto_rawDesc = "" +
 	"\n" +
-	"\x16svc/v2/diagnosis.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\x1a\x1esvc/v2/diagnosis_answers.proto\"\x8a\x02\n" +
+	"\x16svc/v2/diagnosis.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\x1a\x1esvc/v2/diagnosis_answers.proto\x1a\x17svc/v2/difference.proto\x1a\x1dsvc/v2/incident_answers.proto\"\x8a\x02\n" +
 	"\x16DiagnoseServiceRequest\x12(\n" +
 	"\x04name\x18\x01 \x01(\tB\x14\xbaH\x03\xc8\x01\x01\xfa\xf9\x18\n" +
 	"\"\bcheckoutR\x04name\x12A\n" +
@@ -464,7 +537,13 @@ const file_svc_v2_diagnosis_proto_rawDesc = "" +
 	"\x13previous_start_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x11previousStartTime\x12F\n" +
 	"\x11previous_end_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x0fpreviousEndTime\x120\n" +
 	"\fservice_name\x18\x05 \x01(\tB\r\xbaH\x05r\x03\x18\x80\b\xaa\x01\x02\b\x01R\vserviceName\x12D\n" +
-	"\x16deployment_environment\x18\x06 \x01(\tB\r\xbaH\x05r\x03\x18\x80\b\xaa\x01\x02\b\x01R\x15deploymentEnvironment\"\x99\x02\n" +
+	"\x16deployment_environment\x18\x06 \x01(\tB\r\xbaH\x05r\x03\x18\x80\b\xaa\x01\x02\b\x01R\x15deploymentEnvironment\"\x92\x02\n" +
+	"\x16SearchIncidentsRequest\x12A\n" +
+	"\n" +
+	"start_time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12=\n" +
+	"\bend_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\aendTime\x120\n" +
+	"\fservice_name\x18\x03 \x01(\tB\r\xbaH\x05r\x03\x18\x80\b\xaa\x01\x02\b\x01R\vserviceName\x12D\n" +
+	"\x16deployment_environment\x18\x04 \x01(\tB\r\xbaH\x05r\x03\x18\x80\b\xaa\x01\x02\b\x01R\x15deploymentEnvironment\"\x99\x02\n" +
 	"\x1dSearchSlowerOperationsRequest\x12A\n" +
 	"\n" +
 	"start_time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12=\n" +
@@ -485,12 +564,16 @@ const file_svc_v2_diagnosis_proto_rawDesc = "" +
 	"session_id\x18\x01 \x01(\tB\x15\xbaH\x03\xc8\x01\x01\xfa\xf9\x18\v\"\tconv_5f2bR\tsessionId\x12A\n" +
 	"\n" +
 	"start_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12=\n" +
-	"\bend_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\aendTime2\xd1\r\n" +
+	"\bend_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\aendTime2\xe4\x11\n" +
 	"\x10DiagnosisService\x12\xc2\x02\n" +
 	"\x0fDiagnoseService\x12\x1e.svc.v2.DiagnoseServiceRequest\x1a\x18.svc.v2.ServiceDiagnosis\"\xf4\x01\xf2\xf9\x18\xca\x01\n" +
 	"\x0fdiagnoseService\x12\bservices\x18\x012\x14ServiceNotFoundError2\x15ParameterInvalidError2\x15ParameterMissingError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeErrorJ\x10diagnose_serviceP\x01Z\ferror_eventsZ\x04logsZ\vservice_map\x82\xd3\xe4\x93\x02\x1f\x12\x1d/v2/services/{name}/diagnosis\x12\xf4\x01\n" +
 	"\x0eComparePeriods\x12\x1d.svc.v2.ComparePeriodsRequest\x1a\x18.svc.v2.PeriodComparison\"\xa8\x01\xf2\xf9\x18\x84\x01\n" +
-	"\x0ecomparePeriods\x12\bservices\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeErrorJ\x0fcompare_periodsP\x01Z\ferror_eventsZ\x04logsZ\vservice_map\x82\xd3\xe4\x93\x02\x19:\x01*\"\x14/v2/services/compare\x12\xf4\x01\n" +
+	"\x0ecomparePeriods\x12\bservices\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeErrorJ\x0fcompare_periodsP\x01Z\ferror_eventsZ\x04logsZ\vservice_map\x82\xd3\xe4\x93\x02\x19:\x01*\"\x14/v2/services/compare\x12\x90\x02\n" +
+	"\x0fSearchIncidents\x12\x1e.svc.v2.SearchIncidentsRequest\x1a\x16.svc.v2.IncidentSearch\"\xc4\x01\xf2\xf9\x18\x9e\x01\n" +
+	"\x0fsearchIncidents\x12\bservices\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeErrorJ\x0efind_incidentsP\x01Z\ferror_eventsZ\x04logsZ\amarkersZ\ametricsZ\vservice_mapZ\x06traces\x82\xd3\xe4\x93\x02\x1b:\x01*\"\x16/v2/services/incidents\x12\xfd\x01\n" +
+	"\x11ExplainDifference\x12 .svc.v2.ExplainDifferenceRequest\x1a\x12.svc.v2.Difference\"\xb1\x01\xf2\xf9\x18\x84\x01\n" +
+	"\x11explainDifference\x12\x06traces\x18\x012\x15ParameterInvalidError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeErrorJ\x12explain_differenceP\x01Z\x04logs\x82\xd3\xe4\x93\x02\":\x01*\"\x1d/v2/traces/explain_difference\x12\xf4\x01\n" +
 	"\x16SearchSlowerOperations\x12%.svc.v2.SearchSlowerOperationsRequest\x1a\x1b.svc.v2.SlowerOperationList\"\x95\x01\xf2\xf9\x18j\n" +
 	"\x16searchSlowerOperations\x12\x06traces\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeErrorJ\x10find_slow_tracesP\x01\x82\xd3\xe4\x93\x02!:\x01*\"\x1c/v2/traces/slower_operations\x12\xe7\x01\n" +
 	"\x14GetTraceCriticalPath\x12#.svc.v2.GetTraceCriticalPathRequest\x1a\x19.svc.v2.TraceCriticalPath\"\x8e\x01\xf2\xf9\x18_\n" +
@@ -514,53 +597,63 @@ func file_svc_v2_diagnosis_proto_rawDescGZIP() []byte {
 	return file_svc_v2_diagnosis_proto_rawDescData
 }
 
-var file_svc_v2_diagnosis_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
+var file_svc_v2_diagnosis_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
 var file_svc_v2_diagnosis_proto_goTypes = []any{
 	(*DiagnoseServiceRequest)(nil),        // 0: svc.v2.DiagnoseServiceRequest
 	(*ComparePeriodsRequest)(nil),         // 1: svc.v2.ComparePeriodsRequest
-	(*SearchSlowerOperationsRequest)(nil), // 2: svc.v2.SearchSlowerOperationsRequest
-	(*GetTraceCriticalPathRequest)(nil),   // 3: svc.v2.GetTraceCriticalPathRequest
-	(*GetAgentSessionVerdictRequest)(nil), // 4: svc.v2.GetAgentSessionVerdictRequest
-	(*GetAgentSessionFiguresRequest)(nil), // 5: svc.v2.GetAgentSessionFiguresRequest
-	(*timestamppb.Timestamp)(nil),         // 6: google.protobuf.Timestamp
-	(*ServiceDiagnosis)(nil),              // 7: svc.v2.ServiceDiagnosis
-	(*PeriodComparison)(nil),              // 8: svc.v2.PeriodComparison
-	(*SlowerOperationList)(nil),           // 9: svc.v2.SlowerOperationList
-	(*TraceCriticalPath)(nil),             // 10: svc.v2.TraceCriticalPath
-	(*AgentSessionVerdict)(nil),           // 11: svc.v2.AgentSessionVerdict
-	(*AgentSessionFigures)(nil),           // 12: svc.v2.AgentSessionFigures
+	(*SearchIncidentsRequest)(nil),        // 2: svc.v2.SearchIncidentsRequest
+	(*SearchSlowerOperationsRequest)(nil), // 3: svc.v2.SearchSlowerOperationsRequest
+	(*GetTraceCriticalPathRequest)(nil),   // 4: svc.v2.GetTraceCriticalPathRequest
+	(*GetAgentSessionVerdictRequest)(nil), // 5: svc.v2.GetAgentSessionVerdictRequest
+	(*GetAgentSessionFiguresRequest)(nil), // 6: svc.v2.GetAgentSessionFiguresRequest
+	(*timestamppb.Timestamp)(nil),         // 7: google.protobuf.Timestamp
+	(*ExplainDifferenceRequest)(nil),      // 8: svc.v2.ExplainDifferenceRequest
+	(*ServiceDiagnosis)(nil),              // 9: svc.v2.ServiceDiagnosis
+	(*PeriodComparison)(nil),              // 10: svc.v2.PeriodComparison
+	(*IncidentSearch)(nil),                // 11: svc.v2.IncidentSearch
+	(*Difference)(nil),                    // 12: svc.v2.Difference
+	(*SlowerOperationList)(nil),           // 13: svc.v2.SlowerOperationList
+	(*TraceCriticalPath)(nil),             // 14: svc.v2.TraceCriticalPath
+	(*AgentSessionVerdict)(nil),           // 15: svc.v2.AgentSessionVerdict
+	(*AgentSessionFigures)(nil),           // 16: svc.v2.AgentSessionFigures
 }
 var file_svc_v2_diagnosis_proto_depIdxs = []int32{
-	6,  // 0: svc.v2.DiagnoseServiceRequest.start_time:type_name -> google.protobuf.Timestamp
-	6,  // 1: svc.v2.DiagnoseServiceRequest.end_time:type_name -> google.protobuf.Timestamp
-	6,  // 2: svc.v2.ComparePeriodsRequest.start_time:type_name -> google.protobuf.Timestamp
-	6,  // 3: svc.v2.ComparePeriodsRequest.end_time:type_name -> google.protobuf.Timestamp
-	6,  // 4: svc.v2.ComparePeriodsRequest.previous_start_time:type_name -> google.protobuf.Timestamp
-	6,  // 5: svc.v2.ComparePeriodsRequest.previous_end_time:type_name -> google.protobuf.Timestamp
-	6,  // 6: svc.v2.SearchSlowerOperationsRequest.start_time:type_name -> google.protobuf.Timestamp
-	6,  // 7: svc.v2.SearchSlowerOperationsRequest.end_time:type_name -> google.protobuf.Timestamp
-	6,  // 8: svc.v2.GetTraceCriticalPathRequest.timestamp:type_name -> google.protobuf.Timestamp
-	6,  // 9: svc.v2.GetAgentSessionVerdictRequest.start_time:type_name -> google.protobuf.Timestamp
-	6,  // 10: svc.v2.GetAgentSessionVerdictRequest.end_time:type_name -> google.protobuf.Timestamp
-	6,  // 11: svc.v2.GetAgentSessionFiguresRequest.start_time:type_name -> google.protobuf.Timestamp
-	6,  // 12: svc.v2.GetAgentSessionFiguresRequest.end_time:type_name -> google.protobuf.Timestamp
-	0,  // 13: svc.v2.DiagnosisService.DiagnoseService:input_type -> svc.v2.DiagnoseServiceRequest
-	1,  // 14: svc.v2.DiagnosisService.ComparePeriods:input_type -> svc.v2.ComparePeriodsRequest
-	2,  // 15: svc.v2.DiagnosisService.SearchSlowerOperations:input_type -> svc.v2.SearchSlowerOperationsRequest
-	3,  // 16: svc.v2.DiagnosisService.GetTraceCriticalPath:input_type -> svc.v2.GetTraceCriticalPathRequest
-	4,  // 17: svc.v2.DiagnosisService.GetAgentSessionVerdict:input_type -> svc.v2.GetAgentSessionVerdictRequest
-	5,  // 18: svc.v2.DiagnosisService.GetAgentSessionFigures:input_type -> svc.v2.GetAgentSessionFiguresRequest
-	7,  // 19: svc.v2.DiagnosisService.DiagnoseService:output_type -> svc.v2.ServiceDiagnosis
-	8,  // 20: svc.v2.DiagnosisService.ComparePeriods:output_type -> svc.v2.PeriodComparison
-	9,  // 21: svc.v2.DiagnosisService.SearchSlowerOperations:output_type -> svc.v2.SlowerOperationList
-	10, // 22: svc.v2.DiagnosisService.GetTraceCriticalPath:output_type -> svc.v2.TraceCriticalPath
-	11, // 23: svc.v2.DiagnosisService.GetAgentSessionVerdict:output_type -> svc.v2.AgentSessionVerdict
-	12, // 24: svc.v2.DiagnosisService.GetAgentSessionFigures:output_type -> svc.v2.AgentSessionFigures
-	19, // [19:25] is the sub-list for method output_type
-	13, // [13:19] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	7,  // 0: svc.v2.DiagnoseServiceRequest.start_time:type_name -> google.protobuf.Timestamp
+	7,  // 1: svc.v2.DiagnoseServiceRequest.end_time:type_name -> google.protobuf.Timestamp
+	7,  // 2: svc.v2.ComparePeriodsRequest.start_time:type_name -> google.protobuf.Timestamp
+	7,  // 3: svc.v2.ComparePeriodsRequest.end_time:type_name -> google.protobuf.Timestamp
+	7,  // 4: svc.v2.ComparePeriodsRequest.previous_start_time:type_name -> google.protobuf.Timestamp
+	7,  // 5: svc.v2.ComparePeriodsRequest.previous_end_time:type_name -> google.protobuf.Timestamp
+	7,  // 6: svc.v2.SearchIncidentsRequest.start_time:type_name -> google.protobuf.Timestamp
+	7,  // 7: svc.v2.SearchIncidentsRequest.end_time:type_name -> google.protobuf.Timestamp
+	7,  // 8: svc.v2.SearchSlowerOperationsRequest.start_time:type_name -> google.protobuf.Timestamp
+	7,  // 9: svc.v2.SearchSlowerOperationsRequest.end_time:type_name -> google.protobuf.Timestamp
+	7,  // 10: svc.v2.GetTraceCriticalPathRequest.timestamp:type_name -> google.protobuf.Timestamp
+	7,  // 11: svc.v2.GetAgentSessionVerdictRequest.start_time:type_name -> google.protobuf.Timestamp
+	7,  // 12: svc.v2.GetAgentSessionVerdictRequest.end_time:type_name -> google.protobuf.Timestamp
+	7,  // 13: svc.v2.GetAgentSessionFiguresRequest.start_time:type_name -> google.protobuf.Timestamp
+	7,  // 14: svc.v2.GetAgentSessionFiguresRequest.end_time:type_name -> google.protobuf.Timestamp
+	0,  // 15: svc.v2.DiagnosisService.DiagnoseService:input_type -> svc.v2.DiagnoseServiceRequest
+	1,  // 16: svc.v2.DiagnosisService.ComparePeriods:input_type -> svc.v2.ComparePeriodsRequest
+	2,  // 17: svc.v2.DiagnosisService.SearchIncidents:input_type -> svc.v2.SearchIncidentsRequest
+	8,  // 18: svc.v2.DiagnosisService.ExplainDifference:input_type -> svc.v2.ExplainDifferenceRequest
+	3,  // 19: svc.v2.DiagnosisService.SearchSlowerOperations:input_type -> svc.v2.SearchSlowerOperationsRequest
+	4,  // 20: svc.v2.DiagnosisService.GetTraceCriticalPath:input_type -> svc.v2.GetTraceCriticalPathRequest
+	5,  // 21: svc.v2.DiagnosisService.GetAgentSessionVerdict:input_type -> svc.v2.GetAgentSessionVerdictRequest
+	6,  // 22: svc.v2.DiagnosisService.GetAgentSessionFigures:input_type -> svc.v2.GetAgentSessionFiguresRequest
+	9,  // 23: svc.v2.DiagnosisService.DiagnoseService:output_type -> svc.v2.ServiceDiagnosis
+	10, // 24: svc.v2.DiagnosisService.ComparePeriods:output_type -> svc.v2.PeriodComparison
+	11, // 25: svc.v2.DiagnosisService.SearchIncidents:output_type -> svc.v2.IncidentSearch
+	12, // 26: svc.v2.DiagnosisService.ExplainDifference:output_type -> svc.v2.Difference
+	13, // 27: svc.v2.DiagnosisService.SearchSlowerOperations:output_type -> svc.v2.SlowerOperationList
+	14, // 28: svc.v2.DiagnosisService.GetTraceCriticalPath:output_type -> svc.v2.TraceCriticalPath
+	15, // 29: svc.v2.DiagnosisService.GetAgentSessionVerdict:output_type -> svc.v2.AgentSessionVerdict
+	16, // 30: svc.v2.DiagnosisService.GetAgentSessionFigures:output_type -> svc.v2.AgentSessionFigures
+	23, // [23:31] is the sub-list for method output_type
+	15, // [15:23] is the sub-list for method input_type
+	15, // [15:15] is the sub-list for extension type_name
+	15, // [15:15] is the sub-list for extension extendee
+	0,  // [0:15] is the sub-list for field type_name
 }
 
 func init() { file_svc_v2_diagnosis_proto_init() }
@@ -569,13 +662,15 @@ func file_svc_v2_diagnosis_proto_init() {
 		return
 	}
 	file_svc_v2_diagnosis_answers_proto_init()
+	file_svc_v2_difference_proto_init()
+	file_svc_v2_incident_answers_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_svc_v2_diagnosis_proto_rawDesc), len(file_svc_v2_diagnosis_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   6,
+			NumMessages:   7,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

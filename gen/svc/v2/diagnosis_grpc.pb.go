@@ -21,6 +21,8 @@ const _ = grpc.SupportPackageIsVersion9
 const (
 	DiagnosisService_DiagnoseService_FullMethodName        = "/svc.v2.DiagnosisService/DiagnoseService"
 	DiagnosisService_ComparePeriods_FullMethodName         = "/svc.v2.DiagnosisService/ComparePeriods"
+	DiagnosisService_SearchIncidents_FullMethodName        = "/svc.v2.DiagnosisService/SearchIncidents"
+	DiagnosisService_ExplainDifference_FullMethodName      = "/svc.v2.DiagnosisService/ExplainDifference"
 	DiagnosisService_SearchSlowerOperations_FullMethodName = "/svc.v2.DiagnosisService/SearchSlowerOperations"
 	DiagnosisService_GetTraceCriticalPath_FullMethodName   = "/svc.v2.DiagnosisService/GetTraceCriticalPath"
 	DiagnosisService_GetAgentSessionVerdict_FullMethodName = "/svc.v2.DiagnosisService/GetAgentSessionVerdict"
@@ -45,6 +47,17 @@ type DiagnosisServiceClient interface {
 	// times, the previous period is as long as the current one and ends where the current one begins. Up to six services are searched
 	// for causes: the services that changed most, and services with new log patterns.
 	ComparePeriods(ctx context.Context, in *ComparePeriodsRequest, opts ...grpc.CallOption) (*PeriodComparison, error)
+	// Search incidents.
+	//
+	// Finds the times in a window of at most 7 days in which services were not like themselves: in failures, latency, throughput, calls to
+	// dependencies, groups of errors, log records and resources. Changes that belong together are one incident, with the likeliest cause, the
+	// first symptom, figures beside the usual ones, and the traces, users and sessions that it affected.
+	SearchIncidents(ctx context.Context, in *SearchIncidentsRequest, opts ...grpc.CallOption) (*IncidentSearch, error)
+	// Explain a difference.
+	//
+	// Compares two selections of spans or log records, for example failed and successful, slow and quick, or now and before: the attributes,
+	// versions, hosts, routes and users that set them apart, by share and lift.
+	ExplainDifference(ctx context.Context, in *ExplainDifferenceRequest, opts ...grpc.CallOption) (*Difference, error)
 	// Search operations that got slower.
 	//
 	// Returns the operations whose 95th percentile is at least twice, and 10 ms more than, that of the equally long time before, in a
@@ -91,6 +104,26 @@ func (c *diagnosisServiceClient) ComparePeriods(ctx context.Context, in *Compare
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(PeriodComparison)
 	err := c.cc.Invoke(ctx, DiagnosisService_ComparePeriods_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *diagnosisServiceClient) SearchIncidents(ctx context.Context, in *SearchIncidentsRequest, opts ...grpc.CallOption) (*IncidentSearch, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(IncidentSearch)
+	err := c.cc.Invoke(ctx, DiagnosisService_SearchIncidents_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *diagnosisServiceClient) ExplainDifference(ctx context.Context, in *ExplainDifferenceRequest, opts ...grpc.CallOption) (*Difference, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(Difference)
+	err := c.cc.Invoke(ctx, DiagnosisService_ExplainDifference_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -155,6 +188,17 @@ type DiagnosisServiceServer interface {
 	// times, the previous period is as long as the current one and ends where the current one begins. Up to six services are searched
 	// for causes: the services that changed most, and services with new log patterns.
 	ComparePeriods(context.Context, *ComparePeriodsRequest) (*PeriodComparison, error)
+	// Search incidents.
+	//
+	// Finds the times in a window of at most 7 days in which services were not like themselves: in failures, latency, throughput, calls to
+	// dependencies, groups of errors, log records and resources. Changes that belong together are one incident, with the likeliest cause, the
+	// first symptom, figures beside the usual ones, and the traces, users and sessions that it affected.
+	SearchIncidents(context.Context, *SearchIncidentsRequest) (*IncidentSearch, error)
+	// Explain a difference.
+	//
+	// Compares two selections of spans or log records, for example failed and successful, slow and quick, or now and before: the attributes,
+	// versions, hosts, routes and users that set them apart, by share and lift.
+	ExplainDifference(context.Context, *ExplainDifferenceRequest) (*Difference, error)
 	// Search operations that got slower.
 	//
 	// Returns the operations whose 95th percentile is at least twice, and 10 ms more than, that of the equally long time before, in a
@@ -192,6 +236,12 @@ func (UnimplementedDiagnosisServiceServer) DiagnoseService(context.Context, *Dia
 }
 func (UnimplementedDiagnosisServiceServer) ComparePeriods(context.Context, *ComparePeriodsRequest) (*PeriodComparison, error) {
 	return nil, status.Error(codes.Unimplemented, "method ComparePeriods not implemented")
+}
+func (UnimplementedDiagnosisServiceServer) SearchIncidents(context.Context, *SearchIncidentsRequest) (*IncidentSearch, error) {
+	return nil, status.Error(codes.Unimplemented, "method SearchIncidents not implemented")
+}
+func (UnimplementedDiagnosisServiceServer) ExplainDifference(context.Context, *ExplainDifferenceRequest) (*Difference, error) {
+	return nil, status.Error(codes.Unimplemented, "method ExplainDifference not implemented")
 }
 func (UnimplementedDiagnosisServiceServer) SearchSlowerOperations(context.Context, *SearchSlowerOperationsRequest) (*SlowerOperationList, error) {
 	return nil, status.Error(codes.Unimplemented, "method SearchSlowerOperations not implemented")
@@ -258,6 +308,42 @@ func _DiagnosisService_ComparePeriods_Handler(srv interface{}, ctx context.Conte
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(DiagnosisServiceServer).ComparePeriods(ctx, req.(*ComparePeriodsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _DiagnosisService_SearchIncidents_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SearchIncidentsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(DiagnosisServiceServer).SearchIncidents(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: DiagnosisService_SearchIncidents_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(DiagnosisServiceServer).SearchIncidents(ctx, req.(*SearchIncidentsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _DiagnosisService_ExplainDifference_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ExplainDifferenceRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(DiagnosisServiceServer).ExplainDifference(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: DiagnosisService_ExplainDifference_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(DiagnosisServiceServer).ExplainDifference(ctx, req.(*ExplainDifferenceRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -348,6 +434,14 @@ var DiagnosisService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ComparePeriods",
 			Handler:    _DiagnosisService_ComparePeriods_Handler,
+		},
+		{
+			MethodName: "SearchIncidents",
+			Handler:    _DiagnosisService_SearchIncidents_Handler,
+		},
+		{
+			MethodName: "ExplainDifference",
+			Handler:    _DiagnosisService_ExplainDifference_Handler,
 		},
 		{
 			MethodName: "SearchSlowerOperations",

@@ -383,6 +383,18 @@ const (
 	ErrorTag_ERROR_TAG_AGENT_SESSION_NOT_FOUND ErrorTag = 176
 	// No such failure of a tool in the window.
 	ErrorTag_ERROR_TAG_AGENT_TOOL_ERROR_NOT_FOUND ErrorTag = 177
+	// No such marker.
+	ErrorTag_ERROR_TAG_MARKER_NOT_FOUND ErrorTag = 178
+	// Marker not valid.
+	ErrorTag_ERROR_TAG_MARKER_VALIDATION ErrorTag = 179
+	// Markers unavailable.
+	ErrorTag_ERROR_TAG_MARKER_PERSISTENCE ErrorTag = 180
+	// No such investigation.
+	ErrorTag_ERROR_TAG_INVESTIGATION_NOT_FOUND ErrorTag = 181
+	// Investigation not valid.
+	ErrorTag_ERROR_TAG_INVESTIGATION_VALIDATION ErrorTag = 182
+	// Investigations unavailable.
+	ErrorTag_ERROR_TAG_INVESTIGATION_PERSISTENCE ErrorTag = 183
 )
 
 // Enum value maps for ErrorTag.
@@ -566,6 +578,12 @@ var (
 		175: "ERROR_TAG_DASHBOARD_VARIABLE_NOT_FOUND",
 		176: "ERROR_TAG_AGENT_SESSION_NOT_FOUND",
 		177: "ERROR_TAG_AGENT_TOOL_ERROR_NOT_FOUND",
+		178: "ERROR_TAG_MARKER_NOT_FOUND",
+		179: "ERROR_TAG_MARKER_VALIDATION",
+		180: "ERROR_TAG_MARKER_PERSISTENCE",
+		181: "ERROR_TAG_INVESTIGATION_NOT_FOUND",
+		182: "ERROR_TAG_INVESTIGATION_VALIDATION",
+		183: "ERROR_TAG_INVESTIGATION_PERSISTENCE",
 	}
 	ErrorTag_value = map[string]int32{
 		"ERROR_TAG_UNSPECIFIED":                                   0,
@@ -746,6 +764,12 @@ var (
 		"ERROR_TAG_DASHBOARD_VARIABLE_NOT_FOUND":                  175,
 		"ERROR_TAG_AGENT_SESSION_NOT_FOUND":                       176,
 		"ERROR_TAG_AGENT_TOOL_ERROR_NOT_FOUND":                    177,
+		"ERROR_TAG_MARKER_NOT_FOUND":                              178,
+		"ERROR_TAG_MARKER_VALIDATION":                             179,
+		"ERROR_TAG_MARKER_PERSISTENCE":                            180,
+		"ERROR_TAG_INVESTIGATION_NOT_FOUND":                       181,
+		"ERROR_TAG_INVESTIGATION_VALIDATION":                      182,
+		"ERROR_TAG_INVESTIGATION_PERSISTENCE":                     183,
 	}
 )
 
@@ -780,7 +804,7 @@ var File_svc_v2_errors_proto protoreflect.FileDescriptor
 
 const file_svc_v2_errors_proto_rawDesc = "" +
 	"\n" +
-	"\x13svc/v2/errors.proto\x12\x06svc.v2\x1a\x1asvc/options/v1/error.proto*\xdf\xce\x01\n" +
+	"\x13svc/v2/errors.proto\x12\x06svc.v2\x1a\x1asvc/options/v1/error.proto*\xc0\xd5\x01\n" +
 	"\bErrorTag\x12\x19\n" +
 	"\x15ERROR_TAG_UNSPECIFIED\x10\x00\x12~\n" +
 	"\x19ERROR_TAG_INVALID_REQUEST\x10\x01\x1a_\xea\xf9\x18[\n" +
@@ -1143,7 +1167,19 @@ const file_svc_v2_errors_proto_rawDesc = "" +
 	"&@svc/http/v2/AgentSessionNotFoundError\x10\x94\x03\x1a\x17agent_session_not_found\"\x15No such agent session*\x04noneB\n" +
 	"session_id\x12\xa1\x01\n" +
 	"$ERROR_TAG_AGENT_TOOL_ERROR_NOT_FOUND\x10\xb1\x01\x1av\xea\xf9\x18r\n" +
-	"(@svc/http/v2/AgentToolErrorNotFoundError\x10\x94\x03\x1a\x1aagent_tool_error_not_found\"\x14No such tool failure*\x04noneB\vfingerprintB\x8a\x01\n" +
+	"(@svc/http/v2/AgentToolErrorNotFoundError\x10\x94\x03\x1a\x1aagent_tool_error_not_found\"\x14No such tool failure*\x04noneB\vfingerprint\x12v\n" +
+	"\x1aERROR_TAG_MARKER_NOT_FOUND\x10\xb2\x01\x1aU\xea\xf9\x18Q\n" +
+	"$@svc/http/errors/MarkerNotFoundError\x10\x94\x03\x1a\x10marker_not_found\"\x0eNo such marker*\x04none\x12\x80\x01\n" +
+	"\x1bERROR_TAG_MARKER_VALIDATION\x10\xb3\x01\x1a^\xea\xf9\x18Z\n" +
+	"&@svc/http/errors/MarkerValidationError\x10\x90\x03\x1a\x0emarker_invalid\"\x10Marker not valid*\vfix_request\x12\x88\x01\n" +
+	"\x1cERROR_TAG_MARKER_PERSISTENCE\x10\xb4\x01\x1ae\xea\xf9\x18a\n" +
+	"'@svc/http/errors/MarkerPersistenceError\x10\xf7\x03\x1a\x13markers_unavailable\"\x13Markers unavailable*\x05retry0\x018\x05\x12\x92\x01\n" +
+	"!ERROR_TAG_INVESTIGATION_NOT_FOUND\x10\xb5\x01\x1aj\xea\xf9\x18f\n" +
+	"+@svc/http/errors/InvestigationNotFoundError\x10\x94\x03\x1a\x17investigation_not_found\"\x15No such investigation*\x04none\x12\x9c\x01\n" +
+	"\"ERROR_TAG_INVESTIGATION_VALIDATION\x10\xb6\x01\x1as\xea\xf9\x18o\n" +
+	"-@svc/http/errors/InvestigationValidationError\x10\x90\x03\x1a\x15investigation_invalid\"\x17Investigation not valid*\vfix_request\x12\xa4\x01\n" +
+	"#ERROR_TAG_INVESTIGATION_PERSISTENCE\x10\xb7\x01\x1az\xea\xf9\x18v\n" +
+	".@svc/http/errors/InvestigationPersistenceError\x10\xf7\x03\x1a\x1ainvestigations_unavailable\"\x1aInvestigations unavailable*\x05retry0\x018\x05B\x8a\x01\n" +
 	"\n" +
 	"com.svc.v2B\vErrorsProtoP\x01Z1github.com/svc-observability/svc/gen/svc/v2;svcv2\xa2\x02\x03SXX\xaa\x02\x06Svc.V2\xca\x02\x06Svc\\V2\xe2\x02\x12Svc\\V2\\GPBMetadata\xea\x02\aSvc::V2\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 

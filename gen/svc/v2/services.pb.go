@@ -374,7 +374,7 @@ var File_svc_v2_services_proto protoreflect.FileDescriptor
 
 const file_svc_v2_services_proto_rawDesc = "" +
 	"\n" +
-	"\x15svc/v2/services.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\x1a\x1asvc/v2/service_reads.proto\"\xce\x02\n" +
+	"\x15svc/v2/services.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\x1a\x15svc/v2/releases.proto\x1a\x1asvc/v2/service_reads.proto\"\xce\x02\n" +
 	"\x13ListServicesRequest\x12A\n" +
 	"\n" +
 	"start_time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12=\n" +
@@ -415,7 +415,7 @@ const file_svc_v2_services_proto_rawDesc = "" +
 	"\fhas_sampling\x18\r \x01(\bR\vhasSampling\x12'\n" +
 	"\x0fsampling_weight\x18\x0e \x01(\x01R\x0esamplingWeight\x12B\n" +
 	"\x17baseline_p95_latency_ms\x18\x0f \x01(\x01B\v\xfa\xf9\x18\x02(\x01\xaa\x01\x02\b\x01R\x14baselineP95LatencyMs\x12;\n" +
-	"\x13baseline_span_count\x18\x10 \x01(\x01B\v\xfa\xf9\x18\x02(\x01\xaa\x01\x02\b\x01R\x11baselineSpanCount2\xec\r\n" +
+	"\x13baseline_span_count\x18\x10 \x01(\x01B\v\xfa\xf9\x18\x02(\x01\xaa\x01\x02\b\x01R\x11baselineSpanCount2\xbb\x0f\n" +
 	"\x0fServicesService\x12\xf2\x01\n" +
 	"\fListServices\x12\x1b.svc.v2.ListServicesRequest\x1a\x1c.svc.v2.ListServicesResponse\"\xa6\x01\xf2\xf9\x18\x8d\x01\n" +
 	"\flistServices\x12\bservices\x18\x012\x15ParameterInvalidError2\x15ParameterMissingError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeErrorJ\rlist_servicesP\x01\x82\xd3\xe4\x93\x02\x0e\x12\f/v2/services\x12\xed\x01\n" +
@@ -430,7 +430,9 @@ const file_svc_v2_services_proto_rawDesc = "" +
 	"\x0fGetServiceApdex\x12\x1e.svc.v2.GetServiceApdexRequest\x1a\x14.svc.v2.ServiceApdex\"\xe0\x01\xf2\xf9\x18\xba\x01\n" +
 	"\x0fgetServiceApdex\x12\bservices\x18\x012\x14ServiceNotFoundError2\x15ParameterInvalidError2\x15ParameterMissingError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2!TelemetryBucketCountTooLargeErrorP\x01\x82\xd3\xe4\x93\x02\x1b\x12\x19/v2/services/{name}/apdex\x12\xbc\x02\n" +
 	"\x13ListServiceReleases\x12\".svc.v2.ListServiceReleasesRequest\x1a\x17.svc.v2.ServiceReleases\"\xe7\x01\xf2\xf9\x18\xbe\x01\n" +
-	"\x13listServiceReleases\x12\bservices\x18\x012\x14ServiceNotFoundError2\x15ParameterInvalidError2\x15ParameterMissingError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2!TelemetryBucketCountTooLargeErrorP\x01\x82\xd3\xe4\x93\x02\x1e\x12\x1c/v2/services/{name}/releasesB\x8c\x01\n" +
+	"\x13listServiceReleases\x12\bservices\x18\x012\x14ServiceNotFoundError2\x15ParameterInvalidError2\x15ParameterMissingError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2!TelemetryBucketCountTooLargeErrorP\x01\x82\xd3\xe4\x93\x02\x1e\x12\x1c/v2/services/{name}/releases\x12\xcc\x01\n" +
+	"\x0eSearchReleases\x12\x1d.svc.v2.SearchReleasesRequest\x1a\x13.svc.v2.ReleaseList\"\x85\x01\xf2\xf9\x18a\n" +
+	"\x0esearchReleases\x12\bservices\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeErrorJ\rlist_releasesP\x01\x82\xd3\xe4\x93\x02\x1a:\x01*\"\x15/v2/services/releasesB\x8c\x01\n" +
 	"\n" +
 	"com.svc.v2B\rServicesProtoP\x01Z1github.com/svc-observability/svc/gen/svc/v2;svcv2\xa2\x02\x03SXX\xaa\x02\x06Svc.V2\xca\x02\x06Svc\\V2\xe2\x02\x12Svc\\V2\\GPBMetadata\xea\x02\aSvc::V2\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
@@ -457,10 +459,12 @@ var file_svc_v2_services_proto_goTypes = []any{
 	(*ListServiceOperationsRequest)(nil),  // 6: svc.v2.ListServiceOperationsRequest
 	(*GetServiceApdexRequest)(nil),        // 7: svc.v2.GetServiceApdexRequest
 	(*ListServiceReleasesRequest)(nil),    // 8: svc.v2.ListServiceReleasesRequest
-	(*ServiceOverview)(nil),               // 9: svc.v2.ServiceOverview
-	(*ListServiceOperationsResponse)(nil), // 10: svc.v2.ListServiceOperationsResponse
-	(*ServiceApdex)(nil),                  // 11: svc.v2.ServiceApdex
-	(*ServiceReleases)(nil),               // 12: svc.v2.ServiceReleases
+	(*SearchReleasesRequest)(nil),         // 9: svc.v2.SearchReleasesRequest
+	(*ServiceOverview)(nil),               // 10: svc.v2.ServiceOverview
+	(*ListServiceOperationsResponse)(nil), // 11: svc.v2.ListServiceOperationsResponse
+	(*ServiceApdex)(nil),                  // 12: svc.v2.ServiceApdex
+	(*ServiceReleases)(nil),               // 13: svc.v2.ServiceReleases
+	(*ReleaseList)(nil),                   // 14: svc.v2.ReleaseList
 }
 var file_svc_v2_services_proto_depIdxs = []int32{
 	3,  // 0: svc.v2.ListServicesRequest.start_time:type_name -> google.protobuf.Timestamp
@@ -472,14 +476,16 @@ var file_svc_v2_services_proto_depIdxs = []int32{
 	6,  // 6: svc.v2.ServicesService.ListServiceOperations:input_type -> svc.v2.ListServiceOperationsRequest
 	7,  // 7: svc.v2.ServicesService.GetServiceApdex:input_type -> svc.v2.GetServiceApdexRequest
 	8,  // 8: svc.v2.ServicesService.ListServiceReleases:input_type -> svc.v2.ListServiceReleasesRequest
-	1,  // 9: svc.v2.ServicesService.ListServices:output_type -> svc.v2.ListServicesResponse
-	2,  // 10: svc.v2.ServicesService.GetService:output_type -> svc.v2.Service
-	9,  // 11: svc.v2.ServicesService.GetServiceOverview:output_type -> svc.v2.ServiceOverview
-	10, // 12: svc.v2.ServicesService.ListServiceOperations:output_type -> svc.v2.ListServiceOperationsResponse
-	11, // 13: svc.v2.ServicesService.GetServiceApdex:output_type -> svc.v2.ServiceApdex
-	12, // 14: svc.v2.ServicesService.ListServiceReleases:output_type -> svc.v2.ServiceReleases
-	9,  // [9:15] is the sub-list for method output_type
-	3,  // [3:9] is the sub-list for method input_type
+	9,  // 9: svc.v2.ServicesService.SearchReleases:input_type -> svc.v2.SearchReleasesRequest
+	1,  // 10: svc.v2.ServicesService.ListServices:output_type -> svc.v2.ListServicesResponse
+	2,  // 11: svc.v2.ServicesService.GetService:output_type -> svc.v2.Service
+	10, // 12: svc.v2.ServicesService.GetServiceOverview:output_type -> svc.v2.ServiceOverview
+	11, // 13: svc.v2.ServicesService.ListServiceOperations:output_type -> svc.v2.ListServiceOperationsResponse
+	12, // 14: svc.v2.ServicesService.GetServiceApdex:output_type -> svc.v2.ServiceApdex
+	13, // 15: svc.v2.ServicesService.ListServiceReleases:output_type -> svc.v2.ServiceReleases
+	14, // 16: svc.v2.ServicesService.SearchReleases:output_type -> svc.v2.ReleaseList
+	10, // [10:17] is the sub-list for method output_type
+	3,  // [3:10] is the sub-list for method input_type
 	3,  // [3:3] is the sub-list for extension type_name
 	3,  // [3:3] is the sub-list for extension extendee
 	0,  // [0:3] is the sub-list for field type_name
@@ -490,6 +496,7 @@ func file_svc_v2_services_proto_init() {
 	if File_svc_v2_services_proto != nil {
 		return
 	}
+	file_svc_v2_releases_proto_init()
 	file_svc_v2_service_reads_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{

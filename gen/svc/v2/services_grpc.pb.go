@@ -25,6 +25,7 @@ const (
 	ServicesService_ListServiceOperations_FullMethodName = "/svc.v2.ServicesService/ListServiceOperations"
 	ServicesService_GetServiceApdex_FullMethodName       = "/svc.v2.ServicesService/GetServiceApdex"
 	ServicesService_ListServiceReleases_FullMethodName   = "/svc.v2.ServicesService/ListServiceReleases"
+	ServicesService_SearchReleases_FullMethodName        = "/svc.v2.ServicesService/SearchReleases"
 )
 
 // ServicesServiceClient is the client API for ServicesService service.
@@ -61,6 +62,11 @@ type ServicesServiceClient interface {
 	// Returns the versions (`service.version`) of a service that sent spans in a window of at most 365 days, with the times of each
 	// version.
 	ListServiceReleases(ctx context.Context, in *ListServiceReleasesRequest, opts ...grpc.CallOption) (*ServiceReleases, error)
+	// Search releases.
+	//
+	// Returns the versions (`service.version`) of all services that sent spans in a window of at most 31 days: with the commit, the times, the
+	// error rate and the 95th percentile of each beside those of the version before, and whether it was replaced or rolled back.
+	SearchReleases(ctx context.Context, in *SearchReleasesRequest, opts ...grpc.CallOption) (*ReleaseList, error)
 }
 
 type servicesServiceClient struct {
@@ -131,6 +137,16 @@ func (c *servicesServiceClient) ListServiceReleases(ctx context.Context, in *Lis
 	return out, nil
 }
 
+func (c *servicesServiceClient) SearchReleases(ctx context.Context, in *SearchReleasesRequest, opts ...grpc.CallOption) (*ReleaseList, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ReleaseList)
+	err := c.cc.Invoke(ctx, ServicesService_SearchReleases_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // ServicesServiceServer is the server API for ServicesService service.
 // All implementations must embed UnimplementedServicesServiceServer
 // for forward compatibility.
@@ -165,6 +181,11 @@ type ServicesServiceServer interface {
 	// Returns the versions (`service.version`) of a service that sent spans in a window of at most 365 days, with the times of each
 	// version.
 	ListServiceReleases(context.Context, *ListServiceReleasesRequest) (*ServiceReleases, error)
+	// Search releases.
+	//
+	// Returns the versions (`service.version`) of all services that sent spans in a window of at most 31 days: with the commit, the times, the
+	// error rate and the 95th percentile of each beside those of the version before, and whether it was replaced or rolled back.
+	SearchReleases(context.Context, *SearchReleasesRequest) (*ReleaseList, error)
 	mustEmbedUnimplementedServicesServiceServer()
 }
 
@@ -192,6 +213,9 @@ func (UnimplementedServicesServiceServer) GetServiceApdex(context.Context, *GetS
 }
 func (UnimplementedServicesServiceServer) ListServiceReleases(context.Context, *ListServiceReleasesRequest) (*ServiceReleases, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListServiceReleases not implemented")
+}
+func (UnimplementedServicesServiceServer) SearchReleases(context.Context, *SearchReleasesRequest) (*ReleaseList, error) {
+	return nil, status.Error(codes.Unimplemented, "method SearchReleases not implemented")
 }
 func (UnimplementedServicesServiceServer) mustEmbedUnimplementedServicesServiceServer() {}
 func (UnimplementedServicesServiceServer) testEmbeddedByValue()                         {}
@@ -322,6 +346,24 @@ func _ServicesService_ListServiceReleases_Handler(srv interface{}, ctx context.C
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ServicesService_SearchReleases_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SearchReleasesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ServicesServiceServer).SearchReleases(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ServicesService_SearchReleases_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ServicesServiceServer).SearchReleases(ctx, req.(*SearchReleasesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // ServicesService_ServiceDesc is the grpc.ServiceDesc for ServicesService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -352,6 +394,10 @@ var ServicesService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListServiceReleases",
 			Handler:    _ServicesService_ListServiceReleases_Handler,
+		},
+		{
+			MethodName: "SearchReleases",
+			Handler:    _ServicesService_SearchReleases_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -191,7 +191,7 @@ type Session struct {
 	KeyId *string `protobuf:"bytes,3,opt,name=key_id,json=keyId" json:"key_id,omitempty"`
 	// Owner of the credential. The owner of a key is the user who created it. Null when the owner is no longer known.
 	User *User `protobuf:"bytes,4,opt,name=user" json:"user,omitempty"`
-	// The organization in which the credential acts.
+	// The organization in which the credential acts. Null when a person belongs to several organizations and this request names none.
 	Organization *SessionOrganization `protobuf:"bytes,5,opt,name=organization" json:"organization,omitempty"`
 	// Every organization of the user, for a session. Null for a key, which belongs to one organization.
 	Organizations []*SessionOrganization `protobuf:"bytes,6,rep,name=organizations" json:"organizations,omitempty"`
@@ -770,16 +770,16 @@ const file_svc_v2_session_proto_rawDesc = "" +
 	"\x04user\x18\x02 \x01(\v2\f.svc.v2.UserB\x06\xbaH\x03\xc8\x01\x01R\x04user\x12%\n" +
 	"\x0esessions_ended\x18\x03 \x01(\x05R\rsessionsEnded\"\x13\n" +
 	"\x11GetSessionRequest\"\x10\n" +
-	"\x0eSignOutRequest2\xed\x04\n" +
+	"\x0eSignOutRequest2\x81\x05\n" +
 	"\x0fSessionsService\x12\xb2\x01\n" +
 	"\x06SignIn\x12\x15.svc.v2.SignInRequest\x1a\x18.svc.v2.SessionWithToken\"w\xf2\xf9\x18]\n" +
-	"\x06signIn\x12\asession\x18\x02(\x012\x11SignInFailedError2\x14SignInThrottledError2\x1dOrganizationAccessDeniedError\x82\xd3\xe4\x93\x02\x10:\x01*\"\v/v2/session\x12j\n" +
+	"\x06signIn\x12\asession\x18\x02(\x012\x11SignInFailedError2\x14SignInThrottledError2\x1dOrganizationAccessDeniedError\x82\xd3\xe4\x93\x02\x10:\x01*\"\v/v2/session\x12{\n" +
 	"\n" +
-	"GetSession\x12\x19.svc.v2.GetSessionRequest\x1a\x0f.svc.v2.Session\"0\xf2\xf9\x18\x19\n" +
+	"GetSession\x12\x19.svc.v2.GetSessionRequest\x1a\x0f.svc.v2.Session\"A\xf2\xf9\x18*\n" +
 	"\n" +
-	"getSession\x12\asession\x18\x01@\x01\x82\xd3\xe4\x93\x02\r\x12\v/v2/session\x12~\n" +
-	"\aSignOut\x12\x16.svc.v2.SignOutRequest\x1a\x14.svc.v2.EndedSession\"E\xf2\xf9\x18.\n" +
-	"\asignOut\x12\asession\x18\x022\x16ApiKeyNotAcceptedError@\x01\x82\xd3\xe4\x93\x02\r*\v/v2/session\x12\xb8\x01\n" +
+	"getSession\x12\asession\x18\x01@\x01J\rlist_toolsets`\x01\x82\xd3\xe4\x93\x02\r\x12\v/v2/session\x12\x80\x01\n" +
+	"\aSignOut\x12\x16.svc.v2.SignOutRequest\x1a\x14.svc.v2.EndedSession\"G\xf2\xf9\x180\n" +
+	"\asignOut\x12\asession\x18\x022\x16ApiKeyNotAcceptedError@\x01`\x01\x82\xd3\xe4\x93\x02\r*\v/v2/session\x12\xb8\x01\n" +
 	"\x0eChangePassword\x12\x1d.svc.v2.ChangePasswordRequest\x1a\x17.svc.v2.ChangedPassword\"n\xf2\xf9\x18K\n" +
 	"\x0echangePassword\x12\asession\x18\x022\x16ApiKeyNotAcceptedError2\x14SignInThrottledError@\x01\x82\xd3\xe4\x93\x02\x19:\x01*\"\x14/v2/session/passwordB\x8b\x01\n" +
 	"\n" +

@@ -39,7 +39,8 @@ type SessionsServiceClient interface {
 	SignIn(ctx context.Context, in *SignInRequest, opts ...grpc.CallOption) (*SessionWithToken, error)
 	// Who am I?
 	//
-	// Describes the credential of this request: its kind, its owner, the organization in which it acts, and its scopes.
+	// Describes the credential of this request: its kind, its owner, the organization in which it acts, and its scopes. A person who
+	// belongs to several organizations may call it without naming one, and finds them in `organizations`.
 	GetSession(ctx context.Context, in *GetSessionRequest, opts ...grpc.CallOption) (*Session, error)
 	// Sign out.
 	//
@@ -116,7 +117,8 @@ type SessionsServiceServer interface {
 	SignIn(context.Context, *SignInRequest) (*SessionWithToken, error)
 	// Who am I?
 	//
-	// Describes the credential of this request: its kind, its owner, the organization in which it acts, and its scopes.
+	// Describes the credential of this request: its kind, its owner, the organization in which it acts, and its scopes. A person who
+	// belongs to several organizations may call it without naming one, and finds them in `organizations`.
 	GetSession(context.Context, *GetSessionRequest) (*Session, error)
 	// Sign out.
 	//

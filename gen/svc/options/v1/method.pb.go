@@ -149,9 +149,12 @@ type MethodSpec struct {
 	ReadsTelemetry bool `protobuf:"varint,10,opt,name=reads_telemetry,json=readsTelemetry" json:"reads_telemetry,omitempty"`
 	// Other scope families whose data the answer holds. The caller needs the read scope of each, in addition to the scope of the
 	// method's own family.
-	AlsoReads     []string `protobuf:"bytes,11,rep,name=also_reads,json=alsoReads" json:"also_reads,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	AlsoReads []string `protobuf:"bytes,11,rep,name=also_reads,json=alsoReads" json:"also_reads,omitempty"`
+	// True when a person who is signed in may call the method before choosing one of several organizations. The answer then concerns the
+	// person alone.
+	AnyOrganization bool `protobuf:"varint,12,opt,name=any_organization,json=anyOrganization" json:"any_organization,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *MethodSpec) Reset() {
@@ -259,6 +262,13 @@ func (x *MethodSpec) GetAlsoReads() []string {
 		return x.AlsoReads
 	}
 	return nil
+}
+
+func (x *MethodSpec) GetAnyOrganization() bool {
+	if x != nil {
+		return x.AnyOrganization
+	}
+	return false
 }
 
 // The meaning of a field beyond its type.
@@ -510,7 +520,7 @@ var File_svc_options_v1_method_proto protoreflect.FileDescriptor
 
 const file_svc_options_v1_method_proto_rawDesc = "" +
 	"\n" +
-	"\x1bsvc/options/v1/method.proto\x12\x0esvc.options.v1\x1a google/protobuf/descriptor.proto\"\xec\x02\n" +
+	"\x1bsvc/options/v1/method.proto\x12\x0esvc.options.v1\x1a google/protobuf/descriptor.proto\"\x97\x03\n" +
 	"\n" +
 	"MethodSpec\x12!\n" +
 	"\foperation_id\x18\x01 \x01(\tR\voperationId\x12\x16\n" +
@@ -525,7 +535,8 @@ const file_svc_options_v1_method_proto_rawDesc = "" +
 	"\x0freads_telemetry\x18\n" +
 	" \x01(\bR\x0ereadsTelemetry\x12\x1d\n" +
 	"\n" +
-	"also_reads\x18\v \x03(\tR\talsoReads\"\xf1\x02\n" +
+	"also_reads\x18\v \x03(\tR\talsoReads\x12)\n" +
+	"\x10any_organization\x18\f \x01(\bR\x0fanyOrganization\"\xf1\x02\n" +
 	"\tFieldSpec\x12\x1b\n" +
 	"\tid_prefix\x18\x01 \x01(\tR\bidPrefix\x12\x16\n" +
 	"\x06secret\x18\x02 \x01(\bR\x06secret\x12\x16\n" +

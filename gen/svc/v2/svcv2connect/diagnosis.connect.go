@@ -39,6 +39,12 @@ const (
 	// DiagnosisServiceComparePeriodsProcedure is the fully-qualified name of the DiagnosisService's
 	// ComparePeriods RPC.
 	DiagnosisServiceComparePeriodsProcedure = "/svc.v2.DiagnosisService/ComparePeriods"
+	// DiagnosisServiceSearchIncidentsProcedure is the fully-qualified name of the DiagnosisService's
+	// SearchIncidents RPC.
+	DiagnosisServiceSearchIncidentsProcedure = "/svc.v2.DiagnosisService/SearchIncidents"
+	// DiagnosisServiceExplainDifferenceProcedure is the fully-qualified name of the DiagnosisService's
+	// ExplainDifference RPC.
+	DiagnosisServiceExplainDifferenceProcedure = "/svc.v2.DiagnosisService/ExplainDifference"
 	// DiagnosisServiceSearchSlowerOperationsProcedure is the fully-qualified name of the
 	// DiagnosisService's SearchSlowerOperations RPC.
 	DiagnosisServiceSearchSlowerOperationsProcedure = "/svc.v2.DiagnosisService/SearchSlowerOperations"
@@ -67,6 +73,17 @@ type DiagnosisServiceClient interface {
 	// times, the previous period is as long as the current one and ends where the current one begins. Up to six services are searched
 	// for causes: the services that changed most, and services with new log patterns.
 	ComparePeriods(context.Context, *v2.ComparePeriodsRequest) (*v2.PeriodComparison, error)
+	// Search incidents.
+	//
+	// Finds the times in a window of at most 7 days in which services were not like themselves: in failures, latency, throughput, calls to
+	// dependencies, groups of errors, log records and resources. Changes that belong together are one incident, with the likeliest cause, the
+	// first symptom, figures beside the usual ones, and the traces, users and sessions that it affected.
+	SearchIncidents(context.Context, *v2.SearchIncidentsRequest) (*v2.IncidentSearch, error)
+	// Explain a difference.
+	//
+	// Compares two selections of spans or log records, for example failed and successful, slow and quick, or now and before: the attributes,
+	// versions, hosts, routes and users that set them apart, by share and lift.
+	ExplainDifference(context.Context, *v2.ExplainDifferenceRequest) (*v2.Difference, error)
 	// Search operations that got slower.
 	//
 	// Returns the operations whose 95th percentile is at least twice, and 10 ms more than, that of the equally long time before, in a
@@ -114,6 +131,18 @@ func NewDiagnosisServiceClient(httpClient connect.HTTPClient, baseURL string, op
 			connect.WithSchema(diagnosisServiceMethods.ByName("ComparePeriods")),
 			connect.WithClientOptions(opts...),
 		),
+		searchIncidents: connect.NewClient[v2.SearchIncidentsRequest, v2.IncidentSearch](
+			httpClient,
+			baseURL+DiagnosisServiceSearchIncidentsProcedure,
+			connect.WithSchema(diagnosisServiceMethods.ByName("SearchIncidents")),
+			connect.WithClientOptions(opts...),
+		),
+		explainDifference: connect.NewClient[v2.ExplainDifferenceRequest, v2.Difference](
+			httpClient,
+			baseURL+DiagnosisServiceExplainDifferenceProcedure,
+			connect.WithSchema(diagnosisServiceMethods.ByName("ExplainDifference")),
+			connect.WithClientOptions(opts...),
+		),
 		searchSlowerOperations: connect.NewClient[v2.SearchSlowerOperationsRequest, v2.SlowerOperationList](
 			httpClient,
 			baseURL+DiagnosisServiceSearchSlowerOperationsProcedure,
@@ -145,6 +174,8 @@ func NewDiagnosisServiceClient(httpClient connect.HTTPClient, baseURL string, op
 type diagnosisServiceClient struct {
 	diagnoseService        *connect.Client[v2.DiagnoseServiceRequest, v2.ServiceDiagnosis]
 	comparePeriods         *connect.Client[v2.ComparePeriodsRequest, v2.PeriodComparison]
+	searchIncidents        *connect.Client[v2.SearchIncidentsRequest, v2.IncidentSearch]
+	explainDifference      *connect.Client[v2.ExplainDifferenceRequest, v2.Difference]
 	searchSlowerOperations *connect.Client[v2.SearchSlowerOperationsRequest, v2.SlowerOperationList]
 	getTraceCriticalPath   *connect.Client[v2.GetTraceCriticalPathRequest, v2.TraceCriticalPath]
 	getAgentSessionVerdict *connect.Client[v2.GetAgentSessionVerdictRequest, v2.AgentSessionVerdict]
@@ -163,6 +194,24 @@ func (c *diagnosisServiceClient) DiagnoseService(ctx context.Context, req *v2.Di
 // ComparePeriods calls svc.v2.DiagnosisService.ComparePeriods.
 func (c *diagnosisServiceClient) ComparePeriods(ctx context.Context, req *v2.ComparePeriodsRequest) (*v2.PeriodComparison, error) {
 	response, err := c.comparePeriods.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// SearchIncidents calls svc.v2.DiagnosisService.SearchIncidents.
+func (c *diagnosisServiceClient) SearchIncidents(ctx context.Context, req *v2.SearchIncidentsRequest) (*v2.IncidentSearch, error) {
+	response, err := c.searchIncidents.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// ExplainDifference calls svc.v2.DiagnosisService.ExplainDifference.
+func (c *diagnosisServiceClient) ExplainDifference(ctx context.Context, req *v2.ExplainDifferenceRequest) (*v2.Difference, error) {
+	response, err := c.explainDifference.CallUnary(ctx, connect.NewRequest(req))
 	if response != nil {
 		return response.Msg, err
 	}
@@ -219,6 +268,17 @@ type DiagnosisServiceHandler interface {
 	// times, the previous period is as long as the current one and ends where the current one begins. Up to six services are searched
 	// for causes: the services that changed most, and services with new log patterns.
 	ComparePeriods(context.Context, *v2.ComparePeriodsRequest) (*v2.PeriodComparison, error)
+	// Search incidents.
+	//
+	// Finds the times in a window of at most 7 days in which services were not like themselves: in failures, latency, throughput, calls to
+	// dependencies, groups of errors, log records and resources. Changes that belong together are one incident, with the likeliest cause, the
+	// first symptom, figures beside the usual ones, and the traces, users and sessions that it affected.
+	SearchIncidents(context.Context, *v2.SearchIncidentsRequest) (*v2.IncidentSearch, error)
+	// Explain a difference.
+	//
+	// Compares two selections of spans or log records, for example failed and successful, slow and quick, or now and before: the attributes,
+	// versions, hosts, routes and users that set them apart, by share and lift.
+	ExplainDifference(context.Context, *v2.ExplainDifferenceRequest) (*v2.Difference, error)
 	// Search operations that got slower.
 	//
 	// Returns the operations whose 95th percentile is at least twice, and 10 ms more than, that of the equally long time before, in a
@@ -262,6 +322,18 @@ func NewDiagnosisServiceHandler(svc DiagnosisServiceHandler, opts ...connect.Han
 		connect.WithSchema(diagnosisServiceMethods.ByName("ComparePeriods")),
 		connect.WithHandlerOptions(opts...),
 	)
+	diagnosisServiceSearchIncidentsHandler := connect.NewUnaryHandlerSimple(
+		DiagnosisServiceSearchIncidentsProcedure,
+		svc.SearchIncidents,
+		connect.WithSchema(diagnosisServiceMethods.ByName("SearchIncidents")),
+		connect.WithHandlerOptions(opts...),
+	)
+	diagnosisServiceExplainDifferenceHandler := connect.NewUnaryHandlerSimple(
+		DiagnosisServiceExplainDifferenceProcedure,
+		svc.ExplainDifference,
+		connect.WithSchema(diagnosisServiceMethods.ByName("ExplainDifference")),
+		connect.WithHandlerOptions(opts...),
+	)
 	diagnosisServiceSearchSlowerOperationsHandler := connect.NewUnaryHandlerSimple(
 		DiagnosisServiceSearchSlowerOperationsProcedure,
 		svc.SearchSlowerOperations,
@@ -292,6 +364,10 @@ func NewDiagnosisServiceHandler(svc DiagnosisServiceHandler, opts ...connect.Han
 			diagnosisServiceDiagnoseServiceHandler.ServeHTTP(w, r)
 		case DiagnosisServiceComparePeriodsProcedure:
 			diagnosisServiceComparePeriodsHandler.ServeHTTP(w, r)
+		case DiagnosisServiceSearchIncidentsProcedure:
+			diagnosisServiceSearchIncidentsHandler.ServeHTTP(w, r)
+		case DiagnosisServiceExplainDifferenceProcedure:
+			diagnosisServiceExplainDifferenceHandler.ServeHTTP(w, r)
 		case DiagnosisServiceSearchSlowerOperationsProcedure:
 			diagnosisServiceSearchSlowerOperationsHandler.ServeHTTP(w, r)
 		case DiagnosisServiceGetTraceCriticalPathProcedure:
@@ -315,6 +391,14 @@ func (UnimplementedDiagnosisServiceHandler) DiagnoseService(context.Context, *v2
 
 func (UnimplementedDiagnosisServiceHandler) ComparePeriods(context.Context, *v2.ComparePeriodsRequest) (*v2.PeriodComparison, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.DiagnosisService.ComparePeriods is not implemented"))
+}
+
+func (UnimplementedDiagnosisServiceHandler) SearchIncidents(context.Context, *v2.SearchIncidentsRequest) (*v2.IncidentSearch, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.DiagnosisService.SearchIncidents is not implemented"))
+}
+
+func (UnimplementedDiagnosisServiceHandler) ExplainDifference(context.Context, *v2.ExplainDifferenceRequest) (*v2.Difference, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.DiagnosisService.ExplainDifference is not implemented"))
 }
 
 func (UnimplementedDiagnosisServiceHandler) SearchSlowerOperations(context.Context, *v2.SearchSlowerOperationsRequest) (*v2.SlowerOperationList, error) {

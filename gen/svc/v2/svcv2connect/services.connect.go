@@ -51,6 +51,9 @@ const (
 	// ServicesServiceListServiceReleasesProcedure is the fully-qualified name of the ServicesService's
 	// ListServiceReleases RPC.
 	ServicesServiceListServiceReleasesProcedure = "/svc.v2.ServicesService/ListServiceReleases"
+	// ServicesServiceSearchReleasesProcedure is the fully-qualified name of the ServicesService's
+	// SearchReleases RPC.
+	ServicesServiceSearchReleasesProcedure = "/svc.v2.ServicesService/SearchReleases"
 )
 
 // ServicesServiceClient is a client for the svc.v2.ServicesService service.
@@ -83,6 +86,11 @@ type ServicesServiceClient interface {
 	// Returns the versions (`service.version`) of a service that sent spans in a window of at most 365 days, with the times of each
 	// version.
 	ListServiceReleases(context.Context, *v2.ListServiceReleasesRequest) (*v2.ServiceReleases, error)
+	// Search releases.
+	//
+	// Returns the versions (`service.version`) of all services that sent spans in a window of at most 31 days: with the commit, the times, the
+	// error rate and the 95th percentile of each beside those of the version before, and whether it was replaced or rolled back.
+	SearchReleases(context.Context, *v2.SearchReleasesRequest) (*v2.ReleaseList, error)
 }
 
 // NewServicesServiceClient constructs a client for the svc.v2.ServicesService service. By default,
@@ -132,6 +140,12 @@ func NewServicesServiceClient(httpClient connect.HTTPClient, baseURL string, opt
 			connect.WithSchema(servicesServiceMethods.ByName("ListServiceReleases")),
 			connect.WithClientOptions(opts...),
 		),
+		searchReleases: connect.NewClient[v2.SearchReleasesRequest, v2.ReleaseList](
+			httpClient,
+			baseURL+ServicesServiceSearchReleasesProcedure,
+			connect.WithSchema(servicesServiceMethods.ByName("SearchReleases")),
+			connect.WithClientOptions(opts...),
+		),
 	}
 }
 
@@ -143,6 +157,7 @@ type servicesServiceClient struct {
 	listServiceOperations *connect.Client[v2.ListServiceOperationsRequest, v2.ListServiceOperationsResponse]
 	getServiceApdex       *connect.Client[v2.GetServiceApdexRequest, v2.ServiceApdex]
 	listServiceReleases   *connect.Client[v2.ListServiceReleasesRequest, v2.ServiceReleases]
+	searchReleases        *connect.Client[v2.SearchReleasesRequest, v2.ReleaseList]
 }
 
 // ListServices calls svc.v2.ServicesService.ListServices.
@@ -199,6 +214,15 @@ func (c *servicesServiceClient) ListServiceReleases(ctx context.Context, req *v2
 	return nil, err
 }
 
+// SearchReleases calls svc.v2.ServicesService.SearchReleases.
+func (c *servicesServiceClient) SearchReleases(ctx context.Context, req *v2.SearchReleasesRequest) (*v2.ReleaseList, error) {
+	response, err := c.searchReleases.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // ServicesServiceHandler is an implementation of the svc.v2.ServicesService service.
 type ServicesServiceHandler interface {
 	// List services.
@@ -229,6 +253,11 @@ type ServicesServiceHandler interface {
 	// Returns the versions (`service.version`) of a service that sent spans in a window of at most 365 days, with the times of each
 	// version.
 	ListServiceReleases(context.Context, *v2.ListServiceReleasesRequest) (*v2.ServiceReleases, error)
+	// Search releases.
+	//
+	// Returns the versions (`service.version`) of all services that sent spans in a window of at most 31 days: with the commit, the times, the
+	// error rate and the 95th percentile of each beside those of the version before, and whether it was replaced or rolled back.
+	SearchReleases(context.Context, *v2.SearchReleasesRequest) (*v2.ReleaseList, error)
 }
 
 // NewServicesServiceHandler builds an HTTP handler from the service implementation. It returns the
@@ -274,6 +303,12 @@ func NewServicesServiceHandler(svc ServicesServiceHandler, opts ...connect.Handl
 		connect.WithSchema(servicesServiceMethods.ByName("ListServiceReleases")),
 		connect.WithHandlerOptions(opts...),
 	)
+	servicesServiceSearchReleasesHandler := connect.NewUnaryHandlerSimple(
+		ServicesServiceSearchReleasesProcedure,
+		svc.SearchReleases,
+		connect.WithSchema(servicesServiceMethods.ByName("SearchReleases")),
+		connect.WithHandlerOptions(opts...),
+	)
 	return "/svc.v2.ServicesService/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case ServicesServiceListServicesProcedure:
@@ -288,6 +323,8 @@ func NewServicesServiceHandler(svc ServicesServiceHandler, opts ...connect.Handl
 			servicesServiceGetServiceApdexHandler.ServeHTTP(w, r)
 		case ServicesServiceListServiceReleasesProcedure:
 			servicesServiceListServiceReleasesHandler.ServeHTTP(w, r)
+		case ServicesServiceSearchReleasesProcedure:
+			servicesServiceSearchReleasesHandler.ServeHTTP(w, r)
 		default:
 			http.NotFound(w, r)
 		}
@@ -319,4 +356,8 @@ func (UnimplementedServicesServiceHandler) GetServiceApdex(context.Context, *v2.
 
 func (UnimplementedServicesServiceHandler) ListServiceReleases(context.Context, *v2.ListServiceReleasesRequest) (*v2.ServiceReleases, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.ServicesService.ListServiceReleases is not implemented"))
+}
+
+func (UnimplementedServicesServiceHandler) SearchReleases(context.Context, *v2.SearchReleasesRequest) (*v2.ReleaseList, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.ServicesService.SearchReleases is not implemented"))
 }

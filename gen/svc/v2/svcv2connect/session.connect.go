@@ -55,7 +55,8 @@ type SessionsServiceClient interface {
 	SignIn(context.Context, *v2.SignInRequest) (*v2.SessionWithToken, error)
 	// Who am I?
 	//
-	// Describes the credential of this request: its kind, its owner, the organization in which it acts, and its scopes.
+	// Describes the credential of this request: its kind, its owner, the organization in which it acts, and its scopes. A person who
+	// belongs to several organizations may call it without naming one, and finds them in `organizations`.
 	GetSession(context.Context, *v2.GetSessionRequest) (*v2.Session, error)
 	// Sign out.
 	//
@@ -162,7 +163,8 @@ type SessionsServiceHandler interface {
 	SignIn(context.Context, *v2.SignInRequest) (*v2.SessionWithToken, error)
 	// Who am I?
 	//
-	// Describes the credential of this request: its kind, its owner, the organization in which it acts, and its scopes.
+	// Describes the credential of this request: its kind, its owner, the organization in which it acts, and its scopes. A person who
+	// belongs to several organizations may call it without naming one, and finds them in `organizations`.
 	GetSession(context.Context, *v2.GetSessionRequest) (*v2.Session, error)
 	// Sign out.
 	//
