@@ -1,0 +1,139 @@
+// Command gentypes writes the TypeScript types of the API's calls, as Connect sends them in JSON: server/web/ui/src/gen/api.ts.
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"log"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	validate "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/svc-observability/svc/server/contract"
+)
+
+const out = "server/web/ui/src/gen/api.ts"
+
+func main() {
+	c, err := contract.Load()
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := os.WriteFile(out, source(c.Methods()), 0o600); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func source(methods []*contract.Method) []byte {
+	var b bytes.Buffer
+	b.WriteString("// Written by server/web/gentypes. Do not edit.\n\n")
+	calls := map[string]string{}
+	messages := map[protoreflect.FullName]protoreflect.MessageDescriptor{}
+	for _, m := range methods {
+		in, answer := m.Descriptor.Input(), m.Descriptor.Output()
+		reach(in, messages)
+		reach(answer, messages)
+		key := string(m.Descriptor.Parent().Name()) + "/" + string(m.Descriptor.Name())
+		calls[key] = fmt.Sprintf("  %q: [%s, %s];\n", key, in.Name(), answer.Name())
+	}
+	b.WriteString("/** The request and the answer of each method. */\nexport interface Calls {\n")
+	for _, key := range slices.Sorted(maps.Keys(calls)) {
+		b.WriteString(calls[key])
+	}
+	b.WriteString("}\n")
+	for _, name := range slices.Sorted(maps.Keys(messages)) {
+		m := messages[name]
+		fmt.Fprintf(&b, "\nexport interface %s {\n", m.Name())
+		for i := range m.Fields().Len() {
+			f := m.Fields().Get(i)
+			fmt.Fprintf(&b, "  %s?: %s;\n", f.JSONName(), typeOf(f))
+		}
+		b.WriteString("}\n")
+	}
+	return b.Bytes()
+}
+
+// reach adds a message of the API and all messages that it holds.
+func reach(m protoreflect.MessageDescriptor, into map[protoreflect.FullName]protoreflect.MessageDescriptor) {
+	if m.FullName().Parent() != contract.Package || into[m.FullName()] != nil || m.IsMapEntry() {
+		return
+	}
+	into[m.FullName()] = m
+	for i := range m.Fields().Len() {
+		f := m.Fields().Get(i)
+		if f.IsMap() {
+			f = f.MapValue()
+		}
+		if f.Message() != nil {
+			reach(f.Message(), into)
+		}
+	}
+}
+
+func typeOf(f protoreflect.FieldDescriptor) string {
+	switch {
+	case f.IsMap():
+		return "Record<string, " + single(f.MapValue()) + ">"
+	case f.IsList():
+		return "Array<" + single(f) + ">"
+	default:
+		return single(f)
+	}
+}
+
+func single(f protoreflect.FieldDescriptor) string {
+	switch f.Kind() {
+	case protoreflect.BoolKind:
+		return "boolean"
+	case protoreflect.StringKind:
+		return choices(f)
+	case protoreflect.EnumKind, protoreflect.BytesKind, protoreflect.Int64Kind, protoreflect.Uint64Kind, protoreflect.Sint64Kind,
+		protoreflect.Fixed64Kind, protoreflect.Sfixed64Kind:
+		return "string"
+	case protoreflect.MessageKind, protoreflect.GroupKind:
+		return messageType(f.Message())
+	case protoreflect.Int32Kind, protoreflect.Sint32Kind, protoreflect.Uint32Kind, protoreflect.Sfixed32Kind, protoreflect.Fixed32Kind,
+		protoreflect.FloatKind, protoreflect.DoubleKind:
+		return "number"
+	default:
+		return "unknown"
+	}
+}
+
+func messageType(m protoreflect.MessageDescriptor) string {
+	switch m.FullName() {
+	case "google.protobuf.Timestamp", "google.protobuf.Duration", "google.protobuf.FieldMask":
+		return "string"
+	case "google.protobuf.Struct":
+		return "Record<string, unknown>"
+	case "google.protobuf.ListValue":
+		return "Array<unknown>"
+	case "google.protobuf.Value":
+		return "unknown"
+	default:
+		return string(m.Name())
+	}
+}
+
+// choices is the type of a text: the texts that a request may have, or any.
+func choices(f protoreflect.FieldDescriptor) string {
+	rules, _ := proto.GetExtension(f.Options(), validate.E_Field).(*validate.FieldRules)
+	in := rules.GetString().GetIn()
+	if f.IsList() {
+		in = rules.GetRepeated().GetItems().GetString().GetIn()
+	}
+	if len(in) == 0 {
+		return "string"
+	}
+	quoted := make([]string, len(in))
+	for i, text := range in {
+		quoted[i] = strconv.Quote(text)
+	}
+	return strings.Join(quoted, " | ")
+}

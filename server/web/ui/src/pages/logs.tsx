@@ -1,0 +1,222 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useEffect, useMemo, useState } from "react";
+import { type ApiError, call } from "../api/client";
+import { block, count, line, percent } from "../parts/format";
+import { Histogram } from "../parts/histogram";
+import { Copy, Load } from "../parts/states";
+import { clock, exact, iso, stamp } from "../parts/time";
+import { change, href, Link, useAddress } from "../frame/router";
+import { times, useCall, useFrame } from "../frame/session";
+import type { Log, LogFilters, SearchLogsResponse } from "../gen/api";
+import { WhereBar } from "../where/bar";
+import { logFilters, withCondition } from "../where/parse";
+import { Facets, More, NothingMatches, useRows } from "./traces";
+import "./home.css";
+import "./logs.css";
+
+const fields = ["service.name", "severity", "body", "trace_id", "span_id"];
+const levels: Array<[string, string]> = [["FATAL", "--fatal"], ["ERROR", "--bad"], ["WARN", "--warn"], ["INFO", "--s6"], ["DEBUG", "--faint"], ["TRACE", "--edge"]];
+const zoom = (start: number, end: number): void => change({ from: iso(start), to: iso(end) });
+
+/** The level of a record: that of its number, else of its text. */
+export function level(l: Log): string {
+  const n = l.severityNumber ?? 0;
+  if (n >= 21) return "fatal";
+  if (n >= 17) return "error";
+  if (n >= 13) return "warn";
+  if (n >= 9) return "info";
+  if (n >= 5) return "debug";
+  if (n >= 1) return "trace";
+  const text = (l.severityText ?? "").toLowerCase();
+  return ["fatal", "error", "warn", "info", "debug", "trace"].find((s) => text.startsWith(s)) ?? "none";
+}
+
+/** Logs is for reading: a filter, a histogram by severity, the records, and each record in full in its place. */
+export default function Logs() {
+  const { window: w, env, org } = useFrame();
+  const address = useAddress();
+  const q = address.searchParams.get("q") ?? "";
+  const view = address.searchParams.get("view") === "patterns" ? "patterns" : "list";
+  const { filters, error } = useMemo(() => logFilters(q, env), [q, env]);
+  const series = useCall("LogsService/QueryLogTimeseries", { ...times(w), aggregation: "count", groupBy: "severity", filters }, { enabled: !error });
+  const facets = useCall("LogsService/SearchLogFacets", { ...times(w), filters }, { enabled: !error });
+  useEffect(() => {
+    document.title = `Logs · ${org.name} · svc`;
+  }, [org.name]);
+  const submit = (text: string): void => change({ q: text });
+  return (
+    <>
+      <div className="pagehead">
+        <h1>Logs</h1>
+        <span className="grow" />
+        <button type="button" className="button" aria-pressed={view === "patterns"} onClick={() => change({ view: view === "patterns" ? null : "patterns" })}>Patterns</button>
+        <button type="button" className="button" aria-pressed={address.searchParams.has("wrap")} onClick={() => change({ wrap: address.searchParams.has("wrap") ? null : "1" }, true)}>Wrap</button>
+      </div>
+      <WhereBar value={q} signal="logs" builtin={fields} error={error} placeholder='severity >= WARN AND service.name = cart "text"' onSubmit={submit} />
+      <section className="panel"><div className="body"><Load of={series}>{(d) => <Levels series={d.series ?? []} step={(d.bucketSeconds ?? 60) * 1000} />}</Load></div></section>
+      <div className="withfacets">
+        <Facets of={facets} fields={{ severity: "severity", service: "service.name", deployment_environment: "resource.deployment.environment.name" }} onPick={(f, v) => submit(withCondition(q, f, "=", v))} />
+        {view === "list" ? <List q={q} filters={filters} enabled={!error} wrapped={address.searchParams.has("wrap")} onFilter={(f, v) => submit(withCondition(q, f, "=", v))} /> : <Patterns filters={filters} onPick={(text) => change({ q: withWords(q, text), view: null })} />}
+      </div>
+    </>
+  );
+}
+
+/** The longest fixed part of a pattern finds its records. */
+function withWords(q: string, template: string): string {
+  const part = template.split(/<[^>]*>|\*/).map((p) => p.trim()).sort((a, b) => b.length - a.length)[0] ?? "";
+  return part ? `${q} "${part.replace(/["\\]/g, "\\$&")}"`.trim() : q;
+}
+
+type Series = Array<{ group?: string; points?: Array<{ timestamp?: string; value?: number }> }>;
+
+function Levels({ series, step }: { series: Series; step: number }) {
+  const at = useMemo(() => [...new Set(series.flatMap((s) => (s.points ?? []).map((p) => Date.parse(p.timestamp ?? ""))))].sort((a, b) => a - b), [series]);
+  const stacks = useMemo(() => {
+    const named = new Map(levels.map(([name, color]) => [name, { name: name.toLowerCase(), color, values: at.map(() => 0) }]));
+    const other = { name: "other", color: "--s7", values: at.map(() => 0) };
+    const index = new Map(at.map((t, i) => [t, i]));
+    for (const s of series) {
+      const into = named.get((s.group ?? "").toUpperCase().replace(/^WARNING$/, "WARN")) ?? other;
+      for (const p of s.points ?? []) {
+        const i = index.get(Date.parse(p.timestamp ?? ""));
+        if (i !== undefined) into.values[i] = (into.values[i] ?? 0) + (p.value ?? 0);
+      }
+    }
+    return [...named.values(), other].filter((s) => s.values.some((v) => v > 0));
+  }, [series, at]);
+  if (at.length === 0) return <p className="faint">No records in this window.</p>;
+  return <Histogram title="Records over time by severity" times={at} step={step} stacks={stacks} onBrush={zoom} />;
+}
+
+function List({ q, filters, enabled, wrapped, onFilter }: { q: string; filters: LogFilters; enabled: boolean; wrapped: boolean; onFilter: (field: string, value: string) => void }) {
+  const { window: w, org } = useFrame();
+  const [open, setOpen] = useState<string | null>(null);
+  const [at, setAt] = useState(-1);
+  const list = useInfiniteQuery<SearchLogsResponse, ApiError, { pages: SearchLogsResponse[] }, unknown[], string>({
+    queryKey: [org.id, "logs", times(w), filters],
+    initialPageParam: "",
+    queryFn: ({ pageParam, signal }) => call("LogsService/SearchLogs", { ...times(w), limit: 100, filters, ...(pageParam ? { cursor: pageParam } : {}) }, { org: org.id ?? "", signal }),
+    getNextPageParam: (p) => (p.hasMore ? p.nextCursor : undefined),
+    placeholderData: (before) => before,
+    enabled,
+  });
+  const rows = list.data?.pages.flatMap((p) => p.data ?? []) ?? [];
+  useRows(rows.length, at, setAt, () => setOpen(open === rows[at]?.id ? null : (rows[at]?.id ?? null)));
+  return (
+    <section className="panel">
+      <header><h2 className="grow">{rows.length ? `${count(rows.length)}${list.hasNextPage ? "+" : ""} records, newest first` : "Records"}</h2><span className="faint">j k move, Enter opens</span></header>
+      <Load of={list} empty={() => rows.length === 0 && <NothingMatches q={q} what="record" />}>
+        {() => (
+          <div className="logs">
+            {rows.map((l, i) => (
+              <Row key={l.id} log={l} open={open === l.id} selected={i === at} wrapped={wrapped} onToggle={() => setOpen(open === l.id ? null : (l.id ?? null))} onFilter={onFilter} />
+            ))}
+            <More list={list} />
+          </div>
+        )}
+      </Load>
+    </section>
+  );
+}
+
+function Row({ log: l, open, selected, wrapped, onToggle, onFilter }: { log: Log; open: boolean; selected: boolean; wrapped: boolean; onToggle: () => void; onFilter: (field: string, value: string) => void }) {
+  const lv = level(l);
+  return (
+    <>
+      <button type="button" className={`log sev-${lv}${wrapped ? " wrapped" : ""}`} aria-expanded={open} {...(selected ? { "data-at": "" } : {})} onClick={onToggle}>
+        <span className="faint" title={exact(l.timestamp)}>{clock(Date.parse(l.timestamp ?? ""), true)}</span>
+        <span className={`sev sev-${lv}`}>{line(l.severityText || lv, 8)}</span>
+        <span className="clip">{line(l.serviceName ?? "", 60)}</span>
+        <span className="clip">{wrapped ? block(l.body ?? "", 4000) : line(l.body ?? "", 600)}</span>
+      </button>
+      {open && <Record log={l} onFilter={onFilter} />}
+    </>
+  );
+}
+
+/** Record is one record in full. */
+export function Record({ log: l, onFilter }: { log: Log; onFilter: (field: string, value: string) => void }) {
+  return (
+    <div className="record">
+      <div className="row wrap">
+        <b className={`sev sev-${level(l)}`}>{line(l.severityText || level(l), 20)}</b>
+        <span title={exact(l.timestamp)}>{stamp(l.timestamp)}</span>
+        <span className="grow" />
+        {l.traceId && <Link className="button small" href={href(`/traces/${l.traceId}`, l.spanId ? { span: l.spanId } : {})}>Trace</Link>}
+        {l.serviceName && <Link className="button small" href={href(`/services/${encodeURIComponent(l.serviceName)}`)}>Service</Link>}
+        <Copy text={l.body ?? ""} label="Copy text" />
+        <Copy text={JSON.stringify(l, null, 2)} label="Copy JSON" />
+      </div>
+      <pre tabIndex={0} aria-label="Text of the record">{block(l.body ?? "")}</pre>
+      <Fields title="Attributes" map={l.logAttributes ?? {}} prefix="attr." onFilter={onFilter} />
+      <Fields title="Resource" map={l.resourceAttributes ?? {}} prefix="resource." onFilter={onFilter} />
+    </div>
+  );
+}
+
+/** Fields lists attributes; a click makes one a condition. Only the first 200 are shown until a person asks for more. */
+export function Fields({ title, map, prefix, onFilter }: { title: string; map: Record<string, string>; prefix: string; onFilter?: (field: string, value: string) => void }) {
+  const [all, setAll] = useState(false);
+  const entries = Object.entries(map).sort(([a], [b]) => a.localeCompare(b));
+  if (entries.length === 0) return null;
+  return (
+    <section>
+      <h3 className="faint">{title} {entries.length}</h3>
+      <dl className="fields">
+        {(all ? entries : entries.slice(0, 200)).map(([key, value]) => (
+          <div key={key} style={{ display: "contents" }}>
+            <dt>{line(key, 300)}</dt>
+            <dd>
+              <Value text={value} />
+              {onFilter && value.length < 500 && <button type="button" className="button small quiet" aria-label={`Filter for ${line(key, 100)}`} onClick={() => onFilter(prefix + key, value)}>filter</button>}
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {!all && entries.length > 200 && <button type="button" className="button small" onClick={() => setAll(true)}>Show all {entries.length}</button>}
+    </section>
+  );
+}
+
+function Patterns({ filters, onPick }: { filters: LogFilters; onPick: (template: string) => void }) {
+  const { window: w } = useFrame();
+  const found = useCall("LogsService/SearchLogPatterns", { ...times(w), filters, baseline: "previous", maxPatterns: 100 });
+  return (
+    <section className="panel">
+      <header><h2>Patterns</h2></header>
+      <Load of={found} empty={(d) => !d.data?.length && <NothingMatches q="" what="pattern" />}>
+        {(d) => (
+          <table className="data fold">
+            <thead><tr><th scope="col">Pattern</th><th scope="col" className="num w90">Records</th><th scope="col" className="num w80">Share</th><th scope="col" className="w160">Services</th></tr></thead>
+            <tbody>
+              {d.data?.map((p) => (
+                <tr key={p.template}>
+                  <td>
+                    {p.isNew && <span className="chip warn">new</span>}{" "}
+                    <button type="button" className="button small quiet mono clip" title={line(p.sample ?? "", 500)} onClick={() => onPick(p.template ?? "")}>{line(p.template ?? "", 400)}</button>
+                  </td>
+                  <td className="num">{count(Math.round(p.estimatedCount ?? p.count ?? 0))}</td>
+                  <td className="num">{percent(p.share)}</td>
+                  <td className="faint">{Object.keys(p.serviceCounts ?? {}).slice(0, 3).map((s) => line(s, 40)).join(", ")}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        )}
+      </Load>
+    </section>
+  );
+}
+
+/** Value shows a value; a long one is cut until a person asks for all of it. */
+function Value({ text }: { text: string }) {
+  const [all, setAll] = useState(false);
+  const shown = block(text, all ? 200_000 : 1000);
+  return (
+    <span>
+      {shown}
+      {!all && text.length > 1000 && <> <button type="button" className="button small long" onClick={() => setAll(true)}>Show all</button></>}
+    </span>
+  );
+}

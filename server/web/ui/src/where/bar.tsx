@@ -1,0 +1,119 @@
+import { useEffect, useId, useMemo, useRef, useState } from "react";
+import { times, useCall, useFrame } from "../frame/session";
+import { quote } from "./parse";
+import "./bar.css";
+
+type Props = {
+  value: string;
+  signal: "logs" | "traces";
+  builtin: string[];
+  error?: { message: string; at: number } | undefined;
+  placeholder: string;
+  onSubmit: (text: string) => void;
+};
+
+/** The word under the cursor, and the field before its operator, when the word is a value. */
+function place(text: string, at: number): { word: string; start: number; field: string } {
+  const before = text.slice(0, at);
+  const word = /("(?:[^"\\]|\\.)*|[^\s"=<>!]*)$/.exec(before)?.[0] ?? "";
+  const start = at - word.length;
+  const field = /([^\s"=<>!]+)\s*(?:=|!=|>=|<=|contains)\s*$/i.exec(before.slice(0, start))?.[1] ?? "";
+  return { word: word.replace(/^"/, ""), start, field };
+}
+
+const fixed: Record<string, string[]> = {
+  severity: ["TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"],
+  status: ["Ok", "Error", "Unset"],
+  has_error: ["true", "false"],
+  root: ["true"],
+};
+
+/** WhereBar edits the filter of a list. It completes fields and values of the window, and never stands in the way of typing. */
+export function WhereBar({ value, signal, builtin, error, placeholder, onSubmit }: Props) {
+  const { window: w } = useFrame();
+  const [text, setText] = useState(value);
+  const [cursor, setCursor] = useState(value.length);
+  const [open, setOpen] = useState(false);
+  const [at, setAt] = useState(-1);
+  const input = useRef<HTMLInputElement>(null);
+  const id = useId();
+  useEffect(() => setText(value), [value]);
+  const here = place(text, cursor);
+  const [slow, setSlow] = useState(here);
+  useEffect(() => {
+    const wait = setTimeout(() => setSlow(here), 150);
+    return () => clearTimeout(wait);
+    // biome-ignore lint: the parts of the place decide
+  }, [here.word, here.field, here.start]);
+  const keys = useCall("AttributesService/ListAttributeKeys", { ...times(w), signal, limit: 100 }, { enabled: open });
+  const resource = /^(service|service\.name)$/.test(slow.field);
+  const key = resource ? "service.name" : slow.field.replace(/^(attr|resource)\./, "");
+  const scope = resource || slow.field.startsWith("resource.") ? "resource" : signal === "logs" ? "log" : "span";
+  const values = useCall(
+    "AttributesService/ListAttributeValues",
+    { ...times(w), signal, key, scope, limit: 20, ...(slow.word ? { search: slow.word } : {}) },
+    { enabled: open && key !== "" && !fixed[slow.field.toLowerCase()], keep: false },
+  );
+  const offers = useMemo(() => {
+    const begins = (v: string): boolean => v.toLowerCase().includes(here.word.toLowerCase());
+    if (here.field) {
+      const known = fixed[here.field.toLowerCase()] ?? (slow.field === here.field ? (values.data?.data ?? []).map((v) => v.value ?? "") : []);
+      return known.filter(begins).slice(0, 10).map((v) => ({ text: quote(v), shown: v }));
+    }
+    if (!here.word) return [];
+    const found = (keys.data?.data ?? []).map((k) => (k.scope === "resource" ? `resource.${k.key}` : `attr.${k.key}`));
+    return [...builtin, ...found].filter(begins).slice(0, 10).map((v) => ({ text: `${v} `, shown: v }));
+  }, [here.word, here.field, slow.field, keys.data, values.data, builtin]);
+  const shown = open && offers.length > 0;
+  const take = (offer: { text: string } | undefined): void => {
+    if (!offer) return;
+    const tail = text.slice(cursor);
+    const next = text.slice(0, here.start) + offer.text + (here.field && !tail ? " " : "") + tail;
+    setText(next);
+    setAt(-1);
+    const end = here.start + offer.text.length + 1;
+    setCursor(Math.min(end, next.length));
+    requestAnimationFrame(() => input.current?.setSelectionRange(end, end));
+  };
+  return (
+    <form
+      className="where"
+      role="search"
+      onSubmit={(e) => {
+        e.preventDefault();
+        setOpen(false);
+        onSubmit(text.trim());
+      }}
+    >
+      <div className="wherebox">
+        <input
+          ref={input} className="field mono" data-bar="" aria-label="Filter" role="combobox" aria-expanded={shown} aria-controls={id} aria-autocomplete="list"
+          aria-activedescendant={shown && at >= 0 ? `${id}-${at}` : undefined} aria-invalid={error !== undefined} spellCheck={false} autoComplete="off" placeholder={placeholder}
+          value={text}
+          onChange={(e) => { setText(e.target.value); setCursor(e.target.selectionStart ?? 0); setOpen(true); setAt(-1); }}
+          onSelect={(e) => setCursor(e.currentTarget.selectionStart ?? 0)}
+          onBlur={() => setOpen(false)}
+          onKeyDown={(e) => {
+            if (e.key === "Escape") {
+              if (shown) e.stopPropagation();
+              setOpen(false);
+            } else if (shown && e.key === "ArrowDown") setAt((at + 1) % offers.length);
+            else if (shown && e.key === "ArrowUp") setAt((at - 1 + offers.length) % offers.length);
+            else if (shown && (e.key === "Tab" || e.key === "Enter") && at >= 0) take(offers[at]);
+            else return;
+            if (e.key !== "Escape") e.preventDefault();
+          }}
+        />
+        <ul id={id} className="float" role="listbox" aria-label="Completions" hidden={!shown}>
+          {offers.map((o, i) => (
+            // biome-ignore lint: the field has the focus and the keys
+            <li key={o.shown} id={`${id}-${i}`} role="option" aria-selected={i === at} className="mono clip" onMouseDown={(e) => { e.preventDefault(); take(o); }}>{o.shown}</li>
+          ))}
+        </ul>
+      </div>
+      <button type="submit" className="button primary">Run</button>
+      {text && <button type="button" className="button quiet" onClick={() => { setText(""); onSubmit(""); }}>Clear</button>}
+      {error && <p className="bad whereerror" role="alert">{error.message} (character {error.at + 1})</p>}
+    </form>
+  );
+}

@@ -1,0 +1,194 @@
+import type { AttributeFilter, LogFilters, TraceFilters } from "../gen/api";
+
+/**
+ * The filter text of a list: conditions of the form `field operator value`, joined by AND, and bare words that search text.
+ * The search methods take conditions of certain shapes. A text that they cannot say is an error with its place.
+ */
+export type Condition = { field: string; op: string; value: string; negated: boolean; at: number };
+export type Parsed = { conditions: Condition[]; words: string[]; error?: { message: string; at: number } };
+
+const token = /\s*(?:"((?:[^"\\]|\\.)*)"|(!=|>=|<=|=|>|<|!contains\b|!exists\b)|([^\s"=<>!]+))/giy;
+type Token = { text: string; kind: "quoted" | "op" | "word"; at: number };
+
+function tokens(text: string): Token[] | { message: string; at: number } {
+  const out: Token[] = [];
+  token.lastIndex = 0;
+  let at = 0;
+  while (text.slice(at).trim() !== "") {
+    token.lastIndex = at;
+    const m = token.exec(text);
+    if (!m) return { message: "This character cannot be read here.", at: at + (text.slice(at).length - text.slice(at).trimStart().length) };
+    const start = m.index + m[0].length - m[0].trimStart().length;
+    if (m[1] !== undefined) out.push({ text: m[1].replace(/\\(.)/g, "$1"), kind: "quoted", at: start });
+    else if (m[2] !== undefined) out.push({ text: m[2].toLowerCase(), kind: "op", at: start });
+    else out.push({ text: m[3]!, kind: /^(contains|exists)$/i.test(m[3]!) ? "op" : "word", at: start });
+    at = token.lastIndex;
+  }
+  return out;
+}
+
+export function parse(text: string): Parsed {
+  const conditions: Condition[] = [];
+  const words: string[] = [];
+  const list = tokens(text);
+  if (!Array.isArray(list)) return { conditions, words, error: list };
+  for (let i = 0; i < list.length; ) {
+    const t = list[i]!;
+    const upper = t.kind === "word" ? t.text.toUpperCase() : "";
+    if (upper === "AND") {
+      i++;
+      continue;
+    }
+    if (upper === "OR" || t.text.startsWith("(")) {
+      return { conditions, words, error: { message: "This list joins conditions by AND only. Charts and SQL take OR and parentheses.", at: t.at } };
+    }
+    let negated = false;
+    let field = t;
+    if (upper === "NOT" && list[i + 1]) {
+      negated = true;
+      field = list[++i]!;
+    }
+    const op = list[i + 1];
+    if (op?.kind === "op" && field.kind === "word") {
+      const name = op.text.toLowerCase();
+      const negates = name.startsWith("!") && name !== "!=";
+      if (name === "exists" || name === "!exists") {
+        conditions.push({ field: field.text, op: "exists", value: "", negated: negated !== negates, at: field.at });
+        i += 2;
+        continue;
+      }
+      const value = list[i + 2];
+      if (!value || value.kind === "op") return { conditions, words, error: { message: `A value is missing after ${op.text}.`, at: op.at } };
+      const positive = name === "!=" ? "=" : name.replace("!", "");
+      conditions.push({ field: field.text, op: positive, value: value.text, negated: negated !== (negates || name === "!="), at: field.at });
+      i += 3;
+      continue;
+    }
+    if (field.kind === "op") return { conditions, words, error: { message: `A field is missing before ${field.text}.`, at: field.at } };
+    if (negated) return { conditions, words, error: { message: "NOT needs a condition: field, operator, value.", at: t.at } };
+    words.push(field.text);
+    i++;
+  }
+  return { conditions, words };
+}
+
+/** quote writes a value as the bar reads it. */
+export const quote = (value: string): string => (/^[^\s"=<>!()]+$/.test(value) && !/^(and|or|not|contains|exists)$/i.test(value) ? value : `"${value.replace(/[\\"]/g, "\\$&")}"`);
+
+/** withCondition adds a condition to a text, once. */
+export function withCondition(text: string, field: string, op: string, value: string): string {
+  const condition = `${field} ${op} ${quote(value)}`;
+  if (text.includes(condition)) return text;
+  return text.trim() === "" ? condition : `${text.trim()} AND ${condition}`;
+}
+
+const severities: Record<string, number> = { TRACE: 1, DEBUG: 5, INFO: 9, WARN: 13, WARNING: 13, ERROR: 17, FATAL: 21 };
+const operators: Record<string, AttributeFilter["operator"]> = { "=": "equals", contains: "contains", ">": "gt", ">=": "gte", "<": "lt", "<=": "lte", exists: "exists" };
+
+export type Result<T> = { filters: T; error?: { message: string; at: number } };
+
+function attribute(c: Condition): AttributeFilter {
+  const key = c.field.replace(/^(attr|resource)\./, "");
+  const value = ["gt", "gte", "lt", "lte"].includes(operators[c.op] ?? "") ? Number(c.value) : c.value;
+  return { key, operator: operators[c.op], ...(c.op === "exists" ? {} : { value }), ...(c.negated ? { negated: true } : {}) };
+}
+
+const only = (c: Condition, ops: string[]): { message: string; at: number } | undefined =>
+  c.negated || !ops.includes(c.op) ? { message: `${c.field} takes ${ops.join(" ")} here, without NOT.`, at: c.at } : undefined;
+
+export function logFilters(text: string, env: string): Result<LogFilters> {
+  const p = parse(text);
+  const f: LogFilters = {};
+  if (env) f.deploymentEnvironment = env;
+  if (p.error) return { filters: f, error: p.error };
+  for (const c of p.conditions) {
+    let bad: { message: string; at: number } | undefined;
+    switch (c.field.toLowerCase()) {
+      case "service.name":
+      case "service":
+        if (c.negated) (f.resourceAttributes ??= []).push({ key: "service.name", operator: "equals", value: c.value, negated: true });
+        else if (!(bad = only(c, ["="]))) f.serviceName = c.value;
+        break;
+      case "severity":
+        if (c.op === ">=" && !c.negated) {
+          const n = severities[c.value.toUpperCase()] ?? Number(c.value);
+          if (Number.isNaN(n)) bad = { message: `${c.value} is no severity.`, at: c.at };
+          else f.minimumSeverity = n;
+        } else if (!(bad = only(c, ["=", ">="]))) f.severity = c.value.toUpperCase();
+        break;
+      case "trace_id":
+      case "span_id":
+        if (!(bad = only(c, ["="]))) f[c.field.toLowerCase() === "trace_id" ? "traceId" : "spanId"] = c.value;
+        break;
+      case "body":
+        if (!(bad = only(c, ["contains"]))) p.words.push(c.value);
+        break;
+      case "deployment.environment":
+        if (!(bad = only(c, ["="]))) f.deploymentEnvironment = c.value;
+        break;
+      default:
+        if (c.field.startsWith("resource.")) (f.resourceAttributes ??= []).push(attribute(c));
+        else (f.attributes ??= []).push(attribute(c));
+    }
+    if (bad) return { filters: f, error: bad };
+  }
+  if (p.words.length) f.bodySearch = p.words.join(" ");
+  return { filters: f };
+}
+
+const milliseconds: Record<string, number> = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+
+export function traceFilters(text: string, env: string): Result<TraceFilters> {
+  const p = parse(text);
+  const f: TraceFilters = {};
+  if (env) f.deploymentEnvironment = env;
+  if (p.error) return { filters: f, error: p.error };
+  for (const c of p.conditions) {
+    let bad: { message: string; at: number } | undefined;
+    const name = c.field.toLowerCase();
+    switch (name) {
+      case "service.name":
+      case "service":
+        if (c.negated) (f.resourceAttributes ??= []).push({ key: "service.name", operator: "equals", value: c.value, negated: true });
+        else if (!(bad = only(c, ["="]))) f.serviceName = c.value;
+        break;
+      case "span.name":
+      case "name":
+        if (!(bad = only(c, ["=", "contains"]))) f[c.op === "=" ? "spanName" : "spanNameContains"] = c.value;
+        break;
+      case "has_error":
+        if (!(bad = only(c, ["="]))) f.hasError = c.value.toLowerCase() === "true";
+        break;
+      case "status":
+        if (!(bad = only(c, ["="]))) {
+          const status = (["Ok", "Error", "Unset"] as const).find((s) => s.toLowerCase() === c.value.toLowerCase());
+          if (status) f.statusCode = status;
+          else bad = { message: "status is Ok, Error or Unset.", at: c.at };
+        }
+        break;
+      case "duration": {
+        const m = /^([\d.]+)(ns|us|µs|ms|s|m|h)?$/.exec(c.value);
+        if (!m) bad = { message: "A duration is a number with ms, s or m: duration > 250ms.", at: c.at };
+        else if (!(bad = only(c, [">", ">=", "<", "<="]))) f[c.op.startsWith(">") ? "minDurationMs" : "maxDurationMs"] = Number(m[1]) * (milliseconds[m[2] ?? "ms"] ?? 1);
+        break;
+      }
+      case "http.method":
+      case "http.route":
+      case "http.status_code":
+        if (!(bad = only(c, ["="]))) f[name === "http.method" ? "httpMethod" : name === "http.route" ? "httpRoute" : "httpStatusCode"] = c.value;
+        break;
+      case "root":
+        if (!(bad = only(c, ["="])) && c.value.toLowerCase() === "true") f.spanScope = "root";
+        break;
+      case "trace_id":
+        if (!(bad = only(c, ["="]))) f.traceId = c.value;
+        break;
+      default:
+        if (c.field.startsWith("resource.")) (f.resourceAttributes ??= []).push(attribute(c));
+        else (f.attributes ??= []).push(attribute(c));
+    }
+    if (bad) return { filters: f, error: bad };
+  }
+  if (p.words.length) f.spanNameContains = p.words.join(" ");
+  return { filters: f };
+}

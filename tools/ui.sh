@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Builds the web application from server/web/ui into server/web/dist, if a source has changed since. `ui.sh check` also holds its types,
+# its unit tests, and the sizes of its files to server/web/ui/budgets.json.
+set -euo pipefail
+cd "$(dirname "$0")/../server/web/ui"
+
+version=$(node --version 2>/dev/null || true)
+if ! [[ $version =~ ^v([0-9]+)\.([0-9]+) ]] || ((BASH_REMATCH[1] < 20 || (BASH_REMATCH[1] == 20 && BASH_REMATCH[2] < 19))); then
+	echo "the web application needs Node.js 20.19 or newer to be built, and this machine has ${version:-none}; UI=0 leaves the application out" >&2
+	exit 1
+fi
+
+checked=${1:-}
+stamps=../../../.cache/ui
+mkdir -p "$stamps"
+sources=$(git ls-files -co --exclude-standard . ../../../tools/ui.sh | LC_ALL=C sort | xargs sha256sum | sha256sum)
+lock=$(sha256sum package-lock.json)
+
+installed=$(cat "$stamps/installed" 2>/dev/null || true)
+if [ ! -d node_modules ] || { [ "$installed" != "$lock all" ] && { [ -n "$checked" ] || [ "$installed" != "$lock build" ]; }; }; then
+	rm -f "$stamps/installed"
+	if [ -n "$checked" ]; then
+		npm ci --ignore-scripts --no-audit --no-fund
+		echo "$lock all" >"$stamps/installed"
+	else
+		npm ci --omit=dev --ignore-scripts --no-audit --no-fund
+		echo "$lock build" >"$stamps/installed"
+	fi
+fi
+
+if [ -n "$checked" ] && [ "$(cat "$stamps/checked" 2>/dev/null || true)" != "$sources" ]; then
+	npm run --silent types
+	npm run --silent test
+	echo "$sources" >"$stamps/checked"
+fi
+
+if [ ! -f ../dist/index.html ] || [ "$(cat "$stamps/built" 2>/dev/null || true)" != "$sources" ]; then
+	rm -f "$stamps/built"
+	npm run --silent build
+	echo "$sources" >"$stamps/built"
+fi
