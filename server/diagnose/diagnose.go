@@ -12,6 +12,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/query/read"
 )
 
 // Services reads services.
@@ -53,6 +54,11 @@ type Agents interface {
 	GetAgentSession(context.Context, *svcv2.GetAgentSessionRequest) (*svcv2.AgentSession, error)
 }
 
+// Markers reads what people and machines reported.
+type Markers interface {
+	ListMarkers(context.Context, *svcv2.ListMarkersRequest) (*svcv2.ListMarkersResponse, error)
+}
+
 // Readers are the services through which the engine reads. Each answers for the organization of the caller in the context.
 type Readers struct {
 	Services   Services
@@ -62,6 +68,9 @@ type Readers struct {
 	Traces     Traces
 	Query      Query
 	Agents     Agents
+	Markers    Markers
+	// Warehouse holds the series in which incidents and differences are searched. Such reads name the organization.
+	Warehouse read.Warehouse
 }
 
 // Engine diagnoses. It is safe for concurrent use.

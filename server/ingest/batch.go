@@ -42,6 +42,9 @@ func (b *Batch) Bytes() int { return b.set.Bytes() }
 // Reset drops every row.
 func (b *Batch) Reset() { b.set.Reset() }
 
+// ErrorSums returns the errors of the rows by group.
+func (b *Batch) ErrorSums() []blocks.ErrorSum { return b.set.ErrorSums().Rows() }
+
 // Tables returns the tables that have rows. They are valid until the batch changes.
 func (b *Batch) Tables() []pipeline.Table {
 	var all []pipeline.Table

@@ -31,6 +31,7 @@ type unasked struct {
 	svcv2connect.UnimplementedLogsServiceHandler
 	svcv2connect.UnimplementedMetricsServiceHandler
 	svcv2connect.UnimplementedTracesServiceHandler
+	svcv2connect.UnimplementedSessionsServiceHandler
 }
 
 // backend stands in for the services: it records requests and answers from data. The whole rpc chain is in front of it.
@@ -39,6 +40,7 @@ type backend struct {
 	mu       sync.Mutex
 	requests []proto.Message
 	total    int // rows in each list
+	sessions int // calls of GetSession
 	trace    *svcv2.Trace
 	err      error
 	block    chan struct{} // if set, closed after a call ended because its caller disconnected
@@ -143,6 +145,14 @@ func (b *backend) QueryLogBreakdown(context.Context, *svcv2.QueryLogBreakdownReq
 	return &svcv2.LogBreakdown{Object: "log_breakdown", Data: []*svcv2.TelemetryGroup{{Name: "ERROR", Value: float64(b.total)}}}, b.err
 }
 
+// GetSession names the organization of the caller, as links need it.
+func (b *backend) GetSession(context.Context, *svcv2.GetSessionRequest) (*svcv2.Session, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.sessions++
+	return &svcv2.Session{Object: "session", Organization: &svcv2.SessionOrganization{Slug: "acme"}}, nil
+}
+
 func (b *backend) GetTrace(_ context.Context, req *svcv2.GetTraceRequest) (*svcv2.Trace, error) {
 	b.record(req)
 	if b.trace == nil {
@@ -161,6 +171,7 @@ func server(t *testing.T, b *backend, callers map[string]principal.Principal, li
 	api.Handle(svcv2connect.NewMetricsServiceHandler(b, chain.Options()...))
 	api.Handle(svcv2connect.NewLogsServiceHandler(b, chain.Options()...))
 	api.Handle(svcv2connect.NewTracesServiceHandler(b, chain.Options()...))
+	api.Handle(svcv2connect.NewSessionsServiceHandler(b, chain.Options()...))
 	s, err := New(Config{
 		Conn: loopback.Conn(api), Contract: c, BaseURL: "https://api.example.com", Limiter: limiter, Now: now,
 		ResourceMetadata: resourceMetadata,

@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc"
 
+	"github.com/svc-observability/svc/server/cache"
 	"github.com/svc-observability/svc/server/contract"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
@@ -73,6 +74,8 @@ type Server struct {
 	methods   map[string][]*contract.Method
 	stream    http.Handler
 	published map[string]http.Handler
+	// slugs holds the short names of organizations, for links.
+	slugs     *cache.Cache[principal.OrgID, string]
 	durations *prometheus.HistogramVec
 }
 
@@ -91,6 +94,7 @@ func New(cfg Config) (*Server, error) {
 		cfg.Now = time.Now
 	}
 	s := &Server{cfg: cfg, durations: newDurations(), methods: map[string][]*contract.Method{}, clients: tool.NewClients(cfg.Conn)}
+	s.slugs = cache.New[principal.OrgID, string](keptSlugs, cfg.Now)
 	if cfg.Registerer != nil {
 		if err := cfg.Registerer.Register(s.durations); err != nil {
 			return nil, fmt.Errorf("mcp: register metrics: %w", err)
@@ -123,7 +127,8 @@ func New(cfg Config) (*Server, error) {
 	if err := addPrompts(server); err != nil {
 		return nil, fmt.Errorf("mcp: %w", err)
 	}
-	for _, set := range toolsets() {
+	for _, set := range append(toolsets(), toolset{ownSet, "", []tool.Maker{s.newListToolsets}}) {
+		described := map[string]string{}
 		for _, make := range set.tools {
 			t, err := make(s.clients)
 			if err != nil {
@@ -133,9 +138,15 @@ func New(cfg Config) (*Server, error) {
 				return nil, fmt.Errorf("mcp: no method of the contract names the tool %s, so nothing says which scope it needs", t.Name)
 			}
 			t.Set = set.name
+			t.Once(described)
 			t.LookUp(s.clients)
 			s.tools = append(s.tools, t)
 			server.AddTool(t.Declaration(), s.observed(t, s.handler(t)))
+		}
+	}
+	for _, name := range onCallTools() {
+		if s.tool(name) == nil {
+			return nil, fmt.Errorf("mcp: the toolset %s has the tool %s, which does not exist", onCall, name)
 		}
 	}
 	for name, methods := range s.methods {

@@ -22,8 +22,8 @@ func prompts() []promptText {
 	const form = "\n\nRead the likely causes in each answer before calling more, follow its Next list, and stop as soon as figures explain the problem. Answer with the cause, the figures that show it, the time when it began, the affected users and services, and the next steps."
 	return []promptText{
 		{
-			"incident_triage", "Incident triage", "From a change to its likely cause.",
-			"Something is wrong{service}. Find the likely cause{range}.\n\n1. `compare_periods`: the services that changed since the time before, and why.\n2. `diagnose_service` for the service of the likeliest cause: health, releases, dependencies, errors, log patterns.\n3. When calls fail: `error_detail` with the fingerprint of the top error. When calls are slow: `find_slow_traces` of that service. When a log pattern is new: `mine_log_patterns`.\n4. When a log pattern is new: `search_logs` for its records. Otherwise: `inspect_trace` for one failed or slow trace." + form,
+			"incident_triage", "Incident triage", "From a window of time to the likely cause of an incident.",
+			"Something is wrong{service}. Find the likely cause{range}.\n\n1. `find_incidents`: when it began, in which service, the likeliest cause, and who is affected.\n2. `diagnose_service` for that service, in the time of the incident: health, releases, dependencies, errors, log patterns.\n3. When calls fail: `error_detail` with the fingerprint of the top error. When calls are slow: `find_slow_traces` of that service. When a log pattern is new: `mine_log_patterns`.\n4. When a log pattern is new: `search_logs` for its records. Otherwise: `inspect_trace` for one failed or slow trace." + form,
 		},
 		{
 			"latency_analysis", "Latency analysis", "Where slow requests spend their time.",
@@ -58,7 +58,9 @@ Structured content has timeRange (start, end), pagination (offset, limit, hasMor
 | Question | Tool |
 |---|---|
 | What sends data? | list_services, explore_attributes with source=services |
-| What changed, and why? | compare_periods |
+| What went wrong, since when, and why? | find_incidents |
+| What changed between two periods, and why? | compare_periods |
+| What do the failed or slow ones have in common? | explain_difference |
 | What is wrong with one service? | diagnose_service |
 | What is slow? | find_slow_traces, get_service_top_operations |
 | What fails? | find_errors, then error_detail |

@@ -16,7 +16,9 @@ import (
 	"github.com/svc-observability/svc/server/mcp/tools/alerts"
 	"github.com/svc-observability/svc/server/mcp/tools/dashboards"
 	"github.com/svc-observability/svc/server/mcp/tools/errorevents"
+	"github.com/svc-observability/svc/server/mcp/tools/errorissues"
 	"github.com/svc-observability/svc/server/mcp/tools/feedback"
+	"github.com/svc-observability/svc/server/mcp/tools/investigations"
 	"github.com/svc-observability/svc/server/mcp/tools/scraping"
 	"github.com/svc-observability/svc/server/mcp/tools/services"
 	"github.com/svc-observability/svc/server/mcp/tools/sessions"
@@ -27,30 +29,48 @@ import (
 
 // toolset is a group of tools that a client can choose with ?toolsets=.
 type toolset struct {
-	name  string
-	tools []tool.Maker
+	name, about string
+	tools       []tool.Maker
 }
 
 // toolsets returns all toolsets in the order of the list of tools.
 func toolsets() []toolset {
 	return []toolset{
-		{"services", services.Tools()},
-		{"telemetry", telemetry.Tools()},
-		{"errors", errorevents.Tools()},
-		{"dashboards", dashboards.Tools()},
-		{"alerts", alerts.Tools()},
-		{"sessions", sessions.Tools()},
-		{"agents", agents.Tools()},
-		{"setup", setup.Tools()},
-		{"scraping", scraping.Tools()},
-		{"feedback", feedback.Tools()},
+		{"services", "incidents, differences, releases, markers, health, dependencies, names", services.Tools()},
+		{"telemetry", "traces, logs, queries and SQL", telemetry.Tools()},
+		{"errors", "groups of errors with samples", errorevents.Tools()},
+		{"issues", "error issues: claim, move, comment, fix", errorissues.Tools()},
+		{"investigations", "findings and reports", investigations.Tools()},
+		{"dashboards", "dashboards and their widgets", dashboards.Tools()},
+		{"alerts", "alert rules, incidents, checks, destinations", alerts.Tools()},
+		{"sessions", "sessions of browsers, product events, funnels", sessions.Tools()},
+		{"agents", "sessions of AI agents and their tools", agents.Tools()},
+		{"setup", "audit and advice on instrumentation", setup.Tools()},
+		{"scraping", "Prometheus targets", scraping.Tools()},
+		{"feedback", "feedback about svc", feedback.Tools()},
+	}
+}
+
+// ownSet is the set of list_toolsets. Every selection has it, so that a client finds the other sets.
+const ownSet = "toolsets"
+
+// onCall is the toolset of a person or a program on call. It has tools of several sets: from an incident to its cause and its record.
+const onCall = "oncall"
+
+func onCallTools() []string {
+	return []string{
+		"find_incidents", "explain_difference", "list_releases", "create_marker", "diagnose_service", "compare_periods", "list_services",
+		"find_slow_traces", "inspect_trace", "search_logs", "mine_log_patterns", "query_data", "find_errors", "error_detail",
+		"list_error_issues", "claim_error_issue", "transition_error_issue", "comment_on_error_issue",
+		"start_investigation", "add_finding", "update_investigation", "get_investigation",
+		"list_alert_incidents", "get_incident_timeline",
 	}
 }
 
 type selectionKey struct{}
 
 // selecting keeps the query of the URL for the calls in a request. ?toolsets=errors,services and ?readonly=true narrow the tools
-// that are listed and can be called.
+// that are listed and can be called, and ?detail=full gives whole results.
 func selecting(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.RawQuery != "" {
@@ -70,13 +90,22 @@ func selected(ctx context.Context, t *tool.Tool) bool {
 	if t.Writes && slices.ContainsFunc(q["readonly"], func(v string) bool { return v == "1" || strings.EqualFold(v, "true") }) {
 		return false
 	}
+	if t.Set == ownSet {
+		return true
+	}
 	var wanted []string
 	for _, name := range strings.Split(strings.Join(q["toolsets"], ","), ",") {
 		if name = strings.ToLower(strings.TrimSpace(name)); name != "" && name != "all" {
 			wanted = append(wanted, name)
 		}
 	}
-	return len(wanted) == 0 || slices.Contains(wanted, t.Set)
+	return len(wanted) == 0 || slices.Contains(wanted, t.Set) || slices.Contains(wanted, onCall) && slices.Contains(onCallTools(), t.Name)
+}
+
+// fullByURL reports whether the URL of the request asks for whole results.
+func fullByURL(ctx context.Context) bool {
+	q, _ := ctx.Value(selectionKey{}).(url.Values)
+	return strings.EqualFold(q.Get("detail"), tool.Full)
 }
 
 // badSelection describes the fault in the query of the URL, or is empty. A typing error in readonly=true must not offer tools
@@ -87,7 +116,12 @@ func badSelection(q url.Values) string {
 			return "`readonly` must be true or false."
 		}
 	}
-	known := []string{"all"}
+	for _, v := range q["detail"] {
+		if !slices.Contains([]string{"", tool.Brief, tool.Full}, strings.ToLower(v)) {
+			return "`detail` must be brief or full."
+		}
+	}
+	known := []string{"all", onCall}
 	for _, set := range toolsets() {
 		known = append(known, set.name)
 	}

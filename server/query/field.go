@@ -72,7 +72,8 @@ type builtin struct {
 // CommitKeys are the resource attributes that name a commit, the current name first. Where both are present, the older one counts.
 func CommitKeys() []string { return []string{"vcs.ref.head.revision", "deployment.commit_sha"} }
 
-func commitSHA() string {
+// CommitSHA is the expression of the commit in rows with ResourceAttributes. It is empty without one.
+func CommitSHA() string {
 	var b strings.Builder
 	for _, key := range slices.Backward(CommitKeys()) {
 		fmt.Fprintf(&b, "nullIf(ResourceAttributes['%s'], ''), ", key)
@@ -89,7 +90,7 @@ func resourceBuiltins() []builtin {
 			aliases: []string{"env", "environment", "deployment.environment.name", "deployment_environment"},
 			sql:     "Environment",
 		},
-		{key: "deployment.commit_sha", aliases: []string{"commit_sha", "vcs.ref.head.revision"}, sql: commitSHA()},
+		{key: "deployment.commit_sha", aliases: []string{"commit_sha", "vcs.ref.head.revision"}, sql: CommitSHA()},
 	}
 }
 

@@ -2,19 +2,30 @@ package store
 
 import (
 	"context"
+	"slices"
+	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/svc-observability/svc/ent"
 	"github.com/svc-observability/svc/ent/alertcheckbatch"
+	"github.com/svc-observability/svc/ent/deletedorganization"
+	"github.com/svc-observability/svc/server/principal"
 )
 
 // AlertCheckGroup is a set of checks that is inserted into the warehouse at once.
 type AlertCheckGroup struct {
 	// ID is the token of the insert. A repeated insert with the same token and rows stores nothing twice.
 	ID uuid.UUID
-	// Batches are the compressed checks, always in the same order.
-	Batches [][]byte
+	// Batches are always in the same order.
+	Batches []AlertCheckBatch
+}
+
+// AlertCheckBatch has the checks of one organization and minute, compressed.
+type AlertCheckBatch struct {
+	ID   uuid.UUID
+	At   time.Time
+	Rows []byte
 }
 
 // NextAlertChecks returns the oldest checks of a shard that are not in the warehouse, at most limit batches. While a group is not
@@ -48,7 +59,7 @@ func (s *Store) NextAlertChecks(ctx context.Context, f Fence, limit int) (group 
 		ids := make([]uuid.UUID, len(rows))
 		for i, row := range rows {
 			ids[i] = row.ID
-			group.Batches = append(group.Batches, row.Rows)
+			group.Batches = append(group.Batches, AlertCheckBatch{ID: row.ID, At: utc(row.EvaluatedAt), Rows: row.Rows})
 		}
 		if begun != nil {
 			return nil
@@ -68,4 +79,57 @@ func (s *Store) DeleteAlertChecks(ctx context.Context, f Fence, group uuid.UUID)
 			Where(alertcheckbatch.Shard(f.Number), alertcheckbatch.InsertGroup(group)).Exec(ctx)
 		return err
 	})
+}
+
+// asideShard is where the batches of a shard are kept that cannot be read. No worker has such a shard.
+func asideShard(shard int) int { return WorkShards(WorkAlerts) + shard }
+
+// SetAsideAlertChecks takes batches out of the work of a shard, because they cannot be read. They are kept until SweepAlertChecks.
+func (s *Store) SetAsideAlertChecks(ctx context.Context, f Fence, batches []AlertCheckBatch) error {
+	return s.fenced(ctx, "set alert checks aside", f, func(tx *ent.Tx) error {
+		for _, b := range batches {
+			of := alertcheckbatch.And(alertcheckbatch.ID(b.ID), alertcheckbatch.Shard(f.Number))
+			n, err := tx.AlertCheckBatch.Delete().Where(of).Exec(ctx)
+			if err != nil {
+				return err
+			}
+			if n == 0 {
+				continue
+			}
+			err = tx.AlertCheckBatch.Create().SetID(b.ID).SetShard(asideShard(f.Number)).SetEvaluatedAt(utc(b.At)).SetRows(b.Rows).Exec(ctx)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// SweepAlertChecks removes batches that were set aside and are older than a time.
+func (s *Store) SweepAlertChecks(ctx context.Context, before time.Time) error {
+	_, err := s.write.AlertCheckBatch.Delete().
+		Where(alertcheckbatch.ShardGTE(asideShard(0)), alertcheckbatch.EvaluatedAtLT(utc(before))).Exec(ctx)
+	if err != nil {
+		return mapError("remove old alert checks", err)
+	}
+	return nil
+}
+
+// DeletedOrganizations returns those of the organizations that were deleted.
+func (s *Store) DeletedOrganizations(ctx context.Context, orgs []principal.OrgID) ([]principal.OrgID, error) {
+	names := make([]string, len(orgs))
+	for i, o := range orgs {
+		names[i] = string(o)
+	}
+	var out []principal.OrgID
+	for part := range slices.Chunk(names, usageRows) {
+		ids, err := s.read.DeletedOrganization.Query().Where(deletedorganization.IDIn(part...)).IDs(ctx)
+		if err != nil {
+			return nil, mapError("list deleted organizations", err)
+		}
+		for _, id := range ids {
+			out = append(out, principal.OrgID(id))
+		}
+	}
+	return out, nil
 }

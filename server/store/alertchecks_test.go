@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/svc-observability/svc/ent"
+	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/store/pgtest"
 )
 
@@ -53,7 +54,7 @@ func testAlertChecks(t *testing.T, s *Store) {
 		}
 		var got []string
 		for _, b := range group.Batches {
-			got = append(got, string(b))
+			got = append(got, string(b.Rows))
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("got %q, want %q", got, want)
@@ -84,10 +85,55 @@ func testAlertChecks(t *testing.T, s *Store) {
 	if err := s.DeleteAlertChecks(ctx, old, first.ID); !errors.Is(err, ErrFenced) {
 		t.Errorf("deleted under an old lease: %v", err)
 	}
-	for _, want := range [][]string{{"a"}, {"b", "c"}, {"d"}} {
+	if err := s.SetAsideAlertChecks(ctx, old, first.Batches); !errors.Is(err, ErrFenced) {
+		t.Errorf("set aside under an old lease: %v", err)
+	}
+	if err := s.SetAsideAlertChecks(ctx, elsewhere, first.Batches); err != nil {
+		t.Fatal(err)
+	}
+	next("a") // it belongs to another shard
+	if err := s.DeleteAlertChecks(ctx, fence, next("a").ID); err != nil {
+		t.Fatal(err)
+	}
+	group := next("b", "c")
+	for range 2 {
+		if err := s.SetAsideAlertChecks(ctx, fence, group.Batches[:1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if again := next("c"); again.ID != group.ID {
+		t.Error("the token of a group changed")
+	}
+	for _, c := range []struct {
+		before time.Time
+		want   int
+	}{{at.Add(-time.Hour), 3}, {at.Add(time.Hour), 2}} {
+		if err := s.SweepAlertChecks(ctx, c.before); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := s.read.AlertCheckBatch.Query().Count(ctx); err != nil || n != c.want {
+			t.Errorf("%d batches, want %d (%v)", n, c.want, err)
+		}
+	}
+	for _, want := range [][]string{{"c"}, {"d"}} {
 		if err := s.DeleteAlertChecks(ctx, fence, next(want...).ID); err != nil {
 			t.Fatal(err)
 		}
 	}
 	next()
+	created, err := s.CreateOrganization(ctx, NewOrganization{Name: "Gone", Admin: &NewUser{Email: "gone@example.com"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone := created.Organization.ID
+	for _, want := range []int{0, 1} {
+		if deleted, err := s.DeletedOrganizations(ctx, []principal.OrgID{gone, "org_never"}); err != nil || len(deleted) != want {
+			t.Errorf("deleted: %v, %v", deleted, err)
+		}
+		if want == 0 {
+			if err := s.DeleteOrganization(ctx, gone); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 }

@@ -183,7 +183,7 @@ func saveAlertRule(ctx context.Context, row *ent.AlertRule, r *AlertRule) error 
 	return u.Exec(ctx)
 }
 
-func setOr[T any](v *T, set func(T) *ent.AlertRuleUpdateOne, unset func() *ent.AlertRuleUpdateOne) {
+func setOr[T, U any](v *T, set func(T) U, unset func() U) {
 	if v == nil {
 		unset()
 		return

@@ -29,6 +29,11 @@ type AlertCursor struct {
 	Changed      string
 }
 
+// Lacks reports whether a minute is not evaluated yet. Nothing was ever due at the zero time.
+func (c AlertCursor) Lacks(minute time.Time) bool {
+	return !minute.IsZero() && (c.EvaluatedThrough == nil || c.EvaluatedThrough.Before(minute))
+}
+
 // ensureAlertCursor gives the organization a cursor when its first rule is created.
 func (s *Store) ensureAlertCursor(ctx context.Context, tx *ent.Tx, org principal.OrgID) error {
 	id, err := uuid.NewV7()

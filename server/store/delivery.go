@@ -22,8 +22,11 @@ const (
 	DeliveryFailed     = "failed"
 )
 
-// SubjectAlert is the subject of the deliveries that the API lists.
-const SubjectAlert = "alert"
+// Subjects of deliveries. The API lists those of alerts.
+const (
+	SubjectAlert = "alert"
+	SubjectIssue = "issue"
+)
 
 // NewDelivery is a message for the outbox.
 type NewDelivery struct {

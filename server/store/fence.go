@@ -21,6 +21,8 @@ const (
 	WorkOutbox = "outbox"
 	// WorkScrape scrapes targets. A target has one shard.
 	WorkScrape = "scrape"
+	// WorkIssues applies occurrences to error issues, and ends leases, pauses and incidents. An organization has one shard.
+	WorkIssues = "issues"
 	// WorkHeartbeat tells a monitor outside that alert rules are evaluated.
 	WorkHeartbeat = "heartbeat"
 	// WorkSweep removes old rows.
@@ -28,7 +30,7 @@ const (
 )
 
 // WorkShards are the numbers of shards.
-var workShards = map[string]int{WorkAlerts: 64, WorkOutbox: 16, WorkScrape: 64, WorkHeartbeat: 1, WorkSweep: 1}
+var workShards = map[string]int{WorkAlerts: 64, WorkOutbox: 16, WorkScrape: 64, WorkIssues: 64, WorkHeartbeat: 1, WorkSweep: 1}
 
 // WorkShards returns the number of shards of a kind.
 func WorkShards(kind string) int { return workShards[kind] }

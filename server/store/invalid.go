@@ -106,6 +106,28 @@ func (c *checker) text(field, text string, longest int) {
 	}
 }
 
+// oneLine trims and checks a line that must not be empty.
+func (c *checker) oneLine(field string, text *string, longest int) {
+	if *text = strings.TrimSpace(*text); *text == "" {
+		c.fail(field, "must not be empty")
+	}
+	c.line(field, *text, longest)
+}
+
+// optionalLine trims a line. An empty one becomes nil.
+func (c *checker) optionalLine(field string, text **string, longest int) {
+	if *text = trimmed(*text); *text != nil {
+		c.line(field, **text, longest)
+	}
+}
+
+// optionalText trims a text of several lines. An empty one becomes nil.
+func (c *checker) optionalText(field string, text **string, longest int) {
+	if *text = trimmed(*text); *text != nil {
+		c.text(field, **text, longest)
+	}
+}
+
 // attributeKey checks the name of an attribute that is written to telemetry.
 func (c *checker) attributeKey(field, key string, longest int) {
 	if strings.TrimSpace(key) == "" {

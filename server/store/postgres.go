@@ -1,14 +1,18 @@
 package store
 
 import (
+	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"net/url"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/svc-observability/svc/server/limits"
 )
 
 const (
@@ -28,12 +32,26 @@ func openPostgres(text string) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := stdlib.OpenDB(*cfg)
+	db := stdlib.OpenDB(*cfg, stdlib.OptionAfterConnect(endAbandoned(cfg)))
 	db.SetMaxOpenConns(postgresConnections)
 	db.SetMaxIdleConns(postgresIdle)
 	db.SetConnMaxIdleTime(postgresIdleTime)
 	db.SetConnMaxLifetime(postgresLifetime)
 	return db, nil
+}
+
+// endAbandoned makes PostgreSQL end a transaction whose process was frozen or cut off between two statements. Its locks would keep other
+// processes out: those of a fence, for example, keep a shard from being taken over. It is a statement and no parameter of the connection,
+// because a pooler in between may refuse parameters that it does not know.
+func endAbandoned(cfg *pgx.ConnConfig) func(context.Context, *pgx.Conn) error {
+	const name = "idle_in_transaction_session_timeout"
+	return func(ctx context.Context, conn *pgx.Conn) error {
+		if _, chosen := cfg.RuntimeParams[name]; chosen {
+			return nil
+		}
+		_, err := conn.Exec(ctx, fmt.Sprintf("SET %s = %d", name, limits.TransactionIdle.Milliseconds()))
+		return err
+	}
 }
 
 func postgresConfig(text string) (*pgx.ConnConfig, error) {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/svc-observability/svc/ent"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/store/pgtest"
 )
 
@@ -143,6 +144,49 @@ func TestTakeoverWaits(t *testing.T) {
 	}
 	if err := s.write1(t, f); !errors.Is(err, ErrFenced) {
 		t.Errorf("a transaction under the old lease: %v", err)
+	}
+}
+
+// TestFrozenHolder: a process is frozen in the middle of a transaction under its lease. PostgreSQL ends that transaction, so another
+// process takes the shard over, and the transaction writes nothing.
+func TestFrozenHolder(t *testing.T) {
+	t.Parallel()
+	s := openWork(t, Config{URL: pgtest.Start(t).NewDatabase(t)})
+	a, b := workNode(WorkSweep), workNode(WorkSweep)
+	for _, n := range []WorkNode{a, b} {
+		if err := s.JoinWork(t.Context(), n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f := beat(t, s, a)[0]
+	for _, gone := range []string{
+		`UPDATE work_shards SET expires_at = clock_timestamp() + interval '1 second' WHERE holder = $1`,
+		`UPDATE work_nodes SET seen_at = clock_timestamp() - interval '1 minute' WHERE id = $1`,
+	} {
+		if _, err := s.writeDB.ExecContext(t.Context(), gone, a.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var took time.Duration
+	err := s.fenced(t.Context(), "test", f, func(tx *ent.Tx) error {
+		start := time.Now()
+		for len(beat(t, s, b)) == 0 {
+			if time.Since(start) > limits.WorkLease {
+				t.Fatal("the shard of the frozen process is not taken over")
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		took = time.Since(start)
+		return tx.Counter.Create().SetID("written").SetValue(1).Exec(t.Context())
+	})
+	if err == nil {
+		t.Error("the frozen transaction could still write")
+	}
+	if took < time.Second {
+		t.Errorf("taken over after %s, in the time of the lease", took)
+	}
+	if n, err := s.read.Counter.Query().Count(t.Context()); err != nil || n != 0 {
+		t.Errorf("%d rows were written, %v", n, err)
 	}
 }
 

@@ -16,11 +16,13 @@ type backfill struct {
 	// at is the time column of target. The key columns tell whether target already has a row; only target's rows that match filter
 	// count.
 	at, key, filter string
+	// later is a column of target that the view does not fill, because a later migration added it for other views.
+	later string
 }
 
 func backfills() []backfill {
 	return []backfill{
-		{view: "error_events_view", source: "spans", target: "error_events", at: "Timestamp", key: "OrgId, TraceId, SpanId", filter: "1"},
+		{view: "error_events_view", source: "spans", target: "error_events", at: "Timestamp", key: "OrgId, TraceId, SpanId", filter: "1", later: "Source"},
 		{view: "service_peers_view", source: "spans", target: "service_peers", at: "Minute", key: "OrgId, Minute", filter: "1"},
 		{
 			view:   "product_event_keys_view",
@@ -119,7 +121,7 @@ func (w *Warehouse) fill(ctx context.Context, f backfill, query string, added ti
 			w.endpoint.database,
 		)+" AND table = "+quoteText(
 			f.target,
-		)+" ORDER BY position",
+		)+" AND name != "+quoteText(f.later)+" ORDER BY position",
 	)
 	if err != nil {
 		return 0, err

@@ -147,8 +147,8 @@ func SQLTables() []SQLTable {
 		},
 		{
 			Name:        "error_events",
-			Description: "One row for each error: a failed span, or an exception on a span.",
-			Notes:       []string{noteTime, "FingerprintHash groups errors of one cause; count with sum(SampleRate)."},
+			Description: "One row for each error: a failed span, or an exception of a log record.",
+			Notes:       []string{noteTime, "FingerprintHash groups errors of one cause; count with sum(SampleRate).", "Source is empty for a span and log for a log record."},
 			Example:     "SELECT FingerprintHash, any(ErrorLabel) AS label, sum(SampleRate) AS errors FROM error_events WHERE $__timeFilter(Timestamp) GROUP BY FingerprintHash ORDER BY errors DESC LIMIT 20",
 		},
 		{
@@ -189,6 +189,8 @@ func internalTables() map[string]string {
 		"operation_hours_view":      "feeds operation_hours",
 		"log_minutes_view":          "feeds log_minutes",
 		"error_events_view":         "feeds error_events",
+		"error_events_spans_view":   "feeds error_events",
+		"error_events_logs_view":    "feeds error_events",
 		"alert_checks":              "the server's own record, which the list of a rule's checks reads",
 		"alert_check_hours":         "the server's own record, which the summary of a rule's checks reads",
 		"alert_check_hours_view":    "feeds alert_check_hours",

@@ -160,11 +160,15 @@ func (w *walker) finishRecord(t *blocks.Logs, columns *resourceColumns, at int64
 	} else {
 		t.SeverityText.AppendString(severity.Text(number))
 	}
-	t.EventName.Append(w.limitName(r.eventName, "event_name"))
+	eventName := w.limitName(r.eventName, "event_name")
+	t.EventName.Append(eventName)
 	if !w.place(placeLogs, columns) {
 		return false
 	}
 	t.LogAttributes.EndRow()
+	if !w.logError(t, eventName, at) {
+		return false
+	}
 	w.counters[countLog].countRow()
 	return true
 }

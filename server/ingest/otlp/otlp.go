@@ -134,6 +134,7 @@ func Walk(signal Signal, body []byte, stamp *Stamp, set *blocks.Set) (Result, er
 	w.flushKeys()
 	set.AttributeKeys().AppendFrom(&w.keys)
 	set.MetricCatalog().AppendFrom(&w.catalog)
+	set.ErrorSums().AppendFrom(&w.exception.sums)
 	result := w.result()
 	w.end()
 	return result, nil

@@ -15,6 +15,7 @@ import (
 	metricspb "go.opentelemetry.io/proto/otlp/metrics/v1"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 
+	"github.com/svc-observability/svc/server/errorgroup"
 	"github.com/svc-observability/svc/server/ingest/otlp"
 )
 
@@ -67,8 +68,29 @@ func (r *reference) span(res *refResource, scope *commonpb.InstrumentationScope,
 		linkStates, linkAttrs = append(linkStates, shortened(l.TraceState, 16<<10)), append(linkAttrs, texts(m))
 	}
 	x["EventsTimestamp"], x["EventsName"], x["EventsAttributes"] = eventTimes, eventNames, eventAttrs
+	exception := map[string]string{}
+	at0 := slices.Index(eventNames, "exception")
+	if at0 >= 0 {
+		exception = eventAttrs[at0]
+	}
+	r.errorGroup(x, status == "Error" || at0 >= 0, exception, errorgroup.Exception{
+		StatusMessage: x["StatusMessage"].(string), SpanName: x["SpanName"].(string), HTTPStatus: httpStatus,
+		GRPCStatus: firstText(attrs, "rpc.grpc.status_code", "rpc.response.status_code"),
+	})
 	x["LinksTraceId"], x["LinksSpanId"], x["LinksTraceState"], x["LinksAttributes"] = linkTraces, linkSpans, linkStates, linkAttrs
 	r.tables["spans"] = append(r.tables["spans"], x)
+}
+
+// errorGroup adds the columns of the group of an error.
+func (r *reference) errorGroup(x row, failed bool, attrs map[string]string, e errorgroup.Exception) {
+	x["ErrorFingerprint"], x["ErrorFrame"], x["ErrorLabel"], x["ErrorVariant"] = uint64(0), "", "", ""
+	if !failed {
+		return
+	}
+	e.Org, e.Service = x["OrgId"].(string), x["ServiceName"].(string)
+	e.Type, e.Message, e.Stack = attrs["exception.type"], attrs["exception.message"], attrs["exception.stacktrace"]
+	g := errorgroup.Of(e)
+	x["ErrorFingerprint"], x["ErrorFrame"], x["ErrorLabel"], x["ErrorVariant"] = g.Hash, g.Frame, g.Label, string(g.Variant)
 }
 
 func refStatus(m map[string]typed) uint16 {
@@ -186,6 +208,8 @@ func (r *reference) record(res *refResource, scope *commonpb.InstrumentationScop
 	x["EventName"], x["Body"], x["LogAttributes"] = shortened(l.EventName, 1024), shortened(valueText(l.Body), 1<<20), texts(attrs)
 	r.count(int64(at), "resource", res.own)
 	r.count(int64(at), "log", attrs)
+	_, failed := attrs["exception.type"]
+	r.errorGroup(x, failed, texts(attrs), errorgroup.Exception{SpanName: x["EventName"].(string)})
 	r.tables["logs"] = append(r.tables["logs"], x)
 }
 

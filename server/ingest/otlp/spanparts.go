@@ -42,6 +42,10 @@ func (w *walker) readEvent(t *blocks.Spans, b []byte) bool {
 		}
 	}
 	attributes.EndRow()
+	if string(name) == exceptionEvent && !w.exception.given {
+		w.exception.read(attributes)
+		w.exception.at = at
+	}
 	w.span.deferredEvent = deferRow(w.span.deferredEvent, attributes)
 	if at > math.MaxInt64 {
 		at = 0

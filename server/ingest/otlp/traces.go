@@ -47,6 +47,7 @@ func (w *walker) readSpan(t *blocks.Spans, columns *resourceColumns, b []byte) b
 	s := &w.span
 	*s = span{deferredEvent: s.deferredEvent[:0], deferredLink: s.deferredLink[:0]}
 	w.hotKeys.given = 0
+	w.exception.given = false
 	w.beginNotes()
 	attributes := t.SpanAttributes
 	mark := attributes.Mark()
@@ -259,11 +260,12 @@ func (w *walker) finishSpan(t *blocks.Spans, columns *resourceColumns, start int
 	t.SpanID.AppendHex(s.spanID)
 	t.TraceState.Append(w.limitText(s.traceState, "trace_state"))
 	t.Flags.Append(s.flags)
-	t.SpanName.Append(w.limitName(s.name, "name"))
+	name, message := w.limitName(s.name, "name"), w.limitText(s.statusMessage, "status.message")
+	t.SpanName.Append(name)
 	t.SpanKind.AppendID(kind)
 	t.DurationNano.Append(w.duration(start))
 	t.StatusCode.AppendID(status)
-	t.StatusMessage.Append(w.limitText(s.statusMessage, "status.message"))
+	t.StatusMessage.Append(message)
 	native.AppendBool(t.HasError, status == statusError || httpStatus >= 500)
 	native.AppendBool(t.IsEntry, kind == kindServer || kind == kindConsumer || !hasParent)
 	t.HTTPMethod.Append(h.httpMethod(s.name))
@@ -279,6 +281,9 @@ func (w *walker) finishSpan(t *blocks.Spans, columns *resourceColumns, start int
 		return false
 	}
 	t.SpanAttributes.EndRow()
+	if !w.spanError(t, status == statusError, name, message, httpStatus, start, rate) {
+		return false
+	}
 	w.counters[countSpan].countRow()
 
 	if s.events > 0 {

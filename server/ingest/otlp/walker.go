@@ -53,8 +53,10 @@ type walker struct {
 	weight float64
 	span   span
 	record logRecord
-	point  point
-	metric metric
+	// exception is that of the current span or log record.
+	exception exception
+	point     point
+	metric    metric
 
 	scratch []byte
 	// textEnd is a length for texts in scratch. Formatting may stop once a text is longer.
@@ -84,6 +86,7 @@ func (w *walker) begin(signal Signal, body []byte, stamp *Stamp, set *blocks.Set
 	}
 	w.hour, w.accepted, w.sampled, w.events, w.unyielded, w.issues = 0, 0, 0, 0, 0, [issues]issue{}
 	w.weight, w.sampler.enabled = 1, false
+	w.exception.begin()
 	if signal == Traces {
 		w.hotKeys.reset(stamp.Mappings)
 		w.sampler.reset(stamp.Sampling, w.org)
@@ -97,6 +100,7 @@ func (w *walker) end() {
 	w.scope.forget()
 	w.span, w.record, w.point, w.metric, w.entry = span{}, logRecord{}, point{}, metric{}, entry{}
 	w.hotKeys.forget()
+	w.exception.forget()
 	for i := range w.counters {
 		w.counters[i].reset()
 	}

@@ -25,6 +25,8 @@ type checkpoint struct {
 	// Main is the place of the main cursor while there are lanes.
 	Main  queue.Position `json:"main,omitzero"`
 	Lanes []mark         `json:"lanes,omitempty"`
+	// Ledger is the last entry of the ledger that belongs to stored spans.
+	Ledger int64 `json:"ledger,omitzero"`
 }
 
 // storedCheckpoint is the form in the file. Without lanes it is the form of version 1, which older programs read too. An older

@@ -104,8 +104,12 @@ func (p *Pipeline) land(f *flight) {
 	if landed == 0 {
 		return // an earlier flight lands this one, too
 	}
-	if !p.write(func(s *checkpoint) { s.end(spans, flights[landed-1].after) }) {
+	entry, ok := p.account(flights)
+	if !ok || !p.write(func(s *checkpoint) { s.end(spans, flights[landed-1].after); s.Ledger = entry }) {
 		return
+	}
+	if p.cfg.Ledger != nil {
+		p.cfg.Ledger.Settle(entry)
 	}
 	p.mu.Lock()
 	p.flights = p.flights[landed:]
@@ -121,6 +125,27 @@ func (p *Pipeline) land(f *flight) {
 		f.batch.Reset()
 		p.free <- f.batch
 		<-p.slots
+	}
+}
+
+// account appends the sums of stored flights to the ledger, however long that takes. It returns false if the pipeline gives up.
+func (p *Pipeline) account(flights []*flight) (entry int64, ok bool) {
+	if p.cfg.Ledger == nil {
+		return 0, true
+	}
+	batches := make([]Batch, len(flights))
+	for i, f := range flights {
+		batches[i] = f.batch
+	}
+	for attempt := 0; ; attempt++ {
+		entry, err := p.cfg.Ledger.Append(batches)
+		if err == nil {
+			return entry, true
+		}
+		p.logger.Error("sums of an ingest batch not written, trying again", slog.Any("error", err))
+		if !p.sleep(p.backoff(attempt)) {
+			return 0, false
+		}
 	}
 }
 

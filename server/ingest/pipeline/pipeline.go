@@ -68,6 +68,17 @@ type LateInserter interface {
 	InsertLate(ctx context.Context, table Table, token string) error
 }
 
+// Ledger keeps what batches sum up, beside the tables. An entry counts once the checkpoint names it.
+type Ledger interface {
+	// Restore is called once, before all other methods, with the number of the last entry that counts. Later entries belong to spans that
+	// are inserted again; the ledger drops them.
+	Restore(number int64) error
+	// Append makes the sums of stored batches durable, and returns the number of the last entry.
+	Append(batches []Batch) (int64, error)
+	// Settle says that entries up to this number count.
+	Settle(number int64)
+}
+
 // Defaults of Config.
 const (
 	DefaultMaxRows   = 100_000
@@ -88,6 +99,8 @@ type Config struct {
 	// NewBatch makes an empty batch. Several goroutines may call it.
 	NewBatch func() Batch
 	Inserter Inserter
+	// Ledger may be nil.
+	Ledger Ledger
 	// A batch is inserted when it reaches MaxRows or MaxBytes, or MaxAge after its first record arrived. While Parallel batches are
 	// being inserted, it continues to grow, up to MaxBytes or twice MaxRows.
 	MaxRows  int
@@ -231,6 +244,11 @@ func start(cfg Config, save func(string, checkpoint) error) (*Pipeline, error) {
 	state, err := loadCheckpoint(cfg.Log.Dir(), cfg.Log.ID(), cfg.Logger)
 	if err != nil {
 		return nil, fmt.Errorf("read the ingest checkpoint: %w", err)
+	}
+	if cfg.Ledger != nil {
+		if err := cfg.Ledger.Restore(state.Ledger); err != nil {
+			return nil, err
+		}
 	}
 	p := &Pipeline{
 		cfg: cfg, log: cfg.Log, logger: cfg.Logger, save: save,

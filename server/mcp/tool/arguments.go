@@ -23,6 +23,11 @@ type Call struct {
 	Notes []string
 	// Now is the time of the call, in UTC.
 	Now time.Time
+	// Detail is brief, full or, as in most calls, empty for brief.
+	Detail string
+
+	// window is the time range that the call reads, or nil.
+	read *TimeRange
 
 	// fields maps the pointer to each field to its parameter.
 	fields map[any]*param
@@ -34,6 +39,16 @@ func (c *Call) call() *Call { return c }
 
 // Arguments is implemented by pointers to structs that embed Call.
 type Arguments interface{ call() *Call }
+
+type detailKey struct{}
+
+// WithDetail sets the detail of calls that do not give it.
+func WithDetail(ctx context.Context, detail string) context.Context {
+	return context.WithValue(ctx, detailKey{}, detail)
+}
+
+// Full reports whether the caller wants the whole result.
+func (c *Call) Full() bool { return c.Detail == Full }
 
 // Runner reads the arguments of a call and runs the tool.
 type Runner struct {
@@ -54,11 +69,19 @@ func With[A any, P interface {
 		if err := t.bind(a, raw, now); err != nil {
 			return nil, err
 		}
-		out, err := t.withNames(ctx, a.call(), func(ctx context.Context) (*Answer, error) { return run(ctx, a) })
+		c := a.call()
+		if c.Detail == "" {
+			c.Detail, _ = ctx.Value(detailKey{}).(string)
+		}
+		out, err := t.withNames(ctx, c, func(ctx context.Context) (*Answer, error) { return run(ctx, a) })
 		if err != nil {
 			return nil, err
 		}
-		out.Text.Notes = append(a.call().Notes, out.Text.Notes...)
+		out.Text.Notes = append(c.Notes, out.Text.Notes...)
+		out.full = c.Full()
+		if out.Place == "" {
+			out.Place = t.View.Of(c, out.ID)
+		}
 		return out, nil
 	}}
 }
@@ -186,9 +209,9 @@ func (t *Tool) meant(name string) *param {
 }
 
 func (t *Tool) names() []string {
-	names := make([]string, len(t.Run.params))
-	for i, p := range t.Run.params {
-		names[i] = p.name
+	var names []string
+	for _, p := range t.listed() {
+		names = append(names, p.name)
 	}
 	return names
 }

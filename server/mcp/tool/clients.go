@@ -10,54 +10,66 @@ import (
 
 // Clients are the clients of the services that tools call.
 type Clients struct {
-	Feedback          svcv2.AgentFeedbackServiceClient
-	Agents            svcv2.AgentSessionsServiceClient
-	AlertDestinations svcv2.AlertDestinationsServiceClient
-	AlertIncidents    svcv2.AlertIncidentsServiceClient
-	AlertRules        svcv2.AlertRulesServiceClient
-	Attributes        svcv2.AttributesServiceClient
-	DashboardData     svcv2.DashboardDataServiceClient
-	Dashboards        svcv2.DashboardsServiceClient
-	Diagnosis         svcv2.DiagnosisServiceClient
-	Environments      svcv2.EnvironmentsServiceClient
-	Errors            svcv2.ErrorEventsServiceClient
-	Instrumentation   svcv2.InstrumentationServiceClient
-	Logs              svcv2.LogsServiceClient
-	Metrics           svcv2.MetricsServiceClient
-	ProductEvents     svcv2.ProductEventsServiceClient
-	Query             svcv2.QueryServiceClient
-	ScrapeTargets     svcv2.ScrapeTargetsServiceClient
-	ServiceMap        svcv2.ServiceMapServiceClient
-	Services          svcv2.ServicesServiceClient
-	Replays           svcv2.SessionReplaysServiceClient
-	SQL               svcv2.SqlServiceClient
-	Traces            svcv2.TracesServiceClient
+	Feedback           svcv2.AgentFeedbackServiceClient
+	Agents             svcv2.AgentSessionsServiceClient
+	AlertDestinations  svcv2.AlertDestinationsServiceClient
+	AlertIncidents     svcv2.AlertIncidentsServiceClient
+	AlertRules         svcv2.AlertRulesServiceClient
+	Attributes         svcv2.AttributesServiceClient
+	DashboardData      svcv2.DashboardDataServiceClient
+	Dashboards         svcv2.DashboardsServiceClient
+	Diagnosis          svcv2.DiagnosisServiceClient
+	Environments       svcv2.EnvironmentsServiceClient
+	Errors             svcv2.ErrorEventsServiceClient
+	ErrorIssuePolicies svcv2.ErrorIssuePoliciesServiceClient
+	ErrorIssueWorkflow svcv2.ErrorIssueWorkflowServiceClient
+	ErrorIssues        svcv2.ErrorIssuesServiceClient
+	Instrumentation    svcv2.InstrumentationServiceClient
+	Investigations     svcv2.InvestigationsServiceClient
+	Logs               svcv2.LogsServiceClient
+	Markers            svcv2.MarkersServiceClient
+	Metrics            svcv2.MetricsServiceClient
+	ProductEvents      svcv2.ProductEventsServiceClient
+	Query              svcv2.QueryServiceClient
+	ScrapeTargets      svcv2.ScrapeTargetsServiceClient
+	ServiceMap         svcv2.ServiceMapServiceClient
+	Services           svcv2.ServicesServiceClient
+	Replays            svcv2.SessionReplaysServiceClient
+	Sessions           svcv2.SessionsServiceClient
+	SQL                svcv2.SqlServiceClient
+	Traces             svcv2.TracesServiceClient
 }
 
 // NewClients makes the clients over a connection, which is the loopback.
 func NewClients(conn grpc.ClientConnInterface) *Clients {
 	return &Clients{
-		Feedback:          svcv2.NewAgentFeedbackServiceClient(conn),
-		Agents:            svcv2.NewAgentSessionsServiceClient(conn),
-		AlertDestinations: svcv2.NewAlertDestinationsServiceClient(conn),
-		AlertIncidents:    svcv2.NewAlertIncidentsServiceClient(conn),
-		AlertRules:        svcv2.NewAlertRulesServiceClient(conn),
-		Attributes:        svcv2.NewAttributesServiceClient(conn),
-		DashboardData:     svcv2.NewDashboardDataServiceClient(conn),
-		Dashboards:        svcv2.NewDashboardsServiceClient(conn),
-		Diagnosis:         svcv2.NewDiagnosisServiceClient(conn),
-		Environments:      svcv2.NewEnvironmentsServiceClient(conn),
-		Errors:            svcv2.NewErrorEventsServiceClient(conn),
-		Instrumentation:   svcv2.NewInstrumentationServiceClient(conn),
-		Logs:              svcv2.NewLogsServiceClient(conn),
-		Metrics:           svcv2.NewMetricsServiceClient(conn),
-		ProductEvents:     svcv2.NewProductEventsServiceClient(conn),
-		Query:             svcv2.NewQueryServiceClient(conn),
-		ScrapeTargets:     svcv2.NewScrapeTargetsServiceClient(conn),
-		ServiceMap:        svcv2.NewServiceMapServiceClient(conn),
-		Services:          svcv2.NewServicesServiceClient(conn),
-		Replays:           svcv2.NewSessionReplaysServiceClient(conn),
-		SQL:               svcv2.NewSqlServiceClient(conn),
-		Traces:            svcv2.NewTracesServiceClient(conn),
+		Feedback:           svcv2.NewAgentFeedbackServiceClient(conn),
+		Agents:             svcv2.NewAgentSessionsServiceClient(conn),
+		AlertDestinations:  svcv2.NewAlertDestinationsServiceClient(conn),
+		AlertIncidents:     svcv2.NewAlertIncidentsServiceClient(conn),
+		AlertRules:         svcv2.NewAlertRulesServiceClient(conn),
+		Attributes:         svcv2.NewAttributesServiceClient(conn),
+		DashboardData:      svcv2.NewDashboardDataServiceClient(conn),
+		Dashboards:         svcv2.NewDashboardsServiceClient(conn),
+		Diagnosis:          svcv2.NewDiagnosisServiceClient(conn),
+		Environments:       svcv2.NewEnvironmentsServiceClient(conn),
+		Errors:             svcv2.NewErrorEventsServiceClient(conn),
+		ErrorIssuePolicies: svcv2.NewErrorIssuePoliciesServiceClient(conn),
+		ErrorIssueWorkflow: svcv2.NewErrorIssueWorkflowServiceClient(conn),
+		ErrorIssues:        svcv2.NewErrorIssuesServiceClient(conn),
+		Instrumentation:    svcv2.NewInstrumentationServiceClient(conn),
+		Investigations:     svcv2.NewInvestigationsServiceClient(conn),
+		Logs:               svcv2.NewLogsServiceClient(conn),
+		Markers:            svcv2.NewMarkersServiceClient(conn),
+		Metrics:            svcv2.NewMetricsServiceClient(conn),
+		ProductEvents:      svcv2.NewProductEventsServiceClient(conn),
+		Query:              svcv2.NewQueryServiceClient(conn),
+		ScrapeTargets:      svcv2.NewScrapeTargetsServiceClient(conn),
+		ServiceMap:         svcv2.NewServiceMapServiceClient(conn),
+		Services:           svcv2.NewServicesServiceClient(conn),
+		Replays:            svcv2.NewSessionReplaysServiceClient(conn),
+		Sessions:           svcv2.NewSessionsServiceClient(conn),
+		SQL:                svcv2.NewSqlServiceClient(conn),
+		Traces:             svcv2.NewTracesServiceClient(conn),
 	}
 }

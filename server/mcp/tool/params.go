@@ -48,6 +48,8 @@ type param struct {
 	form string
 	// short reads a text that stands for JSON. It is nil if the parameter has no such text.
 	short func(text string) (json.RawMessage, bool)
+	// general says that every tool takes the parameter. It stands last.
+	general bool
 	// index is the position of the field in the struct.
 	index []int
 }
@@ -85,6 +87,7 @@ func (p *param) shape(name string) error {
 //
 //	doc       the description; {SearchWindow} in it stands for the value of the limit with that name, now-{SearchWindow} for now-7d
 //	required  "true" when the call must give it
+//	doc:"-"   of an embedded struct: another tool of the set describes its parameters
 //	default   the value when the call does not give it, or {DefaultFunnelWindow}: the number of that limit, in seconds if it is a time
 //	range     the bounds of a number, as 1..{ToolRows} or 0..
 //	clamp     bounds, too; a number outside of them is moved to the nearest bound. Empty means the bounds of the field in of
@@ -97,19 +100,34 @@ func (p *param) shape(name string) error {
 //	example   shown when a value is missing or wrong
 //	type      "object" when JSON must be an object
 func paramsOf(t reflect.Type, index []int) ([]param, error) {
-	var list []param
+	var list, general []param
 	for i := range t.NumField() {
 		f := t.Field(i)
 		at := append(append([]int{}, index...), i)
 		if f.Anonymous {
 			if f.Type == reflect.TypeFor[Call]() {
+				detail, _ := f.Type.FieldByName("Detail")
+				general = append(general, param{
+					name: "detail", kind: kindText, enum: []string{Brief, Full}, general: true, index: append(at, detail.Index...),
+				})
 				continue
 			}
 			inner, err := paramsOf(f.Type, at)
 			if err != nil {
 				return nil, err
 			}
-			list = append(list, inner...)
+			if f.Tag.Get("doc") == "-" {
+				for i := range inner {
+					inner[i].description = ""
+				}
+			}
+			for _, p := range inner {
+				if p.general {
+					general = append(general, p)
+				} else {
+					list = append(list, p)
+				}
+			}
 			continue
 		}
 		if !f.IsExported() {
@@ -122,7 +140,7 @@ func paramsOf(t reflect.Type, index []int) ([]param, error) {
 		p.index = at
 		list = append(list, p)
 	}
-	return list, nil
+	return append(list, general...), nil
 }
 
 func paramOf(f reflect.StructField) (param, error) {

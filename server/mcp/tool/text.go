@@ -35,7 +35,9 @@ type Page struct {
 	Blocks []Block
 	// Shown is the line that says how much of the whole the page shows.
 	Shown string
-	Next  []Suggestion
+	// URL is the address of the page that shows a person the same.
+	URL  string
+	Next []Suggestion
 }
 
 // Block is a heading over rows that can be cut off one by one.
@@ -86,6 +88,9 @@ func (p *Page) Render(title string) string {
 	}
 	if p.Shown != "" {
 		tail.WriteString("\n" + p.Shown + "\n")
+	}
+	if p.URL != "" {
+		tail.WriteString("\nFor people: " + p.URL + "\n")
 	}
 	if len(p.Next) > 0 {
 		tail.WriteString("\nNext:\n")

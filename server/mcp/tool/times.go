@@ -116,7 +116,7 @@ type TimeRange struct {
 type Window struct {
 	Call
 	StartTime *time.Time `doc:"RFC 3339, now-1h or yesterday; default now-{DefaultToolWindow}"`
-	EndTime   *time.Time `doc:"default now"`
+	EndTime   *time.Time
 }
 
 // Range is the time range of a call. It refuses a range that is longer than longest.
@@ -139,6 +139,7 @@ func (c *Call) Between(start, end *time.Time, fallback, longest time.Duration) (
 			"now-"+Short(longest),
 		)
 	}
+	c.read = &w
 	return w, nil
 }
 

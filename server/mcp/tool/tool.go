@@ -17,6 +17,8 @@ import (
 // Tool is one tool. Both its input schema and the code that reads its arguments come from the struct of its arguments (see With).
 type Tool struct {
 	Name, Title, Description string
+	// View is the page that shows a person the same.
+	View View
 	// Set is the toolset of the tool.
 	Set                          string
 	Output                       *jsonschema.Schema
@@ -25,6 +27,8 @@ type Tool struct {
 	Run Runner
 	// clients look up names in the arguments; see LookUp.
 	clients *Clients
+	// detailed says that a full result has more fields than a brief one.
+	detailed bool
 }
 
 // LookUp makes the tool look up the services, environments, operations, metrics, events and attributes that its arguments name.
@@ -37,6 +41,12 @@ type Maker func(*Clients) (*Tool, error)
 type Answer struct {
 	Data any
 	Text Page
+	// ID is the object that the call made or found. It stands for {id} in the view of the tool.
+	ID string
+	// Place is the address of the page below the organization. With fills it in from the view of the tool if it is empty.
+	Place string
+
+	full bool
 }
 
 // Call runs the tool.
@@ -48,11 +58,16 @@ func (t *Tool) Call(ctx context.Context, raw json.RawMessage, now time.Time) (*A
 func (t *Tool) Declaration() *sdk.Tool {
 	destructive, open := t.Destroys, false
 	return &sdk.Tool{
-		Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: inputSchema(t.Run.params), OutputSchema: t.Output,
+		Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: inputSchema(t.listed()), OutputSchema: t.Output,
 		Annotations: &sdk.ToolAnnotations{
-			Title: t.Title, ReadOnlyHint: !t.Writes, DestructiveHint: &destructive, IdempotentHint: !t.Writes || t.Repeatable, OpenWorldHint: &open,
+			ReadOnlyHint: !t.Writes, DestructiveHint: &destructive, IdempotentHint: !t.Writes || t.Repeatable, OpenWorldHint: &open,
 		},
 	}
+}
+
+// listed are the parameters in the schema: with detail only if it makes a difference.
+func (t *Tool) listed() []param {
+	return slices.DeleteFunc(slices.Clone(t.Run.params), func(p param) bool { return p.general && !t.detailed })
 }
 
 // OutputOf is the schema of a Go type. defs has the schemas of shared types that refer to themselves.
@@ -69,6 +84,9 @@ func OutputOf[T any](defs map[reflect.Type]*jsonschema.Schema) (*jsonschema.Sche
 
 // describedFields is the highest number of fields for which the rows of a list keep a schema for each field.
 const describedFields = 2
+
+// describedResult is the longest schema of a result that describes each field, in bytes. A longer one has only the names.
+const describedResult = 250
 
 // prune keeps the list of tools short. Single objects, rows with many fields, and deeper fields are described only by the names
 // of their fields. The tag summary of a field of the result replaces that description. It is empty for a field that the resource of
@@ -128,6 +146,12 @@ func pruneTo(s *jsonschema.Schema, most int) {
 	s.Description, s.Properties, s.PropertyOrder = strings.Join(parts, ","), nil, nil
 }
 
+// OnlyNames describes a result by the names of its fields alone.
+func OnlyNames(s *jsonschema.Schema) *jsonschema.Schema {
+	pruneTo(s, 0)
+	return s
+}
+
 // dropNull removes the null that schemas of slices and pointers allow. Results leave out absent fields, and an empty list is
 // written as a list.
 func dropNull(s *jsonschema.Schema) {
@@ -155,12 +179,24 @@ func Define[T any](t *Tool) (*Tool, error) {
 	if t.Run.err != nil {
 		return nil, fmt.Errorf("arguments of %s: %w", t.Name, t.Run.err)
 	}
+	if t.View == "" {
+		return nil, fmt.Errorf("%s: say in View which page shows the same, or NoView", t.Name)
+	}
+	t.detailed = hasDetail(reflect.TypeFor[T](), map[reflect.Type]bool{})
 	if t.Output != nil {
 		return t, nil
 	}
 	output, err := OutputOf[T](nil)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.Name, err)
+	}
+	text, err := json.Marshal(output)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", t.Name, err)
+	}
+	// The result of a change is mostly an echo of its arguments.
+	if t.Writes || len(text) > describedResult {
+		pruneTo(output, 0)
 	}
 	t.Output = output
 	return t, nil

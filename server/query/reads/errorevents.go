@@ -15,6 +15,8 @@ type ErrorFilters struct {
 	// Fingerprints keeps the errors of these groups. Nil keeps all errors.
 	Fingerprints []uint64
 	RootOnly     bool
+	// Logs keeps the exceptions of log records, too.
+	Logs bool
 }
 
 func (f ErrorFilters) add(b *sqlbuild.Builder, c *sqlbuild.Conditions) {
@@ -36,6 +38,9 @@ func (f ErrorFilters) add(b *sqlbuild.Builder, c *sqlbuild.Conditions) {
 
 func errorConditions(b *sqlbuild.Builder, w query.Window, f ErrorFilters) sqlbuild.Conditions {
 	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", w.Start), "Timestamp <= "+b.Time("end", w.End))
+	if !f.Logs {
+		c.Add("Source = ''") // errors of spans
+	}
 	f.add(b, &c)
 	return c
 }

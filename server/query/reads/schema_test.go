@@ -23,6 +23,11 @@ func TestMain(m *testing.M) { os.Exit(warehousetest.Main(m)) }
 // rows names the cases of each type of row.
 func rows() map[any]string {
 	return map[any]string{
+		new(AffectedRow):         "affected",
+		new(ChangeSeriesRow):     "service_changes service_changes_narrow peer_changes error_changes log_changes gauge_changes level_changes",
+		new(DifferenceRow):       "differences differences_logs",
+		new(DifferenceSizesRow):  "difference_sizes difference_sizes_logs",
+		new(ResourceMetricRow):   "resource_metrics",
 		new(AgentSessionRow):     "agent_sessions agent_sessions_all",
 		new(AgentSpanRow):        "agent_session agent_session_trace agent_samples",
 		new(AgentLinkRow):        "agent_links",
@@ -38,7 +43,7 @@ func rows() map[any]string {
 		new(ErrorGroupRow):       "error_groups error_groups_filtered",
 		new(ErrorInTracesRow):    "errors_in_traces",
 		new(ErrorLastRow):        "error_last",
-		new(ErrorPointRow):       "error_points",
+		new(ErrorPointRow):       "error_points error_points_filtered",
 		new(ErrorSampleRow):      "error_samples",
 		new(ErrorSplitRow):       "error_split",
 		new(ErrorStackRow):       "error_stacks",
@@ -59,6 +64,7 @@ func rows() map[any]string {
 		new(MetricKindRow):       "metric_kinds",
 		new(MetricRow):           "list_metrics list_metrics_filtered",
 		new(MetricStateRow):      "metric_state",
+		new(OperationLevelRow):   "operation_levels",
 		new(OperationRow):        "service_operations",
 		new(NameRow):             "names_services names_environments names_operations names_metrics names_events",
 		new(PathLinkRow):         "path_links path_links_narrow",
@@ -68,6 +74,8 @@ func rows() map[any]string {
 		new(ProductEventRow):     "search_product_events search_product_events_page search_product_events_filtered",
 		new(RecordedSessionRow):  "recorded_sessions",
 		new(ReleaseRow):          "service_releases",
+		new(ReleaseListRow):      "releases",
+		new(ReleaseCommitRow):    "release_commits",
 		new(AlertCheckRow):       "alert_checks alert_checks_filtered",
 		new(AlertCheckGroupRow):  "alert_check_groups",
 		new(AlertCheckPointRow):  "alert_check_points alert_check_points_by_hour",

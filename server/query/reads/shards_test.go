@@ -20,10 +20,10 @@ import (
 const emptyInDemo = `
 agent_failure_counts agent_samples agent_session_trace agent_sessions_all agent_tool_failures agent_tools alert_check_groups
 alert_check_points alert_check_points_by_hour alert_checks alert_checks_filtered attribute_keys
-attribute_values attribute_values_metrics attribute_values_rollup demo_funnel_groups demo_setup_values error_groups_filtered
-error_points error_samples error_split error_stacks funnel funnel_by_attribute funnel_groups funnel_leavers list_metrics_filtered
-list_services_filtered log_facets_filtered log_record log_sample log_shapes matching_traces path_links_narrow path_nodes path_nodes_narrow
-product_event_names_filtered scrape_checks search_logs_filtered search_product_events_filtered search_sessions_filtered
+attribute_values attribute_values_metrics attribute_values_rollup demo_funnel_groups demo_setup_values differences_logs error_groups_filtered
+error_points error_samples error_split error_stacks funnel funnel_by_attribute funnel_groups funnel_leavers gauge_changes level_changes
+list_metrics_filtered list_services_filtered log_facets_filtered log_record log_sample log_shapes matching_traces path_links_narrow path_nodes path_nodes_narrow
+product_event_names_filtered release_commits scrape_checks search_logs_filtered search_product_events_filtered search_sessions_filtered
 search_traces_filtered session_facets session_manifest session_timeline_filtered sessions_of_trace setup_links setup_metrics
 setup_restarts setup_values span_near trace_facets_filtered trace_skeleton_filtered trace_spans_near`
 
@@ -57,6 +57,11 @@ func demoCases(w query.Window, values map[string]string) map[string]sqlbuild.Sta
 	paths := Paths{Window: w, Anchor: page, Before: true, Depth: 3, Branches: 4, KeyBy: query.ByVisitor, Within: time.Hour, Include: IncludeAll}
 	attribute := query.Field{Scope: query.OwnAttribute, Key: values["key"]}
 	return map[string]sqlbuild.Statement{
+		"demo_differences_logs": Differences(Difference{
+			Source: query.Logs, Selected: Selection{Window: w, Filter: service}, Other: Selection{Window: w}, SelectedShare: 1, OtherShare: 1, Limit: 100,
+		}, 100, 1000),
+		"demo_gauges": GaugeChanges(ChangeSeries{Window: query.Window{Start: w.Start.Truncate(time.Minute), End: w.End}, Bucket: time.Minute, Limit: 100},
+			[]string{"redis.memory.used", "kafka.consumer_group.lag"}),
 		"demo_agent_tools":       AgentTools(w, agents, ""),
 		"demo_agent_failures":    AgentToolFailures(w, AgentFilters{Services: agents.Services}, nil),
 		"demo_agent_sessions":    AgentSessions(AgentSessionSearch{Window: w, Filters: agents, SortBy: "cost", Limit: 21}),
@@ -102,11 +107,15 @@ func demoValues(t *testing.T, bed *shardtest.Bed) map[string]string {
 		"service": "checkout", "service_name": "checkout", "service_names": "checkout", "services": "support-agent",
 		"environment": "production", "deployment_environment": "production", "environments": "production", "kept": "checkout",
 	}
+	// A trace without a session, whichever traces the demo has at this time.
+	trace := ` FROM error_events WHERE ServiceName = 'checkout' AND TraceId != '' AND TraceId NOT IN (SELECT TraceId FROM session_events)
+		AND TraceId NOT IN (SELECT TraceId FROM spans WHERE SpanAttributes['session.id'] != '' OR ResourceAttributes['session.id'] != '')
+		ORDER BY TraceId LIMIT 1`
 	for names, sql := range map[string]string{
-		"trace_id trace traces trace_ids":      "SELECT TraceId FROM error_events WHERE ServiceName = 'checkout' AND TraceId != '' ORDER BY TraceId LIMIT 1",
-		"span_id span_ids":                     "SELECT SpanId FROM error_events WHERE ServiceName = 'checkout' AND TraceId != '' ORDER BY TraceId LIMIT 1",
-		"at":                                   "SELECT toUnixTimestamp64Nano(Timestamp) FROM error_events WHERE ServiceName = 'checkout' AND TraceId != '' ORDER BY TraceId LIMIT 1",
-		"fingerprint fingerprints":             "SELECT FingerprintHash FROM error_events WHERE ServiceName = 'checkout' AND TraceId != '' ORDER BY TraceId LIMIT 1",
+		"trace_id trace traces trace_ids":      "SELECT TraceId" + trace,
+		"span_id span_ids":                     "SELECT SpanId" + trace,
+		"at":                                   "SELECT toUnixTimestamp64Nano(Timestamp)" + trace,
+		"fingerprint fingerprints":             "SELECT FingerprintHash" + trace,
 		"session_id session_ids":               "SELECT SessionId FROM session_events WHERE TraceId != '' AND SessionId IN (SELECT SessionId FROM session_replay_events WHERE ChunkSeq >= 3) GROUP BY SessionId ORDER BY count() DESC, SessionId LIMIT 1",
 		"session_trace":                        "SELECT TraceId FROM session_events WHERE TraceId != '' ORDER BY TraceId LIMIT 1",
 		"session":                              "SELECT SpanAttributes['gen_ai.conversation.id'] AS s FROM spans WHERE s != '' GROUP BY s ORDER BY count() DESC, s LIMIT 1",

@@ -89,6 +89,8 @@ func cases() map[string]sqlbuild.Statement {
 		"service_points":        ServicePoints(ServiceRead{Name: marker, Window: w, DeploymentEnvironment: value("environment"), Bucket: 5 * time.Minute, Rollups: query.AllRollups()}),
 		"service_operations":    ServiceOperations(ServiceRead{Name: marker, Window: w, DeploymentEnvironment: value("environment")}, "p95_duration", time.Second, 20, 21),
 		"service_apdex":         ServiceApdex(ServiceRead{Name: marker, Window: w, Bucket: time.Hour}, time.Second),
+		"releases":              Releases(ReleaseList{Window: w, DeploymentEnvironment: value("environment"), Service: value("service"), Limit: 1000}),
+		"release_commits":       ReleaseCommits([]ReleaseListRow{{Service: marker, Environment: "e", Version: "v", First: w.Start}}),
 		"service_releases":      ServiceReleases(ServiceRead{Name: marker, Window: w, Bucket: time.Hour}, 100),
 		"list_environments":     ListEnvironments(w),
 		"service_calls":         ServiceCalls(w, value("environment")),
@@ -99,6 +101,7 @@ func cases() map[string]sqlbuild.Statement {
 		"error_totals":          ErrorTotals(w, errors),
 		"error_last":            ErrorLast(w, errors),
 		"error_points":          ErrorPoints(w, errors, time.Hour),
+		"error_points_filtered": ErrorPoints(w, ErrorFilters{Fingerprints: []uint64{1}, Logs: true}, time.Hour),
 		"error_split":           ErrorSplit(w, errors),
 		"error_samples":         ErrorSamples(w, errors, 5),
 		"error_stacks":          ErrorStacks([]ErrorSampleRow{{TraceID: marker, SpanID: marker, ServiceName: marker, Timestamp: start}, {TraceID: marker, SpanID: marker, ServiceName: marker, Timestamp: start.Add(time.Second)}}),
@@ -147,6 +150,7 @@ func cases() map[string]sqlbuild.Statement {
 	maps.Copy(all, activityCases(w, value, everyOperator()))
 	maps.Copy(all, attributeCases(w))
 	maps.Copy(all, metricDetailCases(w))
+	maps.Copy(all, incidentCases(w, value, everyOperator()))
 	return all
 }
 

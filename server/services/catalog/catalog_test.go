@@ -38,6 +38,7 @@ type spans struct {
 	org                             principal.OrgID
 	at                              time.Time
 	service, namespace, environment string
+	version, commit                 string
 	entry, failed                   bool
 	duration                        time.Duration
 	rate                            float64
@@ -49,12 +50,16 @@ func insert(t *testing.T, w *warehouse.Warehouse, groups ...spans) {
 	var rows [][]any
 	for _, g := range groups {
 		for range max(g.count, 1) {
+			resource := map[string]string{}
+			if g.commit != "" {
+				resource["vcs.ref.head.revision"] = g.commit
+			}
 			rows = append(rows, []any{
-				string(g.org), g.at, g.service, g.namespace, g.environment, uint64(g.duration), g.failed, g.entry, max(g.rate, 1),
+				string(g.org), g.at, g.service, g.namespace, g.environment, uint64(g.duration), g.failed, g.entry, max(g.rate, 1), g.version, resource,
 			})
 		}
 	}
-	columns := strings.Fields("OrgId Timestamp ServiceName ServiceNamespace Environment DurationNano HasError IsEntry SampleRate")
+	columns := strings.Fields("OrgId Timestamp ServiceName ServiceNamespace Environment DurationNano HasError IsEntry SampleRate ServiceVersion ResourceAttributes")
 	if err := w.InsertRows(t.Context(), "spans", columns, rows, ""); err != nil {
 		t.Fatal(err)
 	}

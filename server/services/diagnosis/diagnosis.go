@@ -14,6 +14,8 @@ import (
 	"github.com/svc-observability/svc/server/diagnose"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/query/reads"
 )
 
 // Service implements svcv2connect.DiagnosisServiceHandler. It is safe for concurrent use.
@@ -47,7 +49,7 @@ func (s *Service) ComparePeriods(ctx context.Context, req *svcv2.ComparePeriodsR
 	}
 	prev, err := period(start, end, limits.SearchWindow)
 	if err != nil {
-		return nil, ofPrevious(err)
+		return nil, renamed(err, "previous_")
 	}
 	return s.engine.Compare(ctx, current, prev, diagnose.Scope{Service: req.ServiceName, Environment: req.DeploymentEnvironment})
 }
@@ -61,6 +63,62 @@ func (s *Service) SearchSlowerOperations(
 		return nil, err
 	}
 	return s.engine.Slower(ctx, p, diagnose.Scope{Service: req.ServiceName, Environment: req.DeploymentEnvironment})
+}
+
+// SearchIncidents finds the incidents of a window.
+func (s *Service) SearchIncidents(ctx context.Context, req *svcv2.SearchIncidentsRequest) (*svcv2.IncidentSearch, error) {
+	org, err := read.Org(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p, err := period(req.GetStartTime(), req.GetEndTime(), limits.SearchWindow)
+	if err != nil {
+		return nil, err
+	}
+	return s.engine.Incidents(ctx, org, p, diagnose.Scope{Service: req.ServiceName, Environment: req.DeploymentEnvironment})
+}
+
+// ExplainDifference compares two selections of spans or log records.
+func (s *Service) ExplainDifference(ctx context.Context, req *svcv2.ExplainDifferenceRequest) (*svcv2.Difference, error) {
+	org, err := read.Org(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d, err := difference(req)
+	if err != nil {
+		return nil, err
+	}
+	return s.engine.Difference(ctx, org, d)
+}
+
+// difference reads the two sides of a request.
+func difference(req *svcv2.ExplainDifferenceRequest) (reads.Difference, error) {
+	d := reads.Difference{Source: query.Traces}
+	if req.GetSignal() == "logs" {
+		d.Source = query.Logs
+	}
+	w, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), limits.SearchWindow)
+	if err != nil {
+		return d, err
+	}
+	d.Selected.Window, d.Other.Window = w, w
+	if req.GetOtherStartTime() != nil || req.GetOtherEndTime() != nil {
+		if d.Other.Window, err = query.NewWindow(req.GetOtherStartTime(), req.GetOtherEndTime(), limits.SearchWindow); err != nil {
+			return d, renamed(err, "other_")
+		}
+	} else if req.Selected == nil && req.Other == nil {
+		return d, apierr.New(apierr.ParameterInvalid,
+			"selected is required when both sides have the same window: a condition such as status = Error.", apierr.Param("selected"))
+	}
+	for _, side := range []struct {
+		name, text string
+		to         *query.Filter
+	}{{"where", req.GetWhere(), &d.Scope}, {"selected", req.GetSelected(), &d.Selected.Filter}, {"other", req.GetOther(), &d.Other.Filter}} {
+		if *side.to, err = query.ParseWhere(d.Source, side.text); err != nil {
+			return d, apierr.New(apierr.ParameterInvalid, side.name+" cannot be read: "+err.Error()+".", apierr.Param(side.name))
+		}
+	}
+	return d, nil
 }
 
 // GetTraceCriticalPath reports the spans on which a trace waited.
@@ -94,15 +152,15 @@ func (s *Service) GetAgentSessionFigures(
 	return s.engine.AgentSessionFigures(ctx, req.GetSessionId(), p)
 }
 
-// ofPrevious changes an error about a window so that it names the fields of the previous period.
-func ofPrevious(err error) error {
+// renamed changes an error about a window so that it names the fields of another period, which begin with a prefix.
+func renamed(err error, prefix string) error {
 	var e *apierr.Error
 	if !errors.As(err, &e) {
 		return err
 	}
 	named := *e
-	named.Param = "previous_" + e.Param
-	named.Message = strings.NewReplacer("start_time", "previous_start_time", "end_time", "previous_end_time").Replace(e.Message)
+	named.Param = prefix + e.Param
+	named.Message = strings.NewReplacer("start_time", prefix+"start_time", "end_time", prefix+"end_time").Replace(e.Message)
 	return &named
 }
 

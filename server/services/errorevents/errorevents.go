@@ -86,6 +86,7 @@ func (s *Service) GetErrorEvent(ctx context.Context, req *svcv2.GetErrorEventReq
 	}
 	filters := reads.ErrorFilters{
 		Fingerprints: []uint64{fingerprint}, ServiceName: req.ServiceName, DeploymentEnvironment: req.DeploymentEnvironment,
+		Logs: true, // the caller names a group, wherever it occurs
 	}
 	var window query.Window
 	if req.GetStartTime() != nil || req.GetEndTime() != nil {

@@ -56,12 +56,13 @@ func (s *Service) GetSession(ctx context.Context, _ *svcv2.GetSessionRequest) (*
 	if err != nil {
 		return nil, err
 	}
-	org, err := s.store.GetOrganization(ctx, caller.Org)
-	if err != nil {
-		return nil, failure(ctx, err)
-	}
-	out := &svcv2.Session{
-		Object: "session", Credential: string(caller.Kind), Organization: organizationToProto(org, caller.Role), Scopes: caller.Scopes,
+	out := &svcv2.Session{Object: "session", Credential: string(caller.Kind), Scopes: caller.Scopes}
+	if caller.Org != "" { // else the person has not chosen one yet
+		org, err := s.store.GetOrganization(ctx, caller.Org)
+		if err != nil {
+			return nil, failure(ctx, err)
+		}
+		out.Organization = organizationToProto(org, caller.Role)
 	}
 	user, err := s.store.GetUser(ctx, caller.User)
 	switch {

@@ -185,6 +185,32 @@ func testScrapeResults(t *testing.T, f *fixture) {
 		t.Error(err)
 	}
 	is(at(3*time.Second), at(4*time.Second), ptr("no route"))
+	// A process that lost its lease writes nothing any more.
+	node := store.WorkNode{ID: uuid.New(), Kinds: []string{store.WorkScrape}, Host: "test"}
+	if err := f.JoinWork(ctx, node); err != nil {
+		t.Fatal(err)
+	}
+	held, err := f.BeatWork(ctx, node)
+	if err != nil || len(held) != store.WorkShards(store.WorkScrape) {
+		t.Fatalf("%d leases, %v", len(held), err)
+	}
+	lease := held[made.Shard]
+	under := func(lease *store.Fence, at time.Duration) {
+		t.Helper()
+		if err := f.RecordScrapes(ctx, []store.ScrapeResult{{Org: org, ID: made.ID, At: start.Add(at), Under: lease}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	under(&lease, 5*time.Second)
+	is(at(5*time.Second), nil, nil)
+	old := lease
+	old.Token--
+	under(&old, 6*time.Second)
+	if err := f.LeaveWork(ctx, node.ID); err != nil {
+		t.Fatal(err)
+	}
+	under(&lease, 7*time.Second)
+	is(at(5*time.Second), nil, nil)
 	entries, err := f.ListAuditLogEntries(ctx, org, store.AuditFilter{Action: "scrape_target.probed"}, 0, 10)
 	if err != nil || len(entries) != 1 || entries[0].Metadata["error"] != "no route" {
 		t.Errorf("audit: %+v, %v", entries, err)

@@ -50,6 +50,8 @@ func Run(t *testing.T, open Open) {
 		"ingest key rules":        testIngestKeyRules,
 		"ingest key touch":        testIngestKeyTouch,
 		"attribute mappings":      testAttributeMappings,
+		"markers":                 testMarkers,
+		"investigations":          testInvestigations,
 		"dashboards":              testDashboards,
 		"dashboard order":         testDashboardOrder,
 		"dashboard race":          testDashboardRace,

@@ -37,6 +37,7 @@ type Set struct {
 	product    lazy[ProductEvents]
 	catalog    MetricCatalog
 	attributes AttributeKeys
+	errors     ErrorSums
 }
 
 const itemTables = 11
@@ -86,6 +87,9 @@ func (s *Set) MetricCatalog() *MetricCatalog { return &s.catalog }
 
 // AttributeKeys is the table attribute_keys.
 func (s *Set) AttributeKeys() *AttributeKeys { return &s.attributes }
+
+// ErrorSums has the errors of the rows by group.
+func (s *Set) ErrorSums() *ErrorSums { return &s.errors }
 
 // Schema lists the tables of a set with their columns, without rows.
 func Schema() []*native.Block {
@@ -140,7 +144,7 @@ func (s *Set) Rows() int {
 
 // Bytes is the memory that the rows take up.
 func (s *Set) Bytes() int {
-	n := s.catalog.bytes() + s.attributes.bytes()
+	n := s.catalog.bytes() + s.attributes.bytes() + s.errors.bytes()
 	for _, t := range s.items() {
 		if b := t.made(); b != nil {
 			n += b.Bytes()
@@ -158,6 +162,7 @@ func (s *Set) Reset() {
 	}
 	s.catalog.Reset()
 	s.attributes.Reset()
+	s.errors.Reset()
 }
 
 // AppendFrom appends all rows of another set, which stays unchanged. The result depends only on the order of the calls.
@@ -170,6 +175,7 @@ func (s *Set) AppendFrom(other *Set) {
 	}
 	s.catalog.AppendFrom(&other.catalog)
 	s.attributes.AppendFrom(&other.attributes)
+	s.errors.AppendFrom(&other.errors)
 }
 
 // Mark is a position that Truncate goes back to.

@@ -25,4 +25,8 @@ type Logs struct {
 	ScopeAttributes    *native.Map            `ch:"ScopeAttributes"`
 	ResourceAttributes *native.Map            `ch:"ResourceAttributes"`
 	LogAttributes      *native.Map            `ch:"LogAttributes"`
+	ErrorFingerprint   *native.UInt64         `ch:"ErrorFingerprint"`
+	ErrorFrame         *native.String         `ch:"ErrorFrame"`
+	ErrorLabel         *native.String         `ch:"ErrorLabel"`
+	ErrorVariant       *native.LowCardinality `ch:"ErrorVariant" values:",app,stack,message,operation"`
 }

@@ -40,4 +40,8 @@ type Spans struct {
 	LinksSpanID        *native.Array[*native.String]         `ch:"LinksSpanId"`
 	LinksTraceState    *native.Array[*native.String]         `ch:"LinksTraceState"`
 	LinksAttributes    *native.Array[*native.Map]            `ch:"LinksAttributes"`
+	ErrorFingerprint   *native.UInt64                        `ch:"ErrorFingerprint"`
+	ErrorFrame         *native.String                        `ch:"ErrorFrame"`
+	ErrorLabel         *native.String                        `ch:"ErrorLabel"`
+	ErrorVariant       *native.LowCardinality                `ch:"ErrorVariant" values:",app,stack,message,operation"`
 }

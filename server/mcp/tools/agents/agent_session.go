@@ -19,7 +19,7 @@ type getAgentSessionArgs struct {
 
 func newGetAgentSession(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[agentSessionResult](&tool.Tool{
-		Name:        "get_agent_session",
+		Name: "get_agent_session", View: "/agents/{session_id}",
 		Title:       "Agent session",
 		Description: "Read one session of an AI agent: verdict, checks, findings, times, tokens, cost, models, tools and turns.",
 		Run: tool.With(func(ctx context.Context, a *getAgentSessionArgs) (*tool.Answer, error) {

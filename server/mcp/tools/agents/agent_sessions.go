@@ -58,7 +58,7 @@ func (w *dayWindow) Range(longest time.Duration) (tool.TimeRange, error) {
 // narrowed holds the arguments that narrow the tools for agents to a model, a service or an environment.
 type narrowed struct {
 	Model       *string
-	Service     *string `doc:"Exact name."`
+	Service     *string
 	Environment *string
 }
 
@@ -103,7 +103,7 @@ type listAgentSessionsArgs struct {
 
 func newListAgentSessions(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[agentSessionsResult](&tool.Tool{
-		Name:  "list_agent_sessions",
+		Name: "list_agent_sessions", View: "/agents",
 		Title: "Agent sessions",
 		Description: "List sessions of AI agents (spans with gen_ai attributes, grouped by conversation) in at most " + limits.Lasts(
 			limits.SearchWindow,

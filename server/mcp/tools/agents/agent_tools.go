@@ -94,7 +94,7 @@ type getAgentToolsOverviewArgs struct {
 
 func newGetAgentToolsOverview(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[agentToolsResult](&tool.Tool{
-		Name:  "get_agent_tools_overview",
+		Name: "get_agent_tools_overview", View: "/agents/tools",
 		Title: "Tools of agents",
 		Description: "Read how often tools of AI agents were called and failed, and how long they took, in at most " + limits.Lasts(
 			limits.SearchWindow,
@@ -346,7 +346,7 @@ type getAgentToolErrorArgs struct {
 
 func newGetAgentToolError(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[agentToolErrorResult](&tool.Tool{
-		Name:        "get_agent_tool_error",
+		Name: "get_agent_tool_error", View: "/agents/tools",
 		Title:       "Failure of a tool",
 		Description: "Read one kind of failure of an agent's tool: how often and where it occurs, in which sessions, and samples with arguments and results.",
 		Run: tool.With(func(ctx context.Context, a *getAgentToolErrorArgs) (*tool.Answer, error) {

@@ -60,7 +60,7 @@ type getAgentSessionTranscriptArgs struct {
 
 func newGetAgentSessionTranscript(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[agentTranscriptResult](&tool.Tool{
-		Name:        "get_agent_session_transcript",
+		Name: "get_agent_session_transcript", View: "/agents/{session_id}",
 		Title:       "Transcript of an agent session",
 		Description: "Read the messages of user, model and tools in a session, in order. Messages exist only if the agent records them.",
 		Run: tool.With(func(ctx context.Context, a *getAgentSessionTranscriptArgs) (*tool.Answer, error) {

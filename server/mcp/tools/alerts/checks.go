@@ -55,7 +55,7 @@ type listChecksArgs struct {
 
 func newListAlertChecks(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[checksResult](&tool.Tool{
-		Name: "list_alert_checks", Title: "Checks of an alert rule",
+		Name: "list_alert_checks", View: "/alerts/rules/{rule_id}", Title: "Checks of an alert rule",
 		Description: "List the evaluations of an alert rule, the newest first, with their values, and count them over the window.",
 		Run: tool.With(func(ctx context.Context, a *listChecksArgs) (*tool.Answer, error) {
 			w, err := a.Range(limits.AlertCheckRetention)

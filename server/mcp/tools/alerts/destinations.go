@@ -34,7 +34,7 @@ type listDestinationsArgs struct {
 
 func newListAlertDestinations(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[destinationsResult](&tool.Tool{
-		Name: "list_alert_destinations", Title: "Alert destinations",
+		Name: "list_alert_destinations", View: "/alerts/destinations", Title: "Alert destinations",
 		Description: "List the places that alerts can be sent to, the newest first. A rule names them by id. Secrets are not shown.",
 		Run: tool.With(func(ctx context.Context, a *listDestinationsArgs) (*tool.Answer, error) {
 			all, _, err := tool.Collect(ctx, nil, 0, 1000,

@@ -63,7 +63,7 @@ type listIncidentsArgs struct {
 
 func newListAlertIncidents(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[incidentsResult](&tool.Tool{
-		Name: "list_alert_incidents", Title: "Alert incidents",
+		Name: "list_alert_incidents", View: "/alerts", Title: "Alert incidents",
 		Description: "List alert incidents, the last triggered first, with their rules and values. A held incident waits for data before it resolves.",
 		Run: tool.With(func(ctx context.Context, a *listIncidentsArgs) (*tool.Answer, error) {
 			return incidents(ctx, s, &a.incidentFilter, nil, a.Limit)
@@ -79,7 +79,7 @@ type timelineArgs struct {
 
 func newGetIncidentTimeline(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[incidentsResult](&tool.Tool{
-		Name: "get_incident_timeline", Title: "Timeline of alert incidents",
+		Name: "get_incident_timeline", View: "/alerts/rules/{rule_id}", Title: "Timeline of alert incidents",
 		Description: "Show when the incidents of one rule, or of all, were triggered, told and resolved, the last triggered first.",
 		Run: tool.With(func(ctx context.Context, a *timelineArgs) (*tool.Answer, error) {
 			return incidents(ctx, s, &a.incidentFilter, a.RuleID, a.Limit)

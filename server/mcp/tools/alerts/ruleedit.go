@@ -101,7 +101,7 @@ type createRuleArgs struct {
 
 func newCreateAlertRule(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[ruleResult](&tool.Tool{
-		Name: "create_alert_rule", Title: "Create an alert rule", Writes: true,
+		Name: "create_alert_rule", View: "/alerts/rules/{id}", Title: "Create an alert rule", Writes: true,
 		Description: "Create an alert rule, after a preview of the last " + limits.Lasts(limits.DefaultAlertPreview) + " that tells how often it would have fired.",
 		Run: tool.With(func(ctx context.Context, a *createRuleArgs) (*tool.Answer, error) {
 			if t, ok := templates[tool.Or(a.Template, "")]; ok {
@@ -211,16 +211,16 @@ type previewFire struct {
 
 type previewRuleArgs struct {
 	tool.Call
-	RuleID *string `doc:"A stored rule, instead of a definition."`
-	definition
-	StartTime *time.Time `doc:"default now-{DefaultAlertPreview}"`
-	EndTime   *time.Time
+	RuleID     *string `doc:"A stored rule, instead of a definition."`
+	definition `doc:"-"`
+	StartTime  *time.Time `doc:"default now-{DefaultAlertPreview}"`
+	EndTime    *time.Time
 }
 
 func newPreviewAlertRule(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[previewResult](&tool.Tool{
-		Name: "preview_alert_rule", Title: "Preview of an alert rule",
-		Description: "Evaluate a stored or a new alert rule over at most " + limits.Lasts(limits.AlertPreview) + " and show when it would have fired.",
+		Name: "preview_alert_rule", View: "/alerts/rules/{rule_id}", Title: "Preview of an alert rule",
+		Description: "Evaluate a stored or a new alert rule over at most " + limits.Lasts(limits.AlertPreview) + " and show when it would have fired. Its arguments are those of create_alert_rule.",
 		Run: tool.With(func(ctx context.Context, a *previewRuleArgs) (*tool.Answer, error) {
 			w, err := a.Between(a.StartTime, a.EndTime, limits.DefaultAlertPreview, limits.AlertPreview)
 			if err != nil {

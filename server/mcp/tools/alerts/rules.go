@@ -99,7 +99,7 @@ type listRulesArgs struct {
 
 func newListAlertRules(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[rulesResult](&tool.Tool{
-		Name: "list_alert_rules", Title: "Alert rules",
+		Name: "list_alert_rules", View: "/alerts/rules", Title: "Alert rules",
 		Description: "List alert rules with their conditions, the newest first. A rule without services looks at all of them.",
 		Run: tool.With(func(ctx context.Context, a *listRulesArgs) (*tool.Answer, error) {
 			all, err := allRules(ctx, s)
@@ -167,7 +167,7 @@ type getRuleArgs struct {
 
 func newGetAlertRule(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[ruleResult](&tool.Tool{
-		Name: "get_alert_rule", Title: "Alert rule",
+		Name: "get_alert_rule", View: "/alerts/rules/{rule_id}", Title: "Alert rule",
 		Description: "Show one alert rule with its whole definition and the error of its last evaluation.",
 		Run: tool.With(func(ctx context.Context, a *getRuleArgs) (*tool.Answer, error) {
 			r, err := s.AlertRules.GetAlertRule(ctx, &svcv2.GetAlertRuleRequest{Id: a.RuleID})
@@ -199,7 +199,7 @@ func ruleAnswer(r *svcv2.AlertRule, done string, notes ...string) *tool.Answer {
 	if d.LastEvaluationError != nil {
 		text.Notes = append(text.Notes, "The last evaluation failed: "+*d.LastEvaluationError)
 	}
-	return &tool.Answer{Data: ruleResult{d}, Text: text}
+	return &tool.Answer{ID: d.ID, Data: ruleResult{d}, Text: text}
 }
 
 type deletedResult struct {
@@ -214,7 +214,7 @@ type deleteRuleArgs struct {
 
 func newDeleteAlertRule(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[deletedResult](&tool.Tool{
-		Name: "delete_alert_rule", Title: "Delete an alert rule", Writes: true, Destroys: true,
+		Name: "delete_alert_rule", View: "/alerts/rules", Title: "Delete an alert rule", Writes: true, Destroys: true,
 		Description: "Delete an alert rule with its incidents and deliveries. It cannot be undone; update_alert_rule can disable a rule instead.",
 		Run: tool.With(func(ctx context.Context, a *deleteRuleArgs) (*tool.Answer, error) {
 			if !a.Confirm {

@@ -41,7 +41,7 @@ type createDashboardArgs struct {
 
 func newCreateDashboard(s *tool.Clients) (*tool.Tool, error) {
 	return defineChange(&tool.Tool{
-		Name:        "create_dashboard",
+		Name: "create_dashboard", View: "/dashboards/{id}",
 		Title:       "Create a dashboard",
 		Writes:      true,
 		Description: "Create a dashboard from a template, for a service or a metric, from widgets, or from a whole definition. See describe_dashboard_schema.",

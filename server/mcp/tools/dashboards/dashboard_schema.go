@@ -51,7 +51,7 @@ type describeDashboardSchemaArgs struct {
 
 func newDescribeDashboardSchema(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[schemaResult](&tool.Tool{
-		Name:        "describe_dashboard_schema",
+		Name: "describe_dashboard_schema", View: "/dashboards",
 		Title:       "Schema of dashboards",
 		Description: "Explain the parts of dashboards and widgets: all of them, or one section.",
 		Run: tool.With(func(_ context.Context, a *describeDashboardSchemaArgs) (*tool.Answer, error) {

@@ -65,7 +65,7 @@ type addDashboardWidgetArgs struct {
 
 func newAddDashboardWidget(s *tool.Clients) (*tool.Tool, error) {
 	return defineChange(&tool.Tool{
-		Name: "add_dashboard_widget", Title: "Add a widget", Writes: true,
+		Name: "add_dashboard_widget", View: "/dashboards/{dashboard_id}", Title: "Add a widget", Writes: true,
 		Description: "Add a widget to a dashboard, below the others unless layout_json gives a place. See describe_dashboard_schema.",
 		Run: tool.With(func(ctx context.Context, a *addDashboardWidgetArgs) (*tool.Answer, error) {
 			panel, err := panel(a)
@@ -206,7 +206,7 @@ type updateDashboardWidgetArgs struct {
 
 func newUpdateDashboardWidget(s *tool.Clients) (*tool.Tool, error) {
 	return defineChange(&tool.Tool{
-		Name: "update_dashboard_widget", Title: "Change a widget", Writes: true, Destroys: true, Repeatable: true,
+		Name: "update_dashboard_widget", View: "/dashboards/{dashboard_id}?widget={widget_id}", Title: "Change a widget", Writes: true, Destroys: true, Repeatable: true,
 		Description: "Replace one widget (widget_json), or change parts of it (patch_json, a JSON merge patch: null removes a field).",
 		Run: tool.With(func(ctx context.Context, a *updateDashboardWidgetArgs) (*tool.Answer, error) {
 			whole, patch := a.WidgetJSON != nil, a.PatchJSON != nil
@@ -317,7 +317,7 @@ type removeDashboardWidgetArgs struct {
 
 func newRemoveDashboardWidget(s *tool.Clients) (*tool.Tool, error) {
 	return defineChange(&tool.Tool{
-		Name: "remove_dashboard_widget", Title: "Remove a widget", Writes: true, Destroys: true,
+		Name: "remove_dashboard_widget", View: "/dashboards/{dashboard_id}", Title: "Remove a widget", Writes: true, Destroys: true,
 		Description: "Remove one widget. The previous version of the dashboard is kept.",
 		Run: tool.With(func(ctx context.Context, a *removeDashboardWidgetArgs) (*tool.Answer, error) {
 			if err := a.confirmed(a, "removes the widget "+a.WidgetID); err != nil {
@@ -363,7 +363,7 @@ type reorderDashboardWidgetsArgs struct {
 
 func newReorderDashboardWidgets(s *tool.Clients) (*tool.Tool, error) {
 	return defineChange(&tool.Tool{
-		Name: "reorder_dashboard_widgets", Title: "Arrange widgets", Writes: true, Repeatable: true,
+		Name: "reorder_dashboard_widgets", View: "/dashboards/{dashboard_id}", Title: "Arrange widgets", Writes: true, Repeatable: true,
 		Description: "Move and resize widgets on the grid of 12 columns.",
 		Run: tool.With(func(ctx context.Context, a *reorderDashboardWidgetsArgs) (*tool.Answer, error) {
 			var layouts []struct {
@@ -412,7 +412,7 @@ type replaceDashboardWidgetsArgs struct {
 
 func newReplaceDashboardWidgets(s *tool.Clients) (*tool.Tool, error) {
 	return defineChange(&tool.Tool{
-		Name: "replace_dashboard_widgets", Title: "Replace all widgets", Writes: true, Destroys: true,
+		Name: "replace_dashboard_widgets", View: "/dashboards/{dashboard_id}", Title: "Replace all widgets", Writes: true, Destroys: true,
 		Description: "Replace all widgets of a dashboard. The previous version is kept.",
 		Run: tool.With(func(ctx context.Context, a *replaceDashboardWidgetsArgs) (*tool.Answer, error) {
 			if err := a.confirmed(a, "replaces every widget of the dashboard"); err != nil {

@@ -73,7 +73,7 @@ type listDashboardsArgs struct {
 
 func newListDashboards(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[dashboardsResult](&tool.Tool{
-		Name: "list_dashboards", Title: "Dashboards", Description: "List dashboards, the last changed first.",
+		Name: "list_dashboards", View: "/dashboards", Title: "Dashboards", Description: "List dashboards, the last changed first.",
 		Run: tool.With(func(ctx context.Context, a *listDashboardsArgs) (*tool.Answer, error) {
 			rows, _, err := tool.Collect(
 				ctx,
@@ -122,7 +122,7 @@ func newListDashboards(s *tool.Clients) (*tool.Tool, error) {
 }
 
 type dashboardResult struct {
-	Dashboard map[string]any `json:"dashboard"`
+	Dashboard map[string]any `json:"dashboard" detail:"whole"`
 }
 
 type getDashboardArgs struct {
@@ -132,7 +132,7 @@ type getDashboardArgs struct {
 
 func newGetDashboard(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[dashboardResult](&tool.Tool{
-		Name: "get_dashboard", Title: "Dashboard", Description: "Read one dashboard with its widgets, as JSON that dashboard_json accepts.",
+		Name: "get_dashboard", View: "/dashboards/{dashboard_id}", Title: "Dashboard", Description: "Read one dashboard with its widgets, as JSON that dashboard_json accepts.",
 		Run: tool.With(func(ctx context.Context, a *getDashboardArgs) (*tool.Answer, error) {
 			d, err := s.Dashboards.GetDashboard(ctx, &svcv2.GetDashboardRequest{Id: a.DashboardID})
 			if err != nil {
@@ -220,17 +220,18 @@ type gridPlace struct {
 
 // defineChange completes a tool that changes a dashboard. Its result has the dashboard and some of the fields of dashboardChange.
 func defineChange(t *tool.Tool, fields ...string) (*tool.Tool, error) {
-	t, err := tool.Define[dashboardChange](t)
+	output, err := tool.OutputOf[dashboardChange](nil)
 	if err != nil {
 		return nil, err
 	}
-	for name := range t.Output.Properties {
+	for name := range output.Properties {
 		if name != "dashboard" && !slices.Contains(fields, name) {
-			delete(t.Output.Properties, name)
+			delete(output.Properties, name)
 		}
 	}
-	t.Output.PropertyOrder = nil
-	return t, nil
+	output.PropertyOrder = nil
+	t.Output = tool.OnlyNames(output)
+	return tool.Define[dashboardChange](t)
 }
 
 func changeAnswer(res dashboardChange, done string) *tool.Answer {
@@ -262,7 +263,7 @@ func changeAnswer(res dashboardChange, done string) *tool.Answer {
 		}
 	}
 	text.Next = append(text.Next, tool.Next("get_dashboard", map[string]any{"dashboard_id": res.Dashboard.ID}, "the dashboard as it is now"))
-	return &tool.Answer{Data: res, Text: text}
+	return &tool.Answer{ID: res.Dashboard.ID, Data: res, Text: text}
 }
 
 type updateDashboardArgs struct {
@@ -276,7 +277,7 @@ type updateDashboardArgs struct {
 
 func newUpdateDashboard(s *tool.Clients) (*tool.Tool, error) {
 	return defineChange(&tool.Tool{
-		Name:        "update_dashboard",
+		Name: "update_dashboard", View: "/dashboards/{dashboard_id}",
 		Title:       "Change a dashboard",
 		Writes:      true,
 		Destroys:    true,

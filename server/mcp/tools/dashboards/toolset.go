@@ -12,6 +12,7 @@ func Tools() []tool.Maker {
 		newInspectChartData,
 		newCreateDashboard,
 		newUpdateDashboard,
+		newDeleteDashboard,
 		newAddDashboardWidget,
 		newUpdateDashboardWidget,
 		newRemoveDashboardWidget,

@@ -15,12 +15,14 @@ import (
 type errorDetailResult struct {
 	TimeRange       tool.TimeRange   `json:"timeRange"`
 	FingerprintHash string           `json:"fingerprintHash"`
+	IssueID         *string          `json:"issueId,omitempty"`
+	Issue           *issueSummary    `json:"issue,omitempty"`
 	Service         *string          `json:"service,omitempty"`
 	Error           errorIdentity    `json:"error"`
 	Summary         errorSummary     `json:"summary"`
 	Anchored        bool             `json:"anchored,omitempty"`
 	Related         []relatedError   `json:"related,omitempty"`
-	Stacktrace      *string          `json:"stacktrace,omitempty"`
+	Stacktrace      *string          `json:"stacktrace,omitempty" detail:"whole"`
 	Versions        []tool.NameCount `json:"versions"`
 	Environments    []tool.NameCount `json:"environments"`
 	Traces          []errorTrace     `json:"traces"`
@@ -61,9 +63,10 @@ type countPoint struct {
 }
 
 type errorDetailArgs struct {
-	Fingerprint string `doc:"From find_errors." required:"true" shape:"fingerprint" example:"9223372036854775808"`
+	Fingerprint *string `doc:"From find_errors." shape:"fingerprint" example:"9223372036854775808"`
+	IssueID     *string `doc:"Instead: an issue, iss_…"`
 	tool.Window
-	Service           *string `doc:"Exact name."`
+	Service           *string
 	Environment       *string
 	IncludeTimeseries bool `default:"false"`
 	Limit             int  `default:"{DefaultErrorSamples}" of:"GetErrorEventRequest.sample_limit" clamp:""`
@@ -71,13 +74,17 @@ type errorDetailArgs struct {
 
 func newErrorDetail(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[errorDetailResult](&tool.Tool{
-		Name:        "error_detail",
+		Name: "error_detail", View: "/errors/{fingerprint}",
 		Title:       "Error",
 		Description: "Read one error by its fingerprint: when and where it occurs, versions, stack trace, traces with their logs, and other errors in these traces. Without times it reads the 24 hours before the last occurrence.",
 		Run: tool.With(func(ctx context.Context, a *errorDetailArgs) (*tool.Answer, error) {
 			most := int32(a.Limit)
+			issue, fingerprint, err := a.target(ctx, s)
+			if err != nil {
+				return nil, err
+			}
 			req := &svcv2.GetErrorEventRequest{
-				Fingerprint:           a.Fingerprint,
+				Fingerprint:           fingerprint,
 				ServiceName:           a.Service,
 				DeploymentEnvironment: a.Environment,
 				SampleLimit:           &most,
@@ -96,6 +103,10 @@ func newErrorDetail(s *tool.Clients) (*tool.Tool, error) {
 			}
 			res := toErrorDetail(a, out)
 			res.Anchored = anchored
+			if issue != nil {
+				res.Issue = &issueSummary{issue.GetId(), issue.GetWorkflowState(), issue.Severity, issue.GetOccurrenceCount(), grouped(issue)}
+				res.IssueID = &res.Issue.ID
+			}
 			var text tool.Page
 			if err := completeError(ctx, s, out, &res, &text); err != nil {
 				return nil, err
@@ -239,6 +250,10 @@ func summaryRows(res *errorDetailResult) []string {
 		if fact[1] != "" {
 			rows = append(rows, "- "+fact[0]+": "+fact[1])
 		}
+	}
+	if i := res.Issue; i != nil {
+		rows = append(rows, fmt.Sprintf("- Issue: %s, %s, severity %s, %s occurrences in all. %s", i.ID, i.WorkflowState,
+			tool.Or(i.Severity, "not set"), wording.Number(i.OccurrenceCount), i.Grouped))
 	}
 	sum, received := res.Summary, ""
 	if sum.Received != sum.Occurrences {

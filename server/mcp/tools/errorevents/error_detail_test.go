@@ -22,6 +22,7 @@ type errorAPI struct {
 	svcv2.ErrorEventsServiceClient
 	svcv2.TracesServiceClient
 	svcv2.LogsServiceClient
+	svcv2.ErrorIssuesServiceClient
 	asked  *svcv2.GetErrorEventRequest
 	refuse bool
 }
@@ -37,6 +38,25 @@ func (f *errorAPI) GetErrorEvent(_ context.Context, req *svcv2.GetErrorEventRequ
 		StartTime: timestamppb.New(now().Add(-24 * time.Hour)), EndTime: at, SampleTraces: []*svcv2.ErrorEventSample{sample("ab"), sample("cd")},
 		NoExceptionCount: 1, EstimatedNoExceptionCount: 4, RelatedErrors: []*svcv2.RelatedError{{FingerprintHash: "88", ErrorLabel: "Timeout", ServiceName: "web", TracesCount: 2}},
 	}, nil
+}
+
+func (f *errorAPI) ListErrorIssues(_ context.Context, req *svcv2.ListErrorIssuesRequest, _ ...grpc.CallOption) (*svcv2.ListErrorIssuesResponse, error) {
+	if f.refuse {
+		return nil, apierr.New(apierr.ErrorPersistence, "Issues are away.")
+	}
+	if req.GetFingerprintHash() != "77" || !req.GetIncludeArchived() {
+		return &svcv2.ListErrorIssuesResponse{}, nil
+	}
+	return &svcv2.ListErrorIssuesResponse{Data: []*svcv2.ErrorIssue{{Id: "iss_1"}}}, nil
+}
+
+func (f *errorAPI) GetErrorIssue(_ context.Context, req *svcv2.GetErrorIssueRequest, _ ...grpc.CallOption) (*svcv2.ErrorIssueDetail, error) {
+	if req.GetId() != "iss_1" {
+		return nil, apierr.New(apierr.ErrorIssueNotFound, "No such issue.")
+	}
+	return &svcv2.ErrorIssueDetail{Id: "iss_1", WorkflowState: "triage", OccurrenceCount: 12, Grouping: []*svcv2.ErrorGrouping{
+		{FingerprintHash: "77", Version: 2, Variant: "app", Frames: []string{"shop.charge", "shop.pay"}, LeftOut: 31},
+	}}, nil
 }
 
 func (f *errorAPI) SearchTraces(_ context.Context, req *svcv2.SearchTracesRequest, _ ...grpc.CallOption) (*svcv2.SearchTracesResponse, error) {
@@ -67,7 +87,7 @@ func (f *errorAPI) SearchLogs(context.Context, *svcv2.SearchLogsRequest, ...grpc
 // detail calls error_detail as a caller with the scopes. Nil means all scopes.
 func detail(t *testing.T, f *errorAPI, scopes []string, args string) (errorDetailResult, string) {
 	t.Helper()
-	made, err := newErrorDetail(&tool.Clients{Errors: f, Traces: f, Logs: f})
+	made, err := newErrorDetail(&tool.Clients{Errors: f, Traces: f, Logs: f, ErrorIssues: f})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,13 +136,26 @@ func TestErrorDetail(t *testing.T) {
 	}
 }
 
+func TestErrorDetailOfIssue(t *testing.T) {
+	for _, args := range []string{`{"issue_id":"iss_1"}`, `{"fingerprint":"77"}`} {
+		f := &errorAPI{}
+		got, text := detail(t, f, nil, args)
+		if f.asked.GetFingerprint() != "77" || got.IssueID == nil || *got.IssueID != "iss_1" {
+			t.Errorf("%s: asked for %v, issue %v", args, f.asked, got.Issue)
+		}
+		if want := "Grouped by 2 frames of the application (shop.charge ← shop.pay), 31 further frames left out."; !strings.Contains(text, want) {
+			t.Errorf("%s: the text has no %q:\n%s", args, want, text)
+		}
+	}
+}
+
 func TestErrorDetailWithoutScopes(t *testing.T) {
 	f := &errorAPI{refuse: true}
 	got, text := detail(t, f, []string{"error_events:read"}, `{"fingerprint":"77","start_time":"now-1h"}`)
 	if got.Anchored || got.Traces[0].DurationMs != nil || got.Traces[0].ErrorSpan.Name != "charge" || len(got.Traces[0].Logs) != 0 {
 		t.Errorf("%+v", got)
 	}
-	for _, scope := range []string{"traces:read", "logs:read"} {
+	for _, scope := range []string{"traces:read", "logs:read", "error_issues:read"} {
 		if !strings.Contains(text, scope) {
 			t.Errorf("nothing says that %s lacks:\n%s", scope, text)
 		}

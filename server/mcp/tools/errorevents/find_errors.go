@@ -138,14 +138,14 @@ func namedCounts(list []tool.NameCount) string {
 
 type findErrorsArgs struct {
 	tool.Window
-	Service     *string `doc:"Exact name."`
+	Service     *string
 	Environment *string
 	Limit       int `default:"{DefaultPage}" of:"SearchErrorEventsRequest.limit" clamp:""`
 }
 
 func newFindErrors(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[errorsResult](&tool.Tool{
-		Name:  "find_errors",
+		Name: "find_errors", View: "/errors?tab=window",
 		Title: "Errors",
 		Description: "List the errors of spans in at most " + limits.Lasts(
 			limits.SearchWindow,

@@ -27,7 +27,7 @@ type sendFeedbackArgs struct {
 
 func newSendFeedback(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[feedbackResult](&tool.Tool{
-		Name:        "send_svc_feedback",
+		Name: "send_svc_feedback", View: tool.NoView,
 		Title:       "Feedback",
 		Writes:      true,
 		Description: "Tell the operators of this server about its faults, missing features or good parts. It is not for errors in your own telemetry.",

@@ -54,13 +54,13 @@ type comparePeriodsArgs struct {
 	PreviousStart *time.Time `doc:"Default: the equally long period before current_start."`
 	PreviousEnd   *time.Time
 	AroundTime    *time.Time `doc:"Replaces the other times."`
-	Service       *string    `doc:"Exact name."`
+	Service       *string
 	Environment   *string
 }
 
 func newComparePeriods(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[comparison](&tool.Tool{
-		Name:  "compare_periods",
+		Name: "compare_periods", View: "/services/{service}",
 		Title: "Comparison of periods",
 		Description: "Compare two periods of at most " + limits.Lasts(
 			limits.SearchWindow,

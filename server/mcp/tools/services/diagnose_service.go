@@ -47,14 +47,14 @@ const (
 )
 
 type diagnoseServiceArgs struct {
-	Service string `doc:"Exact name." required:"true" example:"checkout"`
+	Service string `required:"true" example:"checkout"`
 	tool.Window
 	Environment *string
 }
 
 func newDiagnoseService(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[diagnosis](&tool.Tool{
-		Name:  "diagnose_service",
+		Name: "diagnose_service", View: "/services/{service}",
 		Title: "Diagnosis",
 		Description: "Find the problem of one service in at most " + limits.Lasts(
 			limits.SearchWindow,

@@ -37,7 +37,7 @@ type exploreAttributesArgs struct {
 	Source     string  `required:"true" of:"ListAttributeKeysRequest.signal" also:"services" example:"traces"`
 	Scope      *string `doc:"Place of the attribute." of:"ListAttributeKeysRequest.scope"`
 	Key        *string `doc:"List the values of this key."`
-	Service    *string `doc:"Exact name."`
+	Service    *string
 	MetricName *string `doc:"For source=metrics with key."`
 	tool.Window
 	Limit int `default:"{DefaultToolNames}" clamp:"1..{ToolNames}"`
@@ -45,7 +45,7 @@ type exploreAttributesArgs struct {
 
 func newExploreAttributes(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[attributesResult](&tool.Tool{
-		Name:  "explore_attributes",
+		Name: "explore_attributes", View: "/{source}?q:service.name = {service}&raw:{key} exists",
 		Title: "Attributes",
 		Description: "List attribute keys, or the values of one key, in at most " + limits.Lasts(
 			limits.AttributeWindow,

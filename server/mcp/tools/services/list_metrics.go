@@ -44,7 +44,7 @@ type metricsFilters struct {
 
 type listMetricsArgs struct {
 	tool.Window
-	Service    *string `doc:"Exact name."`
+	Service    *string
 	Search     *string `doc:"Text in the name; letter case is ignored."`
 	MetricType *string `of:"ListMetricsRequest.metric_type"`
 	Offset     int     `default:"0" clamp:"0..{SearchOffset}"`
@@ -53,7 +53,7 @@ type listMetricsArgs struct {
 
 func newListMetrics(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[metricsResult](&tool.Tool{
-		Name:  "list_metrics",
+		Name: "list_metrics", View: "/metrics?q={search}",
 		Title: "Metrics",
 		Description: "List the metrics that received data points in at most " + limits.Lasts(
 			limits.MetricWindow,

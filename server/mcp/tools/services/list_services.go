@@ -31,7 +31,7 @@ type listServicesArgs struct {
 
 func newListServices(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[servicesResult](&tool.Tool{
-		Name:  "list_services",
+		Name: "list_services", View: "/services",
 		Title: "Services",
 		Description: "List the services that sent spans in at most " + limits.Lasts(
 			limits.ServiceWindow,

@@ -38,7 +38,7 @@ type serviceMapArgs struct {
 
 func newServiceMap(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[mapResult](&tool.Tool{
-		Name:  "service_map",
+		Name: "service_map", View: "/map?service={service}",
 		Title: "Service map",
 		Description: "List the calls between services, and to databases, queues and external hosts, in at most " + limits.Lasts(
 			limits.SearchWindow,

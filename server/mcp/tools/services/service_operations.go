@@ -28,7 +28,7 @@ type operationRow struct {
 }
 
 type getServiceTopOperationsArgs struct {
-	Service string `doc:"Exact name." required:"true" example:"checkout"`
+	Service string `required:"true" example:"checkout"`
 	tool.Window
 	Environment *string
 	Metric      string `doc:"Rank by this, the highest first; the lowest apdex comes first." default:"count" of:"ListServiceOperationsRequest.order_by" except:"total_duration" also:"apdex"`
@@ -37,7 +37,7 @@ type getServiceTopOperationsArgs struct {
 
 func newGetServiceTopOperations(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[operationsResult](&tool.Tool{
-		Name:  "get_service_top_operations",
+		Name: "get_service_top_operations", View: "/services/{service}?tab=operations",
 		Title: "Top operations",
 		Description: "List the operations (span names) of one service in at most " + limits.Lasts(
 			limits.SearchWindow,

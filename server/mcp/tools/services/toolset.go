@@ -6,11 +6,15 @@ import "github.com/svc-observability/svc/server/mcp/tool"
 // Tools makes the tools of this set, in the order in which they are listed.
 func Tools() []tool.Maker {
 	return []tool.Maker{
+		newFindIncidents,
 		newListServices,
 		newDiagnoseService,
 		newGetServiceTopOperations,
 		newServiceMap,
+		newListReleases,
+		newCreateMarker,
 		newComparePeriods,
+		newExplainDifference,
 		newExploreAttributes,
 		newListMetrics,
 	}

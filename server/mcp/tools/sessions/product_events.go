@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/jsonschema-go/jsonschema"
-
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
@@ -67,7 +65,7 @@ type listProductEventsArgs struct {
 
 func newListProductEvents(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[productEventsResult](&tool.Tool{
-		Name:  "list_product_events",
+		Name: "list_product_events", View: "/events",
 		Title: "Product events",
 		Description: "List the names of product events in at most " + limits.Lasts(
 			limits.ActivityWindow,
@@ -205,8 +203,8 @@ type queryFunnelArgs struct {
 }
 
 func newQueryFunnel(s *tool.Clients) (*tool.Tool, error) {
-	t, err := tool.Define[funnelResult](&tool.Tool{
-		Name:  "query_funnel",
+	return tool.Define[funnelResult](&tool.Tool{
+		Name: "query_funnel", View: "/events/funnels",
 		Title: "Funnel",
 		Description: `Count the persons who complete 1 to ` + limits.Number(
 			limits.FunnelSteps,
@@ -253,11 +251,6 @@ func newQueryFunnel(s *tool.Clients) (*tool.Tool, error) {
 			return funnelAnswer(a, w, out, steps), nil
 		}),
 	})
-	if err != nil {
-		return nil, err
-	}
-	t.Output.Properties["conversion"] = &jsonschema.Schema{Types: []string{"null", "number"}} // null if nobody could convert
-	return t, nil
 }
 
 func funnelSteps(a *queryFunnelArgs) (steps []*svcv2.ProductEventStep, echo []any, err error) {

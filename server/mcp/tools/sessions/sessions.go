@@ -48,7 +48,7 @@ type searchSessionsArgs struct {
 	UserID          *string
 	UserSearch      *string `doc:"Text in name, email or id."`
 	GroupName       *string
-	Service         *string `doc:"Exact name."`
+	Service         *string
 	Browser         *string
 	Country         *string
 	DeviceType      *string
@@ -92,7 +92,7 @@ func (a *searchSessionsArgs) filters() []any {
 
 func newSearchSessions(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[sessionsResult](&tool.Tool{
-		Name: "search_sessions", Title: "Sessions",
+		Name: "search_sessions", View: "/replays", Title: "Sessions",
 		Description: "Search browser sessions in at most " + limits.Lasts(limits.SearchWindow) + " by user, device, errors or events.",
 		Run: tool.With(func(ctx context.Context, a *searchSessionsArgs) (*tool.Answer, error) {
 			w, err := a.Range(limits.SearchWindow)
@@ -286,7 +286,7 @@ type getSessionTranscriptArgs struct {
 
 func newGetSessionTranscript(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[transcriptResult](&tool.Tool{
-		Name: "get_session_transcript", Title: "Session transcript",
+		Name: "get_session_transcript", View: "/replays/{session_id}", Title: "Session transcript",
 		Description: "Read the events of one session in order: pages, clicks, inputs, console, network, errors.",
 		Run: tool.With(func(ctx context.Context, a *getSessionTranscriptArgs) (*tool.Answer, error) {
 			offset, limit := a.Offset, a.Limit
@@ -418,7 +418,7 @@ type getSessionTracesArgs struct {
 
 func newGetSessionTraces(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[sessionTracesResult](&tool.Tool{
-		Name: "get_session_traces", Title: "Session traces",
+		Name: "get_session_traces", View: "/replays/{session_id}", Title: "Session traces",
 		Description: "Read one session and the traces that it started.",
 		Run: tool.With(func(ctx context.Context, a *getSessionTracesArgs) (*tool.Answer, error) {
 			id := a.SessionID

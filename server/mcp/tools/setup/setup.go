@@ -52,7 +52,7 @@ func newAuditSetup(s *tool.Clients) (*tool.Tool, error) {
 		return nil, err
 	}
 	return tool.Define[setupResult](&tool.Tool{
-		Name:        "audit_setup",
+		Name: "audit_setup", View: "/start",
 		Title:       "Audit of the setup",
 		Description: "Check alerting, scraping, ingest, attributes, spans, logs and metrics of the last 24 hours. Each problem comes with the affected services or objects, figures and a fix.",
 		Run: tool.With(func(ctx context.Context, a *auditSetupArgs) (*tool.Answer, error) {
@@ -230,7 +230,7 @@ type getInstrumentationRecommendationsArgs struct {
 
 func newGetInstrumentationRecommendations(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[recommendationsResult](&tool.Tool{
-		Name:        "get_instrumentation_recommendations",
+		Name: "get_instrumentation_recommendations", View: "/start",
 		Title:       "Recommendations",
 		Description: "List attribute names to fix (deprecated, sent under two names, not dotted lower case) with the spans that carry them and the fix. include_coverage adds resource attributes that services lack.",
 		Run: tool.With(func(ctx context.Context, a *getInstrumentationRecommendationsArgs) (*tool.Answer, error) {

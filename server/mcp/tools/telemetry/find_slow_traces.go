@@ -70,14 +70,14 @@ type repeatedOp struct {
 
 type findSlowTracesArgs struct {
 	tool.Window
-	Service     *string `doc:"Exact name."`
+	Service     *string
 	Environment *string
 	Limit       int `default:"{DefaultToolTraces}" clamp:"1..{ToolTraces}"`
 }
 
 func newFindSlowTraces(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[slowResult](&tool.Tool{
-		Name:  "find_slow_traces",
+		Name: "find_slow_traces", View: "/traces?q:service.name = {service}",
 		Title: "Slow traces",
 		Description: "Find the slowest traces in at most " + limits.Lasts(
 			limits.SearchWindow,

@@ -38,7 +38,7 @@ type inspectSpanArgs struct {
 
 func newInspectSpan(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[spanResult](&tool.Tool{
-		Name: "inspect_span", Title: "Span",
+		Name: "inspect_span", View: "/traces/{trace_id}?span={span_id}", Title: "Span",
 		Description: "Read one whole span: attributes, events with stack traces, and the messages and payloads of model and tool calls.",
 		Run: tool.With(func(ctx context.Context, a *inspectSpanArgs) (*tool.Answer, error) {
 			req := &svcv2.GetSpanRequest{TraceId: a.TraceID, SpanId: a.SpanID, Timestamp: a.Timestamp.Proto()}

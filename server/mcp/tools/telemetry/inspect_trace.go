@@ -49,7 +49,7 @@ type spanNode struct {
 	SpanName     string `json:"spanName"`
 	ServiceName  string `json:"serviceName"`
 	SpanKind     string `json:"spanKind"`
-	StartTime    string `json:"startTime"`
+	StartTime    string `json:"startTime" detail:"full"`
 	// StartOffsetMs is the time from the start of the trace. SelfMs is the time in which no child of the span ran. OnCriticalPath tells
 	// whether the trace waited for it.
 	StartOffsetMs  float64           `json:"startOffsetMs"`
@@ -58,11 +58,11 @@ type spanNode struct {
 	OnCriticalPath bool              `json:"onCriticalPath"`
 	StatusCode     string            `json:"statusCode"`
 	StatusMessage  string            `json:"statusMessage"`
-	Attributes     map[string]string `json:"attributes"`
+	Attributes     map[string]string `json:"attributes" detail:"full"`
 	// ResourceAttributes are empty if an earlier span of the answer has the same ones and the same service.
-	ResourceAttributes map[string]string `json:"resourceAttributes"`
-	Events             []spanEvent       `json:"events,omitempty"`
-	Links              []spanLink        `json:"links,omitempty"`
+	ResourceAttributes map[string]string `json:"resourceAttributes" detail:"full"`
+	Events             []spanEvent       `json:"events,omitempty" detail:"full"`
+	Links              []spanLink        `json:"links,omitempty" detail:"full"`
 	Children           spanNodes         `json:"children"`
 }
 
@@ -88,7 +88,7 @@ type omitted struct {
 
 func traceOutput() (*jsonschema.Schema, error) {
 	defs := map[reflect.Type]*jsonschema.Schema{
-		reflect.TypeFor[spanNodes](): {Type: "array", Items: &jsonschema.Schema{Ref: "#/$defs/span"}},
+		reflect.TypeFor[spanNodes](): {Type: "array", Items: &jsonschema.Schema{Type: "object"}}, // spans within spans
 		// Telemetry without attributes has an empty object, never null.
 		reflect.TypeFor[map[string]string](): {Type: "object", AdditionalProperties: &jsonschema.Schema{Type: "string"}},
 	}
@@ -100,8 +100,8 @@ func traceOutput() (*jsonschema.Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	output.Defs = map[string]*jsonschema.Schema{"span": span}
-	return output, nil
+	output.Properties["spans"].Items = tool.OnlyNames(span)
+	return tool.OnlyNames(output), nil
 }
 
 type inspectTraceArgs struct {
@@ -118,9 +118,9 @@ func newInspectTrace(s *tool.Clients) (*tool.Tool, error) {
 		return nil, err
 	}
 	return tool.Define[traceResult](&tool.Tool{
-		Name:        "inspect_trace",
+		Name: "inspect_trace", View: "/traces/{trace_id}",
 		Title:       "Trace",
-		Description: "Read one trace: its spans as a tree with attributes, events and links, and its log records. Resource attributes are given once for each resource. Of a large trace it returns the slowest, busiest and failed spans, and sums up the others. Raise max_spans or set errors_only to see other spans.",
+		Description: "Read one trace: its spans as a tree, and its log records; detail=full adds attributes, events and links. Of a large trace it returns the slowest, busiest and failed spans, and sums up the others. Raise max_spans or set errors_only to see other spans.",
 		Output:      output,
 		Run: tool.With(func(ctx context.Context, a *inspectTraceArgs) (*tool.Answer, error) {
 			req := &svcv2.GetTraceRequest{TraceId: a.TraceID, Timestamp: a.Timestamp.Proto()}

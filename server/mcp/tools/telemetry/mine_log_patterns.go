@@ -40,7 +40,7 @@ type patternRow struct {
 
 type mineLogPatternsArgs struct {
 	tool.Window
-	Service     *string `doc:"Exact name."`
+	Service     *string
 	Environment *string
 	Severity    *string `doc:"Only this one." of:"LogFilters.severity"`
 	MinSeverity *string `doc:"This one and above." of:"LogFilters.severity"`
@@ -52,7 +52,7 @@ type mineLogPatternsArgs struct {
 
 func newMineLogPatterns(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[patternsResult](&tool.Tool{
-		Name:  "mine_log_patterns",
+		Name: "mine_log_patterns", View: "/logs?view=patterns&q:service.name = {service}&q:severity = {severity}&q:severity >= {min_severity}&q:trace_id = {trace_id}&q:{search}",
 		Title: "Log patterns",
 		Description: "Group the log records of at most " + limits.Lasts(
 			limits.PatternWindow,

@@ -15,7 +15,7 @@ type queryDataArgs struct {
 	Kind             string `required:"true" of:"WidgetDataSource.result_shape" except:"list" example:"timeseries"`
 	Metric           *metric
 	GroupBy          grouping
-	Service          *string `doc:"Exact name."`
+	Service          *string
 	Environments     []string
 	CommitShas       []string
 	SpanName         *string
@@ -102,7 +102,7 @@ func (grouping) Describe() string {
 
 func newQueryData(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[dataResult](&tool.Tool{
-		Name:  "query_data",
+		Name: "query_data", View: "/{source}?q:service.name = {service}&q:span.name contains {span_name}&q:severity = {severity}&m={metric_name}&raw:{where}",
 		Title: "Query",
 		Description: "Compute a time series, or the groups with the highest values (breakdown), of spans, logs, one metric or product events, in at most " + limits.Lasts(
 			limits.TimeseriesWindow,

@@ -40,7 +40,7 @@ type runSQLArgs struct {
 
 func newRunSQL(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[sqlResult](&tool.Tool{
-		Name:  "run_sql",
+		Name: "run_sql", View: "/sql?sql={sql}",
 		Title: "SQL",
 		Description: "Run one read-only SELECT (ClickHouse) on telemetry of at most " + limits.Lasts(limits.SQLWindow) +
 			". $__timeFilter(Timestamp) and $__timeGroup(Timestamp) apply the time range; $__orgFilter is optional. " +
@@ -223,7 +223,7 @@ type describeWarehouseTablesArgs struct {
 
 func newDescribeWarehouseTables(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[tablesResult](&tool.Tool{
-		Name: "describe_warehouse_tables", Title: "Warehouse tables",
+		Name: "describe_warehouse_tables", View: "/sql", Title: "Warehouse tables",
 		Description: "List the tables that run_sql can read, or the columns of one table with an example. The tables hold only rows of the " +
 			"organization, so $__orgFilter is always true; only widgets must contain it.",
 		Run: tool.With(func(ctx context.Context, a *describeWarehouseTablesArgs) (*tool.Answer, error) {

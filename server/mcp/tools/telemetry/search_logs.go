@@ -46,7 +46,7 @@ type logsFilters struct {
 
 type searchLogsArgs struct {
 	tool.Window
-	Service     *string `doc:"Exact name."`
+	Service     *string
 	Environment *string
 	Severity    *string `doc:"Only this one." of:"LogFilters.severity"`
 	MinSeverity *string `doc:"This one and above." of:"LogFilters.severity"`
@@ -63,7 +63,7 @@ func (a *searchLogsArgs) filters() []any {
 
 func newSearchLogs(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[logsResult](&tool.Tool{
-		Name:  "search_logs",
+		Name: "search_logs", View: "/logs?q:service.name = {service}&q:severity = {severity}&q:severity >= {min_severity}&q:trace_id = {trace_id}&q:span_id = {span_id}&q:{search}",
 		Title: "Logs",
 		Description: "Search log records by service, environment, severity, text of the body, trace or span. " +
 			"The latest records come first. The window is at most " + limits.Lasts(limits.SearchWindow) + ".",

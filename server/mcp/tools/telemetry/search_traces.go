@@ -50,7 +50,7 @@ type tracesFilters struct {
 
 type searchTracesArgs struct {
 	tool.Window
-	Service        *string `doc:"Exact name."`
+	Service        *string
 	Environment    *string
 	SpanName       *string  `doc:"Text in the span name; letter case is ignored."`
 	RootOnly       bool     `doc:"Match root spans only." default:"false"`
@@ -83,7 +83,7 @@ func (a *searchTracesArgs) filters() []any {
 
 func newSearchTraces(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[tracesResult](&tool.Tool{
-		Name:  "search_traces",
+		Name: "search_traces", View: "/traces?q:service.name = {service}&q:span.name contains {span_name}&q:has_error = {has_error}&q:duration >= {min_duration_ms}&q:duration <= {max_duration_ms}&q:http.method = {http_method}&q:trace_id = {trace_id}&q:root = {root_only}",
 		Title: "Traces",
 		Description: "Search traces in at most " + limits.Lasts(
 			limits.SearchWindow,

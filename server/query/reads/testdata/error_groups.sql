@@ -22,6 +22,7 @@ FROM error_events
 WHERE OrgId = {org:String}
     AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
     AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
+    AND Source = ''
 GROUP BY FingerprintHash
 ORDER BY Last DESC, FingerprintHash
 LIMIT {limit:UInt32} OFFSET {offset:UInt32}

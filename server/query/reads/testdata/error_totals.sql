@@ -14,6 +14,7 @@ FROM error_events
 WHERE OrgId = {org:String}
     AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
     AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
+    AND Source = ''
     AND FingerprintHash IN {fingerprints:Array(UInt64)}
     AND ServiceName = {service_name:String}
     AND Environment = {deployment_environment:String}

@@ -7,6 +7,7 @@ FROM error_events
 WHERE OrgId = {org:String}
     AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
     AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
+    AND Source = ''
     AND TraceId IN {trace_ids:Array(String)}
     AND FingerprintHash != {fingerprint:UInt64}
 GROUP BY FingerprintHash
