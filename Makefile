@@ -37,8 +37,22 @@ help: ## list the targets
 deps: ## fetch the embedded engine and the API definitions that git does not hold (pinned, verified)
 	@tools/deps.sh
 
+# UI=0 leaves the web application out: the program then has the pages for signing in only.
+UI ?= 1
+.PHONY: ui
+ui: ## build the web application into server/web/dist (npm; free when nothing changed); UI=0 leaves it out
+	@$(if $(filter 0,$(UI)),:,tools/ui.sh)
+
+.PHONY: ui-check
+ui-check: ## build the web application, and hold its types, tests and sizes
+	@$(if $(filter 0,$(UI)),:,tools/ui.sh check)
+
+.PHONY: ui-dev
+ui-dev: ## serve the web application with hot reload on port 5173; SVC_DEV_API names the server (http://127.0.0.1:8080)
+	cd server/web/ui && npm ci --ignore-scripts --no-audit --no-fund && npx vite
+
 .PHONY: build
-build: deps ## bin/svc, and the engine library beside it
+build: deps ui ## bin/svc, and the engine library beside it
 	@mkdir -p bin
 	go build -ldflags '$(LDFLAGS)' -o bin/svc ./cmd/svc
 	@if [ -f .cache/chdb/libchdb.so ] && ! [ bin/libchdb.so -ef .cache/chdb/libchdb.so ]; then \
@@ -70,6 +84,15 @@ $(OTELCOL): $(addprefix server/e2e/otelcol/,go.mod go.sum main.go)
 .PHONY: otelcol
 otelcol: $(OTELCOL) ## build the OpenTelemetry Collector that the end-to-end tests run
 
+# The Collector with the prometheus receiver. Its build takes 6 minutes of CPU, so TestScrapeEqualsCollector runs only where it was made.
+OTELSCRAPE := $(BIN)/otelscrape
+$(OTELSCRAPE): $(addprefix server/e2e/otelscrape/,go.mod go.sum main.go)
+	@mkdir -p $(BIN)
+	go -C server/e2e/otelscrape build -buildvcs=false -o $@ .
+
+.PHONY: otelscrape
+otelscrape: $(OTELSCRAPE) ## build the Collector with the prometheus receiver, for the comparison of scrape targets (6 minutes of CPU)
+
 .PHONY: generate
 generate: generated ## generate code from the contract (proto) and the data model (ent/schema)
 	@$(MAKE) fmt
@@ -86,6 +109,7 @@ generated: tools deps
 	go run ./server/apierr/gentags
 	go run ./server/rest/genservices
 	go run ./server/mcp/tool/genclients
+	go run ./server/web/gentypes
 	go generate ./ent
 
 .PHONY: fmt
@@ -135,14 +159,15 @@ FIRST := $(if $(filter ./... ./server/...,$(PKG)),./server/e2e)
 PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
 PARALLEL ?= $(shell echo $$(($(PROCESSORS) + 1)))
 
+# What CI prepares is also checked, in one run of npm.
 .PHONY: test-binary
-test-binary: deps
+test-binary: deps $(if $(filter prepare,$(MAKECMDGOALS)),ui-check,ui)
 	@mkdir -p $(dir $(TEST_BINARY))
 	go build -ldflags '-s -w' -o $(TEST_BINARY) ./cmd/svc
 
 # Everything that tools/check.sh compiles before it runs its steps in parallel.
 .PHONY: prepare
-prepare: tools deps $(GOLANGCI_LINT) $(OTELCOL) test-binary
+prepare: ui-check tools deps $(GOLANGCI_LINT) $(OTELCOL) test-binary
 
 GOTESTSUM = $(BIN)/gotestsum --format pkgname-and-test-fails --format-hide-empty-pkg
 

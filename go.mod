@@ -2,6 +2,9 @@ module github.com/svc-observability/svc
 
 go 1.26.0
 
+// The sources of the web application hold no Go code, and npm installs packages there that do.
+ignore ./server/web/ui
+
 require (
 	ariga.io/atlas v0.32.1-0.20250325101103-175b25e1c1b9
 	buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go v1.36.12-20260825204119-511051f7f437.1

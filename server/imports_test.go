@@ -38,11 +38,13 @@ var levels = map[string]int{
 	"server/rest":    4,
 	"server/rpc":     4,
 	"server/pages":   4,
+	"server/web":     3,
 
 	"server/bootstrap": 3, // an organization needs the store and hashes of auth
 	"server/services":  3,
 
 	"server/alerting":    2,
+	"server/issues":      2,
 	"server/auth":        2,
 	"server/diagnose":    2,
 	"server/idempotency": 2,
@@ -65,6 +67,7 @@ var levels = map[string]int{
 	"server/cache":      0,
 	"server/datadir":    0,
 	"server/egress":     0,
+	"server/errorgroup": 0,
 	"server/framing":    0,
 	"server/genai":      0,
 	"server/demo":       0, // it is an ordinary client of the public ingest API and imports nothing of the server
@@ -81,6 +84,7 @@ var levels = map[string]int{
 	"server/publicid":   0,
 	"server/requestid":  0,
 	"server/severity":   0,
+	"server/stacktrace": 0,
 	"server/wirejson":   0,
 	"server/wording":    0,
 	"tools":             0, // programs of the build, which import nothing of the server
@@ -88,26 +92,28 @@ var levels = map[string]int{
 
 // sameLevel lists imports between subtrees of one level, each with its reason.
 var sameLevel = map[[2]string]string{
-	{"server/app", "server/config"}:          "the composition root is configured",
-	{"server/testkit", "server/app"}:         "tests start the real server",
-	{"server/testkit", "server/config"}:      "tests configure the real server",
-	{"server/e2e", "server/testkit"}:         "black-box tests start the real server",
-	{"server/rest", "server/rpc"}:            "REST reaches the methods through the loopback",
-	{"server/mcp", "server/rpc"}:             "MCP reaches the methods through the loopback",
-	{"server/oauth", "server/auth"}:          "OAuth tokens and sessions share their hashing",
-	{"server/alerting", "server/query"}:      "an alert rule is a query with a threshold",
-	{"server/ingest", "server/auth"}:         "the ingest endpoints ask for the credentials of ingest keys and connectors",
-	{"server/scrape", "server/ingest"}:       "bodies of targets are decompressed as those of exporters",
-	{"server/requestid", "server/principal"}: "the place that a request came from is part of its caller",
-	{"server/requestid", "server/limits"}:    "the length of a request id is a limit",
-	{"ent", "gen"}:                           "the choices of a field are those of the contract",
-	{"server/apierr", "gen"}:                 "the tags are an enum of the contract",
-	{"server/contract", "gen"}:               "the options of the contract are generated messages",
-	{"server/contract", "server/apierr"}:     "a method names the errors that it returns",
-	{"server/paging", "server/apierr"}:       "a bad cursor is an error of the contract",
-	{"server/wirejson", "gen"}:               "field options decide the JSON",
-	{"server/paging", "server/limits"}:       "page sizes are limits",
-	{"server/demo", "server/limits"}:         "the demo fills the whole retention",
+	{"server/app", "server/config"}:            "the composition root is configured",
+	{"server/testkit", "server/app"}:           "tests start the real server",
+	{"server/testkit", "server/config"}:        "tests configure the real server",
+	{"server/e2e", "server/testkit"}:           "black-box tests start the real server",
+	{"server/rest", "server/rpc"}:              "REST reaches the methods through the loopback",
+	{"server/mcp", "server/rpc"}:               "MCP reaches the methods through the loopback",
+	{"server/oauth", "server/auth"}:            "OAuth tokens and sessions share their hashing",
+	{"server/alerting", "server/query"}:        "an alert rule is a query with a threshold",
+	{"server/diagnose", "server/query"}:        "incidents are searched in series that no method of the API returns",
+	{"server/ingest", "server/auth"}:           "the ingest endpoints ask for the credentials of ingest keys and connectors",
+	{"server/scrape", "server/ingest"}:         "bodies of targets are decompressed as those of exporters",
+	{"server/requestid", "server/principal"}:   "the place that a request came from is part of its caller",
+	{"server/requestid", "server/limits"}:      "the length of a request id is a limit",
+	{"ent", "gen"}:                             "the choices of a field are those of the contract",
+	{"server/apierr", "gen"}:                   "the tags are an enum of the contract",
+	{"server/contract", "gen"}:                 "the options of the contract are generated messages",
+	{"server/contract", "server/apierr"}:       "a method names the errors that it returns",
+	{"server/paging", "server/apierr"}:         "a bad cursor is an error of the contract",
+	{"server/wirejson", "gen"}:                 "field options decide the JSON",
+	{"server/paging", "server/limits"}:         "page sizes are limits",
+	{"server/demo", "server/limits"}:           "the demo fills the whole retention",
+	{"server/errorgroup", "server/stacktrace"}: "the group of an error comes from its stack",
 }
 
 // seams says where a third-party module may be imported. Tests may import anything: they talk to the server from outside.

@@ -33,7 +33,7 @@ func TestCheckSums(t *testing.T) {
 		}
 		checks = append(checks, c)
 	}
-	waits := &waiting{failures: 1, groups: []store.AlertCheckGroup{{ID: uuid.New(), Batches: [][]byte{pack(t, checks...)}}}}
+	waits := &waiting{failures: 1, groups: []store.AlertCheckGroup{{ID: uuid.New(), Batches: []store.AlertCheckBatch{pack(t, checks...)}}}}
 	r := Recorder{Waiting: waits, Into: w}
 	_ = r.Record(t.Context(), store.Fence{}) // dies after the insert, so that the next one repeats it
 	if err := r.Record(t.Context(), store.Fence{}); err != nil {

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/google/uuid"
 
 	"github.com/svc-observability/svc/server/limits"
+	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/store"
 )
 
@@ -15,6 +17,8 @@ import (
 type WaitingChecks interface {
 	NextAlertChecks(ctx context.Context, f store.Fence, limit int) (store.AlertCheckGroup, error)
 	DeleteAlertChecks(ctx context.Context, f store.Fence, group uuid.UUID) error
+	SetAsideAlertChecks(ctx context.Context, f store.Fence, batches []store.AlertCheckBatch) error
+	DeletedOrganizations(ctx context.Context, orgs []principal.OrgID) ([]principal.OrgID, error)
 }
 
 // Inserter stores rows in the warehouse. *warehouse.Warehouse is one.
@@ -26,25 +30,25 @@ type Inserter interface {
 type Recorder struct {
 	Waiting WaitingChecks
 	Into    Inserter
+	// Unreadable gets each batch that was set aside because it cannot be read.
+	Unreadable func(batch store.AlertCheckBatch, err error)
 }
 
 // Record moves all waiting checks of a shard. After a crash or a failed insert, the same rows are inserted again under the same token, so
-// the warehouse has each check once.
+// the warehouse has each check once. A batch that cannot be read is set aside, so that it holds up no other.
 func (r Recorder) Record(ctx context.Context, f store.Fence) error {
 	for {
 		group, err := r.Waiting.NextAlertChecks(ctx, f, limits.AlertCheckBatches)
 		if err != nil || len(group.Batches) == 0 {
 			return err
 		}
-		var rows [][]any
-		for _, batch := range group.Batches {
-			checks, err := UnpackChecks(batch)
-			if err != nil {
-				return err
-			}
-			for i := range checks {
-				rows = append(rows, checks[i].row())
-			}
+		checks, err := r.read(ctx, f, group.Batches)
+		if err != nil {
+			return err
+		}
+		rows, err := r.rows(ctx, checks)
+		if err != nil {
+			return err
 		}
 		if len(rows) > 0 {
 			if err := r.Into.InsertRows(ctx, "alert_checks", checkColumns(), rows, group.ID.String()); err != nil {
@@ -55,6 +59,54 @@ func (r Recorder) Record(ctx context.Context, f store.Fence) error {
 			return err
 		}
 	}
+}
+
+// read unpacks batches, and sets those aside that cannot be read.
+func (r Recorder) read(ctx context.Context, f store.Fence, batches []store.AlertCheckBatch) (checks []Check, err error) {
+	var aside []store.AlertCheckBatch
+	var reasons []error
+	for _, batch := range batches {
+		some, err := UnpackChecks(batch.Rows)
+		if err != nil {
+			aside, reasons = append(aside, batch), append(reasons, err)
+			continue
+		}
+		checks = append(checks, some...)
+	}
+	if len(aside) == 0 {
+		return checks, nil
+	}
+	if err := r.Waiting.SetAsideAlertChecks(ctx, f, aside); err != nil {
+		return nil, err
+	}
+	for i, batch := range aside {
+		r.Unreadable(batch, reasons[i])
+	}
+	return checks, nil
+}
+
+// rows leaves out the checks of organizations that were deleted: their telemetry may be removed already.
+func (r Recorder) rows(ctx context.Context, checks []Check) ([][]any, error) {
+	var orgs []principal.OrgID
+	for i := range checks {
+		if !slices.Contains(orgs, checks[i].Org) {
+			orgs = append(orgs, checks[i].Org)
+		}
+	}
+	if len(orgs) == 0 {
+		return nil, nil
+	}
+	deleted, err := r.Waiting.DeletedOrganizations(ctx, orgs)
+	if err != nil {
+		return nil, err
+	}
+	var rows [][]any
+	for i := range checks {
+		if !slices.Contains(deleted, checks[i].Org) {
+			rows = append(rows, checks[i].row())
+		}
+	}
+	return rows, nil
 }
 
 func checkColumns() []string {

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query/read"
@@ -22,6 +24,20 @@ func TestMain(m *testing.M) { os.Exit(warehousetest.Main(m)) }
 type waiting struct {
 	groups   []store.AlertCheckGroup
 	failures int
+	aside    []store.AlertCheckBatch
+	deleted  []principal.OrgID
+}
+
+func (w *waiting) SetAsideAlertChecks(_ context.Context, _ store.Fence, batches []store.AlertCheckBatch) error {
+	w.aside = append(w.aside, batches...)
+	w.groups[0].Batches = slices.DeleteFunc(w.groups[0].Batches, func(b store.AlertCheckBatch) bool {
+		return slices.ContainsFunc(batches, func(o store.AlertCheckBatch) bool { return o.ID == b.ID })
+	})
+	return nil
+}
+
+func (w *waiting) DeletedOrganizations(context.Context, []principal.OrgID) ([]principal.OrgID, error) {
+	return w.deleted, nil
 }
 
 var errKilled = errors.New("killed")
@@ -44,13 +60,58 @@ func (w *waiting) DeleteAlertChecks(_ context.Context, _ store.Fence, group uuid
 	return nil
 }
 
-func pack(t *testing.T, checks ...Check) []byte {
+func pack(t *testing.T, checks ...Check) store.AlertCheckBatch {
 	t.Helper()
 	rows, err := packChecks(checks)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return rows
+	return store.AlertCheckBatch{ID: uuid.New(), Rows: rows}
+}
+
+// TestRecordSetsAside: a batch that cannot be read holds up no other, and checks of a deleted organization are not stored.
+func TestRecordSetsAside(t *testing.T) {
+	w := warehousetest.Shared(t)
+	mine, gone := warehousetest.OrgID(t), principal.OrgID("org_record_gone")
+	at := time.Now().UTC().Truncate(time.Minute).Add(-time.Hour)
+	one := Check{Org: mine, RuleID: "alrt_1", At: at, GroupKey: "web", Status: Healthy, Transition: None}
+	other := one
+	other.Org = gone
+	broken, notJSON := pack(t, one), pack(t)
+	broken.Rows = broken.Rows[:len(broken.Rows)/2]
+	notJSON.Rows = zstdOf(t, "{")
+	waits := &waiting{failures: 1, deleted: []principal.OrgID{gone}, groups: []store.AlertCheckGroup{
+		{ID: uuid.New(), Batches: []store.AlertCheckBatch{broken, pack(t, one, other), notJSON}},
+		{ID: uuid.New(), Batches: []store.AlertCheckBatch{{ID: uuid.New()}}}, // empty
+	}}
+	var reported []error
+	r := Recorder{Waiting: waits, Into: w, Unreadable: func(_ store.AlertCheckBatch, err error) { reported = append(reported, err) }}
+	if err := r.Record(t.Context(), store.Fence{}); !errors.Is(err, errKilled) {
+		t.Fatalf("got %v", err)
+	}
+	if err := r.Record(t.Context(), store.Fence{}); err != nil || len(waits.groups) != 0 {
+		t.Fatalf("%d groups wait, %v", len(waits.groups), err)
+	}
+	if len(waits.aside) != 3 || len(reported) != 3 || waits.aside[0].ID != broken.ID || waits.aside[1].ID != notJSON.ID {
+		t.Errorf("%d batches set aside: %v", len(waits.aside), reported)
+	}
+	for org, want := range map[principal.OrgID]int{mine: 1, gone: 0} {
+		list := reads.AlertChecks(reads.AlertCheckList{Rule: "alrt_1", Since: at, Until: at.Add(time.Hour), Limit: 10})
+		rows, err := read.All[reads.AlertCheckRow](t.Context(), w, org, list)
+		if err != nil || len(rows) != want {
+			t.Errorf("%s has %d checks, want %d (%v)", org, len(rows), want, err)
+		}
+	}
+}
+
+func zstdOf(t *testing.T, text string) []byte {
+	t.Helper()
+	w, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	return w.EncodeAll([]byte(text), nil)
 }
 
 // TestRecord moves checks of two organizations, one group twice, and reads them back.
@@ -71,8 +132,8 @@ func TestRecord(t *testing.T) {
 	other := full
 	other.Org = theirs
 	waits := &waiting{failures: 1, groups: []store.AlertCheckGroup{
-		{ID: uuid.New(), Batches: [][]byte{pack(t, full), pack(t, other)}},
-		{ID: uuid.New(), Batches: [][]byte{pack(t, failed), pack(t)}},
+		{ID: uuid.New(), Batches: []store.AlertCheckBatch{pack(t, full), pack(t, other)}},
+		{ID: uuid.New(), Batches: []store.AlertCheckBatch{pack(t, failed), pack(t)}},
 	}}
 	r := Recorder{Waiting: waits, Into: w}
 	if err := r.Record(t.Context(), store.Fence{}); !errors.Is(err, errKilled) {

@@ -111,9 +111,12 @@ func (s *Shard) Run(ctx context.Context) (next time.Time, err error) {
 		now := time.Now()
 		due := dueMinute(c.Org, now)
 		at := due.Add(time.Minute + settle(c.Org))
-		if c.EvaluatedThrough == nil || c.EvaluatedThrough.Before(due) {
-			ready := known && !mark.Of(c.Org).Before(due)
-			done, err := s.organization(ctx, c, due, ready)
+		if c.Lacks(due) {
+			var stored time.Time
+			if known {
+				stored = mark.Of(c.Org)
+			}
+			done, err := s.organization(ctx, c, due, stored)
 			switch {
 			case errors.Is(err, store.ErrFenced), ctx.Err() != nil:
 				return time.Time{}, errors.Join(err, ctx.Err())
@@ -174,12 +177,9 @@ func (s *Shard) forget(cursors []store.AlertCursor) {
 	}
 }
 
-// organization evaluates the rules of an organization through a minute. done is false when it must wait.
-func (s *Shard) organization(ctx context.Context, c store.AlertCursor, due time.Time, ready bool) (done bool, err error) {
-	patient := time.Since(due) < limits.AlertPatience
-	if !ready && patient {
-		return false, nil
-	}
+// organization evaluates the rules of an organization as far as its telemetry is stored, at most through the minute that is due. Minutes
+// that cannot be evaluated wait, at most for limits.AlertPatience. done is false while some wait.
+func (s *Shard) organization(ctx context.Context, c store.AlertCursor, due, stored time.Time) (done bool, err error) {
 	m := s.orgs[c.Org]
 	if m == nil {
 		stored, err := s.cfg.Store.AlertMemory(ctx, c.Org)
@@ -191,43 +191,69 @@ func (s *Shard) organization(ctx context.Context, c store.AlertCursor, due time.
 		}
 		s.orgs[c.Org] = m
 	}
-	minutes := m.minutes(c.EvaluatedThrough, due)
-	asks, rules := m.asks(minutes)
-	figures := make([]Figures, len(asks))
-	var failure error
-	switch {
-	case !ready:
-		failure = errDelayed
-	case len(asks) > 0:
-		figures, failure = s.cfg.Source.Figures(ctx, c.Org, asks)
-		if failure != nil && patient {
-			return false, failure
+	through := due
+	if stored.Before(due) {
+		through = stored.UTC().Truncate(time.Minute)
+	}
+	failure, category := errDelayed, categoryDelayed
+	if c.Lacks(through) {
+		asks, rules := m.asks(m.minutes(c.EvaluatedThrough, through))
+		var figures []Figures
+		failure, category = nil, categoryWarehouse
+		if len(asks) > 0 {
+			figures, failure = s.cfg.Source.Figures(ctx, c.Org, asks)
+		}
+		switch {
+		case failure == nil:
+			err := s.commit(ctx, m, rules, asks, figures, store.AlertCommit{Through: through})
+			return err == nil && through.Equal(due), err
+		case ctx.Err() != nil:
+			return false, failure // the stop ended the reads, so they say nothing
 		}
 	}
-	commit := store.AlertCommit{Through: due}
-	if failure != nil {
-		text := failure.Error()
-		commit.Error = &text
-		category := "warehouse"
-		if !ready {
-			category = "ingest_delay"
-		}
-		figures = make([]Figures, len(asks))
-		for i := range figures {
-			figures[i] = Figures{Err: failure, Category: category}
-		}
-	}
-	if err := s.decide(ctx, c.Org, m, rules, asks, figures, failure != nil, &commit); err != nil {
-		delete(s.orgs, c.Org)
+	if err := s.giveUp(ctx, c, m, failure, category); err != nil || category == categoryDelayed {
 		return false, err
 	}
-	dropped, err := s.cfg.Store.CommitAlerts(ctx, s.fence, c.Org, commit)
-	if err != nil || len(dropped) > 0 {
-		// What was decided is not what is stored.
-		delete(s.orgs, c.Org)
-	}
-	return err == nil, err
+	return false, failure
 }
+
+// giveUp records the minutes that waited too long as failed. They change nothing but the checks and the holds of open incidents.
+func (s *Shard) giveUp(ctx context.Context, c store.AlertCursor, m *orgMemory, failure error, category string) error {
+	through := time.Now().UTC().Add(-limits.AlertPatience).Truncate(time.Minute)
+	if !c.Lacks(through) {
+		return nil
+	}
+	asks, rules := m.asks(m.minutes(c.EvaluatedThrough, through))
+	commit := store.AlertCommit{Through: through}
+	figures := make([]Figures, len(asks))
+	for i := range figures {
+		figures[i] = Figures{Err: failure, Category: category}
+		text := failure.Error()
+		commit.Error = &text
+	}
+	return s.commit(ctx, m, rules, asks, figures, commit)
+}
+
+// commit decides about the figures and stores the result.
+func (s *Shard) commit(ctx context.Context, m *orgMemory, rules []*ruleMemory, asks []Ask, figures []Figures, commit store.AlertCommit) error {
+	org := m.cursor.Org
+	if err := s.decide(ctx, org, m, rules, asks, figures, commit.Error != nil, &commit); err != nil {
+		delete(s.orgs, org)
+		return err
+	}
+	dropped, err := s.cfg.Store.CommitAlerts(ctx, s.fence, org, commit)
+	if err != nil || len(dropped) > 0 {
+		// The memory has decisions that are not stored.
+		delete(s.orgs, org)
+	}
+	return err
+}
+
+// Categories of failures that say nothing about a rule.
+const (
+	categoryDelayed   = "ingest_delay"
+	categoryWarehouse = "warehouse"
+)
 
 var errDelayed = errors.New("telemetry of this minute is not stored yet, so it was not judged")
 

@@ -183,4 +183,10 @@ const (
 	DashboardVariableNotFound                = svcv2.ErrorTag_ERROR_TAG_DASHBOARD_VARIABLE_NOT_FOUND
 	AgentSessionNotFound                     = svcv2.ErrorTag_ERROR_TAG_AGENT_SESSION_NOT_FOUND
 	AgentToolErrorNotFound                   = svcv2.ErrorTag_ERROR_TAG_AGENT_TOOL_ERROR_NOT_FOUND
+	MarkerNotFound                           = svcv2.ErrorTag_ERROR_TAG_MARKER_NOT_FOUND
+	MarkerValidation                         = svcv2.ErrorTag_ERROR_TAG_MARKER_VALIDATION
+	MarkerPersistence                        = svcv2.ErrorTag_ERROR_TAG_MARKER_PERSISTENCE
+	InvestigationNotFound                    = svcv2.ErrorTag_ERROR_TAG_INVESTIGATION_NOT_FOUND
+	InvestigationValidation                  = svcv2.ErrorTag_ERROR_TAG_INVESTIGATION_VALIDATION
+	InvestigationPersistence                 = svcv2.ErrorTag_ERROR_TAG_INVESTIGATION_PERSISTENCE
 )

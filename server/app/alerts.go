@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/svc-observability/svc/server/alerting"
 	"github.com/svc-observability/svc/server/limits"
@@ -30,21 +31,45 @@ func (a *App) alertsKind(ctx context.Context) work.Kind {
 		Messages:      a.alertMessages,
 		Logger:        a.log,
 	})
+	recorder := alerting.Recorder{Waiting: a.store, Into: a.warehouse, Unreadable: a.unreadableChecks()}
 	return work.Kind{Name: store.WorkAlerts, Lag: w.Lag, Run: func(ctx context.Context, shard *work.Shard) {
-		s := w.Shard(shard.Fence)
-		defer s.Close()
-		recorder := alerting.Recorder{Waiting: a.store, Into: a.warehouse}
-		work.Due(ctx, shard, nil, limits.AlertRetry, func(ctx context.Context) (time.Time, error) {
-			next, err := s.Run(ctx)
-			// Checks that cannot be stored now wait in the relational database. Rules are evaluated all the same.
-			bounded, cancel := context.WithTimeout(ctx, limits.AlertCheckInsert)
-			defer cancel()
-			if failed := recorder.Record(bounded, shard.Fence); failed != nil && ctx.Err() == nil {
-				a.log.Warn("checks of alert rules cannot be stored; svc tries again", "error", failed)
-			}
-			return next, err
-		})
+		a.runAlerts(ctx, shard, w.Shard(shard.Fence), recorder)
 	}}
+}
+
+// runAlerts evaluates the rules of a shard and moves their checks to the warehouse.
+func (a *App) runAlerts(ctx context.Context, shard *work.Shard, s *alerting.Shard, recorder alerting.Recorder) {
+	defer s.Close()
+	work.Due(ctx, shard, nil, limits.AlertRetry, func(ctx context.Context) (time.Time, error) {
+		next, err := s.Run(ctx)
+		if errors.Is(err, store.ErrFenced) {
+			return next, err
+		}
+		// Checks that cannot be stored now wait in the relational database. Rules are evaluated all the same.
+		bounded, cancel := context.WithTimeout(ctx, limits.AlertCheckInsert)
+		defer cancel()
+		failed := recorder.Record(bounded, shard.Fence)
+		switch {
+		case errors.Is(failed, store.ErrFenced):
+			return next, failed
+		case failed != nil && ctx.Err() == nil:
+			a.log.Warn("checks of alert rules cannot be stored; svc tries again", "error", failed)
+		}
+		return next, err
+	})
+}
+
+// unreadableChecks reports batches of checks that were set aside.
+func (a *App) unreadableChecks() func(store.AlertCheckBatch, error) {
+	aside := prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "svc_alert_checks_set_aside_total", Help: "Batches of checks of alert rules that were set aside because they cannot be read.",
+	})
+	a.registry.MustRegister(aside)
+	return func(batch store.AlertCheckBatch, err error) {
+		aside.Inc()
+		a.log.Error("checks of alert rules cannot be read, so they are set aside and the history of the rules lacks them",
+			"batch", batch.ID, "minute", batch.At, "error", err)
+	}
 }
 
 // alertMessages makes the rows of the outbox for what happened to the incidents of one rule: one for each enabled destination, or one

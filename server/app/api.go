@@ -2,7 +2,9 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/svc-observability/svc/gen/svc/v2/svcv2connect"
@@ -37,9 +39,12 @@ import (
 	"github.com/svc-observability/svc/server/services/diagnosis"
 	"github.com/svc-observability/svc/server/services/environments"
 	"github.com/svc-observability/svc/server/services/errorevents"
+	"github.com/svc-observability/svc/server/services/errorissues"
 	"github.com/svc-observability/svc/server/services/ingestkeys"
 	"github.com/svc-observability/svc/server/services/instrumentation"
+	"github.com/svc-observability/svc/server/services/investigations"
 	"github.com/svc-observability/svc/server/services/logs"
+	"github.com/svc-observability/svc/server/services/markers"
 	"github.com/svc-observability/svc/server/services/metrics"
 	"github.com/svc-observability/svc/server/services/organization"
 	"github.com/svc-observability/svc/server/services/productanalytics"
@@ -124,6 +129,10 @@ func (a *App) mountAPI(ctx context.Context) error {
 		return err
 	}
 	credentials := auth.New(auth.Config{Store: a.store, Hasher: a.hasher, Logger: a.log})
+	browser, err := a.browser()
+	if err != nil {
+		return err
+	}
 	a.onClose("credentials", func(context.Context) error { credentials.Close(); return nil })
 
 	mux := http.NewServeMux()
@@ -146,13 +155,13 @@ func (a *App) mountAPI(ctx context.Context) error {
 		Limiter: limiter("oauth", oauth.RateLimit, oauth.RateWindow), Logger: a.log,
 	})
 	oauthServer.Mount(mux)
-	if err := a.mountPages(mux, loopback.Conn(calls), credentials, oauthServer, restDoor); err != nil {
+	if err := a.mountPages(mux, loopback.Conn(calls), credentials, browser, oauthServer, restDoor); err != nil {
 		return err
 	}
 	api := requestid.Middleware(
 		requestid.WithOrigin(
 			requestid.Proxies{Trusted: a.cfg.TrustedProxies, CountryHeader: a.cfg.CountryHeader},
-			credentials.Middleware(rpc.RouteCalls(door(principal.DoorConnect, calls), rest.RouteUnclean(restDoor, mux))),
+			browser.Middleware(credentials.Middleware(rpc.RouteCalls(door(principal.DoorConnect, calls), rest.RouteUnclean(restDoor, mux)))),
 		),
 	)
 	if a.opts.Watch != nil {
@@ -160,6 +169,15 @@ func (a *App) mountAPI(ctx context.Context) error {
 	}
 	a.api = a.httpServer("api", api)
 	return nil
+}
+
+// browser returns the rule by which a session cookie is a credential. Only Connect calls take one.
+func (a *App) browser() (*auth.Browser, error) {
+	base, err := url.Parse(a.baseURL())
+	if err != nil {
+		return nil, fmt.Errorf("app: the public URL: %w", err)
+	}
+	return auth.NewBrowser(base, rpc.IsCall), nil
 }
 
 // mountReference serves the OpenAPI document and the reference page that shows it. Neither needs credentials.
@@ -198,6 +216,9 @@ func (a *App) mountServices(
 	options := chain.Options()
 	mount(svcv2connect.NewApiKeysServiceHandler(apikeys.New(a.store, newSecret, c.Families(), time.Now), options...))
 	mount(svcv2connect.NewAgentFeedbackServiceHandler(agentfeedback.New(a.store), options...))
+	mount(svcv2connect.NewInvestigationsServiceHandler(investigations.New(a.store), options...))
+	marks := markers.New(a.store)
+	mount(svcv2connect.NewMarkersServiceHandler(marks, options...))
 	mount(svcv2connect.NewAttributeMappingsServiceHandler(attributemappings.New(a.store), options...))
 	reads := read.NewReader(read.Config{Warehouse: a.opts.reads(a.warehouse)})
 	rollups := a.rollups(ctx)
@@ -260,6 +281,8 @@ func (a *App) mountServices(
 		Traces:     traceReads,
 		Query:      queries,
 		Agents:     agentSessions,
+		Markers:    marks,
+		Warehouse:  reads,
 	}), options...))
 	mount(svcv2connect.NewAttributesServiceHandler(attributes.New(reads), options...))
 	mount(svcv2connect.NewProductEventAnalyticsServiceHandler(productanalytics.New(queryEngine), options...))
@@ -272,6 +295,10 @@ func (a *App) mountServices(
 		return nil, err
 	}
 	mount(svcv2connect.NewScrapeTargetsServiceHandler(targets, options...))
+	issues, workflow, policies := errorissues.New(a.errorIssues(reads, rollups))
+	mount(svcv2connect.NewErrorIssuesServiceHandler(issues, options...))
+	mount(svcv2connect.NewErrorIssueWorkflowServiceHandler(workflow, options...))
+	mount(svcv2connect.NewErrorIssuePoliciesServiceHandler(policies, options...))
 	return chain.Handler(mux)
 }
 

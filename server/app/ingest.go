@@ -10,6 +10,7 @@ import (
 	"github.com/svc-observability/svc/server/config"
 	"github.com/svc-observability/svc/server/ingest"
 	"github.com/svc-observability/svc/server/ingest/credentials"
+	"github.com/svc-observability/svc/server/ingest/errorsums"
 	"github.com/svc-observability/svc/server/ingest/pipeline"
 	"github.com/svc-observability/svc/server/ingest/queue"
 	"github.com/svc-observability/svc/server/limits"
@@ -53,9 +54,13 @@ func (a *App) openIngest(context.Context) error {
 	if err != nil {
 		return err
 	}
+	ledger, err := errorsums.Open(errorsums.Config{Dir: log.Dir(), Node: log.ID(), Database: a.store, Logger: a.log})
+	if err != nil {
+		return err
+	}
 	sets := &blocks.Pool{}
 	a.pipeline, err = pipeline.Start(pipeline.Config{
-		Log: log, NewBatch: func() pipeline.Batch { return ingest.NewBatch(decoder) }, Inserter: pipeline.Posting{To: a.warehouse},
+		Log: log, NewBatch: func() pipeline.Batch { return ingest.NewBatch(decoder) }, Inserter: pipeline.Posting{To: a.warehouse}, Ledger: ledger,
 		MaxRows: a.cfg.Limits.BatchMaxRows, MaxAge: a.cfg.Limits.BatchMaxAge,
 		Parallel: cmp.Or(a.cfg.Limits.InsertParallelism, runtime.GOMAXPROCS(0)/limits.CoresOfInsert),
 		Logger:   a.log,
@@ -63,6 +68,8 @@ func (a *App) openIngest(context.Context) error {
 	if err != nil {
 		return err
 	}
+	go ledger.Run()
+	a.onClose("sums of errors", ledger.Close)
 	a.onCloseUntil("ingest pipeline", limits.StopBacklog, a.stopPipeline)
 	a.registry.MustRegister(ingest.QueueCollector{Log: log, Pipeline: a.pipeline})
 	keys := auth.NewIngest(auth.IngestConfig{Store: a.store, Hasher: a.hasher, Logger: a.log})

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"errors"
 	"net/http"
 
 	"google.golang.org/grpc"
@@ -10,6 +11,7 @@ import (
 	"github.com/svc-observability/svc/server/auth/oidc"
 	"github.com/svc-observability/svc/server/oauth"
 	"github.com/svc-observability/svc/server/pages"
+	"github.com/svc-observability/svc/server/web"
 )
 
 // mountPages adds the pages on which people sign in and decide about requests.
@@ -17,6 +19,7 @@ func (a *App) mountPages(
 	mux *http.ServeMux,
 	calls grpc.ClientConnInterface,
 	credentials *auth.Authenticator,
+	browser *auth.Browser,
 	oauthServer *oauth.Server,
 	restDoor http.Handler,
 ) error {
@@ -31,6 +34,7 @@ func (a *App) mountPages(
 		Shares:        svcv2.NewShareServiceClient(calls),
 		Credentials:   credentials,
 		SignIn:        a.signIn,
+		Browser:       browser,
 		Users:         a.store,
 		Hasher:        a.hasher,
 		Others:        restDoor,
@@ -50,6 +54,14 @@ func (a *App) mountPages(
 		cfg.Federated = auth.NewFederated(auth.FederatedConfig{
 			Store: a.store, SignIn: a.signIn, Join: auth.JoinRule{Organization: o.JoinOrganization, Domains: o.JoinDomains},
 		})
+	}
+	application, err := web.Built(web.Settings{Version: a.opts.Version, IngestURL: a.ingestURL()})
+	switch {
+	case err == nil:
+		cfg.Application, cfg.SharedPage = application.Page, application.SharedPage
+		mux.HandleFunc(web.FilesPath, application.Files)
+	case !errors.Is(err, web.ErrNotBuilt):
+		return err
 	}
 	served, err := pages.New(cfg)
 	if err != nil {

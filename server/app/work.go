@@ -41,13 +41,14 @@ func (a *App) workKinds(ctx context.Context) []work.Kind {
 		{Name: store.WorkSweep, Run: a.sweep},
 		a.outboxKind(),
 		a.alertsKind(ctx),
+		a.issuesKind(),
 	}
 	if a.cfg.HeartbeatURL.Reveal() != "" {
 		kinds = append(kinds, work.Kind{Name: store.WorkHeartbeat, Run: a.heartbeat})
 	}
 	if a.scraper != nil {
 		kinds = append(kinds, work.Kind{Name: store.WorkScrape, Run: func(ctx context.Context, shard *work.Shard) {
-			a.scraper.Run(ctx, shard.Number, shard.Stopping())
+			a.scraper.Run(ctx, shard.Fence, shard.Stopping())
 		}})
 	}
 	return kinds
@@ -67,10 +68,11 @@ func (a *App) sweep(ctx context.Context, shard *work.Shard) {
 	work.Due(ctx, shard, nil, sweepEvery, func(ctx context.Context) (time.Time, error) {
 		_, err := a.store.PurgeIdempotencyKeys(ctx)
 		swept, failed := a.store.SweepDeliveries(ctx, time.Now().Add(-limits.DeliveryRetention), limits.DeliverySweep)
+		aside := a.store.SweepAlertChecks(ctx, time.Now().Add(-limits.AlertCheckRetention))
 		next := time.Now().Add(sweepEvery)
 		if swept == limits.DeliverySweep {
 			next = time.Now() // there may be more
 		}
-		return next, errors.Join(err, failed)
+		return next, errors.Join(err, failed, aside)
 	})
 }

@@ -118,16 +118,22 @@ func (a *Authenticator) Middleware(next http.Handler) http.Handler {
 // Authenticate finds the caller. The error of the result is always an *apierr.Error.
 func (a *Authenticator) Authenticate(ctx context.Context, h http.Header) principal.Result {
 	p, err := a.authenticate(ctx, h)
-	if err != nil {
+	switch {
+	case err != nil && p != nil && p.Org == "":
+		return principal.Result{Err: err, Person: p}
+	case err != nil:
 		return principal.Result{Err: err, Refused: p}
 	}
 	return principal.Result{Principal: p}
 }
 
-// authenticate returns a principal beside an error if the credential is good and only the organization is refused.
+// authenticate returns a principal beside an error if the credential is good and only the organization is refused, or not chosen yet.
 func (a *Authenticator) authenticate(ctx context.Context, h http.Header) (*principal.Principal, error) {
 	values := h["Authorization"]
 	if len(values) == 0 {
+		if p, err := a.cookie(ctx, h); p != nil || err != nil {
+			return p, err
+		}
 		return nil, apierr.New(apierr.Unauthorized, "No credential was sent. Send an API key as `Authorization: Bearer svc_ak_…`.")
 	}
 	if len(values) > 1 {

@@ -17,17 +17,22 @@ const (
 	SessionIdle     = limits.SessionIdle
 )
 
+// session returns a principal without an organization beside the error if the person has not chosen one.
 func (a *Authenticator) session(ctx context.Context, token string, org principal.OrgID) (*principal.Principal, error) {
 	e, err := a.liveSession(ctx, token)
 	if err != nil {
 		return nil, err
 	}
-	m, err := memberOf(&e.value, org)
+	s := &e.value
+	m, err := memberOf(s, org)
 	if err != nil {
-		return nil, err
+		if org != "" || s.Org != "" {
+			return nil, err
+		}
+		a.touchSession(e)
+		return &principal.Principal{User: s.User, Email: s.Email, Kind: principal.KindSession, CredentialID: s.ID.String()}, err
 	}
 	a.touchSession(e)
-	s := &e.value
 	return &principal.Principal{
 		Org: m.Org, User: s.User, Email: s.Email, Kind: principal.KindSession, CredentialID: s.ID.String(), Role: m.Role,
 	}, nil

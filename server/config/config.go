@@ -34,7 +34,7 @@ type Config struct {
 	CountryHeader   string         // in which they name the country of the caller
 	EgressCAFile    string
 	EgressNetworks  []netip.Prefix // URLs of users may lead there although the addresses are not public
-	HeartbeatURL    DSN            // monitor that is told that alert rules are evaluated; empty: none
+	HeartbeatURL    DSN            // monitor that gets a call after each evaluated minute of alert rules; empty: none
 	SMTPURL         DSN            // mail server for alerts; empty: no e-mail
 	MailFrom        string         // sender of e-mail
 	Roles           Roles

@@ -46,6 +46,8 @@ type Method struct {
 	Public bool
 	// AnyScope is true when any valid credential is enough, whatever its scopes.
 	AnyScope bool
+	// AnyOrganization is true when a person may call the method before choosing an organization.
+	AnyOrganization bool
 	// AlsoReads holds other families whose read scope the caller needs, because the answer holds their data.
 	AlsoReads []string
 	// ReadsTelemetry is true when the method has the errors of Telemetry.
@@ -267,6 +269,7 @@ func read(d protoreflect.MethodDescriptor) (*Method, []string) {
 	m.Admin = spec.GetRole() == optionsv1.Role_ROLE_ORG_ADMIN
 	m.ReadsTelemetry, m.AlsoReads = spec.GetReadsTelemetry(), spec.GetAlsoReads()
 	m.Public, m.AnyScope, m.MCPTools = spec.GetPublic(), spec.GetAnyScope(), spec.GetMcpTools()
+	m.AnyOrganization = spec.GetAnyOrganization()
 
 	var faults []string
 	if m.OperationID == "" {
@@ -283,6 +286,9 @@ func read(d protoreflect.MethodDescriptor) (*Method, []string) {
 	}
 	if m.Public && (m.Admin || m.AnyScope) {
 		faults = append(faults, "it is public and asks for a credential at once")
+	}
+	if m.AnyOrganization && (!m.AnyScope || m.Admin) {
+		faults = append(faults, "it needs no organization, but a scope or a role in one")
 	}
 	if m.Summary == "" || len(m.Description) <= 20 {
 		faults = append(faults, "its comment needs a summary sentence, an empty line and a description")

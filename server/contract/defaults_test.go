@@ -47,6 +47,10 @@ var defaults = []struct {
 	{limits.DefaultAlertBreaches, "consecutive_breaches_required"},
 	{limits.DefaultAlertHealthy, "consecutive_healthy_required"},
 	{limits.DefaultAlertRenotify, "renotify_interval_minutes"},
+	{limits.IssueLease.Seconds(), "lease_duration_seconds"},
+	{limits.IssueBucket.Seconds(), "GetErrorIssueRequest.bucket_seconds"},
+	{limits.IssueSamples, "GetErrorIssueRequest.sample_limit"},
+	{1, "min_occurrence_count"},
 }
 
 var (

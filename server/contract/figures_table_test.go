@@ -1,6 +1,10 @@
 package contract
 
-import "github.com/svc-observability/svc/server/limits"
+import (
+	"time"
+
+	"github.com/svc-observability/svc/server/limits"
+)
 
 // boundFigures binds each figure in a comment of the contract to its limit: a unit of time or size, or a largest number of things. A
 // path is `Message.field`, `Service.Method`, or another name in package svc.v2.
@@ -21,6 +25,10 @@ var boundFigures = []struct{ figure, paths string }{
 	{limits.Number(limits.NameLength) + " characters", "CreateAgentFeedbackRequest.summary"},
 	{limits.Number(limits.MapEdges), "ServiceMapService.GetServiceMap"},
 	{limits.Lasts(limits.PatternWindow), "LogsService.SearchLogPatterns SearchLogPatternsRequest.end_time"},
+	{limits.Number(limits.InvestigationFindings), "InvestigationsService.AddInvestigationFinding"},
+	{limits.Size(limits.FindingRequest), "AddInvestigationFindingRequest.request"},
+	{limits.Lasts(limits.ReleaseWindow), "SearchReleasesRequest.end_time ServicesService.SearchReleases"},
+	{limits.Lasts(20 * time.Minute), "Incident.markers"}, // package diagnose
 	{limits.Lasts(limits.UnfilteredBreakdownWindow), "QueryLogBreakdownRequest.end_time QueryService.QueryBreakdown " +
 		"QueryTraceBreakdownRequest.end_time"},
 	{limits.Lasts(limits.BreakdownWindow), "DashboardDataService.SearchDashboardWidgetData LogsService.QueryLogBreakdown " +
@@ -78,7 +86,9 @@ var boundFigures = []struct{ figure, paths string }{
 	{limits.Number(limits.TraceSpans), "TracesService.GetTrace"},
 	{limits.Number(limits.SQLRowsRead), "SqlService.RunSql"},
 	{limits.Lasts(limits.DefaultSQLWindow), "RunSqlRequest.start_time"},
-	{limits.Lasts(limits.SearchWindow), "ComparePeriodsRequest.end_time DashboardDataService.SearchDashboardWidgetData " +
+	{limits.Number(limits.AffectedTraces), "Incident.affected_traces"},
+	{limits.Lasts(limits.SearchWindow), "DiagnosisService.SearchIncidents ExplainDifferenceRequest.end_time ExplainDifferenceRequest.other_end_time " +
+		"SearchIncidentsRequest.end_time ComparePeriodsRequest.end_time DashboardDataService.SearchDashboardWidgetData " +
 		"DiagnoseServiceRequest.end_time DiagnosisService.ComparePeriods DiagnosisService.DiagnoseService " +
 		"DiagnosisService.SearchSlowerOperations GetAgentToolErrorRequest.end_time " +
 		"GetAgentToolsOverviewRequest.end_time LogsService.SearchLogFacets LogsService.SearchLogs " +
@@ -113,4 +123,7 @@ var boundFigures = []struct{ figure, paths string }{
 	{"6", "DiagnosisService.ComparePeriods"},
 	{"7 days", "PreviewDashboardWidgetRequest.empty_range_fallback SearchDashboardWidgetDataRequest.empty_range_fallback " +
 		"Service.baseline_p95_latency_ms Service.baseline_span_count"},
+	{limits.Lasts(limits.IssueQuiet), "ErrorIncident.status ErrorIssue.has_open_incident ErrorIssueDetail.has_open_incident"},
+	{limits.Lasts(limits.IssueStaticVersion), "ErrorIssue.resolved_versions ErrorIssueDetail.resolved_versions"},
+	{limits.Lasts(limits.IssueWindow), "GetErrorIssueRequest.start_time"},
 }

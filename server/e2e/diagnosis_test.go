@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -53,6 +54,20 @@ func TestDiagnosis(t *testing.T) {
 	}
 	if data := list(them.call("POST", "/v2/traces/slower_operations", body, 200), "data"); len(data) > 0 {
 		t.Errorf("the others see %v", data)
+	}
+
+	// A search reads the series of the caller's organization only, and so does a difference.
+	mine, theirs := us.call("POST", "/v2/services/incidents", body, 200), them.call("POST", "/v2/services/incidents", body, 200)
+	if mine["series_count"] == 0.0 || theirs["series_count"] != 0.0 || len(list(theirs, "data")) > 0 {
+		t.Errorf("series: ours %v, those of the others %v", mine["series_count"], theirs["series_count"])
+	}
+	sides := strings.Replace(body, "}", `,"selected":"has_error = true"}`, 1)
+	count := func(c restClient, side string) any {
+		of, _ := c.call("POST", "/v2/traces/explain_difference", sides, 200)[side].(map[string]any)
+		return of["received_count"]
+	}
+	if ours, others := count(us, "selected"), count(them, "selected"); ours == 0.0 || others != 0.0 || count(them, "other") != 0.0 {
+		t.Errorf("failed spans: ours %v, those of the others %v", ours, others)
 	}
 
 	// A diagnosis holds errors and log patterns, so the scope of services alone does not open it.

@@ -253,13 +253,13 @@ func roundTrip(t *testing.T, req *http.Request) (int, []byte) {
 	return res.StatusCode, body
 }
 
-// callTool calls an MCP tool by plain JSON-RPC and returns its structured content, or the error that it reports.
+// callTool calls an MCP tool by plain JSON-RPC and returns its whole structured content, or the error that it reports.
 func callTool(ctx context.Context, t *testing.T, s *testkit.Server, key, tool string, arguments any) answer {
 	t.Helper()
 	rpc, _ := json.Marshal(map[string]any{
 		"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": tool, "arguments": arguments},
 	})
-	req, _ := http.NewRequestWithContext(ctx, http.MethodPost, s.BaseURL+"/mcp", bytes.NewReader(rpc))
+	req, _ := http.NewRequestWithContext(ctx, http.MethodPost, s.BaseURL+"/mcp?detail=full", bytes.NewReader(rpc))
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json, text/event-stream")
 	req.Header.Set("MCP-Protocol-Version", "2025-06-18")

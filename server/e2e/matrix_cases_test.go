@@ -198,6 +198,9 @@ func (o *operated) paging(t *testing.T) {
 	for _, cursor := range []string{"x", "off_", "off_-1", "off_!", "off_zzzzzzzzzzzzzzzzzzz", "ver_0", "ver_!", "trc_", "trc_e30", "log_", "log_W10", "%00", strings.Repeat("a", 5000)} {
 		o.refuses(t, fmt.Sprintf("cursor %.20q", cursor), o.key, o.with("cursor", cursor), "cursor", cursorTags...)
 	}
+	if o.m.OperationID == "listErrorIssueActors" {
+		return // a key cannot register agents, so the list has no second page here
+	}
 	foreign := o.nextCursor(t)
 	if foreign == "" || noOwner[o.m.OperationID] != "" {
 		return

@@ -59,6 +59,10 @@ type exemption struct {
 
 var exemptions = []exemption{
 	{`.*`, `ResponseSchemaError|UnexpectedError`, "", "a defect of the server: TestErrors in server/rpc"},
+	{`listErrorIssues`, `TimeRangeInvalidError`, "", "takes both times, which are optional: TestErrorIssues"},
+	{`listErrorIncidents`, `ErrorIssueNotFoundError`, "", "takes the id of an issue that does not exist: TestErrorIssues"},
+	{`.*ErrorIssue.*`, `ErrorIssue(Transition|LeaseConflict|PullRequestInvalid|PullRequestNotFound)Error|ActorNotFoundError|ErrorForbiddenError|CursorSortMismatchError`, "", "takes an issue in another state, or another actor: TestErrorIssues"},
+	{`.*(ErrorIssue|ErrorNotificationPolicy|ErrorEscalationPolicy).*`, `ErrorValidationError|ErrorForbiddenError`, "", "takes values that only the service knows: TestErrorIssues"},
 	{`deleteScrapeTarget`, `ScrapeTargetValidationError`, "", "takes a target of an integration: testScrapeTargetRules in server/store/storetest"},
 	{`.*`, `PayloadTooLargeError|UnsupportedMediaTypeError`, "connect", "the protocol has its own answers to these; TestUnreadableMessages in server/rpc"},
 	{`inspectDashboardWidget`, `WarehouseQueryError`, "", "a widget whose query is refused is a verdict, inside a success: failTelemetry"},
@@ -453,6 +457,20 @@ func provocations(m *contract.Method) []provocation {
 	case "createAttributeMapping", "updateAttributeMapping":
 		return []provocation{{change: func(_ *operated, _ *testing.T, request map[string]any) {
 			request["source_context"], request["source_key"], request["target_key"] = "span", "a", "a"
+		}}}
+	case "createInvestigation":
+		return []provocation{set("issue_id", "nothing")}
+	case "updateInvestigation":
+		return []provocation{set("title", "a\nb")}
+	case "addInvestigationFinding":
+		return []provocation{set("request", map[string]any{"x": strings.Repeat("x", 8<<10)})}
+	case "createMarker", "updateMarker":
+		return []provocation{{change: func(_ *operated, _ *testing.T, request map[string]any) {
+			request["occurred_at"], request["ended_at"] = "2026-01-02T00:00:00Z", "2026-01-01T00:00:00Z"
+		}}}
+	case "listMarkers":
+		return []provocation{{change: func(_ *operated, _ *testing.T, request map[string]any) {
+			request["start_time"], request["end_time"] = "2026-01-02T00:00:00Z", "2026-01-01T00:00:00Z"
 		}}}
 	case "createScrapeTarget":
 		return []provocation{set("labels_json", `{"job":"x"}`), {change: func(_ *operated, _ *testing.T, request map[string]any) {

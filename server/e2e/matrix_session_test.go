@@ -65,9 +65,13 @@ func (o *operated) sessions(t *testing.T) {
 
 // notAudited lists writes that leave no entry in the audit log when the matrix tries them, with the reason.
 var notAudited = map[string]string{
-	"testAlertRule": "the rule of a test is not stored; TestAlerts tries it",
-	"updateMember":  "the example keeps the role; TestInvitationsAndMembers has it",
-	"startCliLogin": "a login that nobody has decided about belongs to no organization; TestCliLogin has what follows",
+	"transitionErrorIssue":      "the same state again changes nothing; TestErrorIssues has it",
+	"assignErrorIssue":          "as transitionErrorIssue",
+	"setErrorIssueSeverity":     "as transitionErrorIssue",
+	"linkErrorIssuePullRequest": "the same link again changes nothing; TestErrorIssues has it",
+	"testAlertRule":             "the rule of a test is not stored; TestAlerts tries it",
+	"updateMember":              "the example keeps the role; TestInvitationsAndMembers has it",
+	"startCliLogin":             "a login that nobody has decided about belongs to no organization; TestCliLogin has what follows",
 }
 
 // differing replaces values of updates whose example could equal the stored values. Each n gives other values.
@@ -82,11 +86,28 @@ var differing = map[string]func(request map[string]any, n int){
 	"createScrapeTarget":     newName,
 	"muteAlertRule":          func(request map[string]any, n int) { request["minutes"] = n + 1 },
 	"updateScrapeTarget":     newName,
+	"updateInvestigation":    func(request map[string]any, n int) { request["title"] = fmt.Sprint("Matrix ", n) },
+	"updateMarker":           func(request map[string]any, n int) { request["title"] = fmt.Sprint("Matrix ", n) },
 	"updateOrganization": func(request map[string]any, n int) {
 		newName(request, n)
 		request["slug"] = fmt.Sprint("matrix-", time.Now().UnixNano()) // a slug is unique on the server, which other tests use too
 	},
-	"updateSamplingPolicy": func(request map[string]any, n int) { request["trace_sample_ratio"] = 1 / float64(n+1) },
+	"claimErrorIssue": func(request map[string]any, n int) { request["lease_duration_seconds"] = 60 + n },
+	"linkErrorIssuePullRequest": func(request map[string]any, n int) {
+		request["url"] = fmt.Sprintf("https://github.com/acme/shop/pull/%d", n+1)
+	},
+	"proposeErrorIssueFix": func(request map[string]any, _ int) { delete(request, "pr_url") },
+	"assignErrorIssue":     func(request map[string]any, _ int) { request["actor_id"] = nil },
+	"transitionErrorIssue": func(request map[string]any, _ int) {
+		request["to_state"] = "todo"
+		delete(request, "snooze_until")
+	},
+	"releaseErrorIssue": func(request map[string]any, _ int) { delete(request, "transition_to") },
+	"replaceErrorNotificationPolicy": func(request map[string]any, n int) {
+		request["destination_ids"], request["min_occurrence_count"] = []any{}, n+1
+	},
+	"replaceErrorEscalationPolicy": func(request map[string]any, n int) { request["enabled"], request["rules"] = n%2 == 0, []any{} },
+	"updateSamplingPolicy":         func(request map[string]any, n int) { request["trace_sample_ratio"] = 1 / float64(n+1) },
 }
 
 func newName(request map[string]any, n int) { request["name"] = fmt.Sprint("Matrix ", n) }

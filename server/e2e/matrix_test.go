@@ -43,6 +43,8 @@ type matrix struct {
 	faults *faults
 	// board is a dashboard of mine whose widgets and variables read telemetry.
 	board string
+	// db is the database of the server.
+	db breakable
 }
 
 // parameterOf gives parameters that no create or list method gives.
@@ -98,26 +100,31 @@ func telemetryID(m *contract.Method) bool {
 
 // noSuccess lists operations whose valid request cannot be made from examples, with the reason.
 var noSuccess = map[string]string{
-	"getAlertIncident":        "takes an incident, which only the evaluation of a rule opens; TestAlerts has it",
-	"getAgentSessionVerdict":  "takes spans of an agent; TestDiagnosis has it",
-	"getAgentSessionFigures":  "as getAgentSessionVerdict",
-	"signIn":                  "takes the password of a person; TestSessionLife has it",
-	"importExternalDashboard": "takes a document of Perses; TestDashboardImport has it",
-	"resolveShare":            "takes the token of a share link; TestPublicShare has it",
-	"resolveShareOgMeta":      "as resolveShare",
-	"resolveShareOgCard":      "as resolveShare",
-	"previewDashboardWidget":  "the example of a data source has fields of several kinds; TestDashboardData has it",
-	"resolveShareWidgetData":  "as resolveShare; TestShareWidgetData has it",
-	"acceptInvitation":        "takes the token of a link, once; TestInvitationsAndMembers has it",
-	"previewInvitation":       "as acceptInvitation; TestInvitationPage has it",
-	"redeemCliLogin":          "takes the code of a login that a person has confirmed; TestCliLogin has it",
-	"endCliLogin":             "takes the key that a login has made; TestCliLogin has it",
-	"deleteOrganization":      "would leave nothing to test with; TestOrganizationDelete has it",
-	"removeMember":            "an organization keeps its last administrator; TestInvitationsAndMembers has it",
-	"testAlertDestination":    "sends a message to another server; TestAlertDestinations has it",
-	"listTelegramChats":       "asks Telegram; TestAlertDestinations has it",
-	"changePassword":          "needs a session, and the password of its user; TestChangePassword has it",
-	"signOut":                 "ends a session, which an API key has none of",
+	"getAlertIncident":            "takes an incident, which only the evaluation of a rule opens; TestAlerts has it",
+	"getAgentSessionVerdict":      "takes spans of an agent; TestDiagnosis has it",
+	"getAgentSessionFigures":      "as getAgentSessionVerdict",
+	"signIn":                      "takes the password of a person; TestSessionLife has it",
+	"importExternalDashboard":     "takes a document of Perses; TestDashboardImport has it",
+	"resolveShare":                "takes the token of a share link; TestPublicShare has it",
+	"resolveShareOgMeta":          "as resolveShare",
+	"resolveShareOgCard":          "as resolveShare",
+	"previewDashboardWidget":      "the example of a data source has fields of several kinds; TestDashboardData has it",
+	"resolveShareWidgetData":      "as resolveShare; TestShareWidgetData has it",
+	"acceptInvitation":            "takes the token of a link, once; TestInvitationsAndMembers has it",
+	"previewInvitation":           "as acceptInvitation; TestInvitationPage has it",
+	"redeemCliLogin":              "takes the code of a login that a person has confirmed; TestCliLogin has it",
+	"endCliLogin":                 "takes the key that a login has made; TestCliLogin has it",
+	"deleteOrganization":          "would leave nothing to test with; TestOrganizationDelete has it",
+	"removeMember":                "an organization keeps its last administrator; TestInvitationsAndMembers has it",
+	"testAlertDestination":        "sends a message to another server; TestAlertDestinations has it",
+	"listTelegramChats":           "asks Telegram; TestAlertDestinations has it",
+	"changePassword":              "needs a session, and the password of its user; TestChangePassword has it",
+	"heartbeatErrorIssue":         "takes a lease; TestErrorIssues has it",
+	"unlinkErrorIssuePullRequest": "takes a link; TestErrorIssues has it",
+	"mergeErrorIssues":            "takes several issues; TestErrorIssues has it",
+	"splitErrorIssue":             "takes an issue with several fingerprints; TestErrorIssues has it",
+	"registerErrorIssueAgent":     "a key cannot register agents; TestErrorIssues has it",
+	"signOut":                     "ends a session, which an API key has none of",
 }
 
 // noOwner lists identifiers and lists that belong to no organization.
@@ -212,6 +219,7 @@ func TestMatrix(t *testing.T) {
 }
 
 func runMatrix(t *testing.T, x *matrix, db breakable) {
+	x.db = db
 	tried := 0
 	var all []*operated
 	for _, m := range x.contract.Methods() {
@@ -313,6 +321,9 @@ func (x *matrix) resource(t *testing.T, s *testkit.Server, collection string) st
 	t.Helper()
 	if collection == "/v2/session_replays" { // recorded by browsers
 		return seedSession(t, s).id
+	}
+	if collection == "/v2/error_issues" { // made of telemetry
+		return seedIssue(t, x.db, s)
 	}
 	for _, m := range x.contract.Route(strings.Split(strings.TrimPrefix(collection, "/"), "/")) {
 		client := x.client(t, s)

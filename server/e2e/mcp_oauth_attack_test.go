@@ -161,13 +161,13 @@ func TestConsentAttacks(t *testing.T) {
 	}
 
 	// Another person cannot revoke the grant, and a member who is removed loses all access.
-	home := person.get("/").text
+	home := person.get("/programs").text
 	grants := regexp.MustCompile(`name="grant" value="([^"]+)"`).FindAllStringSubmatch(home, -1)
 	if len(grants) != 2 {
 		t.Fatalf("%d connections on %s", len(grants), home)
 	}
 	for _, g := range grants {
-		intruder.post("/", "/oauth/grants/revoke", "grant", g[1])
+		intruder.post("/programs", "/oauth/grants/revoke", "grant", g[1])
 	}
 	if status := call(mine); status != 200 {
 		t.Errorf("after somebody else's disconnection: %d", status)

@@ -234,8 +234,8 @@ func TestOAuthGoClient(t *testing.T) {
 
 	// The person disconnects it on the first page.
 	steps = append([]step{open(s.BaseURL + "/login")}, signInSteps(first.AdminEmail, first.AdminPassword)...)
-	steps = append(steps, awaitPage(s.BaseURL+"/"), read("before", "main"), look("home-connected"),
-		click("form[action='/oauth/grants/revoke'] button"), awaitPage(s.BaseURL+"/"), read("after", "main"))
+	steps = append(steps, awaitPage(s.BaseURL+"/"), open(s.BaseURL+"/programs"), read("before", "main"), look("home-connected"),
+		click("form[action='/oauth/grants/revoke'] button"), awaitPage(s.BaseURL+"/programs"), read("after", "main"))
 	got = walk(t, []string{s.BaseURL}, steps...)
 	if !strings.Contains(fmt.Sprint(got.Seen["before"]), name) || strings.Contains(fmt.Sprint(got.Seen["after"]), name) {
 		t.Errorf("connected: %v, disconnected: %v", got.Seen["before"], got.Seen["after"])

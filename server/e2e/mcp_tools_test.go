@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -127,12 +128,19 @@ func TestMCPTools(t *testing.T) {
 			for _, args := range calls {
 				r := call(tool.Name, args)
 				text := r.Content[0].Text
+				if tool.Name == "register_agent" { // this caller is a key; TestErrorIssues registers an agent for a person
+					if !r.IsError || !strings.Contains(text, "API key cannot register agents") {
+						t.Errorf("a key registers an agent: %s", text)
+					}
+					continue
+				}
 				if r.IsError {
 					t.Fatalf("%v failed: %s", args, text)
 				}
 				if err := output.Validate(r.StructuredContent); err != nil {
 					t.Errorf("%v: %v", args, err)
 				}
+				checkLink(t, tool.Name, text, r)
 				if n := len([]rune(text)); n > 25_000 || !strings.HasPrefix(text, "## "+tool.Title+"\n") {
 					t.Errorf("%v: %d characters, which begin %.80q", args, n, text)
 				}
@@ -151,6 +159,23 @@ func TestMCPTools(t *testing.T) {
 	}
 }
 
+// checkLink finds the address of the page for people in the text and in the structured content. A few tools have no page.
+func checkLink(t *testing.T, name, text string, r toolResult) {
+	t.Helper()
+	_, rest, _ := strings.Cut(text, "\nFor people: ")
+	link, _, _ := strings.Cut(rest, "\n")
+	address, err := url.Parse(link)
+	hasPage := name != "list_toolsets" && name != "send_svc_feedback"
+	// These results have an address of their own as url.
+	own := slices.Contains([]string{"link_pull_request", "create_scrape_target", "update_scrape_target"}, name)
+	if hasPage != strings.Contains(link, "/o/") || err != nil || hasPage && !own && r.field(t, "url") != link || address.Host == "" && hasPage {
+		t.Errorf("the address for people is %q in the text and %v in the structured content (%v)", link, r.field(t, "url"), err)
+	}
+	if raw, err := json.Marshal(r.StructuredContent); err == nil {
+		t.Logf("%d characters of text, %d of structured content", len([]rune(text)), len([]rune(string(raw))))
+	}
+}
+
 // unknownNames calls every kind of tool with names that nobody sends. Each must refuse: an empty answer would look like good
 // news.
 func unknownNames(t *testing.T, call func(string, map[string]any) toolResult) {
@@ -162,6 +187,9 @@ func unknownNames(t *testing.T, call func(string, map[string]any) toolResult) {
 	}{
 		{"find_errors", args{"service": "payment"}, "payments"},
 		{"compare_periods", args{"service": "payment"}, "payments"},
+		{"find_incidents", args{"service": "payment"}, "payments"},
+		{"find_incidents", args{"environment": "prod"}, "production"},
+		{"list_releases", args{"service": "payment"}, "payments"},
 		{"search_logs", args{"service": "payment"}, "payments"},
 		{"search_traces", args{"service": "payment"}, "payments"},
 		{"find_slow_traces", args{"service": "payment"}, "payments"},
@@ -234,7 +262,7 @@ func badArguments(t *testing.T, tool listedTool, good map[string]any, call func(
 			t.Errorf("it has no %s", hint)
 		}
 	}
-	read := regexp.MustCompile(`^(list|get|search|find|inspect|explore|describe|diagnose|compare|mine|query|run|audit|preview|service_map|error_detail)`).MatchString(tool.Name)
+	read := regexp.MustCompile(`^(list|get|search|find|inspect|explore|describe|diagnose|compare|explain|mine|query|run|audit|preview|service_map|error_detail)`).MatchString(tool.Name)
 	if tool.Annotations["readOnlyHint"] != read {
 		t.Errorf("readOnlyHint is %v", tool.Annotations["readOnlyHint"])
 	}
@@ -264,6 +292,14 @@ func toolArguments(t *testing.T, call func(string, map[string]any) toolResult) m
 	trace := traces.field(t, "traces", 0, "traceId")
 	span := must("inspect_trace", args{"trace_id": trace}).field(t, "spans", 0, "spanId")
 	fingerprint := must("find_errors", nil).field(t, "errors", 0, "fingerprintHash")
+	issue := any(nil)
+	eventually(t, "an error issue", func() bool {
+		issues, _ := must("list_error_issues", args{"limit": 1}).field(t, "issues").([]any)
+		if len(issues) > 0 {
+			issue = issues[0].(map[string]any)["id"]
+		}
+		return issue != nil
+	})
 	replay := must("search_sessions", args{"limit": 1}).field(t, "sessions", 0, "sessionId")
 	session := must("list_agent_sessions", args{"has_errors": true, "limit": 1}).field(t, "sessions", 0, "sessionId")
 	tool, failure := any(nil), any(nil)
@@ -282,21 +318,36 @@ func toolArguments(t *testing.T, call func(string, map[string]any) toolResult) m
 	}
 	whole := args{"name": "Tools", "widgets_json": []any{widget("a"), widget("b")}, "time_range_json": args{"type": "relative", "value": "1h"}}
 	dashboard := must("create_dashboard", whole).field(t, "dashboard", "id")
+	doomed := must("create_dashboard", whole).field(t, "dashboard", "id")
 	rule := must("create_alert_rule", args{"name": "Rule of a test", "destination_ids": []any{}, "template": "high_error_rate"}).field(t, "rule", "id")
 	target := must("create_scrape_target", args{"name": "Nodes of a test", "url": "https://nodes.example.com/metrics", "enabled": false}).field(t, "id")
+	investigation := must("start_investigation", args{"title": "An investigation of a test"}).field(t, "id")
 	steps := []any{args{"kind": "page", "page_path": "/"}, args{"kind": "page", "page_path": "/cart"}}
 	minute := time.Now().UTC().Add(-15 * time.Minute).Format(time.RFC3339)
 	return map[string][]map[string]any{
 		"list_services": {{}}, "diagnose_service": {{"service": "checkout"}}, "get_service_top_operations": {{"service": "checkout", "metric": "p95_duration"}}, "service_map": {{}, {"service": "checkout"}},
-		"compare_periods":    {{"around_time": minute}, {}},
-		"explore_attributes": {{"source": "traces"}, {"source": "traces", "key": "http.request.method"}, {"source": "services"}, {"source": "logs"}, {"source": "metrics"}},
-		"list_metrics":       {{}, {"metric_type": "histogram"}},
-		"search_traces":      {{}, {"service": "checkout", "limit": 200}, {"service": "checkout", "min_duration_ms": 80_000_000}}, "find_slow_traces": {{}, {"service": "checkout"}}, "inspect_trace": {{"trace_id": trace}, {"trace_id": trace, "errors_only": true}},
+		"compare_periods":     {{"around_time": minute}, {}},
+		"start_investigation": {{"title": "checkout is slow", "question": "Since the sale?", "issue_id": issue}}, "get_investigation": {{"investigation_id": investigation}, {}, {"status": "investigating"}},
+		"add_finding":          {{"investigation_id": investigation, "text": "p95 rose", "value": 612.5, "unit": "ms", "tool": "find_slow_traces", "arguments": args{"service": "checkout"}}, {"investigation_id": investigation, "text": "no deployment"}},
+		"update_investigation": {{"investigation_id": investigation, "status": "diagnosed", "conclusion": "The new release.", "assignee": "night shift"}},
+		"list_releases":        {{}, {"service": "catalog", "limit": 3}},
+		"create_marker":        {{"kind": "flag", "title": "new-cart on", "service": "cart", "at": minute}, {"kind": "note", "title": "sale begins"}},
+		"find_incidents":       {{}, {"service": "checkout", "environment": "production"}},
+		"explain_difference":   {{}, {"selected": "duration > 100ms", "where": "service.name = checkout"}, {"signal": "logs"}, {"other_end": minute}},
+		"explore_attributes":   {{"source": "traces"}, {"source": "traces", "key": "http.request.method"}, {"source": "services"}, {"source": "logs"}, {"source": "metrics"}},
+		"list_metrics":         {{}, {"metric_type": "histogram"}},
+		"search_traces":        {{}, {"service": "checkout", "limit": 200}, {"service": "checkout", "min_duration_ms": 80_000_000}}, "find_slow_traces": {{}, {"service": "checkout"}}, "inspect_trace": {{"trace_id": trace}, {"trace_id": trace, "errors_only": true}},
 		"inspect_span": {{"trace_id": trace, "span_id": span}}, "search_logs": {{}, {"severity": "error", "limit": 200}, {"search": "nobody says this"}}, "mine_log_patterns": {{}},
 		"query_data": {{"source": "traces", "kind": "timeseries", "metric": "p95_duration", "group_by": "service"}, {"source": "logs", "kind": "breakdown", "group_by": "severity"}, {"source": "product_events", "kind": "breakdown"}},
 		"run_sql":    {{"sql": "SELECT ServiceName, count() AS spans FROM spans WHERE $__orgFilter GROUP BY ServiceName"}}, "describe_warehouse_tables": {{}, {"table": "spans"}},
-		"find_errors": {{}}, "error_detail": {{"fingerprint": fingerprint, "include_timeseries": true}},
-		"list_alert_rules": {{}, {"signal_type": "error_rate", "enabled_only": true, "services": []any{"checkout"}}}, "get_alert_rule": {{"rule_id": rule}},
+		"find_errors": {{}}, "error_detail": {{"fingerprint": fingerprint, "include_timeseries": true}, {"issue_id": issue}},
+		"list_error_issues":       {{}, {"severity": "unset", "kind": "error", "compact": false, "by_severity": true, "last_seen_after": "2026-01-01T00:00:00Z"}},
+		"list_error_issue_events": {{"issue_id": issue}}, "list_error_incidents": {{}, {"issue_id": issue}}, "claim_error_issue": {{"issue_id": issue, "lease_duration_seconds": 60}},
+		"comment_on_error_issue": {{"issue_id": issue, "body": "Seen.", "kind": "agent_note"}}, "set_issue_severity": {{"issue_id": issue, "severity": "low", "note": "by a test"}},
+		"propose_fix": {{"issue_id": issue, "patch_summary": "Retry", "pr_url": "https://github.com/acme/shop/pull/7"}}, "link_pull_request": {{"issue_id": issue, "pull_request_url": "https://github.com/acme/shop/pull/8"}},
+		"release_error_issue": {{"issue_id": issue, "note": "done"}}, "transition_error_issue": {{"issue_id": issue, "to_state": "triage"}}, "register_agent": {{"name": "Agent of a test", "model": "m", "capabilities": []any{"go"}}},
+		"update_error_notification_policy": {{"enabled": false, "min_occurrence_count": 5}},
+		"list_alert_rules":                 {{}, {"signal_type": "error_rate", "enabled_only": true, "services": []any{"checkout"}}}, "get_alert_rule": {{"rule_id": rule}},
 		"preview_alert_rule":   {{"rule_id": rule}, {"signal_type": "throughput", "comparator": "lt", "threshold": 1, "start_time": "now-2h"}},
 		"create_alert_rule":    {{"name": "Further rule of a test", "destination_ids": []any{}, "signal_type": "apdex", "comparator": "lt", "threshold": 0.5}},
 		"update_alert_rule":    {{"rule_id": rule, "threshold": 0.2, "enabled": false}, {"rule_ids": []any{"*"}, "severity": "critical"}},
@@ -307,6 +358,7 @@ func toolArguments(t *testing.T, call func(string, map[string]any) toolResult) m
 		"list_dashboards":         {{}}, "get_dashboard": {{"dashboard_id": dashboard}}, "describe_dashboard_schema": {{}, {"section": "units"}}, "inspect_chart_data": {{"dashboard_id": dashboard, "widget_id": "a"}},
 		"create_scrape_target": {{"name": "Further nodes of a test", "url": "https://nodes.example.com/metrics", "labels_json": `{"region":"eu"}`, "enabled": false}},
 		"update_scrape_target": {{"scrape_target_id": target, "scrape_interval_seconds": 60, "enabled": false}}, "delete_scrape_target": {{"scrape_target_id": target, "confirm": true}},
+		"list_toolsets": {{}}, "delete_dashboard": {{"dashboard_id": doomed, "confirm": true}},
 		"create_dashboard": {whole}, "update_dashboard": {{"dashboard_id": dashboard, "description": "By a test"}},
 		"add_dashboard_widget":    {{"dashboard_id": dashboard, "visualization": "chart", "title": "More", "data_source_json": widget("c")["data_source"]}},
 		"update_dashboard_widget": {{"dashboard_id": dashboard, "widget_id": "a", "patch_json": args{"display": args{"title": "Changed"}}}},

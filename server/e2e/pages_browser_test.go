@@ -91,13 +91,13 @@ func TestPagesInBrowser(t *testing.T) {
 		read("refused", ".alert"), look("login-refused"),
 		open(link), read("offer", ".card p"), look("invite"),
 		fill("input[name=name]", "Grace"), fill("input[name=password]", "a long enough one"), click("main form.fields button"),
-		awaitPage(s.BaseURL+"/"), read("hello", "h1"), look("home"),
+		awaitPage(s.BaseURL+"/"), open(s.BaseURL+"/programs"), read("hello", "h1"), look("home"),
 		open(s.BaseURL+"/account"), fill("input[name=current_password]", "a long enough one"), fill("input[name=new_password]", "another long one"),
 		click("main form.fields button"), read("changed", ".notice"), look("account"),
 		open(link), read("used", ".alert"), look("invite-used"),
 		open(s.BaseURL+"/cli"), look("cli-enter"), fill("input[name=code]", "bcdf ghjk"), click("main form button"), read("unknown", ".alert"),
 		open(waiting.page), read("code", ".bigcode"), look("cli-confirm"), click("button[value=approve]"), read("confirmed", "h1"), look("cli-done"),
-		open(s.BaseURL+"/"), click("header button"), awaitPage(s.BaseURL+"/login"), read("out", "h1"),
+		open(s.BaseURL+"/programs"), click("header button"), awaitPage(s.BaseURL+"/login"), read("out", "h1"),
 		// A page that needs a session leads back to itself.
 		open(s.BaseURL+"/cli?code=BCDF-GHJK"), awaitPage(s.BaseURL+"/login?next="),
 	)
@@ -133,7 +133,7 @@ func TestPagesAgainstOthers(t *testing.T) {
 		step{"evil": []string{"frame", `<iframe src="` + s.BaseURL + `/cli"></iframe>`}},
 		step{"evil": []string{"form", `<form method="post" action="` + s.BaseURL + `/logout"><button id="go">x</button></form>`}},
 		click("#go"), read("answer", ".alert"),
-		open(s.BaseURL+"/"), read("still", "h1"),
+		open(s.BaseURL+"/programs"), read("still", "h1"),
 	)
 	got := browse(t, []string{s.BaseURL, elsewhere}, steps...)
 	if got.Seen["frame"] != "refused" {
@@ -229,7 +229,7 @@ func TestOIDCInBrowser(t *testing.T) {
 			}
 			// An invited person joins with the provider, then signs in with it, and is the same user.
 			steps := append([]step{open(invite(`{"email":"ada@example.com"}`)), look("oidc-invite"), click("button[name=with]")}, atProvider("ada@example.com")...)
-			got = walk(t, allowed, append(steps, awaitPage(s.BaseURL+"/"), read("hello", "h1"))...)
+			got = walk(t, allowed, append(steps, awaitPage(s.BaseURL+"/"), open(s.BaseURL+"/programs"), read("hello", "h1"))...)
 			if got.Seen["hello"] != "Hello, ada at the provider" {
 				t.Errorf("invited: %v at %s", got.Seen, got.URL)
 			}
@@ -254,7 +254,7 @@ func TestOIDCInBrowser(t *testing.T) {
 				t.Errorf("an unverified address: %v", got.Seen)
 			}
 			// The rule of the operator.
-			got = walk(t, allowed, append(start("new@joins.example"), awaitPage(s.BaseURL+"/cli"), open(s.BaseURL+"/"), read("role", ".pill"))...)
+			got = walk(t, allowed, append(start("new@joins.example"), awaitPage(s.BaseURL+"/cli"), open(s.BaseURL+"/programs"), read("role", ".pill"))...)
 			if got.Seen["role"] != "member" {
 				t.Errorf("joined by rule: %v at %s", got.Seen, got.URL)
 			}

@@ -117,7 +117,7 @@ func TestPageHeaders(t *testing.T) {
 	out, in := newVisitor(t, s.BaseURL), newVisitor(t, s.BaseURL)
 	in.signIn(s.AdminEmail, s.AdminPassword)
 	for _, v := range []*visitor{out, in} {
-		for _, path := range []string{"/", "/login", "/logout", "/login/oidc", "/login/oidc/callback", "/invite/svc_iv_x", "/cli", "/cli?code=BBBB-BBBB", "/account"} {
+		for _, path := range []string{"/programs", "/login", "/logout", "/login/oidc", "/login/oidc/callback", "/invite/svc_iv_x", "/cli", "/cli?code=BBBB-BBBB", "/account"} {
 			for _, method := range []string{"GET", "HEAD", "POST", "PUT", "DELETE"} {
 				got := v.send(method, path, nil)
 				h := got.Header
@@ -184,7 +184,7 @@ func TestPageSession(t *testing.T) {
 	if in.StatusCode != 303 || c == nil || c.Name != "svc_session" || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != "/" || c.Domain != "" || c.Secure || c.MaxAge < 29*24*3600 {
 		t.Fatalf("signed in: %d %+v", in.StatusCode, c)
 	}
-	home := v.get("/")
+	home := v.get("/programs")
 	for _, want := range []string{s.AdminEmail, "Page session", s.OrgID, s.IngestURL, s.BaseURL + "/mcp", "/v2/docs"} {
 		if !strings.Contains(home.text, want) {
 			t.Errorf("the first page lacks %q", want)
@@ -208,7 +208,7 @@ func TestPageSession(t *testing.T) {
 		t.Errorf("the session before: %d", status)
 	}
 	second := sessionOf(t, v)
-	outPage := v.post("/", "/logout")
+	outPage := v.post("/programs", "/logout")
 	if outPage.StatusCode != 303 || outPage.Header.Get("Location") != "/login" || outPage.cookie("session") == nil || outPage.cookie("session").MaxAge >= 0 {
 		t.Errorf("sign-out: %d %v", outPage.StatusCode, outPage.Header)
 	}
@@ -234,7 +234,7 @@ func TestPageSession(t *testing.T) {
 // used.
 func (v *visitor) signInAgain(s *testkit.Server) {
 	v.t.Helper()
-	if got := v.post("/", "/login", "email", s.AdminEmail, "password", s.AdminPassword); got.StatusCode != 303 {
+	if got := v.post("/programs", "/login", "email", s.AdminEmail, "password", s.AdminPassword); got.StatusCode != 303 {
 		v.t.Fatalf("a second sign-in: %d %s", got.StatusCode, got.text)
 	}
 }
@@ -259,7 +259,7 @@ func TestPageForms(t *testing.T) {
 	s := testkit.Shared(t).NewOrganization(t, "Page forms")
 	v := newVisitor(t, s.BaseURL)
 	v.signIn(s.AdminEmail, s.AdminPassword)
-	token := formToken.FindStringSubmatch(v.get("/").text)[1]
+	token := formToken.FindStringSubmatch(v.get("/programs").text)[1]
 	other := newVisitor(t, s.BaseURL)
 	foreign := formToken.FindStringSubmatch(other.get("/login").text)[1]
 	for _, tc := range []struct {
@@ -408,7 +408,7 @@ func TestInvitationPage(t *testing.T) {
 	if joined.StatusCode != 303 || joined.Header.Get("Location") != "/" {
 		t.Fatalf("joining: %d %s", joined.StatusCode, joined.text)
 	}
-	if home := v.get("/"); !strings.Contains(home.text, "Hello, Ada") || !strings.Contains(home.text, "Invitation &lt;page&gt;") {
+	if home := v.get("/programs"); !strings.Contains(home.text, "Hello, Ada") || !strings.Contains(home.text, "Invitation &lt;page&gt;") {
 		t.Errorf("the first page: %s", home.text)
 	}
 	if got := v.get(path); got.StatusCode != 404 || !strings.Contains(got.text, "does not exist") {
@@ -430,7 +430,7 @@ func TestInvitationPage(t *testing.T) {
 	if got := v.post(second, second); got.StatusCode != 303 {
 		t.Errorf("joining as the signed-in user: %d %s", got.StatusCode, got.text)
 	}
-	if home := v.get("/"); !strings.Contains(home.text, "Invitation other") {
+	if home := v.get("/programs"); !strings.Contains(home.text, "Invitation other") {
 		t.Error("the second organization is not on the first page")
 	}
 	// A link for anybody who has it, and a person who has an account and is not signed in.
@@ -442,7 +442,7 @@ func TestInvitationPage(t *testing.T) {
 	if got := known.post(third, third, "email", s.AdminEmail, "password", s.AdminPassword); got.StatusCode != 303 {
 		t.Errorf("joining with an account: %d %s", got.StatusCode, got.text)
 	}
-	if home := known.get("/"); !strings.Contains(home.text, "Invitation other") || !strings.Contains(home.text, s.OrgID) {
+	if home := known.get("/programs"); !strings.Contains(home.text, "Invitation other") || !strings.Contains(home.text, s.OrgID) {
 		t.Error("both organizations are not on the first page")
 	}
 }

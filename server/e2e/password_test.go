@@ -72,7 +72,7 @@ func TestChangePassword(t *testing.T) {
 			t.Errorf("%v: %d %s", tc, got.StatusCode, got.text)
 		}
 	}
-	if got := v.get("/"); !strings.Contains(got.text, "Hello") {
+	if got := v.get("/programs"); !strings.Contains(got.text, "Hello") {
 		t.Errorf("after the change: %d", got.StatusCode)
 	}
 	signIn(t, s, s.AdminEmail, "the third one of all", "")

@@ -153,7 +153,7 @@ func TestChosenOrganization(t *testing.T) {
 		{"another of the user", own, two.OrgID, two.OrgID, "org:member", nil},
 		{"a foreign one", own, three.OrgID, nil, nil, denied},
 		{"one that is not there", own, "org_none", nil, nil, denied},
-		{"none chosen", free, "", nil, nil, denied},
+		{"none chosen", free, "", nil, nil, nil},
 		{"chosen by the request", free, two.OrgID, two.OrgID, "org:member", nil},
 		{"key, its own", one.APIKey, one.OrgID, one.OrgID, "root", nil},
 		{"key, another", one.APIKey, two.OrgID, nil, nil, denied},
@@ -164,6 +164,13 @@ func TestChosenOrganization(t *testing.T) {
 				t.Errorf("%v", me)
 			}
 		})
+	}
+	// Without an organization, the person learns who they are, and nothing else.
+	if status, got := as(t, one, free, "", "GET", "/v2/api_keys", ""); status != 403 || tagOf(got) != denied {
+		t.Errorf("a person without an organization lists keys: %d %v", status, got)
+	}
+	if _, me := as(t, one, free, "", "GET", "/v2/session", ""); len(me["organizations"].([]any)) != 2 {
+		t.Errorf("a person without an organization finds the organizations %v", me["organizations"])
 	}
 	// The role belongs to the organization: an administrator of one may be only a member of the other.
 	if status, got := as(t, one, own, two.OrgID, "POST", "/v2/api_keys", `{"name":"k"}`); status != 403 || tagOf(got) != "@svc/http/v2/InsufficientPermissionsError" {

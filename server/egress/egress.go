@@ -224,6 +224,10 @@ func Get(ctx context.Context, client *http.Client, address, accept string, limit
 		return nil, nil, fmt.Errorf("egress: %s answered %d", req.URL.Host, res.StatusCode)
 	}
 	body, err = io.ReadAll(io.LimitReader(res.Body, limit+1))
+	if err == nil {
+		// A server that ends its answer because the connection is being closed makes a part of it look whole.
+		err = ctx.Err()
+	}
 	switch {
 	case err != nil:
 		return nil, nil, fmt.Errorf("egress: %w", err)

@@ -50,7 +50,7 @@ const (
 	DefaultToolAlertChecks = 100
 	// AlertMuteMinutes is the longest mute of a rule.
 	AlertMuteMinutes = 30 * 24 * 60
-	// AlertNotices is the number of incidents of one rule that are told one by one when they open at the same minute.
+	// AlertNotices is the number of incidents of one rule with a message each when they open at the same minute.
 	AlertNotices = 10
 	// AlertTags is the number of tags of a rule, AlertTag the length of one. AlertDestinations is the number of its destinations.
 	AlertTags         = 20
@@ -92,7 +92,7 @@ func alerts() []Limit {
 		lasts("AlertPatience", AlertPatience, "An evaluation waits at most %s for telemetry that is not stored yet, and is then recorded as failed."),
 		count("AlertCatchUp", AlertCatchUp, "After a gap, all missed minutes are evaluated, if there are at most %s."),
 		count("AlertReplay", AlertReplay, "After a longer gap, the last %s minutes are evaluated, or as many as a rule needs."),
-		count("AlertNotices", AlertNotices, "More than %s incidents of a rule that open at the same minute are told in one message."),
+		count("AlertNotices", AlertNotices, "One message reports all incidents of a rule that open at the same minute if there are more than %s."),
 		count("AlertTags", AlertTags, "A rule has at most %s tags."),
 		characters("AlertTag", AlertTag, "A tag of a rule has at most %s."),
 		count("AlertDestinations", AlertDestinations, "A rule has at most %s destinations."),

@@ -96,6 +96,7 @@ func Table() []Group {
 		{"Background work", work()},
 		{"Messages of alerts", deliveries()},
 		{"Alerts", alerts()},
+		{"Error issues", issues()},
 	}
 }
 

@@ -46,6 +46,26 @@ const (
 	PatternRecords = 1_000_000
 	PatternSample  = 50_000
 	Patterns       = 200
+	// Incidents is how many incidents one answer holds, IncidentSymptoms how many symptoms each of them. IncidentSeries is how many services,
+	// dependencies, groups of errors and log series each are searched, IncidentMetrics how many metrics with at most IncidentPoints points.
+	Incidents        = 20
+	IncidentSymptoms = 12
+	IncidentSeries   = 1000
+	IncidentMetrics  = 50
+	IncidentPoints   = 10_000_000
+	// Differences is how many values explain a difference. DifferenceRows is how many rows of each side are read, DifferenceValues how
+	// many values are compared.
+	Differences      = 20
+	DifferenceRows   = 20_000
+	DifferenceValues = 1000
+	// IncidentOperations is how many operations of a service are compared.
+	IncidentOperations = 200
+	// ReleasesCompared is how many releases of a window are compared with each other.
+	ReleasesCompared = 1000
+	// IncidentMarkers is how many markers an incident lists.
+	IncidentMarkers = 10
+	// AffectedTraces is how many traces of an incident are counted.
+	AffectedTraces = 10_000
 	// ErrorSamples is how many occurrences of an error one answer holds. ErrorFingerprints is how many errors a filter can name.
 	ErrorSamples      = 20
 	ErrorFingerprints = 100
@@ -120,6 +140,19 @@ func queries() []Limit {
 		count("ErrorFingerprints", ErrorFingerprints, "A filter names at most %s errors."),
 		count("FilterNames", FilterNames, "A field of a filter holds at most %s names."),
 		count("SearchRanges", SearchRanges, "A search of agent sessions has at most %s ranges of numbers."),
+		count("Incidents", Incidents, "A search for incidents returns at most %s."),
+		count("IncidentSymptoms", IncidentSymptoms, "An incident lists at most %s symptoms."),
+		count("IncidentSeries", IncidentSeries,
+			"A search for incidents reads at most %s services, and as many dependencies, groups of errors and series of log records."),
+		count("IncidentMetrics", IncidentMetrics, "It reads at most %s metrics of resources."),
+		count("IncidentPoints", IncidentPoints, "These metrics have at most %s data points in all."),
+		count("IncidentOperations", IncidentOperations, "It compares at most %s operations of a slow service."),
+		count("ReleasesCompared", ReleasesCompared, "A search of releases compares at most %s, the latest."),
+		count("IncidentMarkers", IncidentMarkers, "An incident lists at most %s markers."),
+		count("AffectedTraces", AffectedTraces, "It counts at most %s traces of an incident."),
+		count("Differences", Differences, "The explanation of a difference names at most %s values."),
+		count("DifferenceRows", DifferenceRows, "It reads at most about %s spans or log records of each side, chosen by trace."),
+		count("DifferenceValues", DifferenceValues, "It compares at most %s values."),
 		characters("FieldName", FieldName, "A field of a query, with the prefix of its scope, has at most %s."),
 		count("Having", Having, "A query has at most %s conditions on its values."),
 		characters("Legend", Legend, "The name of a series has at most %s."),

@@ -8,6 +8,14 @@ const (
 	SlugLength        = 48
 	DescriptionLength = 2000
 	EmailLength       = 320
+	// InvestigationTitle and InvestigationConclusion are for the texts of an investigation, FindingRequest is for the request of a finding as
+	// JSON. InvestigationFindings is how many findings an investigation has.
+	InvestigationTitle      = 200
+	InvestigationConclusion = 20_000
+	InvestigationFindings   = 200
+	FindingRequest          = 8 << 10
+	// MarkerTitleLength is for the title of a marker.
+	MarkerTitleLength = 200
 	// MappingKeyLength is for both keys of an attribute mapping.
 	MappingKeyLength = 200
 	// KeyAttributes is how many attributes an ingest key adds to what it sends in.
@@ -33,6 +41,11 @@ func settings() []Limit {
 		characters("SlugLength", SlugLength, "The slug of an organization has at most %s."),
 		characters("DescriptionLength", DescriptionLength, "A description has at most %s."),
 		characters("EmailLength", EmailLength, "An email address has at most %s."),
+		characters("InvestigationTitle", InvestigationTitle, "The title of an investigation has at most %s."),
+		characters("InvestigationConclusion", InvestigationConclusion, "The conclusion of an investigation has at most %s."),
+		count("InvestigationFindings", InvestigationFindings, "An investigation has at most %s findings."),
+		size("FindingRequest", FindingRequest, "The request of a finding has at most %s as JSON."),
+		characters("MarkerTitleLength", MarkerTitleLength, "The title of a marker has at most %s."),
 		characters("MappingKeyLength", MappingKeyLength, "The source and target keys of an attribute mapping have at most %s."),
 		count("KeyAttributes", KeyAttributes, "An ingest key adds at most %s attributes to the telemetry that is sent with it."),
 		characters("KeyAttributeKeyLength", KeyAttributeKeyLength, "The key of an attribute that an ingest key adds has at most %s."),

@@ -10,6 +10,8 @@ const (
 	MetricWindow = 31 * Day
 	// ServiceWindow is that of services, operations, the service map and environments, which are read from counts by minute and hour.
 	ServiceWindow = 365 * Day
+	// ReleaseWindow is that of a search of releases, which are read by minute.
+	ReleaseWindow = 31 * Day
 	// TimeseriesWindow is that of charts.
 	TimeseriesWindow = 31 * Day
 	BreakdownWindow  = 30 * Day
@@ -66,6 +68,7 @@ func windows() []Limit {
 		),
 		lasts("MetricWindow", MetricWindow, "A list of metrics reads a window of at most %s."),
 		lasts("ServiceWindow", ServiceWindow, "Services, operations, the service map and environments are read over at most %s."),
+		lasts("ReleaseWindow", ReleaseWindow, "A search of releases reads a window of at most %s."),
 		lasts("TimeseriesWindow", TimeseriesWindow, "A chart spans at most %s."),
 		lasts("BreakdownWindow", BreakdownWindow, "A breakdown reads a window of at most %s."),
 		lasts("UnfilteredBreakdownWindow", UnfilteredBreakdownWindow, "A breakdown of more than %s needs a filter that narrows what is read."),

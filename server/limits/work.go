@@ -17,6 +17,9 @@ const (
 	WorkRearm = 30 * time.Second
 	// WorkClockStep is the smallest difference between the wall clock and the monotonic clock that counts as a step.
 	WorkClockStep = 5 * time.Second
+	// TransactionIdle is how long a transaction on PostgreSQL may wait for its process. It is shorter than a lease, so a process that
+	// was frozen in a transaction does not keep its shards.
+	TransactionIdle = 10 * time.Second
 	// IngestMarkEvery is how often an ingest node says how far its telemetry is stored. A mark that is older than IngestMarkSilent does
 	// not count.
 	IngestMarkEvery  = 5 * time.Second
@@ -40,6 +43,7 @@ func work() []Limit {
 		lasts("WorkStops", WorkStops, "Work that is under way may go on for %s after a stop began."),
 		lasts("WorkNodeGone", WorkNodeGone, "`svc doctor` shows a node for %s after its last sign of life."),
 		lasts("WorkRearm", WorkRearm, "Background work notices a step of the clock within %s."),
+		lasts("TransactionIdle", TransactionIdle, "PostgreSQL ends a transaction whose process is silent for %s."),
 		lasts("IngestMarkEvery", IngestMarkEvery, "An ingest node says every %s how far its telemetry is stored."),
 		lasts("IngestMarkSilent", IngestMarkSilent, "Alerts do not wait for an ingest node that said nothing for %s."),
 		count("WorkReads", WorkReads, "Background work has at most %s reads of telemetry at once, beside those of people."),

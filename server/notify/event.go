@@ -29,6 +29,10 @@ type Event struct {
 	SentAt           time.Time
 	// Template is that of the rule; nil for the built-in text.
 	Template *Template
+	// Issues are set in a message about error issues: one, or those that a digest names. Of Rule, only the severity counts then, and of
+	// Incident the key. IssueCount is the number of issues of a digest.
+	Issues     []Issue
+	IssueCount int
 }
 
 // Incident is the incident of an event. ID is a public id; it is empty for a test.

@@ -108,6 +108,8 @@ type OutboxShard struct {
 	// healthy are destinations whose last attempt succeeded. Others get one message at a time, so a dead destination holds one of the
 	// places of its organization.
 	healthy map[uuid.UUID]bool
+	// fenced is the proof that another process has the shard now.
+	fenced error
 }
 
 type underWay struct {
@@ -132,6 +134,9 @@ func (s *OutboxShard) Wait() {
 // Step begins to send everything that is due and may be sent now, and returns when to look again.
 func (s *OutboxShard) Step(ctx context.Context) (time.Time, error) {
 	for {
+		if err := s.over(); err != nil {
+			return time.Time{}, err
+		}
 		now := time.Now()
 		rows, err := s.outbox.cfg.Deliveries.DueDeliveries(ctx, s.fence.Number, now, s.busy(), outboxPage)
 		if err != nil {
@@ -150,6 +155,13 @@ func (s *OutboxShard) Step(ctx context.Context) (time.Time, error) {
 			return now.Add(outboxPoll), nil
 		}
 	}
+}
+
+// over returns the error of an attempt that met a newer lease. The work of the shard ends with it: another attempt would meet it, too.
+func (s *OutboxShard) over() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.fenced
 }
 
 // busy lists the deliveries, organizations and destinations from which nothing more can be taken now.
@@ -215,6 +227,9 @@ func (s *OutboxShard) run(ctx context.Context, d store.Delivery) {
 		}
 	}
 	s.mu.Lock()
+	if errors.Is(err, store.ErrFenced) {
+		s.fenced = err
+	}
 	delete(s.sent, d.ID)
 	if delivered {
 		s.healthy[d.DestinationID] = true

@@ -415,6 +415,31 @@ func TestKill(t *testing.T) {
 	}
 }
 
+// TestTakeover: another process takes the shard over. The outbox here sends nothing more and ends its work, instead of meeting the new
+// lease again and again.
+func TestTakeover(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		to, start := w.destination("a"), time.Now()
+		for i := range 3 {
+			w.enqueue(to, uuid.New(), Trigger, start.Add(time.Duration(i)*time.Second))
+		}
+		time.Sleep(time.Minute)
+		s := NewOutbox(OutboxConfig{Deliveries: w.Store, Sender: w, Logger: slog.New(slog.DiscardHandler)}).Shard(w.fence)
+		w.lease()
+		if _, err := s.Step(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		<-s.Wake()
+		if _, err := s.Step(t.Context()); !errors.Is(err, store.ErrFenced) {
+			t.Errorf("the step after the takeover: %v", err)
+		}
+		s.Wait()
+		if n := len(w.requests()); n != 0 {
+			t.Errorf("%d requests under the old lease", n)
+		}
+	})
+}
+
 func TestPauses(t *testing.T) {
 	for attempt, want := range map[int]time.Duration{1: time.Minute, 2: 2 * time.Minute, 4: 8 * time.Minute, 5: 15 * time.Minute, 50: 15 * time.Minute} {
 		if got := retryPause(attempt); got < want || got > want+time.Second {

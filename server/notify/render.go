@@ -35,8 +35,14 @@ func Render(e Event, kind string) (Payload, error) {
 	switch kind {
 	case Webhook:
 		body = e.webhook()
+		if e.aboutIssues() {
+			body = e.issueWebhook()
+		}
 	case PagerDuty:
 		body = e.pagerDuty()
+		if e.aboutIssues() {
+			body = e.issuePagerDuty()
+		}
 	case Discord:
 		body = e.discord()
 	case Telegram:
@@ -72,17 +78,24 @@ func (e Event) clean() Event {
 		g.Key, g.Observed.Value = strings.ToValidUTF8(g.Key, "\uFFFD"), finite(g.Observed.Value)
 		groups[i] = g
 	}
+	e.Issues = cleanIssues(e.Issues)
 	e.Groups, e.Samples = groups, e.Samples[:min(len(e.Samples), 3)]
 	return e
 }
 
 // title and body are the texts for a type of destination.
 func (e *Event) title(kind string, escape, literal func(string) string) string {
+	if e.aboutIssues() {
+		return strings.Join(strings.Fields(escape(e.issueTitle())), " ")
+	}
 	titles, _ := e.Template.texts(kind)
 	return strings.Join(strings.Fields(first(titles, e.value, escape, literal)), " ")
 }
 
 func (e *Event) body(kind string, escape, literal func(string) string) string {
+	if e.aboutIssues() {
+		return escape(strings.Join(e.issueLines(), "\n"))
+	}
 	_, bodies := e.Template.texts(kind)
 	body := first(bodies, e.value, escape, literal)
 	for _, line := range e.groupLines() {

@@ -79,7 +79,7 @@ func TestCheckTemplate(t *testing.T) {
 		"x{{/if}}":            "without {{#if key}}",
 		"{{#if group}}{{#if value}}{{/if}}{{/if}}": "cannot be nested",
 		"{{ value":                "{{ without }}",
-		"{{ value | upper }}":     "none of",
+		"{{ value | upper }}":     "a template may have",
 		strings.Repeat("ä", 4001): "at most 4000",
 	} {
 		err := CheckTemplate("notification_template", &Template{Overrides: map[string]Text{"discord": {Body: text}}})

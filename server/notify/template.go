@@ -78,7 +78,7 @@ func parseTemplate(text string) ([]part, error) {
 		}
 		m := valueTag.FindStringSubmatch(body)
 		if m == nil {
-			return nil, fmt.Errorf("has {{%s}}, which is none of {{ key }}, {{ key | default:\"text\" }}, {{#if key}} and {{/if}}", body)
+			return nil, fmt.Errorf("has {{%s}}, but a template may have {{ key }}, {{ key | default:\"text\" }}, {{#if key}} and {{/if}} only", body)
 		}
 		if err := checkKey(m[1]); err != nil {
 			return nil, err

@@ -117,7 +117,7 @@ func (e *Event) emoji() string {
 // color is the colour of the message, as 0xRRGGBB.
 func (e *Event) color() int {
 	switch {
-	case e.Type == Resolve:
+	case e.Type == Resolve, e.Type == IssueQuiet, e.Type == IssueDone:
 		return 0x2eb67d
 	case e.Type == Test:
 		return 0x36c5f0

@@ -247,5 +247,5 @@ func (p *Pages) revokeGrant(w http.ResponseWriter, r *http.Request) {
 		p.fail(w, r, v, apierr.New(apierr.AuthorizationUnavailable, "The access cannot be revoked at the moment. Try again.", apierr.Cause(err)))
 		return
 	}
-	redirect(w, "/")
+	redirect(w, programsPath)
 }

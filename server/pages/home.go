@@ -2,14 +2,38 @@ package pages
 
 import (
 	"net/http"
+	"net/url"
 
 	"github.com/svc-observability/svc/server/principal"
 )
 
+// programsPath is the page of a person's organizations and programs, which is also the first page of a server without the application.
+const programsPath = "/programs"
+
+// applicationPaths are the addresses of the application. Those without an organization are short links.
+var applicationPaths = []string{"/o/", "/traces/{id}", "/dashboards/{id}"}
+
+// application shows the web application to people who are signed in, and the sign-in page to all others.
+func (p *Pages) application(w http.ResponseWriter, r *http.Request) {
+	v, err := p.Viewer(r)
+	switch {
+	case err != nil:
+		p.fail(w, r, nil, err)
+	case v != nil:
+		p.cfg.Application(w, r)
+	case r.URL.RequestURI() == "/":
+		redirect(w, "/login")
+	default:
+		redirect(w, "/login?"+url.Values{"next": {r.URL.RequestURI()}}.Encode())
+	}
+}
+
 // homeData is the data of the first page.
 type homeData struct {
 	BaseURL, IngestURL string
-	Organizations      []homeOrganization
+	// Application is true if the program holds the web application.
+	Application   bool
+	Organizations []homeOrganization
 	// Grants are the programs that have access for the viewer.
 	Grants []homeGrant
 }
@@ -28,7 +52,7 @@ func (p *Pages) home(w http.ResponseWriter, r *http.Request) {
 		redirect(w, "/login")
 		return
 	}
-	data := homeData{BaseURL: p.base.String(), IngestURL: p.cfg.IngestURL}
+	data := homeData{BaseURL: p.base.String(), IngestURL: p.cfg.IngestURL, Application: p.cfg.Application != nil}
 	for _, o := range v.Organizations {
 		role := "member"
 		if o.Role == principal.RoleAdmin {

@@ -5,6 +5,7 @@ import (
 	"net/url"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/auth"
 )
 
 // loginData is the data of the sign-in page.
@@ -73,6 +74,14 @@ func (p *Pages) signIn(w http.ResponseWriter, r *http.Request, email, password, 
 }
 
 func (p *Pages) logout(w http.ResponseWriter, r *http.Request) {
+	// The application signs out without a form: its request proves its origin.
+	if r.Header.Get(auth.HeaderUI) != "" && p.cfg.Browser.Proof(r) == nil {
+		p.end(r)
+		p.clearCookie(w, "session")
+		p.clearCookie(w, "form")
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
 	if !p.ReadForm(w, r) {
 		return
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/svc-observability/svc/server/oauth"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/store"
+	"github.com/svc-observability/svc/server/web"
 )
 
 // Users is the part of the relational store that the pages need for users.
@@ -40,7 +41,9 @@ type Config struct {
 	Shares        svcv2.ShareServiceClient
 	Credentials   *auth.Authenticator
 	SignIn        *auth.SignIn
-	Users         Users
+	// Browser says which requests come from scripts of our own origin.
+	Browser *auth.Browser
+	Users   Users
 	// OAuth decides what programs may ask for. Grants holds the access that people granted to them.
 	OAuth  *oauth.Server
 	Grants Grants
@@ -50,6 +53,10 @@ type Config struct {
 	Provider  *oidc.Provider
 	Federated *auth.Federated
 	Label     string
+	// Application answers with the page of the web application; nil if the program was built without it.
+	Application http.HandlerFunc
+	// SharedPage answers with the page of a share link; nil if Application is.
+	SharedPage func(w http.ResponseWriter, r *http.Request, status int, head web.Head)
 	// Others answers requests for the first page that do not come from a browser.
 	Others http.Handler
 	Logger *slog.Logger
@@ -96,7 +103,16 @@ func New(cfg Config) (*Pages, error) {
 
 // Mount adds the routes of all pages.
 func (p *Pages) Mount(mux *http.ServeMux) {
-	mux.Handle("/{$}", p.forBrowsers(p.page(methods{http.MethodGet: p.home})))
+	first := p.home
+	if p.cfg.Application != nil {
+		first = p.application
+		for _, pattern := range applicationPaths {
+			mux.Handle(pattern, p.forBrowsers(p.page(methods{http.MethodGet: p.application})))
+		}
+		mux.Handle("/share/{token}", p.forBrowsers(p.page(methods{http.MethodGet: p.shared})))
+	}
+	mux.Handle("/{$}", p.forBrowsers(p.page(methods{http.MethodGet: first})))
+	mux.Handle(programsPath, p.page(methods{http.MethodGet: p.home}))
 	mux.Handle("/login", p.page(methods{http.MethodGet: p.showLogin, http.MethodPost: p.login}))
 	mux.Handle("/logout", p.page(methods{http.MethodPost: p.logout}))
 	mux.Handle(accountPath, p.page(methods{http.MethodGet: p.showAccount, http.MethodPost: p.changePassword}))

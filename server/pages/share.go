@@ -11,7 +11,32 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/web"
 )
+
+// shared answers with the page of a share link. It opens the link without the cookie of the browser: the head and the rules for frames
+// are those for everyone. The page itself asks again, and says what is wrong.
+func (p *Pages) shared(w http.ResponseWriter, r *http.Request) {
+	head, status := web.Head{Title: "Shared dashboard"}, http.StatusOK
+	token := r.PathValue("token")
+	meta, err := p.cfg.Shares.ResolveShareOgMeta(r.Context(), &svcv2.ResolveShareOgMetaRequest{Token: token})
+	if err == nil {
+		head.Title, head.Description = meta.GetTitle(), meta.GetDescription()
+		head.Picture = p.base.String() + meta.GetImagePath()
+		var content *svcv2.ResolvedShare
+		if content, err = p.cfg.Shares.ResolveShare(r.Context(), &svcv2.ResolveShareRequest{Token: token}); err == nil {
+			head.Embeddable = content.GetEmbeddable()
+		}
+	}
+	if err != nil {
+		// A link for members of the organization has no name for outsiders.
+		if f := failureOf(err); f.tag != apierr.ShareSignInRequired {
+			status = f.status
+		}
+	}
+	p.cfg.SharedPage(w, r, status, head)
+}
 
 // maxPictures bounds the bytes of the kept pictures. One picture is about 20 KB and takes some 30 ms to draw.
 const maxPictures = 8 << 20

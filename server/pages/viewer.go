@@ -7,18 +7,12 @@ import (
 	"time"
 
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/auth"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/store"
 )
 
-// cookie returns the full name of a cookie. With https, the name has a prefix that keeps other hosts and paths from setting the
-// cookie.
-func (p *Pages) cookie(name string) string {
-	if p.secure {
-		return "__Host-svc_" + name
-	}
-	return "svc_" + name
-}
+func (p *Pages) cookie(name string) string { return auth.CookieName(p.secure, name) }
 
 func (p *Pages) setCookie(w http.ResponseWriter, name, value string, lifetime time.Duration) {
 	http.SetCookie(w, &http.Cookie{ //nolint:gosec // G124: Secure follows the public address, which may be http on a loopback

@@ -90,6 +90,9 @@ type Result struct {
 	// Refused is the owner of a good credential that asks for another organization. It serves rate limits and the audit log of its
 	// own organization, and may call nothing.
 	Refused *Principal
+	// Person is a person with a good session who has not chosen one of several organizations, or belongs to none. It has no organization
+	// and may call only methods that concern the person (any_organization in the contract).
+	Person *Principal
 }
 
 type (

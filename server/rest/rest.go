@@ -6,18 +6,21 @@
 package rest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
 	"github.com/klauspost/compress/gzip"
 	"google.golang.org/grpc"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/contract"
@@ -78,7 +81,13 @@ func (t *transcoder) openGateways(conn grpc.ClientConnInterface) error {
 	type member struct{ family, service string }
 	registered := map[member]bool{}
 	all := services()
-	for _, m := range t.contract.Methods() {
+	methods := slices.Clone(t.contract.Methods())
+	hides := hiding(methods)
+	// The gateway takes the route that was registered last. A service whose parameters match literal segments of others comes first.
+	slices.SortStableFunc(methods, func(a, b *contract.Method) int {
+		return cmp.Compare(hides[b.Descriptor.Parent().FullName()], hides[a.Descriptor.Parent().FullName()])
+	})
+	for _, m := range methods {
 		service := string(m.Descriptor.Parent().FullName())
 		if m.NoREST || registered[member{m.Family, service}] {
 			continue
@@ -96,6 +105,34 @@ func (t *transcoder) openGateways(conn grpc.ClientConnInterface) error {
 		}
 	}
 	return nil
+}
+
+// hiding counts, for each service, the routes of other services that one of its routes matches with a parameter.
+func hiding(methods []*contract.Method) map[protoreflect.FullName]int {
+	out := map[protoreflect.FullName]int{}
+	for _, a := range methods {
+		for _, b := range methods {
+			if !a.NoREST && !b.NoREST && a.Descriptor.Parent() != b.Descriptor.Parent() && hidden(a.HTTP.Path, b.HTTP.Path) {
+				out[a.Descriptor.Parent().FullName()]++
+			}
+		}
+	}
+	return out
+}
+
+// hidden reports whether a path with parameters matches another path that has a literal segment in place of a parameter.
+func hidden(general, special string) bool {
+	a, b := strings.Split(general, "/"), strings.Split(special, "/")
+	if len(a) != len(b) {
+		return false
+	}
+	parameter := func(segment string) bool { return strings.HasPrefix(segment, "{") }
+	for i := range a {
+		if a[i] != b[i] && !parameter(a[i]) {
+			return false
+		}
+	}
+	return slices.ContainsFunc(a, parameter) && slices.IndexFunc(a, parameter) != slices.IndexFunc(b, parameter)
 }
 
 func (t *transcoder) newGateway() *runtime.ServeMux {

@@ -62,14 +62,29 @@ func services() map[string]register {
 		"svc.v2.ErrorEventsService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
 			return svcv2.RegisterErrorEventsServiceHandlerClient(ctx, mux, svcv2.NewErrorEventsServiceClient(conn))
 		},
+		"svc.v2.ErrorIssuePoliciesService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+			return svcv2.RegisterErrorIssuePoliciesServiceHandlerClient(ctx, mux, svcv2.NewErrorIssuePoliciesServiceClient(conn))
+		},
+		"svc.v2.ErrorIssueWorkflowService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+			return svcv2.RegisterErrorIssueWorkflowServiceHandlerClient(ctx, mux, svcv2.NewErrorIssueWorkflowServiceClient(conn))
+		},
+		"svc.v2.ErrorIssuesService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+			return svcv2.RegisterErrorIssuesServiceHandlerClient(ctx, mux, svcv2.NewErrorIssuesServiceClient(conn))
+		},
 		"svc.v2.IngestKeysService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
 			return svcv2.RegisterIngestKeysServiceHandlerClient(ctx, mux, svcv2.NewIngestKeysServiceClient(conn))
 		},
 		"svc.v2.InstrumentationService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
 			return svcv2.RegisterInstrumentationServiceHandlerClient(ctx, mux, svcv2.NewInstrumentationServiceClient(conn))
 		},
+		"svc.v2.InvestigationsService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+			return svcv2.RegisterInvestigationsServiceHandlerClient(ctx, mux, svcv2.NewInvestigationsServiceClient(conn))
+		},
 		"svc.v2.LogsService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
 			return svcv2.RegisterLogsServiceHandlerClient(ctx, mux, svcv2.NewLogsServiceClient(conn))
+		},
+		"svc.v2.MarkersService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+			return svcv2.RegisterMarkersServiceHandlerClient(ctx, mux, svcv2.NewMarkersServiceClient(conn))
 		},
 		"svc.v2.MetricsService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
 			return svcv2.RegisterMetricsServiceHandlerClient(ctx, mux, svcv2.NewMetricsServiceClient(conn))

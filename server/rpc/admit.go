@@ -20,6 +20,9 @@ func (c *Chain) Admit(ctx context.Context, m *contract.Method) (context.Context,
 	if prior, ok := ctx.Value(admittedKey{}).(*contract.Method); ok && prior == m {
 		return ctx, nil
 	}
+	if r, _ := principal.ResultFrom(ctx); m.AnyOrganization && r.Person != nil && principal.DoorFrom(ctx) != principal.DoorMCP {
+		ctx = principal.WithResult(ctx, principal.Result{Principal: r.Person})
+	}
 	if !m.Public {
 		if err := c.admitCaller(ctx, m); err != nil {
 			return ctx, err

@@ -11,10 +11,13 @@ import (
 // segment, as `/svc.v2.` does.
 func RouteCalls(calls, mux http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.URL.Path, "/"+contract.Package+".") {
+		if IsCall(r.URL.Path) {
 			calls.ServeHTTP(w, r)
 			return
 		}
 		mux.ServeHTTP(w, r)
 	})
 }
+
+// IsCall reports whether a path is that of a method of the contract, for Connect, gRPC and gRPC-Web.
+func IsCall(path string) bool { return strings.HasPrefix(path, "/"+contract.Package+".") }

@@ -18,6 +18,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/store"
 )
 
 // samplesPage is a page of n samples in the text format, a fifth of them of histograms.
@@ -82,7 +83,7 @@ func BenchmarkTargets(b *testing.B) {
 	defer target.Close()
 	defer close(stop)
 	const targets = 5000
-	store := &rows{}
+	list := &rows{}
 	_, port, _ := strings.Cut(strings.TrimPrefix(target.URL, "http://"), ":")
 	for i := range targets {
 		path := "/metrics"
@@ -91,7 +92,7 @@ func BenchmarkTargets(b *testing.B) {
 		}
 		r := row(fmt.Sprintf("http://127.0.0.1:%s%s/%d", port, path, i), 15)
 		r.Name, r.Org = fmt.Sprint("target ", i), principal.OrgID(fmt.Sprint("org_", i%50))
-		store.all = append(store.all, r)
+		list.all = append(list.all, r)
 	}
 	for range b.N {
 		var before, after runtime.MemStats
@@ -99,7 +100,7 @@ func BenchmarkTargets(b *testing.B) {
 		runtime.ReadMemStats(&before)
 		reg, sink := prometheus.NewRegistry(), &counting{}
 		s, err := New(Config{
-			Targets: store, Guard: loopback(), Sink: sink, Checks: &checks{}, Logger: slog.New(slog.DiscardHandler), Metrics: reg,
+			Targets: list, Guard: loopback(), Sink: sink, Checks: &checks{}, Logger: slog.New(slog.DiscardHandler), Metrics: reg,
 		})
 		if err != nil {
 			b.Fatal(err)
@@ -107,7 +108,7 @@ func BenchmarkTargets(b *testing.B) {
 		s.slots.host = newKeyed(256) // all targets have the same address here
 		ctx, cancel := context.WithCancel(b.Context())
 		var running sync.WaitGroup
-		running.Go(func() { s.Run(ctx, 0, nil) })
+		running.Go(func() { s.Run(ctx, store.Fence{}, nil) })
 		time.Sleep(17 * time.Second) // every target was scraped once
 		cpu, at := used(), time.Now()
 		time.Sleep(30 * time.Second)

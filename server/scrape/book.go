@@ -64,7 +64,7 @@ func (b *book) check(c check) {
 func (b *book) result(t *scheduled, at time.Time, problem string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.results[t.ID] = store.ScrapeResult{Org: t.Org, ID: t.ID, At: at, Problem: problem}
+	b.results[t.ID] = store.ScrapeResult{Org: t.Org, ID: t.ID, At: at, Problem: problem, Under: &t.lease}
 }
 
 // flush writes everything. After a failure it keeps what was not written.
@@ -72,6 +72,13 @@ func (b *book) flush(ctx context.Context) error {
 	b.writing.Lock()
 	defer b.writing.Unlock()
 	return errors.Join(b.flushResults(ctx), b.flushChecks(ctx))
+}
+
+// saveResults writes the results only.
+func (b *book) saveResults(ctx context.Context) error {
+	b.writing.Lock()
+	defer b.writing.Unlock()
+	return b.flushResults(ctx)
 }
 
 func (b *book) flushResults(ctx context.Context) error {

@@ -309,6 +309,9 @@ func (r *reader) point(name, suffix, apart string, at *int64) (p *point, place s
 			err = fmt.Errorf("a label of %s is not valid UTF-8", name)
 		}
 		n++
+		if l.Value == "" {
+			return // in Prometheus, a label with the empty value is no label
+		}
 		key := l.Name
 		for slices.Contains(r.reserved, key) || key != l.Name && r.labels.Has(key) {
 			key = "exported_" + key

@@ -17,6 +17,7 @@ import (
 type scheduled struct {
 	Target
 	row   store.ScrapeTarget
+	lease store.Fence
 	due   time.Time
 	index int // in the heap, or -1
 	// running is closed when the scrape that runs has ended; nil when none runs.
@@ -40,12 +41,12 @@ type scheduled struct {
 	everSaved bool
 }
 
-func (s *Scraper) newScheduled(row *store.ScrapeTarget) *scheduled {
+func (s *Scraper) newScheduled(row *store.ScrapeTarget, lease store.Fence) *scheduled {
 	target, err := s.cfg.Vault.Target(*row)
 	if err != nil {
 		target.Problem = err.Error()
 	}
-	t := &scheduled{Target: target, row: *row, index: -1, public: publicid.Encode(publicid.ScrapeTarget, row.ID)}
+	t := &scheduled{Target: target, row: *row, lease: lease, index: -1, public: publicid.Encode(publicid.ScrapeTarget, row.ID)}
 	t.id = newIdentity(&t.Target)
 	t.client = newClient(s.cfg.Guard, t.Timeout(), limits.ScrapeConnection)
 	if row.LastScrapeError != nil {

@@ -87,7 +87,7 @@ type Scraper struct {
 	unfollow func()
 
 	mu      sync.Mutex
-	shards  map[int]bool
+	shards  map[int]store.Fence
 	targets map[uuid.UUID]*scheduled
 	due     schedule
 	// deleted are organizations for which nothing may be stored any more.
@@ -108,7 +108,7 @@ func New(cfg Config) (*Scraper, error) {
 	s := &Scraper{
 		cfg: cfg, fetcher: newFetcher(), packer: packer, reader: reader, book: newBook(cfg.Checks, cfg.Targets, cfg.Logger),
 		ctx: ctx, cancel: cancel, wake: make(chan struct{}, 1), changed: make(chan struct{}, 1),
-		shards: map[int]bool{}, targets: map[uuid.UUID]*scheduled{}, deleted: map[principal.OrgID]bool{},
+		shards: map[int]store.Fence{}, targets: map[uuid.UUID]*scheduled{}, deleted: map[principal.OrgID]bool{},
 	}
 	s.slots.all, s.slots.convert = make(chan struct{}, limits.ScrapesInFlight), make(chan struct{}, converting)
 	s.slots.host, s.slots.org = newKeyed(limits.ScrapesOfHost), newKeyed(limits.ScrapesOfOrganization)
@@ -150,10 +150,12 @@ func (s *Scraper) Close(ctx context.Context) error {
 	return s.book.flush(ctx)
 }
 
-// Run scrapes the targets of a shard until stopping is closed and their scrapes have ended, or until ctx ends.
-func (s *Scraper) Run(ctx context.Context, shard int, stopping <-chan struct{}) {
+// Run scrapes the targets of the shard of a lease until stopping is closed and their scrapes have ended, or until ctx ends, because the
+// lease is lost. Results are recorded under the lease.
+func (s *Scraper) Run(ctx context.Context, lease store.Fence, stopping <-chan struct{}) {
+	shard := lease.Number
 	s.mu.Lock()
-	s.shards[shard] = true
+	s.shards[shard] = lease
 	s.mu.Unlock()
 	notify(s.changed)
 	select {
@@ -178,6 +180,13 @@ func (s *Scraper) Run(ctx context.Context, shard int, stopping <-chan struct{}) 
 		case <-ctx.Done():
 			return
 		}
+	}
+	if ctx.Err() != nil {
+		return
+	}
+	// The next holder sees the last results, and afterwards they could not be recorded any more.
+	if err := s.book.saveResults(ctx); err != nil {
+		s.cfg.Logger.Warn("the last results of scrape targets could not be recorded", "error", err)
 	}
 }
 
@@ -239,15 +248,16 @@ func (s *Scraper) replace(rows []store.ScrapeTarget, shards []int) {
 	listed := make(map[uuid.UUID]bool, len(rows))
 	for i := range rows {
 		row := &rows[i]
-		if row.TargetType != store.ScrapePrometheus || !s.shards[row.Shard] {
+		lease, held := s.shards[row.Shard]
+		if row.TargetType != store.ScrapePrometheus || !held {
 			continue
 		}
 		listed[row.ID] = true
 		old := s.targets[row.ID]
-		if old != nil && old.row.UpdatedAt.Equal(row.UpdatedAt) {
+		if old != nil && old.lease == lease && old.row.UpdatedAt.Equal(row.UpdatedAt) {
 			continue
 		}
-		t := s.newScheduled(row)
+		t := s.newScheduled(row, lease)
 		if old != nil {
 			s.drop(row.ID)
 			s.hand(old, t)

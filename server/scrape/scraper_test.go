@@ -162,7 +162,7 @@ func start(t *testing.T, targets ...store.ScrapeTarget) *rig {
 	r.Scraper = s
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
-	running.Go(func() { s.Run(ctx, 0, nil) })
+	running.Go(func() { s.Run(ctx, store.Fence{}, nil) })
 	t.Cleanup(func() {
 		cancel()
 		running.Wait()
@@ -334,6 +334,60 @@ func TestPhase(t *testing.T) {
 		if n > 300 { // 200 on average
 			t.Errorf("%d of 3,000 targets start in the second %s", n, second)
 		}
+	}
+}
+
+// TestTakeover: the lease of a shard goes to another process. That one scrapes at the same places of the grid, ends no series, and each
+// result is recorded under the lease of its scrape.
+func TestTakeover(t *testing.T) {
+	const interval = 2 * time.Second
+	var mu sync.Mutex
+	var times []time.Time
+	target := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		times = append(times, time.Now())
+		_, _ = w.Write([]byte("a 1\n"))
+	})
+	one := row(target.URL, int(interval/time.Second))
+	list := &rows{all: []store.ScrapeTarget{one}}
+	kept := &sink{series: map[string][]string{}, at: map[string][]time.Time{}, keys: map[string]bool{}}
+	for holder := range int64(2) {
+		s, err := New(Config{Targets: list, Guard: loopback(), Sink: kept, Checks: &checks{}, Logger: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		stopping, ended := make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(ended)
+			s.Run(t.Context(), store.Fence{Kind: store.WorkScrape, Token: holder + 1}, stopping)
+		}()
+		wait(t, "two scrapes of each holder", func() bool {
+			mu.Lock()
+			defer mu.Unlock()
+			return len(times) >= 2*int(holder+1)
+		})
+		wait(t, "the points", func() bool {
+			kept.mu.Lock()
+			defer kept.mu.Unlock()
+			return len(kept.series[`a`]) >= 2*int(holder+1)
+		})
+		close(stopping)
+		<-ended
+		if err := s.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if len(list.results) == 0 || list.results[len(list.results)-1].Under.Token != holder+1 {
+			t.Errorf("results of holder %d: %+v", holder, list.results)
+		}
+	}
+	for _, at := range times {
+		if late := time.Duration(at.UnixNano()-int64(phase(one.ID, interval))) % interval; late > 500*time.Millisecond {
+			t.Errorf("a scrape %s after its place", late)
+		}
+	}
+	if slices.Contains(kept.series[`a`], "ended") {
+		t.Errorf("the takeover ended the series: %v", kept.series)
 	}
 }
 

@@ -164,7 +164,7 @@ func (a *audit) roundTrip(method, path string, body []byte, key string) (int, []
 func (a *audit) call(tool string, arguments object, into any) (answered bool) {
 	a.Helper()
 	body, _ := json.Marshal(object{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": object{"name": tool, "arguments": arguments}})
-	status, raw := a.exchange(http.MethodPost, "/mcp", body)
+	status, raw := a.exchange(http.MethodPost, "/mcp?detail=full", body)
 	var out struct {
 		Result struct {
 			IsError           bool

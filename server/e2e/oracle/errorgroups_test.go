@@ -4,10 +4,25 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
 
-// errorGroup is what distinguishes groups of errors here, since no exception of the generator has a stack.
-func errorGroup(r *row) string { return r.service + "|" + r.exception + "|" + r.exceptionDetail }
+// errorGroup is what distinguishes groups of errors here, since no exception of the generator has a stack. An error without an exception
+// belongs to the group of its operation and status.
+func errorGroup(r *row) string {
+	label := r.exception
+	if label == "" {
+		if label = r.name; r.code > 0 {
+			label = fmt.Sprintf("%s: HTTP %d", r.name, r.code)
+		}
+	}
+	return strings.Join([]string{r.service, r.exception, r.exceptionDetail, label}, "|")
+}
+
+// groupOf is the errorGroup of a group in an answer.
+func groupOf(service any, g object) string {
+	return fmt.Sprintf("%v|%v|%v|%v", service, g["exception_type"], g["sample_message"], g["error_label"])
+}
 
 // errorConditions are conditions on failed spans.
 func (t *telemetry) errorConditions() []condition {
@@ -67,7 +82,7 @@ func (a *audit) checkGroups(what string, request object, rows []*row) {
 			a.Errorf("%s: a group of %s has the services %v", read, what, of)
 			continue
 		}
-		name := fmt.Sprintf("%v|%v|%v", of[0], g["exception_type"], g["sample_message"])
+		name := groupOf(of[0], g)
 		names = append(names, name)
 		members := groups[name]
 		if len(members) == 0 {
@@ -99,7 +114,7 @@ func (a *audit) checkDetail(w window, rows []*row) {
 	a.ask("searchErrorEvents", in(w, object{"limit": 1}), &page)
 	for _, g := range list(page, "data") {
 		services, _ := g["services"].([]any)
-		members := by(rows, errorGroup)[fmt.Sprintf("%v|%v|%v", services[0], g["exception_type"], g["sample_message"])]
+		members := by(rows, errorGroup)[groupOf(services[0], g)]
 		var got object
 		a.ask(read, in(w, object{"fingerprint": g["fingerprint_hash"], "bucket_seconds": 900}), &got)
 		number := func(of object, field string) float64 { n, _ := of[field].(float64); return n }

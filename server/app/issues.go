@@ -1,0 +1,38 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"github.com/svc-observability/svc/server/issues"
+	"github.com/svc-observability/svc/server/limits"
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/services/errorissues"
+	"github.com/svc-observability/svc/server/store"
+	"github.com/svc-observability/svc/server/work"
+)
+
+// errorIssues is what the services of error issues need.
+func (a *App) errorIssues(reads read.Warehouse, rollups query.Rollups) errorissues.Config {
+	return errorissues.Config{Store: a.store, Warehouse: reads, Rollups: rollups, Now: time.Now}
+}
+
+// issuesKind applies occurrences of errors to issues, and ends what is over.
+func (a *App) issuesKind() work.Kind {
+	policies := errorissues.Config{Store: a.store, Now: time.Now}
+	w := issues.NewWorker(issues.Config{
+		Store: a.store, Events: errorissues.Types(),
+		Teller: func(ctx context.Context, org principal.OrgID) (*issues.Teller, error) {
+			t, err := policies.Teller(ctx, org)
+			if err != nil {
+				return nil, err
+			}
+			return &t.Teller, nil
+		},
+	})
+	return work.Kind{Name: store.WorkIssues, Lag: w.Lag, Run: func(ctx context.Context, shard *work.Shard) {
+		work.Due(ctx, shard, nil, limits.IssueLook, w.Shard(shard.Fence).Step)
+	}}
+}

@@ -1,0 +1,224 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/svc-observability/svc/server/contract"
+	"github.com/svc-observability/svc/server/testkit"
+	"github.com/svc-observability/svc/server/web"
+)
+
+// withoutRoute are the calls of the web application that have no REST route, each with its reason.
+var withoutRoute = map[string]string{
+	"AgentSessionsService/SearchAgentSessions":   mcpReads,
+	"AgentSessionsService/GetAgentSession":       mcpReads,
+	"AgentSessionsService/GetAgentToolsOverview": mcpReads,
+	"AgentSessionsService/GetAgentToolError":     mcpReads,
+}
+
+// mcpReads is the reason of methods that other programs reach by MCP tools.
+const mcpReads = "programs read agent sessions by the MCP tools of the toolset agents"
+
+// hostileTrace is the id of the trace that sendHostile sends.
+const hostileTrace = "0000000000000000000000000000bad1"
+
+// hostile are texts that try to run, to break the layout, or to look like other text.
+func hostile() []string {
+	return []string{
+		`<script>window.hacked=1</script>`, `<img src=x onerror="window.hacked=2">`, `"><svg onload=window.hacked=3>`, `javascript:window.hacked=4`,
+		"{{constructor.constructor('window.hacked=5')()}}", "\u001b[2J\u001b[31mred", "txt.\u202egnp.exe", "line 1\r\nline 2\x00\x07", "../../../etc/passwd",
+		strings.Repeat("W", 60_000), strings.Repeat("very long words ", 4_000), "\U0001F4A9\u0301\u0301\u0301\u0301",
+	}
+}
+
+// sendHostile sends a trace and log records that are made of hostile texts.
+func sendHostile(t *testing.T, p *testkit.Process, marker string) {
+	t.Helper()
+	type object = map[string]any
+	value := func(text string) object { return object{"stringValue": text} }
+	now := time.Now().UnixNano()
+	var attributes, spans, records []object
+	for i, text := range hostile() {
+		attributes = append(attributes, object{"key": fmt.Sprintf("hostile.%d", i), "value": value(text)}, object{"key": text[:min(len(text), 200)], "value": value(text)})
+	}
+	for i, text := range hostile() {
+		parent := ""
+		if i > 0 {
+			parent = fmt.Sprintf("%016x", 0xa0+i-1)
+		}
+		spans = append(spans, object{
+			"traceId": hostileTrace, "spanId": fmt.Sprintf("%016x", 0xa0+i), "parentSpanId": parent, "name": text, "kind": 2,
+			"startTimeUnixNano": fmt.Sprint(now + int64(i)*1e6), "endTimeUnixNano": fmt.Sprint(now + 5e8), "attributes": attributes,
+			"status": object{"code": 2, "message": text},
+			"events": []object{{"name": "exception", "timeUnixNano": fmt.Sprint(now), "attributes": []object{
+				{"key": "exception.type", "value": value(text)},
+				{"key": "exception.message", "value": value(text)},
+				{"key": "exception.stacktrace", "value": value(text)},
+			}}},
+		})
+		records = append(records, object{
+			"timeUnixNano": fmt.Sprint(now + int64(i)), "severityNumber": 17, "severityText": text[:min(len(text), 100)],
+			"body": value(marker + " " + text), "attributes": attributes, "traceId": hostileTrace,
+		})
+	}
+	resource := object{"attributes": []object{{"key": "service.name", "value": value(`<b onmouseover=window.hacked=6>"service"</b>`)}}}
+	for path, body := range map[string]object{
+		"/v1/traces": {"resourceSpans": []object{{"resource": resource, "scopeSpans": []object{{"spans": spans}}}}},
+		"/v1/logs":   {"resourceLogs": []object{{"resource": resource, "scopeLogs": []object{{"logRecords": records}}}}},
+	} {
+		text, err := json.Marshal(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.IngestURL+path, bytes.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("x-svc-ingest-key", p.PrivateKey)
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = res.Body.Close()
+		if res.StatusCode != http.StatusOK {
+			t.Fatalf("%s: %d", path, res.StatusCode)
+		}
+	}
+}
+
+// TestWebApplication walks through the web application in Chromium, on demo data and on hostile telemetry, in both themes, wide and on a
+// phone. The console stays silent, the policy refuses nothing, no request goes elsewhere, and axe finds no violation.
+func TestWebApplication(t *testing.T) {
+	t.Parallel()
+	required := os.Getenv("SVC_TEST_REQUIRE_CHROMIUM") == "1"
+	if _, err := web.Built(web.Settings{}); errors.Is(err, web.ErrNotBuilt) {
+		if required {
+			t.Fatal("the web application is not built, and SVC_TEST_REQUIRE_CHROMIUM=1: make ui")
+		}
+		t.Skip("the web application is not built: make ui")
+	}
+	browser := chromium(t, required)
+	dir := npmInstall(t, "browser", "playwright-core")
+	p := testkit.StartProcess(t, filepath.Join(t.TempDir(), "data"))
+	if out, err := testkit.Command(t, "demo", "--ingest-url", p.IngestURL, "--ingest-key", p.PrivateKey, "--hours", "0.4", "--seed", "7").CombinedOutput(); err != nil {
+		t.Fatalf("svc demo: %v\n%s", err, out)
+	}
+	const marker = "hostilerecord"
+	sendHostile(t, p, marker)
+	waitFlushed(t, p)
+
+	input, err := json.Marshal(map[string]string{
+		"base": p.BaseURL, "email": p.AdminEmail, "password": p.AdminPassword, "trace": hostileTrace, "marker": marker,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	var held sync.Mutex
+	var called []string
+	walks, err := filepath.Glob(filepath.Join(dir, "walks", "*.mjs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	turns := make(chan struct{}, 2) // more browsers at once only wait for each other
+	for _, file := range walks {
+		wg.Go(func() {
+			turns <- struct{}{}
+			defer func() { <-turns }()
+			got := walkApp(t, dir, input, "walk.mjs", strings.TrimSuffix(filepath.Base(file), ".mjs"), browser, t.ArtifactDir())
+			held.Lock()
+			defer held.Unlock()
+			called = append(called, got.Procedures...)
+		})
+	}
+	turns <- struct{}{}
+	got := walkApp(t, dir, input, "ui.mjs", browser, t.ArtifactDir())
+	<-turns
+	wg.Wait()
+	for name, want := range map[string]string{
+		"returned": "/logs?q=before", "hacked": "undefined", "hostile": marker, "filter": `service.name = "cart"`, "back": "true",
+		"nothing": "No record matches", "unreadable": "AND only", "failed": "A planned failure.", "draft": "a draft",
+		"ours": "200", "unmarked": "401", "rest": "401", "otherPort": "refused",
+	} {
+		if text := fmt.Sprint(got.Seen[name]); !strings.Contains(text, want) {
+			t.Errorf("%s is %q, want %q", name, text, want)
+		}
+	}
+	if diff := cmp.Diff([]any{415.0}, got.Seen["simple"]); diff != "" {
+		t.Errorf("a simple request of another port (-want +got):\n%s", diff)
+	}
+	called = append(called, got.Procedures...)
+	slices.Sort(called)
+	checkProcedures(t, slices.Compact(called))
+}
+
+// walked is the report of a walk.
+type walked struct {
+	Seen       map[string]any `json:"seen"`
+	Procedures []string       `json:"procedures"`
+	Problems   []string       `json:"problems"`
+	Foreign    []string       `json:"foreign"`
+}
+
+// walkApp runs a script of the browser's folder and checks that it had no problem.
+func walkApp(t *testing.T, dir string, input []byte, args ...string) walked {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "node", args...)
+	cmd.Dir, cmd.Stdin = dir, bytes.NewReader(input)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Errorf("%q: %v\n%s\n%s", args[:2], err, out, stderr.Bytes())
+		return walked{}
+	}
+	var got walked
+	if err := json.Unmarshal(out, &got); err != nil {
+		t.Errorf("%q: %v: %s", args[:2], err, out)
+		return walked{}
+	}
+	for _, problem := range got.Problems {
+		t.Errorf("%q: %s", args[:2], problem)
+	}
+	if len(got.Foreign) > 0 {
+		t.Errorf("%q: requests elsewhere: %q", args[:2], got.Foreign)
+	}
+	return got
+}
+
+// checkProcedures checks that other clients reach by REST what the application calls.
+func checkProcedures(t *testing.T, called []string) {
+	t.Helper()
+	c, err := contract.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(called) < 15 {
+		t.Errorf("the application called %q only", called)
+	}
+	for _, name := range called {
+		m, ok := c.ByProcedure("/" + contract.Package + "." + name)
+		if !ok {
+			t.Errorf("the application calls %s, which the contract does not have", name)
+			continue
+		}
+		if m.NoREST && withoutRoute[name] == "" {
+			t.Errorf("the application calls %s, which has no REST route", name)
+		}
+	}
+}

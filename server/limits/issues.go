@@ -1,0 +1,121 @@
+package limits
+
+import "time"
+
+// Error issues.
+const (
+	// IssueLease is the length of a lease that does not say more; IssueLeaseShortest and IssueLeaseLongest are its bounds.
+	IssueLease         = 30 * time.Minute
+	IssueLeaseShortest = time.Minute
+	IssueLeaseLongest  = 2 * time.Hour
+	// IssueQuiet is the time without occurrences after which an incident ends.
+	IssueQuiet = 30 * time.Minute
+	// IssueArchive is the time after which an issue that is done is archived, IssueDelete that after which an archived one is deleted.
+	IssueArchive = 14 * Day
+	IssueDelete  = 90 * Day
+	// IssueRegressionGrace is the time after the end of an issue in which occurrences without a version are no regression.
+	// IssueStaticVersion is that for occurrences in a version that ran when it was done.
+	IssueRegressionGrace = 5 * time.Minute
+	IssueStaticVersion   = 72 * time.Hour
+	// IssuesAMinute is the number of new issues of an organization in a minute, OpenIssues that of its open issues. Further groups count on one
+	// issue a service.
+	IssuesAMinute = 500
+	OpenIssues    = 100_000
+	// IssueNames is the number of versions, and of environments, that an issue remembers.
+	IssueNames = 50
+	// IssueNotices is the number of messages about issues of an organization within IssueNoticeTime; further issues come in one digest.
+	IssueNotices    = 20
+	IssueNoticeTime = 5 * time.Minute
+	// IssueDigest is the number of issues that a digest names.
+	IssueDigest = 20
+	// IssueBatch is the number of sums that one transaction applies.
+	IssueBatch = 1000
+	// IssueLook is the pause between two looks for occurrences, IssueTick that between two looks for leases and pauses that are over.
+	IssueLook = time.Second
+	IssueTick = time.Minute
+	// IssueTickRows is the number of issues that one look changes.
+	IssueTickRows = 500
+	// IssueIncidents is the number of incidents that an issue shows, IssueFingerprints that of its fingerprints, IssueLinks that of its pull
+	// requests.
+	IssueIncidents    = 50
+	IssueFingerprints = 100
+	IssueLinks        = 100
+	// IssueNote is the length of a note of a move, IssueComment that of a comment, IssueFix that of a proposed fix, IssueArtifacts the number of
+	// further results of a fix, AgentName the length of the name of an agent and of one of its abilities, AgentCapabilities the number of these.
+	// IssueMerge is the number of issues that are merged at once, IssueSplit that of fingerprints that are split off. IssueFirstSeenCount is the
+	// largest number of occurrences that a policy may demand.
+	IssueNote           = 2000
+	IssueComment        = 10_000
+	IssueFix            = 4000
+	IssueArtifacts      = 20
+	AgentName           = 100
+	AgentCapabilities   = 50
+	IssueMerge          = 50
+	IssueFirstSeenCount = 100_000
+	// IssueHash is the length of a fingerprint in a request, IssueHashes that of a list of them.
+	IssueHash   = 200
+	IssueHashes = 4000
+	// IssueMostSamples is the number of occurrences that an issue can show.
+	IssueMostSamples = 100
+	// IssueFilterHashes is the number of fingerprints in a filter.
+	IssueFilterHashes = 100
+	// IssueWindow is the window of the occurrences of an issue when a request does not say more, IssueBucket the length of a bucket.
+	IssueWindow = 24 * time.Hour
+	IssueBucket = time.Hour
+	// IssueSamples is the number of occurrences that an issue shows when a request does not say more.
+	IssueSamples = 25
+	// ErrorSumsFlush is the pause between two flushes of sums of errors to the database, ErrorSumsTimeout the time that one may take.
+	ErrorSumsFlush   = 2 * time.Second
+	ErrorSumsTimeout = 30 * time.Second
+	// ErrorSumsMemory bounds the sums that wait for the database, in bytes, ErrorSumsGroups their groups when they are joined.
+	ErrorSumsMemory = 64 << 20
+	ErrorSumsGroups = 20_000
+	// DefaultToolIssues is the number of issues that a tool lists when a call does not say more.
+	DefaultToolIssues = 50
+)
+
+func issues() []Limit {
+	return []Limit{
+		lasts("IssueLease", IssueLease, "A lease of an issue lasts %s when a claim does not say more."),
+		lasts("IssueLeaseShortest", IssueLeaseShortest, "It lasts at least %s."),
+		lasts("IssueLeaseLongest", IssueLeaseLongest, "It lasts at most %s."),
+		lasts("IssueQuiet", IssueQuiet, "An incident of an issue ends after %s without an occurrence."),
+		lasts("IssueArchive", IssueArchive, "An issue that is done is archived after %s."),
+		lasts("IssueDelete", IssueDelete, "An archived issue is deleted after %s."),
+		lasts("IssueRegressionGrace", IssueRegressionGrace, "Occurrences without a version are no regression for %s after an issue is done."),
+		lasts("IssueStaticVersion", IssueStaticVersion, "Those in a version that ran when it was done are none for %s."),
+		count("IssuesAMinute", IssuesAMinute, "An organization gets at most %s new issues in a minute; further groups count on one issue a service."),
+		count("OpenIssues", OpenIssues, "It has at most %s open issues."),
+		count("IssueNames", IssueNames, "An issue remembers the last %s versions and environments."),
+		count("IssueNotices", IssueNotices, "At most %s messages about issues are sent one by one in a while; further issues come in one digest."),
+		lasts("IssueNoticeTime", IssueNoticeTime, "That while lasts %s."),
+		count("IssueDigest", IssueDigest, "A digest names at most %s issues."),
+		count("IssueBatch", IssueBatch, "One transaction applies at most %s sums of occurrences."),
+		lasts("IssueLook", IssueLook, "The server looks for new occurrences every %s."),
+		lasts("IssueTick", IssueTick, "It looks for leases, pauses and incidents that are over every %s."),
+		count("IssueTickRows", IssueTickRows, "One such look changes at most %s issues of a shard."),
+		count("IssueIncidents", IssueIncidents, "An issue shows its last %s incidents."),
+		count("IssueFingerprints", IssueFingerprints, "It shows at most %s fingerprints."),
+		count("IssueLinks", IssueLinks, "It shows at most %s pull requests."),
+		characters("IssueNote", IssueNote, "A note of a move has at most %s."),
+		characters("IssueComment", IssueComment, "A comment has at most %s."),
+		characters("IssueFix", IssueFix, "A proposed fix has at most %s."),
+		count("IssueArtifacts", IssueArtifacts, "It names at most %s further results."),
+		characters("AgentName", AgentName, "The name of an agent, and an ability of it, have at most %s."),
+		count("AgentCapabilities", AgentCapabilities, "An agent has at most %s abilities."),
+		count("IssueMerge", IssueMerge, "At most %s issues are merged into one at once."),
+		count("IssueFirstSeenCount", IssueFirstSeenCount, "A policy demands at most %s occurrences of a new issue."),
+		characters("IssueHash", IssueHash, "A fingerprint in a request has at most %s."),
+		characters("IssueHashes", IssueHashes, "A list of fingerprints in a filter has at most %s."),
+		count("IssueMostSamples", IssueMostSamples, "An issue shows at most %s occurrences."),
+		count("IssueFilterHashes", IssueFilterHashes, "A filter names at most %s fingerprints."),
+		lasts("IssueWindow", IssueWindow, "An issue shows the occurrences of %s when a request does not say more."),
+		lasts("IssueBucket", IssueBucket, "Their timeseries then has buckets of %s."),
+		count("IssueSamples", IssueSamples, "It shows %s occurrences when a request does not say more."),
+		lasts("ErrorSumsFlush", ErrorSumsFlush, "An ingest node hands its sums of errors to the database every %s."),
+		lasts("ErrorSumsTimeout", ErrorSumsTimeout, "That may take %s."),
+		size("ErrorSumsMemory", ErrorSumsMemory, "While the database does not answer, sums of %s wait on the node one by one; beyond, they are joined."),
+		count("ErrorSumsGroups", ErrorSumsGroups, "When more than %s groups are joined, their occurrences are counted by service."),
+		count("DefaultToolIssues", DefaultToolIssues, "A tool lists %s issues when a call does not say more."),
+	}
+}
