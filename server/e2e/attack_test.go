@@ -211,12 +211,22 @@ func TestAttack(t *testing.T) {
 	a := newAttack(t)
 	a.logs(t, a.victim, 1, 500, "GET /cart 200 in 12 ms")
 	t.Run("worst reads", a.worstReads)
-	t.Run("slow bodies", a.slowBodies)
-	t.Run("slow bodies with a public key", a.publicKey)
 	t.Run("callers that never read", a.neverReading)
 	t.Run("smuggling", a.smuggling)
 	t.Run("bombs", a.bombs)
 	t.Run("rapid reset", a.rapidReset)
+	if code := a.p.Stop(t); code != 0 {
+		t.Errorf("exit code %d\n%s", code, a.p.Log())
+	}
+}
+
+// TestAttackSlowBodies sends bodies that take minutes. It mostly waits, so it runs beside other tests.
+func TestAttackSlowBodies(t *testing.T) {
+	t.Parallel()
+	a := newAttack(t)
+	a.logs(t, a.victim, 1, 500, "GET /cart 200 in 12 ms")
+	t.Run("of every API", a.slowBodies)
+	t.Run("with a public key", a.publicKey)
 	if code := a.p.Stop(t); code != 0 {
 		t.Errorf("exit code %d\n%s", code, a.p.Log())
 	}

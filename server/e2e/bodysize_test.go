@@ -25,6 +25,7 @@ import (
 // rest-max-body-bytes bounds REST, MCP and the methods that need no credential. grpc-max-message-bytes bounds OTLP over gRPC and
 // the API over gRPC and Connect.
 func TestBodySizes(t *testing.T) {
+	t.Parallel()
 	const rest, message = 64 << 10, 128 << 10
 	s := testkit.Start(t, func(c *config.Config) {
 		c.Limits.RESTMaxBodyBytes, c.Limits.GRPCMaxMessageBytes = rest, message

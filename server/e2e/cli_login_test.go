@@ -114,6 +114,7 @@ func (w *waitingLogin) wait(t *testing.T) int {
 // TestCliLogin checks that a person confirms in a browser and the command line gets a key. It also checks who the key acts as,
 // and how the login ends.
 func TestCliLogin(t *testing.T) {
+	t.Parallel()
 	s := testkit.Shared(t).NewOrganization(t, "Command line")
 	c := newCommandLine(t)
 	if code, _, stderr := c.run("whoami"); code != 1 || !strings.Contains(stderr, "svc login") {
@@ -250,6 +251,7 @@ func (c *commandLine) token() string {
 // TestCliLoginProtocol checks the answers of the endpoints to callers who ask too early, too often, twice, or for another
 // person's login.
 func TestCliLoginProtocol(t *testing.T) {
+	t.Parallel()
 	s := testkit.Shared(t).NewOrganization(t, "Command line protocol")
 	other := testkit.Shared(t).NewOrganization(t, "Command line other")
 	start := func() (device, code string) {
@@ -384,6 +386,7 @@ func TestCliLoginProtocol(t *testing.T) {
 
 // TestCliCodesCannotBeGuessed checks that the number of wrong codes is bounded.
 func TestCliCodesCannotBeGuessed(t *testing.T) {
+	t.Parallel()
 	s := testkit.Start(t, nil)
 	v := newVisitor(t, s.BaseURL)
 	v.signIn(s.AdminEmail, s.AdminPassword)

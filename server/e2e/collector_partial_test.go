@@ -18,6 +18,7 @@ import (
 // TestCollectorReportsPartialSuccess sends a span without ids among good ones. The log of the Collector, with any exporter, must
 // tell its operator how many spans were refused and why. The good span must be stored.
 func TestCollectorReportsPartialSuccess(t *testing.T) {
+	t.Parallel()
 	binary := collectorBinary(t)
 	server := testkit.StartProcess(t, filepath.Join(t.TempDir(), "data"))
 	exporters := []*collectorExporter{

@@ -50,6 +50,7 @@ func newestPart(t *testing.T, dir, table string) string {
 // TestDamagedWarehouse starts a server whose engine has damaged metadata. Ingest goes on into the queue, reads answer 503, /readyz says
 // which part is wrong, and once the file is repaired, everything works without a restart.
 func TestDamagedWarehouse(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		file   func(t *testing.T, dir string) string
 		damage func([]byte) []byte
@@ -70,6 +71,7 @@ func TestDamagedWarehouse(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			dir := filepath.Join(t.TempDir(), "data")
 			p := testkit.StartProcess(t, dir)
 			if status, _, tag := ingest(t, &p.Server, oneSpan(1, 100)); status != http.StatusOK {

@@ -17,6 +17,7 @@ import (
 // TestDemo fills four windows around the planted faults with the command and reads the warehouse. It must have stored as much as
 // was sent, the faults must be there, and every query of every dashboard template must find data.
 func TestDemo(t *testing.T) {
+	t.Parallel()
 	p := testkit.StartProcess(t, t.TempDir()+"/data")
 	yesterday := time.Now().UTC().Truncate(24 * time.Hour).Add(-24 * time.Hour)
 	sent := map[string]int{}

@@ -15,6 +15,7 @@ import (
 // TestDiskFull gives the queue a file system of 12 MiB. When it is full, ingest must answer 503 ingest_queue_unavailable with
 // Retry-After, lose nothing that it acknowledged, and continue by itself when there is room again.
 func TestDiskFull(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
 	queue := filepath.Join(dir, "queue")
 	if err := os.MkdirAll(queue, 0o700); err != nil {

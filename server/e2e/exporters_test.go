@@ -41,6 +41,7 @@ type sent struct {
 // TestRealExporters sends the same shop request with the OpenTelemetry SDKs of Go and JavaScript over each protocol, and reads the trace
 // back through every door with all attributes, events, links and status.
 func TestRealExporters(t *testing.T) {
+	t.Parallel()
 	s := testkit.Shared(t)
 	for _, protocol := range []string{"http/protobuf", "grpc"} {
 		t.Run("go "+protocol, func(t *testing.T) {

@@ -88,6 +88,7 @@ func readTrace(t *testing.T, s *testkit.Server, n int) (status int, retryAfter s
 // TestEngineKilled kills the engine's process. Ingest must keep answering 200, reads must answer 503 with Retry-After until the
 // engine is back, and no acknowledged data may be missing.
 func TestEngineKilled(t *testing.T) {
+	t.Parallel()
 	p := testkit.StartProcess(t, filepath.Join(t.TempDir(), "data"))
 	if status, _, tag := ingest(t, &p.Server, oneSpan(1, 0)); status != http.StatusOK {
 		t.Fatalf("before: %d %s", status, tag)
@@ -168,6 +169,7 @@ func findChild(parent int) (int, error) {
 
 // TestRestartKeepsData stops the server cleanly and starts it again. The data must still be there.
 func TestRestartKeepsData(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
 	p := testkit.StartProcess(t, dir)
 	for n := 1; n <= 3; n++ {
@@ -189,6 +191,7 @@ func TestRestartKeepsData(t *testing.T) {
 
 // TestBadStart checks the exit codes and the messages of starts that cannot succeed.
 func TestBadStart(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
 	busy, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -256,6 +259,7 @@ func TestBadStart(t *testing.T) {
 // TestAdminBesideServer creates an organization beside a running server, sends with its keys, and finds none of the data in the
 // first organization.
 func TestAdminBesideServer(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
 	p := testkit.StartProcess(t, dir)
 	out, err := testkit.Command(t, "admin", "org", "create", "Second", "--json", "--data-dir", dir).Output()

@@ -55,6 +55,7 @@ func adopt(t *testing.T, dir, lost string) {
 // TestLostParts: a start without a part that the rest of the installation needs is refused, and replaces nothing. With the part
 // restored, everything works as before. Only an explicit command starts anew.
 func TestLostParts(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
 	aside := t.TempDir()
 	p := testkit.StartFirst(t, dir)
@@ -208,6 +209,7 @@ func engineByURL(t *testing.T) string {
 
 // TestLostPartsOfServers: the same with PostgreSQL and a ClickHouse server, whose nodes may lose their data folders.
 func TestLostPartsOfServers(t *testing.T) {
+	t.Parallel()
 	server := pgtest.Start(t)
 	database, clickhouse := server.NewDatabase(t), engineByURL(t)
 	databases := []string{"--database-url", database, "--warehouse-url", clickhouse}

@@ -64,6 +64,7 @@ func pushLogs(t *testing.T, url string, lines ...string) (status int, answer str
 // prints, with a kill of the server in between, and reads the logs back. Each connector is also tried with the credentials of the
 // other.
 func TestLogpush(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
 	p := testkit.StartProcess(t, dir, "--log-level", "debug")
 	var one, two connector

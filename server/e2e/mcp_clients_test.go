@@ -160,6 +160,7 @@ func node(t *testing.T, folder string, args ...string) []byte {
 
 // TestMCPInspector runs the tool that people use to try out a server.
 func TestMCPInspector(t *testing.T) {
+	t.Parallel()
 	s := testkit.Shared(t).NewOrganization(t, "MCP inspector")
 	key, _ := restClient{t, s, s.APIKey}.call("POST", "/v2/api_keys", `{"name":"inspector","kind":"mcp"}`, 200)["secret"].(string)
 	for name, tc := range map[string]struct {

@@ -194,6 +194,7 @@ func TestConsentAttacks(t *testing.T) {
 // TestConsentAgainstOthers checks that a page of another site can neither frame the consent page nor send its form with the
 // person's session.
 func TestConsentAgainstOthers(t *testing.T) {
+	t.Parallel()
 	s := testkit.Shared(t).NewOrganization(t, "OAuth framed")
 	program := newWaitingProgram(t)
 	client := program.register(t, s.BaseURL+"/register", "Framed")
@@ -219,6 +220,7 @@ func TestConsentAgainstOthers(t *testing.T) {
 // TestConsentLooks shows the page with the most content: long names, many scopes, several organizations. It also shows a program
 // whose request is invalid.
 func TestConsentLooks(t *testing.T) {
+	t.Parallel()
 	s := testkit.Shared(t).NewOrganization(t, "Research and Development of the Northern Region")
 	st := openStore(t, s)
 	me, err := st.UserByEmail(t.Context(), s.AdminEmail)

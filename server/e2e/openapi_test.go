@@ -33,6 +33,7 @@ func saveDocument(t *testing.T, s *testkit.Server, dir string) string {
 
 // TestOpenAPILinters checks the document with two linters, against every rule that they recommend, including hints.
 func TestOpenAPILinters(t *testing.T) {
+	t.Parallel()
 	s := testkit.Shared(t)
 	dir := workspace(t, "openapi-js", "openapi-fetch")
 	document := saveDocument(t, s, dir)

@@ -152,6 +152,7 @@ func TestInvitationsAndMembers(t *testing.T) {
 // TestOrganizationDelete checks that all data of the organization is removed, including telemetry that is stored or still queued.
 // The other organization keeps every row, and a restart brings nothing back.
 func TestOrganizationDelete(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir() + "/data"
 	p := testkit.StartProcess(t, dir)
 	s := &p.Server

@@ -125,6 +125,7 @@ func TestPagesInBrowser(t *testing.T) {
 // TestPagesAgainstOthers checks that a page of another site can neither frame our pages nor send our forms, with the person's own
 // browser and session.
 func TestPagesAgainstOthers(t *testing.T) {
+	t.Parallel()
 	s := testkit.Shared(t).NewOrganization(t, "Browser attacks")
 	// Another name of the same machine is another site.
 	elsewhere := strings.Replace(s.BaseURL, "127.0.0.1", "localhost", 1)

@@ -352,6 +352,7 @@ func TestPageHTTPS(t *testing.T) {
 
 // TestPageThrottle checks that password guesses on the page are bounded as at the API, and that the page names the wait.
 func TestPageThrottle(t *testing.T) {
+	t.Parallel()
 	s := testkit.Start(t, nil)
 	v := newVisitor(t, s.BaseURL)
 	// On a busy machine, checks are slow, and the account gets an attempt back every 10 seconds.

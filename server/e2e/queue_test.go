@@ -22,6 +22,7 @@ import (
 // head of a record, and in the last record. Each damaged record must be named, every other one must arrive, and the server must
 // start and take new data.
 func TestCorruptQueue(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
 	p := testkit.StartProcess(t, dir)
 	if err := syscall.Kill(child(t, p.Pid()), syscall.SIGSTOP); err != nil { // from here on, nothing leaves the queue
@@ -172,6 +173,7 @@ func TestGracefulStopLosesNothing(t *testing.T) {
 
 // TestSecondSignalStopsAtOnce checks that the first signal waits for an engine that hangs, and that the second one does not.
 func TestSecondSignalStopsAtOnce(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
 	p := testkit.StartProcess(t, dir)
 	engine := child(t, p.Pid())
@@ -212,6 +214,7 @@ func gone(pid int) bool {
 
 // TestSendTest runs `svc send-test` beside a real server: once with success, and with the failing step for invalid keys.
 func TestSendTest(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
 	p := testkit.StartProcess(t, dir)
 	for _, tc := range []struct {

@@ -14,6 +14,7 @@ import (
 // TestSharedRateLimit checks that a server that counts in Redis grants exactly 600 requests, whatever their outcome. The
 // successor of a key gets a new budget. While Redis is down, every request is granted.
 func TestSharedRateLimit(t *testing.T) {
+	t.Parallel()
 	redis := redistest.Start(t)
 	s := testkit.Start(t, func(c *config.Config) { c.RedisURL = config.DSN(redis.URL()) })
 	get := func(key, path string) (int, string) {

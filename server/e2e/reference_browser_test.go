@@ -13,6 +13,7 @@ import (
 // TestReferenceInBrowser uses the reference at /v2/docs in Chromium: search, an operation, Try it with a pasted key, light and dark, a
 // narrow window. Nothing may come from another server, and the content security policy may refuse nothing.
 func TestReferenceInBrowser(t *testing.T) {
+	t.Parallel()
 	browser := chromium(t, os.Getenv("SVC_TEST_REQUIRE_CHROMIUM") == "1")
 	dir := npmInstall(t, "browser", "playwright-core")
 	s := testkit.Shared(t).NewOrganization(t, "Reference")

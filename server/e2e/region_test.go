@@ -16,6 +16,7 @@ import (
 // TestRegions runs an installation in each of two regions. No door of either accepts a credential of the other, and neither
 // serves the other's data.
 func TestRegions(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "us")
 	us := testkit.StartFirst(t, dir, "--region", "us")
 	eu := testkit.StartFirst(t, filepath.Join(t.TempDir(), "eu"), "--region", "eu")

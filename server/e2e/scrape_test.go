@@ -19,6 +19,7 @@ import (
 
 // TestScrape scrapes a real client of Prometheus, which wants a token, and reads its metrics, its checks and its end through the API.
 func TestScrape(t *testing.T) {
+	t.Parallel()
 	s := testkit.Start(t, nil, func(o *app.Options) { o.Egress = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")} })
 	reg := prometheus.NewRegistry()
 	orders := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "shop_orders_total", Help: "Orders of the shop."}, []string{"kind"})

@@ -18,6 +18,7 @@ import (
 // TestSecretsAtRest uses every kind of credential, rightly and wrongly, and then looks for them in each file of the data folder and in
 // the log. Only the bootstrap file may hold some, because the operator asked for it. A public key is no secret: its owner can read it.
 func TestSecretsAtRest(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
 	p := testkit.StartFirst(t, dir)
 	s := &p.Server

@@ -1,15 +1,10 @@
 // Drives Chromium and prints what the page reports as JSON.
 //
 //	node drive.mjs <chromium> <shop|player> <url> <screenshot>
-import { chromium } from 'playwright-core';
+import { launch } from './launch.mjs';
 
 const [executablePath, task, url, screenshot] = process.argv.slice(2);
-const browser = await chromium.launch({
-  executablePath,
-  args: [
-    '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync',
-  ],
-});
+const browser = await launch(executablePath);
 const problems = [];
 try {
   const page = await browser.newPage({ viewport: { width: 900, height: 640 } });

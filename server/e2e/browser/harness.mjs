@@ -1,7 +1,7 @@
 // The parts of a walk through the web application: a browser with a person who is signed in, and the checks of a page.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { chromium } from 'playwright-core';
+import { launch } from './launch.mjs';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const always = /Trusted Type|unsafe-eval|Content Security Policy.*eval/; // the first try of axe
@@ -14,12 +14,7 @@ export async function readInput() {
 
 /** open starts the browser. `allow` names the errors of the console that the next steps cause on purpose. */
 export async function open(executablePath, screenshots, { base, email, password }) {
-  const browser = await chromium.launch({
-    executablePath,
-    args: [
-      '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync',
-    ],
-  });
+  const browser = await launch(executablePath);
   const problems = [];
   const foreign = [];
   const procedures = new Set();

@@ -3,18 +3,13 @@
 //	node pages.mjs <chromium> <folder for screenshots> < steps.json
 //
 // A step is an object with one key: open, fill, click, press, read, look, cookies, script, or frame.
-import { chromium } from 'playwright-core';
+import { launch } from './launch.mjs';
 
 const [executablePath, screenshots] = process.argv.slice(2);
 let text = '';
 for await (const part of process.stdin) text += part;
 const { steps, allowed } = JSON.parse(text);
-const browser = await chromium.launch({
-  executablePath,
-  args: [
-    '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync',
-  ],
-});
+const browser = await launch(executablePath);
 const problems = [];
 const foreign = [];
 const seen = {};

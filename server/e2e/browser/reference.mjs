@@ -1,15 +1,10 @@
 // Uses the API reference like a person, and prints its observations as JSON.
 //
 //	node reference.mjs <chromium> <base url> <api key> <folder for screenshots>
-import { chromium } from 'playwright-core';
+import { launch } from './launch.mjs';
 
 const [executablePath, base, key, screenshots] = process.argv.slice(2);
-const browser = await chromium.launch({
-  executablePath,
-  args: [
-    '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync',
-  ],
-});
+const browser = await launch(executablePath);
 const problems = [];
 const foreign = [];
 try {
