@@ -23,7 +23,7 @@ export async function open(executablePath, screenshots, { base, email, password 
   const allow = (pattern) => { expected = pattern; };
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, colorScheme: 'light' });
   const page = await context.newPage();
-  page.setDefaultTimeout(20000);
+  page.setDefaultTimeout(60000);
   page.on('pageerror', (e) => problems.push(`page: ${e.message}`));
   page.on('console', (m) => {
     if (['error', 'warning'].includes(m.type()) && !expected.test(m.text()) && !always.test(m.text())) problems.push(`console: ${m.text()}`);

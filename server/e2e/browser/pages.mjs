@@ -16,7 +16,7 @@ const seen = {};
 try {
   const context = await browser.newContext({ viewport: { width: 1200, height: 800 }, colorScheme: 'light' });
   const page = await context.newPage();
-  page.setDefaultTimeout(20000);
+  page.setDefaultTimeout(60000);
   page.on('pageerror', (e) => problems.push(`page: ${e.message}`));
   page.on('console', (m) => { if (m.type() === 'error' && !/status of 4\d\d|status of 502/.test(m.text())) problems.push(`console: ${m.text()}`); });
   page.on('request', (r) => { if (!allowed.some((a) => r.url().startsWith(a + '/') || r.url() === a) && !r.url().startsWith('data:')) foreign.push(r.url()); });

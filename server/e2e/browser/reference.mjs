@@ -9,7 +9,7 @@ const problems = [];
 const foreign = [];
 try {
   const page = await browser.newPage({ viewport: { width: 1400, height: 900 }, colorScheme: 'light' });
-  page.setDefaultTimeout(20000);
+  page.setDefaultTimeout(60000);
   page.on('pageerror', (e) => problems.push(`page: ${e.message}`));
   // A refused request of "Try it" is also an error in the console.
   page.on('console', (m) => { if (m.type() === 'error' && !m.text().includes('status of 401')) problems.push(`console: ${m.text()}`); });

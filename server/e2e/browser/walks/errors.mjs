@@ -16,7 +16,9 @@ export default async ({ page, home, settled, look, problems }) => {
   await page.focus('main');
   await press('a');
   await page.waitForSelector('[role=menu]');
+  const assigned = page.waitForResponse((r) => r.url().endsWith('/AssignErrorIssue') && r.ok());
   await press('Enter'); // me
+  await assigned; // another page would end the request
   await page.goto(home + '/errors?tab=mine');
   await page.waitForSelector('table.issues tbody tr');
   await press('j', 'Enter');
