@@ -11,6 +11,7 @@ import (
 
 // TestKindsOfCodes: every ClickHouse code that tells its cause has the matching kind. The names are the engine's own.
 func TestKindsOfCodes(t *testing.T) {
+	t.Parallel()
 	w := warehousetest.Shared(t)
 	for _, tt := range []struct {
 		kind  error

@@ -63,6 +63,7 @@ func TestFenceOf(t *testing.T) {
 
 // TestFenceCoversEverything: the policies are on every table of the engine, and a table without one stops all SQL of tenants.
 func TestFenceCoversEverything(t *testing.T) {
+	t.Parallel()
 	e := tenantEngine(t)
 	if err := e.VerifyFence(t.Context()); err != nil {
 		t.Fatal(err)
@@ -106,6 +107,7 @@ func TestFenceCoversEverything(t *testing.T) {
 // TestNoOracle: a condition is never evaluated on rows of another organization, even in the same granule. A failure there would
 // reveal their values.
 func TestNoOracle(t *testing.T) {
+	t.Parallel()
 	e := tenantEngine(t)
 	for _, sql := range []string{
 		"SELECT count() FROM logs WHERE intDiv(1, Body NOT LIKE 'zebra%') > 0",

@@ -59,6 +59,7 @@ func indexes(plan string) string {
 
 // The main queries of the API read few granules, through the indexes made for them.
 func TestIndexesAreUsed(t *testing.T) {
+	t.Parallel()
 	e := warehousetest.NewEngine(t)
 	seedIndexes(t, e)
 	var out strings.Builder

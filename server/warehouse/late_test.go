@@ -53,6 +53,7 @@ func overTCP(t *testing.T, e *warehousetest.Engine) string {
 
 // TestInsertLate repeats inserts whose token the shard has forgotten: the table of this test remembers no tokens.
 func TestInsertLate(t *testing.T) {
+	t.Parallel()
 	e := warehousetest.NewEngineIn(t, t.TempDir(), oneShard)
 	exec := func(sql string) {
 		t.Helper()

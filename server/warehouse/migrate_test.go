@@ -80,6 +80,7 @@ func TestRetentionPlaceholders(t *testing.T) {
 }
 
 func TestClusterTables(t *testing.T) {
+	t.Parallel()
 	e := warehousetest.NewEngineIn(t, t.TempDir(), clusterConfig)
 	if err := e.Exec(t.Context(), "CREATE DATABASE clustered"); err != nil {
 		t.Fatal(err)
@@ -123,6 +124,7 @@ func TestOrganizationFirst(t *testing.T) {
 }
 
 func TestMigrationsResume(t *testing.T) {
+	t.Parallel()
 	e := warehousetest.NewEngine(t)
 	files := func(text string) fstest.MapFS {
 		return fstest.MapFS{"migrations/9001_test.sql": &fstest.MapFile{Data: []byte(text)}}
@@ -154,6 +156,7 @@ func TestMigrationsResume(t *testing.T) {
 
 // A creation setting for new tables does not affect existing tables, and does not count as a change of an applied statement.
 func TestFreshSettings(t *testing.T) {
+	t.Parallel()
 	e := warehousetest.NewEngine(t)
 	migrate := func(text string) {
 		t.Helper()
@@ -175,6 +178,7 @@ func TestFreshSettings(t *testing.T) {
 
 // TestRetentionSettings: a table that exists when a retention becomes a placeholder keeps its TTL, and the statement counts as unchanged.
 func TestRetentionSettings(t *testing.T) {
+	t.Parallel()
 	e := warehousetest.NewEngine(t)
 	migrate := func(text string) error {
 		t.Helper()
@@ -203,6 +207,7 @@ func TestRetentionSettings(t *testing.T) {
 // TestUpgradeIsRecorded: statements that are added to a warehouse with telemetry count as an upgrade, however soon they come
 // after the first statements. Statements that are added to an empty warehouse, after an interrupted first start, do not.
 func TestUpgradeIsRecorded(t *testing.T) {
+	t.Parallel()
 	e := warehousetest.NewEngine(t)
 	upgraded := func() (all []string) {
 		t.Helper()
@@ -240,6 +245,7 @@ func TestUpgradeIsRecorded(t *testing.T) {
 
 // The newer migrations apply to a data folder of an earlier version, and its rows stay.
 func TestMigrationsOfExistingData(t *testing.T) {
+	t.Parallel()
 	e := warehousetest.NewEngine(t)
 	// Go back to the schema of 0001 and 0002, as far as rows depend on it.
 	for _, sql := range []string{

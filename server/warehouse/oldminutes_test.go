@@ -10,6 +10,7 @@ import (
 
 // Minutes that were stored before 0005_reads.sql get a weight for their errors, both before and after a merge.
 func TestErrorWeightsOfOldMinutes(t *testing.T) {
+	t.Parallel()
 	e := warehousetest.NewEngine(t)
 	text, err := os.ReadFile("migrations/0005_reads.sql")
 	if err != nil {

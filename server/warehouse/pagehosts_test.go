@@ -9,6 +9,7 @@ import (
 
 // TestHostsOfPages: the product event that the view makes of a navigation has the host of its URL, also one without a dot.
 func TestHostsOfPages(t *testing.T) {
+	t.Parallel()
 	e := warehousetest.NewEngine(t)
 	want := map[string]string{
 		"https://Shop.example:8443/a?b=http://c.d/": "shop.example", "http://localhost:3000/a": "localhost", "http://Intranet/a@b:c": "intranet", "http://127.0.0.1:5/": "127.0.0.1",

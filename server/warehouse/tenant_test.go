@@ -118,6 +118,7 @@ func quick() warehouse.TenantLimits {
 
 // TestEscapes tries every escape with all guards, and with each of the two guards alone.
 func TestEscapes(t *testing.T) {
+	t.Parallel()
 	e := tenantEngine(t)
 	escapes := statements(t, "testdata/escapes.sql")
 	if len(escapes) < 250 {
@@ -205,6 +206,7 @@ func says(sql, text string) bool {
 
 // TestUsefulStatements: useful statements of tenants work and show only the tenant's rows.
 func TestUsefulStatements(t *testing.T) {
+	t.Parallel()
 	e := tenantEngine(t)
 	list := statements(t, "testdata/useful.sql")
 	if len(list) < 40 {

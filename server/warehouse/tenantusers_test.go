@@ -171,6 +171,7 @@ func (s *userServer) open(t *testing.T, key string) *warehouse.Warehouse {
 
 // TestTenantsOfServer: on a server, each organization has its own user, which svc makes when it is needed.
 func TestTenantsOfServer(t *testing.T) {
+	t.Parallel()
 	e := tenantEngine(t)
 	s := newUserServer(t, e)
 	w := s.open(t, "one key of the deployment")
@@ -270,6 +271,7 @@ func TestTenantStatementsParse(t *testing.T) {
 
 // TestShardsKeepTheUser: statements of organizations run on a cluster only if its servers keep their user.
 func TestShardsKeepTheUser(t *testing.T) {
+	t.Parallel()
 	s := newUserServer(t, tenantEngine(t))
 	w, err := warehouse.Open(t.Context(), warehouse.Config{
 		URL: strings.Replace(s.URL, "http://", "http://svc:hidden@", 1) + "/svc?cluster=main&sql_role=readers", TenantKey: []byte("k"),

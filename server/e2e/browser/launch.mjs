@@ -29,7 +29,7 @@ export async function launch(executablePath) {
     return close(options);
   };
   browser.on('disconnected', () => {
-    if (!closing) console.error(`Chromium ended by itself. Its last messages:\n${messages.join('')}`);
+    if (!closing) write(`Chromium ended by itself. Its last messages:\n${messages.join('')}`);
   });
   return browser;
 }
