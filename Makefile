@@ -24,8 +24,8 @@ GO_FILES = $(shell git ls-files -co --exclude-standard '*.go' | grep -v -e '^gen
 PKG     ?= ./...
 TIMEOUT ?= 30m
 # Lint does the vetting. A test binary of a whole run is never debugged, and without DWARF it links in half the time. The parallel
-# tests of a package mostly wait for processes, so twice as many run as there are processors.
-TEST_FLAGS = -vet=off -ldflags=-w -shuffle=on -p=$(PARALLEL) -parallel=$$((2 * $(PROCESSORS))) -timeout=$(TIMEOUT) $(if $(RUN),-run '$(RUN)') $(if $(COUNT),-count=$(COUNT))
+# tests of a package mostly wait for processes, so three times as many run as there are processors.
+TEST_FLAGS = -vet=off -ldflags=-w -shuffle=on -p=$(PARALLEL) -parallel=$$((3 * $(PROCESSORS))) -timeout=$(TIMEOUT) $(if $(RUN),-run '$(RUN)') $(if $(COUNT),-count=$(COUNT))
 BENCH   ?= .
 BENCHTIME ?= 1s
 

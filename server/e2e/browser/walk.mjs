@@ -14,7 +14,12 @@ try {
   const home = await parts.signIn();
   parts.report((await walk({ ...parts, home }, input)) ?? {});
 } catch (e) {
-  await parts.page.screenshot({ path: `${screenshots}/${name}-failed.png` }).catch(() => {});
+  const pages = parts.browser.contexts().flatMap((c) => c.pages());
+  for (const [i, page] of pages.entries()) {
+    await page.screenshot({ path: `${screenshots}/${name}-failed-${i}.png` }).catch(() => {});
+    const text = await page.evaluate(() => document.body.innerText).catch((e) => e.message);
+    console.error(`page ${i} at ${page.url()} shows: ${text.replace(/\s+/g, ' ').slice(0, 1500)}`);
+  }
   for (const problem of parts.problems) console.error(problem);
   throw e;
 } finally {
