@@ -235,9 +235,10 @@ export default async ({ page, context, home, settled, look, check, allow, own, f
   await reader.locator('section[aria-label="A statement that fails"]').scrollIntoViewIfNeeded();
   await reader.waitForSelector('section[aria-label="A statement that fails"] [role=alert]');
   must(!(await reader.content()).includes('nope'), 'a shared page tells about a statement');
-  await reader.locator('section[aria-label=Statement]').scrollIntoViewIfNeeded();
   await reader.fill('.w-vars input', 'cart');
   await reader.keyboard.press('Enter');
+  await reader.waitForURL(/var\.service=cart/);
+  await reader.locator('section[aria-label=Statement]').scrollIntoViewIfNeeded(); // only a tile in view reads its data
   await reader.waitForFunction(() => document.querySelectorAll('section[aria-label=Statement] tbody tr').length === 1);
   // A page of another site, made here: it frames the widget, and the dashboard, which may not be framed.
   const embedder = createServer((_, res) => res.setHeader('Content-Type', 'text/html').end(`<!doctype html><title>x</title>${code}<iframe id="whole" src="${address}"></iframe>`));
