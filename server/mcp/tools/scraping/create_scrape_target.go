@@ -20,7 +20,7 @@ type createScrapeTargetArgs struct {
 
 func newCreateScrapeTarget(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[targetResult](&tool.Tool{
-		Name: "create_scrape_target", View: "/settings", Title: "Create a scrape target", Writes: true,
+		Name: "create_scrape_target", View: "/settings/scrape-targets", Title: "Create a scrape target", Writes: true,
 		Description: "Scrape an endpoint in the Prometheus format that needs no credentials. Credentials are set by the API, not here.",
 		Run: tool.With(func(ctx context.Context, a *createScrapeTargetArgs) (*tool.Answer, error) {
 			req := &svcv2.CreateScrapeTargetRequest{

@@ -19,7 +19,7 @@ type deletedResult struct {
 
 func newDeleteScrapeTarget(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[deletedResult](&tool.Tool{
-		Name: "delete_scrape_target", View: "/settings", Title: "Delete a scrape target", Writes: true, Destroys: true,
+		Name: "delete_scrape_target", View: "/settings/scrape-targets", Title: "Delete a scrape target", Writes: true, Destroys: true,
 		Description: "Delete a scrape target and the history of its checks. Its metrics stay.",
 		Run: tool.With(func(ctx context.Context, a *deleteScrapeTargetArgs) (*tool.Answer, error) {
 			if !a.Confirm {

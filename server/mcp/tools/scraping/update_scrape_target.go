@@ -22,7 +22,7 @@ type updateScrapeTargetArgs struct {
 
 func newUpdateScrapeTarget(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[targetResult](&tool.Tool{
-		Name: "update_scrape_target", View: "/settings", Title: "Change a scrape target", Writes: true, Repeatable: true,
+		Name: "update_scrape_target", View: "/settings/scrape-targets", Title: "Change a scrape target", Writes: true, Repeatable: true,
 		Description: "Change, pause or resume a scrape target. Arguments that are left out keep their values.",
 		Run: tool.With(func(ctx context.Context, a *updateScrapeTargetArgs) (*tool.Answer, error) {
 			req := &svcv2.UpdateScrapeTargetRequest{

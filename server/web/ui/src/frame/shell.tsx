@@ -16,6 +16,7 @@ import "./shell.css";
 export const places: Array<{ key: string; path: string; name: string; icon: string }> = [
   { key: "h", path: "", name: "Home", icon: "M3 10.5 12 3l9 7.5V21h-6v-6H9v6H3z" },
   { key: "s", path: "/services", name: "Services", icon: "M4 4h7v7H4zM13 4h7v7h-7zM4 13h7v7H4zM13 13h7v7h-7z" },
+  { key: "m", path: "/map", name: "Map", icon: "M4 4h5v5H4zM15 15h5v5h-5zM15 4h5v5h-5zM9 6.5h6M17.5 9v6M9 8l6 8" },
   { key: "t", path: "/traces", name: "Traces", icon: "M3 5h12M7 12h12M11 19h10" },
   { key: "l", path: "/logs", name: "Logs", icon: "M4 5h16M4 10h16M4 15h10M4 20h13" },
   { key: "e", path: "/errors", name: "Errors", icon: "M12 3 2 20h20zM12 10v4M12 17v.5" },
@@ -23,9 +24,11 @@ export const places: Array<{ key: string; path: string; name: string; icon: stri
   { key: "n", path: "/incidents", name: "Incidents", icon: "M12 3v7l5 3M12 21a9 9 0 1 1 0-18 9 9 0 0 1 0 18" },
   { key: "a", path: "/alerts", name: "Alerts", icon: "M6 17V11a6 6 0 0 1 12 0v6l2 2H4zM10 21h4" },
   { key: "d", path: "/dashboards", name: "Dashboards", icon: "M4 4h9v7H4zM15 4h5v7h-5zM4 13h5v7H4zM11 13h9v7h-9z" },
+  { key: "r", path: "/replays", name: "Replays", icon: "M4 5h16v11H4zM10 8l5 2.5-5 2.5zM8 20h8" },
   { key: "p", path: "/events", name: "Events", icon: "M4 4h16l-6 8v7l-4-2v-5z" },
   { key: "i", path: "/agents", name: "Agents", icon: "M6 8h12v10H6zM12 8V4M9 12v2M15 12v2M3 12v3M21 12v3" },
   { key: "q", path: "/sql", name: "SQL", icon: "M5 6c0-4 14-4 14 0v12c0 4-14 4-14 0zM5 6c0 4 14 4 14 0M5 12c0 4 14 4 14 0" },
+  { key: ",", path: "/settings", name: "Settings", icon: "M4 7h10M18 7h2M4 17h4M12 17h8M14 7a2 2 0 1 0 4 0 2 2 0 0 0-4 0M8 17a2 2 0 1 0 4 0 2 2 0 0 0-4 0" },
   { key: "b", path: "/start", name: "Get started", icon: "M5 12h14M13 6l6 6-6 6" },
 ];
 

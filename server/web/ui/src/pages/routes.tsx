@@ -6,6 +6,7 @@ import { Home } from "./home";
 const Start = lazy(() => import("./start"));
 const Services = lazy(() => import("./services"));
 const Service = lazy(() => import("./service"));
+const ServiceMap = lazy(() => import("./map"));
 const Traces = lazy(() => import("./traces"));
 const Trace = lazy(() => import("./trace"));
 const Logs = lazy(() => import("./logs"));
@@ -13,6 +14,8 @@ const Errors = lazy(() => import("./errors"));
 const Metrics = lazy(() => import("./metrics"));
 const Events = lazy(() => import("./events"));
 const Agents = lazy(() => import("./agents"));
+const Replays = lazy(() => import("./replays"));
+const Settings = lazy(() => import("./settings"));
 const Sql = lazy(() => import("./sql"));
 const Alerts = lazy(() => import("./alerts"));
 const Dashboards = lazy(() => import("./dashboards"));
@@ -31,6 +34,8 @@ export function page(path: string): ReactNode {
       return <Start />;
     case "services":
       return second ? <Service key={second} name={second} /> : <Services />;
+    case "map":
+      return <ServiceMap />;
     case "traces":
       return second ? <Trace key={second} id={second} /> : <Traces />;
     case "logs":
@@ -43,6 +48,10 @@ export function page(path: string): ReactNode {
       return <Events part={second} />;
     case "agents":
       return <Agents part={second} />;
+    case "replays":
+      return <Replays id={second} />;
+    case "settings":
+      return <Settings key={second} part={second} />;
     case "sql":
       return <Sql />;
     case "alerts":

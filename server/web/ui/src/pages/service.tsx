@@ -6,7 +6,9 @@ import { isFree } from "../frame/keys";
 import { change, href, Link, useAddress } from "../frame/router";
 import { AlertOnThis } from "../frame/alertthis";
 import { times, useCall, useFrame } from "../frame/session";
+import type { ServiceMap } from "../gen/api";
 import type { Mark } from "../parts/overlay";
+import { graphOf, serviceId } from "./map/graph";
 import { ServiceLogs, ServiceMetrics, ServiceReleases, useMarks } from "./servicetabs";
 import "./home.css";
 import "./service.css";
@@ -185,21 +187,25 @@ function Dependencies({ name }: { name: string }) {
     <Load of={found}>
       {(d) => (
         <div className="grid">
-          <Edges title="Callers" rows={[
-            ...(d.edges ?? []).filter((e) => e.targetService === name).map((e) => ({ ...e, name: e.sourceService ?? "", service: true })),
-            ...(d.peerEdges ?? []).filter((e) => e.target === name).map((e) => ({ ...e, name: e.source ?? "", service: false })),
-          ]} />
-          <Edges title="Calls" rows={[
-            ...(d.edges ?? []).filter((e) => e.sourceService === name).map((e) => ({ ...e, name: e.targetService ?? "", service: true })),
-            ...(d.peerEdges ?? []).filter((e) => e.source === name).map((e) => ({ ...e, name: e.target ?? "", service: false })),
-          ]} />
+          <Edges title="Callers" rows={rowsOf(d, name, "from")} />
+          <Edges title="Calls" rows={rowsOf(d, name, "to")} />
         </div>
       )}
     </Load>
   );
 }
 
-type Edge = { name: string; service: boolean; estimatedCallCount?: number; errorRate?: number; avgDurationMs?: number };
+type Edge = { id: string; name: string; service: boolean; calls: number; errorRate: number; average: number };
+
+/** rowsOf are the callers of a service, or the services and peers that it calls. */
+function rowsOf(map: ServiceMap, name: string, side: "from" | "to"): Edge[] {
+  const graph = graphOf(map);
+  const id = serviceId(name);
+  return graph.edges.filter((e) => (side === "from" ? e.to : e.from) === id).map((e) => {
+    const node = graph.nodes.find((n) => n.id === e[side]);
+    return { ...e, id: e[side], name: node?.name ?? e[side], service: node?.kind === "service" };
+  });
+}
 
 function Edges({ title, rows }: { title: string; rows: Edge[] }) {
   return (
@@ -210,11 +216,11 @@ function Edges({ title, rows }: { title: string; rows: Edge[] }) {
           <thead><tr><th scope="col">Name</th><th scope="col" className="num">Calls</th><th scope="col" className="num">Errors</th><th scope="col" className="num">Average</th></tr></thead>
           <tbody>
             {rows.map((e) => (
-              <tr key={e.name}>
+              <tr key={e.id}>
                 <td>{e.service ? <Link className="main" href={href(`/services/${encodeURIComponent(e.name)}`)}>{line(e.name, 100)}</Link> : line(e.name, 100)}</td>
-                <td className="num">{count(Math.round(e.estimatedCallCount ?? 0))}</td>
-                <td className={`num ${(e.errorRate ?? 0) >= 0.01 ? "bad" : "faint"}`}>{percent(e.errorRate ?? 0)}</td>
-                <td className="num">{duration(e.avgDurationMs ?? 0)}</td>
+                <td className="num">{count(Math.round(e.calls))}</td>
+                <td className={`num ${e.errorRate >= 0.01 ? "bad" : "faint"}`}>{percent(e.errorRate)}</td>
+                <td className="num">{duration(e.average)}</td>
               </tr>
             ))}
           </tbody>

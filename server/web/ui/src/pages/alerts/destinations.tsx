@@ -20,7 +20,7 @@ export function Destinations() {
   const update = useAct("AlertDestinationsService/UpdateAlertDestination");
   const remove = useAct("AlertDestinationsService/DeleteAlertDestination", () => setRemoving(null));
   const test = useAct("AlertDestinationsService/TestAlertDestination");
-  const member = org.role === "member";
+  const member = org.role === "org:member";
   const editing = found.data?.data?.find((d) => d.id === address.searchParams.get("edit"));
   const send = (d: AlertDestination): void => {
     setTold(null);

@@ -39,7 +39,7 @@ function Editor({ start, id, fresh = false }: { start: Draft; id?: string; fresh
   const update = useAct("AlertRulesService/UpdateAlertRule", done);
   const test = useAct("AlertRulesService/TestAlertRule", (result, request) => setTested({ of: draft, result, sent: request.sendNotification ?? false }));
   const error = create.error ?? update.error ?? test.error ?? preview.error;
-  const member = org.role === "member";
+  const member = org.role === "org:member";
   const save = (): void => (id ? update.mutate(changeOf(id, draft)) : create.mutate(cleaned(draft)));
   const run = (sendNotification: boolean): void => {
     create.reset();

@@ -22,7 +22,7 @@ export function Rule({ id }: { id: string }) {
   const update = useAct("AlertRulesService/UpdateAlertRule");
   const remove = useAct("AlertRulesService/DeleteAlertRule", () => navigate(href("/alerts/rules")));
   const [asked, setAsked] = useState(false);
-  const member = org.role === "member";
+  const member = org.role === "org:member";
   return (
     <Load of={rule} lines={12}>
       {(r) => {

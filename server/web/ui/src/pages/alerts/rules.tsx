@@ -52,7 +52,7 @@ export function Rules() {
                     <td className={`num ${firing.has(r.id ?? "") ? "bad" : "faint"}`}>{count(firing.get(r.id ?? "") ?? 0)}</td>
                     <td className="faint">{ago(r.lastEvaluatedAt, now)}</td>
                     <td><RuleState rule={r} now={now} /></td>
-                    <td><button type="button" className="button small" disabled={org.role === "member" || update.isPending} aria-label={`${r.enabled ? "Switch off" : "Switch on"}: ${line(r.name ?? "", 80)}`} onClick={() => update.mutate({ id: r.id ?? "", enabled: !r.enabled, updateMask: "enabled" })}>{r.enabled ? "Switch off" : "Switch on"}</button></td>
+                    <td><button type="button" className="button small" disabled={org.role === "org:member" || update.isPending} aria-label={`${r.enabled ? "Switch off" : "Switch on"}: ${line(r.name ?? "", 80)}`} onClick={() => update.mutate({ id: r.id ?? "", enabled: !r.enabled, updateMask: "enabled" })}>{r.enabled ? "Switch off" : "Switch on"}</button></td>
                   </tr>
                 ))}
               </tbody>

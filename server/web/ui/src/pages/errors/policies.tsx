@@ -41,7 +41,7 @@ function Notification({ of, destinations }: { of: ErrorNotificationPolicy; desti
   const [p, setP] = useState(of);
   const set = (patch: Partial<ErrorNotificationPolicy>): void => setP({ ...p, ...patch });
   const save = useAct("ErrorIssuePoliciesService/ReplaceErrorNotificationPolicy");
-  const member = org.role === "member";
+  const member = org.role === "org:member";
   return (
     <form className="panel" onSubmit={(e) => { e.preventDefault(); const { updatedAt: _at, updatedBy: _by, ...rest } = p; save.mutate(rest as ReplaceErrorNotificationPolicyRequest); }}>
       <header><h2 className="grow">Messages about issues</h2><label className="tick"><input type="checkbox" checked={p.enabled ?? false} disabled={member} onChange={(e) => set({ enabled: e.target.checked })} /> on</label></header>
@@ -65,7 +65,7 @@ function Escalation({ of, destinations }: { of: ErrorEscalationPolicy; destinati
   const [enabled, setEnabled] = useState(of.enabled ?? false);
   const [rules, setRules] = useState<ErrorEscalationRule[]>(of.rules ?? []);
   const save = useAct("ErrorIssuePoliciesService/ReplaceErrorEscalationPolicy");
-  const member = org.role === "member";
+  const member = org.role === "org:member";
   const set = (n: number, patch: Partial<ErrorEscalationRule>): void => setRules(rules.map((r, i) => (i === n ? { ...r, ...patch } : r)));
   const free = severities.find((s) => !rules.some((r) => r.severity === s));
   return (
