@@ -89,17 +89,24 @@ func (r *Reader) together(ctx context.Context, org principal.OrgID, asks []Ask, 
 	if all {
 		services = nil
 	}
+	list := reads.ServiceFigureList{ByService: grouped}
+	if grouped && len(services) > 0 {
+		slices.Sort(services)
+		list.Services = slices.Compact(services)
+	}
 	out := signalFigures{}
 	keys := slices.Sorted(maps.Keys(cells))
+	for _, key := range keys {
+		out[key] = map[string][]float64{}
+	}
+	keys, err := r.filled(ctx, org, list, cells, keys)
+	if err != nil {
+		return nil, err
+	}
 	for part := range slices.Chunk(keys, limits.AlertCells) {
-		list := reads.ServiceFigureList{ByService: grouped}
-		if grouped && len(services) > 0 {
-			slices.Sort(services)
-			list.Services = slices.Compact(services)
-		}
+		list.Cells = nil
 		for _, key := range part {
 			list.Cells = append(list.Cells, cells[key])
-			out[key] = map[string][]float64{}
 		}
 		list.Series = r.rollups.Series.Holds(query.Window{Start: cells[part[0]].Start})
 		rows, err := read.All[reads.ServiceFigureRow](ctx, r.warehouse, org, reads.ServiceFigures(list))
@@ -113,6 +120,77 @@ func (r *Reader) together(ctx context.Context, org principal.OrgID, asks []Ask, 
 				}
 			}
 		}
+	}
+	return out, nil
+}
+
+// filled leaves out the windows that certainly have no spans, if there are more than one statement reads. A preview of a day has a window
+// for each minute, and mostly there are fewer hours of data: one statement over long windows saves those over the short ones in them.
+func (r *Reader) filled(
+	ctx context.Context, org principal.OrgID, list reads.ServiceFigureList, cells map[string]reads.ServiceFigureCell, keys []string,
+) ([]string, error) {
+	if len(keys) <= limits.AlertCells {
+		return keys, nil
+	}
+	first, last := cells[keys[0]].Start, cells[keys[0]].End
+	for _, c := range cells {
+		if c.Start.Before(first) {
+			first = c.Start
+		}
+		if c.End.After(last) {
+			last = c.End
+		}
+	}
+	minutes := int(last.Sub(first)/time.Minute)/limits.AlertCells + 1
+	length := time.Duration(minutes) * time.Minute
+	list.Cells = nil
+	for at := first; at.Before(last); at = at.Add(length) {
+		list.Cells = append(list.Cells, reads.ServiceFigureCell{Start: at, End: at.Add(length)})
+	}
+	list.Series = r.rollups.Series.Holds(query.Window{Start: first})
+	rows, err := read.All[reads.ServiceFigureRow](ctx, r.warehouse, org, reads.ServiceFigures(list))
+	if err != nil {
+		return nil, read.Failure(ctx, err)
+	}
+	return slices.DeleteFunc(slices.Clone(keys), func(key string) bool {
+		for i, long := range list.Cells {
+			if !long.Start.Before(cells[key].End) || !long.End.After(cells[key].Start) {
+				continue
+			}
+			for _, row := range rows {
+				if row.Figures[i][figureReceived] > 0 {
+					return false
+				}
+			}
+		}
+		return true
+	}), nil
+}
+
+// void are the minutes at which a rule of a signal of services has no spans in its window. A rule of few minutes is not asked about.
+func (r *Reader) void(ctx context.Context, org principal.OrgID, ask Ask) (map[time.Time]bool, error) {
+	if ask.Rule.SignalType != "apdex" || len(ask.Rule.Burn) > 0 || len(ask.Minutes) <= limits.AlertCells {
+		return nil, nil
+	}
+	cells := map[string]reads.ServiceFigureCell{}
+	minutes := map[string]time.Time{}
+	for _, at := range ask.Minutes {
+		c := reads.ServiceFigureCell{Start: windowStart(ask.Rule, at), End: at}
+		if !r.rollups.Minutes.Holds(query.Window{Start: c.Start, End: c.End}) {
+			return nil, nil
+		}
+		cells[cellKey(c)], minutes[cellKey(c)] = c, at
+	}
+	keys, err := r.filled(ctx, org, reads.ServiceFigureList{}, cells, slices.Sorted(maps.Keys(cells)))
+	if err != nil {
+		return nil, err
+	}
+	out := map[time.Time]bool{}
+	for _, at := range minutes {
+		out[at] = true
+	}
+	for _, key := range keys {
+		delete(out, minutes[key])
 	}
 	return out, nil
 }

@@ -102,8 +102,15 @@ func (r *Reader) Figures(ctx context.Context, org principal.OrgID, asks []Ask) (
 			continue
 		}
 		question := questionOf(ask.Rule)
+		void, err := r.void(ctx, org, ask)
+		if err != nil {
+			return nil, err
+		}
 		for _, at := range ask.Minutes {
 			key := fmt.Sprintf("%s@%d", question, at.Unix())
+			if void[at] { // each window without spans has the same answer
+				key = question + "@void"
+			}
 			a, known := seen[key]
 			if !known {
 				a.groups, a.left, a.err = r.evaluate(ctx, org, ask.Rule, p, at)
