@@ -12,6 +12,7 @@ import (
 
 	"github.com/svc-observability/svc/server/alerting"
 	"github.com/svc-observability/svc/server/limits"
+	"github.com/svc-observability/svc/server/notify"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query/engine"
 	"github.com/svc-observability/svc/server/query/read"
@@ -84,12 +85,13 @@ func (a *App) alertMessages(ctx context.Context, org principal.OrgID, notices []
 		return nil, err
 	}
 	storm := len(notices) > limits.AlertNotices
+	links := notify.Links{BaseURL: a.baseURL(), Org: org}
 	for _, d := range destinations {
 		list := notices
 		if storm && d.Type != "pagerduty" { // there, each incident has a life of its own
 			opened := slices.DeleteFunc(slices.Clone(notices), func(n alerting.Notice) bool { return n.Event != alerting.Trigger })
 			if len(opened) > limits.AlertNotices {
-				row, err := delivery(&d, opened[0], alerts.StormEvent(opened))
+				row, err := delivery(&d, opened[0], alerts.StormEvent(opened, links))
 				if err != nil {
 					return nil, err
 				}
@@ -100,7 +102,7 @@ func (a *App) alertMessages(ctx context.Context, org principal.OrgID, notices []
 			}
 		}
 		for _, n := range list {
-			row, err := delivery(&d, n, alerts.NoticeEvent(n))
+			row, err := delivery(&d, n, alerts.NoticeEvent(n, links))
 			if err != nil {
 				return nil, err
 			}

@@ -239,7 +239,8 @@ func (a *App) mountServices(
 	mount(svcv2connect.NewDashboardsServiceHandler(dashboards.New(a.store, links.New(a.store, shareTokens, a.shareHash)), options...))
 	mount(svcv2connect.NewAlertIncidentsServiceHandler(alerts.NewIncidents(a.store), options...))
 	destinations := alerts.NewDestinations(alerts.DestinationsConfig{
-		Store: a.store, Sender: a.sender, Seals: a.seals, Now: time.Now,
+		BaseURL: a.baseURL(),
+		Store:   a.store, Sender: a.sender, Seals: a.seals, Now: time.Now,
 		Tests: limiter("destination-tests", limits.DestinationTests, limits.DestinationTestsPeriod),
 	})
 	mount(svcv2connect.NewAlertDestinationsServiceHandler(destinations, options...))

@@ -16,12 +16,12 @@ import (
 
 // errorIssues is what the services of error issues need.
 func (a *App) errorIssues(reads read.Warehouse, rollups query.Rollups) errorissues.Config {
-	return errorissues.Config{Store: a.store, Warehouse: reads, Rollups: rollups, Now: time.Now}
+	return errorissues.Config{Store: a.store, Warehouse: reads, Rollups: rollups, BaseURL: a.baseURL(), Now: time.Now}
 }
 
 // issuesKind applies occurrences of errors to issues, and ends what is over.
 func (a *App) issuesKind() work.Kind {
-	policies := errorissues.Config{Store: a.store, Now: time.Now}
+	policies := errorissues.Config{Store: a.store, BaseURL: a.baseURL(), Now: time.Now}
 	w := issues.NewWorker(issues.Config{
 		Store: a.store, Events: errorissues.Types(),
 		Teller: func(ctx context.Context, org principal.OrgID) (*issues.Teller, error) {

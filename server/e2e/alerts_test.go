@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -51,16 +52,22 @@ func TestAlerts(t *testing.T) {
 		t.Errorf("a destination in use: %d %s", status, text)
 	}
 
+	var links []string // of triggers
 	events := func() map[string]int {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		counts := map[string]int{}
+		links = nil
 		for _, got := range r.got {
 			var body struct {
 				EventType string `json:"event_type"`
+				LinkURL   string `json:"link_url"`
 			}
 			if json.Unmarshal([]byte(got.body), &body) == nil {
 				counts[body.EventType]++
+				if body.EventType == "trigger" {
+					links = append(links, body.LinkURL)
+				}
 			}
 		}
 		return counts
@@ -90,6 +97,11 @@ func TestAlerts(t *testing.T) {
 		t.Errorf("another organization lists %v", got)
 	}
 	told := events()["trigger"]
+	// A message leads to the page of its incident in the web application.
+	page := fmt.Sprintf("%s/alerts/incidents/%s?org=%s", s.BaseURL, first["id"], s.OrgID)
+	if !slices.Contains(links, page) {
+		t.Errorf("links %q, none is %s", links, page)
+	}
 	shown := c.call("GET", path, "", 200)
 	if shown["last_evaluated_at"] == nil || shown["last_evaluation_error"] != nil {
 		t.Errorf("the rule after its evaluation: %v", shown)

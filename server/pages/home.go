@@ -11,7 +11,10 @@ import (
 const programsPath = "/programs"
 
 // applicationPaths are the addresses of the application. Those without an organization are short links.
-var applicationPaths = []string{"/o/", "/traces/{id}", "/dashboards/{id}"}
+// They are in messages and comments, so `frame/shell.tsx` knows them too.
+var applicationPaths = []string{
+	"/o/", "/traces/{id}", "/dashboards/{id}", "/errors/{id}", "/replays/{id}", "/alerts/incidents/{id}", "/alerts/rules/{id}",
+}
 
 // application shows the web application to people who are signed in, and the sign-in page to all others.
 func (p *Pages) application(w http.ResponseWriter, r *http.Request) {

@@ -26,6 +26,8 @@ type Destinations struct{ cfg DestinationsConfig }
 type DestinationsConfig struct {
 	Store  *store.Store
 	Sender *notify.Sender
+	// BaseURL is the address of the web application, for links in messages. Empty: messages have no links.
+	BaseURL string
 	// Seals seals the secrets; its purpose is notify.SealPurpose.
 	Seals notify.Seals
 	// Tests bounds the test messages of an organization.

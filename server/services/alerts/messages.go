@@ -3,6 +3,8 @@ package alerts
 import (
 	"encoding/json"
 
+	"github.com/google/uuid"
+
 	"github.com/svc-observability/svc/server/alerting"
 	"github.com/svc-observability/svc/server/notify"
 	"github.com/svc-observability/svc/server/publicid"
@@ -21,21 +23,22 @@ func (m Message) Render(kind string) (json.RawMessage, error) {
 	return p.Marshal()
 }
 
-// NoticeEvent is the message about one incident. Rule and figures are those of the evaluation.
-func NoticeEvent(n alerting.Notice) Message {
+// NoticeEvent is the message about one incident, with a link to its page. Rule and figures are those of the evaluation.
+func NoticeEvent(n alerting.Notice, links notify.Links) Message {
 	m := ruleEvent(n.Rule, n.Incident.GroupKey)
 	m.Type, m.SentAt = string(n.Event), n.At
 	m.Incident = notify.Incident{
 		ID: publicid.Encode(publicid.AlertIncident, n.Incident.ID), Status: n.Incident.Status, DedupeKey: n.Incident.DedupeKey,
 	}
 	m.Observed = notify.Observed{Value: n.Value, SampleCount: int64(n.Samples)}
+	m.LinkURL = links.Incident(m.Incident.ID)
 	return m
 }
 
-// StormEvent is one message about many incidents of a rule that opened at once.
-func StormEvent(notices []alerting.Notice) Message {
-	m := NoticeEvent(notices[0])
-	m.Incident.ID = ""
+// StormEvent is one message about many incidents of a rule that opened at once, with a link to the rule.
+func StormEvent(notices []alerting.Notice, links notify.Links) Message {
+	m := NoticeEvent(notices[0], links)
+	m.Incident.ID, m.LinkURL = "", links.Rule(m.Rule.ID)
 	for _, n := range notices {
 		m.Groups = append(m.Groups, notify.Group{
 			Key: n.Incident.GroupKey, IncidentID: publicid.Encode(publicid.AlertIncident, n.Incident.ID),
@@ -59,9 +62,12 @@ func ruleEvent(r *store.AlertRule, group string) Message {
 }
 
 // TestMessage is the test message of a rule.
-func testMessage(r *store.AlertRule, value *float64, samples float64) notify.Event {
+func testMessage(r *store.AlertRule, value *float64, samples float64, links notify.Links) notify.Event {
 	m := ruleEvent(r, alerting.TotalGroup)
 	m.Type = notify.Test
+	if r.ID != uuid.Nil { // a rule that is not stored yet has no page
+		m.LinkURL = links.Rule(m.Rule.ID)
+	}
 	m.Observed = notify.Observed{Value: value, SampleCount: int64(samples)}
 	return notify.Event(m)
 }

@@ -35,7 +35,7 @@ func (s *Destinations) SendRuleTest(ctx context.Context, org principal.OrgID, ru
 		if err := s.budget(org); err != nil {
 			return err
 		}
-		e := testMessage(rule, value, samples)
+		e := testMessage(rule, value, samples, notify.Links{BaseURL: s.cfg.BaseURL, Org: org})
 		e.SentAt = s.cfg.Now()
 		e.Incident.DedupeKey = "test:" + id.String()
 		r, err := s.cfg.Sender.SendNow(ctx, d, "test:"+id.String()+":"+rand.Text(), e)

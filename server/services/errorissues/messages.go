@@ -19,6 +19,7 @@ import (
 type Teller struct {
 	issues.Teller
 	org        principal.OrgID
+	baseURL    string
 	escalation issues.EscalationPolicy
 	// byID are the enabled destinations that the policies name.
 	byID map[string]store.AlertDestination
@@ -26,7 +27,7 @@ type Teller struct {
 
 // Teller reads the policies of an organization, and the destinations that they name.
 func (c *Config) Teller(ctx context.Context, org principal.OrgID) (*Teller, error) {
-	t := &Teller{org: org, byID: map[string]store.AlertDestination{}}
+	t := &Teller{org: org, baseURL: c.BaseURL, byID: map[string]store.AlertDestination{}}
 	var err error
 	if t.Policy, _, err = c.notification(ctx, org); err != nil {
 		return nil, err
@@ -68,9 +69,10 @@ func (t *Teller) messages(n issues.Notice, to []string, severity string) ([]stor
 	e := notify.Event{
 		Type: n.Event, SentAt: n.At, IssueCount: n.Count, Rule: notify.Rule{Severity: severity},
 		Incident: notify.Incident{ID: about, DedupeKey: fmt.Sprintf("%s:%s", t.org, about)},
+		LinkURL:  notify.Links{BaseURL: t.baseURL, Org: t.org}.Issue(about),
 	}
 	if n.Event == notify.IssueDigest {
-		e.Incident = notify.Incident{DedupeKey: n.Key}
+		e.Incident, e.LinkURL = notify.Incident{DedupeKey: n.Key}, "" // several issues have no page of their own
 	}
 	for _, r := range n.Issues {
 		e.Issues = append(e.Issues, issueOf(r, n.By))

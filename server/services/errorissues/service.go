@@ -24,7 +24,9 @@ type Config struct {
 	Store     *store.Store
 	Warehouse read.Warehouse
 	Rollups   query.Rollups
-	Now       func() time.Time
+	// BaseURL is the address of the web application, for links in messages. Empty: messages have no links.
+	BaseURL string
+	Now     func() time.Time
 }
 
 // Issues implements svcv2connect.ErrorIssuesServiceHandler. It is safe for concurrent use.

@@ -39,6 +39,15 @@ export default async ({ page, home, look, settled, allow, problems }, { base }) 
   await page.waitForURL(/errors=1/);
   await page.waitForSelector('text=The session has no errors');
 
+  // A short link opens in the organization that it names, and its address becomes that of the page.
+  await page.goto(`${base}/replays/${session}?org=org_unknown&${window}`);
+  await page.waitForURL((u) => u.pathname.endsWith(`/replays/${session}`) && u.pathname.startsWith('/o/') && !u.searchParams.has('org'));
+  await page.waitForSelector('h2 >> text=Events');
+  await page.goto(`${base}/alerts/incidents/inc_none`);
+  allow(/status of 40[04]/);
+  await page.waitForURL(/\/o\/[^/]+\/alerts\/incidents\/inc_none/);
+  await page.waitForSelector('[role=alert]');
+
   // Settings: a name that is empty is refused, a key shows its secret once, and ends.
   await page.goto(`${home}/settings/api-keys`);
   await page.click('button >> text=New key');

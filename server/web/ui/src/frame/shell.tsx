@@ -57,10 +57,14 @@ export function Entry({ page }: { page: (path: string) => ReactNode }) {
     if (kept) localStorage.setItem(lastOrganization, kept);
   }, [kept]);
   const first = me.data ? (orgs.find((o) => o.slug === localStorage.getItem(lastOrganization)) ?? me.data.organization ?? orgs[0]) : undefined;
-  const short = ["traces", "dashboards"].includes(parts[1] ?? "") ? `/${parts[1]}/${parts[2]}` : "";
+  // A short link opens in the organization that it names, else in the one used last.
+  const short = ["traces", "dashboards", "errors", "replays", "alerts"].includes(parts[1] ?? "") ? address.pathname : "";
+  const named = orgs.find((o) => o.id === address.searchParams.get("org")) ?? first;
+  address.searchParams.delete("org");
+  const search = address.searchParams.size > 0 ? `?${address.searchParams}` : "";
   useEffect(() => {
-    if (first?.slug && parts[1] !== "o") navigate(`/o/${first.slug}${short}${address.search}`, true);
-  }, [first?.slug, parts[1], short, address.search]);
+    if (named?.slug && parts[1] !== "o") navigate(`/o/${named.slug}${short}${search}`, true);
+  }, [named?.slug, parts[1], short, search]);
 
   if (me.error && !me.data) {
     return (
