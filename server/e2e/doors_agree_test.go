@@ -196,7 +196,7 @@ func createKey(t *testing.T, s *testkit.Server, scopes ...string) string {
 func eventually(t testing.TB, what string, check func() bool) {
 	t.Helper()
 	start := time.Now()
-	for time.Since(start) < 30*time.Second {
+	for time.Since(start) < 2*time.Minute {
 		if check() {
 			return
 		}
