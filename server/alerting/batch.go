@@ -74,9 +74,6 @@ func (r *Reader) together(ctx context.Context, org principal.OrgID, asks []Ask, 
 	var services []string
 	all := false
 	for _, ask := range asks {
-		if byService(ask.Rule) != grouped {
-			continue
-		}
 		all = all || len(ask.Rule.ServiceNames) == 0
 		services = append(services, ask.Rule.ServiceNames...)
 		for _, at := range ask.Minutes {
@@ -99,10 +96,6 @@ func (r *Reader) together(ctx context.Context, org principal.OrgID, asks []Ask, 
 	for _, key := range keys {
 		out[key] = map[string][]float64{}
 	}
-	keys, err := r.filled(ctx, org, list, cells, keys)
-	if err != nil {
-		return nil, err
-	}
 	for part := range slices.Chunk(keys, limits.AlertCells) {
 		list.Cells = nil
 		for _, key := range part {
@@ -124,14 +117,11 @@ func (r *Reader) together(ctx context.Context, org principal.OrgID, asks []Ask, 
 	return out, nil
 }
 
-// filled leaves out the windows that certainly have no spans, if there are more than one statement reads. A preview of a day has a window
-// for each minute, and mostly there are fewer hours of data: one statement over long windows saves those over the short ones in them.
+// filled leaves out the windows that certainly have no spans. A preview of a day has many windows, and mostly there are fewer hours of
+// data: one statement over long windows saves those over the short ones in them.
 func (r *Reader) filled(
-	ctx context.Context, org principal.OrgID, list reads.ServiceFigureList, cells map[string]reads.ServiceFigureCell, keys []string,
+	ctx context.Context, org principal.OrgID, cells map[string]reads.ServiceFigureCell, keys []string,
 ) ([]string, error) {
-	if len(keys) <= limits.AlertCells {
-		return keys, nil
-	}
 	first, last := cells[keys[0]].Start, cells[keys[0]].End
 	for _, c := range cells {
 		if c.Start.Before(first) {
@@ -143,11 +133,10 @@ func (r *Reader) filled(
 	}
 	minutes := int(last.Sub(first)/time.Minute)/limits.AlertCells + 1
 	length := time.Duration(minutes) * time.Minute
-	list.Cells = nil
+	list := reads.ServiceFigureList{Series: r.rollups.Series.Holds(query.Window{Start: first})}
 	for at := first; at.Before(last); at = at.Add(length) {
 		list.Cells = append(list.Cells, reads.ServiceFigureCell{Start: at, End: at.Add(length)})
 	}
-	list.Series = r.rollups.Series.Holds(query.Window{Start: first})
 	rows, err := read.All[reads.ServiceFigureRow](ctx, r.warehouse, org, reads.ServiceFigures(list))
 	if err != nil {
 		return nil, read.Failure(ctx, err)
@@ -181,7 +170,7 @@ func (r *Reader) void(ctx context.Context, org principal.OrgID, ask Ask) (map[ti
 		}
 		cells[cellKey(c)], minutes[cellKey(c)] = c, at
 	}
-	keys, err := r.filled(ctx, org, reads.ServiceFigureList{}, cells, slices.Sorted(maps.Keys(cells)))
+	keys, err := r.filled(ctx, org, cells, slices.Sorted(maps.Keys(cells)))
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -171,4 +172,40 @@ func ownCPU(b *testing.B) time.Duration {
 		b.Fatal(err)
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// BenchmarkPreview reads the figures of a day, minute by minute, of one rule with a window of 5 minutes, which a preview steps through.
+// Each minute has spans of 20 services in 3 environments.
+func BenchmarkPreview(b *testing.B) {
+	e := warehousetest.NewEngine(b)
+	org := warehousetest.OrgID(b)
+	rnd := rand.New(rand.NewPCG(5, 11))
+	end := time.Now().UTC().Truncate(time.Minute)
+	spans := playSpans(rnd, 400_000, end, 24*time.Hour)
+	for i := range spans {
+		spans[i].service, spans[i].entry = fmt.Sprint("service-", rnd.IntN(20)), true
+	}
+	for part := range slices.Chunk(spans, 50_000) {
+		insertSpans(b, e.Warehouse, org, part)
+	}
+	var minutes []time.Time
+	for at := end.Add(-24 * time.Hour); at.Before(end); at = at.Add(time.Minute) {
+		minutes = append(minutes, at)
+	}
+	reader := read.NewReader(read.Config{Warehouse: e.Warehouse})
+	source := NewSource(engine.New(engine.Config{Warehouse: reader, Rollups: query.AllRollups()}), reader, query.AllRollups())
+	for _, signal := range []string{"error_rate", "p95_latency"} {
+		for _, groups := range [][]string{nil, {"service.name"}} {
+			b.Run(fmt.Sprintf("%s/group_by=%v", signal, groups), func(b *testing.B) {
+				for b.Loop() {
+					got, err := source.Figures(b.Context(), org, []Ask{{
+						Rule: &store.AlertRule{SignalType: signal, WindowMinutes: 5, GroupBy: groups}, Minutes: minutes,
+					}})
+					if err != nil || len(got[0].Groups) != len(minutes) {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
 }

@@ -59,36 +59,18 @@ type answer struct {
 // question about the same minute share the answer.
 func (r *Reader) Figures(ctx context.Context, org principal.OrgID, asks []Ask) ([]Figures, error) {
 	out := make([]Figures, len(asks))
-	signals := map[bool]signalFigures{}
-	took := map[bool]time.Duration{}
-	var simple []Ask
-	for _, ask := range asks {
-		if r.inMinutes(ask.Rule, ask.Minutes) {
-			simple = append(simple, ask)
-		}
-	}
-	for _, grouped := range []bool{false, true} {
-		if !slices.ContainsFunc(simple, func(a Ask) bool { return byService(a.Rule) == grouped }) {
-			continue
-		}
-		start := time.Now()
-		f, err := r.together(ctx, org, simple, grouped)
-		switch {
-		case err == nil:
-			signals[grouped], took[grouped] = f, time.Since(start)
-		case outage(err):
-			return nil, err
-		default: // too costly at once: each rule is read alone
-		}
+	measured, err := r.fromMinutes(ctx, org, asks)
+	if err != nil {
+		return nil, err
 	}
 	seen := map[string]answer{}
 	for i, ask := range asks {
-		if f, ok := signals[byService(ask.Rule)]; ok && r.inMinutes(ask.Rule, ask.Minutes) {
+		if m, ok := measured[i]; ok {
+			out[i].Took = m.took
 			for _, at := range ask.Minutes {
-				groups, left := f.groupsOf(ask.Rule, at, ask.Keep)
+				groups, left := m.figures.groupsOf(ask.Rule, at, ask.Keep)
 				out[i].Groups, out[i].LeftOut = append(out[i].Groups, groups), max(out[i].LeftOut, left)
 			}
-			out[i].Took = took[byService(ask.Rule)]
 			if err := r.judge(ctx, org, ask, &out[i]); err != nil {
 				return nil, err
 			}

@@ -12,8 +12,8 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
 
-// TestFiguresOfGaps compares the figures of many minutes, most of them without spans, with those of each minute alone. Windows without
-// spans are not read, and must give the same.
+// TestFiguresOfGaps compares the figures of many minutes, most of them without spans, with those of each minute alone. Rules about
+// minutes of services are read with one statement. Of other rules, windows without spans are not read, and must give the same.
 func TestFiguresOfGaps(t *testing.T) {
 	w, org := warehousetest.Shared(t), warehousetest.OrgID(t)
 	reader := read.NewReader(read.Config{Warehouse: w})
@@ -23,12 +23,12 @@ func TestFiguresOfGaps(t *testing.T) {
 	for _, before := range []time.Duration{8 * time.Hour, 90 * time.Minute} {
 		insertSpans(t, w, org, playSpans(rnd, 300, end.Add(-before), 12*time.Minute))
 	}
-	var minutes []time.Time
-	for at := end.Add(-10 * time.Hour); !at.After(end); at = at.Add(4 * time.Minute) {
-		minutes = append(minutes, at)
-	}
 	var asks []Ask
-	for n := range 12 {
+	for n := range 24 {
+		var minutes []time.Time
+		for at := end.Add(-10 * time.Hour); !at.After(end); at = at.Add(time.Duration(1+n%4) * time.Minute) {
+			minutes = append(minutes, at)
+		}
 		r := playRule(rnd, n)
 		if n%4 == 0 {
 			r.SignalType, r.WindowMinutes = "apdex", 5
@@ -43,6 +43,7 @@ func TestFiguresOfGaps(t *testing.T) {
 	}
 	kinds := map[string]int{}
 	for i, ask := range asks {
+		minutes := ask.Minutes
 		if got[i].Err != nil || len(got[i].Groups) != len(minutes) {
 			t.Fatalf("%+v: %v", ask.Rule, got[i].Err)
 		}
@@ -54,7 +55,7 @@ func TestFiguresOfGaps(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for n := i; n < len(minutes); n += 12 {
+		for n := i; n < len(minutes); n += len(minutes) / 13 {
 			alone, _, err := source.evaluate(t.Context(), org, ask.Rule, p, minutes[n])
 			if err != nil {
 				t.Fatal(err)
@@ -66,9 +67,13 @@ func TestFiguresOfGaps(t *testing.T) {
 		}
 		if source.inMinutes(ask.Rule, minutes) {
 			kinds["together"]++
+			measured, err := source.fromMinutes(t.Context(), org, []Ask{ask})
+			if _, ok := gridOf(minutes); !ok || err != nil || len(measured) != 1 {
+				t.Errorf("%s is not read with one statement: %v", text(ask.Rule, minutes[0]), err)
+			}
 		}
 	}
-	if kinds["void"] != 3 || kinds["together"] < 3 {
+	if kinds["void"] != 6 || kinds["together"] < 6 {
 		t.Errorf("too few rules of each kind: %v", kinds)
 	}
 }

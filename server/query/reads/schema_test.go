@@ -81,6 +81,7 @@ func rows() map[any]string {
 		new(AlertCheckPointRow):  "alert_check_points alert_check_points_by_hour",
 		new(ScrapeCheckRow):      "scrape_checks",
 		new(ServiceFigureRow):    "service_figures service_figures_all",
+		new(ServiceWindowRow):    "service_windows service_windows_all",
 		new(ServicePointRow):     "service_points",
 		new(ServiceRow):          "list_services list_services_filtered service",
 		new(SessionDetailRow):    "session session_bounded",

@@ -58,6 +58,11 @@ func cases() map[string]sqlbuild.Statement {
 			{Start: w.End.Add(-5 * time.Minute), End: w.End, Latency: true},
 			{Start: w.End.Add(-6 * time.Minute), End: w.End, Environments: []string{marker}},
 		}}),
+		"service_windows": ServiceWindows(ServiceWindowList{
+			First: w.Start, Step: time.Minute, Length: 5 * time.Minute, Count: 60, Environments: []string{marker}, Latency: true,
+			ByService: true, Services: []string{marker}, Series: true,
+		}),
+		"service_windows_all":  ServiceWindows(ServiceWindowList{First: w.Start, Step: 3 * time.Minute, Length: time.Minute, Count: 20}),
 		"service_figures_all":  ServiceFigures(ServiceFigureList{Cells: []ServiceFigureCell{{Start: w.End.Add(-5 * time.Minute), End: w.End, Latency: true}}}),
 		"scrape_checks":        ScrapeChecks(marker, w.Start, w.End, 200),
 		"setup_services":       SetupServices(w),
