@@ -31,7 +31,9 @@ export default async ({ page, home, look, settled, allow, problems }, { base }) 
   await page.locator('.facets button').first().click();
   await page.waitForURL(/[?&](service|browser)=/);
   await settled();
-  await page.locator('table.rows a.main').first().click();
+  // The newest session may have sent nothing but its first trace yet.
+  const clicked = page.locator('table.rows tbody tr').filter({ has: page.locator('td:nth-child(3)', { hasText: /[1-9]/ }) });
+  await clicked.filter({ has: page.locator('td:nth-child(4)', { hasText: /^0$/ }) }).first().locator('a.main').click();
   await page.waitForSelector('.replayevent');
   const words = await page.locator('.replayevent').allInnerTexts();
   must(words.some((t) => t.includes('Page')), `the session has no page: ${words.slice(0, 3)}`);
