@@ -120,10 +120,11 @@ func TestWebApplication(t *testing.T) {
 	}
 	const marker = "hostilerecord"
 	sendHostile(t, p, marker)
+	elsewhere := sendRecording(t, p)
 	waitFlushed(t, p)
 
 	input, err := json.Marshal(map[string]string{
-		"base": p.BaseURL, "email": p.AdminEmail, "password": p.AdminPassword, "trace": hostileTrace, "marker": marker,
+		"base": p.BaseURL, "email": p.AdminEmail, "password": p.AdminPassword, "trace": hostileTrace, "marker": marker, "visitor": hostileVisitor, "elsewhere": elsewhere,
 	})
 	if err != nil {
 		t.Fatal(err)

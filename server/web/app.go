@@ -31,16 +31,25 @@ const FilesPath = "/ui/"
 // policy lets a page of the application load scripts, styles and data of this server only. Text never becomes a script or markup: no
 // policy for trusted types exists.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; " +
-	"base-uri 'none'; form-action 'self'; " + shownBy + "; require-trusted-types-for 'script'; trusted-types 'none'"
+	"frame-src 'self'; base-uri 'none'; form-action 'self'; " + shownBy + "; require-trusted-types-for 'script'; trusted-types 'none'"
+
+// playerPage is the page in which recordings of sessions play, in a frame of the application. Recorded pages bring inline styles and
+// pictures. They reach no network, and they run no script: the player shows them in a sandbox, and the policy refuses scripts of pages.
+const (
+	playerPage   = "player.html"
+	playerPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src data: blob:; font-src data:; " +
+		"base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+)
 
 // shownBy is the part of the policy that says which pages may show this one in a frame.
 const shownBy = "frame-ancestors 'none'"
 
 // App is the built application. It is safe for concurrent use.
 type App struct {
-	files fs.FS
-	index []byte
-	etag  string
+	files  fs.FS
+	index  []byte
+	player []byte // empty in an application without it
+	etag   string
 }
 
 // ErrNotBuilt says that the program holds no application.
@@ -61,7 +70,7 @@ func Built(s Settings) (*App, error) {
 	return New(files, s)
 }
 
-// New returns the application in a folder: index.html, and every other file as NAME.br and NAME.gz.
+// New returns the application in a folder: index.html, player.html, and every other file as NAME.br and NAME.gz.
 func New(files fs.FS, s Settings) (*App, error) {
 	index, err := fs.ReadFile(files, "index.html")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -73,8 +82,12 @@ func New(files fs.FS, s Settings) (*App, error) {
 	for name, value := range map[string]string{"SVC_VERSION": s.Version, "SVC_INGEST_URL": s.IngestURL} {
 		index = bytes.ReplaceAll(index, []byte("%"+name+"%"), []byte(html.EscapeString(value)))
 	}
-	sum := sha256.Sum256(index)
-	return &App{files: files, index: index, etag: `"` + hex.EncodeToString(sum[:12]) + `"`}, nil
+	player, err := fs.ReadFile(files, playerPage)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("web: %w", err)
+	}
+	sum := sha256.Sum256(append(bytes.Clone(index), player...))
+	return &App{files: files, index: index, player: player, etag: `"` + hex.EncodeToString(sum[:12]) + `"`}, nil
 }
 
 // Version names the build. It changes with every file of the application.
@@ -157,7 +170,8 @@ func (a *App) SharedPage(w http.ResponseWriter, r *http.Request, status int, hea
 	write(w, r, body)
 }
 
-// Files serves the files under FilesPath. Their names hold a hash of their content, so browsers keep them.
+// Files serves the files under FilesPath. Their names hold a hash of their content, so browsers keep them. The page of recordings is also
+// under this path.
 func (a *App) Files(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -171,6 +185,10 @@ func (a *App) Files(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	name := strings.TrimPrefix(r.URL.Path, FilesPath)
+	if name == playerPage && len(a.player) > 0 {
+		a.playerFrame(w, r)
+		return
+	}
 	body, encoding, err := a.read(name, r.Header.Get("Accept-Encoding"))
 	if err != nil {
 		h.Set("Cache-Control", "no-store")
@@ -193,6 +211,19 @@ func (a *App) Files(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "public, max-age=31536000, immutable")
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	write(w, r, body)
+}
+
+// playerFrame answers with the page in which recordings play.
+func (a *App) playerFrame(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Security-Policy", playerPolicy)
+	h.Set("X-Frame-Options", "SAMEORIGIN")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
+	h.Set("Cache-Control", "no-cache")
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Length", strconv.Itoa(len(a.player)))
+	write(w, r, a.player)
 }
 
 // read returns a file in the best encoding that the client takes. The program embeds compressed files alone.

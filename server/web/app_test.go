@@ -21,6 +21,7 @@ func built(t *testing.T) *App {
 	_ = z.Close()
 	a, err := New(fstest.MapFS{
 		"index.html":            {Data: []byte(`<!doctype html><meta content="%SVC_INGEST_URL%"><title>svc</title>`)},
+		"player.html":           {Data: []byte("the player")},
 		"assets/main-1.js.gz":   {Data: packed.Bytes()},
 		"assets/main-1.js.br":   {Data: []byte("in brotli")},
 		"assets/only-gz.css.gz": {Data: packed.Bytes()},
@@ -126,4 +127,31 @@ func TestSharedPage(t *testing.T) {
 		t.Errorf("a picture that does not exist: %s", body)
 	}
 	get(404, Head{Title: "Shared dashboard"})
+}
+
+// TestPlayer checks that recordings play in a page that only this server shows in a frame, and that no script of a recording may run.
+func TestPlayer(t *testing.T) {
+	a := built(t)
+	w := httptest.NewRecorder()
+	a.Files(w, httptest.NewRequest(http.MethodGet, FilesPath+"player.html", nil))
+	rules := w.Header().Get("Content-Security-Policy")
+	if w.Code != http.StatusOK || w.Body.String() != "the player" || w.Header().Get("X-Frame-Options") != "SAMEORIGIN" ||
+		w.Header().Get("Cache-Control") != "no-cache" || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") {
+		t.Errorf("%d %v %q", w.Code, w.Header(), w.Body)
+	}
+	for _, rule := range []string{"default-src 'none'", "script-src 'self';", "frame-ancestors 'self'", "form-action 'none'", "base-uri 'none'"} {
+		if !strings.Contains(rules, rule) {
+			t.Errorf("the policy lacks %q: %s", rule, rules)
+		}
+	}
+	if strings.Contains(rules, "connect-src") || strings.Contains(rules, "http") {
+		t.Errorf("a recording reaches the network: %s", rules)
+	}
+	changed, err := New(fstest.MapFS{"index.html": a.files.(fstest.MapFS)["index.html"], "player.html": {Data: []byte("another")}}, Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if changed.Version() == a.Version() {
+		t.Error("another player is the same version of the application")
+	}
 }

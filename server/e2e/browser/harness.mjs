@@ -12,7 +12,7 @@ export async function readInput() {
   return JSON.parse(text);
 }
 
-/** open starts the browser. `allow` names the errors of the console that the next steps cause on purpose. */
+/** open starts the browser. `allow` names the errors that the next steps cause on purpose. */
 export async function open(executablePath, screenshots, { base, email, password }) {
   const browser = await launch(executablePath);
   const problems = [];
@@ -24,7 +24,7 @@ export async function open(executablePath, screenshots, { base, email, password 
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, colorScheme: 'light' });
   const page = await context.newPage();
   page.setDefaultTimeout(60000);
-  page.on('pageerror', (e) => problems.push(`page: ${e.message}`));
+  page.on('pageerror', (e) => { if (!expected.test(e.message)) problems.push(`page: ${e.message}`); });
   page.on('console', (m) => {
     if (['error', 'warning'].includes(m.type()) && !expected.test(m.text()) && !always.test(m.text())) problems.push(`console: ${m.text()}`);
   });

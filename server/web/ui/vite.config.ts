@@ -13,6 +13,7 @@ export default defineConfig({
     assetsInlineLimit: 0, // the policy of the pages takes files of this server
     modulePreload: { polyfill: false },
     target: "es2023",
+    rollupOptions: { input: ["index.html", "player.html"] }, // recordings play in a page with a policy of its own
   },
   server: { port: 5173, proxy: Object.fromEntries(passed.map((path) => [path, { target: api, changeOrigin: false }])) },
 });

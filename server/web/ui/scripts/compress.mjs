@@ -17,7 +17,7 @@ for (const entry of readdirSync(dist, { recursive: true, withFileTypes: true }))
   if (!entry.isFile()) continue;
   const file = join(entry.parentPath, entry.name);
   const name = relative(dist, file);
-  if (name === "README" || name === "index.html") continue;
+  if (name === "README" || name.endsWith(".html")) continue;
   const plain = readFileSync(file);
   const gz = gzipSync(plain, { level: 9 });
   const br = brotliCompressSync(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } });

@@ -114,7 +114,7 @@ function Row({ session: s }: { session: SessionReplaySummary }) {
     <tr onClick={(e) => !(e.target as Element).closest("a") && navigate(to)}>
       <td>
         <Link className="main" href={to}>{line(who(s), 80)}</Link> <span className="faint">{line(s.entryPath ?? "", 120)}</span>
-        {s.recorded === false && <span className="faint"> · not recorded</span>}
+        {!s.recorded && <span className="faint"> · not recorded</span>}
       </td>
       <td className="num">{count(s.pageViews ?? 0)}</td>
       <td className="num">{count(s.clickCount ?? 0)}</td>

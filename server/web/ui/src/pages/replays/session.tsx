@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { useMemo } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { type ApiError, call } from "../../api/client";
 import { change, href, Link, useAddress } from "../../frame/router";
 import { useCall, useFrame } from "../../frame/session";
@@ -7,11 +7,18 @@ import type { GetSessionReplayTranscriptResponse, SessionReplay, SessionReplayTr
 import { count, duration, line, stretch } from "../../parts/format";
 import { Copy, Empty, Failed, Load, Waiting } from "../../parts/states";
 import { exact, stamp } from "../../parts/time";
-import { Virtual } from "../../parts/virtual";
-import { laneOf, lanes, wordsOf } from "./words";
+import { Virtual, type VirtualList } from "../../parts/virtual";
+import { indexAt } from "../../player/plan";
+import { Lanes } from "./lanes";
 import { who } from "./list";
+import { Screen } from "./player";
+import { type Player, usePlayer } from "./useplayer";
+import { laneOf, lanes, wordsOf } from "./words";
 
 const perPage = 100;
+
+/** A session with more events has marks for the first ones until a person scrolls to the others. */
+const mostMarks = 2000;
 
 /** Replay shows one session: the visitor, a line of time with a lane for each kind of event, the events in words, and the traces. */
 export function Replay({ id }: { id: string }) {
@@ -28,10 +35,7 @@ export function Replay({ id }: { id: string }) {
         {(s) => (
           <>
             <About session={s} />
-            <div className="replaysession">
-              <Events session={s} />
-              <Traces id={id} started={Date.parse(s.startTime ?? "")} />
-            </div>
+            <Played session={s} />
           </>
         )}
       </Load>
@@ -71,41 +75,68 @@ function useTranscript(id: string, errorsOnly: boolean) {
   });
 }
 
-function Events({ session: s }: { session: SessionReplay }) {
-  const errorsOnly = useAddress().searchParams.get("errors") === "1";
+/** Played is the recording beside the events and the traces, which follow its time. */
+function Played({ session: s }: { session: SessionReplay }) {
+  const q = useAddress().searchParams;
+  const [start] = useState(Math.max(0, Number(q.get("t")) || 0));
+  const errorsOnly = q.get("errors") === "1";
+  const player = usePlayer(s, start);
   const list = useTranscript(s.id ?? "", errorsOnly);
   const events = useMemo(() => (list.data?.pages ?? []).flatMap((p) => p.data ?? []), [list.data]);
-  const began = Date.parse(s.startTime ?? "");
+  // The marks on the bar of time are those of all events.
+  const { hasNextPage, isFetching, fetchNextPage, error } = list;
+  useEffect(() => {
+    if (player.state && hasNextPage && !isFetching && !error && events.length < mostMarks) void fetchNextPage();
+  }, [player.state === undefined, hasNextPage, isFetching, error, events.length]);
   return (
-    <section className="panel replayevents">
-      <header>
-        <h2>Events</h2>
-        <span className="faint">{list.data ? `${count(events.length)}${list.hasNextPage ? "+" : ""}` : ""}</span>
-        <span className="grow" />
-        <button type="button" className="button small" aria-pressed={errorsOnly} onClick={() => change({ errors: errorsOnly ? null : "1" }, true)}>Errors only</button>
-      </header>
-      {list.error ? <Failed error={list.error} retry={() => list.refetch()} /> : !list.data ? <Waiting lines={8} /> : events.length === 0 ? (
-        <Empty title={errorsOnly ? "The session has no errors" : "The session has no events yet"} />
-      ) : (
-        <>
-          <Lanes events={events} began={began} length={Math.max(s.durationMs ?? 0, 1)} />
-          <Virtual
-            rows={events} keyOf={(e) => `${e.timestamp} ${e.seq}`} label="Events of the session" usual={30} className="replaylist"
-            onNearEnd={() => { if (list.hasNextPage && !list.isFetching) void list.fetchNextPage(); }}
-          >
-            {(e) => <Event event={e} began={began} />}
-          </Virtual>
-        </>
-      )}
-    </section>
+    <div className="replaysession">
+      <section className="panel" aria-label="The recording"><Screen player={player} events={events} /></section>
+      <section className="panel replayevents">
+        <header>
+          <h2>Events</h2>
+          <span className="faint">{list.data ? `${count(events.length)}${list.hasNextPage ? "+" : ""}` : ""}</span>
+          <span className="grow" />
+          <button type="button" className="button small" aria-pressed={errorsOnly} onClick={() => change({ errors: errorsOnly ? null : "1" }, true)}>Errors only</button>
+        </header>
+        {list.error ? <Failed error={list.error} retry={() => list.refetch()} /> : !list.data ? <Waiting lines={8} /> : events.length === 0 ? (
+          <Empty title={errorsOnly ? "The session has no errors" : "The session has no events yet"} />
+        ) : (
+          <Events session={s} events={events} player={player} onNearEnd={() => { if (list.hasNextPage && !list.isFetching) void list.fetchNextPage(); }} />
+        )}
+      </section>
+      <Traces id={s.id ?? ""} started={Date.parse(s.startTime ?? "")} player={player} />
+    </div>
   );
 }
 
-function Event({ event: e, began }: { event: SessionReplayTranscriptEvent; began: number }) {
-  const lane = laneOf(e);
+type EventsProps = { session: SessionReplay; events: SessionReplayTranscriptEvent[]; player: Player; onNearEnd: () => void };
+
+/** Events lists what happened. The event at the time of the recording is marked, and stays in sight while it plays. */
+function Events({ session: s, events, player, onNearEnd }: EventsProps) {
+  const began = Date.parse(s.startTime ?? "");
+  const times = useMemo(() => events.map((e) => Date.parse(e.timestamp ?? "")), [events]);
+  const current = player.state ? indexAt(times, player.state.now) : -1;
+  const list = useRef<VirtualList>(null);
+  const playing = player.state?.playing ?? false;
+  useEffect(() => {
+    if (playing && current >= 0) list.current?.show(current);
+  }, [playing, current]);
   return (
-    <div className="replayevent">
-      <span className="num faint" title={exact(e.timestamp)}>{stretch(Math.max(0, Date.parse(e.timestamp ?? "") - began))}</span>
+    <>
+      {player.phase === "none" && <Lanes events={events} began={began} length={Math.max(s.durationMs ?? 0, 1)} />}
+      <Virtual rows={events} keyOf={(e) => `${e.timestamp} ${e.seq}`} label="Events of the session" usual={30} className="replaylist" list={list} onNearEnd={onNearEnd}>
+        {(e, i) => <Event event={e} began={began} player={player} current={i === current} />}
+      </Virtual>
+    </>
+  );
+}
+
+function Event({ event: e, began, player, current }: { event: SessionReplayTranscriptEvent; began: number; player: Player; current: boolean }) {
+  const lane = laneOf(e);
+  const at = Date.parse(e.timestamp ?? "");
+  return (
+    <div className={`replayevent${current ? " current" : ""}`} aria-current={current ? "time" : undefined}>
+      <At at={at} began={began} player={player} />
       <span className={lane === "error" ? "bad" : "faint"}>{lanes[lane]}</span>
       <span className="replaywords">{line(wordsOf(e), 600)}</span>
       {e.traceId ? <Link href={href(`/traces/${e.traceId}`)}>Trace</Link> : <span />}
@@ -113,47 +144,38 @@ function Event({ event: e, began }: { event: SessionReplayTranscriptEvent; began
   );
 }
 
-/** Lanes draws each kind of event along the time of the session. It repeats the list below, so readers of a screen skip it. */
-function Lanes({ events, began, length }: { events: SessionReplayTranscriptEvent[]; began: number; length: number }) {
-  const kinds = (Object.keys(lanes) as Array<keyof typeof lanes>).filter((k) => events.some((e) => laneOf(e) === k));
-  return (
-    <div className="replaylanes" aria-hidden="true">
-      {kinds.map((k) => (
-        <div key={k}>
-          <span className="faint">{lanes[k]}</span>
-          <svg viewBox="0 0 1000 10" preserveAspectRatio="none" width="100%" height="10">
-            {events.filter((e) => laneOf(e) === k).map((e) => {
-              const x = Math.min(1000, Math.max(0, ((Date.parse(e.timestamp ?? "") - began) / length) * 1000));
-              return <line key={`${e.timestamp} ${e.seq}`} x1={x} x2={x} y1="0" y2="10" stroke={k === "error" ? "var(--bad)" : "var(--accent)"} vectorEffect="non-scaling-stroke" />;
-            })}
-          </svg>
-        </div>
-      ))}
-    </div>
-  );
+/** At is a time in the session. It leads the recording there. */
+function At({ at, began, player }: { at: number; began: number; player: Player }) {
+  const text = stretch(Math.max(0, at - began));
+  const title = exact(new Date(at).toISOString());
+  if (!player.state) return <span className="num faint" title={title}>{text}</span>;
+  return <button type="button" className="num replayat" title={title} aria-label={`Go to ${text}`} onClick={() => player.seek(at)}>{text}</button>;
 }
 
-function Traces({ id, started }: { id: string; started: number }) {
+function Traces({ id, started, player }: { id: string; started: number; player: Player }) {
   const found = useCall("SessionReplaysService/ListSessionReplayTraces", { id, limit: 100 });
   return (
     <section className="panel">
       <header><h2>Traces</h2><span className="faint">{found.data ? `${count(found.data.data?.length ?? 0)}${found.data.hasMore ? "+" : ""}` : ""}</span></header>
       <Load of={found} empty={(d) => !d.data?.length && <p className="fine">No span names this session.</p>}>
-        {(d) => <ul className="list">{(d.data ?? []).map((t) => <Trace key={t.traceId} trace={t} started={started} />)}</ul>}
+        {(d) => <ul className="list">{(d.data ?? []).map((t) => <Trace key={t.traceId} trace={t} started={started} player={player} />)}</ul>}
       </Load>
     </section>
   );
 }
 
-function Trace({ trace: t, started }: { trace: SessionReplayTrace; started: number }) {
+function Trace({ trace: t, started, player }: { trace: SessionReplayTrace; started: number; player: Player }) {
+  const at = Date.parse(t.startTime ?? "");
+  const now = player.state?.now;
+  const runs = now !== undefined && at <= now && now <= at + (t.durationMs ?? 0) + 1000; // short ones stay in sight for a second
   return (
-    <li>
+    <li className={runs ? "current" : ""}>
       <Link href={href(`/traces/${t.traceId ?? ""}`)} className="clip">{line(t.rootSpanName || t.traceId || "", 100)}</Link>
       <span className="faint clip">{line(t.rootServiceName ?? "", 60)}</span>
       <span className="grow" />
       {t.hasError && <span className="bad">error</span>}
       <span className="num">{duration(t.durationMs)}</span>
-      <span className="num faint">after {stretch(Math.max(0, Date.parse(t.startTime ?? "") - started))}</span>
+      <At at={at} began={started} player={player} />
     </li>
   );
 }
