@@ -113,8 +113,9 @@ generated: tools deps
 	go generate ./ent
 
 .PHONY: fmt
-fmt: tools ## format code written by hand
+fmt: tools ui ## format code written by hand
 	@$(BIN)/gofumpt -w $(GO_FILES)
+	@if [ -x server/web/ui/node_modules/.bin/prettier ]; then npm --prefix server/web/ui run --silent format; else echo 'The web application is not formatted: run make ui-check once.'; fi
 
 # The contract of the last release, without comments.
 RELEASED := proto/released.binpb

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the web application from server/web/ui into server/web/dist, if a source has changed since. `ui.sh check` also holds its types,
-# its unit tests, and the sizes of its files to server/web/ui/budgets.json.
+# Builds the web application from server/web/ui into server/web/dist, if a source has changed since. `ui.sh check` also holds its format,
+# its types, its unit tests, and the sizes of its files to server/web/ui/budgets.json.
 set -euo pipefail
 cd "$(dirname "$0")/../server/web/ui"
 
@@ -29,6 +29,7 @@ if [ ! -d node_modules ] || { [ "$installed" != "$lock all" ] && { [ -n "$checke
 fi
 
 if [ -n "$checked" ] && [ "$(cat "$stamps/checked" 2>/dev/null || true)" != "$sources" ]; then
+	npm run --silent formatted
 	npm run --silent types
 	npm run --silent test
 	echo "$sources" >"$stamps/checked"

@@ -10,7 +10,9 @@ try {
   const page = await browser.newPage({ viewport: { width: 900, height: 640 } });
   page.setDefaultTimeout(60000);
   page.on('pageerror', (e) => problems.push(`page: ${e.message}`));
-  page.on('console', (m) => { if (m.type() === 'error') problems.push(`console: ${m.text()}`); });
+  page.on('console', (m) => {
+    if (m.type() === 'error') problems.push(`console: ${m.text()}`);
+  });
   page.on('requestfailed', (r) => problems.push(`request: ${r.method()} ${r.url()} ${r.failure()?.errorText}`));
   await page.goto(url);
   await page.waitForSelector('body[data-ready]');

@@ -20,13 +20,18 @@ export async function open(executablePath, screenshots, { base, email, password 
   const procedures = new Set();
   const own = [base];
   let expected = /^$/;
-  const allow = (pattern) => { expected = pattern; };
+  const allow = (pattern) => {
+    expected = pattern;
+  };
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, colorScheme: 'light' });
   const page = await context.newPage();
   page.setDefaultTimeout(60000);
-  page.on('pageerror', (e) => { if (!expected.test(e.message)) problems.push(`page: ${e.message}`); });
+  page.on('pageerror', (e) => {
+    if (!expected.test(e.message)) problems.push(`page: ${e.message}`);
+  });
   page.on('console', (m) => {
-    if (['error', 'warning'].includes(m.type()) && !expected.test(m.text()) && !always.test(m.text())) problems.push(`console: ${m.text()}`);
+    if (['error', 'warning'].includes(m.type()) && !expected.test(m.text()) && !always.test(m.text()))
+      problems.push(`console: ${m.text()}`);
   });
   page.on('request', (r) => {
     if (!own.some((o) => r.url().startsWith(o + '/')) && !/^(data|blob|about):/.test(r.url())) foreign.push(r.url());
@@ -47,16 +52,22 @@ export async function open(executablePath, screenshots, { base, email, password 
 
   const settled = async () => {
     await page.waitForSelector('main h1, main h2');
-    await page.waitForFunction(() => !document.querySelector('[aria-busy=true]'), null, { timeout: 60000 }).catch((e) => {
-      throw new Error(`${page.url()} stays busy: ${e.message}`);
-    });
+    await page
+      .waitForFunction(() => !document.querySelector('[aria-busy=true]'), null, { timeout: 60000 })
+      .catch((e) => {
+        throw new Error(`${page.url()} stays busy: ${e.message}`);
+      });
     // The layout rests when two frames have the same boxes. Fonts and late answers move them.
     await page.evaluate(async () => {
       await document.fonts.ready;
-      const boxes = () => [...document.querySelectorAll('main *')].slice(0, 400).map((e) => {
-        const b = e.getBoundingClientRect();
-        return `${b.x},${b.y},${b.width},${b.height}`;
-      }).join(';');
+      const boxes = () =>
+        [...document.querySelectorAll('main *')]
+          .slice(0, 400)
+          .map((e) => {
+            const b = e.getBoundingClientRect();
+            return `${b.x},${b.y},${b.width},${b.height}`;
+          })
+          .join(';');
       const pause = () => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 50)));
       for (let before = '', now = boxes(), n = 0; before !== now && n < 40; n++) {
         await pause();
@@ -69,7 +80,10 @@ export async function open(executablePath, screenshots, { base, email, password 
       const main = document.querySelector('main');
       if (document.documentElement.scrollWidth <= innerWidth && main.scrollWidth <= main.clientWidth) return '';
       const beyond = [...document.body.querySelectorAll('*')].filter((e) => e.getBoundingClientRect().right > innerWidth + 1);
-      return `wide: ${beyond.slice(0, 5).map((e) => `${e.tagName.toLowerCase()}.${e.className}`).join(', ')}`;
+      return `wide: ${beyond
+        .slice(0, 5)
+        .map((e) => `${e.tagName.toLowerCase()}.${e.className}`)
+        .join(', ')}`;
     });
     // The next part must not lie over the head of the page, whatever the head wraps to.
     const covered = await page.evaluate(() => {
@@ -80,29 +94,40 @@ export async function open(executablePath, screenshots, { base, email, password 
     if (covered > 0) problems.push(`${name}: the head of the page is covered by ${covered} pixels`);
     if (wide) problems.push(`${name} must be scrolled sideways at ${page.viewportSize().width}, ${wide}`);
     await page.screenshot({ path: `${screenshots}/${name}.png` });
-    const found = await page.evaluate(async (source) => {
-      if (!window.axe) (0, eval)(source);
-      const r = await window.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] });
-      return r.violations.map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => `${n.html.slice(0, 160)} (${n.failureSummary.slice(0, 200)})`).join(' | ')}`);
-    }, axe).catch(async () => {
-      // The page's policy refuses eval. The protocol of the browser does not pass through the policy.
-      const cdp = await context.newCDPSession(page);
-      await cdp.send('Runtime.evaluate', { expression: axe });
-      const { result } = await cdp.send('Runtime.evaluate', {
-        awaitPromise: true, returnByValue: true,
-        expression: `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] }).then((r) =>
+    const found = await page
+      .evaluate(async (source) => {
+        if (!window.axe) (0, eval)(source);
+        const r = await window.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] });
+        return r.violations.map(
+          (v) =>
+            `${v.id}: ${v.nodes
+              .slice(0, 3)
+              .map((n) => `${n.html.slice(0, 160)} (${n.failureSummary.slice(0, 200)})`)
+              .join(' | ')}`,
+        );
+      }, axe)
+      .catch(async () => {
+        // The page's policy refuses eval. The protocol of the browser does not pass through the policy.
+        const cdp = await context.newCDPSession(page);
+        await cdp.send('Runtime.evaluate', { expression: axe });
+        const { result } = await cdp.send('Runtime.evaluate', {
+          awaitPromise: true,
+          returnByValue: true,
+          expression: `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] }).then((r) =>
           r.violations.map((v) => v.id + ': ' + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160) + ' (' + n.failureSummary.slice(0, 200) + ')').join(' | ')))`,
+        });
+        await cdp.detach();
+        return result.value;
       });
-      await cdp.detach();
-      return result.value;
-    });
     for (const violation of found) problems.push(`axe, ${name}: ${violation}`);
   };
 
-
   /** look opens each page in the light theme on a wide screen and in the dark theme on a phone, and checks it. */
   const look = async (home, pages, prepare = async () => {}) => {
-    for (const [theme, width, height] of [['light', 1440, 900], ['dark', 390, 844]]) {
+    for (const [theme, width, height] of [
+      ['light', 1440, 900],
+      ['dark', 390, 844],
+    ]) {
       await page.setViewportSize({ width, height });
       await page.evaluate((t) => localStorage.setItem('theme', t), theme);
       for (const [name, path] of Object.entries(pages)) {
@@ -117,8 +142,13 @@ export async function open(executablePath, screenshots, { base, email, password 
 
   /** failure is an error of the API, for page.route. */
   const failure = (status, tag, title) => ({
-    status, contentType: 'application/json',
-    body: JSON.stringify({ code: 'unavailable', message: 'planned', details: [{ debug: { tag, title, message: 'A planned failure.', status, recovery: 'retry', retryable: false } }] }),
+    status,
+    contentType: 'application/json',
+    body: JSON.stringify({
+      code: 'unavailable',
+      message: 'planned',
+      details: [{ debug: { tag, title, message: 'A planned failure.', status, recovery: 'retry', retryable: false } }],
+    }),
   });
   const report = (seen) => console.log(JSON.stringify({ seen, procedures: [...procedures].sort(), problems, foreign }));
   return { browser, context, page, allow, own, signIn, settled, check, look, failure, problems, report };

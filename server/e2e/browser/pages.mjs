@@ -18,16 +18,26 @@ try {
   const page = await context.newPage();
   page.setDefaultTimeout(60000);
   page.on('pageerror', (e) => problems.push(`page: ${e.message}`));
-  page.on('console', (m) => { if (m.type() === 'error' && !/status of 4\d\d|status of 502/.test(m.text())) problems.push(`console: ${m.text()}`); });
-  page.on('request', (r) => { if (!allowed.some((a) => r.url().startsWith(a + '/') || r.url() === a) && !r.url().startsWith('data:')) foreign.push(r.url()); });
+  page.on('console', (m) => {
+    if (m.type() === 'error' && !/status of 4\d\d|status of 502/.test(m.text())) problems.push(`console: ${m.text()}`);
+  });
+  page.on('request', (r) => {
+    if (!allowed.some((a) => r.url().startsWith(a + '/') || r.url() === a) && !r.url().startsWith('data:')) foreign.push(r.url());
+  });
 
   // look takes screenshots of the page in light and dark, wide and on a phone. The page must never scroll sideways.
   const look = async (name) => {
-    for (const [scheme, width, height] of [['light', 1200, 800], ['dark', 1200, 800], ['light', 390, 780], ['dark', 390, 780]]) {
+    for (const [scheme, width, height] of [
+      ['light', 1200, 800],
+      ['dark', 1200, 800],
+      ['light', 390, 780],
+      ['dark', 390, 780],
+    ]) {
       await page.emulateMedia({ colorScheme: scheme });
       await page.setViewportSize({ width, height });
       await page.screenshot({ path: `${screenshots}/${name}-${scheme}-${width < 500 ? 'phone' : 'wide'}.png`, fullPage: true });
-      if (await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)) problems.push(`${name} must be scrolled sideways at ${width}`);
+      if (await page.evaluate(() => document.documentElement.scrollWidth > innerWidth))
+        problems.push(`${name} must be scrolled sideways at ${width}`);
     }
     await page.emulateMedia({ colorScheme: 'light' });
     await page.setViewportSize({ width: 1200, height: 800 });
@@ -36,15 +46,33 @@ try {
   for (const step of steps) {
     const [[verb, value]] = Object.entries(step);
     switch (verb) {
-      case 'open': await page.goto(value); break;
-      case 'fill': await page.fill(value[0], value[1]); break;
-      case 'click': await page.click(value); break;
-      case 'press': await page.keyboard.press(value); break;
-      case 'await': await page.waitForURL((u) => u.href.startsWith(value)); break;
-      case 'read': seen[value[0]] = await page.locator(value[1]).first().innerText(); break;
-      case 'look': await look(value); break;
-      case 'cookies': seen[value] = await context.cookies(); break;
-      case 'script': seen[value[0]] = await page.evaluate(value[1]); break;
+      case 'open':
+        await page.goto(value);
+        break;
+      case 'fill':
+        await page.fill(value[0], value[1]);
+        break;
+      case 'click':
+        await page.click(value);
+        break;
+      case 'press':
+        await page.keyboard.press(value);
+        break;
+      case 'await':
+        await page.waitForURL((u) => u.href.startsWith(value));
+        break;
+      case 'read':
+        seen[value[0]] = await page.locator(value[1]).first().innerText();
+        break;
+      case 'look':
+        await look(value);
+        break;
+      case 'cookies':
+        seen[value] = await context.cookies();
+        break;
+      case 'script':
+        seen[value[0]] = await page.evaluate(value[1]);
+        break;
       // A foreign page: the same machine under another name, with its own body.
       case 'evil': {
         const there = allowed[1] + '/evil';
@@ -57,7 +85,8 @@ try {
         }
         break;
       }
-      default: throw new Error(`unknown step ${verb}`);
+      default:
+        throw new Error(`unknown step ${verb}`);
     }
   }
   console.log(JSON.stringify({ seen, url: page.url(), title: await page.title(), problems, foreign }));

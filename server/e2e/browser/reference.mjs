@@ -12,8 +12,12 @@ try {
   page.setDefaultTimeout(60000);
   page.on('pageerror', (e) => problems.push(`page: ${e.message}`));
   // A refused request of "Try it" is also an error in the console.
-  page.on('console', (m) => { if (m.type() === 'error' && !m.text().includes('status of 401')) problems.push(`console: ${m.text()}`); });
-  page.on('request', (r) => { if (!r.url().startsWith(base + '/') && !/^(data|blob):/.test(r.url())) foreign.push(r.url()); });
+  page.on('console', (m) => {
+    if (m.type() === 'error' && !m.text().includes('status of 401')) problems.push(`console: ${m.text()}`);
+  });
+  page.on('request', (r) => {
+    if (!r.url().startsWith(base + '/') && !/^(data|blob):/.test(r.url())) foreign.push(r.url());
+  });
   const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   const section = (title) => page.locator('section', { has: page.locator('h3', { hasText: title }) }).last();
 
@@ -41,7 +45,8 @@ try {
   await section('Create an API key').waitFor();
   await page.waitForFunction(() => location.hash.endsWith('/createApiKey'));
   const opened = {
-    title: await section('Create an API key').locator('h3').first().innerText(), hash: new URL(page.url()).hash,
+    title: await section('Create an API key').locator('h3').first().innerText(),
+    hash: new URL(page.url()).hash,
     curl: await section('Create an API key').locator('pre', { hasText: 'curl' }).first().innerText(),
   };
   await page.screenshot({ path: `${screenshots}/operation.png` });
@@ -57,7 +62,10 @@ try {
     return client.innerText(); // with the status
   };
   const paste = async (token) => {
-    const field = client.locator('[contenteditable=true], input').and(client.locator('label:has-text("Bearer Token") *, tr:has-text("Bearer Token") *')).first();
+    const field = client
+      .locator('[contenteditable=true], input')
+      .and(client.locator('label:has-text("Bearer Token") *, tr:has-text("Bearer Token") *'))
+      .first();
     await field.click();
     await page.keyboard.press('Control+a');
     await page.keyboard.insertText(token);
@@ -72,13 +80,19 @@ try {
   await client.waitFor({ state: 'hidden' });
 
   const light = await ground();
-  await page.getByRole('button', { name: 'Set dark mode' }).or(page.getByRole('switch', { name: 'Set dark mode' })).first().click();
+  await page
+    .getByRole('button', { name: 'Set dark mode' })
+    .or(page.getByRole('switch', { name: 'Set dark mode' }))
+    .first()
+    .click();
   const dark = await ground();
   await page.screenshot({ path: `${screenshots}/dark.png` });
 
   // Fields within fields open on demand; a component has a place of its own.
   await open('#tag/distributed-traces/searchTraces');
-  const filters = section('Search traces').locator('.property', { has: page.locator('.property-name', { hasText: 'filters' }) }).last();
+  const filters = section('Search traces')
+    .locator('.property', { has: page.locator('.property-name', { hasText: 'filters' }) })
+    .last();
   await filters.locator('button[aria-expanded="false"]').first().click();
   await filters.locator('.property .property-name').first().waitFor();
   const nested = await filters.locator('.property .property-name').allInnerTexts();
@@ -93,7 +107,9 @@ try {
   const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
   await page.screenshot({ path: `${screenshots}/narrow.png` });
 
-  console.log(JSON.stringify({ operations, found, opened, withoutKey, refused, answered, light, dark, nested, fields, wide, problems, foreign }));
+  console.log(
+    JSON.stringify({ operations, found, opened, withoutKey, refused, answered, light, dark, nested, fields, wide, problems, foreign }),
+  );
 } finally {
   await browser.close();
 }

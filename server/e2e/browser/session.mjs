@@ -45,7 +45,10 @@ export class Session {
 
   async send(path, type, body, { headers = {}, keepalive = false } = {}) {
     const response = await fetch(this.endpoint + path, {
-      method: 'POST', body, keepalive, headers: { Authorization: `Bearer ${this.key}`, 'Content-Type': type, ...headers },
+      method: 'POST',
+      body,
+      keepalive,
+      headers: { Authorization: `Bearer ${this.key}`, 'Content-Type': type, ...headers },
     });
     this.answers.push({ path, status: response.status, readable: [...response.headers.keys()], text: await response.text() });
   }
@@ -62,7 +65,12 @@ export class Session {
     const zipped = await new Response(new Blob([text]).stream().pipeThrough(new CompressionStream('gzip'))).arrayBuffer();
     const sequence = this.chunkSequence++;
     const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', text));
-    this.chunks.push({ sequence, events: events.length, bytes: text.length, sha256: [...hash].map((b) => b.toString(16).padStart(2, '0')).join('') });
+    this.chunks.push({
+      sequence,
+      events: events.length,
+      bytes: text.length,
+      sha256: [...hash].map((b) => b.toString(16).padStart(2, '0')).join(''),
+    });
     await this.send('/v1/sessionReplays/blob', 'application/octet-stream', zipped, {
       headers: {
         'x-svc-session-id': this.id,
@@ -77,9 +85,22 @@ export class Session {
   meta(version) {
     const ended = version === 2;
     return JSON.stringify({
-      session_id: this.id, version, status: ended ? 'ended' : 'active', start_time: time(this.startedAt), end_time: ended ? time(new Date()) : null,
-      duration_ms: Date.now() - this.startedAt.getTime(), url_initial: location.href, user_agent: navigator.userAgent, browser_name: 'Chrome', os_name: 'Linux',
-      device_type: 'desktop', language: navigator.language, service_name: this.service, user_id: 'u-1042', trace_ids: this.traceIds, ...this.counts,
+      session_id: this.id,
+      version,
+      status: ended ? 'ended' : 'active',
+      start_time: time(this.startedAt),
+      end_time: ended ? time(new Date()) : null,
+      duration_ms: Date.now() - this.startedAt.getTime(),
+      url_initial: location.href,
+      user_agent: navigator.userAgent,
+      browser_name: 'Chrome',
+      os_name: 'Linux',
+      device_type: 'desktop',
+      language: navigator.language,
+      service_name: this.service,
+      user_id: 'u-1042',
+      trace_ids: this.traceIds,
+      ...this.counts,
       resource_attributes: { 'service.name': this.service, 'svc.sdk.type': 'browser', 'session.id': this.id },
     });
   }
@@ -98,14 +119,24 @@ export class Session {
   }
 
   request(method, url, status, started, traceId) {
-    this.event('network', { net_method: method, net_url: url, net_status: status, net_duration_ms: Math.round(performance.now() - started), trace_id: traceId });
+    this.event('network', {
+      net_method: method,
+      net_url: url,
+      net_status: status,
+      net_duration_ms: Math.round(performance.now() - started),
+      trace_id: traceId,
+    });
   }
 
   listen() {
-    addEventListener('click', (e) => {
-      this.counts.click_count++;
-      this.event('click', { target_selector: selector(e.target), target_text: (e.target.textContent || '').trim().slice(0, 120) });
-    }, true);
+    addEventListener(
+      'click',
+      (e) => {
+        this.counts.click_count++;
+        this.event('click', { target_selector: selector(e.target), target_text: (e.target.textContent || '').trim().slice(0, 120) });
+      },
+      true,
+    );
     addEventListener('change', (e) => this.event('input', { target_selector: selector(e.target) }), true);
     addEventListener('error', (e) => {
       this.counts.error_count++;

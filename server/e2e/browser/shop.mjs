@@ -17,15 +17,24 @@ const failures = [];
 const Exporter = encoding === 'json' ? JSONExporter : ProtobufExporter;
 const exporter = new Exporter({ url: endpoint + '/v1/traces', headers: { Authorization: `Bearer ${key}` } });
 const send = exporter.export.bind(exporter);
-exporter.export = (spans, done) => send(spans, (result) => {
-  if (result.error) failures.push(String(result.error));
-  else exported.push(...spans.map((s) => s.spanContext().spanId));
-  done(result);
-});
+exporter.export = (spans, done) =>
+  send(spans, (result) => {
+    if (result.error) failures.push(String(result.error));
+    else exported.push(...spans.map((s) => s.spanContext().spanId));
+    done(result);
+  });
 const provider = new WebTracerProvider({
   resource: resourceFromAttributes({ 'service.name': service, 'svc.sdk.type': 'browser', 'session.id': session.id }),
   spanProcessors: [
-    { onStart: (span) => { started++; span.setAttribute('session.id', session.id); }, onEnd() {}, forceFlush: async () => {}, shutdown: async () => {} },
+    {
+      onStart: (span) => {
+        started++;
+        span.setAttribute('session.id', session.id);
+      },
+      onEnd() {},
+      forceFlush: async () => {},
+      shutdown: async () => {},
+    },
     new BatchSpanProcessor(exporter, { scheduledDelayMillis: 300 }),
   ],
 });
@@ -38,7 +47,10 @@ const tracer = provider.getTracer('shop');
 await session.start();
 
 document.querySelector('#add').addEventListener('click', () => {
-  const span = tracer.startSpan('add to cart', { kind: SpanKind.INTERNAL, attributes: { 'cart.items': 1, 'unicode.text': 'žluťoučký 🐎' } });
+  const span = tracer.startSpan('add to cart', {
+    kind: SpanKind.INTERNAL,
+    attributes: { 'cart.items': 1, 'unicode.text': 'žluťoučký 🐎' },
+  });
   session.traceIds.push(span.spanContext().traceId);
   context.with(trace.setSpan(context.active(), span), async () => {
     const started = performance.now();
@@ -60,7 +72,9 @@ document.querySelector('#break').addEventListener('click', () => {
 // The facts that a script can learn about a refusal, and about headers that are not exposed.
 async function refusal() {
   const response = await fetch(endpoint + '/v1/sessionEvents', {
-    method: 'POST', body: '{}', headers: { 'x-svc-ingest-key': 'svc_pk_' + 'x'.repeat(43), 'Content-Type': 'application/x-ndjson' },
+    method: 'POST',
+    body: '{}',
+    headers: { 'x-svc-ingest-key': 'svc_pk_' + 'x'.repeat(43), 'Content-Type': 'application/x-ndjson' },
   });
   return { status: response.status, code: (await response.json()).error?.code, requestId: response.headers.get('x-request-id') };
 }
@@ -73,8 +87,15 @@ window.shop = {
     // The flush does not wait for a batch that is being sent again.
     while (exported.length < started && !failures.length) await new Promise((resolve) => setTimeout(resolve, 20));
     return {
-      session: session.id, traceIds: session.traceIds, spans: exported, failures, chunks: session.chunks, timeline: session.sequence,
-      counts: session.counts, answers: session.answers, refusal: await refusal(),
+      session: session.id,
+      traceIds: session.traceIds,
+      spans: exported,
+      failures,
+      chunks: session.chunks,
+      timeline: session.sequence,
+      counts: session.counts,
+      answers: session.answers,
+      refusal: await refusal(),
     };
   },
 };

@@ -20,9 +20,20 @@ try {
   seen.returned = page.url();
 
   const pages = {
-    home: '', start: '/start', services: '/services', service: '/services/cart', dependencies: '/services/cart?tab=dependencies', traces: '/traces',
-    logs: '/logs', patterns: '/logs?view=patterns', errors: '/errors', metrics: '/metrics?m=http.server.request.duration', alerts: '/alerts',
-    trace: `/traces/${trace}`, span: `/traces/${trace}?span=00000000000000a2`, hostile: `/logs?q=${encodeURIComponent(marker)}`,
+    home: '',
+    start: '/start',
+    services: '/services',
+    service: '/services/cart',
+    dependencies: '/services/cart?tab=dependencies',
+    traces: '/traces',
+    logs: '/logs',
+    patterns: '/logs?view=patterns',
+    errors: '/errors',
+    metrics: '/metrics?m=http.server.request.duration',
+    alerts: '/alerts',
+    trace: `/traces/${trace}`,
+    span: `/traces/${trace}?span=00000000000000a2`,
+    hostile: `/logs?q=${encodeURIComponent(marker)}`,
   };
   await look(home, pages, async (name) => {
     if (name !== 'hostile') return;
@@ -86,13 +97,17 @@ try {
 
   // Attacks with this person's cookie: without the mark on our own page, and from another port of the same host.
   allow(/.*/);
-  const attempt = (address, init) => page.evaluate(async ([a, i]) => {
-    try {
-      return (await fetch(a, i)).status;
-    } catch {
-      return 'refused';
-    }
-  }, [address, init]);
+  const attempt = (address, init) =>
+    page.evaluate(
+      async ([a, i]) => {
+        try {
+          return (await fetch(a, i)).status;
+        } catch {
+          return 'refused';
+        }
+      },
+      [address, init],
+    );
   const json = { method: 'POST', body: '{}', credentials: 'include', headers: { 'Content-Type': 'application/json' } };
   const session = base + '/svc.v2.SessionsService/GetSession';
   seen.ours = await attempt(session, { ...json, headers: { ...json.headers, 'X-Svc-Ui': '1' } });
@@ -101,7 +116,9 @@ try {
   await page.goto(otherBase);
   seen.otherPort = await attempt(session, { ...json, headers: { ...json.headers, 'X-Svc-Ui': '1' } });
   const answers = [];
-  page.on('response', (r) => { if (r.url() === session) answers.push(r.status()); });
+  page.on('response', (r) => {
+    if (r.url() === session) answers.push(r.status());
+  });
   await attempt(session, { method: 'POST', mode: 'no-cors', body: '{}', credentials: 'include' });
   await page.waitForTimeout(200);
   seen.simple = [...answers];

@@ -25,7 +25,8 @@ export default async ({ page, home, settled, look, problems }) => {
   await page.click('button >> text=Report');
   await page.waitForSelector('pre.report');
   const report = await page.locator('pre.report').innerText();
-  for (const part of ['Walk through causes', 'The provider had an outage.', 'It was the provider.', 'explainDifference']) if (!report.includes(part)) problems.push(`causes: the report lacks ${part}`);
+  for (const part of ['Walk through causes', 'The provider had an outage.', 'It was the provider.', 'explainDifference'])
+    if (!report.includes(part)) problems.push(`causes: the report lacks ${part}`);
   const investigation = new URL(page.url()).pathname.split('/').pop();
 
   await page.goto(home + '/difference');
@@ -38,6 +39,12 @@ export default async ({ page, home, settled, look, problems }) => {
   await page.mouse.up();
   await page.waitForURL(/bfrom=/);
   await settled();
-  await look(home, { incidents: '/incidents', difference: '/difference?selected=has_error%20%3D%20true', investigations: '/investigations', investigation: `/investigations/${investigation}`, home: '' });
+  await look(home, {
+    incidents: '/incidents',
+    difference: '/difference?selected=has_error%20%3D%20true',
+    investigations: '/investigations',
+    investigation: `/investigations/${investigation}`,
+    home: '',
+  });
   return { values };
 };

@@ -4,14 +4,18 @@ export default async ({ page, home, settled, look, problems }) => {
   await settled();
   const rows = await page.locator('table.issues tbody tr').count();
   if (rows < 3) problems.push(`errors: only ${rows} issues`);
-  const press = async (...keys) => { for (const k of keys) await page.keyboard.press(k); };
+  const press = async (...keys) => {
+    for (const k of keys) await page.keyboard.press(k);
+  };
   await page.focus('main');
   await press('j', 'x', 'j', 'x');
   await page.waitForSelector('text=2 selected');
   await press('s');
   await page.waitForSelector('[role=menu]');
   await press('Enter'); // the first move of an issue in triage: to do
-  await page.waitForFunction(() => [...document.querySelectorAll('table.issues tbody tr')].filter((r) => r.textContent.includes('To do')).length >= 2);
+  await page.waitForFunction(
+    () => [...document.querySelectorAll('table.issues tbody tr')].filter((r) => r.textContent.includes('To do')).length >= 2,
+  );
   await page.waitForSelector('text=2 selected', { state: 'detached' });
   await page.focus('main');
   await press('a');
@@ -40,6 +44,13 @@ export default async ({ page, home, settled, look, problems }) => {
   const issue = new URL(page.url()).pathname.split('/').pop();
   if (await page.evaluate(() => window.hacked)) problems.push('errors: a comment ran as a script');
 
-  await look(home, { errors: '/errors', errorsnew: '/errors?tab=new', errorsmine: '/errors?tab=mine', errorswindow: '/errors?tab=window', errorspolicies: '/errors?tab=policies', issue: `/errors/${issue}` });
+  await look(home, {
+    errors: '/errors',
+    errorsnew: '/errors?tab=new',
+    errorsmine: '/errors?tab=mine',
+    errorswindow: '/errors?tab=window',
+    errorspolicies: '/errors?tab=policies',
+    issue: `/errors/${issue}`,
+  });
   return { rows, issue };
 };

@@ -9,6 +9,6 @@ export default async ({ page, home, settled, problems }) => {
     await settled();
     const marked = await page.locator('nav.side a[aria-current=page]').allTextContents();
     if (!marked.includes(name)) problems.push(`g ${key} leads to ${marked}, not to ${name}`);
-    if (await page.locator('main h1').count() !== 1) problems.push(`${name} has no heading of its own`);
+    if ((await page.locator('main h1').count()) !== 1) problems.push(`${name} has no heading of its own`);
   }
 };

@@ -6,11 +6,21 @@ export default async ({ page, home, look, settled, allow, problems }, { base }) 
   const link = await page.locator('table.rows a.main').first().getAttribute('href');
   const session = new URL(link, base).pathname.split('/').pop();
   await look(home, {
-    map: `/map?${window}`, mapservice: `/map?service=cart&${window}`, replays: `/replays?${window}`, replay: `/replays/${session}?${window}`,
-    noreplays: '/replays?q=nobody', settings: '/settings', people: '/settings/people', apikeys: '/settings/api-keys', ingestkeys: '/settings/ingest-keys',
-    targets: '/settings/scrape-targets', audit: `/settings/audit-log?${window}`,
+    map: `/map?${window}`,
+    mapservice: `/map?service=cart&${window}`,
+    replays: `/replays?${window}`,
+    replay: `/replays/${session}?${window}`,
+    noreplays: '/replays?q=nobody',
+    settings: '/settings',
+    people: '/settings/people',
+    apikeys: '/settings/api-keys',
+    ingestkeys: '/settings/ingest-keys',
+    targets: '/settings/scrape-targets',
+    audit: `/settings/audit-log?${window}`,
   });
-  const must = (good, text) => { if (!good) problems.push(`places: ${text}`); };
+  const must = (good, text) => {
+    if (!good) problems.push(`places: ${text}`);
+  };
 
   // A service of the map shows its callers and its calls; a row of them leads on, by the keyboard.
   await page.goto(`${home}/map?${window}`);
@@ -18,7 +28,7 @@ export default async ({ page, home, look, settled, allow, problems }, { base }) 
   await page.waitForURL(/node=service/);
   await page.waitForSelector('h2 >> text=Callers');
   const calls = page.locator('section.panel').filter({ has: page.locator('h2', { hasText: /^Calls$/ }) });
-  must(await calls.locator('tbody tr').count() > 0, 'checkout calls nothing');
+  must((await calls.locator('tbody tr').count()) > 0, 'checkout calls nothing');
   await calls.locator('a.main').first().focus();
   await page.keyboard.press('Enter');
   await page.waitForFunction(() => new URL(location.href).searchParams.get('node') !== 'service:checkout');
@@ -33,10 +43,17 @@ export default async ({ page, home, look, settled, allow, problems }, { base }) 
   await settled();
   // The newest session may have sent nothing but its first trace yet.
   const clicked = page.locator('table.rows tbody tr').filter({ has: page.locator('td:nth-child(3)', { hasText: /[1-9]/ }) });
-  await clicked.filter({ has: page.locator('td:nth-child(4)', { hasText: /^0$/ }) }).first().locator('a.main').click();
+  await clicked
+    .filter({ has: page.locator('td:nth-child(4)', { hasText: /^0$/ }) })
+    .first()
+    .locator('a.main')
+    .click();
   await page.waitForSelector('.replayevent');
   const words = await page.locator('.replayevent').allInnerTexts();
-  must(words.some((t) => t.includes('Page')), `the session has no page: ${words.slice(0, 3)}`);
+  must(
+    words.some((t) => t.includes('Page')),
+    `the session has no page: ${words.slice(0, 3)}`,
+  );
   await page.click('button >> text=Errors only');
   await page.waitForURL(/errors=1/);
   await page.waitForSelector('text=The session has no errors');

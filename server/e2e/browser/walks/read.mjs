@@ -6,13 +6,22 @@ export default async ({ page, home, look, problems, settled }, { base }) => {
   const steps = encodeURIComponent(names.map((n) => `event:${n}`).join('\n'));
   await page.goto(`${home}/agents?${window}`);
   const session = new URL(await page.locator('table.rows a.main').first().getAttribute('href'), base).pathname.split('/').pop();
-  await look(home, {
-    metricpage: `/metrics?m=http.server.request.duration&by=service.name&m.b=http.client.request.duration&fx=A%20/%20B&${window}`,
-    events: `/events?${window}`, funnel: `/events/funnels?steps=${steps}&by=country&${window}`, paths: `/events/paths?anchor=${encodeURIComponent('event:product viewed')}&${window}`,
-    agents: `/agents?${window}`, agent: `/agents/${session}?${window}`, tools: `/agents/tools?${window}`, sql: `/sql?${window}`,
-  }, async (name) => {
-    if (name === 'sql') await page.waitForFunction(() => document.querySelector('.sqleditor')?.shadowRoot?.querySelector('.cm-content'));
-  });
+  await look(
+    home,
+    {
+      metricpage: `/metrics?m=http.server.request.duration&by=service.name&m.b=http.client.request.duration&fx=A%20/%20B&${window}`,
+      events: `/events?${window}`,
+      funnel: `/events/funnels?steps=${steps}&by=country&${window}`,
+      paths: `/events/paths?anchor=${encodeURIComponent('event:product viewed')}&${window}`,
+      agents: `/agents?${window}`,
+      agent: `/agents/${session}?${window}`,
+      tools: `/agents/tools?${window}`,
+      sql: `/sql?${window}`,
+    },
+    async (name) => {
+      if (name === 'sql') await page.waitForFunction(() => document.querySelector('.sqleditor')?.shadowRoot?.querySelector('.cm-content'));
+    },
+  );
 
   // A metric opens with the aggregation of its type; a click with Ctrl adds a second one, and a formula divides them.
   await page.goto(`${home}/metrics?m=http.server.request.duration&q=http.&${window}`);
@@ -59,8 +68,10 @@ export default async ({ page, home, look, problems, settled }, { base }) => {
   }
 
   const expected = { usual: 'p95', formula: 'A / B', alone: 1, funnel: 3 };
-  for (const [name, want] of Object.entries(expected)) if (seen[name] !== want) problems.push(`read: ${name} is ${seen[name]}, not ${want}`);
+  for (const [name, want] of Object.entries(expected))
+    if (seen[name] !== want) problems.push(`read: ${name} is ${seen[name]}, not ${want}`);
   const contains = { behind: '/traces?', leaver: '/replays/' };
-  for (const [name, want] of Object.entries(contains)) if (!String(seen[name]).includes(want)) problems.push(`read: ${name} is ${seen[name]}, without ${want}`);
+  for (const [name, want] of Object.entries(contains))
+    if (!String(seen[name]).includes(want)) problems.push(`read: ${name} is ${seen[name]}, without ${want}`);
   return seen;
 };

@@ -1,16 +1,20 @@
 // The recording of a session plays in step with its events, the keys and the list move it, and nothing that was recorded runs.
 export default async ({ page, home, settled, check, allow, own }, { visitor, elsewhere }) => {
   const window = 'from=-3h';
-  const must = (ok, what) => { if (!ok) throw new Error(what); };
+  const must = (ok, what) => {
+    if (!ok) throw new Error(what);
+  };
   const time = async () => Number(await page.locator('.replaybarline input').inputValue());
   const until = (fn, ...args) => page.waitForFunction(fn, ...args);
 
   await page.goto(`${home}/replays?${window}`);
   await settled();
   // A visitor who saw several pages has some events. The demo records a part of the sessions.
-  const rows = page.locator('table.rows tbody tr').filter({ has: page.locator('td:nth-child(2)', { hasText: /[2-9]/ }) })
+  const rows = page
+    .locator('table.rows tbody tr')
+    .filter({ has: page.locator('td:nth-child(2)', { hasText: /[2-9]/ }) })
     .filter({ hasNotText: 'not recorded' });
-  for (let n = 0; n < 6 && await rows.count() === 0; n++) {
+  for (let n = 0; n < 6 && (await rows.count()) === 0; n++) {
     await page.click('button >> text=Older');
     await settled();
   }
@@ -29,7 +33,7 @@ export default async ({ page, home, settled, check, allow, own }, { visitor, els
   await page.waitForSelector('button >> text=Play');
   const stood = await time();
   await page.waitForURL(/[?&]t=\d+/);
-  must(Math.abs(await time() - stood) < 200, 'the recording goes on after the space bar');
+  must(Math.abs((await time()) - stood) < 200, 'the recording goes on after the space bar');
 
   // The time of an event leads there; an arrow goes on by five seconds.
   const far = page.locator('.replayevent').last();
@@ -43,7 +47,7 @@ export default async ({ page, home, settled, check, allow, own }, { visitor, els
   await page.keyboard.press('ArrowLeft');
   await page.waitForFunction((before) => Number(document.querySelector('.replaybarline input').value) < before, there);
   await page.keyboard.press('>');
-  must(await page.locator('select[aria-label=Speed]').inputValue() === '2', 'the key > does not change the speed');
+  must((await page.locator('select[aria-label=Speed]').inputValue()) === '2', 'the key > does not change the speed');
   await check('replay');
 
   // A link leads to the time at which the recording stood.
@@ -65,7 +69,7 @@ export default async ({ page, home, settled, check, allow, own }, { visitor, els
   await inner.locator('text=A hostile page').waitFor();
   await page.waitForFunction(() => Number(document.querySelector('.replaybarline input').value) > 2000);
   for (const frame of page.frames()) {
-    const hacked = await frame.evaluate(() => globalThis.hacked ?? ({}).hacked).catch(() => undefined);
+    const hacked = await frame.evaluate(() => globalThis.hacked ?? {}.hacked).catch(() => undefined);
     must(hacked === undefined, `a recording ran in ${frame.url()}: ${hacked}`);
   }
   await check('replay-hostile');

@@ -34,7 +34,19 @@ const client = new QueryClient({
 createRoot(document.getElementById("root")!).render(
   <StrictMode>
     <QueryClientProvider client={client}>
-      {location.pathname.startsWith("/share/") ? <Suspense fallback={<Waiting lines={8} />}><Shared token={location.pathname.split("/")[2] ?? ""} /></Suspense> : <Entry page={(path) => <Boundary key={path.split("/")[0]}><Suspense fallback={<Waiting lines={8} />}>{page(path)}</Suspense></Boundary>} />}
+      {location.pathname.startsWith("/share/") ? (
+        <Suspense fallback={<Waiting lines={8} />}>
+          <Shared token={location.pathname.split("/")[2] ?? ""} />
+        </Suspense>
+      ) : (
+        <Entry
+          page={(path) => (
+            <Boundary key={path.split("/")[0]}>
+              <Suspense fallback={<Waiting lines={8} />}>{page(path)}</Suspense>
+            </Boundary>
+          )}
+        />
+      )}
     </QueryClientProvider>
   </StrictMode>,
 );

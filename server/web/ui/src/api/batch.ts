@@ -1,5 +1,10 @@
 /** batches collects single asks for a moment and sends at most `most` of one kind in a call. */
-export function batches<Ask, Answer>(send: (asks: Ask[]) => Promise<Answer[]>, kind: (ask: Ask) => string, most: number, wait = 20): (ask: Ask) => Promise<Answer> {
+export function batches<Ask, Answer>(
+  send: (asks: Ask[]) => Promise<Answer[]>,
+  kind: (ask: Ask) => string,
+  most: number,
+  wait = 20,
+): (ask: Ask) => Promise<Answer> {
   type Waiting = { ask: Ask; done: (a: Answer) => void; failed: (e: unknown) => void };
   const queues = new Map<string, Waiting[]>();
   const flush = (key: string): void => {

@@ -76,7 +76,13 @@ export async function call<P extends Procedure>(
     if (org) headers["x-svc-org-id"] = org;
     let answer: Response;
     try {
-      answer = await fetch(`/svc.v2.${procedure}`, { method: "POST", headers, body: JSON.stringify(request), signal: signal ?? null, credentials: anonymous ? "omit" : "same-origin" });
+      answer = await fetch(`/svc.v2.${procedure}`, {
+        method: "POST",
+        headers,
+        body: JSON.stringify(request),
+        signal: signal ?? null,
+        credentials: anonymous ? "omit" : "same-origin",
+      });
     } catch (cause) {
       if (signal?.aborted) throw cause;
       throw new ApiError("The server cannot be reached. Check your connection.", 0, "No connection", "", "retry", true, "", "");

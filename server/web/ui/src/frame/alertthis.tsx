@@ -12,5 +12,9 @@ export function newRule({ query, ...rule }: RuleStart): string {
 
 /** AlertOnThis leads from a chart to the editor of a rule about the same thing. */
 export function AlertOnThis({ rule, className = "button small" }: { rule: RuleStart; className?: string }) {
-  return <Link className={className} href={newRule(rule)}>Alert on this</Link>;
+  return (
+    <Link className={className} href={newRule(rule)}>
+      Alert on this
+    </Link>
+  );
 }

@@ -14,7 +14,9 @@ export class Boundary extends Component<{ children: ReactNode }, { error: Error 
       <div className="state failed" role="alert">
         <h2>This page broke</h2>
         <p>{this.state.error.message}</p>
-        <button type="button" className="button" onClick={() => this.setState({ error: null })}>Try again</button>
+        <button type="button" className="button" onClick={() => this.setState({ error: null })}>
+          Try again
+        </button>
       </div>
     );
   }

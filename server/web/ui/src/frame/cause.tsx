@@ -5,16 +5,33 @@ import { href, Link } from "./router";
 
 /** What went wrong, what sets it apart, and what was found out: three pages, one place. */
 export function CauseTabs({ at }: { at: "incidents" | "difference" | "investigations" }) {
-  const tabs = [["incidents", "What went wrong"], ["difference", "What is different"], ["investigations", "Investigations"]] as const;
+  const tabs = [
+    ["incidents", "What went wrong"],
+    ["difference", "What is different"],
+    ["investigations", "Investigations"],
+  ] as const;
   return (
     <nav className="tabs" aria-label="Causes">
-      {tabs.map(([key, name]) => <Link key={key} href={href(`/${key}`)} aria-current={key === at ? "page" : undefined}>{name}</Link>)}
+      {tabs.map(([key, name]) => (
+        <Link key={key} href={href(`/${key}`)} aria-current={key === at ? "page" : undefined}>
+          {name}
+        </Link>
+      ))}
     </nav>
   );
 }
 
 export const kindNames: Record<string, string> = {
-  release: "release", marker: "change", dependency: "dependency", attribute: "one value", operation: "operation", resource: "resource", traffic: "traffic", error: "new error", logs: "logs", unknown: "cause unknown",
+  release: "release",
+  marker: "change",
+  dependency: "dependency",
+  attribute: "one value",
+  operation: "operation",
+  resource: "resource",
+  traffic: "traffic",
+  error: "new error",
+  logs: "logs",
+  unknown: "cause unknown",
 };
 
 /** figure shows a value of a symptom in its unit. */
@@ -39,10 +56,15 @@ export function windowOf(i: Incident, end: number): { from: string; to: string }
 export function badOf(i: Incident): { kind: "failed" | "slow" | "logs" | "any"; q: string } {
   const all = [i.firstSymptom, ...(i.symptoms ?? [])].filter((s): s is IncidentSymptom => s !== undefined);
   const has = (kind: string): IncidentSymptom | undefined => all.find((s) => s.kind === kind && s.serviceName === i.serviceName);
-  if (i.cause?.kind === "logs" || (!has("error_rate") && !has("latency") && !has("error_group") && has("logs"))) return { kind: "logs", q: "severity >= WARN" };
+  if (i.cause?.kind === "logs" || (!has("error_rate") && !has("latency") && !has("error_group") && has("logs")))
+    return { kind: "logs", q: "severity >= WARN" };
   if (has("error_rate") || has("error_group") || has("dependency_errors")) return { kind: "failed", q: "has_error = true" };
   const slow = has("latency") ?? has("dependency_latency");
-  if (slow) return { kind: "slow", q: `duration > ${Math.max(1, Math.round(Math.sqrt(Math.max(1, slow.usual ?? 1) * Math.max(1, slow.value ?? 1))))}ms` };
+  if (slow)
+    return {
+      kind: "slow",
+      q: `duration > ${Math.max(1, Math.round(Math.sqrt(Math.max(1, slow.usual ?? 1) * Math.max(1, slow.value ?? 1))))}ms`,
+    };
   return { kind: "any", q: "" };
 }
 
@@ -61,9 +83,11 @@ export function stepsOf(i: Incident, end: number): Array<{ name: string; href: s
     const key = c.attributeKey.startsWith("resource.") ? c.attributeKey : `attr.${c.attributeKey}`;
     add("Traces with this value", href("/traces", { ...window, q: join(where, `${key} = ${quoted(c.attributeValue ?? "")}`) }));
   }
-  if (c.kind === "operation" && c.target) add("Traces of the operation", href("/traces", { ...window, q: join(where, `span.name = ${quoted(c.target)}`) }));
-  if (bad.kind === "logs") add("Log records", href("/logs", { ...window, q: join(where, bad.q) }), );
-  else add({ failed: "Failed traces", slow: "Slow traces", any: "Traces" }[bad.kind], href("/traces", { ...window, q: join(where, bad.q) }));
+  if (c.kind === "operation" && c.target)
+    add("Traces of the operation", href("/traces", { ...window, q: join(where, `span.name = ${quoted(c.target)}`) }));
+  if (bad.kind === "logs") add("Log records", href("/logs", { ...window, q: join(where, bad.q) }));
+  else
+    add({ failed: "Failed traces", slow: "Slow traces", any: "Traces" }[bad.kind], href("/traces", { ...window, q: join(where, bad.q) }));
   if (bad.kind === "failed" || bad.kind === "slow") add("What is different", href("/difference", { ...window, where, selected: bad.q }));
   if (bad.kind !== "logs") add("Logs", href("/logs", { ...window, q: join(where, "severity >= WARN") }));
   if (c.kind === "release") add("Releases", href(`/services/${encodeURIComponent(service)}`, { ...window, tab: "releases" }));

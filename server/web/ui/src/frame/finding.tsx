@@ -14,7 +14,9 @@ export function AddFinding({ finding, className = "button small" }: { finding: F
   const [open, setOpen] = useState(false);
   return (
     <>
-      <button type="button" className={className} onClick={() => setOpen(true)}>Keep as a finding</button>
+      <button type="button" className={className} onClick={() => setOpen(true)}>
+        Keep as a finding
+      </button>
       {open && <Ask finding={finding} close={() => setOpen(false)} />}
     </>
   );
@@ -35,29 +37,72 @@ function Ask({ finding, close }: { finding: Finding; close: () => void }) {
     return (
       <Dialog title="Kept" close={close}>
         <p>The finding is in the investigation.</p>
-        <div className="row"><span className="grow" /><button type="button" className="button" onClick={close}>Close</button><Link className="button primary" href={href(`/investigations/${done}`)}>Open the investigation</Link></div>
+        <div className="row">
+          <span className="grow" />
+          <button type="button" className="button" onClick={close}>
+            Close
+          </button>
+          <Link className="button primary" href={href(`/investigations/${done}`)}>
+            Open the investigation
+          </Link>
+        </div>
       </Dialog>
     );
   }
   return (
     <Dialog title="Keep as a finding" close={close}>
-      <form className="part" onSubmit={(e) => { e.preventDefault(); save(); }}>
+      <form
+        className="part"
+        onSubmit={(e) => {
+          e.preventDefault();
+          save();
+        }}
+      >
         <Load of={found}>
           {(d) => (
             <Field label="Investigation">
               {(c) => (
                 <select {...c} className="field" value={fresh ? "" : id} onChange={(e) => setId(e.target.value)}>
                   <option value="">a new one</option>
-                  {d.data?.map((i) => <option key={i.id} value={i.id}>{line(i.title ?? "", 120)}</option>)}
+                  {d.data?.map((i) => (
+                    <option key={i.id} value={i.id}>
+                      {line(i.title ?? "", 120)}
+                    </option>
+                  ))}
                 </select>
               )}
             </Field>
           )}
         </Load>
-        {fresh && <Field label="Its title" error={errorOf(error, "title")}>{(c) => <input {...c} className="field" maxLength={200} value={title} placeholder={text.slice(0, 100)} onChange={(e) => setTitle(e.target.value)} />}</Field>}
-        <Field label="Finding" error={errorOf(error, "text")}>{(c) => <textarea {...c} className="field" rows={4} required maxLength={2000} value={text} onChange={(e) => setText(e.target.value)} />}</Field>
+        {fresh && (
+          <Field label="Its title" error={errorOf(error, "title")}>
+            {(c) => (
+              <input
+                {...c}
+                className="field"
+                maxLength={200}
+                value={title}
+                placeholder={text.slice(0, 100)}
+                onChange={(e) => setTitle(e.target.value)}
+              />
+            )}
+          </Field>
+        )}
+        <Field label="Finding" error={errorOf(error, "text")}>
+          {(c) => (
+            <textarea {...c} className="field" rows={4} required maxLength={2000} value={text} onChange={(e) => setText(e.target.value)} />
+          )}
+        </Field>
         <FormError error={error} fields={["title", "text"]} />
-        <div className="row"><span className="grow" /><button type="button" className="button" onClick={close}>Cancel</button><button type="submit" className="button primary" disabled={create.isPending || add.isPending}>Keep</button></div>
+        <div className="row">
+          <span className="grow" />
+          <button type="button" className="button" onClick={close}>
+            Cancel
+          </button>
+          <button type="submit" className="button primary" disabled={create.isPending || add.isPending}>
+            Keep
+          </button>
+        </div>
       </form>
     </Dialog>
   );

@@ -31,7 +31,11 @@ export function Palette({ close }: { close: () => void }) {
     const text = search.trim();
     const all: Entry[] = [
       ...places.map((p) => ({ name: p.name, kind: "Page", to: href(p.path) })),
-      ...(services.data?.data ?? []).map((s) => ({ name: s.name ?? "", kind: "Service", to: href(`/services/${encodeURIComponent(s.name ?? "")}`) })),
+      ...(services.data?.data ?? []).map((s) => ({
+        name: s.name ?? "",
+        kind: "Service",
+        to: href(`/services/${encodeURIComponent(s.name ?? "")}`),
+      })),
     ];
     const list = all
       .map((e) => ({ e, score: fuzzy(e.name, text) }))
@@ -51,11 +55,26 @@ export function Palette({ close }: { close: () => void }) {
     navigate(e.to);
   };
   return (
-    <dialog ref={dialog} className="palette" aria-label="Search or jump" onClose={close} onClick={(e) => e.target === dialog.current && close()}>
+    <dialog
+      ref={dialog}
+      className="palette"
+      aria-label="Search or jump"
+      onClose={close}
+      onClick={(e) => e.target === dialog.current && close()}
+    >
       <input
-        className="field" role="combobox" aria-expanded="true" aria-controls="found" aria-activedescendant={`found-${at}`} aria-label="Page, service, trace id, text of a log"
-        placeholder="Page, service, trace id, text of a log" value={search}
-        onChange={(e) => { setSearch(e.target.value); setAt(0); }}
+        className="field"
+        role="combobox"
+        aria-expanded="true"
+        aria-controls="found"
+        aria-activedescendant={`found-${at}`}
+        aria-label="Page, service, trace id, text of a log"
+        placeholder="Page, service, trace id, text of a log"
+        value={search}
+        onChange={(e) => {
+          setSearch(e.target.value);
+          setAt(0);
+        }}
         onKeyDown={(e) => {
           if (e.key === "ArrowDown") setAt(Math.min(at + 1, found.length - 1));
           else if (e.key === "ArrowUp") setAt(Math.max(at - 1, 0));
@@ -67,7 +86,14 @@ export function Palette({ close }: { close: () => void }) {
       <ul id="found" role="listbox" aria-label="Results">
         {found.map((e, i) => (
           // biome-ignore lint: the field above has the focus and the keys
-          <li key={`${e.kind}${e.name}`} id={`found-${i}`} role="option" aria-selected={i === at} onMouseEnter={() => setAt(i)} onClick={() => go(e)}>
+          <li
+            key={`${e.kind}${e.name}`}
+            id={`found-${i}`}
+            role="option"
+            aria-selected={i === at}
+            onMouseEnter={() => setAt(i)}
+            onClick={() => go(e)}
+          >
             <span className="grow clip">{e.name}</span>
             <span className="faint">{e.kind}</span>
           </li>
@@ -78,9 +104,20 @@ export function Palette({ close }: { close: () => void }) {
 }
 
 const keys: Array<[string, string]> = [
-  ["⌘K, Ctrl K", "search or jump"], ["/", "filter"], ["t", "time"], ["e", "environment"], [".", "refresh"], ["j k, ↑ ↓", "next and previous row"],
-  ["← →", "fold and unfold a span"], ["n N", "next and previous error of a trace"], ["Enter", "open"], ["Esc", "close"], ["?", "these keys"],
-  ["e, a, ⇧v", "edit a dashboard, add a widget, versions"], ["f, ⇧f", "full screen, kiosk"], ["⌘S, ⌘Z", "save and undo in an editor"],
+  ["⌘K, Ctrl K", "search or jump"],
+  ["/", "filter"],
+  ["t", "time"],
+  ["e", "environment"],
+  [".", "refresh"],
+  ["j k, ↑ ↓", "next and previous row"],
+  ["← →", "fold and unfold a span"],
+  ["n N", "next and previous error of a trace"],
+  ["Enter", "open"],
+  ["Esc", "close"],
+  ["?", "these keys"],
+  ["e, a, ⇧v", "edit a dashboard, add a widget, versions"],
+  ["f, ⇧f", "full screen, kiosk"],
+  ["⌘S, ⌘Z", "save and undo in an editor"],
 ];
 
 /** Help lists the keys. */
@@ -96,12 +133,16 @@ export function Help({ close }: { close: () => void }) {
         <dl className="keys">
           {[...keys, ...places.map((p): [string, string] => [`g ${p.key}`, p.name])].map(([key, name]) => (
             <div key={key}>
-              <dt><kbd>{key}</kbd></dt>
+              <dt>
+                <kbd>{key}</kbd>
+              </dt>
               <dd>{name}</dd>
             </div>
           ))}
         </dl>
-        <button type="button" className="button" onClick={close}>Close</button>
+        <button type="button" className="button" onClick={close}>
+          Close
+        </button>
       </div>
     </dialog>
   );

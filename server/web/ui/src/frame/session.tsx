@@ -1,4 +1,11 @@
-import { keepPreviousData, useMutation, type UseMutationResult, useQuery, useQueryClient, type UseQueryResult } from "@tanstack/react-query";
+import {
+  keepPreviousData,
+  useMutation,
+  type UseMutationResult,
+  useQuery,
+  useQueryClient,
+  type UseQueryResult,
+} from "@tanstack/react-query";
 import { createContext, useContext } from "react";
 import { type AnswerOf, type ApiError, call, type Procedure, type RequestOf } from "../api/client";
 import { iso, type Span, type Window } from "../parts/time";
@@ -29,7 +36,11 @@ export const times = (w: Window): { startTime: string; endTime: string } => ({ s
 export type Called<P extends Procedure> = UseQueryResult<AnswerOf<P>, ApiError>;
 
 /** useCall calls a method for the page. Old data stay while new ones load; leaving the page stops the call. */
-export function useCall<P extends Procedure>(procedure: P, request: RequestOf<P>, options: { enabled?: boolean; every?: number; keep?: boolean } = {}): Called<P> {
+export function useCall<P extends Procedure>(
+  procedure: P,
+  request: RequestOf<P>,
+  options: { enabled?: boolean; every?: number; keep?: boolean } = {},
+): Called<P> {
   const { org } = useFrame();
   return useQuery<AnswerOf<P>, ApiError>({
     queryKey: [org.id, procedure, request],

@@ -28,13 +28,28 @@ export const places: Array<{ key: string; path: string; name: string; icon: stri
   { key: "p", path: "/events", name: "Events", icon: "M4 4h16l-6 8v7l-4-2v-5z" },
   { key: "i", path: "/agents", name: "Agents", icon: "M6 8h12v10H6zM12 8V4M9 12v2M15 12v2M3 12v3M21 12v3" },
   { key: "q", path: "/sql", name: "SQL", icon: "M5 6c0-4 14-4 14 0v12c0 4-14 4-14 0zM5 6c0 4 14 4 14 0M5 12c0 4 14 4 14 0" },
-  { key: ",", path: "/settings", name: "Settings", icon: "M4 7h10M18 7h2M4 17h4M12 17h8M14 7a2 2 0 1 0 4 0 2 2 0 0 0-4 0M8 17a2 2 0 1 0 4 0 2 2 0 0 0-4 0" },
+  {
+    key: ",",
+    path: "/settings",
+    name: "Settings",
+    icon: "M4 7h10M18 7h2M4 17h4M12 17h8M14 7a2 2 0 1 0 4 0 2 2 0 0 0-4 0M8 17a2 2 0 1 0 4 0 2 2 0 0 0-4 0",
+  },
   { key: "b", path: "/start", name: "Get started", icon: "M5 12h14M13 6l6 6-6 6" },
 ];
 
 export function Icon({ d }: { d: string }) {
   return (
-    <svg viewBox="0 0 24 24" width="16" height="16" fill="none" stroke="currentColor" strokeWidth="1.8" strokeLinecap="round" strokeLinejoin="round" aria-hidden="true">
+    <svg
+      viewBox="0 0 24 24"
+      width="16"
+      height="16"
+      fill="none"
+      stroke="currentColor"
+      strokeWidth="1.8"
+      strokeLinecap="round"
+      strokeLinejoin="round"
+      aria-hidden="true"
+    >
       <path d={d} />
     </svg>
   );
@@ -45,7 +60,11 @@ const lastOrganization = "organization";
 /** Entry asks who is signed in, and opens an organization: the one of the path, else the one used last. */
 export function Entry({ page }: { page: (path: string) => ReactNode }) {
   const address = useAddress();
-  const me = useQuery<Session, ApiError>({ queryKey: ["session"], queryFn: ({ signal }) => call("SessionsService/GetSession", {}, { signal }), staleTime: 60_000 });
+  const me = useQuery<Session, ApiError>({
+    queryKey: ["session"],
+    queryFn: ({ signal }) => call("SessionsService/GetSession", {}, { signal }),
+    staleTime: 60_000,
+  });
   const [expired, setExpired] = useState(false);
   useEffect(() => onSignedOut(() => setExpired(true)), []);
   const orgs = me.data?.organizations ?? [];
@@ -56,7 +75,9 @@ export function Entry({ page }: { page: (path: string) => ReactNode }) {
   useEffect(() => {
     if (kept) localStorage.setItem(lastOrganization, kept);
   }, [kept]);
-  const first = me.data ? (orgs.find((o) => o.slug === localStorage.getItem(lastOrganization)) ?? me.data.organization ?? orgs[0]) : undefined;
+  const first = me.data
+    ? (orgs.find((o) => o.slug === localStorage.getItem(lastOrganization)) ?? me.data.organization ?? orgs[0])
+    : undefined;
   // A short link opens in the organization that it names, else in the one used last.
   const short = ["traces", "dashboards", "errors", "replays", "alerts"].includes(parts[1] ?? "") ? address.pathname : "";
   const named = orgs.find((o) => o.id === address.searchParams.get("org")) ?? first;
@@ -135,13 +156,32 @@ function Shell({ me, org, page }: { me: Session; org: SessionOrganization; page:
   return (
     <FrameContext.Provider value={frame}>
       <div className={`shell${menu ? " open" : ""}`}>
-        <a className="skip" href="#main" onClick={(e) => { e.preventDefault(); document.getElementById("main")?.focus(); }}>Skip to the content</a>
+        <a
+          className="skip"
+          href="#main"
+          onClick={(e) => {
+            e.preventDefault();
+            document.getElementById("main")?.focus();
+          }}
+        >
+          Skip to the content
+        </a>
         <header className="top">
           <button type="button" className="button quiet menu" aria-label="Navigation" aria-expanded={menu} onClick={() => setMenu(!menu)}>
             <Icon d="M4 6h16M4 12h16M4 18h16" />
           </button>
           <Link href={href("")} className="brand" aria-label="svc, home">
-            <svg viewBox="0 0 32 32" width="22" height="22" aria-hidden="true"><rect width="32" height="32" rx="8" fill="var(--accent)" /><path d="M6 18h5l3-9 5 15 3-6h4" fill="none" stroke="var(--accent-ink)" strokeWidth="2.4" strokeLinecap="round" strokeLinejoin="round" /></svg>
+            <svg viewBox="0 0 32 32" width="22" height="22" aria-hidden="true">
+              <rect width="32" height="32" rx="8" fill="var(--accent)" />
+              <path
+                d="M6 18h5l3-9 5 15 3-6h4"
+                fill="none"
+                stroke="var(--accent-ink)"
+                strokeWidth="2.4"
+                strokeLinecap="round"
+                strokeLinejoin="round"
+              />
+            </svg>
             <b>svc</b>
           </Link>
           <Organizations />
@@ -172,7 +212,9 @@ function Shell({ me, org, page }: { me: Session; org: SessionOrganization; page:
           <a href="/v2/docs">API reference</a>
           <a href="/programs">Programs and keys</a>
         </nav>
-        <main id="main" tabIndex={-1}>{page(path)}</main>
+        <main id="main" tabIndex={-1}>
+          {page(path)}
+        </main>
       </div>
       {open === "palette" && <Palette close={() => setOpen("")} />}
       {open === "help" && <Help close={() => setOpen("")} />}
@@ -198,9 +240,16 @@ function Organizations() {
   const all = me.organizations ?? [];
   if (all.length < 2) return <span className="org clip">{org.name}</span>;
   return (
-    <select className="field org" aria-label="Organization" value={org.slug} onChange={(e) => navigate(`/o/${e.target.value}/${location.pathname.split("/")[3] ?? ""}`)}>
+    <select
+      className="field org"
+      aria-label="Organization"
+      value={org.slug}
+      onChange={(e) => navigate(`/o/${e.target.value}/${location.pathname.split("/")[3] ?? ""}`)}
+    >
       {all.map((o) => (
-        <option key={o.id} value={o.slug}>{o.name}</option>
+        <option key={o.id} value={o.slug}>
+          {o.name}
+        </option>
       ))}
     </select>
   );
@@ -215,7 +264,9 @@ function Environments() {
     <select className="field env" aria-label="Environment" value={env} onChange={(e) => change({ env: e.target.value })}>
       <option value="">All environments</option>
       {names.map((n) => (
-        <option key={n} value={n}>{n}</option>
+        <option key={n} value={n}>
+          {n}
+        </option>
       ))}
     </select>
   );
@@ -232,23 +283,53 @@ function Account() {
   };
   return (
     // biome-ignore lint: Escape closes the menu from every part of it
-    <div className="account" onKeyDown={(e) => e.key === "Escape" && setOpen(false)} onBlur={(e) => !e.currentTarget.contains(e.relatedTarget) && setOpen(false)}>
-      <button type="button" className="button quiet face" aria-expanded={open} aria-label={`Account of ${name}`} onClick={() => setOpen(!open)}>
-        {name.split(/\s+/).map((p) => p[0]).join("").slice(0, 2).toUpperCase()}
+    <div
+      className="account"
+      onKeyDown={(e) => e.key === "Escape" && setOpen(false)}
+      onBlur={(e) => !e.currentTarget.contains(e.relatedTarget) && setOpen(false)}
+    >
+      <button
+        type="button"
+        className="button quiet face"
+        aria-expanded={open}
+        aria-label={`Account of ${name}`}
+        onClick={() => setOpen(!open)}
+      >
+        {name
+          .split(/\s+/)
+          .map((p) => p[0])
+          .join("")
+          .slice(0, 2)
+          .toUpperCase()}
       </button>
       {open && (
         <div className="float accountmenu">
-          <p className="clip"><b>{name}</b></p>
+          <p className="clip">
+            <b>{name}</b>
+          </p>
           <p className="faint clip">{me.user?.email}</p>
           <fieldset>
             <legend className="faint">Theme</legend>
             {(["system", "light", "dark"] as const).map((t) => (
-              <button key={t} type="button" className="button small" aria-pressed={now === t} onClick={() => { setTheme(t); setNow(t); }}>{t}</button>
+              <button
+                key={t}
+                type="button"
+                className="button small"
+                aria-pressed={now === t}
+                onClick={() => {
+                  setTheme(t);
+                  setNow(t);
+                }}
+              >
+                {t}
+              </button>
             ))}
           </fieldset>
           <a href="/account">Password</a>
           <a href="/programs">Programs</a>
-          <button type="button" className="button small" onClick={() => void leave()}>Sign out</button>
+          <button type="button" className="button small" onClick={() => void leave()}>
+            Sign out
+          </button>
         </div>
       )}
     </div>
@@ -265,7 +346,14 @@ function useKeys(open: (what: "palette" | "help") => void, refresh: () => void):
         return;
       }
       const target = e.target as HTMLElement;
-      if (e.metaKey || e.ctrlKey || e.altKey || target.matches?.("input, textarea, select, [contenteditable]") || document.querySelector("dialog[open]")) return;
+      if (
+        e.metaKey ||
+        e.ctrlKey ||
+        e.altKey ||
+        target.matches?.("input, textarea, select, [contenteditable]") ||
+        document.querySelector("dialog[open]")
+      )
+        return;
       if (pair.open) {
         pair.open = false;
         e.preventDefault();

@@ -18,8 +18,17 @@ export function SignedOut({ again, first = false }: { again: () => void; first?:
         <h1 id="signed-out">You were signed out</h1>
         <p>The session has ended. Nothing on this page is lost: sign in in another tab, then come back here.</p>
         <div className="row">
-          <a className="button primary" href={first ? `/login?next=${encodeURIComponent(here)}` : "/login?next=%2Fprograms"} target={first ? undefined : "_blank"} rel="noreferrer">Sign in</a>
-          <button type="button" className="button" onClick={again}>I have signed in</button>
+          <a
+            className="button primary"
+            href={first ? `/login?next=${encodeURIComponent(here)}` : "/login?next=%2Fprograms"}
+            target={first ? undefined : "_blank"}
+            rel="noreferrer"
+          >
+            Sign in
+          </a>
+          <button type="button" className="button" onClick={again}>
+            I have signed in
+          </button>
         </div>
       </div>
     </dialog>

@@ -14,14 +14,18 @@ export function Silence({ signal, path }: { signal: keyof typeof names; path: st
     return (
       <Empty title={`No ${names[signal]} in this window`}>
         <p>The last one came at {known.lastSeen?.replace("T", " ").slice(0, 19)} UTC.</p>
-        <Link className="button primary" href={href(path, { from: at(last - 36e5), to: at(last + 6e4) })}>Show the last hour with data</Link>
+        <Link className="button primary" href={href(path, { from: at(last - 36e5), to: at(last + 6e4) })}>
+          Show the last hour with data
+        </Link>
       </Empty>
     );
   }
   return (
     <Empty title={known?.status === "absent" ? `No ${names[signal]} were sent yet` : `No ${names[signal]} in this window`}>
       <p>Any OpenTelemetry SDK or Collector can send them. It takes a minute.</p>
-      <Link className="button primary" href={href("/start")}>Get started</Link>
+      <Link className="button primary" href={href("/start")}>
+        Get started
+      </Link>
     </Empty>
   );
 }

@@ -17,7 +17,11 @@ export function TimePicker() {
   };
   return (
     // biome-ignore lint: Escape closes the picker from every part of it
-    <div className="time" onKeyDown={(e) => e.key === "Escape" && setOpen(false)} onBlur={(e) => !e.currentTarget.contains(e.relatedTarget) && setOpen(false)}>
+    <div
+      className="time"
+      onKeyDown={(e) => e.key === "Escape" && setOpen(false)}
+      onBlur={(e) => !e.currentTarget.contains(e.relatedTarget) && setOpen(false)}
+    >
       <button type="button" className="button" data-time="" aria-expanded={open} onClick={() => setOpen(!open)} title={zone()}>
         <span className="clip">{spanName(span)}</span>
       </button>
@@ -34,12 +38,33 @@ export function TimePicker() {
             <label>
               <span className="faint">Window</span>
               {/* biome-ignore lint: the person opened the picker to type */}
-              <input className="field" autoFocus value={text} aria-invalid={bad} aria-describedby="time-help" placeholder="90m, 14:02..14:20, 2026-01-31 08:00" onChange={(e) => { setText(e.target.value); setBad(false); }} />
+              <input
+                className="field"
+                autoFocus
+                value={text}
+                aria-invalid={bad}
+                aria-describedby="time-help"
+                placeholder="90m, 14:02..14:20, 2026-01-31 08:00"
+                onChange={(e) => {
+                  setText(e.target.value);
+                  setBad(false);
+                }}
+              />
             </label>
-            <p id="time-help" className={bad ? "bad" : "faint"}>{bad ? "This cannot be read as a time." : `Times are in ${zone()}.`}</p>
+            <p id="time-help" className={bad ? "bad" : "faint"}>
+              {bad ? "This cannot be read as a time." : `Times are in ${zone()}.`}
+            </p>
           </form>
           {presets.map(([from, name]) => (
-            <button key={from} type="button" className="button quiet" aria-pressed={span.from === from && span.to === "now"} onClick={() => set(from, "now")}>{name}</button>
+            <button
+              key={from}
+              type="button"
+              className="button quiet"
+              aria-pressed={span.from === from && span.to === "now"}
+              onClick={() => set(from, "now")}
+            >
+              {name}
+            </button>
           ))}
         </div>
       )}

@@ -24,7 +24,11 @@ describe("drafts", () => {
   afterEach(() => vi.unstubAllGlobals());
   it("come back, unless they change nothing or cannot be read", () => {
     const kept = new Map<string, string>();
-    vi.stubGlobal("localStorage", { getItem: (k: string) => kept.get(k) ?? null, setItem: (k: string, v: string) => kept.set(k, v), removeItem: (k: string) => kept.delete(k) });
+    vi.stubGlobal("localStorage", {
+      getItem: (k: string) => kept.get(k) ?? null,
+      setItem: (k: string, v: string) => kept.set(k, v),
+      removeItem: (k: string) => kept.delete(k),
+    });
     const base = { id: "dash_1", name: "a", widgets: [], updatedAt: "2026-01-01T00:00:00Z" };
     keepDraft("o", "dash_1", { base, now: of("b"), at: 1 });
     expect(readDraft("o", "dash_1")?.now.name).toBe("b");

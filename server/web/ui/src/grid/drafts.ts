@@ -10,7 +10,14 @@ const name = (org: string, id: string): string => `dashboard draft ${org} ${id}`
 export function readDraft(org: string, id: string): Draft | null {
   try {
     const d = JSON.parse(localStorage.getItem(name(org, id)) ?? "null") as Draft | null;
-    if (!d || d.base?.id !== id || typeof d.at !== "number" || !Array.isArray(d.now?.widgets) || !d.now.widgets.every((w) => typeof w?.id === "string")) return null;
+    if (
+      !d ||
+      d.base?.id !== id ||
+      typeof d.at !== "number" ||
+      !Array.isArray(d.now?.widgets) ||
+      !d.now.widgets.every((w) => typeof w?.id === "string")
+    )
+      return null;
     return same(definitionOf(d.base), definitionOf(d.now)) ? null : d;
   } catch {
     return null;

@@ -7,7 +7,13 @@ import { cellStyle, placesOf } from "./sections";
 const gap = 10;
 const row = 60 + gap;
 
-type Props = { widgets: Widget[]; chosen: string; onPlaces: (places: Map<string, Place>, kind: string) => void; onAct: (id: string, act: "edit" | "duplicate" | "remove") => void; tile: (w: Widget, head: ReactNode) => ReactNode };
+type Props = {
+  widgets: Widget[];
+  chosen: string;
+  onPlaces: (places: Map<string, Place>, kind: string) => void;
+  onAct: (id: string, act: "edit" | "duplicate" | "remove") => void;
+  tile: (w: Widget, head: ReactNode) => ReactNode;
+};
 
 /** EditGrid lets a person move and size the widgets of one grid, by pointer or by keyboard. */
 export function EditGrid({ widgets, chosen, onPlaces, onAct, tile }: Props) {
@@ -32,7 +38,12 @@ export function EditGrid({ widgets, chosen, onPlaces, onAct, tile }: Props) {
     const move = (m: globalThis.PointerEvent): void => {
       const dx = Math.round((m.clientX - x) / column);
       const dy = Math.round((m.clientY - y) / row);
-      const to = bounded(sizing ? { ...from, w: Math.min(12 - from.x, Math.max(1, from.w + dx)), h: Math.max(1, from.h + dy) } : { ...from, x: from.x + dx, y: from.y + dy }, w.layout);
+      const to = bounded(
+        sizing
+          ? { ...from, w: Math.min(12 - from.x, Math.max(1, from.w + dx)), h: Math.max(1, from.h + dy) }
+          : { ...from, x: from.x + dx, y: from.y + dy },
+        w.layout,
+      );
       last = arrange(stored, id, to);
       setDrag({ id, to, places: last });
     };
@@ -60,10 +71,17 @@ export function EditGrid({ widgets, chosen, onPlaces, onAct, tile }: Props) {
   const press = (e: KeyboardEvent, w: Widget): void => {
     const id = w.id ?? "";
     const from = stored.get(id) ?? placeOf(w.layout);
-    const [dx, dy] = ({ ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] } as Record<string, [number, number]>)[e.key] ?? [0, 0];
+    const [dx, dy] = ({ ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] } as Record<string, [number, number]>)[
+      e.key
+    ] ?? [0, 0];
     if (dx || dy) {
       const step = !e.shiftKey && dy > 0 ? below(stored, id, from) : dy;
-      const to = bounded(e.shiftKey ? { ...from, w: Math.min(12 - from.x, Math.max(1, from.w + dx)), h: Math.max(1, from.h + dy) } : { ...from, x: from.x + dx, y: from.y + step }, w.layout);
+      const to = bounded(
+        e.shiftKey
+          ? { ...from, w: Math.min(12 - from.x, Math.max(1, from.w + dx)), h: Math.max(1, from.h + dy) }
+          : { ...from, x: from.x + dx, y: from.y + step },
+        w.layout,
+      );
       const next = arrange(stored, id, to);
       const p = next.get(id) ?? to;
       setSaid(`Column ${p.x + 1}, row ${p.y + 1}, ${p.w} wide, ${p.h} high`);
@@ -76,29 +94,50 @@ export function EditGrid({ widgets, chosen, onPlaces, onAct, tile }: Props) {
     e.stopPropagation();
   };
 
-  const sorted = [...widgets].sort((a, b) => (stored.get(a.id ?? "")?.y ?? 0) - (stored.get(b.id ?? "")?.y ?? 0) || (stored.get(a.id ?? "")?.x ?? 0) - (stored.get(b.id ?? "")?.x ?? 0));
+  const sorted = [...widgets].sort(
+    (a, b) =>
+      (stored.get(a.id ?? "")?.y ?? 0) - (stored.get(b.id ?? "")?.y ?? 0) ||
+      (stored.get(a.id ?? "")?.x ?? 0) - (stored.get(b.id ?? "")?.x ?? 0),
+  );
   return (
     <div ref={box} className={`w-board w-editable${drag ? " w-dragging" : ""}`}>
       {sorted.map((w) => {
         const name = line(w.display?.title || w.visualization || "widget", 80);
         return (
-          <div key={w.id} className={`w-cell${drag?.id === w.id ? " w-held" : ""}${chosen === w.id ? " w-chosen" : ""}`} style={cellStyle(at(w))} data-widget={w.id}>
-            {tile(w, (
-              <button type="button" className="w-grip" aria-label={`${name}: arrows move, Shift and arrows size, Enter edits, D duplicates, Delete removes`} title="Drag, or use the arrows; Shift sizes" onPointerDown={(e) => begin(e, w, false)} onKeyDown={(e) => press(e, w)}>
+          <div
+            key={w.id}
+            className={`w-cell${drag?.id === w.id ? " w-held" : ""}${chosen === w.id ? " w-chosen" : ""}`}
+            style={cellStyle(at(w))}
+            data-widget={w.id}
+          >
+            {tile(
+              w,
+              <button
+                type="button"
+                className="w-grip"
+                aria-label={`${name}: arrows move, Shift and arrows size, Enter edits, D duplicates, Delete removes`}
+                title="Drag, or use the arrows; Shift sizes"
+                onPointerDown={(e) => begin(e, w, false)}
+                onKeyDown={(e) => press(e, w)}
+              >
                 <span aria-hidden="true">⠿</span>
-              </button>
-            ))}
+              </button>,
+            )}
             <span className="w-corner" aria-hidden="true" onPointerDown={(e) => begin(e, w, true)} />
           </div>
         );
       })}
-      <p className="sr" role="status">{said}</p>
+      <p className="sr" role="status">
+        {said}
+      </p>
     </div>
   );
 }
 
 /** below is how far a widget moves down to change places with what stands under it. */
 function below(places: ReadonlyMap<string, Place>, id: string, from: Place): number {
-  const under = [...places].filter(([other, p]) => other !== id && p.y >= from.y + from.h && p.x < from.x + from.w && from.x < p.x + p.w).sort((a, b) => a[1].y - b[1].y)[0]?.[1];
+  const under = [...places]
+    .filter(([other, p]) => other !== id && p.y >= from.y + from.h && p.x < from.x + from.w && from.x < p.x + p.w)
+    .sort((a, b) => a[1].y - b[1].y)[0]?.[1];
   return under ? under.y + under.h - from.y : 1;
 }

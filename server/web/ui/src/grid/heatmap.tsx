@@ -49,22 +49,55 @@ export function Heatmap({ data, display, unit }: { data: WidgetHeatmap | undefin
   const rowName = (y: string): string => (axis && num(y) !== null ? axis(Number(y)) : line(y, 80) || "(empty)");
   return (
     <figure className="w-heat" aria-label={display.title || "Heatmap"}>
-      <div className="rows faint">{ys.map((y) => <span key={y} className="clip" title={rowName(y)}>{rowName(y)}</span>)}</div>
+      <div className="rows faint">
+        {ys.map((y) => (
+          <span key={y} className="clip" title={rowName(y)}>
+            {rowName(y)}
+          </span>
+        ))}
+      </div>
       <svg viewBox={`0 0 ${Math.max(1, xs.length) * 10} ${Math.max(1, ys.length) * 10}`} preserveAspectRatio="none" aria-hidden="true">
         {cells.map((c) => {
           const x = column.get(c.x ?? "");
           const y = row.get(c.y ?? "");
           const v = num(c.value ?? 0) ?? 0;
           if (x === undefined || y === undefined || v === 0) return null;
-          return <rect key={`${c.x}|${c.y}`} x={x * 10 + 0.3} y={y * 10 + 0.5} width={9.4} height={9} style={{ fill: tint(display.heatmap?.colorScale, share(v)) }}><title>{`${named(c.x ?? "")}, ${rowName(c.y ?? "")}: ${format(v)}`}</title></rect>;
+          return (
+            <rect
+              key={`${c.x}|${c.y}`}
+              x={x * 10 + 0.3}
+              y={y * 10 + 0.5}
+              width={9.4}
+              height={9}
+              style={{ fill: tint(display.heatmap?.colorScale, share(v)) }}
+            >
+              <title>{`${named(c.x ?? "")}, ${rowName(c.y ?? "")}: ${format(v)}`}</title>
+            </rect>
+          );
         })}
       </svg>
       <div className="w-ends">
         <span className="faint">{xs[0] === undefined ? "" : time ? clock(Date.parse(xs[0])).slice(0, 5) : line(xs[0], 30)}</span>
-        <span className="w-scale faint">{format(0)} <span className="w-steps">{[0, 0.2, 0.4, 0.6, 0.8, 1].map((s) => <i key={s} style={{ background: tint(display.heatmap?.colorScale, s) }} />)}</span> {format(greatest)}{log ? ", logarithmic" : ""}{left ? " · a part of the rows and columns" : ""}</span>
-        <span className="faint">{xs.at(-1) === undefined ? "" : time ? clock(Date.parse(xs.at(-1)!)).slice(0, 5) : line(xs.at(-1)!, 30)}</span>
+        <span className="w-scale faint">
+          {format(0)}{" "}
+          <span className="w-steps">
+            {[0, 0.2, 0.4, 0.6, 0.8, 1].map((s) => (
+              <i key={s} style={{ background: tint(display.heatmap?.colorScale, s) }} />
+            ))}
+          </span>{" "}
+          {format(greatest)}
+          {log ? ", logarithmic" : ""}
+          {left ? " · a part of the rows and columns" : ""}
+        </span>
+        <span className="faint">
+          {xs.at(-1) === undefined ? "" : time ? clock(Date.parse(xs.at(-1)!)).slice(0, 5) : line(xs.at(-1)!, 30)}
+        </span>
       </div>
-      <Hidden title={display.title || "Heatmap"} heads={["Column", "Row", "Value"]} rows={cells.map((c) => [named(c.x ?? ""), rowName(c.y ?? ""), format(num(c.value) ?? 0)])} />
+      <Hidden
+        title={display.title || "Heatmap"}
+        heads={["Column", "Row", "Value"]}
+        rows={cells.map((c) => [named(c.x ?? ""), rowName(c.y ?? ""), format(num(c.value) ?? 0)])}
+      />
     </figure>
   );
 }

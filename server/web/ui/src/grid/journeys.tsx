@@ -23,8 +23,17 @@ export function Funnel({ data, display, unit }: { data: WidgetFunnel | undefined
                 return (
                   // biome-ignore lint: two steps may have one name
                   <li key={i}>
-                    <span className="clip" title={line(r.name ?? "", 300)}>{i + 1}. {line(r.name ?? "", 120)}</span>
-                    <span className="bar"><i style={{ width: `${first > 0 ? (v / first) * 100 : 0}%`, background: v === 0 ? "var(--bad)" : `var(--s${group ? 1 : 0})` }} /></span>
+                    <span className="clip" title={line(r.name ?? "", 300)}>
+                      {i + 1}. {line(r.name ?? "", 120)}
+                    </span>
+                    <span className="bar">
+                      <i
+                        style={{
+                          width: `${first > 0 ? (v / first) * 100 : 0}%`,
+                          background: v === 0 ? "var(--bad)" : `var(--s${group ? 1 : 0})`,
+                        }}
+                      />
+                    </span>
                     <b>{format(v)}</b>
                     <span className="faint">
                       {display.funnel?.showStepPercent !== false && i > 0 && `${percent(before > 0 ? v / before : 0)} of the step before`}
@@ -33,7 +42,13 @@ export function Funnel({ data, display, unit }: { data: WidgetFunnel | undefined
                     </span>
                     {dropoff && i > 0 && lost > 0 && (
                       <span className="w-lost warn">
-                        {count(lost)} left{r.leavers?.length ? `: ${r.leavers.slice(0, 4).map((l) => `${line(l.name ?? "", 60) || "nothing more"} ${count(l.count ?? 0)}`).join(", ")}` : ""}
+                        {count(lost)} left
+                        {r.leavers?.length
+                          ? `: ${r.leavers
+                              .slice(0, 4)
+                              .map((l) => `${line(l.name ?? "", 60) || "nothing more"} ${count(l.count ?? 0)}`)
+                              .join(", ")}`
+                          : ""}
                       </span>
                     )}
                   </li>
@@ -55,20 +70,26 @@ export function Paths({ data, display }: { data: WidgetPaths | undefined; displa
   const before = display.paths?.direction === "before";
   return (
     <div className="w-paths w-scroll" tabIndex={0} role="group" aria-label={display.title || "Paths"}>
-      {[...hops].sort(([a], [b]) => (before ? b - a : a - b)).map(([hop, rows]) => (
-        <section key={hop}>
-          <h3 className="faint">{before ? `${hop} before` : `Step ${hop}`}</h3>
-          <ul>
-            {rows.map((r) => (
-              <li key={`${r.fromNode}→${r.toNode}`} title={`${line(r.fromNode ?? "", 200)} → ${line(r.toNode ?? "", 200)}`}>
-                <span className="bar"><i style={{ width: `${((r.count ?? 0) / most) * 100}%`, background: "var(--s1)" }} /></span>
-                <span className="clip"><span className="faint">{line(r.fromNode ?? "", 80)} →</span> {line(r.toNode ?? "", 80)}</span>
-                <b>{count(r.count ?? 0)}</b>
-              </li>
-            ))}
-          </ul>
-        </section>
-      ))}
+      {[...hops]
+        .sort(([a], [b]) => (before ? b - a : a - b))
+        .map(([hop, rows]) => (
+          <section key={hop}>
+            <h3 className="faint">{before ? `${hop} before` : `Step ${hop}`}</h3>
+            <ul>
+              {rows.map((r) => (
+                <li key={`${r.fromNode}→${r.toNode}`} title={`${line(r.fromNode ?? "", 200)} → ${line(r.toNode ?? "", 200)}`}>
+                  <span className="bar">
+                    <i style={{ width: `${((r.count ?? 0) / most) * 100}%`, background: "var(--s1)" }} />
+                  </span>
+                  <span className="clip">
+                    <span className="faint">{line(r.fromNode ?? "", 80)} →</span> {line(r.toNode ?? "", 80)}
+                  </span>
+                  <b>{count(r.count ?? 0)}</b>
+                </li>
+              ))}
+            </ul>
+          </section>
+        ))}
     </div>
   );
 }

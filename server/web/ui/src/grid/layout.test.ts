@@ -3,7 +3,8 @@ import { appended, arrange, bounded, compact, freshId, type Place, placeOf, vaca
 
 const of = (o: Record<string, [number, number, number, number]>): Map<string, Place> =>
   new Map(Object.entries(o).map(([id, [x, y, w, h]]) => [id, { x, y, w, h }]));
-const plain = (m: Map<string, Place>): Record<string, number[]> => Object.fromEntries([...m].sort().map(([id, p]) => [id, [p.x, p.y, p.w, p.h]]));
+const plain = (m: Map<string, Place>): Record<string, number[]> =>
+  Object.fromEntries([...m].sort().map(([id, p]) => [id, [p.x, p.y, p.w, p.h]]));
 
 describe("the grid", () => {
   it("makes room below a moved widget, and closes gaps", () => {
@@ -18,7 +19,10 @@ describe("the grid", () => {
     const any = (n: number): number => (seed = (seed * 16_807) % 2_147_483_647) % n;
     for (let n = 0; n < 60; n++) {
       const places = new Map<string, Place>();
-      for (let i = 0; i < 12; i++) { const w = 1 + any(12); places.set(`w${i}`, { x: any(13 - w), y: any(10), w, h: 1 + any(5) }); }
+      for (let i = 0; i < 12; i++) {
+        const w = 1 + any(12);
+        places.set(`w${i}`, { x: any(13 - w), y: any(10), w, h: 1 + any(5) });
+      }
       const id = `w${any(12)}`;
       const w = 1 + any(12);
       const all = [...arrange(places, id, { x: any(13 - w), y: any(12), w, h: 1 + any(4) }).values()];

@@ -35,7 +35,10 @@ export function arrange(places: ReadonlyMap<string, Place>, id: string, to: Plac
 
 /** compact moves everything up as far as it can. */
 export function compact(places: ReadonlyMap<string, Place>): Map<string, Place> {
-  return pack([...places].sort((a, b) => a[1].y - b[1].y || a[1].x - b[1].x), "");
+  return pack(
+    [...places].sort((a, b) => a[1].y - b[1].y || a[1].x - b[1].x),
+    "",
+  );
 }
 
 function pack(sorted: Array<[string, Place]>, first: string): Map<string, Place> {
@@ -75,7 +78,12 @@ export function vacant(places: Iterable<Place>, w: number, h: number): Place {
 /** freshId is an identifier that no other has: the name, with a number when it must be. */
 export function freshId(name: string, taken: Iterable<string>): string {
   const all = new Set(taken);
-  const base = name.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "").slice(0, 40) || "widget";
+  const base =
+    name
+      .toLowerCase()
+      .replace(/[^a-z0-9]+/g, "-")
+      .replace(/^-|-$/g, "")
+      .slice(0, 40) || "widget";
   for (let n = 1; ; n++) {
     const id = n === 1 ? base : `${base}-${n}`;
     if (!all.has(id)) return id;
@@ -94,6 +102,17 @@ export function usualSize(visualization: string): { w: number; h: number } {
 export function appended(widgets: Widget[], one: Omit<Widget, "id" | "layout"> & { layout?: WidgetLayout }): Widget {
   const size = usualSize(one.visualization ?? "chart");
   const home = gridOf(one);
-  const at = vacant(widgets.filter((w) => gridOf(w) === home).map((w) => placeOf(w.layout)), one.layout?.w ?? size.w, one.layout?.h ?? size.h);
-  return { ...one, id: freshId(one.display?.title ?? one.visualization ?? "", widgets.map((w) => w.id ?? "")), layout: at };
+  const at = vacant(
+    widgets.filter((w) => gridOf(w) === home).map((w) => placeOf(w.layout)),
+    one.layout?.w ?? size.w,
+    one.layout?.h ?? size.h,
+  );
+  return {
+    ...one,
+    id: freshId(
+      one.display?.title ?? one.visualization ?? "",
+      widgets.map((w) => w.id ?? ""),
+    ),
+    layout: at,
+  };
 }

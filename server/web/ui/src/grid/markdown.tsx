@@ -23,7 +23,13 @@ export function address(url: string): string | undefined {
 
 const out = (url: string, content: ReactNode): ReactNode => {
   const href = address(url);
-  return href ? <a href={href} target="_blank" rel="noopener noreferrer nofollow">{content}</a> : content;
+  return href ? (
+    <a href={href} target="_blank" rel="noopener noreferrer nofollow">
+      {content}
+    </a>
+  ) : (
+    content
+  );
 };
 
 function children(node: Root | Nodes): ReactNode {
@@ -38,28 +44,67 @@ function one(n: Nodes): ReactNode {
       const H = `h${Math.min(6, n.depth + 2)}` as "h3";
       return <H>{children(n)}</H>;
     }
-    case "paragraph": return <p>{children(n)}</p>;
-    case "text": return n.value;
-    case "html": return n.value;
-    case "emphasis": return <em>{children(n)}</em>;
-    case "strong": return <strong>{children(n)}</strong>;
-    case "delete": return <del>{children(n)}</del>;
-    case "inlineCode": return <code>{n.value}</code>;
-    case "code": return <pre tabIndex={0}>{n.value}</pre>;
-    case "break": return <br />;
-    case "thematicBreak": return <hr />;
-    case "blockquote": return <blockquote>{children(n)}</blockquote>;
-    case "list": return n.ordered ? <ol start={n.start ?? 1}>{children(n)}</ol> : <ul>{children(n)}</ul>;
-    case "listItem": return <li className={typeof n.checked === "boolean" ? "w-task" : undefined}>{typeof n.checked === "boolean" && <span aria-label={n.checked ? "done" : "open"} role="img">{n.checked ? "☑" : "☐"}</span>} {n.spread ? children(n) : n.children.map((c, i) => <Fragment key={i}>{c.type === "paragraph" ? children(c) : one(c)}</Fragment>)}</li>;
-    case "link": return out(n.url, children(n));
-    case "image": return out(n.url, n.alt || n.url);
+    case "paragraph":
+      return <p>{children(n)}</p>;
+    case "text":
+      return n.value;
+    case "html":
+      return n.value;
+    case "emphasis":
+      return <em>{children(n)}</em>;
+    case "strong":
+      return <strong>{children(n)}</strong>;
+    case "delete":
+      return <del>{children(n)}</del>;
+    case "inlineCode":
+      return <code>{n.value}</code>;
+    case "code":
+      return <pre tabIndex={0}>{n.value}</pre>;
+    case "break":
+      return <br />;
+    case "thematicBreak":
+      return <hr />;
+    case "blockquote":
+      return <blockquote>{children(n)}</blockquote>;
+    case "list":
+      return n.ordered ? <ol start={n.start ?? 1}>{children(n)}</ol> : <ul>{children(n)}</ul>;
+    case "listItem":
+      return (
+        <li className={typeof n.checked === "boolean" ? "w-task" : undefined}>
+          {typeof n.checked === "boolean" && (
+            <span aria-label={n.checked ? "done" : "open"} role="img">
+              {n.checked ? "☑" : "☐"}
+            </span>
+          )}{" "}
+          {n.spread ? children(n) : n.children.map((c, i) => <Fragment key={i}>{c.type === "paragraph" ? children(c) : one(c)}</Fragment>)}
+        </li>
+      );
+    case "link":
+      return out(n.url, children(n));
+    case "image":
+      return out(n.url, n.alt || n.url);
     case "table":
       return (
         <table className="data">
           {/* biome-ignore lint: rows have no other name than their order */}
-          <tbody>{n.children.map((r, i) => <tr key={i}>{r.children.map((c, k) => (i === 0 ? <th key={k} scope="col">{children(c)}</th> : <td key={k}>{children(c)}</td>))}</tr>)}</tbody>
+          <tbody>
+            {n.children.map((r, i) => (
+              <tr key={i}>
+                {r.children.map((c, k) =>
+                  i === 0 ? (
+                    <th key={k} scope="col">
+                      {children(c)}
+                    </th>
+                  ) : (
+                    <td key={k}>{children(c)}</td>
+                  ),
+                )}
+              </tr>
+            ))}
+          </tbody>
         </table>
       );
-    default: return children(n);
+    default:
+      return children(n);
   }
 }

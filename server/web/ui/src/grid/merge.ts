@@ -2,16 +2,38 @@ import type { Dashboard, Widget } from "../gen/api";
 import { line } from "../parts/format";
 
 /** The parts of a dashboard that a person edits. */
-export type Definition = Pick<Dashboard, "name" | "description" | "tags" | "timeRange" | "widgets" | "sections" | "variables" | "refreshIntervalSeconds">;
+export type Definition = Pick<
+  Dashboard,
+  "name" | "description" | "tags" | "timeRange" | "widgets" | "sections" | "variables" | "refreshIntervalSeconds"
+>;
 export const fields = ["name", "description", "tags", "timeRange", "widgets", "sections", "variables", "refreshIntervalSeconds"] as const;
 
 export function definitionOf(d: Dashboard | Definition): Definition {
-  return { name: d.name ?? "", description: d.description ?? "", tags: d.tags ?? [], timeRange: d.timeRange ?? {}, widgets: d.widgets ?? [], sections: d.sections ?? [], variables: d.variables ?? [], refreshIntervalSeconds: d.refreshIntervalSeconds ?? 0 };
+  return {
+    name: d.name ?? "",
+    description: d.description ?? "",
+    tags: d.tags ?? [],
+    timeRange: d.timeRange ?? {},
+    widgets: d.widgets ?? [],
+    sections: d.sections ?? [],
+    variables: d.variables ?? [],
+    refreshIntervalSeconds: d.refreshIntervalSeconds ?? 0,
+  };
 }
 
 /** plain is a value as a text in which order of keys, and fields that are not set, make no difference. */
 export function plain(v: unknown): string {
-  return JSON.stringify(v, (_key, x: unknown) => (x && typeof x === "object" && !Array.isArray(x) ? Object.fromEntries(Object.entries(x).filter(([, y]) => y !== undefined && y !== null).sort(([a], [b]) => (a < b ? -1 : 1))) : x)) ?? "";
+  return (
+    JSON.stringify(v, (_key, x: unknown) =>
+      x && typeof x === "object" && !Array.isArray(x)
+        ? Object.fromEntries(
+            Object.entries(x)
+              .filter(([, y]) => y !== undefined && y !== null)
+              .sort(([a], [b]) => (a < b ? -1 : 1)),
+          )
+        : x,
+    ) ?? ""
+  );
 }
 export const same = (a: unknown, b: unknown): boolean => plain(a) === plain(b);
 
@@ -23,14 +45,20 @@ export type Merged = { definition: Definition; conflicts: Conflict[]; both: stri
 
 const place = (w: Widget): unknown => [w.layout, w.sectionId ?? "", w.tabId ?? ""];
 const content = (w: Widget): unknown => [w.visualization, w.dataSource, w.display, w.timeRange];
-const placed = (w: Widget, as: Widget): Widget => ({ ...w, ...(as.layout ? { layout: as.layout } : {}), sectionId: as.sectionId, tabId: as.tabId }) as Widget;
+const placed = (w: Widget, as: Widget): Widget =>
+  ({ ...w, ...(as.layout ? { layout: as.layout } : {}), sectionId: as.sectionId, tabId: as.tabId }) as Widget;
 const titleOf = (w: Widget | undefined): string => line(w?.display?.title || w?.id || "", 120);
 
 /**
  * merge joins two changes of one dashboard. What one side changed is taken. A widget whose content both changed differently is a conflict,
  * and has the content of `keep` until a person decides. Places are no reason to ask: mine win. `both` names other fields that both changed.
  */
-export function merge(base: Definition, mine: Definition, theirs: Definition, keep: ReadonlyMap<string, "mine" | "theirs"> = new Map()): Merged {
+export function merge(
+  base: Definition,
+  mine: Definition,
+  theirs: Definition,
+  keep: ReadonlyMap<string, "mine" | "theirs"> = new Map(),
+): Merged {
   const conflicts: Conflict[] = [];
   const both: string[] = [];
   const byId = (d: Definition): Map<string, Widget> => new Map((d.widgets ?? []).map((w) => [w.id ?? "", w]));
@@ -48,8 +76,14 @@ export function merge(base: Definition, mine: Definition, theirs: Definition, ke
     return mine[f];
   };
   const definition: Definition = {
-    name: pick("name"), description: pick("description"), tags: pick("tags"), timeRange: pick("timeRange"), widgets, variables: pick("variables"),
-    sections: pick("sections"), refreshIntervalSeconds: pick("refreshIntervalSeconds"),
+    name: pick("name"),
+    description: pick("description"),
+    tags: pick("tags"),
+    timeRange: pick("timeRange"),
+    widgets,
+    variables: pick("variables"),
+    sections: pick("sections"),
+    refreshIntervalSeconds: pick("refreshIntervalSeconds"),
   } as Definition;
   // A widget never stands in a section that the other side removed.
   const known = new Map((definition.sections ?? []).map((s) => [s.id, new Set((s.tabs ?? []).map((x) => x.id))]));
@@ -60,7 +94,12 @@ export function merge(base: Definition, mine: Definition, theirs: Definition, ke
   return { definition, conflicts, both };
 }
 
-function mergeWidget(was: Widget | undefined, mine: Widget | undefined, theirs: Widget | undefined, keep: "mine" | "theirs"): { widget: Widget | undefined; conflict: boolean } {
+function mergeWidget(
+  was: Widget | undefined,
+  mine: Widget | undefined,
+  theirs: Widget | undefined,
+  keep: "mine" | "theirs",
+): { widget: Widget | undefined; conflict: boolean } {
   const chosen = keep === "mine" ? mine : theirs;
   if (!was) {
     if (!mine || !theirs) return { widget: mine ?? theirs, conflict: false };
@@ -75,7 +114,12 @@ function mergeWidget(was: Widget | undefined, mine: Widget | undefined, theirs: 
   return { widget: placed(chosen!, moved), conflict: true };
 }
 
-export type Difference = { key: string; kind: "added" | "removed" | "changed"; name: string; parts: Array<{ path: string; before: string; after: string }> };
+export type Difference = {
+  key: string;
+  kind: "added" | "removed" | "changed";
+  name: string;
+  parts: Array<{ path: string; before: string; after: string }>;
+};
 
 /** differences lists what changes from one definition to another, with the paths of the changed values. */
 export function differences(from: Dashboard | Definition, to: Dashboard | Definition): Difference[] {
@@ -96,11 +140,17 @@ export function differences(from: Dashboard | Definition, to: Dashboard | Defini
 }
 
 /** paths are the places at which two values differ, at most 40. */
-function paths(a: unknown, b: unknown, at = "", out: Array<{ path: string; before: string; after: string }> = []): Array<{ path: string; before: string; after: string }> {
+function paths(
+  a: unknown,
+  b: unknown,
+  at = "",
+  out: Array<{ path: string; before: string; after: string }> = [],
+): Array<{ path: string; before: string; after: string }> {
   if (out.length >= 40 || same(a, b)) return out;
   const branch = (v: unknown): v is Record<string, unknown> => typeof v === "object" && v !== null;
   if (branch(a) && branch(b) && Array.isArray(a) === Array.isArray(b)) {
-    for (const k of new Set([...Object.keys(a), ...Object.keys(b)])) paths(a[k], b[k], at === "" ? k : Array.isArray(a) ? `${at}[${k}]` : `${at}.${k}`, out);
+    for (const k of new Set([...Object.keys(a), ...Object.keys(b)]))
+      paths(a[k], b[k], at === "" ? k : Array.isArray(a) ? `${at}[${k}]` : `${at}.${k}`, out);
     return out;
   }
   const text = (v: unknown): string => (v === undefined || v === null || v === "" ? "" : typeof v === "string" ? v : plain(v));

@@ -19,11 +19,32 @@ export function placesOf(widgets: Widget[]): Map<string, Place> {
   return compact(new Map(widgets.map((w) => [w.id ?? "", placeOf(w.layout)])));
 }
 
-type Choice = { tab: (section: string) => string | undefined; open: (section: DashboardSection) => boolean; setTab: (section: string, tab: string) => void; setOpen: (section: string, open: boolean) => void };
+type Choice = {
+  tab: (section: string) => string | undefined;
+  open: (section: DashboardSection) => boolean;
+  setTab: (section: string, tab: string) => void;
+  setOpen: (section: string, open: boolean) => void;
+};
 
 /** Sections shows the grids of a dashboard: first the widgets outside of sections, then each section with its tabs. */
-export function Sections({ sections, widgets, choice, grid, tools }: { sections: DashboardSection[]; widgets: Widget[]; choice: Choice; grid: (shelf: Shelf) => ReactNode; tools?: (section: DashboardSection) => ReactNode }) {
-  const within = (section: string, tab: string): Widget[] => widgets.filter((w) => { const h = homeOf(w, sections); return h.section === section && h.tab === tab; });
+export function Sections({
+  sections,
+  widgets,
+  choice,
+  grid,
+  tools,
+}: {
+  sections: DashboardSection[];
+  widgets: Widget[];
+  choice: Choice;
+  grid: (shelf: Shelf) => ReactNode;
+  tools?: (section: DashboardSection) => ReactNode;
+}) {
+  const within = (section: string, tab: string): Widget[] =>
+    widgets.filter((w) => {
+      const h = homeOf(w, sections);
+      return h.section === section && h.tab === tab;
+    });
   const top = within("", "");
   return (
     <>
@@ -46,20 +67,41 @@ export function Sections({ sections, widgets, choice, grid, tools }: { sections:
         return (
           <section key={id} className="w-part" aria-label={line(s.title ?? "", 200) || "Section"}>
             <header>
-              {fixed ? <h2>{line(s.title ?? "", 200)}</h2> : (
-                <h2><button type="button" className="button quiet" aria-expanded={open} onClick={() => choice.setOpen(id, !open)}><span aria-hidden="true">{open ? "▾" : "▸"}</span> {line(s.title ?? "", 200) || "Section"}</button></h2>
+              {fixed ? (
+                <h2>{line(s.title ?? "", 200)}</h2>
+              ) : (
+                <h2>
+                  <button type="button" className="button quiet" aria-expanded={open} onClick={() => choice.setOpen(id, !open)}>
+                    <span aria-hidden="true">{open ? "▾" : "▸"}</span> {line(s.title ?? "", 200) || "Section"}
+                  </button>
+                </h2>
               )}
               {open && tabs.length > 0 && (
                 <div className="tabs" role="tablist" aria-label={`Tabs of ${line(s.title ?? "", 100)}`} onKeyDown={move}>
                   {tabs.map((t) => (
-                    <button key={t.id} id={`tab-${id}-${t.id}`} type="button" role="tab" aria-selected={t.id === tab} aria-controls={`panel-${id}`} tabIndex={t.id === tab ? 0 : -1} onClick={() => choice.setTab(id, t.id ?? "")}>{line(t.title ?? "", 100) || t.id}</button>
+                    <button
+                      key={t.id}
+                      id={`tab-${id}-${t.id}`}
+                      type="button"
+                      role="tab"
+                      aria-selected={t.id === tab}
+                      aria-controls={`panel-${id}`}
+                      tabIndex={t.id === tab ? 0 : -1}
+                      onClick={() => choice.setTab(id, t.id ?? "")}
+                    >
+                      {line(t.title ?? "", 100) || t.id}
+                    </button>
                   ))}
                 </div>
               )}
               <span className="grow" />
               {tools?.(s)}
             </header>
-            {open && <div {...(tabs.length > 0 ? { role: "tabpanel", id: `panel-${id}`, "aria-labelledby": `tab-${id}-${tab}` } : {})}>{grid({ section: s, tab, widgets: within(id, tab) })}</div>}
+            {open && (
+              <div {...(tabs.length > 0 ? { role: "tabpanel", id: `panel-${id}`, "aria-labelledby": `tab-${id}-${tab}` } : {})}>
+                {grid({ section: s, tab, widgets: within(id, tab) })}
+              </div>
+            )}
           </section>
         );
       })}
@@ -74,10 +116,15 @@ export function Shelves({ widgets, tile }: { widgets: Widget[]; tile: (w: Widget
   const sorted = [...widgets].sort((a, b) => at(a).y - at(b).y || at(a).x - at(b).x);
   return (
     <div className="w-board">
-      {sorted.map((w) => <div key={w.id} className="w-cell" style={cellStyle(at(w))}>{tile(w)}</div>)}
+      {sorted.map((w) => (
+        <div key={w.id} className="w-cell" style={cellStyle(at(w))}>
+          {tile(w)}
+        </div>
+      ))}
     </div>
   );
 }
 
 /** cellStyle puts a place on the CSS grid; a narrow screen uses the height alone. */
-export const cellStyle = (p: Place): React.CSSProperties => ({ "--x": p.x + 1, "--y": p.y + 1, "--w": p.w, "--h": p.h }) as React.CSSProperties;
+export const cellStyle = (p: Place): React.CSSProperties =>
+  ({ "--x": p.x + 1, "--y": p.y + 1, "--w": p.w, "--h": p.h }) as React.CSSProperties;

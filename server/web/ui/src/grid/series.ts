@@ -21,15 +21,30 @@ export function spread(labels: string[]): Map<string, number> {
 }
 
 /** Severities and outcomes have the colors that they have everywhere. */
-const meant: Record<string, string> = { FATAL: "--fatal", ERROR: "--bad", WARN: "--warn", WARNING: "--warn", INFO: "--info", DEBUG: "--faint", TRACE: "--edge" };
+const meant: Record<string, string> = {
+  FATAL: "--fatal",
+  ERROR: "--bad",
+  WARN: "--warn",
+  WARNING: "--warn",
+  INFO: "--info",
+  DEBUG: "--faint",
+  TRACE: "--edge",
+};
 
 /** seriesOf turns the series of an answer into lines over all of its buckets. A bucket without a point is a gap, or has the value that fills gaps. */
-export function seriesOf(data: WidgetTimeseries | undefined, display: WidgetDisplay | undefined, queries: QueryDraft[] = []): { times: number[]; lines: Drawn[] } {
+export function seriesOf(
+  data: WidgetTimeseries | undefined,
+  display: WidgetDisplay | undefined,
+  queries: QueryDraft[] = [],
+): { times: number[]; lines: Drawn[] } {
   const given = data?.series ?? [];
   const at = new Set<number>();
   for (const s of given) for (const p of [...(s.points ?? []), ...(s.previousPoints ?? [])]) at.add(Date.parse(p.timestamp ?? ""));
   const step = (data?.bucketSeconds ?? 0) * 1000;
-  const times = filled([...at].sort((a, b) => a - b), step);
+  const times = filled(
+    [...at].sort((a, b) => a - b),
+    step,
+  );
   const index = new Map(times.map((t, i) => [t, i]));
   const fill = num(display?.chartPresentation?.fillNulls);
   const labels = given.map((s) => nameOf(s, display, queries));
@@ -42,7 +57,9 @@ export function seriesOf(data: WidgetTimeseries | undefined, display: WidgetDisp
   const lines: Drawn[] = [];
   given.forEach((s, i) => {
     const label = labels[i]!;
-    const color = colorOf(display?.colorOverrides?.[s.name ?? ""] ?? display?.colorOverrides?.[label]) ?? (s.other ? "var(--faint)" : `var(${meant[label.toUpperCase()] ?? `--s${slots.get(label) ?? 0}`})`);
+    const color =
+      colorOf(display?.colorOverrides?.[s.name ?? ""] ?? display?.colorOverrides?.[label]) ??
+      (s.other ? "var(--faint)" : `var(${meant[label.toUpperCase()] ?? `--s${slots.get(label) ?? 0}`})`);
     lines.push({ label, color, values: values(s.points ?? []) });
     if (s.previousPoints?.length) lines.push({ label: `${label}, before`, color, values: values(s.previousPoints), dashed: true });
   });

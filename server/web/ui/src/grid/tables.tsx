@@ -16,11 +16,22 @@ export function columnsOf(table: WidgetTable | undefined, display: WidgetDisplay
   const index = new Map(sent.map((c, i) => [c.name ?? "", i]));
   const named = (display.columns ?? []).filter((c) => index.has(c.field ?? ""));
   const known: TableColumn[] = named.length ? named : sent.map((c) => ({ field: c.name ?? "", header: headOf(c.name ?? "", queries) }));
-  return known.filter((c) => !c.hidden).map((c) => {
-    const at = index.get(c.field ?? "") ?? 0;
-    const type = sent[at]?.type ?? "";
-    return { field: c.field ?? "", header: c.header || c.field || "", at, of: c, numeric: /^(Nullable\()?(U?Int|Float|Decimal)/.test(type) || type === "number" || (rows.length > 0 && rows.every((r) => r[at] === null || typeof r[at] === "number")) };
-  });
+  return known
+    .filter((c) => !c.hidden)
+    .map((c) => {
+      const at = index.get(c.field ?? "") ?? 0;
+      const type = sent[at]?.type ?? "";
+      return {
+        field: c.field ?? "",
+        header: c.header || c.field || "",
+        at,
+        of: c,
+        numeric:
+          /^(Nullable\()?(U?Int|Float|Decimal)/.test(type) ||
+          type === "number" ||
+          (rows.length > 0 && rows.every((r) => r[at] === null || typeof r[at] === "number")),
+      };
+    });
 }
 
 /** headOf names the columns of groups by what they hold. */
@@ -35,7 +46,19 @@ const text = (v: unknown): string => (v === null || v === undefined ? "" : typeo
 const isTime = (v: string): boolean => /^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(v);
 
 /** Table shows rows; a heading sorts them. */
-export function Table({ data, display, unit, leads, queries = [] }: { data: WidgetTable | undefined; display: WidgetDisplay; unit: string | undefined; leads: Leads | null; queries?: QueryDraft[] | undefined }) {
+export function Table({
+  data,
+  display,
+  unit,
+  leads,
+  queries = [],
+}: {
+  data: WidgetTable | undefined;
+  display: WidgetDisplay;
+  unit: string | undefined;
+  leads: Leads | null;
+  queries?: QueryDraft[] | undefined;
+}) {
   const columns = columnsOf(data, display, queries);
   const [sort, setSort] = useState<{ at: number; down: boolean } | null>(null);
   const rows = [...(data?.rows ?? [])];
@@ -53,9 +76,19 @@ export function Table({ data, display, unit, leads, queries = [] }: { data: Widg
         <thead>
           <tr>
             {columns.map((c) => (
-              <th key={c.field} scope="col" className={right(c) ? "num" : undefined} style={c.of.width ? { width: c.of.width } : undefined} aria-sort={sort?.at === c.at ? (sort.down ? "descending" : "ascending") : undefined}>
-                <button type="button" onClick={() => setSort(sort?.at === c.at ? (sort.down ? { at: c.at, down: false } : null) : { at: c.at, down: true })}>
-                  {line(c.header, 80)}{sort?.at === c.at ? (sort.down ? " ↓" : " ↑") : ""}
+              <th
+                key={c.field}
+                scope="col"
+                className={right(c) ? "num" : undefined}
+                style={c.of.width ? { width: c.of.width } : undefined}
+                aria-sort={sort?.at === c.at ? (sort.down ? "descending" : "ascending") : undefined}
+              >
+                <button
+                  type="button"
+                  onClick={() => setSort(sort?.at === c.at ? (sort.down ? { at: c.at, down: false } : null) : { at: c.at, down: true })}
+                >
+                  {line(c.header, 80)}
+                  {sort?.at === c.at ? (sort.down ? " ↓" : " ↑") : ""}
                 </button>
               </th>
             ))}
@@ -64,7 +97,13 @@ export function Table({ data, display, unit, leads, queries = [] }: { data: Widg
         <tbody>
           {rows.slice(0, 1000).map((r, i) => (
             // biome-ignore lint: rows have no other name than their order
-            <tr key={i}>{columns.map((c) => <td key={c.field} className={right(c) ? "num" : undefined} {...shade(r[c.at], c)}>{cell(r[c.at], c, unit, leads)}</td>)}</tr>
+            <tr key={i}>
+              {columns.map((c) => (
+                <td key={c.field} className={right(c) ? "num" : undefined} {...shade(r[c.at], c)}>
+                  {cell(r[c.at], c, unit, leads)}
+                </td>
+              ))}
+            </tr>
           ))}
         </tbody>
       </table>
@@ -98,24 +137,47 @@ export function List({ data, display, leads }: { data: WidgetTable | undefined; 
   const at = (name: string): number => names.indexOf(name);
   const logs = at("body") >= 0;
   if (at("timestamp") < 0) return <Table data={data} display={display} unit={undefined} leads={leads} />;
-  const usual = logs ? ["timestamp", "severity", "service_name", "body", "trace_id", "span_id"] : ["timestamp", "trace_id", "span_id", "service_name", "span_name", "duration_ms", "status_code", "has_error"];
+  const usual = logs
+    ? ["timestamp", "severity", "service_name", "body", "trace_id", "span_id"]
+    : ["timestamp", "trace_id", "span_id", "service_name", "span_name", "duration_ms", "status_code", "has_error"];
   const more = names.map((n, i) => [n, i] as const).filter(([n]) => !usual.includes(n));
   return (
-    <ul className={`w-loglist w-scroll ${logs ? "w-records" : "w-spans"}`} tabIndex={0} aria-label={display.title || (logs ? "Records" : "Traces")}>
+    <ul
+      className={`w-loglist w-scroll ${logs ? "w-records" : "w-spans"}`}
+      tabIndex={0}
+      aria-label={display.title || (logs ? "Records" : "Traces")}
+    >
       {(data?.rows ?? []).map((r, i) => {
         const get = (name: string): string => text(r[at(name)]);
         const bad = logs ? ["ERROR", "FATAL"].includes(get("severity").toUpperCase()) : r[at("has_error")] === true;
         const trace = get("trace_id");
-        const rest = more.map(([n, c]) => (text(r[c]) ? <span key={n} className="chip" title={n}>{line(text(r[c]), 60)}</span> : null));
+        const rest = more.map(([n, c]) =>
+          text(r[c]) ? (
+            <span key={n} className="chip" title={n}>
+              {line(text(r[c]), 60)}
+            </span>
+          ) : null,
+        );
         const level = severe[get("severity").toUpperCase()] ?? "info";
         const main = logs ? line(get("body"), 400) : line(get("span_name"), 200);
         return (
           // biome-ignore lint: rows have no other name than their order
           <li key={i} className={bad ? "w-failing" : undefined}>
-            <span className="faint" title={exact(get("timestamp"))}>{clock(Date.parse(get("timestamp")), true)}</span>
-            {logs ? <span className={`sev sev-${level}`}>{line(get("severity"), 8)}</span> : <b className={bad ? "bad" : ""}>{bad ? "✖ " : ""}{duration(num(r[at("duration_ms")]) ?? undefined)}</b>}
+            <span className="faint" title={exact(get("timestamp"))}>
+              {clock(Date.parse(get("timestamp")), true)}
+            </span>
+            {logs ? (
+              <span className={`sev sev-${level}`}>{line(get("severity"), 8)}</span>
+            ) : (
+              <b className={bad ? "bad" : ""}>
+                {bad ? "✖ " : ""}
+                {duration(num(r[at("duration_ms")]) ?? undefined)}
+              </b>
+            )}
             <span className="clip">{line(get("service_name"), 60)}</span>
-            <span className="clip grow">{leads && /^[0-9a-f]{32}$/.test(trace) ? leads.trace(trace, main) : main} {rest}</span>
+            <span className="clip grow">
+              {leads && /^[0-9a-f]{32}$/.test(trace) ? leads.trace(trace, main) : main} {rest}
+            </span>
           </li>
         );
       })}

@@ -9,7 +9,15 @@ import { clock, moment } from "../parts/time";
 import { type Drawn, stacked } from "./series";
 import { colorOf, type Format } from "./values";
 
-type Props = { title: string; times: number[]; lines: Drawn[]; format: Format; display: WidgetDisplay; kind: "line" | "area" | "bar"; onBrush?: ((start: number, end: number) => void) | undefined };
+type Props = {
+  title: string;
+  times: number[];
+  lines: Drawn[];
+  format: Format;
+  display: WidgetDisplay;
+  kind: "line" | "area" | "bar";
+  onBrush?: ((start: number, end: number) => void) | undefined;
+};
 
 /** TimeChart draws the series of a widget as lines, areas or bars, with its axes, thresholds and legend. It fills its box. */
 export default function TimeChart({ title, times, lines, format, display, kind, onBrush }: Props) {
@@ -22,7 +30,23 @@ export default function TimeChart({ title, times, lines, format, display, kind, 
       {legend !== "hidden" && (
         <div className="keys-of">
           {lines.map((l) => (
-            <button key={l.label} type="button" className="w-key" aria-pressed={!hidden.has(l.label)} title="Click shows it alone, Ctrl or ⌘ click hides it" onClick={(e) => setHidden(toggled(hidden, l.label, lines.map((x) => x.label), e.metaKey || e.ctrlKey))}>
+            <button
+              key={l.label}
+              type="button"
+              className="w-key"
+              aria-pressed={!hidden.has(l.label)}
+              title="Click shows it alone, Ctrl or ⌘ click hides it"
+              onClick={(e) =>
+                setHidden(
+                  toggled(
+                    hidden,
+                    l.label,
+                    lines.map((x) => x.label),
+                    e.metaKey || e.ctrlKey,
+                  ),
+                )
+              }
+            >
               <i className="dot" style={{ background: l.color }} /> <span className="clip">{l.label}</span>
               {display.chartPresentation?.seriesStats && <span className="faint">{figures(l.values, format)}</span>}
             </button>
@@ -44,13 +68,29 @@ function figures(values: Array<number | null>, format: Format): string {
 function Figures({ title, times, lines, format }: { title: string; times: number[]; lines: Drawn[]; format: Format }) {
   const from = Math.max(0, times.length - 40);
   return (
-    <div className="sr">{/* a table takes the width of its content, whatever its style says */}
+    <div className="sr">
+      {/* a table takes the width of its content, whatever its style says */}
       <table>
         <caption>{title}</caption>
-        <thead><tr><th scope="col">Time</th>{lines.map((l) => <th key={l.label} scope="col">{l.label}</th>)}</tr></thead>
+        <thead>
+          <tr>
+            <th scope="col">Time</th>
+            {lines.map((l) => (
+              <th key={l.label} scope="col">
+                {l.label}
+              </th>
+            ))}
+          </tr>
+        </thead>
         <tbody>
           {times.slice(from).map((t, i) => (
-            <tr key={t}><th scope="row">{moment(t)}</th>{lines.map((l) => { const v = l.values[from + i]; return <td key={l.label}>{typeof v === "number" ? format(v) : "no data"}</td>; })}</tr>
+            <tr key={t}>
+              <th scope="row">{moment(t)}</th>
+              {lines.map((l) => {
+                const v = l.values[from + i];
+                return <td key={l.label}>{typeof v === "number" ? format(v) : "no data"}</td>;
+              })}
+            </tr>
           ))}
         </tbody>
       </table>
@@ -99,8 +139,17 @@ function Plot({ times, lines, format, display, kind, onBrush }: Omit<Props, "tit
     // A line that is drawn first lies below. Stacked lines are drawn from the highest sum to the lowest.
     const sums = stack ? stacked(lines) : lines.map((l) => (log ? l.values.map((v) => (v !== null && v > 0 ? v : null)) : l.values));
     const order = lines.map((_, i) => (stack ? lines.length - 1 - i : i));
-    const paths = kind === "bar" ? uPlot.paths.bars!({ size: [0.8, 40] }) : display.curveType === "monotone" ? uPlot.paths.spline!() : uPlot.paths.linear!();
-    const levels = (display.thresholds ?? []).map((t) => ({ value: t.value ?? 0, label: t.label ?? "", color: colorOf(t.color) ?? "var(--bad)" }));
+    const paths =
+      kind === "bar"
+        ? uPlot.paths.bars!({ size: [0.8, 40] })
+        : display.curveType === "monotone"
+          ? uPlot.paths.spline!()
+          : uPlot.paths.linear!();
+    const levels = (display.thresholds ?? []).map((t) => ({
+      value: t.value ?? 0,
+      label: t.label ?? "",
+      color: colorOf(t.color) ?? "var(--bad)",
+    }));
     const plot = new uPlot(
       {
         width: element.clientWidth,
@@ -111,8 +160,28 @@ function Plot({ times, lines, format, display, kind, onBrush }: Omit<Props, "tit
         padding: [8, 14, 0, 0],
         scales: { y: { distr: log ? 3 : 1, range: (_u, min, max) => reach(display, min ?? 0, max ?? 0, log) } },
         axes: [
-          { show: display.xAxis?.visible !== false, stroke: ink, grid, ticks: grid, font, values: (_u, at) => at.map((s) => (long ? moment(s * 1000).slice(5) : clock(s * 1000).slice(0, 5))), space: long ? 90 : 56, size: 26, ...(display.xAxis?.label ? { label: display.xAxis.label, labelSize: 18, labelFont: font } : {}) },
-          { show: display.yAxis?.visible !== false, stroke: ink, grid, ticks: { show: false }, font, size: 58, values: (_u, at) => at.map((v) => (v === null ? "" : format(v))), space: 28, ...(display.yAxis?.label ? { label: display.yAxis.label, labelSize: 18, labelFont: font } : {}) },
+          {
+            show: display.xAxis?.visible !== false,
+            stroke: ink,
+            grid,
+            ticks: grid,
+            font,
+            values: (_u, at) => at.map((s) => (long ? moment(s * 1000).slice(5) : clock(s * 1000).slice(0, 5))),
+            space: long ? 90 : 56,
+            size: 26,
+            ...(display.xAxis?.label ? { label: display.xAxis.label, labelSize: 18, labelFont: font } : {}),
+          },
+          {
+            show: display.yAxis?.visible !== false,
+            stroke: ink,
+            grid,
+            ticks: { show: false },
+            font,
+            size: 58,
+            values: (_u, at) => at.map((v) => (v === null ? "" : format(v))),
+            space: 28,
+            ...(display.yAxis?.label ? { label: display.yAxis.label, labelSize: 18, labelFont: font } : {}),
+          },
         ],
         series: [
           {},
@@ -121,14 +190,27 @@ function Plot({ times, lines, format, display, kind, onBrush }: Omit<Props, "tit
             const stroke = color(l.color);
             const fill = kind === "bar" ? faded(stroke, 0.85) : kind === "area" || stack ? faded(stroke, stack ? 0.45 : 0.18) : undefined;
             return {
-              label: l.label, stroke, width: kind === "bar" ? 0 : 1.5, paths, points: { show: display.chartPresentation?.showPoints === true || times.length < 3 },
+              label: l.label,
+              stroke,
+              width: kind === "bar" ? 0 : 1.5,
+              paths,
+              points: { show: display.chartPresentation?.showPoints === true || times.length < 3 },
               ...(l.dashed ? { dash: [4, 4] } : fill ? { fill } : {}),
             };
           }),
         ],
         hooks: {
-          setSelect: [(u) => { if (u.select.width > 4) brushed.current?.(u.posToVal(u.select.left, "x") * 1000, u.posToVal(u.select.left + u.select.width, "x") * 1000); }],
-          setCursor: [(u) => { if (display.chartPresentation?.tooltip !== "hidden") follow(u, tip.current, lines, format); }],
+          setSelect: [
+            (u) => {
+              if (u.select.width > 4)
+                brushed.current?.(u.posToVal(u.select.left, "x") * 1000, u.posToVal(u.select.left + u.select.width, "x") * 1000);
+            },
+          ],
+          setCursor: [
+            (u) => {
+              if (display.chartPresentation?.tooltip !== "hidden") follow(u, tip.current, lines, format);
+            },
+          ],
           draw: [(u) => drawLevels(u, levels, [], color)],
         },
       },

@@ -16,7 +16,7 @@ export function bytes(n: number): string {
   return `${v.toLocaleString("en", { maximumFractionDigits: i === 0 || Math.abs(v) >= 100 ? 0 : 1 })}${thin}${units[i]}`;
 }
 
-const durations: Record<string, number> = { ns: 1e-6, us: 1e-3, "µs": 1e-3, ms: 1, s: 1000, min: 60_000, h: 3_600_000 };
+const durations: Record<string, number> = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1000, min: 60_000, h: 3_600_000 };
 
 /** formatOf reads units of the contract (`duration_ms`, `percent`) and of OpenTelemetry (`ms`, `By`, `{request}`, `By/s`). */
 export function formatOf(unit: string | undefined): Format {
@@ -24,17 +24,24 @@ export function formatOf(unit: string | undefined): Format {
   const time = durations[u.replace(/^duration_/, "")];
   if (time) return (n) => (n < 0 ? `-${duration(-n * time)}` : duration(n * time));
   switch (u) {
-    case "": case "none": case "number": case "short": case "1":
+    case "":
+    case "none":
+    case "number":
+    case "short":
+    case "1":
       return count;
-    case "percent": case "ratio":
+    case "percent":
+    case "ratio":
       return (n) => (n < 0 ? `-${percent(-n)}` : percent(n));
     case "%":
       return (n) => `${count(n)}${thin}%`;
-    case "bytes": case "By":
+    case "bytes":
+    case "By":
       return bytes;
     case "By/s":
       return (n) => `${bytes(n)}/s`;
-    case "requests_per_sec": case "1/s":
+    case "requests_per_sec":
+    case "1/s":
       return rate;
   }
   const plain = /^\{[^}]*\}(\/s)?$/.exec(u);
@@ -50,8 +57,18 @@ export function shown(display: WidgetDisplay | undefined, unit: string | undefin
 }
 
 const names: Record<string, string> = {
-  red: "var(--bad)", orange: "var(--warn)", amber: "var(--warn)", yellow: "var(--warn)", green: "var(--good)", teal: "var(--accent)", blue: "var(--info)",
-  purple: "var(--s3)", violet: "var(--s3)", pink: "var(--s9)", gray: "var(--faint)", grey: "var(--faint)",
+  red: "var(--bad)",
+  orange: "var(--warn)",
+  amber: "var(--warn)",
+  yellow: "var(--warn)",
+  green: "var(--good)",
+  teal: "var(--accent)",
+  blue: "var(--info)",
+  purple: "var(--s3)",
+  violet: "var(--s3)",
+  pink: "var(--s9)",
+  gray: "var(--faint)",
+  grey: "var(--faint)",
 };
 
 /** colorOf is a color that a dashboard names: a word, or a hexadecimal color. Anything else is no color. */
@@ -74,7 +91,11 @@ export function num(v: unknown): number | null {
 }
 
 /** nameOf is the name of a series or group as the widget shows it. One that has only the letter of its query is named by what it counts. */
-export function nameOf(s: { name?: string; group?: string[]; other?: boolean; query?: string }, display: WidgetDisplay | undefined, queries: QueryDraft[] = []): string {
+export function nameOf(
+  s: { name?: string; group?: string[]; other?: boolean; query?: string },
+  display: WidgetDisplay | undefined,
+  queries: QueryDraft[] = [],
+): string {
   const own = s.name || s.group?.filter(Boolean).join(", ") || s.query || "";
   const mapped = display?.seriesMapping?.[own];
   const letter = own === s.query ? queries.find((q) => q.name === own) : undefined;

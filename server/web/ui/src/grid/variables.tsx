@@ -28,16 +28,44 @@ export function startOf(v: DashboardVariable): string {
 export type Options = (v: DashboardVariable, search: string, on: boolean) => { options: VariableOption[]; more: boolean; error: string };
 
 /** Variables lets a person choose the values of a dashboard's variables. */
-export function Variables({ variables, values, options, onChange }: { variables: DashboardVariable[]; values: Record<string, string>; options: Options; onChange: (name: string, value: string | null) => void }) {
+export function Variables({
+  variables,
+  values,
+  options,
+  onChange,
+}: {
+  variables: DashboardVariable[];
+  values: Record<string, string>;
+  options: Options;
+  onChange: (name: string, value: string | null) => void;
+}) {
   if (variables.length === 0) return null;
   return (
     <div className="w-vars" role="group" aria-label="Variables">
-      {variables.map((v) => <One key={v.name} v={v} value={values[v.name ?? ""] ?? startOf(v)} options={options} onChange={(value) => onChange(v.name ?? "", value === startOf(v) ? null : value)} />)}
+      {variables.map((v) => (
+        <One
+          key={v.name}
+          v={v}
+          value={values[v.name ?? ""] ?? startOf(v)}
+          options={options}
+          onChange={(value) => onChange(v.name ?? "", value === startOf(v) ? null : value)}
+        />
+      ))}
     </div>
   );
 }
 
-function One({ v, value, options, onChange }: { v: DashboardVariable; value: string; options: Options; onChange: (value: string) => void }) {
+function One({
+  v,
+  value,
+  options,
+  onChange,
+}: {
+  v: DashboardVariable;
+  value: string;
+  options: Options;
+  onChange: (value: string) => void;
+}) {
   const id = useId();
   const [typed, setTyped] = useState<string | null>(null);
   const free = v.type !== "custom";
@@ -49,7 +77,11 @@ function One({ v, value, options, onChange }: { v: DashboardVariable; value: str
         <span className="faint">{name}</span>
         <select className="field" value={value} onChange={(e) => onChange(e.target.value)}>
           {v.includeAll && <option value={every}>All</option>}
-          {(v.options ?? []).map((o) => <option key={o.value} value={o.value}>{line(o.label || o.value || "", 100)}</option>)}
+          {(v.options ?? []).map((o) => (
+            <option key={o.value} value={o.value}>
+              {line(o.label || o.value || "", 100)}
+            </option>
+          ))}
           {value !== every && !(v.options ?? []).some((o) => o.value === value) && <option value={value}>{line(value, 100)}</option>}
         </select>
       </label>
@@ -66,15 +98,40 @@ function One({ v, value, options, onChange }: { v: DashboardVariable; value: str
     <label>
       <span className="faint">{name}</span>
       <input
-        className="field" list={v.type === "query" ? id : undefined} value={typed ?? shown} placeholder="All" autoComplete="off" spellCheck={false} title={found.error || undefined}
-        onFocus={() => setTyped(shown)} onBlur={done}
+        className="field"
+        list={v.type === "query" ? id : undefined}
+        value={typed ?? shown}
+        placeholder="All"
+        autoComplete="off"
+        spellCheck={false}
+        title={found.error || undefined}
+        onFocus={() => setTyped(shown)}
+        onBlur={done}
         onChange={(e) => {
           setTyped(e.target.value);
-          if (found.options.some((o) => o.value === e.target.value) && (e.nativeEvent as InputEvent).inputType !== "insertText") { setTyped(null); onChange(e.target.value); e.target.blur(); }
+          if (found.options.some((o) => o.value === e.target.value) && (e.nativeEvent as InputEvent).inputType !== "insertText") {
+            setTyped(null);
+            onChange(e.target.value);
+            e.target.blur();
+          }
         }}
-        onKeyDown={(e) => { if (e.key === "Enter") e.currentTarget.blur(); if (e.key === "Escape") { setTyped(null); e.stopPropagation(); } }}
+        onKeyDown={(e) => {
+          if (e.key === "Enter") e.currentTarget.blur();
+          if (e.key === "Escape") {
+            setTyped(null);
+            e.stopPropagation();
+          }
+        }}
       />
-      {v.type === "query" && <datalist id={id}>{found.options.map((o) => <option key={o.value} value={o.value}>{o.label}</option>)}</datalist>}
+      {v.type === "query" && (
+        <datalist id={id}>
+          {found.options.map((o) => (
+            <option key={o.value} value={o.value}>
+              {o.label}
+            </option>
+          ))}
+        </datalist>
+      )}
     </label>
   );
 }

@@ -15,7 +15,14 @@ import "./home.css";
 import "./logs.css";
 
 const fields = ["service.name", "severity", "body", "trace_id", "span_id"];
-const levels: Array<[string, string]> = [["FATAL", "--fatal"], ["ERROR", "--bad"], ["WARN", "--warn"], ["INFO", "--s6"], ["DEBUG", "--faint"], ["TRACE", "--edge"]];
+const levels: Array<[string, string]> = [
+  ["FATAL", "--fatal"],
+  ["ERROR", "--bad"],
+  ["WARN", "--warn"],
+  ["INFO", "--s6"],
+  ["DEBUG", "--faint"],
+  ["TRACE", "--edge"],
+];
 const zoom = (start: number, end: number): void => change({ from: iso(start), to: iso(end) });
 
 /** The level of a record: that of its number, else of its text. */
@@ -38,7 +45,11 @@ export default function Logs() {
   const q = address.searchParams.get("q") ?? "";
   const view = address.searchParams.get("view") === "patterns" ? "patterns" : "list";
   const { filters, error } = useMemo(() => logFilters(q, env), [q, env]);
-  const series = useCall("LogsService/QueryLogTimeseries", { ...times(w), aggregation: "count", groupBy: "severity", filters }, { enabled: !error });
+  const series = useCall(
+    "LogsService/QueryLogTimeseries",
+    { ...times(w), aggregation: "count", groupBy: "severity", filters },
+    { enabled: !error },
+  );
   const facets = useCall("LogsService/SearchLogFacets", { ...times(w), filters }, { enabled: !error });
   useEffect(() => {
     document.title = `Logs · ${org.name} · svc`;
@@ -49,14 +60,53 @@ export default function Logs() {
       <div className="pagehead">
         <h1>Logs</h1>
         <span className="grow" />
-        <button type="button" className="button" aria-pressed={view === "patterns"} onClick={() => change({ view: view === "patterns" ? null : "patterns" })}>Patterns</button>
-        <button type="button" className="button" aria-pressed={address.searchParams.has("wrap")} onClick={() => change({ wrap: address.searchParams.has("wrap") ? null : "1" }, true)}>Wrap</button>
+        <button
+          type="button"
+          className="button"
+          aria-pressed={view === "patterns"}
+          onClick={() => change({ view: view === "patterns" ? null : "patterns" })}
+        >
+          Patterns
+        </button>
+        <button
+          type="button"
+          className="button"
+          aria-pressed={address.searchParams.has("wrap")}
+          onClick={() => change({ wrap: address.searchParams.has("wrap") ? null : "1" }, true)}
+        >
+          Wrap
+        </button>
       </div>
-      <WhereBar value={q} signal="logs" builtin={fields} error={error} placeholder='severity >= WARN AND service.name = cart "text"' onSubmit={submit} />
-      <section className="panel"><div className="body"><Load of={series}>{(d) => <Levels series={d.series ?? []} step={(d.bucketSeconds ?? 60) * 1000} />}</Load></div></section>
+      <WhereBar
+        value={q}
+        signal="logs"
+        builtin={fields}
+        error={error}
+        placeholder='severity >= WARN AND service.name = cart "text"'
+        onSubmit={submit}
+      />
+      <section className="panel">
+        <div className="body">
+          <Load of={series}>{(d) => <Levels series={d.series ?? []} step={(d.bucketSeconds ?? 60) * 1000} />}</Load>
+        </div>
+      </section>
       <div className="withfacets">
-        <Facets of={facets} fields={{ severity: "severity", service: "service.name", deployment_environment: "resource.deployment.environment.name" }} onPick={(f, v) => submit(withCondition(q, f, "=", v))} />
-        {view === "list" ? <List q={q} filters={filters} enabled={!error} wrapped={address.searchParams.has("wrap")} onFilter={(f, v) => submit(withCondition(q, f, "=", v))} /> : <Patterns filters={filters} onPick={(text) => change({ q: withWords(q, text), view: null })} />}
+        <Facets
+          of={facets}
+          fields={{ severity: "severity", service: "service.name", deployment_environment: "resource.deployment.environment.name" }}
+          onPick={(f, v) => submit(withCondition(q, f, "=", v))}
+        />
+        {view === "list" ? (
+          <List
+            q={q}
+            filters={filters}
+            enabled={!error}
+            wrapped={address.searchParams.has("wrap")}
+            onFilter={(f, v) => submit(withCondition(q, f, "=", v))}
+          />
+        ) : (
+          <Patterns filters={filters} onPick={(text) => change({ q: withWords(q, text), view: null })} />
+        )}
       </div>
     </>
   );
@@ -64,14 +114,21 @@ export default function Logs() {
 
 /** The longest fixed part of a pattern finds its records. */
 function withWords(q: string, template: string): string {
-  const part = template.split(/<[^>]*>|\*/).map((p) => p.trim()).sort((a, b) => b.length - a.length)[0] ?? "";
+  const part =
+    template
+      .split(/<[^>]*>|\*/)
+      .map((p) => p.trim())
+      .sort((a, b) => b.length - a.length)[0] ?? "";
   return part ? `${q} "${part.replace(/["\\]/g, "\\$&")}"`.trim() : q;
 }
 
 type Series = Array<{ group?: string; points?: Array<{ timestamp?: string; value?: number }> }>;
 
 function Levels({ series, step }: { series: Series; step: number }) {
-  const at = useMemo(() => [...new Set(series.flatMap((s) => (s.points ?? []).map((p) => Date.parse(p.timestamp ?? ""))))].sort((a, b) => a - b), [series]);
+  const at = useMemo(
+    () => [...new Set(series.flatMap((s) => (s.points ?? []).map((p) => Date.parse(p.timestamp ?? ""))))].sort((a, b) => a - b),
+    [series],
+  );
   const stacks = useMemo(() => {
     const named = new Map(levels.map(([name, color]) => [name, { name: name.toLowerCase(), color, values: at.map(() => 0) }]));
     const other = { name: "other", color: "--s7", values: at.map(() => 0) };
@@ -89,14 +146,31 @@ function Levels({ series, step }: { series: Series; step: number }) {
   return <Histogram title="Records over time by severity" times={at} step={step} stacks={stacks} onBrush={zoom} />;
 }
 
-function List({ q, filters, enabled, wrapped, onFilter }: { q: string; filters: LogFilters; enabled: boolean; wrapped: boolean; onFilter: (field: string, value: string) => void }) {
+function List({
+  q,
+  filters,
+  enabled,
+  wrapped,
+  onFilter,
+}: {
+  q: string;
+  filters: LogFilters;
+  enabled: boolean;
+  wrapped: boolean;
+  onFilter: (field: string, value: string) => void;
+}) {
   const { window: w, org } = useFrame();
   const [open, setOpen] = useState<string | null>(null);
   const [at, setAt] = useState(-1);
   const list = useInfiniteQuery<SearchLogsResponse, ApiError, { pages: SearchLogsResponse[] }, unknown[], string>({
     queryKey: [org.id, "logs", times(w), filters],
     initialPageParam: "",
-    queryFn: ({ pageParam, signal }) => call("LogsService/SearchLogs", { ...times(w), limit: 100, filters, ...(pageParam ? { cursor: pageParam } : {}) }, { org: org.id ?? "", signal }),
+    queryFn: ({ pageParam, signal }) =>
+      call(
+        "LogsService/SearchLogs",
+        { ...times(w), limit: 100, filters, ...(pageParam ? { cursor: pageParam } : {}) },
+        { org: org.id ?? "", signal },
+      ),
     getNextPageParam: (p) => (p.hasMore ? p.nextCursor : undefined),
     placeholderData: (before) => before,
     enabled,
@@ -105,12 +179,23 @@ function List({ q, filters, enabled, wrapped, onFilter }: { q: string; filters: 
   useRows(rows.length, at, setAt, () => setOpen(open === rows[at]?.id ? null : (rows[at]?.id ?? null)));
   return (
     <section className="panel">
-      <header><h2 className="grow">{rows.length ? `${count(rows.length)}${list.hasNextPage ? "+" : ""} records, newest first` : "Records"}</h2><span className="faint">j k move, Enter opens</span></header>
+      <header>
+        <h2 className="grow">{rows.length ? `${count(rows.length)}${list.hasNextPage ? "+" : ""} records, newest first` : "Records"}</h2>
+        <span className="faint">j k move, Enter opens</span>
+      </header>
       <Load of={list} empty={() => rows.length === 0 && <NothingMatches q={q} what="record" />}>
         {() => (
           <div className="logs">
             {rows.map((l, i) => (
-              <Row key={l.id} log={l} open={open === l.id} selected={i === at} wrapped={wrapped} onToggle={() => setOpen(open === l.id ? null : (l.id ?? null))} onFilter={onFilter} />
+              <Row
+                key={l.id}
+                log={l}
+                open={open === l.id}
+                selected={i === at}
+                wrapped={wrapped}
+                onToggle={() => setOpen(open === l.id ? null : (l.id ?? null))}
+                onFilter={onFilter}
+              />
             ))}
             <More list={list} />
           </div>
@@ -120,12 +205,34 @@ function List({ q, filters, enabled, wrapped, onFilter }: { q: string; filters: 
   );
 }
 
-function Row({ log: l, open, selected, wrapped, onToggle, onFilter }: { log: Log; open: boolean; selected: boolean; wrapped: boolean; onToggle: () => void; onFilter: (field: string, value: string) => void }) {
+function Row({
+  log: l,
+  open,
+  selected,
+  wrapped,
+  onToggle,
+  onFilter,
+}: {
+  log: Log;
+  open: boolean;
+  selected: boolean;
+  wrapped: boolean;
+  onToggle: () => void;
+  onFilter: (field: string, value: string) => void;
+}) {
   const lv = level(l);
   return (
     <>
-      <button type="button" className={`log sev-${lv}${wrapped ? " wrapped" : ""}`} aria-expanded={open} {...(selected ? { "data-at": "" } : {})} onClick={onToggle}>
-        <span className="faint" title={exact(l.timestamp)}>{clock(Date.parse(l.timestamp ?? ""), true)}</span>
+      <button
+        type="button"
+        className={`log sev-${lv}${wrapped ? " wrapped" : ""}`}
+        aria-expanded={open}
+        {...(selected ? { "data-at": "" } : {})}
+        onClick={onToggle}
+      >
+        <span className="faint" title={exact(l.timestamp)}>
+          {clock(Date.parse(l.timestamp ?? ""), true)}
+        </span>
         <span className={`sev sev-${lv}`}>{line(l.severityText || lv, 8)}</span>
         <span className="clip">{line(l.serviceName ?? "", 60)}</span>
         <span className="clip">{wrapped ? block(l.body ?? "", 4000) : line(l.body ?? "", 600)}</span>
@@ -143,12 +250,22 @@ export function Record({ log: l, onFilter }: { log: Log; onFilter: (field: strin
         <b className={`sev sev-${level(l)}`}>{line(l.severityText || level(l), 20)}</b>
         <span title={exact(l.timestamp)}>{stamp(l.timestamp)}</span>
         <span className="grow" />
-        {l.traceId && <Link className="button small" href={href(`/traces/${l.traceId}`, l.spanId ? { span: l.spanId } : {})}>Trace</Link>}
-        {l.serviceName && <Link className="button small" href={href(`/services/${encodeURIComponent(l.serviceName)}`)}>Service</Link>}
+        {l.traceId && (
+          <Link className="button small" href={href(`/traces/${l.traceId}`, l.spanId ? { span: l.spanId } : {})}>
+            Trace
+          </Link>
+        )}
+        {l.serviceName && (
+          <Link className="button small" href={href(`/services/${encodeURIComponent(l.serviceName)}`)}>
+            Service
+          </Link>
+        )}
         <Copy text={l.body ?? ""} label="Copy text" />
         <Copy text={JSON.stringify(l, null, 2)} label="Copy JSON" />
       </div>
-      <pre tabIndex={0} aria-label="Text of the record">{block(l.body ?? "")}</pre>
+      <pre tabIndex={0} aria-label="Text of the record">
+        {block(l.body ?? "")}
+      </pre>
       <Fields title="Attributes" map={l.logAttributes ?? {}} prefix="attr." onFilter={onFilter} />
       <Fields title="Resource" map={l.resourceAttributes ?? {}} prefix="resource." onFilter={onFilter} />
     </div>
@@ -156,25 +273,50 @@ export function Record({ log: l, onFilter }: { log: Log; onFilter: (field: strin
 }
 
 /** Fields lists attributes; a click makes one a condition. Only the first 200 are shown until a person asks for more. */
-export function Fields({ title, map, prefix, onFilter }: { title: string; map: Record<string, string>; prefix: string; onFilter?: (field: string, value: string) => void }) {
+export function Fields({
+  title,
+  map,
+  prefix,
+  onFilter,
+}: {
+  title: string;
+  map: Record<string, string>;
+  prefix: string;
+  onFilter?: (field: string, value: string) => void;
+}) {
   const [all, setAll] = useState(false);
   const entries = Object.entries(map).sort(([a], [b]) => a.localeCompare(b));
   if (entries.length === 0) return null;
   return (
     <section>
-      <h3 className="faint">{title} {entries.length}</h3>
+      <h3 className="faint">
+        {title} {entries.length}
+      </h3>
       <dl className="fields">
         {(all ? entries : entries.slice(0, 200)).map(([key, value]) => (
           <div key={key} style={{ display: "contents" }}>
             <dt>{line(key, 300)}</dt>
             <dd>
               <Value text={value} />
-              {onFilter && value.length < 500 && <button type="button" className="button small quiet" aria-label={`Filter for ${line(key, 100)}`} onClick={() => onFilter(prefix + key, value)}>filter</button>}
+              {onFilter && value.length < 500 && (
+                <button
+                  type="button"
+                  className="button small quiet"
+                  aria-label={`Filter for ${line(key, 100)}`}
+                  onClick={() => onFilter(prefix + key, value)}
+                >
+                  filter
+                </button>
+              )}
             </dd>
           </div>
         ))}
       </dl>
-      {!all && entries.length > 200 && <button type="button" className="button small" onClick={() => setAll(true)}>Show all {entries.length}</button>}
+      {!all && entries.length > 200 && (
+        <button type="button" className="button small" onClick={() => setAll(true)}>
+          Show all {entries.length}
+        </button>
+      )}
     </section>
   );
 }
@@ -184,21 +326,48 @@ function Patterns({ filters, onPick }: { filters: LogFilters; onPick: (template:
   const found = useCall("LogsService/SearchLogPatterns", { ...times(w), filters, baseline: "previous", maxPatterns: 100 });
   return (
     <section className="panel">
-      <header><h2>Patterns</h2></header>
+      <header>
+        <h2>Patterns</h2>
+      </header>
       <Load of={found} empty={(d) => !d.data?.length && <NothingMatches q="" what="pattern" />}>
         {(d) => (
           <table className="data fold">
-            <thead><tr><th scope="col">Pattern</th><th scope="col" className="num w90">Records</th><th scope="col" className="num w80">Share</th><th scope="col" className="w160">Services</th></tr></thead>
+            <thead>
+              <tr>
+                <th scope="col">Pattern</th>
+                <th scope="col" className="num w90">
+                  Records
+                </th>
+                <th scope="col" className="num w80">
+                  Share
+                </th>
+                <th scope="col" className="w160">
+                  Services
+                </th>
+              </tr>
+            </thead>
             <tbody>
               {d.data?.map((p) => (
                 <tr key={p.template}>
                   <td>
                     {p.isNew && <span className="chip warn">new</span>}{" "}
-                    <button type="button" className="button small quiet mono clip" title={line(p.sample ?? "", 500)} onClick={() => onPick(p.template ?? "")}>{line(p.template ?? "", 400)}</button>
+                    <button
+                      type="button"
+                      className="button small quiet mono clip"
+                      title={line(p.sample ?? "", 500)}
+                      onClick={() => onPick(p.template ?? "")}
+                    >
+                      {line(p.template ?? "", 400)}
+                    </button>
                   </td>
                   <td className="num">{count(Math.round(p.estimatedCount ?? p.count ?? 0))}</td>
                   <td className="num">{percent(p.share)}</td>
-                  <td className="faint">{Object.keys(p.serviceCounts ?? {}).slice(0, 3).map((s) => line(s, 40)).join(", ")}</td>
+                  <td className="faint">
+                    {Object.keys(p.serviceCounts ?? {})
+                      .slice(0, 3)
+                      .map((s) => line(s, 40))
+                      .join(", ")}
+                  </td>
                 </tr>
               ))}
             </tbody>
@@ -216,7 +385,14 @@ function Value({ text }: { text: string }) {
   return (
     <span>
       {shown}
-      {!all && text.length > 1000 && <> <button type="button" className="button small long" onClick={() => setAll(true)}>Show all</button></>}
+      {!all && text.length > 1000 && (
+        <>
+          {" "}
+          <button type="button" className="button small long" onClick={() => setAll(true)}>
+            Show all
+          </button>
+        </>
+      )}
     </span>
   );
 }

@@ -67,7 +67,9 @@ export function page(path: string): ReactNode {
     default:
       return (
         <Empty title="There is no such page">
-          <p><Link href={href("")}>Home</Link></p>
+          <p>
+            <Link href={href("")}>Home</Link>
+          </p>
         </Empty>
       );
   }

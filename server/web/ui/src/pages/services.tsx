@@ -27,12 +27,24 @@ export default function Services() {
   const found = useCall("ServicesService/ListServices", { ...times(w), limit: 100, ...(env ? { deploymentEnvironment: env } : {}) });
   const series = useCall("QueryService/QueryTimeseries", {
     ...times(w),
-    queries: [{ name: "A", source: "traces", aggregation: "count", groupBy: ["service.name"], seriesLimit: 100, ...(env ? { where: `deployment.environment = "${env.replace(/["\\]/g, "\\$&")}"` } : {}) }],
+    queries: [
+      {
+        name: "A",
+        source: "traces",
+        aggregation: "count",
+        groupBy: ["service.name"],
+        seriesLimit: 100,
+        ...(env ? { where: `deployment.environment = "${env.replace(/["\\]/g, "\\$&")}"` } : {}),
+      },
+    ],
   });
   useEffect(() => {
     document.title = `Services · ${org.name} · svc`;
   }, [org.name]);
-  const sparks = useMemo(() => new Map((series.data?.series ?? []).map((s) => [s.group?.[0] ?? "", (s.points ?? []).map((p) => p.value ?? 0)])), [series.data]);
+  const sparks = useMemo(
+    () => new Map((series.data?.series ?? []).map((s) => [s.group?.[0] ?? "", (s.points ?? []).map((p) => p.value ?? 0)])),
+    [series.data],
+  );
   const rows = useMemo(() => {
     const down = !sort.startsWith("-");
     const column = columns.find((c) => c.key === sort.replace("-", "")) ?? columns[1]!;
@@ -50,24 +62,54 @@ export default function Services() {
         <h1>Services</h1>
         <span className="faint">{found.data?.data?.length ?? ""}</span>
         <span className="grow" />
-        <input className="field" data-bar="" type="search" aria-label="Filter services by name" placeholder="Filter by name" value={filter} onChange={(e) => setFilter(e.target.value)} />
+        <input
+          className="field"
+          data-bar=""
+          type="search"
+          aria-label="Filter services by name"
+          placeholder="Filter by name"
+          value={filter}
+          onChange={(e) => setFilter(e.target.value)}
+        />
       </div>
       <section className="panel">
-        <Load of={found} empty={(d) => !d.data?.length && (
-          <Empty title={env ? `No service sent spans from ${env} in this window` : "No service sent spans in this window"}>
-            <div className="row"><Link className="button" href={href("/services", { from: "-24h", to: undefined })}>Last 24 hours</Link><Link className="button" href={href("/start")}>Get started</Link></div>
-          </Empty>
-        )}>
+        <Load
+          of={found}
+          empty={(d) =>
+            !d.data?.length && (
+              <Empty title={env ? `No service sent spans from ${env} in this window` : "No service sent spans in this window"}>
+                <div className="row">
+                  <Link className="button" href={href("/services", { from: "-24h", to: undefined })}>
+                    Last 24 hours
+                  </Link>
+                  <Link className="button" href={href("/start")}>
+                    Get started
+                  </Link>
+                </div>
+              </Empty>
+            )
+          }
+        >
           {() => (
             <table className="data fold">
               <thead>
                 <tr>
                   {columns.map((c) => (
-                    <th key={c.key} scope="col" className={c.key === "name" ? "" : c.key === "change" ? "num w160" : "num w90"} aria-sort={sort.replace("-", "") === c.key ? (sort.startsWith("-") ? "ascending" : "descending") : undefined}>
-                      <button type="button" onClick={() => change({ sort: sort === c.key ? `-${c.key}` : c.key }, true)}>{c.name}{sort.replace("-", "") === c.key ? (sort.startsWith("-") ? " ↑" : " ↓") : ""}</button>
+                    <th
+                      key={c.key}
+                      scope="col"
+                      className={c.key === "name" ? "" : c.key === "change" ? "num w160" : "num w90"}
+                      aria-sort={sort.replace("-", "") === c.key ? (sort.startsWith("-") ? "ascending" : "descending") : undefined}
+                    >
+                      <button type="button" onClick={() => change({ sort: sort === c.key ? `-${c.key}` : c.key }, true)}>
+                        {c.name}
+                        {sort.replace("-", "") === c.key ? (sort.startsWith("-") ? " ↑" : " ↓") : ""}
+                      </button>
                     </th>
                   ))}
-                  <th scope="col" className="w160">Traffic</th>
+                  <th scope="col" className="w160">
+                    Traffic
+                  </th>
                 </tr>
               </thead>
               <tbody>
@@ -77,14 +119,30 @@ export default function Services() {
                   return (
                     // biome-ignore lint: the link in the first cell is the way for the keyboard
                     <tr key={s.name} onClick={(e) => !(e.target as Element).closest("a") && navigate(to)}>
-                      <td><Link className="main" href={to}><Service name={line(s.name ?? "", 200)} /></Link> <span className="faint">{(s.serviceNamespaces ?? []).map((n) => line(n, 60)).join(", ")}</span></td>
-                      <td className="num" title={`${count(s.spanCount)} spans${s.hasSampling ? `, sampled: each stands for ${s.samplingWeight?.toFixed(1)}` : ""}`}>{rate(s.throughput)}</td>
-                      <td className={`num ${(s.errorRate ?? 0) >= 0.01 ? "bad" : (s.errorRate ?? 0) > 0 ? "" : "faint"}`}>{percent(s.errorRate ?? 0)}</td>
+                      <td>
+                        <Link className="main" href={to}>
+                          <Service name={line(s.name ?? "", 200)} />
+                        </Link>{" "}
+                        <span className="faint">{(s.serviceNamespaces ?? []).map((n) => line(n, 60)).join(", ")}</span>
+                      </td>
+                      <td
+                        className="num"
+                        title={`${count(s.spanCount)} spans${s.hasSampling ? `, sampled: each stands for ${s.samplingWeight?.toFixed(1)}` : ""}`}
+                      >
+                        {rate(s.throughput)}
+                      </td>
+                      <td className={`num ${(s.errorRate ?? 0) >= 0.01 ? "bad" : (s.errorRate ?? 0) > 0 ? "" : "faint"}`}>
+                        {percent(s.errorRate ?? 0)}
+                      </td>
                       <td className="num">{duration(s.p50LatencyMs ?? 0)}</td>
                       <td className="num">{duration(s.p95LatencyMs ?? 0)}</td>
                       <td className="num">{duration(s.p99LatencyMs ?? 0)}</td>
-                      <td className={`num ${factor >= 1.5 ? "bad" : "faint"}`}>{s.baselineP95LatencyMs ? `×${factor.toFixed(2)} of ${duration(s.baselineP95LatencyMs)}` : "–"}</td>
-                      <td><Spark values={sparks.get(s.name ?? "") ?? []} label={`Traffic of ${s.name}`} /></td>
+                      <td className={`num ${factor >= 1.5 ? "bad" : "faint"}`}>
+                        {s.baselineP95LatencyMs ? `×${factor.toFixed(2)} of ${duration(s.baselineP95LatencyMs)}` : "–"}
+                      </td>
+                      <td>
+                        <Spark values={sparks.get(s.name ?? "") ?? []} label={`Traffic of ${s.name}`} />
+                      </td>
                     </tr>
                   );
                 })}

@@ -36,10 +36,18 @@ function useSkeleton(id: string): Loaded & { again: () => void } {
     const load = async (): Promise<void> => {
       let cursor = "";
       do {
-        const part: TraceSkeleton = await call("TracesService/GetTraceSkeleton", { traceId: id, maxSpans: cursor ? 20_000 : 5_000, ...(cursor ? { cursor } : {}) }, { org: org.id ?? "", signal: stop.signal });
+        const part: TraceSkeleton = await call(
+          "TracesService/GetTraceSkeleton",
+          { traceId: id, maxSpans: cursor ? 20_000 : 5_000, ...(cursor ? { cursor } : {}) },
+          { org: org.id ?? "", signal: stop.signal },
+        );
         all.skeleton ??= part;
         for (const s of part.spans ?? []) {
-          all.spans.push({ ...s, name: intern(all.names, names, part.names?.[s.name ?? 0] ?? ""), service: intern(all.services, services, part.services?.[s.service ?? 0] ?? "") });
+          all.spans.push({
+            ...s,
+            name: intern(all.names, names, part.names?.[s.name ?? 0] ?? ""),
+            service: intern(all.services, services, part.services?.[s.service ?? 0] ?? ""),
+          });
         }
         cursor = part.hasMore ? (part.nextCursor ?? "") : "";
         set({ ...all, more: cursor !== "", spans: [...all.spans] });
@@ -47,7 +55,12 @@ function useSkeleton(id: string): Loaded & { again: () => void } {
     };
     set({ spans: [], names: [], services: [], more: true });
     load().catch((error: unknown) => {
-      if (!stop.signal.aborted) set({ ...all, more: false, error: error instanceof ApiError ? error : new ApiError(String(error), 0, "It failed", "", "", false, "", "") });
+      if (!stop.signal.aborted)
+        set({
+          ...all,
+          more: false,
+          error: error instanceof ApiError ? error : new ApiError(String(error), 0, "It failed", "", "", false, "", ""),
+        });
     });
     return () => stop.abort();
   }, [id, org.id, attempt]);
@@ -76,7 +89,13 @@ export default function Trace({ id }: { id: string }) {
     const set = new Set<number>();
     tree.spans.forEach((s, i) => {
       if (only && !s.hasError) return;
-      if (!text || (names[s.name ?? 0] ?? "").toLowerCase().includes(text) || (services[s.service ?? 0] ?? "").toLowerCase().includes(text) || s.id === text) set.add(i);
+      if (
+        !text ||
+        (names[s.name ?? 0] ?? "").toLowerCase().includes(text) ||
+        (services[s.service ?? 0] ?? "").toLowerCase().includes(text) ||
+        s.id === text
+      )
+        set.add(i);
     });
     return set;
   }, [tree, names, services, find, only]);
@@ -93,9 +112,13 @@ export default function Trace({ id }: { id: string }) {
         <p className="mono">{line(id, 100)}</p>
         <p>{loaded.error.message}</p>
         <p>It may be older than the retention, sampled away, or in another organization. A trace that was just sent takes some seconds.</p>
-        <button type="button" className="button" onClick={loaded.again}>Look again</button>
+        <button type="button" className="button" onClick={loaded.again}>
+          Look again
+        </button>
       </Empty>
-    ) : <Failed error={loaded.error} retry={loaded.again} />;
+    ) : (
+      <Failed error={loaded.error} retry={loaded.again} />
+    );
   }
   if (!skeleton) return <Waiting lines={12} />;
   const total = skeleton.spanCount ?? spans.length;
@@ -105,34 +128,73 @@ export default function Trace({ id }: { id: string }) {
         <h1>{root ? line(names[root.name ?? 0] ?? "", 300) : "Trace"}</h1>
         <span className="faint">
           {duration(skeleton.durationMs ?? 0)} · {count(total)} spans · {skeleton.serviceCount ?? services.length} services ·{" "}
-          <span className={skeleton.errorCount ? "bad" : ""}>{count(skeleton.errorCount ?? 0)} errors</span> · <span title={exact(skeleton.startTime)}>{stamp(skeleton.startTime)}</span>
+          <span className={skeleton.errorCount ? "bad" : ""}>{count(skeleton.errorCount ?? 0)} errors</span> ·{" "}
+          <span title={exact(skeleton.startTime)}>{stamp(skeleton.startTime)}</span>
         </span>
         <span className="grow" />
         <code className="clip">{line(id, 40)}</code>
         <Copy text={id} label="Copy id" />
         <Copy text={`${location.origin}/traces/${id}`} label="Copy link" />
       </div>
-      {(loaded.more || spans.length < total) && <p className="notice panel" role="status">{count(spans.length)} of {count(total)} spans {loaded.more ? "loaded so far …" : "loaded"}</p>}
-      {loaded.error && <p className="notice panel" role="alert">A part is missing: {loaded.error.message}</p>}
+      {(loaded.more || spans.length < total) && (
+        <p className="notice panel" role="status">
+          {count(spans.length)} of {count(total)} spans {loaded.more ? "loaded so far …" : "loaded"}
+        </p>
+      )}
+      {loaded.error && (
+        <p className="notice panel" role="alert">
+          A part is missing: {loaded.error.message}
+        </p>
+      )}
       <div className="row wrap">
         <nav className="tabs views" aria-label="Views">
-          <Link href={href(`/traces/${id}`, { span: selected })} aria-current={view === "waterfall" ? "page" : undefined}>Waterfall</Link>
-          <Link href={href(`/traces/${id}`, { span: selected, view: "logs" })} aria-current={view === "logs" ? "page" : undefined}>Logs</Link>
+          <Link href={href(`/traces/${id}`, { span: selected })} aria-current={view === "waterfall" ? "page" : undefined}>
+            Waterfall
+          </Link>
+          <Link href={href(`/traces/${id}`, { span: selected, view: "logs" })} aria-current={view === "logs" ? "page" : undefined}>
+            Logs
+          </Link>
         </nav>
-        <input ref={input} className="field" data-bar="" type="search" aria-label="Find spans by name, service or id" placeholder="Find name, service, id" value={find} onChange={(e) => change({ find: e.target.value }, true)} onKeyDown={(e) => e.key === "Enter" && step(e.shiftKey ? -1 : 1)} />
-        {matches && <span className="faint" role="status">{count(matches.size)} found</span>}
-        <button type="button" className="button" disabled={!matches?.size} aria-label="Previous match" onClick={() => step(-1)}>‹</button>
-        <button type="button" className="button" disabled={!matches?.size} aria-label="Next match" onClick={() => step(1)}>›</button>
-        <button type="button" className="button" aria-pressed={only} onClick={() => change({ errors: only ? null : "1" }, true)}>Errors</button>
+        <input
+          ref={input}
+          className="field"
+          data-bar=""
+          type="search"
+          aria-label="Find spans by name, service or id"
+          placeholder="Find name, service, id"
+          value={find}
+          onChange={(e) => change({ find: e.target.value }, true)}
+          onKeyDown={(e) => e.key === "Enter" && step(e.shiftKey ? -1 : 1)}
+        />
+        {matches && (
+          <span className="faint" role="status">
+            {count(matches.size)} found
+          </span>
+        )}
+        <button type="button" className="button" disabled={!matches?.size} aria-label="Previous match" onClick={() => step(-1)}>
+          ‹
+        </button>
+        <button type="button" className="button" disabled={!matches?.size} aria-label="Next match" onClick={() => step(1)}>
+          ›
+        </button>
+        <button type="button" className="button" aria-pressed={only} onClick={() => change({ errors: only ? null : "1" }, true)}>
+          Errors
+        </button>
       </div>
       <div className="legend">
-        {services.slice(0, 16).map((s) => <span key={s}><i className="dot" style={{ background: `var(--s${slot(s)})` }} /> {line(s, 60)}</span>)}
+        {services.slice(0, 16).map((s) => (
+          <span key={s}>
+            <i className="dot" style={{ background: `var(--s${slot(s)})` }} /> {line(s, 60)}
+          </span>
+        ))}
         {services.length > 16 && <span>{services.length - 16} more</span>}
         {tree.orphans > 0 && <span className="warn">{tree.orphans} spans without their parent</span>}
       </div>
       <div className={`tracebody${selected ? " withspan" : ""}`}>
         {view === "waterfall" ? (
-          <section className="panel"><Waterfall tree={tree} names={names} services={services} selected={selected} matches={matches} onSelect={select} /></section>
+          <section className="panel">
+            <Waterfall tree={tree} names={names} services={services} selected={selected} matches={matches} onSelect={select} />
+          </section>
         ) : (
           <TraceLogs id={id} skeleton={skeleton} />
         )}
@@ -149,16 +211,36 @@ function around(skeleton: { startTime?: string; endTime?: string }): { startTime
 
 function TraceLogs({ id, skeleton, span }: { id: string; skeleton: TraceSkeleton; span?: string }) {
   const [open, setOpen] = useState<string | null>(null);
-  const found = useCall("LogsService/SearchLogs", { ...around(skeleton), limit: 100, filters: { traceId: id, ...(span ? { spanId: span } : {}) } });
+  const found = useCall("LogsService/SearchLogs", {
+    ...around(skeleton),
+    limit: 100,
+    filters: { traceId: id, ...(span ? { spanId: span } : {}) },
+  });
   return (
     <section className="panel">
-      <Load of={found} empty={(d) => !d.data?.length && <Empty title={span ? "No logs of this span" : "No logs of this trace"}><p>Records join a trace by the trace id that the logging library adds.</p></Empty>}>
+      <Load
+        of={found}
+        empty={(d) =>
+          !d.data?.length && (
+            <Empty title={span ? "No logs of this span" : "No logs of this trace"}>
+              <p>Records join a trace by the trace id that the logging library adds.</p>
+            </Empty>
+          )
+        }
+      >
         {(d) => (
           <div className="logs">
             {[...(d.data ?? [])].reverse().map((l) => (
               <div key={l.id}>
-                <button type="button" className={`log sev-${(l.severityText ?? "").toLowerCase().replace(/[^a-z]/g, "")}`} aria-expanded={open === l.id} onClick={() => setOpen(open === l.id ? null : (l.id ?? null))}>
-                  <span className="faint" title={exact(l.timestamp)}>{stamp(l.timestamp).slice(11)}</span>
+                <button
+                  type="button"
+                  className={`log sev-${(l.severityText ?? "").toLowerCase().replace(/[^a-z]/g, "")}`}
+                  aria-expanded={open === l.id}
+                  onClick={() => setOpen(open === l.id ? null : (l.id ?? null))}
+                >
+                  <span className="faint" title={exact(l.timestamp)}>
+                    {stamp(l.timestamp).slice(11)}
+                  </span>
                   <span className="sev">{line(l.severityText ?? "", 8)}</span>
                   <span className="clip">{line(l.serviceName ?? "", 60)}</span>
                   <span className="clip">{line(l.body ?? "", 600)}</span>
@@ -180,41 +262,90 @@ function Details({ trace, span, start, total }: { trace: string; span: string; s
     <aside className="panel details" aria-label="Span">
       <Load of={found}>
         {(s) => (
-            <>
-              <header>
-                <h2 className="grow clip" title={line(s.name ?? "", 500)}>{line(s.name ?? "", 300)}</h2>
-                <button type="button" className="button small quiet" aria-label="Close the span" onClick={() => change({ span: null }, true)}>✕</button>
-              </header>
-              <div className="body detailbody">
-                <div className="row wrap">
-                  <Link className="chip" href={href(`/services/${encodeURIComponent(s.serviceName ?? "")}`)}><i className="dot" style={{ background: `var(--s${slot(s.serviceName ?? "")})` }} /> {line(s.serviceName ?? "", 80)}</Link>
-                  <span className="chip">{s.kind}</span>
-                  <span className={`chip ${s.statusCode === "Error" ? "bad" : ""}`}>{s.statusCode === "Error" ? "✖ " : ""}{s.statusCode}</span>
-                  <span className="chip">{duration(s.durationMs ?? 0)}{total > 0 ? `, ${(((s.durationMs ?? 0) / total) * 100).toFixed(0)} %` : ""}</span>
-                  <Copy text={span} label="Copy id" />
-                  <Link className="button small" href={href("/logs", { q: `trace_id = ${trace} AND span_id = ${span}` })}>Logs</Link>
-                </div>
-                {s.statusMessage && <p className="bad message" tabIndex={0}>{block(s.statusMessage, 4000)}</p>}
-                {(s.events ?? []).map((e, i) => (
-                  // biome-ignore lint: events have no id
-                  <section key={i} className="event">
-                    <h3>{e.name === "exception" ? <span className="bad">✖ {line(e.attributes?.["exception.type"] ?? "exception", 200)}</span> : line(e.name ?? "", 200)} <span className="faint" title={exact(e.timestamp)}>{stamp(e.timestamp).slice(11)}</span></h3>
-                    {e.attributes?.["exception.message"] && <p className="message" tabIndex={0}>{block(e.attributes["exception.message"], 4000)}</p>}
-                    {e.attributes?.["exception.stacktrace"] && <pre className="stack" tabIndex={0} aria-label="Stack trace">{block(e.attributes["exception.stacktrace"], 50_000)}</pre>}
-                    <Fields title="Event" map={Object.fromEntries(Object.entries(e.attributes ?? {}).filter(([k]) => !/^exception\.(type|message|stacktrace)$/.test(k)))} prefix="event." />
-                  </section>
-                ))}
-                <Fields title="Attributes" map={s.attributes ?? {}} prefix="attr." />
-                {(s.links ?? []).length > 0 && (
-                  <section>
-                    <h3 className="faint">Links {s.links?.length}</h3>
-                    {s.links?.map((l) => <p key={`${l.traceId}${l.spanId}`}><Link className="mono" href={href(`/traces/${l.traceId}`, { span: l.spanId })}>{l.traceId}</Link></p>)}
-                  </section>
-                )}
-                <Fields title="Resource" map={s.resourceAttributes ?? {}} prefix="resource." />
-                <p className="faint">{line(s.scopeName ?? "", 200)} {line(s.scopeVersion ?? "", 50)}</p>
+          <>
+            <header>
+              <h2 className="grow clip" title={line(s.name ?? "", 500)}>
+                {line(s.name ?? "", 300)}
+              </h2>
+              <button type="button" className="button small quiet" aria-label="Close the span" onClick={() => change({ span: null }, true)}>
+                ✕
+              </button>
+            </header>
+            <div className="body detailbody">
+              <div className="row wrap">
+                <Link className="chip" href={href(`/services/${encodeURIComponent(s.serviceName ?? "")}`)}>
+                  <i className="dot" style={{ background: `var(--s${slot(s.serviceName ?? "")})` }} /> {line(s.serviceName ?? "", 80)}
+                </Link>
+                <span className="chip">{s.kind}</span>
+                <span className={`chip ${s.statusCode === "Error" ? "bad" : ""}`}>
+                  {s.statusCode === "Error" ? "✖ " : ""}
+                  {s.statusCode}
+                </span>
+                <span className="chip">
+                  {duration(s.durationMs ?? 0)}
+                  {total > 0 ? `, ${(((s.durationMs ?? 0) / total) * 100).toFixed(0)} %` : ""}
+                </span>
+                <Copy text={span} label="Copy id" />
+                <Link className="button small" href={href("/logs", { q: `trace_id = ${trace} AND span_id = ${span}` })}>
+                  Logs
+                </Link>
               </div>
-            </>
+              {s.statusMessage && (
+                <p className="bad message" tabIndex={0}>
+                  {block(s.statusMessage, 4000)}
+                </p>
+              )}
+              {(s.events ?? []).map((e, i) => (
+                // biome-ignore lint: events have no id
+                <section key={i} className="event">
+                  <h3>
+                    {e.name === "exception" ? (
+                      <span className="bad">✖ {line(e.attributes?.["exception.type"] ?? "exception", 200)}</span>
+                    ) : (
+                      line(e.name ?? "", 200)
+                    )}{" "}
+                    <span className="faint" title={exact(e.timestamp)}>
+                      {stamp(e.timestamp).slice(11)}
+                    </span>
+                  </h3>
+                  {e.attributes?.["exception.message"] && (
+                    <p className="message" tabIndex={0}>
+                      {block(e.attributes["exception.message"], 4000)}
+                    </p>
+                  )}
+                  {e.attributes?.["exception.stacktrace"] && (
+                    <pre className="stack" tabIndex={0} aria-label="Stack trace">
+                      {block(e.attributes["exception.stacktrace"], 50_000)}
+                    </pre>
+                  )}
+                  <Fields
+                    title="Event"
+                    map={Object.fromEntries(
+                      Object.entries(e.attributes ?? {}).filter(([k]) => !/^exception\.(type|message|stacktrace)$/.test(k)),
+                    )}
+                    prefix="event."
+                  />
+                </section>
+              ))}
+              <Fields title="Attributes" map={s.attributes ?? {}} prefix="attr." />
+              {(s.links ?? []).length > 0 && (
+                <section>
+                  <h3 className="faint">Links {s.links?.length}</h3>
+                  {s.links?.map((l) => (
+                    <p key={`${l.traceId}${l.spanId}`}>
+                      <Link className="mono" href={href(`/traces/${l.traceId}`, { span: l.spanId })}>
+                        {l.traceId}
+                      </Link>
+                    </p>
+                  ))}
+                </section>
+              )}
+              <Fields title="Resource" map={s.resourceAttributes ?? {}} prefix="resource." />
+              <p className="faint">
+                {line(s.scopeName ?? "", 200)} {line(s.scopeVersion ?? "", 50)}
+              </p>
+            </div>
+          </>
         )}
       </Load>
     </aside>

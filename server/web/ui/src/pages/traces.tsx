@@ -15,7 +15,18 @@ import "./home.css";
 import "./logs.css";
 
 const Chart = lazy(() => import("../parts/chart"));
-const fields = ["service.name", "span.name", "duration", "has_error", "status", "root", "http.method", "http.route", "http.status_code", "trace_id"];
+const fields = [
+  "service.name",
+  "span.name",
+  "duration",
+  "has_error",
+  "status",
+  "root",
+  "http.method",
+  "http.route",
+  "http.status_code",
+  "trace_id",
+];
 const zoom = (start: number, end: number): void => change({ from: iso(start), to: iso(end) });
 
 /** Traces finds the slow and the failed: a filter, counts and latency over time, facets, and the list. */
@@ -39,42 +50,105 @@ export default function Traces() {
   const longest = Math.max(1, ...rows.map((r) => r.durationMs ?? 0));
   return (
     <>
-      <div className="pagehead"><h1>Traces</h1></div>
-      <WhereBar value={q} signal="traces" builtin={fields} error={error} placeholder="service.name = cart AND duration > 250ms AND has_error = true" onSubmit={submit} />
+      <div className="pagehead">
+        <h1>Traces</h1>
+      </div>
+      <WhereBar
+        value={q}
+        signal="traces"
+        builtin={fields}
+        error={error}
+        placeholder="service.name = cart AND duration > 250ms AND has_error = true"
+        onSubmit={submit}
+      />
       <div className="grid two">
         <section className="panel">
-          <header><h2 className="grow">Spans</h2></header>
+          <header>
+            <h2 className="grow">Spans</h2>
+          </header>
           <div className="body">
-            <Load of={counts} empty={(d) => !d.series?.length && <p className="faint">No spans.</p>}>{(d) => <Counts series={d.series ?? []} step={(d.bucketSeconds ?? 60) * 1000} />}</Load>
+            <Load of={counts} empty={(d) => !d.series?.length && <p className="faint">No spans.</p>}>
+              {(d) => <Counts series={d.series ?? []} step={(d.bucketSeconds ?? 60) * 1000} />}
+            </Load>
           </div>
         </section>
         <section className="panel">
-          <header><h2>p95 of duration</h2></header>
+          <header>
+            <h2>p95 of duration</h2>
+          </header>
           <div className="body">
-            <Load of={p95} empty={(d) => !d.series?.[0]?.points?.length && <p className="faint">No spans.</p>}>{(d) => <Latency points={d.series?.[0]?.points ?? []} />}</Load>
+            <Load of={p95} empty={(d) => !d.series?.[0]?.points?.length && <p className="faint">No spans.</p>}>
+              {(d) => <Latency points={d.series?.[0]?.points ?? []} />}
+            </Load>
           </div>
         </section>
       </div>
       <div className="withfacets">
-        <Facets of={facets} fields={{ service: "service.name", span_name: "span.name", status_code: "status", http_method: "http.method", http_status_code: "http.status_code", deployment_environment: "resource.deployment.environment.name" }} onPick={(f, v) => submit(withCondition(q, f, "=", v))} />
+        <Facets
+          of={facets}
+          fields={{
+            service: "service.name",
+            span_name: "span.name",
+            status_code: "status",
+            http_method: "http.method",
+            http_status_code: "http.status_code",
+            deployment_environment: "resource.deployment.environment.name",
+          }}
+          onPick={(f, v) => submit(withCondition(q, f, "=", v))}
+        />
         <section className="panel">
-          <header><h2 className="grow">{rows.length ? `${count(rows.length)}${list.hasNextPage ? "+" : ""} traces, newest first` : "Traces"}</h2></header>
+          <header>
+            <h2 className="grow">{rows.length ? `${count(rows.length)}${list.hasNextPage ? "+" : ""} traces, newest first` : "Traces"}</h2>
+          </header>
           <Load of={list} empty={() => rows.length === 0 && <NothingMatches q={q} what="trace" />}>
             {() => (
               <>
                 <table className="data fold rows">
-                  <thead><tr><th scope="col">Root</th><th scope="col" className="w200">Duration</th><th scope="col" className="w200">Started</th></tr></thead>
+                  <thead>
+                    <tr>
+                      <th scope="col">Root</th>
+                      <th scope="col" className="w200">
+                        Duration
+                      </th>
+                      <th scope="col" className="w200">
+                        Started
+                      </th>
+                    </tr>
+                  </thead>
                   <tbody>
                     {rows.map((t, i) => (
                       // biome-ignore lint: the link in the first cell is the way for the keyboard
-                      <tr key={t.id} aria-selected={i === at} onClick={(e) => !(e.target as Element).closest("a") && navigate(href(`/traces/${t.id}`))}>
+                      <tr
+                        key={t.id}
+                        aria-selected={i === at}
+                        onClick={(e) => !(e.target as Element).closest("a") && navigate(href(`/traces/${t.id}`))}
+                      >
                         <td>
-                          <Link className="main" href={href(`/traces/${t.id}`)}>{line(t.rootSpanName || "(root span is missing)", 300)}</Link>{" "}
-                          <span className="faint"><Service name={line(t.rootServiceName ?? "", 100)} /></span>{" "}
-                          {t.rootHasError && <span className="bad">✖ error</span>} {t.httpStatusCode && <span className="faint">{line(t.httpStatusCode, 10)}</span>}
+                          <Link className="main" href={href(`/traces/${t.id}`)}>
+                            {line(t.rootSpanName || "(root span is missing)", 300)}
+                          </Link>{" "}
+                          <span className="faint">
+                            <Service name={line(t.rootServiceName ?? "", 100)} />
+                          </span>{" "}
+                          {t.rootHasError && <span className="bad">✖ error</span>}{" "}
+                          {t.httpStatusCode && <span className="faint">{line(t.httpStatusCode, 10)}</span>}
                         </td>
-                        <td><span className="durcell"><span>{duration(t.durationMs ?? 0)}</span><span className="bar"><i style={{ width: `${((t.durationMs ?? 0) / longest) * 100}%`, background: t.rootHasError ? "var(--bad)" : undefined }} /></span></span></td>
-                        <td className="faint" title={exact(t.startTime)}>{stamp(t.startTime)}</td>
+                        <td>
+                          <span className="durcell">
+                            <span>{duration(t.durationMs ?? 0)}</span>
+                            <span className="bar">
+                              <i
+                                style={{
+                                  width: `${((t.durationMs ?? 0) / longest) * 100}%`,
+                                  background: t.rootHasError ? "var(--bad)" : undefined,
+                                }}
+                              />
+                            </span>
+                          </span>
+                        </td>
+                        <td className="faint" title={exact(t.startTime)}>
+                          {stamp(t.startTime)}
+                        </td>
                       </tr>
                     ))}
                   </tbody>
@@ -94,7 +168,12 @@ function useTraces(filters: TraceFilters, enabled: boolean) {
   return useInfiniteQuery<SearchTracesResponse, ApiError, { pages: SearchTracesResponse[] }, unknown[], string>({
     queryKey: [org.id, "traces", times(w), filters],
     initialPageParam: "",
-    queryFn: ({ pageParam, signal }) => call("TracesService/SearchTraces", { ...times(w), limit: 100, filters, ...(pageParam ? { cursor: pageParam } : {}) }, { org: org.id ?? "", signal }),
+    queryFn: ({ pageParam, signal }) =>
+      call(
+        "TracesService/SearchTraces",
+        { ...times(w), limit: 100, filters, ...(pageParam ? { cursor: pageParam } : {}) },
+        { org: org.id ?? "", signal },
+      ),
     getNextPageParam: (p) => (p.hasMore ? p.nextCursor : undefined),
     placeholderData: (before) => before,
     enabled,
@@ -103,14 +182,27 @@ function useTraces(filters: TraceFilters, enabled: boolean) {
 
 export function More({ list }: { list: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown } }) {
   if (!list.hasNextPage) return <p className="fine">That is all of this window.</p>;
-  return <p className="fine"><button type="button" className="button" disabled={list.isFetchingNextPage} onClick={() => list.fetchNextPage()}>{list.isFetchingNextPage ? "Loading …" : "Load 100 more"}</button></p>;
+  return (
+    <p className="fine">
+      <button type="button" className="button" disabled={list.isFetchingNextPage} onClick={() => list.fetchNextPage()}>
+        {list.isFetchingNextPage ? "Loading …" : "Load 100 more"}
+      </button>
+    </p>
+  );
 }
 
 /** useRows moves through a list by j and k, and opens a row by Enter. */
 export function useRows(n: number, at: number, setAt: (i: number) => void, open: () => void): void {
   useEffect(() => {
     const press = (e: KeyboardEvent): void => {
-      if (e.metaKey || e.ctrlKey || e.altKey || (e.target as Element).matches?.("input, textarea, select, a, button") || document.querySelector("dialog[open]")) return;
+      if (
+        e.metaKey ||
+        e.ctrlKey ||
+        e.altKey ||
+        (e.target as Element).matches?.("input, textarea, select, a, button") ||
+        document.querySelector("dialog[open]")
+      )
+        return;
       if (e.key === "j") setAt(Math.min(at + 1, n - 1));
       else if (e.key === "k") setAt(Math.max(at - 1, 0));
       else if (e.key === "Enter" && at >= 0) open();
@@ -131,8 +223,12 @@ export function NothingMatches({ q, what }: { q: string; what: "trace" | "record
   return (
     <Empty title={`No ${what} matches in this window`}>
       <div className="row wrap">
-        <button type="button" className="button" onClick={() => change({ q: shorter })}>{shorter ? "Drop the last condition" : "Drop the filter"}</button>
-        <button type="button" className="button" onClick={() => change({ from: "-24h", to: null })}>Last 24 hours</button>
+        <button type="button" className="button" onClick={() => change({ q: shorter })}>
+          {shorter ? "Drop the last condition" : "Drop the filter"}
+        </button>
+        <button type="button" className="button" onClick={() => change({ from: "-24h", to: null })}>
+          Last 24 hours
+        </button>
       </div>
     </Empty>
   );
@@ -141,11 +237,17 @@ export function NothingMatches({ q, what }: { q: string; what: "trace" | "record
 type Series = Array<{ group?: string; points?: Array<{ timestamp?: string; value?: number }> }>;
 
 function Counts({ series, step }: { series: Series; step: number }) {
-  const at = useMemo(() => [...new Set(series.flatMap((s) => (s.points ?? []).map((p) => Date.parse(p.timestamp ?? ""))))].sort((a, b) => a - b), [series]);
+  const at = useMemo(
+    () => [...new Set(series.flatMap((s) => (s.points ?? []).map((p) => Date.parse(p.timestamp ?? ""))))].sort((a, b) => a - b),
+    [series],
+  );
   const stacks = useMemo(() => {
     const total = (name: string, test: (g: string) => boolean, color: string) => {
       const values = new Map<number, number>();
-      for (const s of series) if (test(s.group ?? "")) for (const p of s.points ?? []) values.set(Date.parse(p.timestamp ?? ""), (values.get(Date.parse(p.timestamp ?? "")) ?? 0) + (p.value ?? 0));
+      for (const s of series)
+        if (test(s.group ?? ""))
+          for (const p of s.points ?? [])
+            values.set(Date.parse(p.timestamp ?? ""), (values.get(Date.parse(p.timestamp ?? "")) ?? 0) + (p.value ?? 0));
       return { name, color, values: at.map((t) => values.get(t) ?? 0) };
     };
     return [total("error", (g) => g === "Error", "--bad"), total("ok", (g) => g !== "Error", "--s0")];
@@ -156,7 +258,11 @@ function Counts({ series, step }: { series: Series; step: number }) {
 function Latency({ points }: { points: Array<{ timestamp?: string; value?: number }> }) {
   const at = useMemo(() => points.map((p) => Date.parse(p.timestamp ?? "")), [points]);
   const lines = useMemo(() => [{ label: "p95", color: "--s2", values: points.map((p) => p.value ?? 0) }], [points]);
-  return <Suspense fallback={<div style={{ height: 132 }} />}><Chart title="p95 of duration" times={at} lines={lines} format={duration} height={132} onBrush={zoom} /></Suspense>;
+  return (
+    <Suspense fallback={<div style={{ height: 132 }} />}>
+      <Chart title="p95 of duration" times={at} lines={lines} format={duration} height={132} onBrush={zoom} />
+    </Suspense>
+  );
 }
 
 type FacetsProps = {
@@ -182,7 +288,11 @@ export function Facets({ of, fields: names, onPick }: FacetsProps) {
                   <ul>
                     {values.map((v) => (
                       <li key={v.name}>
-                        <button type="button" onClick={() => onPick(field, v.name ?? "")} title={`Add ${field} = ${line(v.name ?? "", 80)}`}>
+                        <button
+                          type="button"
+                          onClick={() => onPick(field, v.name ?? "")}
+                          title={`Add ${field} = ${line(v.name ?? "", 80)}`}
+                        >
                           <i style={{ width: `${((v.count ?? 0) / most) * 100}%` }} aria-hidden="true" />
                           <span className="clip grow">{line(v.name ?? "", 120)}</span>
                           <span className="faint">{count(v.count)}</span>

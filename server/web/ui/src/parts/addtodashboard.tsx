@@ -34,7 +34,11 @@ export function AddToDashboard({ widget, close }: { widget: NewWidget; close: ()
     try {
       const saved = board
         ? await append(board.id ?? "", named, options)
-        : await call("DashboardsService/CreateDashboard", { name: search.trim() || title.trim() || "New dashboard", widgets: [appended([], named)] }, options);
+        : await call(
+            "DashboardsService/CreateDashboard",
+            { name: search.trim() || title.trim() || "New dashboard", widgets: [appended([], named)] },
+            options,
+          );
       setAdded({ id: saved.id ?? "", name: saved.name ?? "" });
       await client.invalidateQueries({ queryKey: [org.id] });
     } catch (cause) {
@@ -48,18 +52,36 @@ export function AddToDashboard({ widget, close }: { widget: NewWidget; close: ()
     <Dialog title={added ? "Added" : "Add to a dashboard"} close={close}>
       {added ? (
         <>
-          <p>The widget is on <b>{line(added.name, 200)}</b>.</p>
+          <p>
+            The widget is on <b>{line(added.name, 200)}</b>.
+          </p>
           <div className="row">
             <span className="grow" />
-            <button type="button" className="button" onClick={close}>Stay here</button>
-            <Link className="button primary" href={href(`/dashboards/${added.id}`)}>Open it</Link>
+            <button type="button" className="button" onClick={close}>
+              Stay here
+            </button>
+            <Link className="button primary" href={href(`/dashboards/${added.id}`)}>
+              Open it
+            </Link>
           </div>
         </>
       ) : (
         <>
-          <Field label="Heading">{(c) => <input {...c} className="field" maxLength={200} value={title} onChange={(e) => setTitle(e.target.value)} />}</Field>
+          <Field label="Heading">
+            {(c) => <input {...c} className="field" maxLength={200} value={title} onChange={(e) => setTitle(e.target.value)} />}
+          </Field>
           <Field label="Dashboard">
-            {(c) => <input {...c} className="field" type="search" maxLength={200} value={search} placeholder="Search, or name a new one" onChange={(e) => setSearch(e.target.value)} />}
+            {(c) => (
+              <input
+                {...c}
+                className="field"
+                type="search"
+                maxLength={200}
+                value={search}
+                placeholder="Search, or name a new one"
+                onChange={(e) => setSearch(e.target.value)}
+              />
+            )}
           </Field>
           <Load of={found} lines={4}>
             {() => (
@@ -89,9 +111,16 @@ async function append(id: string, widget: NewWidget, options: { org: string }): 
     const now = await call("DashboardsService/GetDashboard", { id }, options);
     const widgets = now.widgets ?? [];
     try {
-      return await call("DashboardsService/UpdateDashboard", {
-        id, widgets: [...widgets, appended(widgets, widget)], updateMask: "widgets", ...(now.updatedAt ? { expectedUpdatedAt: now.updatedAt } : {}),
-      }, options);
+      return await call(
+        "DashboardsService/UpdateDashboard",
+        {
+          id,
+          widgets: [...widgets, appended(widgets, widget)],
+          updateMask: "widgets",
+          ...(now.updatedAt ? { expectedUpdatedAt: now.updatedAt } : {}),
+        },
+        options,
+      );
     } catch (cause) {
       if (!(cause instanceof ApiError) || cause.status !== 409 || attempt >= 3) throw cause;
     }

@@ -43,7 +43,26 @@ type Props = {
  * Chart draws lines over time. The crosshair is that of all charts of the page, a brush selects a window, a click keeps the tooltip, and a
  * click in the legend isolates a line. A table holds the same figures: for screen readers always, for all people by the menu.
  */
-export default function Chart({ title, times, lines, format, height = 160, bars = false, least = 1, step: given, start, end, onBrush, onLevel, marks, bands, levels, records, actions = [], legend = lines.length > 1 }: Props) {
+export default function Chart({
+  title,
+  times,
+  lines,
+  format,
+  height = 160,
+  bars = false,
+  least = 1,
+  step: given,
+  start,
+  end,
+  onBrush,
+  onLevel,
+  marks,
+  bands,
+  levels,
+  records,
+  actions = [],
+  legend = lines.length > 1,
+}: Props) {
   const figure = useRef<HTMLElement>(null);
   const box = useRef<HTMLDivElement>(null);
   const tip = useRef<HTMLDivElement>(null);
@@ -88,10 +107,23 @@ export default function Chart({ title, times, lines, format, height = 160, bars 
         padding: [8, 18, 0, 0],
         scales: {
           ...(start !== undefined && end !== undefined ? { x: { range: [start / 1000, end / 1000] as [number, number] } } : {}),
-          y: { range: (_u, min, max) => (frozen ? [Math.min(0, min ?? 0), frozen] : range(min, Math.max(max ?? 0, ...over.current.levels.map((l) => l.value * 1.1)), least)) },
+          y: {
+            range: (_u, min, max) =>
+              frozen
+                ? [Math.min(0, min ?? 0), frozen]
+                : range(min, Math.max(max ?? 0, ...over.current.levels.map((l) => l.value * 1.1)), least),
+          },
         },
         axes: [
-          { stroke: ink, grid, ticks: grid, font, values: (_u, at) => at.map((s) => (long ? moment(s * 1000).slice(5) : clock(s * 1000).slice(0, 5))), space: long ? 90 : 56, size: 28 },
+          {
+            stroke: ink,
+            grid,
+            ticks: grid,
+            font,
+            values: (_u, at) => at.map((s) => (long ? moment(s * 1000).slice(5) : clock(s * 1000).slice(0, 5))),
+            space: long ? 90 : 56,
+            size: 28,
+          },
           { stroke: ink, grid, ticks: { show: false }, font, size: 62, values: (_u, at) => at.map(format), space: 32 },
         ],
         series: [
@@ -109,10 +141,20 @@ export default function Chart({ title, times, lines, format, height = 160, bars 
         hooks: {
           setSelect: [
             (u) => {
-              if (here && u.select.width > 4) acts.current.onBrush?.(u.posToVal(u.select.left, "x") * 1000, u.posToVal(u.select.left + u.select.width, "x") * 1000);
+              if (here && u.select.width > 4)
+                acts.current.onBrush?.(u.posToVal(u.select.left, "x") * 1000, u.posToVal(u.select.left + u.select.width, "x") * 1000);
             },
           ],
-          setCursor: [(u) => follow(u, here ? tip.current : null, lines.filter((l) => !acts.current.hidden.has(l.label)), format, over.current.marks)],
+          setCursor: [
+            (u) =>
+              follow(
+                u,
+                here ? tip.current : null,
+                lines.filter((l) => !acts.current.hidden.has(l.label)),
+                format,
+                over.current.marks,
+              ),
+          ],
           drawClear: [(u) => drawBands(u, over.current.bands, color)],
           draw: [(u) => drawLevels(u, over.current.levels, over.current.marks, color)],
         },
@@ -121,10 +163,21 @@ export default function Chart({ title, times, lines, format, height = 160, bars 
       element,
     );
     plotted.current = plot;
-    plot.over.addEventListener("pointerenter", () => { here = true; });
-    plot.over.addEventListener("pointerleave", () => { here = false; if (tip.current) tip.current.hidden = true; });
-    plot.over.addEventListener("pointerdown", (e) => { here = true; from = e.clientX; });
-    plot.over.addEventListener("pointerup", (e) => { if (Math.abs(e.clientX - from) < 4) setPinned(plot.cursor.idx ?? null); from = Number.NaN; });
+    plot.over.addEventListener("pointerenter", () => {
+      here = true;
+    });
+    plot.over.addEventListener("pointerleave", () => {
+      here = false;
+      if (tip.current) tip.current.hidden = true;
+    });
+    plot.over.addEventListener("pointerdown", (e) => {
+      here = true;
+      from = e.clientX;
+    });
+    plot.over.addEventListener("pointerup", (e) => {
+      if (Math.abs(e.clientX - from) < 4) setPinned(plot.cursor.idx ?? null);
+      from = Number.NaN;
+    });
     const moved = (index: number, value: number, done: boolean): void => {
       frozen = done ? 0 : (plot.scales.y?.max ?? 0);
       acts.current.onLevel?.(index, value, done);
@@ -168,45 +221,99 @@ export default function Chart({ title, times, lines, format, height = 160, bars 
   const shown = lines.filter((l) => !hidden.has(l.label));
   return (
     // biome-ignore lint: the key belongs to the whole figure
-    <figure ref={figure} className="chart" aria-label={title} onKeyDown={(e) => { if (e.key === "T") setTable(!table); else if (e.key === "Escape" && pinned !== null) setPinned(null); }}>
-      <Menu label={`Menu of the chart ${title}`} items={items} className="button small quiet">{said || "⋯"}</Menu>
+    <figure
+      ref={figure}
+      className="chart"
+      aria-label={title}
+      onKeyDown={(e) => {
+        if (e.key === "T") setTable(!table);
+        else if (e.key === "Escape" && pinned !== null) setPinned(null);
+      }}
+    >
+      <Menu label={`Menu of the chart ${title}`} items={items} className="button small quiet">
+        {said || "⋯"}
+      </Menu>
       <div ref={box} className="plot" style={{ height }} aria-hidden="true" hidden={table} />
       <div ref={tip} className="tip" hidden />
       {pinned !== null && times[pinned] !== undefined && !table && (
-        <Pinned plot={plotted.current} index={pinned} time={times[pinned]} step={step} lines={shown} format={format} records={records} close={() => setPinned(null)} />
+        <Pinned
+          plot={plotted.current}
+          index={pinned}
+          time={times[pinned]}
+          step={step}
+          lines={shown}
+          format={format}
+          records={records}
+          close={() => setPinned(null)}
+        />
       )}
-      <div className={table ? "chartscroll" : "sr"} tabIndex={table ? 0 : undefined} role={table ? "group" : undefined} aria-label={table ? `${title}, as a table` : undefined}>{/* a table takes the width of its content, whatever its style says */}
+      <div
+        className={table ? "chartscroll" : "sr"}
+        tabIndex={table ? 0 : undefined}
+        role={table ? "group" : undefined}
+        aria-label={table ? `${title}, as a table` : undefined}
+      >
+        {/* a table takes the width of its content, whatever its style says */}
         <table className={table ? "data" : undefined}>
           <caption className="sr">{title}</caption>
           <thead>
             <tr>
               <th scope="col">Time</th>
               {shown.map((l) => (
-                <th key={l.label} scope="col" className="num">{l.label}</th>
+                <th key={l.label} scope="col" className="num">
+                  {l.label}
+                </th>
               ))}
             </tr>
           </thead>
           <tbody>
             {times.slice(table ? -1000 : -60).map((t, i) => (
               <tr key={t}>
-                <th scope="row">{records && table ? <Link href={records({ start: t, end: t + step, line: null })}>{moment(t)}</Link> : moment(t)}</th>
+                <th scope="row">
+                  {records && table ? <Link href={records({ start: t, end: t + step, line: null })}>{moment(t)}</Link> : moment(t)}
+                </th>
                 {shown.map((l) => {
                   const v = l.values[Math.max(0, times.length - (table ? 1000 : 60)) + i];
-                  return <td key={l.label} className="num">{v === null || v === undefined ? (table ? "–" : "no data") : format(v)}</td>;
+                  return (
+                    <td key={l.label} className="num">
+                      {v === null || v === undefined ? (table ? "–" : "no data") : format(v)}
+                    </td>
+                  );
                 })}
               </tr>
             ))}
           </tbody>
         </table>
-        {marks && marks.length > 0 && <ul>{marks.map((m) => <li key={`${m.at}${m.label}`}>{moment(m.at)} {m.label}</li>)}</ul>}
+        {marks && marks.length > 0 && (
+          <ul>
+            {marks.map((m) => (
+              <li key={`${m.at}${m.label}`}>
+                {moment(m.at)} {m.label}
+              </li>
+            ))}
+          </ul>
+        )}
       </div>
       {legend && (
         <div className="chartlegend" role="group" aria-label={`Lines of ${title}`}>
           {lines.map((l, i) => (
             <button
-              key={l.label} type="button" aria-pressed={!hidden.has(l.label)} title={`${l.label}: a click shows it alone, with ⌘ or Ctrl it goes`}
-              onClick={(e) => setHidden(toggled(hidden, l.label, lines.map((x) => x.label), e.metaKey || e.ctrlKey))}
-              onPointerEnter={() => plotted.current?.setSeries(i + 1, { focus: true })} onPointerLeave={() => plotted.current?.setSeries(null as never, { focus: false })}
+              key={l.label}
+              type="button"
+              aria-pressed={!hidden.has(l.label)}
+              title={`${l.label}: a click shows it alone, with ⌘ or Ctrl it goes`}
+              onClick={(e) =>
+                setHidden(
+                  toggled(
+                    hidden,
+                    l.label,
+                    lines.map((x) => x.label),
+                    e.metaKey || e.ctrlKey,
+                  ),
+                )
+              }
+              onPointerEnter={() => plotted.current?.setSeries(i + 1, { focus: true })}
+              onPointerLeave={() => plotted.current?.setSeries(null as never, { focus: false })}
             >
               <i className="dot" style={{ background: `var(${l.color})` }} />
               <span className="clip">{l.label}</span>
@@ -218,7 +325,16 @@ export default function Chart({ title, times, lines, format, height = 160, bars 
   );
 }
 
-type PinnedProps = { plot: uPlot | null; index: number; time: number; step: number; lines: Line[]; format: (n: number) => string; records: Props["records"]; close: () => void };
+type PinnedProps = {
+  plot: uPlot | null;
+  index: number;
+  time: number;
+  step: number;
+  lines: Line[];
+  format: (n: number) => string;
+  records: Props["records"];
+  close: () => void;
+};
 
 /** Pinned is the tooltip that stays. Each line of it leads to its records. */
 function Pinned({ plot, index, time, step, lines, format, records, close }: PinnedProps) {
@@ -226,16 +342,25 @@ function Pinned({ plot, index, time, step, lines, format, records, close }: Pinn
   const left = plot?.valToPos(time / 1000, "x") ?? 0;
   const width = plot?.over.clientWidth ?? 0;
   return (
-    <div className="tip pinned" role="group" aria-label={`Figures of ${moment(time)}`} style={left > width / 2 ? { right: width - left + 26, top: 8 } : { left: left + 74, top: 8 }}>
+    <div
+      className="tip pinned"
+      role="group"
+      aria-label={`Figures of ${moment(time)}`}
+      style={left > width / 2 ? { right: width - left + 26, top: 8 } : { left: left + 74, top: 8 }}
+    >
       <div>
         <span className="faint">{moment(time)}</span>
         {records && <Link href={records({ start: time, end: time + step, line: null })}>Records</Link>}
-        <button type="button" className="button small quiet" aria-label="Close" onClick={close}>×</button>
+        <button type="button" className="button small quiet" aria-label="Close" onClick={close}>
+          ×
+        </button>
       </div>
       {rows.map(({ line, value }) => (
         <div key={line.label}>
           <i className="dot" style={{ background: `var(${line.color})` }} />
-          <span>{records && lines.length > 1 ? <Link href={records({ start: time, end: time + step, line })}>{line.label}</Link> : line.label}</span>
+          <span>
+            {records && lines.length > 1 ? <Link href={records({ start: time, end: time + step, line })}>{line.label}</Link> : line.label}
+          </span>
           <b>{format(value)}</b>
         </div>
       ))}

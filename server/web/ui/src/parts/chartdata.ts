@@ -10,7 +10,8 @@ export function tip(lines: Line[], index: number, at: number | null, most = 12):
     .map((line) => ({ line, value: line.values[index] }))
     .filter((r): r is { line: Line; value: number } => typeof r.value === "number" && Number.isFinite(r.value))
     .sort((a, b) => b.value - a.value);
-  const near = at === null || all.length < 2 ? undefined : all.reduce((best, r) => (Math.abs(r.value - at) < Math.abs(best.value - at) ? r : best));
+  const near =
+    at === null || all.length < 2 ? undefined : all.reduce((best, r) => (Math.abs(r.value - at) < Math.abs(best.value - at) ? r : best));
   const kept = all.slice(0, most);
   if (near && !kept.includes(near)) kept[kept.length - 1] = near;
   const left = all.filter((r) => !kept.includes(r));
@@ -41,7 +42,10 @@ export const csv = (rows: unknown[][]): string => rows.map((r) => r.map(cell).jo
 
 /** chartCSV has one row for each time, and one column for each line. */
 export const chartCSV = (times: number[], lines: Line[]): string =>
-  csv([["time", ...lines.map((l) => l.label)], ...times.map((t, i) => [new Date(t).toISOString(), ...lines.map((l) => l.values[i] ?? null)])]);
+  csv([
+    ["time", ...lines.map((l) => l.label)],
+    ...times.map((t, i) => [new Date(t).toISOString(), ...lines.map((l) => l.values[i] ?? null)]),
+  ]);
 
 /** toggled is the set of hidden lines after a click in the legend: a click isolates a line, or shows all again; with a key it hides one. */
 export function toggled(hidden: ReadonlySet<string>, label: string, all: string[], one: boolean): Set<string> {

@@ -1,7 +1,19 @@
 import { type ReactNode, useEffect, useId, useRef } from "react";
 
 /** Dialog stands over the page until it is closed. Escape and a click beside it close it, unless `hold` is set. */
-export function Dialog({ title, close, children, wide = false, hold = false }: { title: string; close: () => void; children: ReactNode; wide?: boolean; hold?: boolean }) {
+export function Dialog({
+  title,
+  close,
+  children,
+  wide = false,
+  hold = false,
+}: {
+  title: string;
+  close: () => void;
+  children: ReactNode;
+  wide?: boolean;
+  hold?: boolean;
+}) {
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useId();
   useEffect(() => {
@@ -25,14 +37,32 @@ export function Dialog({ title, close, children, wide = false, hold = false }: {
 }
 
 /** Confirm asks before an act that cannot be undone. */
-export function Confirm({ title, act, close, children, disabled = false, busy = false }: { title: string; act: string; close: (yes: boolean) => void; children: ReactNode; disabled?: boolean; busy?: boolean }) {
+export function Confirm({
+  title,
+  act,
+  close,
+  children,
+  disabled = false,
+  busy = false,
+}: {
+  title: string;
+  act: string;
+  close: (yes: boolean) => void;
+  children: ReactNode;
+  disabled?: boolean;
+  busy?: boolean;
+}) {
   return (
     <Dialog title={title} close={() => close(false)}>
       {children}
       <div className="row">
         <span className="grow" />
-        <button type="button" className="button" onClick={() => close(false)}>Cancel</button>
-        <button type="button" className="button danger" disabled={disabled || busy} onClick={() => close(true)}>{busy ? "…" : act}</button>
+        <button type="button" className="button" onClick={() => close(false)}>
+          Cancel
+        </button>
+        <button type="button" className="button danger" disabled={disabled || busy} onClick={() => close(true)}>
+          {busy ? "…" : act}
+        </button>
       </div>
     </Dialog>
   );

@@ -5,7 +5,17 @@ import { resolve, typed, windowOf } from "./time";
 
 test("numbers", () => {
   expect([0, 9999, 12_345, 1_500_000, undefined].map((n) => count(n))).toEqual(["0", "9,999", "12.3k", "1.5M", "–"]);
-  expect([0, 0.0005, 0.02, 1.234, 45.67, 812, 1820, 252_000, 7_200_000].map((n) => duration(n).replace(/\u2009/g, " "))).toEqual(["0 ms", "500 ns", "20 µs", "1.23 ms", "45.7 ms", "812 ms", "1.82 s", "4 min 12 s", "2 h 0 min"]);
+  expect([0, 0.0005, 0.02, 1.234, 45.67, 812, 1820, 252_000, 7_200_000].map((n) => duration(n).replace(/\u2009/g, " "))).toEqual([
+    "0 ms",
+    "500 ns",
+    "20 µs",
+    "1.23 ms",
+    "45.7 ms",
+    "812 ms",
+    "1.82 s",
+    "4 min 12 s",
+    "2 h 0 min",
+  ]);
   expect([0, 0.0004, 0.018, 0.34].map((n) => percent(n).replace(/\u2009/g, " "))).toEqual(["0 %", "<0.1 %", "1.8 %", "34 %"]);
   expect(rate(0.05).replace(/\u2009/g, " ")).toBe("3 /min");
 });
@@ -29,13 +39,19 @@ test("windows", () => {
   expect(windowOf({ from: "now", to: "-1h" }, now)).toEqual({ start: now - 36e5, end: now });
   expect(resolve("2026-11-24T11:00:00Z", now)).toBe(now - 36e5);
   expect(typed("90m", now)).toEqual({ from: "-90m", to: "now" });
-  expect(typed("2026-11-24T10:00:00Z..2026-11-24T11:00:00Z", now)).toEqual({ from: "2026-11-24T10:00:00.000Z", to: "2026-11-24T11:00:00.000Z" });
+  expect(typed("2026-11-24T10:00:00Z..2026-11-24T11:00:00Z", now)).toEqual({
+    from: "2026-11-24T10:00:00.000Z",
+    to: "2026-11-24T11:00:00.000Z",
+  });
   expect(typed("2026-11-24T10:00:00Z", now)).toEqual({ from: "2026-11-24T09:55:00.000Z", to: "2026-11-24T10:05:00.000Z" });
   expect(typed("soon", now)).toBeNull();
 });
 
 test("buckets that an answer leaves out are empty bars", () => {
-  expect(whole([0, 30], 10, [{ name: "n", color: "c", values: [1, 4] }])).toEqual({ times: [0, 10, 20, 30], stacks: [{ name: "n", color: "c", values: [1, 0, 0, 4] }] });
+  expect(whole([0, 30], 10, [{ name: "n", color: "c", values: [1, 4] }])).toEqual({
+    times: [0, 10, 20, 30],
+    stacks: [{ name: "n", color: "c", values: [1, 0, 0, 4] }],
+  });
 });
 
 test("visible names have colors of their own", () => {
@@ -47,5 +63,11 @@ test("visible names have colors of their own", () => {
 });
 
 test("stretches of time", () => {
-  expect([4000, 1_500_000, 3_600_000, 5_400_000, 260_000_000].map((n) => stretch(n).replace(/\u2009/g, " "))).toEqual(["4 s", "25 min", "1 h", "1 h 30 min", "3 d"]);
+  expect([4000, 1_500_000, 3_600_000, 5_400_000, 260_000_000].map((n) => stretch(n).replace(/\u2009/g, " "))).toEqual([
+    "4 s",
+    "25 min",
+    "1 h",
+    "1 h 30 min",
+    "3 d",
+  ]);
 });

@@ -3,7 +3,8 @@ const thin = "\u2009";
 
 export function count(n: number | undefined): string {
   if (n === undefined || Number.isNaN(n)) return "–";
-  if (Math.abs(n) < 10_000) return Number.isInteger(n) ? n.toLocaleString("en") : n.toLocaleString("en", { maximumFractionDigits: n < 10 ? 2 : 1 });
+  if (Math.abs(n) < 10_000)
+    return Number.isInteger(n) ? n.toLocaleString("en") : n.toLocaleString("en", { maximumFractionDigits: n < 10 ? 2 : 1 });
   const units = ["k", "M", "G", "T"];
   let i = -1;
   let v = n;
@@ -87,7 +88,10 @@ export function slots(names: string[]): Map<string, number> {
 export function line(text: string, most = 2000): string {
   const cut = text.length > most ? `${text.slice(0, most)}…` : text;
   // biome-ignore lint: control characters are the purpose
-  return cut.replace(/[\r\n\t]+/g, " ").replace(/[\u0000-\u001f\u007f\u0080-\u009f]/g, "�").replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "");
+  return cut
+    .replace(/[\r\n\t]+/g, " ")
+    .replace(/[\u0000-\u001f\u007f\u0080-\u009f]/g, "�")
+    .replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "");
 }
 
 /** Text of several lines, without terminal codes and marks of direction. */

@@ -5,7 +5,21 @@ import { moment } from "./time";
 export type Stack = { name: string; color: string; values: number[] };
 
 /** Histogram draws stacked bars over time. A brush selects a window; a table holds the same figures for screen readers. */
-export function Histogram({ title, times: known, step, stacks: given, height = 76, onBrush }: { title: string; times: number[]; step: number; stacks: Stack[]; height?: number; onBrush: (start: number, end: number) => void }) {
+export function Histogram({
+  title,
+  times: known,
+  step,
+  stacks: given,
+  height = 76,
+  onBrush,
+}: {
+  title: string;
+  times: number[];
+  step: number;
+  stacks: Stack[];
+  height?: number;
+  onBrush: (start: number, end: number) => void;
+}) {
   const box = useRef<SVGSVGElement>(null);
   const [brush, setBrush] = useState<[number, number] | null>(null);
   const [over, setOver] = useState<number | null>(null);
@@ -22,9 +36,22 @@ export function Histogram({ title, times: known, step, stacks: given, height = 7
   return (
     <figure className="histogram">
       <svg
-        ref={box} viewBox={`0 0 ${n * 10} 100`} preserveAspectRatio="none" height={height} width="100%" role="img" aria-label={title}
-        onPointerDown={(e) => { e.currentTarget.setPointerCapture(e.pointerId); setBrush([share(e.clientX), share(e.clientX)]); }}
-        onPointerMove={(e) => { const s = share(e.clientX); setOver(Math.min(n - 1, Math.floor(s * n))); if (brush) setBrush([brush[0], s]); }}
+        ref={box}
+        viewBox={`0 0 ${n * 10} 100`}
+        preserveAspectRatio="none"
+        height={height}
+        width="100%"
+        role="img"
+        aria-label={title}
+        onPointerDown={(e) => {
+          e.currentTarget.setPointerCapture(e.pointerId);
+          setBrush([share(e.clientX), share(e.clientX)]);
+        }}
+        onPointerMove={(e) => {
+          const s = share(e.clientX);
+          setOver(Math.min(n - 1, Math.floor(s * n)));
+          if (brush) setBrush([brush[0], s]);
+        }}
         onPointerLeave={() => setOver(null)}
         onPointerUp={() => {
           if (brush && Math.abs(brush[1] - brush[0]) > 0.005) {
@@ -49,29 +76,66 @@ export function Histogram({ title, times: known, step, stacks: given, height = 7
             </g>
           );
         })}
-        {brush && <rect x={Math.min(...brush) * n * 10} y={0} width={Math.abs(brush[1] - brush[0]) * n * 10} height={100} fill="var(--accent)" opacity={0.2} />}
+        {brush && (
+          <rect
+            x={Math.min(...brush) * n * 10}
+            y={0}
+            width={Math.abs(brush[1] - brush[0]) * n * 10}
+            height={100}
+            fill="var(--accent)"
+            opacity={0.2}
+          />
+        )}
       </svg>
       <figcaption className="legend">
         {over !== null && times[over] !== undefined ? (
           <>
             <span>{moment(times[over])}</span>
-            {stacks.filter((s) => (s.values[over] ?? 0) > 0).map((s) => (
-              <span key={s.name}><i className="dot" style={{ background: `var(${s.color})` }} /> {s.name} {count(s.values[over])}</span>
-            ))}
+            {stacks
+              .filter((s) => (s.values[over] ?? 0) > 0)
+              .map((s) => (
+                <span key={s.name}>
+                  <i className="dot" style={{ background: `var(${s.color})` }} /> {s.name} {count(s.values[over])}
+                </span>
+              ))}
           </>
         ) : (
           <>
             {stacks.map((s) => (
-              <span key={s.name}><i className="dot" style={{ background: `var(${s.color})` }} /> {s.name} {count(s.values.reduce((a, b) => a + b, 0))}</span>
+              <span key={s.name}>
+                <i className="dot" style={{ background: `var(${s.color})` }} /> {s.name} {count(s.values.reduce((a, b) => a + b, 0))}
+              </span>
             ))}
           </>
         )}
       </figcaption>
-      <div className="sr">{/* a table takes the width of its content, whatever its style says */}
+      <div className="sr">
+        {/* a table takes the width of its content, whatever its style says */}
         <table>
           <caption>{title}</caption>
-          <thead><tr><th scope="col">Time</th>{stacks.map((s) => <th key={s.name} scope="col">{s.name}</th>)}</tr></thead>
-          <tbody>{times.slice(-40).map((t) => { const i = times.indexOf(t); return <tr key={t}><th scope="row">{moment(t)}</th>{stacks.map((s) => <td key={s.name}>{s.values[i] ?? 0}</td>)}</tr>; })}</tbody>
+          <thead>
+            <tr>
+              <th scope="col">Time</th>
+              {stacks.map((s) => (
+                <th key={s.name} scope="col">
+                  {s.name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {times.slice(-40).map((t) => {
+              const i = times.indexOf(t);
+              return (
+                <tr key={t}>
+                  <th scope="row">{moment(t)}</th>
+                  {stacks.map((s) => (
+                    <td key={s.name}>{s.values[i] ?? 0}</td>
+                  ))}
+                </tr>
+              );
+            })}
+          </tbody>
         </table>
       </div>
     </figure>

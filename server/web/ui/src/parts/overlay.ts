@@ -91,7 +91,11 @@ export function near(u: uPlot, marks: Mark[]): Mark[] {
 }
 
 /** handles lets the mouse drag levels. The keyboard has the field of the number beside the chart. */
-export function handles(u: uPlot, levels: () => Level[], moved: (index: number, value: number, done: boolean) => void): { place: () => void } {
+export function handles(
+  u: uPlot,
+  levels: () => Level[],
+  moved: (index: number, value: number, done: boolean) => void,
+): { place: () => void } {
   const all: HTMLElement[] = [];
   const place = (): void => {
     while (all.length < levels().length) all.push(handle(all.length));

@@ -2,7 +2,14 @@ import { slot as slotOf } from "./format";
 import { type ReactNode, useEffect, useState } from "react";
 import type { ApiError } from "../api/client";
 
-type Loaded<T> = { data?: T | undefined; error: ApiError | null; isPending: boolean; isPlaceholderData: boolean; isFetching: boolean; refetch: () => unknown };
+type Loaded<T> = {
+  data?: T | undefined;
+  error: ApiError | null;
+  isPending: boolean;
+  isPlaceholderData: boolean;
+  isFetching: boolean;
+  refetch: () => unknown;
+};
 
 const hints: Record<string, string> = {
   fix_request: "Change the filter or the window, then try again.",
@@ -12,13 +19,27 @@ const hints: Record<string, string> = {
 };
 
 /** Load shows one of the states of an answer: it loads, it failed, there is nothing, or here it is. */
-export function Load<T>({ of, empty, children, lines = 3 }: { of: Loaded<T>; empty?: (data: T) => ReactNode; children: (data: T) => ReactNode; lines?: number }) {
+export function Load<T>({
+  of,
+  empty,
+  children,
+  lines = 3,
+}: {
+  of: Loaded<T>;
+  empty?: (data: T) => ReactNode;
+  children: (data: T) => ReactNode;
+  lines?: number;
+}) {
   if (of.error && (of.data === undefined || of.isPlaceholderData)) return <Failed error={of.error} retry={() => of.refetch()} />;
   if (of.data === undefined) return <Waiting lines={lines} />;
   const nothing = empty?.(of.data);
   return (
     <div className={of.isPlaceholderData ? "old" : undefined} aria-busy={of.isFetching}>
-      {of.error && <p className="notice" role="status">This is older: {of.error.message}</p>}
+      {of.error && (
+        <p className="notice" role="status">
+          This is older: {of.error.message}
+        </p>
+      )}
       {nothing || children(of.data)}
     </div>
   );
@@ -31,7 +52,11 @@ export function Failed({ error, retry }: { error: ApiError; retry?: () => void }
       <p>{error.message}</p>
       <p>{hints[error.recovery] ?? ""}</p>
       <div className="row">
-        {retry && <button type="button" className="button" onClick={retry}>Try again</button>}
+        {retry && (
+          <button type="button" className="button" onClick={retry}>
+            Try again
+          </button>
+        )}
         {error.requestId && <Copy text={error.requestId} label="Copy the request id" />}
       </div>
     </div>
@@ -91,4 +116,3 @@ export function Service({ name }: { name: string }) {
     </>
   );
 }
-

@@ -81,7 +81,8 @@ export function moment(ms: number): string {
   const d = new Date(ms);
   return `${d.getFullYear()}-${two(d.getMonth() + 1)}-${two(d.getDate())} ${two(d.getHours())}:${two(d.getMinutes())}`;
 }
-export const stamp = (text: string | undefined): string => (text ? `${moment(Date.parse(text)).slice(0, 10)} ${clock(Date.parse(text), true)}` : "–");
+export const stamp = (text: string | undefined): string =>
+  text ? `${moment(Date.parse(text)).slice(0, 10)} ${clock(Date.parse(text), true)}` : "–";
 export function ago(text: string | undefined, now: number): string {
   if (!text) return "–";
   const s = Math.max(0, (now - Date.parse(text)) / 1000);

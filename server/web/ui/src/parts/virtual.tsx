@@ -29,7 +29,21 @@ type Props<T> = {
 };
 
 /** Virtual is a list of many rows. Only those in sight are in the document, at most 60. Rows may have different heights. */
-export function Virtual<T>({ rows, keyOf, label, children, usual = 24, className = "", columns, list, follow = false, onScroll, onNearEnd, head, foot }: Props<T>) {
+export function Virtual<T>({
+  rows,
+  keyOf,
+  label,
+  children,
+  usual = 24,
+  className = "",
+  columns,
+  list,
+  follow = false,
+  onScroll,
+  onNearEnd,
+  head,
+  foot,
+}: Props<T>) {
   const box = useRef<HTMLDivElement>(null);
   const heights = useRef<Heights>(null) as RefObject<Heights | null>;
   heights.current ??= new Heights(usual);
@@ -53,7 +67,10 @@ export function Virtual<T>({ rows, keyOf, label, children, usual = 24, className
     view.current = { top: Math.max(0, e.scrollTop - (start.current?.offsetTop ?? 0)), height: e.clientHeight };
   };
   useEffect(() => {
-    const resized = new ResizeObserver(() => { look(); later(); });
+    const resized = new ResizeObserver(() => {
+      look();
+      later();
+    });
     if (box.current) resized.observe(box.current);
     return () => {
       resized.disconnect();
@@ -96,7 +113,12 @@ export function Virtual<T>({ rows, keyOf, label, children, usual = 24, className
   const [first, last] = h.visible(view.current.top, view.current.height);
   return (
     <div
-      ref={box} className={`virtual ${className}`} tabIndex={0} role="group" aria-label={label} style={columns ? { ["--cols" as string]: columns } : undefined}
+      ref={box}
+      className={`virtual ${className}`}
+      tabIndex={0}
+      role="group"
+      aria-label={label}
+      style={columns ? { ["--cols" as string]: columns } : undefined}
       onScroll={(e) => {
         look();
         later();
@@ -109,10 +131,15 @@ export function Virtual<T>({ rows, keyOf, label, children, usual = 24, className
           const key = keyOf(row);
           return (
             <div
-              key={key} data-key={key} className="virtualrow" style={{ transform: `translateY(${h.top(first + i)}px)` }}
+              key={key}
+              data-key={key}
+              className="virtualrow"
+              style={{ transform: `translateY(${h.top(first + i)}px)` }}
               ref={(e) => {
                 if (e) watch.current?.observe(e);
-                return () => { if (e) watch.current?.unobserve(e); };
+                return () => {
+                  if (e) watch.current?.unobserve(e);
+                };
               }}
             >
               {children(row, first + i)}

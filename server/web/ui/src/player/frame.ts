@@ -34,14 +34,28 @@ function begin(): void {
   if (replayer || early.length < 2 || !early.some((e) => e.type === fullSnapshot)) return;
   first = early[0]?.timestamp ?? 0;
   replayer = new Replayer(early as never[], {
-    root: stage, speed, skipInactive: skip, showWarning: false, triggerFocus: false, mouseTail: { strokeStyle: "#7c5cff", duration: 600 },
+    root: stage,
+    speed,
+    skipInactive: skip,
+    showWarning: false,
+    triggerFocus: false,
+    mouseTail: { strokeStyle: "#7c5cff", duration: 600 },
   });
   early = [];
   replayer.on("resize", (size) => fit(size as { width: number; height: number }));
-  replayer.on("skip-start", () => { skipping = true; });
-  replayer.on("skip-end", () => { skipping = false; });
+  replayer.on("skip-start", () => {
+    skipping = true;
+  });
+  replayer.on("skip-end", () => {
+    skipping = false;
+  });
   // At the end of the events so far, more may come.
-  replayer.on("finish", () => { if (complete) { playing = false; ended = true; } });
+  replayer.on("finish", () => {
+    if (complete) {
+      playing = false;
+      ended = true;
+    }
+  });
   go(playing, wanted ?? first + start);
 }
 

@@ -11,21 +11,80 @@ export const macros: Offer[] = [
 ];
 
 const functions = [
-  "count", "countIf", "uniq", "uniqExact", "sum", "sumIf", "avg", "avgIf", "min", "max", "any", "argMax", "argMin", "quantile(0.95)", "quantiles(0.5, 0.95, 0.99)", "median", "groupArray", "topK(10)",
-  "toStartOfMinute", "toStartOfHour", "toStartOfInterval", "toDateTime", "toUnixTimestamp", "now", "dateDiff", "if", "multiIf", "coalesce", "nullIf", "round", "toString", "toFloat64", "toUInt64", "lower", "upper",
-  "concat", "substring", "position", "match", "extract", "replaceRegexpAll", "splitByChar", "length", "has", "arrayJoin", "arrayMap", "mapKeys", "mapValues", "mapContains", "JSONExtractString", "row_number", "lagInFrame",
+  "count",
+  "countIf",
+  "uniq",
+  "uniqExact",
+  "sum",
+  "sumIf",
+  "avg",
+  "avgIf",
+  "min",
+  "max",
+  "any",
+  "argMax",
+  "argMin",
+  "quantile(0.95)",
+  "quantiles(0.5, 0.95, 0.99)",
+  "median",
+  "groupArray",
+  "topK(10)",
+  "toStartOfMinute",
+  "toStartOfHour",
+  "toStartOfInterval",
+  "toDateTime",
+  "toUnixTimestamp",
+  "now",
+  "dateDiff",
+  "if",
+  "multiIf",
+  "coalesce",
+  "nullIf",
+  "round",
+  "toString",
+  "toFloat64",
+  "toUInt64",
+  "lower",
+  "upper",
+  "concat",
+  "substring",
+  "position",
+  "match",
+  "extract",
+  "replaceRegexpAll",
+  "splitByChar",
+  "length",
+  "has",
+  "arrayJoin",
+  "arrayMap",
+  "mapKeys",
+  "mapValues",
+  "mapContains",
+  "JSONExtractString",
+  "row_number",
+  "lagInFrame",
 ];
-const keywords = "SELECT FROM WHERE GROUP BY ORDER LIMIT HAVING AND OR NOT IN AS JOIN LEFT INNER ON USING WITH DISTINCT BETWEEN LIKE ILIKE CASE WHEN THEN ELSE END ASC DESC UNION ALL OVER PARTITION INTERVAL IS NULL ARRAY PREWHERE SAMPLE OFFSET".split(" ");
+const keywords =
+  "SELECT FROM WHERE GROUP BY ORDER LIMIT HAVING AND OR NOT IN AS JOIN LEFT INNER ON USING WITH DISTINCT BETWEEN LIKE ILIKE CASE WHEN THEN ELSE END ASC DESC UNION ALL OVER PARTITION INTERVAL IS NULL ARRAY PREWHERE SAMPLE OFFSET".split(
+    " ",
+  );
 
 /** inText reports whether a place lies in a string or a comment, where nothing is offered. */
 export function inText(sql: string, at: number): boolean {
   let quote = "";
   for (let i = 0; i < at; i++) {
     const c = sql[i]!;
-    if (quote === "--") { if (c === "\n") quote = ""; }
-    else if (quote === "/*") { if (c === "*" && sql[i + 1] === "/") { quote = ""; i++; } }
-    else if (quote) { if (c === "\\") i++; else if (c === quote) quote = ""; }
-    else if (c === "'") quote = c;
+    if (quote === "--") {
+      if (c === "\n") quote = "";
+    } else if (quote === "/*") {
+      if (c === "*" && sql[i + 1] === "/") {
+        quote = "";
+        i++;
+      }
+    } else if (quote) {
+      if (c === "\\") i++;
+      else if (c === quote) quote = "";
+    } else if (c === "'") quote = c;
     else if (c === "-" && sql[i + 1] === "-") quote = "--";
     else if (c === "/" && sql[i + 1] === "*") quote = "/*";
   }
@@ -42,7 +101,9 @@ export function complete(sql: string, at: number, tables: Table[]): { from: numb
   if (/\b(from|join)\s+$/i.test(before) || /\bfrom\s+[\w\s,]*,\s*$/i.test(before)) return { from, offers: names };
   const columns = (of: Table[]): Offer[] => {
     const seen = new Map<string, Offer>();
-    for (const t of of) for (const c of t.columns) if (!seen.has(c.name)) seen.set(c.name, { label: c.name, type: "column", detail: c.type.replace(/LowCardinality\((\w+)\)/, "$1") });
+    for (const t of of)
+      for (const c of t.columns)
+        if (!seen.has(c.name)) seen.set(c.name, { label: c.name, type: "column", detail: c.type.replace(/LowCardinality\((\w+)\)/, "$1") });
     return [...seen.values()];
   };
   const used = [...sql.matchAll(/\b(?:from|join)\s+(\w+)(?:\s+(?:as\s+)?(\w+))?/gi)];

@@ -3,7 +3,14 @@ import { complete, inText, type Table } from "./complete";
 import { place } from "./place";
 
 const tables: Table[] = [
-  { name: "spans", description: "One row for each span. More.", columns: [{ name: "ServiceName", type: "LowCardinality(String)" }, { name: "DurationNano", type: "UInt64" }] },
+  {
+    name: "spans",
+    description: "One row for each span. More.",
+    columns: [
+      { name: "ServiceName", type: "LowCardinality(String)" },
+      { name: "DurationNano", type: "UInt64" },
+    ],
+  },
   { name: "logs", description: "", columns: [{ name: "Body", type: "String" }] },
 ];
 const labels = (sql: string, at = sql.length): string[] => complete(sql, at, tables)?.offers.map((o) => o.label) ?? [];

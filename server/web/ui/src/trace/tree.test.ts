@@ -1,7 +1,13 @@
 import { expect, test } from "vitest";
 import { build, visible } from "./tree";
 
-const span = (id: string, parentSpanId: string | undefined, offsetMs: number, hasError = false) => ({ id, ...(parentSpanId ? { parentSpanId } : {}), offsetMs, durationMs: 10, hasError });
+const span = (id: string, parentSpanId: string | undefined, offsetMs: number, hasError = false) => ({
+  id,
+  ...(parentSpanId ? { parentSpanId } : {}),
+  offsetMs,
+  durationMs: 10,
+  hasError,
+});
 
 test("children follow their parent in order of time", () => {
   const t = build([span("c", "a", 5), span("b", "a", 2, true), span("a", undefined, 0), span("d", "b", 3)]);

@@ -76,7 +76,7 @@ export function build(spans: SkeletonSpan[]): Tree {
 export function visible(tree: Tree, folded: ReadonlySet<string>): Int32Array {
   const out = new Int32Array(tree.spans.length);
   let n = 0;
-  for (let row = 0; row < tree.spans.length; ) {
+  for (let row = 0; row < tree.spans.length;) {
     out[n++] = row;
     row = folded.has(tree.spans[row]!.id ?? "") ? tree.end[row]! : row + 1;
   }

@@ -23,7 +23,14 @@ function palette(element: Element): { series: string[]; bad: string; ink: string
     probe.style.color = `var(${token})`;
     return getComputedStyle(probe).color;
   };
-  const colors = { series: Array.from({ length: 10 }, (_, i) => read(`--s${i}`)), bad: read("--bad"), ink: read("--ink"), line: read("--line"), soft: read("--soft"), back: read("--back") };
+  const colors = {
+    series: Array.from({ length: 10 }, (_, i) => read(`--s${i}`)),
+    bad: read("--bad"),
+    ink: read("--ink"),
+    line: read("--line"),
+    soft: read("--soft"),
+    back: read("--back"),
+  };
   probe.remove();
   return colors;
 }
@@ -61,7 +68,8 @@ export function Waterfall({ tree, names, services, selected, matches, onSelect }
     const element = box.current;
     if (at < 0 || !element) return;
     const y = at * rowHeight;
-    if (y < element.scrollTop || y > element.scrollTop + element.clientHeight - 2 * rowHeight) element.scrollTop = Math.max(0, y - element.clientHeight / 3);
+    if (y < element.scrollTop || y > element.scrollTop + element.clientHeight - 2 * rowHeight)
+      element.scrollTop = Math.max(0, y - element.clientHeight / 3);
   }, [at]);
 
   useLayoutEffect(() => {
@@ -137,7 +145,12 @@ export function Waterfall({ tree, names, services, selected, matches, onSelect }
         const s = tree.spans[i]!;
         if (pass === 1 && !s.hasError) continue;
         g.fillStyle = s.hasError ? colors.bad : colors.series[slot(services[s.service ?? 0] ?? "")]!;
-        g.fillRect(((s.offsetMs ?? 0) / tree.duration) * width, i * rise, Math.max(1, ((s.durationMs ?? 0) / tree.duration) * width), Math.max(1, rise - 0.5));
+        g.fillRect(
+          ((s.offsetMs ?? 0) / tree.duration) * width,
+          i * rise,
+          Math.max(1, ((s.durationMs ?? 0) / tree.duration) * width),
+          Math.max(1, rise - 0.5),
+        );
       }
     }
   }, [tree, services, size.width]);
@@ -160,10 +173,18 @@ export function Waterfall({ tree, names, services, selected, matches, onSelect }
     const span = at >= 0 ? tree.spans[rows[at]!]! : undefined;
     const go = (i: number): void => onSelect(tree.spans[rows[Math.min(Math.max(i, 0), rows.length - 1)]!]?.id ?? "");
     switch (e.key) {
-      case "ArrowDown": go(at + 1); break;
-      case "ArrowUp": go(at - 1); break;
-      case "Home": go(0); break;
-      case "End": go(rows.length - 1); break;
+      case "ArrowDown":
+        go(at + 1);
+        break;
+      case "ArrowUp":
+        go(at - 1);
+        break;
+      case "Home":
+        go(0);
+        break;
+      case "End":
+        go(rows.length - 1);
+        break;
       case "ArrowRight":
         if (span && folded.has(span.id ?? "")) fold(span.id ?? "", false);
         else go(at + 1);
@@ -172,8 +193,12 @@ export function Waterfall({ tree, names, services, selected, matches, onSelect }
         if (span && tree.children[rows[at]!]! > 0 && !folded.has(span.id ?? "")) fold(span.id ?? "", true);
         else if (span && tree.parent[rows[at]!]! >= 0) onSelect(tree.spans[tree.parent[rows[at]!]!]!.id ?? "");
         break;
-      case "n": jump(1); break;
-      case "N": jump(-1); break;
+      case "n":
+        jump(1);
+        break;
+      case "N":
+        jump(-1);
+        break;
       case "z":
         if (span) {
           const a = (span.offsetMs ?? 0) / tree.duration;
@@ -184,7 +209,8 @@ export function Waterfall({ tree, names, services, selected, matches, onSelect }
         if (range[0] === 0 && range[1] === 1) return;
         setRange([0, 1]);
         break;
-      default: return;
+      default:
+        return;
     }
     e.preventDefault();
     e.stopPropagation();
@@ -193,10 +219,24 @@ export function Waterfall({ tree, names, services, selected, matches, onSelect }
     <div className="waterfall" style={{ "--rows": rows.length } as CSSProperties}>
       <Minimap canvas={map} range={range} onRange={setRange} />
       <div className="scale" aria-hidden="true">
-        {[0, 1, 2, 3, 4].map((i) => <span key={i} style={{ left: `${i * 20}%` }}>{duration(from + (length * i) / 5)}</span>)}
+        {[0, 1, 2, 3, 4].map((i) => (
+          <span key={i} style={{ left: `${i * 20}%` }}>
+            {duration(from + (length * i) / 5)}
+          </span>
+        ))}
       </div>
       {/* biome-ignore lint: a tree grid takes the focus and the keys */}
-      <div className="spans" ref={box} tabIndex={0} role="treegrid" aria-label="Spans" aria-rowcount={rows.length} aria-activedescendant={at >= first && at < last ? `span-${at}` : undefined} onKeyDown={press} onScroll={(e) => setTop(e.currentTarget.scrollTop)}>
+      <div
+        className="spans"
+        ref={box}
+        tabIndex={0}
+        role="treegrid"
+        aria-label="Spans"
+        aria-rowcount={rows.length}
+        aria-activedescendant={at >= first && at < last ? `span-${at}` : undefined}
+        onKeyDown={press}
+        onScroll={(e) => setTop(e.currentTarget.scrollTop)}
+      >
         <div style={{ height: rows.length * rowHeight }} role="presentation">
           <div className="viewport" role="presentation" style={{ height: size.height }}>
             <div className="names" role="presentation" style={{ transform: `translateY(${first * rowHeight - top}px)` }}>
@@ -208,23 +248,64 @@ export function Waterfall({ tree, names, services, selected, matches, onSelect }
                 const kids = tree.children[row]!;
                 return (
                   // biome-ignore lint: the tree grid around it has the focus
-                  <div key={row} id={`span-${i}`} role="row" aria-level={tree.depth[row]! + 1} aria-selected={s.id === selected} aria-expanded={kids > 0 ? !isFolded : undefined} className={`spanrow${matches && !matches.has(row) ? " dim" : ""}`} onClick={() => onSelect(s.id ?? "")}>
+                  <div
+                    key={row}
+                    id={`span-${i}`}
+                    role="row"
+                    aria-level={tree.depth[row]! + 1}
+                    aria-selected={s.id === selected}
+                    aria-expanded={kids > 0 ? !isFolded : undefined}
+                    className={`spanrow${matches && !matches.has(row) ? " dim" : ""}`}
+                    onClick={() => onSelect(s.id ?? "")}
+                  >
                     <div role="gridcell" className="spanname" style={{ paddingLeft: Math.min(tree.depth[row]!, deepest) * 12 + 4 }}>
                       {tree.depth[row]! > deepest && <span className="faint">{tree.depth[row]}</span>}
                       {kids > 0 ? (
-                        <button type="button" tabIndex={-1} aria-label={isFolded ? "Unfold" : "Fold"} onClick={(e) => { e.stopPropagation(); fold(s.id ?? "", !isFolded); }}>{isFolded ? "▸" : "▾"}</button>
-                      ) : <i className="leaf" />}
+                        <button
+                          type="button"
+                          tabIndex={-1}
+                          aria-label={isFolded ? "Unfold" : "Fold"}
+                          onClick={(e) => {
+                            e.stopPropagation();
+                            fold(s.id ?? "", !isFolded);
+                          }}
+                        >
+                          {isFolded ? "▸" : "▾"}
+                        </button>
+                      ) : (
+                        <i className="leaf" />
+                      )}
                       <i className="dot" style={{ background: `var(--s${slot(service)})` }} aria-hidden="true" />
-                      <span className="clip"><span className="faint">{line(service, 60)}</span> {line(names[s.name ?? 0] ?? "", 300)}</span>
-                      {s.hasError && <span className="bad" title="error">✖</span>}
-                      {isFolded && <span className="faint">{tree.end[row]! - row - 1} inside{tree.errors[row]! > 0 ? `, ${tree.errors[row]} ✖` : ""}</span>}
+                      <span className="clip">
+                        <span className="faint">{line(service, 60)}</span> {line(names[s.name ?? 0] ?? "", 300)}
+                      </span>
+                      {s.hasError && (
+                        <span className="bad" title="error">
+                          ✖
+                        </span>
+                      )}
+                      {isFolded && (
+                        <span className="faint">
+                          {tree.end[row]! - row - 1} inside{tree.errors[row]! > 0 ? `, ${tree.errors[row]} ✖` : ""}
+                        </span>
+                      )}
                       <span className="sr">{duration(s.durationMs ?? 0)}</span>
                     </div>
                   </div>
                 );
               })}
             </div>
-            <canvas ref={bars} className="bars" style={{ height: size.height }} aria-hidden="true" onClick={(e) => { const i = Math.floor((e.nativeEvent.offsetY + top) / rowHeight); const row = rows[i]; if (row !== undefined) onSelect(tree.spans[row]!.id ?? ""); }} />
+            <canvas
+              ref={bars}
+              className="bars"
+              style={{ height: size.height }}
+              aria-hidden="true"
+              onClick={(e) => {
+                const i = Math.floor((e.nativeEvent.offsetY + top) / rowHeight);
+                const row = rows[i];
+                if (row !== undefined) onSelect(tree.spans[row]!.id ?? "");
+              }}
+            />
           </div>
         </div>
       </div>
@@ -232,7 +313,15 @@ export function Waterfall({ tree, names, services, selected, matches, onSelect }
   );
 }
 
-function Minimap({ canvas, range, onRange }: { canvas: React.RefObject<HTMLCanvasElement | null>; range: [number, number]; onRange: (r: [number, number]) => void }) {
+function Minimap({
+  canvas,
+  range,
+  onRange,
+}: {
+  canvas: React.RefObject<HTMLCanvasElement | null>;
+  range: [number, number];
+  onRange: (r: [number, number]) => void;
+}) {
   const [brush, setBrush] = useState<[number, number] | null>(null);
   const share = (e: React.PointerEvent<HTMLDivElement>): number => {
     const r = e.currentTarget.getBoundingClientRect();
@@ -241,8 +330,12 @@ function Minimap({ canvas, range, onRange }: { canvas: React.RefObject<HTMLCanva
   const shown = brush ?? range;
   return (
     <div
-      className="minimap" aria-hidden="true"
-      onPointerDown={(e) => { e.currentTarget.setPointerCapture(e.pointerId); setBrush([share(e), share(e)]); }}
+      className="minimap"
+      aria-hidden="true"
+      onPointerDown={(e) => {
+        e.currentTarget.setPointerCapture(e.pointerId);
+        setBrush([share(e), share(e)]);
+      }}
       onPointerMove={(e) => brush && setBrush([brush[0], share(e)])}
       onPointerUp={() => {
         if (brush) onRange(Math.abs(brush[1] - brush[0]) > 0.002 ? [Math.min(...brush), Math.max(...brush)] : [0, 1]);

@@ -57,12 +57,19 @@ export function WhereBar({ value, signal, builtin, error, placeholder, onSubmit 
   const offers = useMemo(() => {
     const begins = (v: string): boolean => v.toLowerCase().includes(here.word.toLowerCase());
     if (here.field) {
-      const known = fixed[here.field.toLowerCase()] ?? (slow.field === here.field ? (values.data?.data ?? []).map((v) => v.value ?? "") : []);
-      return known.filter(begins).slice(0, 10).map((v) => ({ text: quote(v), shown: v }));
+      const known =
+        fixed[here.field.toLowerCase()] ?? (slow.field === here.field ? (values.data?.data ?? []).map((v) => v.value ?? "") : []);
+      return known
+        .filter(begins)
+        .slice(0, 10)
+        .map((v) => ({ text: quote(v), shown: v }));
     }
     if (!here.word) return [];
     const found = (keys.data?.data ?? []).map((k) => (k.scope === "resource" ? `resource.${k.key}` : `attr.${k.key}`));
-    return [...builtin, ...found].filter(begins).slice(0, 10).map((v) => ({ text: `${v} `, shown: v }));
+    return [...builtin, ...found]
+      .filter(begins)
+      .slice(0, 10)
+      .map((v) => ({ text: `${v} `, shown: v }));
   }, [here.word, here.field, slow.field, keys.data, values.data, builtin]);
   const shown = open && offers.length > 0;
   const take = (offer: { text: string } | undefined): void => {
@@ -87,10 +94,26 @@ export function WhereBar({ value, signal, builtin, error, placeholder, onSubmit 
     >
       <div className="wherebox">
         <input
-          ref={input} className="field mono" data-bar="" aria-label="Filter" role="combobox" aria-expanded={shown} aria-controls={id} aria-autocomplete="list"
-          aria-activedescendant={shown && at >= 0 ? `${id}-${at}` : undefined} aria-invalid={error !== undefined} spellCheck={false} autoComplete="off" placeholder={placeholder}
+          ref={input}
+          className="field mono"
+          data-bar=""
+          aria-label="Filter"
+          role="combobox"
+          aria-expanded={shown}
+          aria-controls={id}
+          aria-autocomplete="list"
+          aria-activedescendant={shown && at >= 0 ? `${id}-${at}` : undefined}
+          aria-invalid={error !== undefined}
+          spellCheck={false}
+          autoComplete="off"
+          placeholder={placeholder}
           value={text}
-          onChange={(e) => { setText(e.target.value); setCursor(e.target.selectionStart ?? 0); setOpen(true); setAt(-1); }}
+          onChange={(e) => {
+            setText(e.target.value);
+            setCursor(e.target.selectionStart ?? 0);
+            setOpen(true);
+            setAt(-1);
+          }}
           onSelect={(e) => setCursor(e.currentTarget.selectionStart ?? 0)}
           onBlur={() => setOpen(false)}
           onKeyDown={(e) => {
@@ -107,13 +130,42 @@ export function WhereBar({ value, signal, builtin, error, placeholder, onSubmit 
         <ul id={id} className="float" role="listbox" aria-label="Completions" hidden={!shown}>
           {offers.map((o, i) => (
             // biome-ignore lint: the field has the focus and the keys
-            <li key={o.shown} id={`${id}-${i}`} role="option" aria-selected={i === at} className="mono clip" onMouseDown={(e) => { e.preventDefault(); take(o); }}>{o.shown}</li>
+            <li
+              key={o.shown}
+              id={`${id}-${i}`}
+              role="option"
+              aria-selected={i === at}
+              className="mono clip"
+              onMouseDown={(e) => {
+                e.preventDefault();
+                take(o);
+              }}
+            >
+              {o.shown}
+            </li>
           ))}
         </ul>
       </div>
-      <button type="submit" className="button primary">Run</button>
-      {text && <button type="button" className="button quiet" onClick={() => { setText(""); onSubmit(""); }}>Clear</button>}
-      {error && <p className="bad whereerror" role="alert">{error.message} (character {error.at + 1})</p>}
+      <button type="submit" className="button primary">
+        Run
+      </button>
+      {text && (
+        <button
+          type="button"
+          className="button quiet"
+          onClick={() => {
+            setText("");
+            onSubmit("");
+          }}
+        >
+          Clear
+        </button>
+      )}
+      {error && (
+        <p className="bad whereerror" role="alert">
+          {error.message} (character {error.at + 1})
+        </p>
+      )}
     </form>
   );
 }

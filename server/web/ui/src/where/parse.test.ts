@@ -12,7 +12,10 @@ test("conditions and words", () => {
 });
 
 test("filters of logs", () => {
-  expect(logFilters('service.name = cart AND severity >= WARN "minorUnits" attr.cart.id exists NOT resource.k8s.pod.name = x', "production").filters).toEqual({
+  expect(
+    logFilters('service.name = cart AND severity >= WARN "minorUnits" attr.cart.id exists NOT resource.k8s.pod.name = x', "production")
+      .filters,
+  ).toEqual({
     deploymentEnvironment: "production",
     serviceName: "cart",
     minimumSeverity: 13,
@@ -32,7 +35,12 @@ test("filters of traces", () => {
 });
 
 test("a text that the filters cannot say is refused at its place", () => {
-  for (const [text, at] of [["a = 1 OR b = 2", 6], ["= 3", 0], ["severity =", 9], ["NOT card", 0]] as const) {
+  for (const [text, at] of [
+    ["a = 1 OR b = 2", 6],
+    ["= 3", 0],
+    ["severity =", 9],
+    ["NOT card", 0],
+  ] as const) {
     expect(logFilters(text, "").error?.at, text).toBe(at);
   }
   expect(logFilters("severity >= LOUD", "").error?.at).toBe(0);

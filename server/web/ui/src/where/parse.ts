@@ -32,7 +32,7 @@ export function parse(text: string): Parsed {
   const words: string[] = [];
   const list = tokens(text);
   if (!Array.isArray(list)) return { conditions, words, error: list };
-  for (let i = 0; i < list.length; ) {
+  for (let i = 0; i < list.length;) {
     const t = list[i]!;
     const upper = t.kind === "word" ? t.text.toUpperCase() : "";
     if (upper === "AND") {
@@ -40,7 +40,11 @@ export function parse(text: string): Parsed {
       continue;
     }
     if (upper === "OR" || t.text.startsWith("(")) {
-      return { conditions, words, error: { message: "This list joins conditions by AND only. Charts and SQL take OR and parentheses.", at: t.at } };
+      return {
+        conditions,
+        words,
+        error: { message: "This list joins conditions by AND only. Charts and SQL take OR and parentheses.", at: t.at },
+      };
     }
     let negated = false;
     let field = t;
@@ -58,9 +62,16 @@ export function parse(text: string): Parsed {
         continue;
       }
       const value = list[i + 2];
-      if (!value || value.kind === "op") return { conditions, words, error: { message: `A value is missing after ${op.text}.`, at: op.at } };
+      if (!value || value.kind === "op")
+        return { conditions, words, error: { message: `A value is missing after ${op.text}.`, at: op.at } };
       const positive = name === "!=" ? "=" : name.replace("!", "");
-      conditions.push({ field: field.text, op: positive, value: value.text, negated: negated !== (negates || name === "!="), at: field.at });
+      conditions.push({
+        field: field.text,
+        op: positive,
+        value: value.text,
+        negated: negated !== (negates || name === "!="),
+        at: field.at,
+      });
       i += 3;
       continue;
     }
@@ -73,7 +84,8 @@ export function parse(text: string): Parsed {
 }
 
 /** quote writes a value as the bar reads it. */
-export const quote = (value: string): string => (/^[^\s"=<>!()]+$/.test(value) && !/^(and|or|not|contains|exists)$/i.test(value) ? value : `"${value.replace(/[\\"]/g, "\\$&")}"`);
+export const quote = (value: string): string =>
+  /^[^\s"=<>!()]+$/.test(value) && !/^(and|or|not|contains|exists)$/i.test(value) ? value : `"${value.replace(/[\\"]/g, "\\$&")}"`;
 
 /** withCondition adds a condition to a text, once. */
 export function withCondition(text: string, field: string, op: string, value: string): string {
@@ -83,7 +95,15 @@ export function withCondition(text: string, field: string, op: string, value: st
 }
 
 const severities: Record<string, number> = { TRACE: 1, DEBUG: 5, INFO: 9, WARN: 13, WARNING: 13, ERROR: 17, FATAL: 21 };
-const operators: Record<string, AttributeFilter["operator"]> = { "=": "equals", contains: "contains", ">": "gt", ">=": "gte", "<": "lt", "<=": "lte", exists: "exists" };
+const operators: Record<string, AttributeFilter["operator"]> = {
+  "=": "equals",
+  contains: "contains",
+  ">": "gt",
+  ">=": "gte",
+  "<": "lt",
+  "<=": "lte",
+  exists: "exists",
+};
 
 export type Result<T> = { filters: T; error?: { message: string; at: number } };
 
@@ -169,13 +189,15 @@ export function traceFilters(text: string, env: string): Result<TraceFilters> {
       case "duration": {
         const m = /^([\d.]+)(ns|us|µs|ms|s|m|h)?$/.exec(c.value);
         if (!m) bad = { message: "A duration is a number with ms, s or m: duration > 250ms.", at: c.at };
-        else if (!(bad = only(c, [">", ">=", "<", "<="]))) f[c.op.startsWith(">") ? "minDurationMs" : "maxDurationMs"] = Number(m[1]) * (milliseconds[m[2] ?? "ms"] ?? 1);
+        else if (!(bad = only(c, [">", ">=", "<", "<="])))
+          f[c.op.startsWith(">") ? "minDurationMs" : "maxDurationMs"] = Number(m[1]) * (milliseconds[m[2] ?? "ms"] ?? 1);
         break;
       }
       case "http.method":
       case "http.route":
       case "http.status_code":
-        if (!(bad = only(c, ["="]))) f[name === "http.method" ? "httpMethod" : name === "http.route" ? "httpRoute" : "httpStatusCode"] = c.value;
+        if (!(bad = only(c, ["="])))
+          f[name === "http.method" ? "httpMethod" : name === "http.route" ? "httpRoute" : "httpStatusCode"] = c.value;
         break;
       case "root":
         if (!(bad = only(c, ["="])) && c.value.toLowerCase() === "true") f.spanScope = "root";

@@ -25,15 +25,25 @@ export function partsOf(text: string, role: string): Part[] {
     const parts = Array.isArray(one.parts) ? one.parts : Array.isArray(one.content) ? one.content : null;
     if (typeof one.content === "string") out.push({ role: by, kind: "text", text: one.content });
     for (const p of parts ?? []) out.push(partOf(p, by));
-    if (Array.isArray(one.tool_calls)) for (const c of one.tool_calls) out.push({ role: by, kind: "call", text: JSON.stringify(c, null, 2) });
-    if (typeof one.content !== "string" && !parts && !Array.isArray(one.tool_calls)) out.push({ role: by, kind: "json", text: JSON.stringify(m, null, 2) });
+    if (Array.isArray(one.tool_calls))
+      for (const c of one.tool_calls) out.push({ role: by, kind: "call", text: JSON.stringify(c, null, 2) });
+    if (typeof one.content !== "string" && !parts && !Array.isArray(one.tool_calls))
+      out.push({ role: by, kind: "json", text: JSON.stringify(m, null, 2) });
   }
   return out.length ? out : [{ role, kind: "text", text }];
 }
 
 function partOf(p: unknown, role: string): Part {
   if (typeof p === "string") return { role, kind: "text", text: p };
-  const part = (p ?? {}) as { type?: unknown; content?: unknown; text?: unknown; name?: unknown; arguments?: unknown; response?: unknown; result?: unknown };
+  const part = (p ?? {}) as {
+    type?: unknown;
+    content?: unknown;
+    text?: unknown;
+    name?: unknown;
+    arguments?: unknown;
+    response?: unknown;
+    result?: unknown;
+  };
   const text = typeof part.content === "string" ? part.content : typeof part.text === "string" ? part.text : null;
   if (part.type === "tool_call") return { role, kind: "call", text: `${String(part.name ?? "")} ${pretty(part.arguments)}`.trim() };
   if (part.type === "tool_call_response") return { role, kind: "answer", text: pretty(part.response ?? part.result ?? part.content) };

@@ -6,21 +6,84 @@ export type Draft = CreateAlertRuleRequest;
 export type SignalType = NonNullable<Draft["signalType"]>;
 export type Builder = { queries: QueryDraft[]; formulas?: QueryFormula[] };
 
-type SignalKind = { name: string; hint: string; threshold: number; comparator: NonNullable<Draft["comparator"]>; format: (n: number) => string; unit: string; scale: number };
+type SignalKind = {
+  name: string;
+  hint: string;
+  threshold: number;
+  comparator: NonNullable<Draft["comparator"]>;
+  format: (n: number) => string;
+  unit: string;
+  scale: number;
+};
 
 /** What each signal is, and the condition that a new rule begins with. `scale` is what a person types against what the API takes. */
 export const signals: Record<SignalType, SignalKind> = {
-  error_rate: { name: "Error rate", hint: "share of failed requests", threshold: 0.05, comparator: "gt", format: percent, unit: "%", scale: 100 },
-  p95_latency: { name: "p95 latency", hint: "95 of 100 requests are faster", threshold: 500, comparator: "gt", format: duration, unit: "ms", scale: 1 },
-  p99_latency: { name: "p99 latency", hint: "99 of 100 requests are faster", threshold: 1000, comparator: "gt", format: duration, unit: "ms", scale: 1 },
-  apdex: { name: "Apdex", hint: "satisfied requests, 0 to 1", threshold: 0.85, comparator: "lt", format: (n) => n.toFixed(3), unit: "", scale: 1 },
-  throughput: { name: "Throughput", hint: "requests per minute", threshold: 1, comparator: "lt", format: (n) => `${count(Math.round(n * 10) / 10)}/min`, unit: "/min", scale: 1 },
-  builder_query: { name: "Query", hint: "traces, logs, metrics or product events", threshold: 100, comparator: "gt", format: count, unit: "", scale: 1 },
+  error_rate: {
+    name: "Error rate",
+    hint: "share of failed requests",
+    threshold: 0.05,
+    comparator: "gt",
+    format: percent,
+    unit: "%",
+    scale: 100,
+  },
+  p95_latency: {
+    name: "p95 latency",
+    hint: "95 of 100 requests are faster",
+    threshold: 500,
+    comparator: "gt",
+    format: duration,
+    unit: "ms",
+    scale: 1,
+  },
+  p99_latency: {
+    name: "p99 latency",
+    hint: "99 of 100 requests are faster",
+    threshold: 1000,
+    comparator: "gt",
+    format: duration,
+    unit: "ms",
+    scale: 1,
+  },
+  apdex: {
+    name: "Apdex",
+    hint: "satisfied requests, 0 to 1",
+    threshold: 0.85,
+    comparator: "lt",
+    format: (n) => n.toFixed(3),
+    unit: "",
+    scale: 1,
+  },
+  throughput: {
+    name: "Throughput",
+    hint: "requests per minute",
+    threshold: 1,
+    comparator: "lt",
+    format: (n) => `${count(Math.round(n * 10) / 10)}/min`,
+    unit: "/min",
+    scale: 1,
+  },
+  builder_query: {
+    name: "Query",
+    hint: "traces, logs, metrics or product events",
+    threshold: 100,
+    comparator: "gt",
+    format: count,
+    unit: "",
+    scale: 1,
+  },
   raw_query: { name: "SQL", hint: "a SELECT with a column `value`", threshold: 100, comparator: "gt", format: count, unit: "", scale: 1 },
 };
 
 export const comparators: Array<[NonNullable<Draft["comparator"]>, string]> = [
-  ["gt", "is above"], ["gte", "is at least"], ["lt", "is below"], ["lte", "is at most"], ["between", "is between"], ["not_between", "is outside of"], ["eq", "equals"], ["neq", "differs from"],
+  ["gt", "is above"],
+  ["gte", "is at least"],
+  ["lt", "is below"],
+  ["lte", "is at most"],
+  ["between", "is between"],
+  ["not_between", "is outside of"],
+  ["eq", "equals"],
+  ["neq", "differs from"],
 ];
 
 export const comparatorName = (c: string | undefined): string => comparators.find(([key]) => key === c)?.[1] ?? c ?? "";
@@ -61,7 +124,22 @@ export function blank(i: number): QueryDraft {
 
 /** aggregations are those that a source has. Those of `valued` need a field. */
 export const aggregations: Record<NonNullable<QueryDraft["dataSource"]>, string[]> = {
-  traces: ["count", "rate", "error_count", "error_rate", "avg_duration", "p50_duration", "p95_duration", "p99_duration", "apdex", "sum", "avg", "max", "p95", "count_distinct"],
+  traces: [
+    "count",
+    "rate",
+    "error_count",
+    "error_rate",
+    "avg_duration",
+    "p50_duration",
+    "p95_duration",
+    "p99_duration",
+    "apdex",
+    "sum",
+    "avg",
+    "max",
+    "p95",
+    "count_distinct",
+  ],
   logs: ["count", "rate", "error_count", "error_rate", "sum", "avg", "max", "p95", "count_distinct"],
   metrics: ["avg", "sum", "min", "max", "count", "rate", "increase", "p50", "p95", "p99"],
   product_events: ["count", "rate", "sessions", "persons", "users", "visitors", "sum", "avg", "count_distinct"],
@@ -69,8 +147,19 @@ export const aggregations: Record<NonNullable<QueryDraft["dataSource"]>, string[
 export const valued = new Set(["sum", "avg", "min", "max", "p50", "p75", "p90", "p95", "p99", "count_distinct"]);
 
 export const fresh: Draft = {
-  name: "", enabled: true, severity: "critical", signalType: "error_rate", comparator: "gt", threshold: 0.05, windowMinutes: 5, groupBy: ["service.name"],
-  consecutiveBreachesRequired: 2, consecutiveHealthyRequired: 2, renotifyIntervalMinutes: 60, minimumSampleCount: "20", destinationIds: [],
+  name: "",
+  enabled: true,
+  severity: "critical",
+  signalType: "error_rate",
+  comparator: "gt",
+  threshold: 0.05,
+  windowMinutes: 5,
+  groupBy: ["service.name"],
+  consecutiveBreachesRequired: 2,
+  consecutiveHealthyRequired: 2,
+  renotifyIntervalMinutes: 60,
+  minimumSampleCount: "20",
+  destinationIds: [],
 };
 
 /** begin reads the start of a rule from the address. What cannot be read is dropped. */
@@ -84,7 +173,13 @@ export function begin(text: string | null, env: string): Draft {
   }
   const signal = given.signalType && Object.hasOwn(signals, given.signalType) ? given.signalType : "error_rate";
   const kind = signals[signal];
-  const base = { ...fresh, signalType: signal, comparator: kind.comparator, threshold: kind.threshold, ...(onServices(signal) ? {} : { groupBy: [], minimumSampleCount: "0" }) };
+  const base = {
+    ...fresh,
+    signalType: signal,
+    comparator: kind.comparator,
+    threshold: kind.threshold,
+    ...(onServices(signal) ? {} : { groupBy: [], minimumSampleCount: "0" }),
+  };
   const out: Draft = { ...base, ...given, ...(given.serviceNames?.length ? { groupBy: [] } : {}) };
   return onServices(signal) && env && !out.environments?.length ? { ...out, environments: [env] } : out;
 }
@@ -94,9 +189,21 @@ export function switched(d: Draft, to: SignalType): Draft {
   const kind = signals[to];
   const query = to === "builder_query" ? { queryBuilderDraft: d.queryBuilderDraft ?? { queries: [blank(0)] } } : {};
   const sql = to === "raw_query" ? { rawQuerySql: d.rawQuerySql ?? sqlStart } : {};
-  const groups = onServices(to) === onServices(d.signalType) ? {} : { groupBy: onServices(to) ? ["service.name"] : [], minimumSampleCount: onServices(to) ? "20" : "0" };
+  const groups =
+    onServices(to) === onServices(d.signalType)
+      ? {}
+      : { groupBy: onServices(to) ? ["service.name"] : [], minimumSampleCount: onServices(to) ? "20" : "0" };
   const { thresholdUpper: _upper, resolveThreshold: _resolve, burn: _burn, baseline, ...rest } = d;
-  return { ...rest, ...query, ...sql, ...groups, ...(baseline ? { baseline } : {}), signalType: to, comparator: kind.comparator, threshold: kind.threshold };
+  return {
+    ...rest,
+    ...query,
+    ...sql,
+    ...groups,
+    ...(baseline ? { baseline } : {}),
+    signalType: to,
+    comparator: kind.comparator,
+    threshold: kind.threshold,
+  };
 }
 
 export const sqlStart = `SELECT service_name AS group, count() AS value
@@ -129,9 +236,34 @@ export function cleaned(d: Draft): Draft {
 
 /** All fields of a rule: a change names them all, so that a field that was emptied is emptied in the rule. */
 const fields: Array<keyof Draft> = [
-  "name", "notes", "notificationTemplate", "enabled", "severity", "serviceNames", "excludeServiceNames", "environments", "tags", "groupBy", "signalType", "comparator", "threshold",
-  "thresholdUpper", "windowMinutes", "minimumSampleCount", "consecutiveBreachesRequired", "consecutiveHealthyRequired", "renotifyIntervalMinutes", "apdexThresholdMs",
-  "queryBuilderDraft", "rawQuerySql", "rawQueryReducer", "destinationIds", "resolveThreshold", "alertOnNoData", "burn", "baseline",
+  "name",
+  "notes",
+  "notificationTemplate",
+  "enabled",
+  "severity",
+  "serviceNames",
+  "excludeServiceNames",
+  "environments",
+  "tags",
+  "groupBy",
+  "signalType",
+  "comparator",
+  "threshold",
+  "thresholdUpper",
+  "windowMinutes",
+  "minimumSampleCount",
+  "consecutiveBreachesRequired",
+  "consecutiveHealthyRequired",
+  "renotifyIntervalMinutes",
+  "apdexThresholdMs",
+  "queryBuilderDraft",
+  "rawQuerySql",
+  "rawQueryReducer",
+  "destinationIds",
+  "resolveThreshold",
+  "alertOnNoData",
+  "burn",
+  "baseline",
 ];
 
 export const changeOf = (id: string, d: Draft): UpdateAlertRuleRequest => ({ id, ...cleaned(d), updateMask: fields.join(",") });

@@ -13,7 +13,12 @@ import { Rules } from "./rules";
 import "../home.css";
 import "./alerts.css";
 
-const tabs = [["", "Incidents"], ["rules", "Rules"], ["destinations", "Destinations"], ["deliveries", "Deliveries"]] as const;
+const tabs = [
+  ["", "Incidents"],
+  ["rules", "Rules"],
+  ["destinations", "Destinations"],
+  ["deliveries", "Deliveries"],
+] as const;
 
 /** Alerts leads to the page of incidents, rules, destinations or deliveries that the path names. */
 export default function Alerts({ path }: { path: string[] }) {
@@ -25,7 +30,10 @@ export default function Alerts({ path }: { path: string[] }) {
   useEffect(() => {
     const press = (e: KeyboardEvent): void => {
       if (!isFree(e)) return;
-      if (e.key === "n" && !id) navigate(href(kind === "destinations" ? "/alerts/destinations" : "/alerts/rules/new", kind === "destinations" ? { new: "webhook" } : {}));
+      if (e.key === "n" && !id)
+        navigate(
+          href(kind === "destinations" ? "/alerts/destinations" : "/alerts/rules/new", kind === "destinations" ? { new: "webhook" } : {}),
+        );
     };
     window.addEventListener("keydown", press);
     return () => window.removeEventListener("keydown", press);
@@ -39,7 +47,12 @@ export default function Alerts({ path }: { path: string[] }) {
 
 function Lists({ kind }: { kind: string }) {
   const counts = useCall("AlertIncidentsService/ListAlertIncidents", { status: "open", limit: 100 });
-  const page: Record<string, ReactNode> = { "": <Incidents />, rules: <Rules />, destinations: <Destinations />, deliveries: <Deliveries /> };
+  const page: Record<string, ReactNode> = {
+    "": <Incidents />,
+    rules: <Rules />,
+    destinations: <Destinations />,
+    deliveries: <Deliveries />,
+  };
   const tab = kind in page ? kind : "";
   const open = counts.data?.data?.length ?? 0;
   useAddress();
@@ -47,11 +60,28 @@ function Lists({ kind }: { kind: string }) {
     <>
       <div className="pagehead">
         <h1 className="grow">Alerts</h1>
-        {tab === "destinations" ? <Link className="button primary" href={href("/alerts/destinations", { new: "webhook" })}>New destination</Link> : <Link className="button primary" href={href("/alerts/rules/new")}>New rule</Link>}
+        {tab === "destinations" ? (
+          <Link className="button primary" href={href("/alerts/destinations", { new: "webhook" })}>
+            New destination
+          </Link>
+        ) : (
+          <Link className="button primary" href={href("/alerts/rules/new")}>
+            New rule
+          </Link>
+        )}
       </div>
       <nav className="tabs" aria-label="Parts of alerts">
         {tabs.map(([key, name]) => (
-          <Link key={key} href={href(`/alerts${key && `/${key}`}`)} aria-current={key === tab ? "page" : undefined}>{name}{key === "" && open > 0 && <span className="bad"> {count(open)}{counts.data?.hasMore ? "+" : ""}</span>}</Link>
+          <Link key={key} href={href(`/alerts${key && `/${key}`}`)} aria-current={key === tab ? "page" : undefined}>
+            {name}
+            {key === "" && open > 0 && (
+              <span className="bad">
+                {" "}
+                {count(open)}
+                {counts.data?.hasMore ? "+" : ""}
+              </span>
+            )}
+          </Link>
         ))}
       </nav>
       {page[tab]}

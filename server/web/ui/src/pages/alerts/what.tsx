@@ -16,7 +16,11 @@ export function What({ draft: d, set, error, replace }: Part & { replace: (d: Dr
   const each = d.serviceNames?.length ? "named" : d.groupBy?.join() === "service.name" ? "service" : d.groupBy?.length ? "fields" : "all";
   return (
     <section className="panel" aria-labelledby="what">
-      <header><h2 id="what"><span className="step">1</span> What</h2></header>
+      <header>
+        <h2 id="what">
+          <span className="step">1</span> What
+        </h2>
+      </header>
       <div className="body part">
         <fieldset className="choice">
           <legend>Signal</legend>
@@ -31,13 +35,35 @@ export function What({ draft: d, set, error, replace }: Part & { replace: (d: Dr
         {d.signalType === "builder_query" && <Queries draft={d} set={set} error={error} />}
         {d.signalType === "raw_query" && (
           <>
-            <Field label="Statement" error={errorOf(error, "raw_query_sql")} hint="It needs a column value, and $__orgFilter and $__timeFilter(timestamp) in its WHERE. A column group makes groups, a column samples counts.">
-              {(c) => <textarea {...c} className="field mono" rows={7} spellCheck={false} value={d.rawQuerySql ?? sqlStart} onChange={(e) => set({ rawQuerySql: e.target.value })} />}
+            <Field
+              label="Statement"
+              error={errorOf(error, "raw_query_sql")}
+              hint="It needs a column value, and $__orgFilter and $__timeFilter(timestamp) in its WHERE. A column group makes groups, a column samples counts."
+            >
+              {(c) => (
+                <textarea
+                  {...c}
+                  className="field mono"
+                  rows={7}
+                  spellCheck={false}
+                  value={d.rawQuerySql ?? sqlStart}
+                  onChange={(e) => set({ rawQuerySql: e.target.value })}
+                />
+              )}
             </Field>
             <Field label="Several rows of a group become one value" error={errorOf(error, "raw_query_reducer")}>
               {(c) => (
-                <select {...c} className="field" value={d.rawQueryReducer ?? "identity"} onChange={(e) => set({ rawQueryReducer: e.target.value as NonNullable<Draft["rawQueryReducer"]> })}>
-                  {["identity", "sum", "avg", "min", "max"].map((r) => <option key={r} value={r}>{r === "identity" ? "the first one" : r}</option>)}
+                <select
+                  {...c}
+                  className="field"
+                  value={d.rawQueryReducer ?? "identity"}
+                  onChange={(e) => set({ rawQueryReducer: e.target.value as NonNullable<Draft["rawQueryReducer"]> })}
+                >
+                  {["identity", "sum", "avg", "min", "max"].map((r) => (
+                    <option key={r} value={r}>
+                      {r === "identity" ? "the first one" : r}
+                    </option>
+                  ))}
                 </select>
               )}
             </Field>
@@ -55,13 +81,46 @@ export function What({ draft: d, set, error, replace }: Part & { replace: (d: Dr
                 </select>
               )}
             </Field>
-            {each === "named" && <Many label="Services" values={d.serviceNames ?? []} offers={names} error={errorOf(error, "service_names")} placeholder="cart" onChange={(serviceNames) => set(serviceNames.length ? { serviceNames } : groupsOf("service", names))} />}
-            {each === "service" && <Many label="Without these services" values={d.excludeServiceNames ?? []} offers={names} error={errorOf(error, "exclude_service_names")} onChange={(excludeServiceNames) => set({ excludeServiceNames })} />}
+            {each === "named" && (
+              <Many
+                label="Services"
+                values={d.serviceNames ?? []}
+                offers={names}
+                error={errorOf(error, "service_names")}
+                placeholder="cart"
+                onChange={(serviceNames) => set(serviceNames.length ? { serviceNames } : groupsOf("service", names))}
+              />
+            )}
+            {each === "service" && (
+              <Many
+                label="Without these services"
+                values={d.excludeServiceNames ?? []}
+                offers={names}
+                error={errorOf(error, "exclude_service_names")}
+                onChange={(excludeServiceNames) => set({ excludeServiceNames })}
+              />
+            )}
             {each === "fields" && <Fields draft={d} set={set} error={error} />}
-            <Many label="Environments" hint={d.environments?.length ? undefined : "All environments together."} values={d.environments ?? []} offers={(environments.data?.data ?? []).map((e) => e.name ?? "")} error={errorOf(error, "environments")} onChange={(list) => set({ environments: list })} />
+            <Many
+              label="Environments"
+              hint={d.environments?.length ? undefined : "All environments together."}
+              values={d.environments ?? []}
+              offers={(environments.data?.data ?? []).map((e) => e.name ?? "")}
+              error={errorOf(error, "environments")}
+              onChange={(list) => set({ environments: list })}
+            />
             {d.signalType === "apdex" && (
               <Field label="Satisfied below, ms" error={errorOf(error, "apdex_threshold_ms")}>
-                {(c) => <input {...c} className="field" type="number" min={1} value={d.apdexThresholdMs ?? 500} onChange={(e) => set({ apdexThresholdMs: Number(e.target.value) })} />}
+                {(c) => (
+                  <input
+                    {...c}
+                    className="field"
+                    type="number"
+                    min={1}
+                    value={d.apdexThresholdMs ?? 500}
+                    onChange={(e) => set({ apdexThresholdMs: Number(e.target.value) })}
+                  />
+                )}
               </Field>
             )}
           </>
@@ -75,14 +134,26 @@ export function What({ draft: d, set, error, replace }: Part & { replace: (d: Dr
 function Fields({ draft: d, set, error }: Part) {
   return (
     <Many
-      label="A group for each value of" hint={d.groupBy?.length ? "Each group opens an incident of its own." : "One value for everything. Add a field, and each of its values is judged by itself."}
-      values={d.groupBy ?? []} offers={["service.name", "deployment.environment", "http.route", "span.name", "severity", "attr.", "resource.host.name"]} placeholder="service.name"
-      error={errorOf(error, "group_by")} onChange={(groupBy) => set({ groupBy })}
+      label="A group for each value of"
+      hint={
+        d.groupBy?.length
+          ? "Each group opens an incident of its own."
+          : "One value for everything. Add a field, and each of its values is judged by itself."
+      }
+      values={d.groupBy ?? []}
+      offers={["service.name", "deployment.environment", "http.route", "span.name", "severity", "attr.", "resource.host.name"]}
+      placeholder="service.name"
+      error={errorOf(error, "group_by")}
+      onChange={(groupBy) => set({ groupBy })}
     />
   );
 }
 
 function groupsOf(each: string, names: string[]): Partial<Draft> {
   if (each === "named") return { serviceNames: names.slice(0, 1), groupBy: [], excludeServiceNames: [] };
-  return { serviceNames: [], excludeServiceNames: [], groupBy: each === "service" ? ["service.name"] : each === "fields" ? ["http.route"] : [] };
+  return {
+    serviceNames: [],
+    excludeServiceNames: [],
+    groupBy: each === "service" ? ["service.name"] : each === "fields" ? ["http.route"] : [],
+  };
 }

@@ -2,12 +2,32 @@ import { errorOf, Field } from "../../parts/form";
 import { comparators, type Draft, isRange, signals } from "./draft";
 import type { Part } from "./what";
 
-type NumberOf = { label: string; name: string; value: number | undefined; unit?: string; scale?: number; min?: number; hint?: string | undefined; error: string; set: (n: number | undefined) => void };
+type NumberOf = {
+  label: string;
+  name: string;
+  value: number | undefined;
+  unit?: string;
+  scale?: number;
+  min?: number;
+  hint?: string | undefined;
+  error: string;
+  set: (n: number | undefined) => void;
+};
 
 function NumberField({ label, value, unit = "", scale = 1, min, hint, error, set }: NumberOf) {
   return (
     <Field label={unit ? `${label}, ${unit}` : label} hint={hint} error={error}>
-      {(c) => <input {...c} className="field" type="number" step="any" min={min} value={value === undefined ? "" : Number((value * scale).toPrecision(12))} onChange={(e) => set(e.target.value === "" ? undefined : Number(e.target.value) / scale)} />}
+      {(c) => (
+        <input
+          {...c}
+          className="field"
+          type="number"
+          step="any"
+          min={min}
+          value={value === undefined ? "" : Number((value * scale).toPrecision(12))}
+          onChange={(e) => set(e.target.value === "" ? undefined : Number(e.target.value) / scale)}
+        />
+      )}
     </Field>
   );
 }
@@ -20,25 +40,84 @@ export function When({ draft: d, set, error }: Part) {
   const resolvable = way !== "baseline" && ["gt", "gte", "lt", "lte"].includes(d.comparator ?? "");
   return (
     <section className="panel" aria-labelledby="when">
-      <header><h2 id="when"><span className="step">2</span> When</h2></header>
+      <header>
+        <h2 id="when">
+          <span className="step">2</span> When
+        </h2>
+      </header>
       <div className="body part">
         <fieldset className="choice">
           <legend>Compared with</legend>
-          <label><input type="radio" name="way" checked={way === "fixed"} onChange={() => set({ burn: undefined, baseline: undefined, threshold: kind.threshold })} /> a threshold</label>
-          <label><input type="radio" name="way" checked={way === "baseline"} onChange={() => set({ burn: undefined, baseline: { sensitivity: "normal" }, resolveThreshold: undefined })} /> its own past</label>
-          {d.signalType === "error_rate" && <label><input type="radio" name="way" checked={way === "burn"} onChange={() => set({ baseline: undefined, burn: { target: 0.999, periodDays: 30 }, comparator: "gte", threshold: 1, windowMinutes: 60 })} /> an objective</label>}
+          <label>
+            <input
+              type="radio"
+              name="way"
+              checked={way === "fixed"}
+              onChange={() => set({ burn: undefined, baseline: undefined, threshold: kind.threshold })}
+            />{" "}
+            a threshold
+          </label>
+          <label>
+            <input
+              type="radio"
+              name="way"
+              checked={way === "baseline"}
+              onChange={() => set({ burn: undefined, baseline: { sensitivity: "normal" }, resolveThreshold: undefined })}
+            />{" "}
+            its own past
+          </label>
+          {d.signalType === "error_rate" && (
+            <label>
+              <input
+                type="radio"
+                name="way"
+                checked={way === "burn"}
+                onChange={() =>
+                  set({ baseline: undefined, burn: { target: 0.999, periodDays: 30 }, comparator: "gte", threshold: 1, windowMinutes: 60 })
+                }
+              />{" "}
+              an objective
+            </label>
+          )}
         </fieldset>
         {way === "burn" && (
           <div className="formgrid">
-            <NumberField name="target" label="Objective" unit="%" scale={100} value={d.burn?.target} error={errorOf(error, "target")} set={(target) => set({ burn: { ...d.burn, target: target ?? 0.999 } })} />
-            <NumberField name="period_days" label="Period" unit="days" min={1} value={d.burn?.periodDays} error={errorOf(error, "period_days")} set={(periodDays) => set({ burn: { ...d.burn, periodDays } })} hint="1 is the speed at which the errors of the long window use up their share of the budget." />
+            <NumberField
+              name="target"
+              label="Objective"
+              unit="%"
+              scale={100}
+              value={d.burn?.target}
+              error={errorOf(error, "target")}
+              set={(target) => set({ burn: { ...d.burn, target: target ?? 0.999 } })}
+            />
+            <NumberField
+              name="period_days"
+              label="Period"
+              unit="days"
+              min={1}
+              value={d.burn?.periodDays}
+              error={errorOf(error, "period_days")}
+              set={(periodDays) => set({ burn: { ...d.burn, periodDays } })}
+              hint="1 is the speed at which the errors of the long window use up their share of the budget."
+            />
           </div>
         )}
         {way === "baseline" && (
-          <Field label="Sensitivity" hint="Against the same hour of the last 7 days. A breach is also further from it than the value below.">
+          <Field
+            label="Sensitivity"
+            hint="Against the same hour of the last 7 days. A breach is also further from it than the value below."
+          >
             {(c) => (
-              <select {...c} className="field" value={d.baseline?.sensitivity} onChange={(e) => set({ baseline: { sensitivity: e.target.value as "low" | "normal" | "high" } })}>
-                <option value="low">low: 6 deviations, 3 times</option><option value="normal">normal: 4 deviations, twice</option><option value="high">high: 3 deviations, 1.5 times</option>
+              <select
+                {...c}
+                className="field"
+                value={d.baseline?.sensitivity}
+                onChange={(e) => set({ baseline: { sensitivity: e.target.value as "low" | "normal" | "high" } })}
+              >
+                <option value="low">low: 6 deviations, 3 times</option>
+                <option value="normal">normal: 4 deviations, twice</option>
+                <option value="high">high: 3 deviations, 1.5 times</option>
               </select>
             )}
           </Field>
@@ -46,23 +125,102 @@ export function When({ draft: d, set, error }: Part) {
         <div className="formgrid">
           <Field label="The value" error={errorOf(error, "comparator")}>
             {(c) => (
-              <select {...c} className="field" value={d.comparator} onChange={(e) => set(compared(d, e.target.value as NonNullable<Draft["comparator"]>))}>
-                {comparators.map(([key, name]) => <option key={key} value={key}>{name}</option>)}
+              <select
+                {...c}
+                className="field"
+                value={d.comparator}
+                onChange={(e) => set(compared(d, e.target.value as NonNullable<Draft["comparator"]>))}
+              >
+                {comparators.map(([key, name]) => (
+                  <option key={key} value={key}>
+                    {name}
+                  </option>
+                ))}
               </select>
             )}
           </Field>
-          <NumberField name="threshold" label={way === "baseline" ? "Least distance" : "Threshold"} {...scaled} value={d.threshold} error={errorOf(error, "threshold")} hint={way === "baseline" ? undefined : "Or drag the line on the chart."} set={(threshold) => set({ threshold })} />
-          {isRange(d.comparator) && <NumberField name="threshold_upper" label="Upper threshold" {...scaled} value={d.thresholdUpper} error={errorOf(error, "threshold_upper")} set={(thresholdUpper) => set({ thresholdUpper })} />}
+          <NumberField
+            name="threshold"
+            label={way === "baseline" ? "Least distance" : "Threshold"}
+            {...scaled}
+            value={d.threshold}
+            error={errorOf(error, "threshold")}
+            hint={way === "baseline" ? undefined : "Or drag the line on the chart."}
+            set={(threshold) => set({ threshold })}
+          />
+          {isRange(d.comparator) && (
+            <NumberField
+              name="threshold_upper"
+              label="Upper threshold"
+              {...scaled}
+              value={d.thresholdUpper}
+              error={errorOf(error, "threshold_upper")}
+              set={(thresholdUpper) => set({ thresholdUpper })}
+            />
+          )}
         </div>
         <div className="formgrid">
-          <NumberField name="window_minutes" label="Over the last" unit="minutes" min={1} value={d.windowMinutes} error={errorOf(error, "window_minutes")} set={(windowMinutes) => set({ windowMinutes: windowMinutes ?? 0 })} />
-          <NumberField name="consecutive_breaches_required" label="Opens after" unit="minutes in breach" min={1} value={d.consecutiveBreachesRequired} error={errorOf(error, "consecutive_breaches_required")} set={(n) => set({ consecutiveBreachesRequired: n })} />
-          <NumberField name="consecutive_healthy_required" label="Resolves after" unit="healthy minutes" min={1} value={d.consecutiveHealthyRequired} error={errorOf(error, "consecutive_healthy_required")} set={(n) => set({ consecutiveHealthyRequired: n })} />
-          {resolvable && <NumberField name="resolve_threshold" label="Healthy only beyond" {...scaled} value={d.resolveThreshold} error={errorOf(error, "resolve_threshold")} hint="Empty: the threshold itself." set={(resolveThreshold) => set({ resolveThreshold })} />}
-          <NumberField name="minimum_sample_count" label="With at least" unit="samples" min={0} value={Number(d.minimumSampleCount ?? 0)} error={errorOf(error, "minimum_sample_count")} set={(n) => set({ minimumSampleCount: String(Math.round(n ?? 0)) })} />
-          <NumberField name="renotify_interval_minutes" label="Reminds every" unit="minutes" min={1} value={d.renotifyIntervalMinutes} error={errorOf(error, "renotify_interval_minutes")} set={(n) => set({ renotifyIntervalMinutes: n })} />
+          <NumberField
+            name="window_minutes"
+            label="Over the last"
+            unit="minutes"
+            min={1}
+            value={d.windowMinutes}
+            error={errorOf(error, "window_minutes")}
+            set={(windowMinutes) => set({ windowMinutes: windowMinutes ?? 0 })}
+          />
+          <NumberField
+            name="consecutive_breaches_required"
+            label="Opens after"
+            unit="minutes in breach"
+            min={1}
+            value={d.consecutiveBreachesRequired}
+            error={errorOf(error, "consecutive_breaches_required")}
+            set={(n) => set({ consecutiveBreachesRequired: n })}
+          />
+          <NumberField
+            name="consecutive_healthy_required"
+            label="Resolves after"
+            unit="healthy minutes"
+            min={1}
+            value={d.consecutiveHealthyRequired}
+            error={errorOf(error, "consecutive_healthy_required")}
+            set={(n) => set({ consecutiveHealthyRequired: n })}
+          />
+          {resolvable && (
+            <NumberField
+              name="resolve_threshold"
+              label="Healthy only beyond"
+              {...scaled}
+              value={d.resolveThreshold}
+              error={errorOf(error, "resolve_threshold")}
+              hint="Empty: the threshold itself."
+              set={(resolveThreshold) => set({ resolveThreshold })}
+            />
+          )}
+          <NumberField
+            name="minimum_sample_count"
+            label="With at least"
+            unit="samples"
+            min={0}
+            value={Number(d.minimumSampleCount ?? 0)}
+            error={errorOf(error, "minimum_sample_count")}
+            set={(n) => set({ minimumSampleCount: String(Math.round(n ?? 0)) })}
+          />
+          <NumberField
+            name="renotify_interval_minutes"
+            label="Reminds every"
+            unit="minutes"
+            min={1}
+            value={d.renotifyIntervalMinutes}
+            error={errorOf(error, "renotify_interval_minutes")}
+            set={(n) => set({ renotifyIntervalMinutes: n })}
+          />
         </div>
-        <label className="tick"><input type="checkbox" checked={d.alertOnNoData ?? false} onChange={(e) => set({ alertOnNoData: e.target.checked })} /> A group that sends nothing is in breach, too</label>
+        <label className="tick">
+          <input type="checkbox" checked={d.alertOnNoData ?? false} onChange={(e) => set({ alertOnNoData: e.target.checked })} /> A group
+          that sends nothing is in breach, too
+        </label>
       </div>
     </section>
   );
@@ -70,5 +228,9 @@ export function When({ draft: d, set, error }: Part) {
 
 function compared(d: Draft, to: NonNullable<Draft["comparator"]>): Partial<Draft> {
   const low = d.threshold ?? 0;
-  return { comparator: to, thresholdUpper: isRange(to) ? (d.thresholdUpper ?? (low > 0 ? low * 2 : 1)) : undefined, resolveThreshold: undefined };
+  return {
+    comparator: to,
+    thresholdUpper: isRange(to) ? (d.thresholdUpper ?? (low > 0 ? low * 2 : 1)) : undefined,
+    resolveThreshold: undefined,
+  };
 }

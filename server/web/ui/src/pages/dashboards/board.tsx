@@ -28,10 +28,20 @@ export default function Board({ id }: { id: string }) {
     return found.error.status === 404 ? (
       <Empty title="There is no such dashboard">
         <p>It was deleted, or it belongs to another organization.</p>
-        <Link className="button" href={href("/dashboards")}>All dashboards</Link>
+        <Link className="button" href={href("/dashboards")}>
+          All dashboards
+        </Link>
       </Empty>
-    ) : <Failed error={found.error} retry={() => found.refetch()} />;
+    ) : (
+      <Failed error={found.error} retry={() => found.refetch()} />
+    );
   }
   if (!board || bare) return <Waiting lines={10} />;
-  return address.searchParams.get("edit") === "1" ? <Suspense fallback={<Waiting lines={10} />}><Editor stored={board} /></Suspense> : <View board={board} />;
+  return address.searchParams.get("edit") === "1" ? (
+    <Suspense fallback={<Waiting lines={10} />}>
+      <Editor stored={board} />
+    </Suspense>
+  ) : (
+    <View board={board} />
+  );
 }

@@ -3,12 +3,20 @@ import type { Definition, Difference } from "../../grid/merge";
 import { homeOf, placesOf } from "../../grid/sections";
 import { line } from "../../parts/format";
 
-const kindOf = (w: Widget): string => (w.visualization === "chart" ? (/-(area|bar)$/.exec(w.display?.chartId ?? "")?.[1] ?? w.dataSource?.displayType ?? "line") : (w.visualization ?? "chart"));
+const kindOf = (w: Widget): string =>
+  w.visualization === "chart"
+    ? (/-(area|bar)$/.exec(w.display?.chartId ?? "")?.[1] ?? w.dataSource?.displayType ?? "line")
+    : (w.visualization ?? "chart");
 
 /** tilesOf is the sketch of a dashboard: the widgets outside of sections, and below them those of each section and tab. */
 export function tilesOf(d: Definition): DashboardTemplateTile[] {
   const sections = d.sections ?? [];
-  const shelves = new Map<string, Widget[]>([["/", []], ...sections.flatMap((s) => (s.tabs?.length ? s.tabs.map((t) => `${s.id}/${t.id}`) : [`${s.id}/`])).map((k): [string, Widget[]] => [k, []])]);
+  const shelves = new Map<string, Widget[]>([
+    ["/", []],
+    ...sections
+      .flatMap((s) => (s.tabs?.length ? s.tabs.map((t) => `${s.id}/${t.id}`) : [`${s.id}/`]))
+      .map((k): [string, Widget[]] => [k, []]),
+  ]);
   for (const w of d.widgets ?? []) {
     const h = homeOf(w, sections);
     shelves.get(`${h.section}/${h.tab}`)?.push(w);
@@ -33,7 +41,9 @@ export function Changes({ of }: { of: Difference[] }) {
     <ul className="w-changes">
       {of.map((d) => (
         <li key={d.key}>
-          <b className={d.kind === "added" ? "good" : d.kind === "removed" ? "bad" : "warn"}>{d.kind === "added" ? "+ added" : d.kind === "removed" ? "− removed" : "± changed"}</b>
+          <b className={d.kind === "added" ? "good" : d.kind === "removed" ? "bad" : "warn"}>
+            {d.kind === "added" ? "+ added" : d.kind === "removed" ? "− removed" : "± changed"}
+          </b>
           <span className="grow clip">{line(d.name, 200)}</span>
           {d.parts.length > 0 && (
             <table>
@@ -41,8 +51,12 @@ export function Changes({ of }: { of: Difference[] }) {
                 {d.parts.map((p) => (
                   <tr key={p.path}>
                     <th scope="row">{line(p.path, 120)}</th>
-                    <td><del>{line(p.before, 600)}</del></td>
-                    <td><ins>{line(p.after, 600)}</ins></td>
+                    <td>
+                      <del>{line(p.before, 600)}</del>
+                    </td>
+                    <td>
+                      <ins>{line(p.after, 600)}</ins>
+                    </td>
                   </tr>
                 ))}
               </tbody>

@@ -1,7 +1,12 @@
 import { change, useAddress } from "../../frame/router";
 
 /** useSectionChoice keeps the tabs and the open sections in the address, as `tab.ID` and `open.ID`. */
-export function useSectionChoice(): { tab: (id: string) => string | undefined; open: (s: { id?: string; collapsed?: boolean }) => boolean; setTab: (id: string, tab: string) => void; setOpen: (id: string, open: boolean) => void } {
+export function useSectionChoice(): {
+  tab: (id: string) => string | undefined;
+  open: (s: { id?: string; collapsed?: boolean }) => boolean;
+  setTab: (id: string, tab: string) => void;
+  setOpen: (id: string, open: boolean) => void;
+} {
   const address = useAddress();
   return {
     tab: (id) => address.searchParams.get(`tab.${id}`) ?? undefined,

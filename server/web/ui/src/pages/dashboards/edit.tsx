@@ -76,9 +76,19 @@ export default function Editor({ stored }: { stored: Dashboard }) {
     setFailed(null);
     try {
       const names = changedFields(definitionOf(from), what);
-      const saved = names.length === 0 ? from : await call("DashboardsService/UpdateDashboard", {
-        id, ...Object.fromEntries(names.map((n) => [n, what[n]])), updateMask: names.join(","), ...(from.updatedAt ? { expectedUpdatedAt: from.updatedAt } : {}),
-      }, { org: org.id ?? "" });
+      const saved =
+        names.length === 0
+          ? from
+          : await call(
+              "DashboardsService/UpdateDashboard",
+              {
+                id,
+                ...Object.fromEntries(names.map((n) => [n, what[n]])),
+                updateMask: names.join(","),
+                ...(from.updatedAt ? { expectedUpdatedAt: from.updatedAt } : {}),
+              },
+              { org: org.id ?? "" },
+            );
       keepDraft(org.id ?? "", id, null);
       draft.current = () => {}; // the page may leave before it renders what was saved
       setBase(saved);
@@ -103,7 +113,10 @@ export default function Editor({ stored }: { stored: Dashboard }) {
     else if (what === "remove") set({ ...now, widgets: widgets.filter((x) => x.id !== which) });
     else {
       const { id: _id, ...rest } = w;
-      set({ ...now, widgets: [...widgets, appended(widgets, { ...rest, display: { ...w.display, title: `${w.display?.title ?? ""} (copy)`.trim() } })] });
+      set({
+        ...now,
+        widgets: [...widgets, appended(widgets, { ...rest, display: { ...w.display, title: `${w.display?.title ?? ""} (copy)`.trim() } })],
+      });
     }
   };
   const add = (kind: string): void => {
@@ -111,20 +124,69 @@ export default function Editor({ stored }: { stored: Dashboard }) {
     set({ ...now, widgets: [...widgets, w] });
     change({ focus: w.id ?? "", add: null });
   };
-  const addSection = (): void => set({ ...now, sections: [...sections, { id: freshId("section", sections.map((s) => s.id ?? "")), title: "New section", collapsible: true }] });
+  const addSection = (): void =>
+    set({
+      ...now,
+      sections: [
+        ...sections,
+        {
+          id: freshId(
+            "section",
+            sections.map((s) => s.id ?? ""),
+          ),
+          title: "New section",
+          collapsible: true,
+        },
+      ],
+    });
   const back = (): void => setHistory(undo);
   const again = (): void => setHistory(redo);
-  useCommand({ s: () => { if (dirty && !busy) void store(now, base); }, z: back, Z: again, y: again });
-  useKeys({ Escape: one ? () => change({ focus: null }) : undefined, a: () => document.querySelector<HTMLElement>("[aria-label='Add a widget']")?.click() });
+  useCommand({
+    s: () => {
+      if (dirty && !busy) void store(now, base);
+    },
+    z: back,
+    Z: again,
+    y: again,
+  });
+  useKeys({
+    Escape: one ? () => change({ focus: null }) : undefined,
+    a: () => document.querySelector<HTMLElement>("[aria-label='Add a widget']")?.click(),
+  });
 
-  const place = (moved: Map<string, Place>, kind: string): void => set({ ...now, widgets: widgets.map((w) => { const p = moved.get(w.id ?? ""); return p ? { ...w, layout: { ...w.layout, ...p } } : w; }) }, kind);
+  const place = (moved: Map<string, Place>, kind: string): void =>
+    set(
+      {
+        ...now,
+        widgets: widgets.map((w) => {
+          const p = moved.get(w.id ?? "");
+          return p ? { ...w, layout: { ...w.layout, ...p } } : w;
+        }),
+      },
+      kind,
+    );
   const send = (w: Widget, section: string, tab: string): void => {
     const others = widgets.filter((x) => x.id !== w.id);
     const { id: _id, layout, ...rest } = w;
-    const moved = appended(others, { ...rest, ...(layout ? { layout } : {}), sectionId: section || undefined, tabId: tab || undefined } as Widget);
-    set({ ...now, widgets: widgets.map((x) => (x.id === w.id ? { ...moved, id: w.id ?? "", layout: { ...layout, ...moved.layout } } : x)) });
+    const moved = appended(others, {
+      ...rest,
+      ...(layout ? { layout } : {}),
+      sectionId: section || undefined,
+      tabId: tab || undefined,
+    } as Widget);
+    set({
+      ...now,
+      widgets: widgets.map((x) => (x.id === w.id ? { ...moved, id: w.id ?? "", layout: { ...layout, ...moved.layout } } : x)),
+    });
   };
-  const homes = [{ name: "outside of sections", section: "", tab: "" }, ...sections.flatMap((s) => (s.tabs?.length ? s.tabs.map((t) => ({ name: `${s.title || "Section"} › ${t.title || t.id}`, section: s.id ?? "", tab: t.id ?? "" })) : [{ name: s.title || "Section", section: s.id ?? "", tab: "" }]))];
+  const homes = [
+    { name: "outside of sections", section: "", tab: "" },
+    ...sections.flatMap((s) =>
+      s.tabs?.length
+        ? s.tabs.map((t) => ({ name: `${s.title || "Section"} › ${t.title || t.id}`, section: s.id ?? "", tab: t.id ?? "" }))
+        : [{ name: s.title || "Section", section: s.id ?? "", tab: "" }],
+    ),
+  ];
 
   return (
     <>
@@ -132,48 +194,149 @@ export default function Editor({ stored }: { stored: Dashboard }) {
         <h1 className="clip">{line(now.name ?? "", 200)}</h1>
         <span className="chip">{dirty ? "changed, not saved" : "editing"}</span>
         <span className="grow" />
-        <Menu label="Add a widget" className="button" items={kinds.map((k) => ({ name: k.name, act: () => add(k.id) }))}>+ Widget</Menu>
-        <button type="button" className="button" onClick={addSection}>+ Section</button>
-        <button type="button" className="button" onClick={() => setSettings(true)}>Settings</button>
-        <button type="button" className="button" disabled={history.past.length === 0} onClick={back} title="⌘Z" aria-label="Undo">↶</button>
-        <button type="button" className="button" disabled={history.next.length === 0} onClick={again} title="⇧⌘Z" aria-label="Redo">↷</button>
-        {dirty && <button type="button" className="button" onClick={() => { set(definitionOf(stored)); setBase(stored); setRestored(false); }}>Discard</button>}
-        <button type="button" className="button" onClick={leave} title={dirty ? "The draft stays in this browser." : undefined}>Close</button>
-        <button type="button" className="button primary" disabled={!dirty || busy} title="⌘S" onClick={() => void store(now, base)}>{busy ? "Saving …" : "Save"}</button>
+        <Menu label="Add a widget" className="button" items={kinds.map((k) => ({ name: k.name, act: () => add(k.id) }))}>
+          + Widget
+        </Menu>
+        <button type="button" className="button" onClick={addSection}>
+          + Section
+        </button>
+        <button type="button" className="button" onClick={() => setSettings(true)}>
+          Settings
+        </button>
+        <button type="button" className="button" disabled={history.past.length === 0} onClick={back} title="⌘Z" aria-label="Undo">
+          ↶
+        </button>
+        <button type="button" className="button" disabled={history.next.length === 0} onClick={again} title="⇧⌘Z" aria-label="Redo">
+          ↷
+        </button>
+        {dirty && (
+          <button
+            type="button"
+            className="button"
+            onClick={() => {
+              set(definitionOf(stored));
+              setBase(stored);
+              setRestored(false);
+            }}
+          >
+            Discard
+          </button>
+        )}
+        <button type="button" className="button" onClick={leave} title={dirty ? "The draft stays in this browser." : undefined}>
+          Close
+        </button>
+        <button type="button" className="button primary" disabled={!dirty || busy} title="⌘S" onClick={() => void store(now, base)}>
+          {busy ? "Saving …" : "Save"}
+        </button>
       </div>
-      {restored && found && <p className="panel w-note row" role="status"><span className="grow">Your draft of {clock(found.at).slice(0, 5)} was restored{base.updatedAt !== stored.updatedAt ? "; the dashboard was changed since, and saving joins both" : ""}.</span><button type="button" className="button small" onClick={() => setRestored(false)}>OK</button></p>}
-      {failed && <p className="panel w-note bad" role="alert">{line(failed.message, 1000)}{failed.param ? ` (${line(failed.param, 120)})` : ""}</p>}
+      {restored && found && (
+        <p className="panel w-note row" role="status">
+          <span className="grow">
+            Your draft of {clock(found.at).slice(0, 5)} was restored
+            {base.updatedAt !== stored.updatedAt ? "; the dashboard was changed since, and saving joins both" : ""}.
+          </span>
+          <button type="button" className="button small" onClick={() => setRestored(false)}>
+            OK
+          </button>
+        </p>
+      )}
+      {failed && (
+        <p className="panel w-note bad" role="alert">
+          {line(failed.message, 1000)}
+          {failed.param ? ` (${line(failed.param, 120)})` : ""}
+        </p>
+      )}
       {one ? (
-        <WidgetEditor key={one.id} widget={one} stored={stored} definition={now} read={read} onChange={(w, kind) => set({ ...now, widgets: widgets.map((x) => (x.id === one.id ? w : x)) }, `widget ${one.id} ${kind ?? ""}`)} close={() => change({ focus: null })} />
+        <WidgetEditor
+          key={one.id}
+          widget={one}
+          stored={stored}
+          definition={now}
+          read={read}
+          onChange={(w, kind) => set({ ...now, widgets: widgets.map((x) => (x.id === one.id ? w : x)) }, `widget ${one.id} ${kind ?? ""}`)}
+          close={() => change({ focus: null })}
+        />
       ) : (
         <>
-          <Variables variables={variables} values={values} options={options} onChange={(name, value) => change({ [`var.${name}`]: value })} />
-          {widgets.length === 0 && sections.length === 0 ? <Empty title="Nothing here yet"><p>Choose what the first widget draws.</p><div className="row wrap w-middle">{kinds.map((k) => <button key={k.id} type="button" className="button" onClick={() => add(k.id)}>{k.name}</button>)}</div></Empty> : (
+          <Variables
+            variables={variables}
+            values={values}
+            options={options}
+            onChange={(name, value) => change({ [`var.${name}`]: value })}
+          />
+          {widgets.length === 0 && sections.length === 0 ? (
+            <Empty title="Nothing here yet">
+              <p>Choose what the first widget draws.</p>
+              <div className="row wrap w-middle">
+                {kinds.map((k) => (
+                  <button key={k.id} type="button" className="button" onClick={() => add(k.id)}>
+                    {k.name}
+                  </button>
+                ))}
+              </div>
+            </Empty>
+          ) : (
             <Sections
-              sections={sections} widgets={widgets} choice={choice}
+              sections={sections}
+              widgets={widgets}
+              choice={choice}
               grid={(shelf) => (
                 <EditGrid
-                  widgets={shelf.widgets} chosen={focus} onPlaces={place} onAct={act}
+                  widgets={shelf.widgets}
+                  chosen={focus}
+                  onPlaces={place}
+                  onAct={act}
                   tile={(w, head) => (
                     <Tile
-                      widget={w} read={read} leads={leads} onBrush={brush} head={head}
-                      menu={<Menu label={`Acts of ${line(w.display?.title || w.id || "", 100)}`} className="button small quiet" items={[
-                        { name: "Edit", act: () => act(w.id ?? "", "edit") },
-                        { name: "Duplicate", act: () => act(w.id ?? "", "duplicate") },
-                        ...homes.filter((h) => { const at = homeOf(w, sections); return h.section !== at.section || h.tab !== at.tab; }).map((h) => ({ name: `Move: ${line(h.name, 60)}`, act: () => send(w, h.section, h.tab) })),
-                        { name: "Remove", danger: true, act: () => act(w.id ?? "", "remove") },
-                      ]}>⋮</Menu>}
+                      widget={w}
+                      read={read}
+                      leads={leads}
+                      onBrush={brush}
+                      head={head}
+                      menu={
+                        <Menu
+                          label={`Acts of ${line(w.display?.title || w.id || "", 100)}`}
+                          className="button small quiet"
+                          items={[
+                            { name: "Edit", act: () => act(w.id ?? "", "edit") },
+                            { name: "Duplicate", act: () => act(w.id ?? "", "duplicate") },
+                            ...homes
+                              .filter((h) => {
+                                const at = homeOf(w, sections);
+                                return h.section !== at.section || h.tab !== at.tab;
+                              })
+                              .map((h) => ({ name: `Move: ${line(h.name, 60)}`, act: () => send(w, h.section, h.tab) })),
+                            { name: "Remove", danger: true, act: () => act(w.id ?? "", "remove") },
+                          ]}
+                        >
+                          ⋮
+                        </Menu>
+                      }
                     />
                   )}
                 />
               )}
-              tools={() => <button type="button" className="button small quiet" onClick={() => setSettings(true)}>Edit sections</button>}
+              tools={() => (
+                <button type="button" className="button small quiet" onClick={() => setSettings(true)}>
+                  Edit sections
+                </button>
+              )}
             />
           )}
         </>
       )}
       {settings && <Settings definition={now} onChange={set} close={() => setSettings(false)} />}
-      {theirs && <Conflict base={base} mine={now} theirs={theirs} read={read} busy={busy} close={() => setTheirs(null)} save={(joined) => void store(joined, theirs)} />}
+      {theirs && (
+        <Conflict
+          base={base}
+          mine={now}
+          theirs={theirs}
+          read={read}
+          busy={busy}
+          close={() => setTheirs(null)}
+          save={(joined) => void store(joined, theirs)}
+        />
+      )}
     </>
   );
 }

@@ -21,7 +21,13 @@ export function useFull(): "" | "full" | "kiosk" {
 }
 
 /** Kiosk turns the pages of a dashboard: it scrolls by screens, then opens the next tab of each section, and begins again. */
-export function Kiosk({ sections, choice }: { sections: DashboardSection[]; choice: { tab: (id: string) => string | undefined; setTab: (id: string, tab: string) => void } }) {
+export function Kiosk({
+  sections,
+  choice,
+}: {
+  sections: DashboardSection[];
+  choice: { tab: (id: string) => string | undefined; setTab: (id: string, tab: string) => void };
+}) {
   const address = useAddress();
   const asked = Number(address.searchParams.get("kiosk"));
   const seconds = Number.isFinite(asked) ? Math.max(5, Math.min(600, asked)) : 15;
@@ -31,14 +37,20 @@ export function Kiosk({ sections, choice }: { sections: DashboardSection[]; choi
     const main = document.getElementById("main");
     if (!main) return;
     if (main.scrollTop + main.clientHeight < main.scrollHeight - 4) {
-      main.scrollTo({ top: main.scrollTop + main.clientHeight * 0.9, behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
+      main.scrollTo({
+        top: main.scrollTop + main.clientHeight * 0.9,
+        behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth",
+      });
       return;
     }
     main.scrollTo({ top: 0 });
     for (const s of sections) {
       const tabs = s.tabs ?? [];
       if (tabs.length < 2) continue;
-      const at = Math.max(0, tabs.findIndex((t) => t.id === choice.tab(s.id ?? "")));
+      const at = Math.max(
+        0,
+        tabs.findIndex((t) => t.id === choice.tab(s.id ?? "")),
+      );
       choice.setTab(s.id ?? "", tabs[(at + 1) % tabs.length]?.id ?? "");
     }
   };
@@ -47,5 +59,9 @@ export function Kiosk({ sections, choice }: { sections: DashboardSection[]; choi
     const id = setInterval(() => turn.current(), seconds * 1000);
     return () => clearInterval(id);
   }, [seconds, held]);
-  return <button type="button" className="button small w-kioskhold" aria-pressed={held} onClick={() => setHeld(!held)}>{held ? "Turn again" : `Turns each ${seconds} s · hold`}</button>;
+  return (
+    <button type="button" className="button small w-kioskhold" aria-pressed={held} onClick={() => setHeld(!held)}>
+      {held ? "Turn again" : `Turns each ${seconds} s · hold`}
+    </button>
+  );
 }

@@ -15,7 +15,10 @@ export function rangeOf(span: Span, w: Window): TimeRange {
 /** spanOf is the window of a dashboard as the address has it. */
 export function spanOf(r: TimeRange | undefined): Span {
   const relative = /^(\d{1,6})(mo|[mhdw])$/.exec(r?.value ?? "");
-  if (relative) return relative[2] === "mo" ? { from: `-${Number(relative[1]) * 30}d`, to: "now" } : { from: `-${relative[1]}${relative[2]}`, to: "now" };
+  if (relative)
+    return relative[2] === "mo"
+      ? { from: `-${Number(relative[1]) * 30}d`, to: "now" }
+      : { from: `-${relative[1]}${relative[2]}`, to: "now" };
   if (r?.type === "absolute" && r.startTime && r.endTime) return { from: r.startTime, to: r.endTime };
   return { from: "-12h", to: "now" };
 }
@@ -37,7 +40,9 @@ export function useReader(stored: Dashboard | null, variables: DashboardVariable
       const id = stored?.id ?? "";
       const plain = same && known.get(widget.id ?? "") === contentOf(widget);
       const procedure = plain ? "DashboardDataService/SearchDashboardWidgetData" : "DashboardDataService/PreviewDashboardWidget";
-      const request = plain ? { id, widgetId: widget.id ?? "", ...ask } : { widget: { ...widget, layout: { x: 0, y: 0, w: 1, h: 1 }, sectionId: undefined, tabId: undefined }, variables, ...ask };
+      const request = plain
+        ? { id, widgetId: widget.id ?? "", ...ask }
+        : { widget: { ...widget, layout: { x: 0, y: 0, w: 1, h: 1 }, sectionId: undefined, tabId: undefined }, variables, ...ask };
       return useCall(procedure, request as never, { enabled: on });
     };
   }, [stored?.id, known, same, variables, values, range]);
@@ -50,7 +55,11 @@ export function useOptions(board: Dashboard | null): Options {
   const names = useMemo(() => new Set((board?.variables ?? []).map((v) => v.name ?? "")), [board]);
   return useMemo(() => {
     return function useOne(v, search, on) {
-      const found = useCall("DashboardDataService/SearchDashboardVariableOptions", { id: board?.id ?? "", variable: v.name ?? "", timeRange: range, ...(search ? { search: search.slice(0, 256) } : {}) }, { enabled: on && v.type === "query" && names.has(v.name ?? "") });
+      const found = useCall(
+        "DashboardDataService/SearchDashboardVariableOptions",
+        { id: board?.id ?? "", variable: v.name ?? "", timeRange: range, ...(search ? { search: search.slice(0, 256) } : {}) },
+        { enabled: on && v.type === "query" && names.has(v.name ?? "") },
+      );
       const options = found.data?.data ?? [];
       return { options, more: options.length >= 100, error: found.error?.message ?? "" };
     };

@@ -3,7 +3,15 @@ import { useEffect, useMemo, useState } from "react";
 import { batches } from "../../api/batch";
 import { ApiError, call } from "../../api/client";
 import { change, useAddress } from "../../frame/router";
-import type { ResolvedShare, SharedDashboard, ShareTimeRange, ShareWidgetRequest, ShareWidgetResult, Widget, WidgetData } from "../../gen/api";
+import type {
+  ResolvedShare,
+  SharedDashboard,
+  ShareTimeRange,
+  ShareWidgetRequest,
+  ShareWidgetResult,
+  Widget,
+  WidgetData,
+} from "../../gen/api";
 import { Sections, Shelves } from "../../grid/sections";
 import { type Reader, Tile } from "../../grid/tile";
 import { valuesOf, Variables } from "../../grid/variables";
@@ -37,23 +45,48 @@ export default function Shared({ token }: { token: string }) {
     if (board?.name) document.title = `${line(board.name, 100)} · svc`;
   }, [board?.name]);
   if (found.data && board) return <Content token={token} share={found.data} board={board} member={member} />;
-  if (!found.error || (asks && !member && !framed)) return <main><Waiting lines={10} /></main>;
+  if (!found.error || (asks && !member && !framed))
+    return (
+      <main>
+        <Waiting lines={10} />
+      </main>
+    );
   return (
     <main className="w-shared">
       {asks ? (
         <Message title="This is for members of an organization">
           <p>Sign in to the organization to see it.</p>
-          <a className="button primary" href={`/login?next=${encodeURIComponent(location.pathname + location.search)}`} target={framed ? "_blank" : undefined} rel="noreferrer">Sign in</a>
+          <a
+            className="button primary"
+            href={`/login?next=${encodeURIComponent(location.pathname + location.search)}`}
+            target={framed ? "_blank" : undefined}
+            rel="noreferrer"
+          >
+            Sign in
+          </a>
         </Message>
-      ) : status === 403 ? <Message title="This belongs to another organization"><p>You are signed in, but not as a member of it.</p></Message>
-        : status === 404 || status === 400 ? <Message title="There is no such link"><p>It was ended, or got a new token. Ask the person who gave it to you.</p></Message>
-          : <Failed error={found.error} retry={() => found.refetch()} />}
+      ) : status === 403 ? (
+        <Message title="This belongs to another organization">
+          <p>You are signed in, but not as a member of it.</p>
+        </Message>
+      ) : status === 404 || status === 400 ? (
+        <Message title="There is no such link">
+          <p>It was ended, or got a new token. Ask the person who gave it to you.</p>
+        </Message>
+      ) : (
+        <Failed error={found.error} retry={() => found.refetch()} />
+      )}
     </main>
   );
 }
 
 function Message({ title, children }: { title: string; children: React.ReactNode }) {
-  return <div className="state"><h1>{title}</h1>{children}</div>;
+  return (
+    <div className="state">
+      <h1>{title}</h1>
+      {children}
+    </div>
+  );
 }
 
 type Ask = { request: ShareWidgetRequest; range: ShareTimeRange; values: Record<string, string> };
@@ -72,7 +105,14 @@ function Content({ token, share, board, member }: { token: string; share: Resolv
   const ask = useMemo(
     () =>
       batches<Ask, ShareWidgetResult>(
-        async (asks) => (await call("ShareService/ResolveShareWidgetData", { token, requests: asks.map((a) => a.request), timeRange: asks[0]!.range, variableValues: asks[0]!.values }, { anonymous: !member })).results ?? [],
+        async (asks) =>
+          (
+            await call(
+              "ShareService/ResolveShareWidgetData",
+              { token, requests: asks.map((a) => a.request), timeRange: asks[0]!.range, variableValues: asks[0]!.values },
+              { anonymous: !member },
+            )
+          ).results ?? [],
         (a) => JSON.stringify([a.range, a.values]),
         4,
       ),
@@ -90,7 +130,16 @@ function Content({ token, share, board, member }: { token: string; share: Resolv
         queryFn: async () => {
           const r = await ask({ request: { widgetId: widget.id ?? "", source, maxDataPoints: points }, range, values });
           if (r.ok && r.data) return { ...r.data, ...(r.narrowedToSeconds ? { narrowedToSeconds: r.narrowedToSeconds } : {}) };
-          throw new ApiError(r.message ?? "The data cannot be read.", 0, r.reason === "failed" ? "It failed" : "No data", r.reason ?? "", "", false, "", "");
+          throw new ApiError(
+            r.message ?? "The data cannot be read.",
+            0,
+            r.reason === "failed" ? "It failed" : "No data",
+            r.reason ?? "",
+            "",
+            false,
+            "",
+            "",
+          );
         },
         enabled: on,
         retry: (times, e) => times < 2 && e.retryable === true,
@@ -113,22 +162,56 @@ function Content({ token, share, board, member }: { token: string; share: Resolv
   const widgets = board.widgets ?? [];
   const one = share.scope === "widget" ? widgets[0] : widgets.find((w) => w.id === address.searchParams.get("widget"));
   const tile = (w: Widget) => <Tile widget={w} read={read} leads={null} onBrush={(a, b) => change({ from: iso(a), to: iso(b) })} />;
-  const offered = presets.filter(([p]) => windowOf({ from: p, to: "now" }, now).end - windowOf({ from: p, to: "now" }, now).start <= longest);
+  const offered = presets.filter(
+    ([p]) => windowOf({ from: p, to: "now" }, now).end - windowOf({ from: p, to: "now" }, now).start <= longest,
+  );
   const known = to === "now" && offered.some(([p]) => p === from);
   const bare = kiosk || (framed && share.scope === "widget");
   return (
     <main id="main" className={`w-shared${one ? " w-one" : ""}`} tabIndex={-1}>
       <div className={`pagehead${bare ? " sr" : ""}`}>
-        <h1 className="clip" title={line(board.description ?? "", 500)}>{line(board.name ?? "", 200) || "Shared dashboard"}</h1>
+        <h1 className="clip" title={line(board.description ?? "", 500)}>
+          {line(board.name ?? "", 200) || "Shared dashboard"}
+        </h1>
         <span className="grow" />
-        <select className="field" aria-label="Window" value={known ? from : ""} onChange={(e) => change({ from: e.target.value, to: null })}>
+        <select
+          className="field"
+          aria-label="Window"
+          value={known ? from : ""}
+          onChange={(e) => change({ from: e.target.value, to: null })}
+        >
           {!known && <option value="">{spanName({ from, to })}</option>}
-          {offered.map(([p, name]) => <option key={p} value={p}>{name}</option>)}
+          {offered.map(([p, name]) => (
+            <option key={p} value={p}>
+              {name}
+            </option>
+          ))}
         </select>
-        <button type="button" className="button" aria-label="Refresh" onClick={() => { setNow(Date.now()); void client.invalidateQueries({ queryKey: ["share", token] }); }}>⟳</button>
+        <button
+          type="button"
+          className="button"
+          aria-label="Refresh"
+          onClick={() => {
+            setNow(Date.now());
+            void client.invalidateQueries({ queryKey: ["share", token] });
+          }}
+        >
+          ⟳
+        </button>
       </div>
-      {!bare && <Variables variables={variables} values={values} options={none} onChange={(name, value) => change({ [`var.${name}`]: value })} />}
-      {one ? <div className="w-alone">{tile(one)}</div> : <Sections sections={board.sections ?? []} widgets={widgets} choice={choice} grid={(shelf) => <Shelves widgets={shelf.widgets} tile={tile} />} />}
+      {!bare && (
+        <Variables variables={variables} values={values} options={none} onChange={(name, value) => change({ [`var.${name}`]: value })} />
+      )}
+      {one ? (
+        <div className="w-alone">{tile(one)}</div>
+      ) : (
+        <Sections
+          sections={board.sections ?? []}
+          widgets={widgets}
+          choice={choice}
+          grid={(shelf) => <Shelves widgets={shelf.widgets} tile={tile} />}
+        />
+      )}
       {kiosk && <Kiosk sections={board.sections ?? []} choice={choice} />}
     </main>
   );

@@ -27,19 +27,54 @@ export default function Templates() {
   if (chosen) return <One key={chosen.id} template={chosen} />;
   const all = found.data?.data ?? [];
   const categories = [...new Set(all.map((t) => t.category ?? ""))].sort();
-  const shown = all.filter((t) => (!category || t.category === category) && `${t.name} ${t.description} ${(t.tags ?? []).join(" ")}`.toLowerCase().includes(search));
+  const shown = all.filter(
+    (t) =>
+      (!category || t.category === category) && `${t.name} ${t.description} ${(t.tags ?? []).join(" ")}`.toLowerCase().includes(search),
+  );
   return (
     <>
       <div className="pagehead">
-        <h1><Link href={href("/dashboards")}>Dashboards</Link> › Templates</h1>
+        <h1>
+          <Link href={href("/dashboards")}>Dashboards</Link> › Templates
+        </h1>
         <form className="grow w-find" role="search" onSubmit={(e) => e.preventDefault()}>
-          <input className="field w-search" data-bar="" type="search" aria-label="Search templates" placeholder="Search templates" value={address.searchParams.get("search") ?? ""} onChange={(e) => change({ search: e.target.value }, true)} />
+          <input
+            className="field w-search"
+            data-bar=""
+            type="search"
+            aria-label="Search templates"
+            placeholder="Search templates"
+            value={address.searchParams.get("search") ?? ""}
+            onChange={(e) => change({ search: e.target.value }, true)}
+          />
         </form>
         <div className="row" role="group" aria-label="Subjects">
-          {categories.map((c) => <button key={c} type="button" className="button small" aria-pressed={c === category} onClick={() => change({ category: c === category ? null : c })}>{c}</button>)}
+          {categories.map((c) => (
+            <button
+              key={c}
+              type="button"
+              className="button small"
+              aria-pressed={c === category}
+              onClick={() => change({ category: c === category ? null : c })}
+            >
+              {c}
+            </button>
+          ))}
         </div>
       </div>
-      <Load of={found} lines={10} empty={() => shown.length === 0 && <Empty title="No template matches"><button type="button" className="button" onClick={() => change({ search: null, category: null })}>Show all</button></Empty>}>
+      <Load
+        of={found}
+        lines={10}
+        empty={() =>
+          shown.length === 0 && (
+            <Empty title="No template matches">
+              <button type="button" className="button" onClick={() => change({ search: null, category: null })}>
+                Show all
+              </button>
+            </Empty>
+          )
+        }
+      >
         {() => (
           <ul className="w-templates">
             {shown.map((t) => (
@@ -60,14 +95,22 @@ export default function Templates() {
 }
 
 function Needs({ of }: { of: DashboardTemplate }) {
-  if (of.requirement?.missing) return <span className="warn">▲ no {line(of.requirement.label ?? "data", 60)} yet{of.requirement.collector ? `: ${line(of.requirement.collector, 60)}` : ""}</span>;
+  if (of.requirement?.missing)
+    return (
+      <span className="warn">
+        ▲ no {line(of.requirement.label ?? "data", 60)} yet{of.requirement.collector ? `: ${line(of.requirement.collector, 60)}` : ""}
+      </span>
+    );
   return <span className="faint">{(of.requirements ?? []).map((r) => line(r, 60)).join(", ") || " "}</span>;
 }
 
 function One({ template: t }: { template: DashboardTemplate }) {
   const address = useAddress();
   const asked = t.parameters ?? [];
-  const start = useMemo(() => Object.fromEntries(asked.map((p) => [p.key ?? "", address.searchParams.get(`p.${p.key}`) ?? ""])), [asked, address.search]);
+  const start = useMemo(
+    () => Object.fromEntries(asked.map((p) => [p.key ?? "", address.searchParams.get(`p.${p.key}`) ?? ""])),
+    [asked, address.search],
+  );
   const given = useMemo(() => Object.fromEntries(Object.entries(start).filter(([, v]) => v !== "")), [start]);
   const [name, setName] = useState("");
   const preview = useCall("DashboardsService/PreviewDashboardTemplate", { templateId: t.id ?? "", parameters: given });
@@ -81,23 +124,79 @@ function One({ template: t }: { template: DashboardTemplate }) {
   return (
     <>
       <div className="pagehead">
-        <h1><Link href={href("/dashboards/templates", { template: undefined })}>Templates</Link> › {line(t.name ?? "", 80)}</h1>
+        <h1>
+          <Link href={href("/dashboards/templates", { template: undefined })}>Templates</Link> › {line(t.name ?? "", 80)}
+        </h1>
         <span className="faint grow">{line(t.description ?? "", 200)}</span>
       </div>
       {t.requirement?.missing && (
-        <p className="panel w-note warn">▲ This organization sends no {line(t.requirement.label ?? "data", 80)} yet{t.requirement.collector ? `. The collector of it is ${line(t.requirement.collector, 80)}` : ""}. {line(t.requirement.hint ?? "", 300)} {t.requirement.setupLabel && <Link href={href("/start")}>{line(t.requirement.setupLabel, 80)}</Link>}</p>
+        <p className="panel w-note warn">
+          ▲ This organization sends no {line(t.requirement.label ?? "data", 80)} yet
+          {t.requirement.collector ? `. The collector of it is ${line(t.requirement.collector, 80)}` : ""}.{" "}
+          {line(t.requirement.hint ?? "", 300)}{" "}
+          {t.requirement.setupLabel && <Link href={href("/start")}>{line(t.requirement.setupLabel, 80)}</Link>}
+        </p>
       )}
-      <form className="panel w-note w-params" onSubmit={(e) => { e.preventDefault(); create.mutate({ templateId: t.id ?? "", parameters: given, ...(name.trim() ? { name: name.trim() } : {}) }); }}>
+      <form
+        className="panel w-note w-params"
+        onSubmit={(e) => {
+          e.preventDefault();
+          create.mutate({ templateId: t.id ?? "", parameters: given, ...(name.trim() ? { name: name.trim() } : {}) });
+        }}
+      >
         {asked.map((p) => (
-          <Field key={p.key} label={`${line(p.label || p.key || "", 60)}${p.required ? "" : " (optional)"}`} hint={line(p.description ?? "", 200)}>
-            {(c) => <input {...c} className="field" required={p.required} maxLength={200} placeholder={p.placeholder} defaultValue={start[p.key ?? ""]} onBlur={(e) => change({ [`p.${p.key}`]: e.target.value.trim() }, true)} onKeyDown={(e) => { if (e.key === "Enter") { e.preventDefault(); change({ [`p.${p.key}`]: e.currentTarget.value.trim() }, true); } }} />}
+          <Field
+            key={p.key}
+            label={`${line(p.label || p.key || "", 60)}${p.required ? "" : " (optional)"}`}
+            hint={line(p.description ?? "", 200)}
+          >
+            {(c) => (
+              <input
+                {...c}
+                className="field"
+                required={p.required}
+                maxLength={200}
+                placeholder={p.placeholder}
+                defaultValue={start[p.key ?? ""]}
+                onBlur={(e) => change({ [`p.${p.key}`]: e.target.value.trim() }, true)}
+                onKeyDown={(e) => {
+                  if (e.key === "Enter") {
+                    e.preventDefault();
+                    change({ [`p.${p.key}`]: e.currentTarget.value.trim() }, true);
+                  }
+                }}
+              />
+            )}
           </Field>
         ))}
-        <Field label="Name" hint="Empty: the name of the template.">{(c) => <input {...c} className="field" maxLength={200} value={name} placeholder={preview.data?.name} onChange={(e) => setName(e.target.value)} />}</Field>
-        <button type="submit" className="button primary" disabled={create.isPending || missing.length > 0}>Create the dashboard</button>
+        <Field label="Name" hint="Empty: the name of the template.">
+          {(c) => (
+            <input
+              {...c}
+              className="field"
+              maxLength={200}
+              value={name}
+              placeholder={preview.data?.name}
+              onChange={(e) => setName(e.target.value)}
+            />
+          )}
+        </Field>
+        <button type="submit" className="button primary" disabled={create.isPending || missing.length > 0}>
+          Create the dashboard
+        </button>
       </form>
       <FormError error={create.error} />
-      <Load of={preview} lines={8} empty={() => widgets.length === 0 && <Empty title="This template is empty"><p>It begins with no widgets.</p></Empty>}>
+      <Load
+        of={preview}
+        lines={8}
+        empty={() =>
+          widgets.length === 0 && (
+            <Empty title="This template is empty">
+              <p>It begins with no widgets.</p>
+            </Empty>
+          )
+        }
+      >
         {() => <Shelves widgets={widgets} tile={(w) => <Tile widget={w} read={read} leads={leads} onBrush={brush} />} />}
       </Load>
     </>

@@ -25,7 +25,14 @@ export function recordsOf(w: Widget): string | null {
 /** ruleOf is the editor of an alert rule about the first query of a chart or number. */
 function ruleOf(w: Widget): string | null {
   const q = w.dataSource?.queries?.[0];
-  if (!q || w.dataSource?.kind !== "query" || w.visualization === "list" || (q.whereClause ?? "").includes("$") || (w.dataSource.formulas ?? []).length > 0) return null;
+  if (
+    !q ||
+    w.dataSource?.kind !== "query" ||
+    w.visualization === "list" ||
+    (q.whereClause ?? "").includes("$") ||
+    (w.dataSource.formulas ?? []).length > 0
+  )
+    return null;
   const { id: _id, name: _name, ...query } = q;
   return newRule({ name: (w.display?.title ?? "").slice(0, 200), query });
 }
@@ -40,8 +47,13 @@ export function WidgetMenu({ board, widget }: { board: Dashboard; widget: Widget
   const title = widget.display?.title || widget.id || "widget";
   const sheet = (): void => {
     // The newest answer about the widget is the one on the screen.
-    const all = client.getQueryCache().findAll({ queryKey: [org.id, "DashboardDataService/SearchDashboardWidgetData"] })
-      .filter((q) => { const r = q.queryKey[2] as { widgetId?: string; id?: string; source?: string }; return r.widgetId === widget.id && r.id === board.id && r.source === "primary" && q.state.data; })
+    const all = client
+      .getQueryCache()
+      .findAll({ queryKey: [org.id, "DashboardDataService/SearchDashboardWidgetData"] })
+      .filter((q) => {
+        const r = q.queryKey[2] as { widgetId?: string; id?: string; source?: string };
+        return r.widgetId === widget.id && r.id === board.id && r.source === "primary" && q.state.data;
+      })
       .sort((a, b) => b.state.dataUpdatedAt - a.state.dataUpdatedAt);
     const data = all[0]?.state.data as WidgetData | undefined;
     if (data) save(`${title}.csv`, "text/csv", sheetOf(widget, data));
@@ -49,16 +61,24 @@ export function WidgetMenu({ board, widget }: { board: Dashboard; widget: Widget
   return (
     <>
       <Menu
-        label={`Acts of ${line(title, 100)}`} className="button small quiet"
+        label={`Acts of ${line(title, 100)}`}
+        className="button small quiet"
         items={[
           { name: "Enlarge", act: () => change({ widget: widget.id ?? "" }) },
           { name: "Edit", act: () => change({ edit: "1", focus: widget.id ?? "" }) },
           ...(records ? [{ name: "Records behind it", act: () => navigate(records) }] : []),
           ...(ruleOf(widget) ? [{ name: "Alert on this", act: () => navigate(ruleOf(widget) ?? "") }] : []),
-          ...(still ? [] : [{ name: "Inspect the data", act: () => setOpen("inspect") }, { name: "Save as CSV", act: sheet }]),
+          ...(still
+            ? []
+            : [
+                { name: "Inspect the data", act: () => setOpen("inspect") },
+                { name: "Save as CSV", act: sheet },
+              ]),
           { name: "Share", act: () => setOpen("share") },
         ]}
-      >⋮</Menu>
+      >
+        ⋮
+      </Menu>
       {open === "inspect" && <Inspection board={board} widget={widget} close={() => setOpen("")} />}
       {open === "share" && <Share board={board} widget={widget} close={() => setOpen("")} />}
     </>

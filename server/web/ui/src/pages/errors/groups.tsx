@@ -6,7 +6,11 @@ import { times, useCall, useFrame } from "../../frame/session";
 import "../home.css";
 import "../logs.css";
 
-const orders = [["count", "Most frequent"], ["last_seen", "Last seen"], ["first_seen", "First seen"]] as const;
+const orders = [
+  ["count", "Most frequent"],
+  ["last_seen", "Last seen"],
+  ["first_seen", "First seen"],
+] as const;
 
 /** Groups lists the groups of errors of the window. */
 export default function Groups() {
@@ -20,31 +24,102 @@ export default function Groups() {
   return (
     <>
       <div className="row wrap">
-        {totals && <span className="faint">{count(totals.estimatedOccurrences ?? totals.occurrences)} in {count(totals.fingerprints)} groups, {count(totals.affectedServicesCount)} services, {count(totals.affectedTracesCount)} traces</span>}
+        {totals && (
+          <span className="faint">
+            {count(totals.estimatedOccurrences ?? totals.occurrences)} in {count(totals.fingerprints)} groups,{" "}
+            {count(totals.affectedServicesCount)} services, {count(totals.affectedTracesCount)} traces
+          </span>
+        )}
         <span className="grow" />
-        <form onSubmit={(e) => { e.preventDefault(); change({ q: String(new FormData(e.currentTarget).get("q") ?? "") }); }}>
-          <input className="field" data-bar="" name="q" type="search" aria-label="Search errors" placeholder="Type or message" defaultValue={search} />
+        <form
+          onSubmit={(e) => {
+            e.preventDefault();
+            change({ q: String(new FormData(e.currentTarget).get("q") ?? "") });
+          }}
+        >
+          <input
+            className="field"
+            data-bar=""
+            name="q"
+            type="search"
+            aria-label="Search errors"
+            placeholder="Type or message"
+            defaultValue={search}
+          />
         </form>
         <select className="field" aria-label="Order" value={order} onChange={(e) => change({ sort: e.target.value })}>
-          {orders.map(([key, name]) => <option key={key} value={key}>{name}</option>)}
+          {orders.map(([key, name]) => (
+            <option key={key} value={key}>
+              {name}
+            </option>
+          ))}
         </select>
       </div>
       <section className="panel">
-        <Load of={found} empty={(d) => !d.data?.length && (
-          <Empty title={search ? "No error matches in this window" : "No errors in this window"}>
-            <div className="row">{search && <button type="button" className="button" onClick={() => change({ q: null })}>Drop the search</button>}<Link className="button" href={href("/errors", { tab: "window", from: "-24h", to: undefined })}>Last 24 hours</Link></div>
-          </Empty>
-        )}>
+        <Load
+          of={found}
+          empty={(d) =>
+            !d.data?.length && (
+              <Empty title={search ? "No error matches in this window" : "No errors in this window"}>
+                <div className="row">
+                  {search && (
+                    <button type="button" className="button" onClick={() => change({ q: null })}>
+                      Drop the search
+                    </button>
+                  )}
+                  <Link className="button" href={href("/errors", { tab: "window", from: "-24h", to: undefined })}>
+                    Last 24 hours
+                  </Link>
+                </div>
+              </Empty>
+            )
+          }
+        >
           {(d) => (
             <>
               <table className="data fold rows">
-                <thead><tr><th scope="col">Error</th><th scope="col" className="w160">Services</th><th scope="col" className="num w80">Count</th><th scope="col" className="num w80">Traces</th><th scope="col" className="w110">First seen</th><th scope="col" className="w110">Last seen</th></tr></thead>
+                <thead>
+                  <tr>
+                    <th scope="col">Error</th>
+                    <th scope="col" className="w160">
+                      Services
+                    </th>
+                    <th scope="col" className="num w80">
+                      Count
+                    </th>
+                    <th scope="col" className="num w80">
+                      Traces
+                    </th>
+                    <th scope="col" className="w110">
+                      First seen
+                    </th>
+                    <th scope="col" className="w110">
+                      Last seen
+                    </th>
+                  </tr>
+                </thead>
                 <tbody>
                   {d.data?.map((e) => (
                     // biome-ignore lint: the link in the first cell is the way for the keyboard
-                    <tr key={e.fingerprintHash} onClick={(c) => !(c.target as Element).closest("a") && navigate(href(`/errors/${e.fingerprintHash}`))}>
-                      <td><Link className="main" href={href(`/errors/${e.fingerprintHash}`)}>{line(e.errorLabel || e.exceptionType || "error", 200)}</Link> <span className="faint">{e.sampleMessage === e.errorLabel ? "" : line(e.sampleMessage ?? "", 300)} {e.topFrame && <code>{line(e.topFrame, 200)}</code>}</span></td>
-                      <td>{(e.services ?? []).slice(0, 3).map((s) => line(s, 60)).join(", ")}</td>
+                    <tr
+                      key={e.fingerprintHash}
+                      onClick={(c) => !(c.target as Element).closest("a") && navigate(href(`/errors/${e.fingerprintHash}`))}
+                    >
+                      <td>
+                        <Link className="main" href={href(`/errors/${e.fingerprintHash}`)}>
+                          {line(e.errorLabel || e.exceptionType || "error", 200)}
+                        </Link>{" "}
+                        <span className="faint">
+                          {e.sampleMessage === e.errorLabel ? "" : line(e.sampleMessage ?? "", 300)}{" "}
+                          {e.topFrame && <code>{line(e.topFrame, 200)}</code>}
+                        </span>
+                      </td>
+                      <td>
+                        {(e.services ?? [])
+                          .slice(0, 3)
+                          .map((s) => line(s, 60))
+                          .join(", ")}
+                      </td>
                       <td className="num">{count(Math.round(e.estimatedCount ?? 0))}</td>
                       <td className="num">{count(e.affectedTracesCount ?? 0)}</td>
                       <td className="faint">{ago(e.firstSeen, now)}</td>

@@ -22,10 +22,38 @@ export function History({ issue: i, people }: { issue: ErrorIssueDetail; people:
   };
   return (
     <section className="panel">
-      <header><h2>History</h2></header>
-      <form className="body part" onSubmit={(e) => { e.preventDefault(); send(); }}>
-        <textarea className="field" rows={2} maxLength={10_000} aria-label="Comment" placeholder="What you know about it" value={body} onChange={(e) => setBody(e.target.value)} onKeyDown={(e) => { if ((e.metaKey || e.ctrlKey) && e.key === "Enter") { e.preventDefault(); send(); } }} />
-        <div className="row"><FormError error={comment.error} /><span className="grow" /><button type="submit" className="button" disabled={!body.trim() || comment.isPending}>Comment</button></div>
+      <header>
+        <h2>History</h2>
+      </header>
+      <form
+        className="body part"
+        onSubmit={(e) => {
+          e.preventDefault();
+          send();
+        }}
+      >
+        <textarea
+          className="field"
+          rows={2}
+          maxLength={10_000}
+          aria-label="Comment"
+          placeholder="What you know about it"
+          value={body}
+          onChange={(e) => setBody(e.target.value)}
+          onKeyDown={(e) => {
+            if ((e.metaKey || e.ctrlKey) && e.key === "Enter") {
+              e.preventDefault();
+              send();
+            }
+          }}
+        />
+        <div className="row">
+          <FormError error={comment.error} />
+          <span className="grow" />
+          <button type="submit" className="button" disabled={!body.trim() || comment.isPending}>
+            Comment
+          </button>
+        </div>
       </form>
       <Load of={found} empty={(d) => !d.data?.length && <p className="fine">Nothing happened yet.</p>}>
         {(d) => (
@@ -33,19 +61,45 @@ export function History({ issue: i, people }: { issue: ErrorIssueDetail; people:
             <ol className="timeline events">
               {d.data?.map((e) => (
                 <li key={e.id}>
-                  <time className="faint" dateTime={e.createdAt} title={exact(e.createdAt)}>{ago(e.createdAt, now)}</time>
-                  <div><b>{e.actor ? line(people.nameOf(e.actor), 60) : "svc"}</b>{e.actor?.type === "agent" && <span className="chip">agent</span>}<Words e={e} people={people} /></div>
+                  <time className="faint" dateTime={e.createdAt} title={exact(e.createdAt)}>
+                    {ago(e.createdAt, now)}
+                  </time>
+                  <div>
+                    <b>{e.actor ? line(people.nameOf(e.actor), 60) : "svc"}</b>
+                    {e.actor?.type === "agent" && <span className="chip">agent</span>}
+                    <Words e={e} people={people} />
+                  </div>
                 </li>
               ))}
             </ol>
-            {d.hasMore && limit < 100 && <p className="fine"><button type="button" className="button small" onClick={() => setLimit(100)}>Show more</button></p>}
+            {d.hasMore && limit < 100 && (
+              <p className="fine">
+                <button type="button" className="button small" onClick={() => setLimit(100)}>
+                  Show more
+                </button>
+              </p>
+            )}
           </>
         )}
       </Load>
       {(i.incidents ?? []).length > 0 && (
         <details className="body">
           <summary>{i.incidents?.length} times in which it occurred</summary>
-          <ul className="list">{i.incidents?.slice(0, 20).map((n) => <li key={n.id}><span className={n.status === "open" ? "bad" : ""}>{n.status === "open" ? "● now" : `for ${stretch(Date.parse(n.resolvedAt ?? n.lastTriggeredAt ?? "") - Date.parse(n.firstTriggeredAt ?? ""))}`}</span><span className="grow faint">began {ago(n.firstTriggeredAt, now)}, {n.reason?.replaceAll("_", " ")}</span><span>{count(n.occurrenceCount)} times</span></li>)}</ul>
+          <ul className="list">
+            {i.incidents?.slice(0, 20).map((n) => (
+              <li key={n.id}>
+                <span className={n.status === "open" ? "bad" : ""}>
+                  {n.status === "open"
+                    ? "● now"
+                    : `for ${stretch(Date.parse(n.resolvedAt ?? n.lastTriggeredAt ?? "") - Date.parse(n.firstTriggeredAt ?? ""))}`}
+                </span>
+                <span className="grow faint">
+                  began {ago(n.firstTriggeredAt, now)}, {n.reason?.replaceAll("_", " ")}
+                </span>
+                <span>{count(n.occurrenceCount)} times</span>
+              </li>
+            ))}
+          </ul>
         </details>
       )}
     </section>
@@ -63,7 +117,14 @@ function Words({ e, people }: { e: ErrorIssueEvent; people: People }) {
     case "created":
       return <span>{text(p.reason) === "split" ? "split it off" : "saw it for the first time"}</span>;
     case "state_change":
-      return <><span>moved it from {state(e.fromState)} to <b>{state(e.toState)}</b></span>{noted}</>;
+      return (
+        <>
+          <span>
+            moved it from {state(e.fromState)} to <b>{state(e.toState)}</b>
+          </span>
+          {noted}
+        </>
+      );
     case "regression":
       return <span>saw it again{text(p.version) && ` in ${text(p.version)}`}, after it was done</span>;
     case "comment":
@@ -72,13 +133,32 @@ function Words({ e, people }: { e: ErrorIssueEvent; people: People }) {
     case "assignment":
       return <span>{p.to_actor_id ? `assigned it to ${line(actor(p.to_actor_id), 60)}` : "took the assignee away"}</span>;
     case "severity_change":
-      return <><span>set the severity to <b>{text(p.to_severity) || "none"}</b></span>{noted}</>;
+      return (
+        <>
+          <span>
+            set the severity to <b>{text(p.to_severity) || "none"}</b>
+          </span>
+          {noted}
+        </>
+      );
     case "fix_proposed":
-      return <><span>proposed a fix</span><span className="said">{block(typeof p.patch_summary === "string" ? p.patch_summary : "", 4000)} {text(p.pr_url)}</span></>;
+      return (
+        <>
+          <span>proposed a fix</span>
+          <span className="said">
+            {block(typeof p.patch_summary === "string" ? p.patch_summary : "", 4000)} {text(p.pr_url)}
+          </span>
+        </>
+      );
     case "claim":
       return <span>{p.renewed ? "goes on with it" : "began to work on it"}</span>;
     case "release":
-      return <><span>stopped working on it</span>{noted}</>;
+      return (
+        <>
+          <span>stopped working on it</span>
+          {noted}
+        </>
+      );
     case "lease_expired":
       return <span>ended a claim that ran out</span>;
     case "snooze":
@@ -88,7 +168,11 @@ function Words({ e, people }: { e: ErrorIssueEvent; people: People }) {
     case "pr_linked":
     case "pr_unlinked":
     case "pr_merged":
-      return <span>{{ pr_linked: "linked", pr_unlinked: "unlinked", pr_merged: "saw the merge of" }[e.type]} {text(p.url) || "a pull request"}</span>;
+      return (
+        <span>
+          {{ pr_linked: "linked", pr_unlinked: "unlinked", pr_merged: "saw the merge of" }[e.type]} {text(p.url) || "a pull request"}
+        </span>
+      );
     case "merged":
       return <span>merged issues</span>;
     case "split":

@@ -10,7 +10,15 @@ import { Policies } from "./policies";
 import "../home.css";
 import "./errors.css";
 
-const tabs = [["", "For work"], ["new", "New"], ["regressed", "Regressed"], ["mine", "Mine"], ["all", "All"], ["window", "In this window"], ["policies", "Messages"]] as const;
+const tabs = [
+  ["", "For work"],
+  ["new", "New"],
+  ["regressed", "Regressed"],
+  ["mine", "Mine"],
+  ["all", "All"],
+  ["window", "In this window"],
+  ["policies", "Messages"],
+] as const;
 
 /** Errors is the inbox of error issues, one issue, or the groups of the window. */
 export default function Errors({ id }: { id: string }) {
@@ -21,7 +29,11 @@ export default function Errors({ id }: { id: string }) {
 
 /** ByFingerprint shows the issue of a group, or the group alone when no issue has it. */
 function ByFingerprint({ fingerprint }: { fingerprint: string }) {
-  const found = useCall("ErrorIssuesService/ListErrorIssues", { fingerprintHash: fingerprint, includeArchived: true, limit: 1 }, { keep: false });
+  const found = useCall(
+    "ErrorIssuesService/ListErrorIssues",
+    { fingerprintHash: fingerprint, includeArchived: true, limit: 1 },
+    { keep: false },
+  );
   const issue = found.data?.data?.[0]?.id;
   if (!found.data && !found.error) return <Waiting lines={10} />;
   return issue ? <Issue id={issue} /> : <ErrorGroup fingerprint={fingerprint} />;
@@ -35,9 +47,15 @@ function Lists() {
   }, [org.name]);
   return (
     <>
-      <div className="pagehead"><h1>Errors</h1></div>
+      <div className="pagehead">
+        <h1>Errors</h1>
+      </div>
       <nav className="tabs" aria-label="Parts of errors">
-        {tabs.map(([key, name]) => <Link key={key} href={href("/errors", { tab: key })} aria-current={key === tab ? "page" : undefined}>{name}</Link>)}
+        {tabs.map(([key, name]) => (
+          <Link key={key} href={href("/errors", { tab: key })} aria-current={key === tab ? "page" : undefined}>
+            {name}
+          </Link>
+        ))}
       </nav>
       {tab === "window" ? <Groups /> : tab === "policies" ? <Policies /> : <Inbox key={tab} tab={tab} />}
     </>

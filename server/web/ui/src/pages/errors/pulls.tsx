@@ -22,26 +22,62 @@ export function PullRequests({ issue: i, people }: { issue: ErrorIssueDetail; pe
   const unlink = useAct("ErrorIssueWorkflowService/UnlinkErrorIssuePullRequest");
   return (
     <section className="panel">
-      <header><h2 className="grow">Fixes</h2><button type="button" className="button small" onClick={() => setAsked(true)}>Propose a fix</button></header>
+      <header>
+        <h2 className="grow">Fixes</h2>
+        <button type="button" className="button small" onClick={() => setAsked(true)}>
+          Propose a fix
+        </button>
+      </header>
       <Load of={found} empty={(d) => !d.data?.length && <p className="fine">No pull request is linked.</p>}>
         {(d) => (
           <ul className="list pulls">
             {d.data?.map((p) => (
               <li key={p.id}>
-                <a className="clip grow" href={safe(p.url)} target="_blank" rel="noreferrer">{line(p.title || `${p.repoFullName}#${p.number}`, 200)}</a>
+                <a className="clip grow" href={safe(p.url)} target="_blank" rel="noreferrer">
+                  {line(p.title || `${p.repoFullName}#${p.number}`, 200)}
+                </a>
                 <span className={p.state === "merged" ? "good" : "faint"}>{p.state}</span>
-                <span className="faint">{line(people.nameOf(p.linkedByActor), 40)} {ago(p.createdAt, now)}</span>
-                <button type="button" className="button small quiet" aria-label={`Unlink ${line(p.title || p.url || "", 80)}`} onClick={() => unlink.mutate({ id, pullRequestId: p.id ?? "" })}>×</button>
+                <span className="faint">
+                  {line(people.nameOf(p.linkedByActor), 40)} {ago(p.createdAt, now)}
+                </span>
+                <button
+                  type="button"
+                  className="button small quiet"
+                  aria-label={`Unlink ${line(p.title || p.url || "", 80)}`}
+                  onClick={() => unlink.mutate({ id, pullRequestId: p.id ?? "" })}
+                >
+                  ×
+                </button>
               </li>
             ))}
           </ul>
         )}
       </Load>
-      <form className="row fine" onSubmit={(e) => { e.preventDefault(); link.mutate({ id, url: url.trim() }); }}>
-        <input className="field grow" aria-label="Address of a pull request" type="url" required placeholder="https://github.com/org/repo/pull/7" value={url} onChange={(e) => setUrl(e.target.value)} />
-        <button type="submit" className="button" disabled={link.isPending}>Link</button>
+      <form
+        className="row fine"
+        onSubmit={(e) => {
+          e.preventDefault();
+          link.mutate({ id, url: url.trim() });
+        }}
+      >
+        <input
+          className="field grow"
+          aria-label="Address of a pull request"
+          type="url"
+          required
+          placeholder="https://github.com/org/repo/pull/7"
+          value={url}
+          onChange={(e) => setUrl(e.target.value)}
+        />
+        <button type="submit" className="button" disabled={link.isPending}>
+          Link
+        </button>
       </form>
-      {(link.error || unlink.error) && <div className="body"><FormError error={link.error ?? unlink.error} /></div>}
+      {(link.error || unlink.error) && (
+        <div className="body">
+          <FormError error={link.error ?? unlink.error} />
+        </div>
+      )}
       {asked && <Propose id={id} close={() => setAsked(false)} />}
     </section>
   );
@@ -52,11 +88,41 @@ function Propose({ id, close }: { id: string; close: () => void }) {
   const act = useAct("ErrorIssueWorkflowService/ProposeErrorIssueFix", close);
   return (
     <Dialog title="Propose a fix" close={close}>
-      <form className="part" onSubmit={(e) => { e.preventDefault(); act.mutate({ id, patchSummary: form.patchSummary, ...(form.prUrl ? { prUrl: form.prUrl } : {}) }); }}>
-        <Field label="The fix in words" error={errorOf(act.error, "patch_summary")}>{(c) => <textarea {...c} className="field" rows={4} required maxLength={4000} value={form.patchSummary} onChange={(e) => setForm({ ...form, patchSummary: e.target.value })} />}</Field>
-        <Field label="Pull request" error={errorOf(act.error, "pr_url")}>{(c) => <input {...c} className="field" type="url" value={form.prUrl} onChange={(e) => setForm({ ...form, prUrl: e.target.value })} />}</Field>
+      <form
+        className="part"
+        onSubmit={(e) => {
+          e.preventDefault();
+          act.mutate({ id, patchSummary: form.patchSummary, ...(form.prUrl ? { prUrl: form.prUrl } : {}) });
+        }}
+      >
+        <Field label="The fix in words" error={errorOf(act.error, "patch_summary")}>
+          {(c) => (
+            <textarea
+              {...c}
+              className="field"
+              rows={4}
+              required
+              maxLength={4000}
+              value={form.patchSummary}
+              onChange={(e) => setForm({ ...form, patchSummary: e.target.value })}
+            />
+          )}
+        </Field>
+        <Field label="Pull request" error={errorOf(act.error, "pr_url")}>
+          {(c) => (
+            <input {...c} className="field" type="url" value={form.prUrl} onChange={(e) => setForm({ ...form, prUrl: e.target.value })} />
+          )}
+        </Field>
         <FormError error={act.error} fields={["patch_summary", "pr_url"]} />
-        <div className="row"><span className="grow" /><button type="button" className="button" onClick={close}>Cancel</button><button type="submit" className="button primary" disabled={act.isPending}>Propose</button></div>
+        <div className="row">
+          <span className="grow" />
+          <button type="button" className="button" onClick={close}>
+            Cancel
+          </button>
+          <button type="submit" className="button primary" disabled={act.isPending}>
+            Propose
+          </button>
+        </div>
       </form>
     </Dialog>
   );

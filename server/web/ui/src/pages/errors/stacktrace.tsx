@@ -10,9 +10,17 @@ export function Stack({ text, why }: { text: string; why: string[] }) {
   const [raw, setRaw] = useState(() => localStorage.getItem(kept) === "raw");
   const parts = useMemo(() => folded(frames(block(text, 50_000))), [text]);
   if (!text) {
-    return why.length > 0
-      ? <ol className="frames" aria-label="Frames of the group">{why.map((f, n) => <li key={`${n}${f}`} className="app"><code>{line(f, 300)}</code></li>)}</ol>
-      : <p className="fine">No span of this group recorded an exception with a stack trace.</p>;
+    return why.length > 0 ? (
+      <ol className="frames" aria-label="Frames of the group">
+        {why.map((f, n) => (
+          <li key={`${n}${f}`} className="app">
+            <code>{line(f, 300)}</code>
+          </li>
+        ))}
+      </ol>
+    ) : (
+      <p className="fine">No span of this group recorded an exception with a stack trace.</p>
+    );
   }
   const choose = (to: boolean): void => {
     setRaw(to);
@@ -21,17 +29,36 @@ export function Stack({ text, why }: { text: string; why: string[] }) {
   return (
     <>
       <div className="row fine">
-        <button type="button" className="button small" aria-pressed={!raw} onClick={() => choose(false)}>Frames</button>
-        <button type="button" className="button small" aria-pressed={raw} onClick={() => choose(true)}>Raw</button>
+        <button type="button" className="button small" aria-pressed={!raw} onClick={() => choose(false)}>
+          Frames
+        </button>
+        <button type="button" className="button small" aria-pressed={raw} onClick={() => choose(true)}>
+          Raw
+        </button>
         <span className="grow" />
         <Copy text={text} />
       </div>
-      {raw ? <pre className="stacktext" tabIndex={0} aria-label="Stack trace">{block(text, 50_000)}</pre> : (
+      {raw ? (
+        <pre className="stacktext" tabIndex={0} aria-label="Stack trace">
+          {block(text, 50_000)}
+        </pre>
+      ) : (
         <ol className="frames" aria-label="Stack trace" tabIndex={0}>
           {parts.map((p, n) => (
             // biome-ignore lint: a stack never changes its order
             <li key={n} className={typeof p !== "string" && !Array.isArray(p) && p.app ? "app" : undefined}>
-              {typeof p === "string" ? <b>{line(p, 600)}</b> : Array.isArray(p) ? <details><summary>{p.length} frames of libraries</summary>{p.map((f) => <One key={f.text} f={f} />)}</details> : <One f={p} />}
+              {typeof p === "string" ? (
+                <b>{line(p, 600)}</b>
+              ) : Array.isArray(p) ? (
+                <details>
+                  <summary>{p.length} frames of libraries</summary>
+                  {p.map((f) => (
+                    <One key={f.text} f={f} />
+                  ))}
+                </details>
+              ) : (
+                <One f={p} />
+              )}
             </li>
           ))}
         </ol>
@@ -40,4 +67,8 @@ export function Stack({ text, why }: { text: string; why: string[] }) {
   );
 }
 
-const One = ({ f }: { f: Frame }) => <code className="frame">{f.call && <span>{line(f.call, 300)}</span>} <span className="faint">{line(f.place, 400)}</span></code>;
+const One = ({ f }: { f: Frame }) => (
+  <code className="frame">
+    {f.call && <span>{line(f.call, 300)}</span>} <span className="faint">{line(f.place, 400)}</span>
+  </code>
+);

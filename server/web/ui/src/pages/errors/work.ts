@@ -8,7 +8,15 @@ export type State = NonNullable<TransitionErrorIssueRequest["toState"]>;
 export const severities = ["critical", "high", "medium", "low"] as const;
 
 export const stateNames: Record<State, string> = {
-  triage: "Triage", todo: "To do", in_progress: "In progress", in_review: "In review", verifying: "Verifying", done: "Done", regressed: "Regressed", cancelled: "Cancelled", wontfix: "Will not fix",
+  triage: "Triage",
+  todo: "To do",
+  in_progress: "In progress",
+  in_review: "In review",
+  verifying: "Verifying",
+  done: "Done",
+  regressed: "Regressed",
+  cancelled: "Cancelled",
+  wontfix: "Will not fix",
 };
 
 const moves: Record<State, State[]> = {
@@ -29,11 +37,19 @@ export function movesOf(states: Array<string | undefined>): State[] {
   return (first ?? []).filter((to) => rest.every((m) => m.includes(to)));
 }
 
-export const stateColor = (s: string | undefined): string => (s === "regressed" ? "bad" : s === "triage" ? "warn" : s === "done" ? "good" : s === "wontfix" || s === "cancelled" ? "faint" : "");
+export const stateColor = (s: string | undefined): string =>
+  s === "regressed" ? "bad" : s === "triage" ? "warn" : s === "done" ? "good" : s === "wontfix" || s === "cancelled" ? "faint" : "";
 export const severityColor = (s: string | undefined): string => (s === "critical" ? "bad" : s === "high" ? "warn" : "");
 export const titleOf = (i: ErrorIssue): string => i.errorLabel || i.exceptionType || i.exceptionMessage || "error";
 
-export type People = { me: string; myId: string | undefined; actors: Actor[]; members: Member[]; nameOf: (a: Actor | undefined) => string; mine: (issue: string) => Promise<string | undefined> };
+export type People = {
+  me: string;
+  myId: string | undefined;
+  actors: Actor[];
+  members: Member[];
+  nameOf: (a: Actor | undefined) => string;
+  mine: (issue: string) => Promise<string | undefined>;
+};
 
 /** usePeople knows who can have an issue: actors that acted before, and members. */
 export function usePeople(): People {
@@ -52,8 +68,17 @@ export function usePeople(): People {
     return answer.data?.find(isMe)?.id;
   };
   return {
-    mine, me: me.user?.id ?? "", myId: all.find(isMe)?.id, actors: all, members: members.data?.data ?? [],
-    nameOf: (a) => (!a ? "" : a.type === "agent" ? (a.agentName ?? "agent") : (names.get(a.userId ?? "") ?? (a.userId === me.user?.id ? (me.user?.name || me.user?.email || "") : "a former member"))),
+    mine,
+    me: me.user?.id ?? "",
+    myId: all.find(isMe)?.id,
+    actors: all,
+    members: members.data?.data ?? [],
+    nameOf: (a) =>
+      !a
+        ? ""
+        : a.type === "agent"
+          ? (a.agentName ?? "agent")
+          : (names.get(a.userId ?? "") ?? (a.userId === me.user?.id ? me.user?.name || me.user?.email || "" : "a former member")),
   };
 }
 

@@ -18,12 +18,21 @@ export function flow(anchor: string, total: number, links: ProductEventPathLink[
   };
   const first = node(0, anchor);
   first.count = total;
-  const known = links.filter((l) => (l.count ?? 0) > 0 && (l.hop ?? 0) >= 1).sort((a, b) => (a.hop ?? 0) - (b.hop ?? 0) || (b.count ?? 0) - (a.count ?? 0));
+  const known = links
+    .filter((l) => (l.count ?? 0) > 0 && (l.hop ?? 0) >= 1)
+    .sort((a, b) => (a.hop ?? 0) - (b.hop ?? 0) || (b.count ?? 0) - (a.count ?? 0));
   for (const l of known) node(l.hop ?? 1, l.toNode ?? "").count += l.count ?? 0;
   const hops = Math.max(0, ...known.map((l) => l.hop ?? 0));
-  const columns = Array.from({ length: hops + 1 }, (_, hop) => [...nodes.values()].filter((n) => n.hop === hop).sort((a, b) => Number(a.name === "" || a.name === "$other") - Number(b.name === "" || b.name === "$other") || b.count - a.count));
+  const columns = Array.from({ length: hops + 1 }, (_, hop) =>
+    [...nodes.values()]
+      .filter((n) => n.hop === hop)
+      .sort((a, b) => Number(a.name === "" || a.name === "$other") - Number(b.name === "" || b.name === "$other") || b.count - a.count),
+  );
   const most = Math.max(1, ...columns.map((c) => c.length));
-  const unit = Math.max(0.0001, (height - gap * (most - 1)) / Math.max(1, total, ...columns.map((c) => c.reduce((n, x) => n + x.count, 0))));
+  const unit = Math.max(
+    0.0001,
+    (height - gap * (most - 1)) / Math.max(1, total, ...columns.map((c) => c.reduce((n, x) => n + x.count, 0))),
+  );
   for (const column of columns) {
     let y = 0;
     for (const n of column) {

@@ -15,7 +15,8 @@ export const stepsOf = (text: string | null): Step[] =>
 
 export const stepsText = (steps: Step[]): string => steps.map((s) => `${s.kind}:${s.value.replace(/\n/g, " ")}`).join("\n");
 
-export const asked = (s: Step): ProductEventStep => (s.kind === "event" ? { kind: "event", eventName: s.value } : { kind: "page", pagePath: s.value });
+export const asked = (s: Step): ProductEventStep =>
+  s.kind === "event" ? { kind: "event", eventName: s.value } : { kind: "page", pagePath: s.value };
 
 const quote = (text: string): string => `'${text.replace(/[\\']/g, "\\$&")}'`;
 const condition = (s: Step): string => (s.kind === "event" ? `Name = ${quote(s.value)}` : `PagePath = ${quote(s.value)}`);

@@ -28,7 +28,10 @@ export default function Difference() {
   const scope = [where, env ? `deployment.environment = "${env.replace(/["\\]/g, "\\$&")}"` : ""].filter(Boolean).join(" AND ");
   const start = Math.max(w.start, w.end - week);
   const request: ExplainDifferenceRequest = {
-    signal, ...(scope ? { where: scope } : {}), ...(selected ? { selected } : {}), ...(other ? { other } : {}),
+    signal,
+    ...(scope ? { where: scope } : {}),
+    ...(selected ? { selected } : {}),
+    ...(other ? { other } : {}),
     ...(brush
       ? { startTime: iso(brush.start), endTime: iso(brush.end), ...(selected ? {} : before(brush, start)) }
       : { startTime: iso(start), endTime: iso(w.end) }),
@@ -38,17 +41,35 @@ export default function Difference() {
   useEffect(() => {
     document.title = `What is different · ${org.name} · svc`;
   }, [org.name]);
-  const names = brush && !selected ? [`${moment(brush.start).slice(11)}–${moment(brush.end).slice(11)}`, "before it"] : [selected || "selected", other || "everything else"];
+  const names =
+    brush && !selected
+      ? [`${moment(brush.start).slice(11)}–${moment(brush.end).slice(11)}`, "before it"]
+      : [selected || "selected", other || "everything else"];
   return (
     <>
-      <div className="pagehead"><h1>What is different</h1></div>
+      <div className="pagehead">
+        <h1>What is different</h1>
+      </div>
       <CauseTabs at="difference" />
-      <Sides key={`${signal}|${where}|${selected}|${other}`} signal={signal} where={where} selected={selected} other={other} error={found.error} />
+      <Sides
+        key={`${signal}|${where}|${selected}|${other}`}
+        signal={signal}
+        where={where}
+        selected={selected}
+        other={other}
+        error={found.error}
+      />
       <Times signal={signal} scope={scope} selected={selected} brush={brush} />
       {!ready ? (
-        <div className="panel"><Empty title="Choose a side to explain"><p>Failed requests, slow ones, or a time that you mark on the chart. Everything else of the window is the other side.</p></Empty></div>
+        <div className="panel">
+          <Empty title="Choose a side to explain">
+            <p>Failed requests, slow ones, or a time that you mark on the chart. Everything else of the window is the other side.</p>
+          </Empty>
+        </div>
       ) : found.error && !found.data ? (
-        <div className="panel"><Failed error={found.error} retry={() => void found.refetch()} /></div>
+        <div className="panel">
+          <Failed error={found.error} retry={() => void found.refetch()} />
+        </div>
       ) : (
         <section className="panel">
           <Load of={found} lines={8} empty={(d) => !d.data?.length && <Nothing d={d} />}>
@@ -66,35 +87,150 @@ function before(brush: { start: number; end: number }, start: number): { otherSt
   return { otherStartTime: iso(from), otherEndTime: iso(brush.start - 1) };
 }
 
-function Sides({ signal, where, selected, other, error }: { signal: string; where: string; selected: string; other: string; error: Parameters<typeof errorOf>[0] }) {
+function Sides({
+  signal,
+  where,
+  selected,
+  other,
+  error,
+}: {
+  signal: string;
+  where: string;
+  selected: string;
+  other: string;
+  error: Parameters<typeof errorOf>[0];
+}) {
   const [form, setForm] = useState({ where, selected, other });
-  const run = (patch: Partial<typeof form> = {}): void => change({ ...form, ...patch, bfrom: patch.selected ? null : new URL(location.href).searchParams.get("bfrom"), bto: patch.selected ? null : new URL(location.href).searchParams.get("bto") });
-  const presets: Array<[string, string, string]> = signal === "logs"
-    ? [["Errors and the rest", "severity >= ERROR", ""], ["Warnings and the rest", "severity >= WARN", ""]]
-    : [["Failed and not", "has_error = true", ""], ["Slower than 500 ms and not", "duration > 500ms", ""], ["Slower than 2 s and not", "duration > 2s", ""]];
+  const run = (patch: Partial<typeof form> = {}): void =>
+    change({
+      ...form,
+      ...patch,
+      bfrom: patch.selected ? null : new URL(location.href).searchParams.get("bfrom"),
+      bto: patch.selected ? null : new URL(location.href).searchParams.get("bto"),
+    });
+  const presets: Array<[string, string, string]> =
+    signal === "logs"
+      ? [
+          ["Errors and the rest", "severity >= ERROR", ""],
+          ["Warnings and the rest", "severity >= WARN", ""],
+        ]
+      : [
+          ["Failed and not", "has_error = true", ""],
+          ["Slower than 500 ms and not", "duration > 500ms", ""],
+          ["Slower than 2 s and not", "duration > 2s", ""],
+        ];
   return (
-    <form className="panel sides" onSubmit={(e) => { e.preventDefault(); run(); }}>
+    <form
+      className="panel sides"
+      onSubmit={(e) => {
+        e.preventDefault();
+        run();
+      }}
+    >
       <div className="row wrap" role="group" aria-label="Usual sides">
-        <select className="field" aria-label="Signal" value={signal} onChange={(e) => change({ signal: e.target.value === "logs" ? "logs" : null, selected: null, other: null })}><option value="traces">spans</option><option value="logs">log records</option></select>
-        {presets.map(([name, text]) => <button key={name} type="button" className="button small" aria-pressed={selected === text} onClick={() => run({ selected: text, other: "" })}>{name}</button>)}
+        <select
+          className="field"
+          aria-label="Signal"
+          value={signal}
+          onChange={(e) => change({ signal: e.target.value === "logs" ? "logs" : null, selected: null, other: null })}
+        >
+          <option value="traces">spans</option>
+          <option value="logs">log records</option>
+        </select>
+        {presets.map(([name, text]) => (
+          <button
+            key={name}
+            type="button"
+            className="button small"
+            aria-pressed={selected === text}
+            onClick={() => run({ selected: text, other: "" })}
+          >
+            {name}
+          </button>
+        ))}
       </div>
       <div className="formgrid">
-        <Field label="Of" error={errorOf(error, "where")} hint="Both sides; empty is everything.">{(c) => <input {...c} className="field mono" data-bar="" spellCheck={false} value={form.where} placeholder="service.name = cart" onChange={(e) => setForm({ ...form, where: e.target.value })} />}</Field>
-        <Field label="Explain" error={errorOf(error, "selected")}>{(c) => <input {...c} className="field mono" spellCheck={false} value={form.selected} placeholder="has_error = true" onChange={(e) => setForm({ ...form, selected: e.target.value })} />}</Field>
-        <Field label="Against" error={errorOf(error, "other")}>{(c) => <input {...c} className="field mono" spellCheck={false} value={form.other} placeholder="everything else" onChange={(e) => setForm({ ...form, other: e.target.value })} />}</Field>
+        <Field label="Of" error={errorOf(error, "where")} hint="Both sides; empty is everything.">
+          {(c) => (
+            <input
+              {...c}
+              className="field mono"
+              data-bar=""
+              spellCheck={false}
+              value={form.where}
+              placeholder="service.name = cart"
+              onChange={(e) => setForm({ ...form, where: e.target.value })}
+            />
+          )}
+        </Field>
+        <Field label="Explain" error={errorOf(error, "selected")}>
+          {(c) => (
+            <input
+              {...c}
+              className="field mono"
+              spellCheck={false}
+              value={form.selected}
+              placeholder="has_error = true"
+              onChange={(e) => setForm({ ...form, selected: e.target.value })}
+            />
+          )}
+        </Field>
+        <Field label="Against" error={errorOf(error, "other")}>
+          {(c) => (
+            <input
+              {...c}
+              className="field mono"
+              spellCheck={false}
+              value={form.other}
+              placeholder="everything else"
+              onChange={(e) => setForm({ ...form, other: e.target.value })}
+            />
+          )}
+        </Field>
       </div>
-      <div className="row"><span className="grow" />{(where || selected || other) && <button type="button" className="button quiet" onClick={() => change({ where: null, selected: null, other: null, bfrom: null, bto: null })}>Clear</button>}<button type="submit" className="button primary">Compare</button></div>
+      <div className="row">
+        <span className="grow" />
+        {(where || selected || other) && (
+          <button
+            type="button"
+            className="button quiet"
+            onClick={() => change({ where: null, selected: null, other: null, bfrom: null, bto: null })}
+          >
+            Clear
+          </button>
+        )}
+        <button type="submit" className="button primary">
+          Compare
+        </button>
+      </div>
     </form>
   );
 }
 
 /** Times shows both sides over time. A part that is marked becomes the side to explain. */
-function Times({ signal, scope, selected, brush }: { signal: "traces" | "logs"; scope: string; selected: string; brush: { start: number; end: number } | null }) {
+function Times({
+  signal,
+  scope,
+  selected,
+  brush,
+}: {
+  signal: "traces" | "logs";
+  scope: string;
+  selected: string;
+  brush: { start: number; end: number } | null;
+}) {
   const { window: w } = useFrame();
-  const join = (...parts: string[]): string => parts.filter(Boolean).map((p) => (parts.length > 1 && / or /i.test(p) ? `(${p})` : p)).join(" AND ");
+  const join = (...parts: string[]): string =>
+    parts
+      .filter(Boolean)
+      .map((p) => (parts.length > 1 && / or /i.test(p) ? `(${p})` : p))
+      .join(" AND ");
   const series = useCall("QueryService/QueryTimeseries", {
     ...times(w),
-    queries: [{ name: "A", source: signal, aggregation: "count", ...(scope ? { where: scope } : {}) }, ...(selected ? [{ name: "B", source: signal, aggregation: "count", where: join(scope, selected) }] : [])],
+    queries: [
+      { name: "A", source: signal, aggregation: "count", ...(scope ? { where: scope } : {}) },
+      ...(selected ? [{ name: "B", source: signal, aggregation: "count", where: join(scope, selected) }] : []),
+    ],
   });
   const drawn = useMemo(() => {
     const all = series.data?.series ?? [];
@@ -103,7 +239,13 @@ function Times({ signal, scope, selected, brush }: { signal: "traces" | "logs"; 
       const values = new Map((all.find((s) => s.query === name)?.points ?? []).map((p) => [Date.parse(p.timestamp ?? ""), p.value ?? 0]));
       return at.map((t) => values.get(t) ?? 0);
     };
-    return { at, lines: [{ label: "all", color: "--s1", values: of("A") }, ...(selected ? [{ label: "to explain", color: "--bad", values: of("B") }] : [])] };
+    return {
+      at,
+      lines: [
+        { label: "all", color: "--s1", values: of("A") },
+        ...(selected ? [{ label: "to explain", color: "--bad", values: of("B") }] : []),
+      ],
+    };
   }, [series.data, selected]);
   const bands = useMemo(() => (brush ? [{ ...brush, color: "--accent" }] : []), [brush?.start, brush?.end]);
   return (
@@ -111,56 +253,164 @@ function Times({ signal, scope, selected, brush }: { signal: "traces" | "logs"; 
       <header>
         <h2 className="grow">{signal === "logs" ? "Log records" : "Spans"} over time</h2>
         <span className="faint">mark a part to explain it</span>
-        {brush && <button type="button" className="button small" onClick={() => change({ bfrom: null, bto: null })}>{moment(brush.start).slice(11)}–{moment(brush.end).slice(11)} ×</button>}
+        {brush && (
+          <button type="button" className="button small" onClick={() => change({ bfrom: null, bto: null })}>
+            {moment(brush.start).slice(11)}–{moment(brush.end).slice(11)} ×
+          </button>
+        )}
       </header>
       <Load of={series} lines={4} empty={() => drawn.at.length === 0 && <p className="fine">Nothing matches in this window.</p>}>
-        {() => <div className="body"><Suspense fallback={<div style={{ height: 110 }} />}><Chart title="Both sides over time" times={drawn.at} lines={drawn.lines} format={count} height={110} bands={bands} onBrush={(a, b) => change({ bfrom: iso(a), bto: iso(b) })} /></Suspense></div>}
+        {() => (
+          <div className="body">
+            <Suspense fallback={<div style={{ height: 110 }} />}>
+              <Chart
+                title="Both sides over time"
+                times={drawn.at}
+                lines={drawn.lines}
+                format={count}
+                height={110}
+                bands={bands}
+                onBrush={(a, b) => change({ bfrom: iso(a), bto: iso(b) })}
+              />
+            </Suspense>
+          </div>
+        )}
       </Load>
     </section>
   );
 }
 
 function Nothing({ d }: { d: Answer }) {
-  if (!d.selected?.count) return <Empty title="The side to explain is empty"><p>Nothing in this window matches it. Widen the window, or change the condition.</p></Empty>;
-  if (!d.other?.count) return <Empty title="The other side is empty"><p>Everything of the window is on the side to explain.</p></Empty>;
-  return <Empty title="Nothing sets the sides apart"><p>{count(d.selected.count)} and {count(d.other.count)} rows have the same values, as far as chance tells.</p></Empty>;
+  if (!d.selected?.count)
+    return (
+      <Empty title="The side to explain is empty">
+        <p>Nothing in this window matches it. Widen the window, or change the condition.</p>
+      </Empty>
+    );
+  if (!d.other?.count)
+    return (
+      <Empty title="The other side is empty">
+        <p>Everything of the window is on the side to explain.</p>
+      </Empty>
+    );
+  return (
+    <Empty title="Nothing sets the sides apart">
+      <p>
+        {count(d.selected.count)} and {count(d.other.count)} rows have the same values, as far as chance tells.
+      </p>
+    </Empty>
+  );
 }
 
-function Values({ d, names, signal, where, request }: { d: Answer; names: string[]; signal: "traces" | "logs"; where: string; request: ExplainDifferenceRequest }) {
-  const part = (side: Answer["selected"]): string => `${count(Math.round(side?.count ?? 0))}${(side?.readShare ?? 1) < 1 ? `, ${percent(side?.readShare)} of them read` : ""}`;
+function Values({
+  d,
+  names,
+  signal,
+  where,
+  request,
+}: {
+  d: Answer;
+  names: string[];
+  signal: "traces" | "logs";
+  where: string;
+  request: ExplainDifferenceRequest;
+}) {
+  const part = (side: Answer["selected"]): string =>
+    `${count(Math.round(side?.count ?? 0))}${(side?.readShare ?? 1) < 1 ? `, ${percent(side?.readShare)} of them read` : ""}`;
   return (
     <>
       <header className="versus">
-        <span><i className="dot" style={{ background: "var(--bad)" }} /> <b>{line(names[0] ?? "", 80)}</b> <span className="faint">{part(d.selected)}</span></span>
-        <span><i className="dot" style={{ background: "var(--s1)" }} /> <b>{line(names[1] ?? "", 80)}</b> <span className="faint">{part(d.other)}</span></span>
+        <span>
+          <i className="dot" style={{ background: "var(--bad)" }} /> <b>{line(names[0] ?? "", 80)}</b>{" "}
+          <span className="faint">{part(d.selected)}</span>
+        </span>
+        <span>
+          <i className="dot" style={{ background: "var(--s1)" }} /> <b>{line(names[1] ?? "", 80)}</b>{" "}
+          <span className="faint">{part(d.other)}</span>
+        </span>
       </header>
       <ol className="values">
-        {d.data?.map((v) => <Value key={`${v.key}${v.value}`} v={v} signal={signal} where={where} request={request} />)}
+        {d.data?.map((v) => (
+          <Value key={`${v.key}${v.value}`} v={v} signal={signal} where={where} request={request} />
+        ))}
       </ol>
       {(d.notCompared ?? []).length > 0 && <p className="fine">Not compared: {d.notCompared?.map((t) => line(t, 160)).join("; ")}</p>}
     </>
   );
 }
 
-function Value({ v, signal, where, request }: { v: DifferenceValue; signal: "traces" | "logs"; where: string; request: ExplainDifferenceRequest }) {
+function Value({
+  v,
+  signal,
+  where,
+  request,
+}: {
+  v: DifferenceValue;
+  signal: "traces" | "logs";
+  where: string;
+  request: ExplainDifferenceRequest;
+}) {
   const condition = conditionOf(v.key ?? "", v.value ?? "");
-  const words = v.lift === undefined || v.lift === null ? "every one of them has it" : v.lift >= 1 ? `×${count(Math.round(v.lift * 10) / 10)}` : "rarer here";
+  const words =
+    v.lift === undefined || v.lift === null
+      ? "every one of them has it"
+      : v.lift >= 1
+        ? `×${count(Math.round(v.lift * 10) / 10)}`
+        : "rarer here";
   const window = { from: request.startTime, to: request.endTime };
   return (
     <li>
-      <div className="name"><code>{line(v.key ?? "", 120)}</code> <b>{line(v.value ?? "", 200)}</b></div>
+      <div className="name">
+        <code>{line(v.key ?? "", 120)}</code> <b>{line(v.value ?? "", 200)}</b>
+      </div>
       <div className="pair">
-        <span className="bar"><i style={{ width: `${(v.selectedShare ?? 0) * 100}%`, background: "var(--bad)" }} /></span><span className="num">{percent(v.selectedShare ?? 0)}</span>
-        <span className="bar"><i style={{ width: `${(v.otherShare ?? 0) * 100}%`, background: "var(--s1)" }} /></span><span className="num faint">{percent(v.otherShare ?? 0)}</span>
+        <span className="bar">
+          <i style={{ width: `${(v.selectedShare ?? 0) * 100}%`, background: "var(--bad)" }} />
+        </span>
+        <span className="num">{percent(v.selectedShare ?? 0)}</span>
+        <span className="bar">
+          <i style={{ width: `${(v.otherShare ?? 0) * 100}%`, background: "var(--s1)" }} />
+        </span>
+        <span className="num faint">{percent(v.otherShare ?? 0)}</span>
       </div>
-      <div className="lift"><b>{words}</b> <span className="faint">{percent(v.rateWith ?? 0)} with it, {percent(v.rateWithout ?? 0)} without</span></div>
+      <div className="lift">
+        <b>{words}</b>{" "}
+        <span className="faint">
+          {percent(v.rateWith ?? 0)} with it, {percent(v.rateWithout ?? 0)} without
+        </span>
+      </div>
       <div className="row wrap acts">
-        <Link className="button small" href={href(`/${signal}`, { ...window, q: withPart(withPart(where, request.selected ?? ""), condition) })}>Show</Link>
-        <button type="button" className="button small" onClick={() => change({ where: withPart(where, condition) })}>Only these</button>
-        <button type="button" className="button small" onClick={() => change({ where: withPart(where, `NOT ${condition}`) })}>Without these</button>
-        <AddFinding finding={{ text: `${v.key} = ${v.value}: ${percent(v.selectedShare ?? 0)} of “${request.selected ?? "the marked time"}” and ${percent(v.otherShare ?? 0)} of the rest`, value: Math.round((v.selectedShare ?? 0) * 1000) / 10, unit: "%", call: "explainDifference", request: { ...request } }} />
+        <Link
+          className="button small"
+          href={href(`/${signal}`, { ...window, q: withPart(withPart(where, request.selected ?? ""), condition) })}
+        >
+          Show
+        </Link>
+        <button type="button" className="button small" onClick={() => change({ where: withPart(where, condition) })}>
+          Only these
+        </button>
+        <button type="button" className="button small" onClick={() => change({ where: withPart(where, `NOT ${condition}`) })}>
+          Without these
+        </button>
+        <AddFinding
+          finding={{
+            text: `${v.key} = ${v.value}: ${percent(v.selectedShare ?? 0)} of “${request.selected ?? "the marked time"}” and ${percent(v.otherShare ?? 0)} of the rest`,
+            value: Math.round((v.selectedShare ?? 0) * 1000) / 10,
+            unit: "%",
+            call: "explainDifference",
+            request: { ...request },
+          }}
+        />
       </div>
-      {(v.sameRows ?? []).length > 0 && <p className="faint same">On the same rows: {v.sameRows?.slice(0, 6).map((s) => line(s, 120)).join(", ")}</p>}
+      {(v.sameRows ?? []).length > 0 && (
+        <p className="faint same">
+          On the same rows:{" "}
+          {v.sameRows
+            ?.slice(0, 6)
+            .map((s) => line(s, 120))
+            .join(", ")}
+        </p>
+      )}
     </li>
   );
 }

@@ -1,6 +1,12 @@
 /** The keys of an answer that are fields of spans and log records, not attributes. */
 const builtin: Record<string, string> = {
-  name: "span.name", kind: "span.kind", "status.message": "status.message", "span.name": "span.name", "service.name": "service.name", "resource.service.name": "service.name", severity: "severity",
+  name: "span.name",
+  kind: "span.kind",
+  "status.message": "status.message",
+  "span.name": "span.name",
+  "service.name": "service.name",
+  "resource.service.name": "service.name",
+  severity: "severity",
 };
 
 /** conditionOf is the condition that an attribute has a value, in the query language. Attributes of resources begin with `resource.`. */

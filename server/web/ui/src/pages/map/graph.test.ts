@@ -14,7 +14,10 @@ describe("graphOf", () => {
       peerEdges: [{ source: "service:cart", target: "database:postgresql:orders", estimatedCallCount: 2 }],
     });
     expect(g.nodes.map((n) => `${n.kind} ${n.name}`)).toEqual(["service web", "service cart", "database postgresql:orders"]);
-    expect(g.edges.map((e) => [e.from, e.to, e.calls])).toEqual([["service:web", "service:cart", 4], ["service:cart", "database:postgresql:orders", 2]]);
+    expect(g.edges.map((e) => [e.from, e.to, e.calls])).toEqual([
+      ["service:web", "service:cart", 4],
+      ["service:cart", "database:postgresql:orders", 2],
+    ]);
   });
   it("is empty for an empty map", () => {
     expect(layered(graphOf({})).places.size).toBe(0);
@@ -23,17 +26,36 @@ describe("graphOf", () => {
 
 describe("layered", () => {
   it("puts a called service to the right of each caller", () => {
-    const edges: Array<[string, string]> = [["web", "cart"], ["web", "pay"], ["cart", "pay"], ["pay", "db"], ["web", "db"]];
+    const edges: Array<[string, string]> = [
+      ["web", "cart"],
+      ["web", "pay"],
+      ["cart", "pay"],
+      ["pay", "db"],
+      ["web", "db"],
+    ];
     const { places } = layered(graph(edges));
     for (const [from, to] of edges) expect(places.get(to)!.x).toBeGreaterThan(places.get(from)!.x);
   });
   it("ends with a circle, and with a service that calls itself", () => {
-    const { places, columns } = layered(graph([["a", "b"], ["b", "c"], ["c", "a"], ["c", "c"]]));
+    const { places, columns } = layered(
+      graph([
+        ["a", "b"],
+        ["b", "c"],
+        ["c", "a"],
+        ["c", "c"],
+      ]),
+    );
     expect([...places.keys()].sort()).toEqual(["a", "b", "c"]);
     expect(columns).toBe(3);
   });
   it("draws the same picture whatever the order of the nodes", () => {
-    const g = graph([["web", "cart"], ["web", "search"], ["cart", "db"], ["search", "db"], ["jobs", "mail"]]);
+    const g = graph([
+      ["web", "cart"],
+      ["web", "search"],
+      ["cart", "db"],
+      ["search", "db"],
+      ["jobs", "mail"],
+    ]);
     const turned = { nodes: [...g.nodes].reverse(), edges: [...g.edges].reverse() };
     expect([...layered(turned).places].sort()).toEqual([...layered(g).places].sort());
   });

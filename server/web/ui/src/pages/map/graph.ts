@@ -1,6 +1,14 @@
 import type { ServiceMap } from "../../gen/api";
 
-export type Node = { id: string; kind: string; name: string; system?: string | undefined; spans: number; errorRate: number; p95?: number | undefined };
+export type Node = {
+  id: string;
+  kind: string;
+  name: string;
+  system?: string | undefined;
+  spans: number;
+  errorRate: number;
+  p95?: number | undefined;
+};
 export type Edge = { from: string; to: string; calls: number; errorRate: number; average: number; longest: number };
 export type Graph = { nodes: Node[]; edges: Edge[] };
 
@@ -12,14 +20,25 @@ export function graphOf(map: ServiceMap): Graph {
   for (const n of map.nodes ?? []) {
     const id = n.id ?? "";
     nodes.set(id, {
-      id, kind: n.kind ?? "service", name: n.name ?? id, system: n.system, spans: n.estimatedSpanCount ?? 0, errorRate: n.errorRate ?? 0, p95: n.p95LatencyMs,
+      id,
+      kind: n.kind ?? "service",
+      name: n.name ?? id,
+      system: n.system,
+      spans: n.estimatedSpanCount ?? 0,
+      errorRate: n.errorRate ?? 0,
+      p95: n.p95LatencyMs,
     });
   }
   const edges: Edge[] = [
     ...(map.edges ?? []).map((e) => ({ ...e, from: serviceId(e.sourceService ?? ""), to: serviceId(e.targetService ?? "") })),
     ...(map.peerEdges ?? []).map((e) => ({ ...e, from: e.source ?? "", to: e.target ?? "" })),
   ].map((e) => ({
-    from: e.from, to: e.to, calls: e.estimatedCallCount ?? 0, errorRate: e.errorRate ?? 0, average: e.avgDurationMs ?? 0, longest: e.maxDurationMs ?? 0,
+    from: e.from,
+    to: e.to,
+    calls: e.estimatedCallCount ?? 0,
+    errorRate: e.errorRate ?? 0,
+    average: e.avgDurationMs ?? 0,
+    longest: e.maxDurationMs ?? 0,
   }));
   for (const id of edges.flatMap((e) => [e.from, e.to])) {
     if (nodes.has(id)) continue;
@@ -73,7 +92,9 @@ export function layered(graph: Graph): { places: Map<string, Place>; columns: nu
   const number = (list: string[]): void => list.forEach((id, i) => row.set(id, i - (list.length - 1) / 2));
   for (const list of columns) number(list);
   const mean = (list: string[]): number => list.reduce((sum, id) => sum + (row.get(id) ?? 0), 0) / (list.length || 1);
-  const callers = new Map<string, string[]>(ids.map((id) => [id, graph.edges.filter((e) => e.to === id && e.from !== id).map((e) => e.from)]));
+  const callers = new Map<string, string[]>(
+    ids.map((id) => [id, graph.edges.filter((e) => e.to === id && e.from !== id).map((e) => e.from)]),
+  );
   for (let sweep = 0; sweep < 4; sweep++) {
     const near = sweep % 2 === 0 ? callers : out;
     for (const list of sweep % 2 === 0 ? columns : [...columns].reverse()) {

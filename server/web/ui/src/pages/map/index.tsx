@@ -30,19 +30,48 @@ export default function ServiceMapPage() {
         <h1>Map</h1>
         <span className="faint">{graph.nodes.length || ""}</span>
         <span className="grow" />
-        <select className="field" data-bar="" aria-label="Service or peer" value={chosen} onChange={(e) => change({ node: e.target.value || null, service: null })}>
+        <select
+          className="field"
+          data-bar=""
+          aria-label="Service or peer"
+          value={chosen}
+          onChange={(e) => change({ node: e.target.value || null, service: null })}
+        >
           <option value="">Everything</option>
-          {[...graph.nodes].sort((a, b) => a.name.localeCompare(b.name)).map((n) => <option key={n.id} value={n.id}>{line(n.name, 80)}</option>)}
+          {[...graph.nodes]
+            .sort((a, b) => a.name.localeCompare(b.name))
+            .map((n) => (
+              <option key={n.id} value={n.id}>
+                {line(n.name, 80)}
+              </option>
+            ))}
         </select>
       </div>
-      <Load of={found} lines={12} empty={(d) => graphOf(d).nodes.length === 0 && (
-        <Empty title={env ? `No service sent spans from ${env} in this window` : "No service sent spans in this window"}>
-          <div className="row"><Link className="button" href={href("/map", { from: "-24h", to: undefined })}>Last 24 hours</Link><Link className="button" href={href("/start")}>Get started</Link></div>
-        </Empty>
-      )}>
+      <Load
+        of={found}
+        lines={12}
+        empty={(d) =>
+          graphOf(d).nodes.length === 0 && (
+            <Empty title={env ? `No service sent spans from ${env} in this window` : "No service sent spans in this window"}>
+              <div className="row">
+                <Link className="button" href={href("/map", { from: "-24h", to: undefined })}>
+                  Last 24 hours
+                </Link>
+                <Link className="button" href={href("/start")}>
+                  Get started
+                </Link>
+              </div>
+            </Empty>
+          )
+        }
+      >
         {(d) => (
           <div className="mapstack">
-            {d.truncated && <p className="notice" role="status">There are more calls than the map shows. Choose an environment or a shorter window.</p>}
+            {d.truncated && (
+              <p className="notice" role="status">
+                There are more calls than the map shows. Choose an environment or a shorter window.
+              </p>
+            )}
             <section className="panel" aria-label="Picture of the map">
               <Picture graph={graph} chosen={chosen} seconds={seconds} />
             </section>
@@ -72,15 +101,27 @@ function Picture({ graph, chosen, seconds }: { graph: Graph; chosen: string; sec
         <svg width="100%" height="100%" aria-hidden="true">
           {graph.edges.map((e) => {
             const near = !known ? "" : e.from === chosen || e.to === chosen ? " near" : " far";
-            return <path key={`${e.from} ${e.to}`} d={curve(at(e.from), at(e.to))} className={`${e.errorRate >= wrong ? "bad" : ""}${near}`} strokeWidth={1 + 4 * Math.sqrt(e.calls / most)} />;
+            return (
+              <path
+                key={`${e.from} ${e.to}`}
+                d={curve(at(e.from), at(e.to))}
+                className={`${e.errorRate >= wrong ? "bad" : ""}${near}`}
+                strokeWidth={1 + 4 * Math.sqrt(e.calls / most)}
+              />
+            );
           })}
         </svg>
         {graph.nodes.map((n) => {
           const { x, y } = at(n.id);
           return (
             <button
-              key={n.id} type="button" className={`mapnode ${n.kind}${n.errorRate >= wrong ? " bad" : ""}`} style={{ left: x, top: y }} aria-pressed={n.id === chosen}
-              title={n.name} onClick={() => change({ node: n.id === chosen ? null : n.id, service: null })}
+              key={n.id}
+              type="button"
+              className={`mapnode ${n.kind}${n.errorRate >= wrong ? " bad" : ""}`}
+              style={{ left: x, top: y }}
+              aria-pressed={n.id === chosen}
+              title={n.name}
+              onClick={() => change({ node: n.id === chosen ? null : n.id, service: null })}
             >
               <strong>{n.kind === "service" ? <Service name={line(n.name, 60)} /> : line(n.name, 60)}</strong>
               <span className={n.errorRate >= wrong ? "bad" : ""}>{figures(n, seconds)}</span>
@@ -111,7 +152,14 @@ function Side({ graph, chosen, seconds }: { graph: Graph; chosen: string; second
   const node = graph.nodes.find((n) => n.id === chosen);
   const nodes = new Map(graph.nodes.map((n) => [n.id, n]));
   if (!node) {
-    return <Calls title={chosen ? "The chosen service has no calls in this window. All calls" : "All calls"} edges={graph.edges} nodes={nodes} both />;
+    return (
+      <Calls
+        title={chosen ? "The chosen service has no calls in this window. All calls" : "All calls"}
+        edges={graph.edges}
+        nodes={nodes}
+        both
+      />
+    );
   }
   return (
     <>
@@ -121,12 +169,19 @@ function Side({ graph, chosen, seconds }: { graph: Graph; chosen: string; second
           <span className="grow" />
           {node.kind === "service" && (
             <>
-              <Link className="button small" href={href(`/services/${encodeURIComponent(node.name)}`)}>Service</Link>
-              <Link className="button small" href={href("/traces", { q: `service.name = ${JSON.stringify(node.name)}` })}>Traces</Link>
+              <Link className="button small" href={href(`/services/${encodeURIComponent(node.name)}`)}>
+                Service
+              </Link>
+              <Link className="button small" href={href("/traces", { q: `service.name = ${JSON.stringify(node.name)}` })}>
+                Traces
+              </Link>
             </>
           )}
         </header>
-        <p className="stats"><span>{node.kind}</span><span>{figures(node, seconds)}</span></p>
+        <p className="stats">
+          <span>{node.kind}</span>
+          <span>{figures(node, seconds)}</span>
+        </p>
       </section>
       <div className="mapside">
         <Calls title="Callers" edges={graph.edges.filter((e) => e.to === node.id)} nodes={nodes} side="from" />
@@ -137,27 +192,56 @@ function Side({ graph, chosen, seconds }: { graph: Graph; chosen: string; second
 }
 
 /** Calls is the map as a table: the same for a reader who does not see the picture. */
-function Calls({ title, edges, nodes, both = false, side = "to" }: { title: string; edges: Edge[]; nodes: Map<string, Node>; both?: boolean; side?: "from" | "to" }) {
+function Calls({
+  title,
+  edges,
+  nodes,
+  both = false,
+  side = "to",
+}: {
+  title: string;
+  edges: Edge[];
+  nodes: Map<string, Node>;
+  both?: boolean;
+  side?: "from" | "to";
+}) {
   const rows = [...edges].sort((a, b) => b.calls - a.calls);
   const choose = (id: string) => {
     const n = nodes.get(id);
     return (
       <>
-        <Link className="main" href={href("/map", { node: id })}>{line(n?.name ?? id, 100)}</Link>
+        <Link className="main" href={href("/map", { node: id })}>
+          {line(n?.name ?? id, 100)}
+        </Link>
         {n && n.kind !== "service" && <span className="faint"> {line(n.system ?? n.kind, 40)}</span>}
       </>
     );
   };
   return (
     <section className="panel">
-      <header><h2>{title}</h2></header>
-      {rows.length === 0 ? <p className="fine">No call in this window.</p> : (
+      <header>
+        <h2>{title}</h2>
+      </header>
+      {rows.length === 0 ? (
+        <p className="fine">No call in this window.</p>
+      ) : (
         <table className="data fold">
           <thead>
             <tr>
               {both && <th scope="col">Caller</th>}
               <th scope="col">{both ? "Called" : "Name"}</th>
-              <th scope="col" className="num w90">Calls</th><th scope="col" className="num w90">Errors</th><th scope="col" className="num w90">Average</th><th scope="col" className="num w90">Longest</th>
+              <th scope="col" className="num w90">
+                Calls
+              </th>
+              <th scope="col" className="num w90">
+                Errors
+              </th>
+              <th scope="col" className="num w90">
+                Average
+              </th>
+              <th scope="col" className="num w90">
+                Longest
+              </th>
             </tr>
           </thead>
           <tbody>

@@ -18,7 +18,12 @@ function useList(search: string) {
   return useInfiniteQuery<ListMetricsResponse, ApiError, { pages: ListMetricsResponse[] }, unknown[], string>({
     queryKey: [org.id, "metrics", times(w), search],
     initialPageParam: "",
-    queryFn: ({ pageParam, signal }) => call("MetricsService/ListMetrics", { ...times(w), limit: 100, ...(search ? { search } : {}), ...(pageParam ? { cursor: pageParam } : {}) }, { org: org.id ?? "", signal }),
+    queryFn: ({ pageParam, signal }) =>
+      call(
+        "MetricsService/ListMetrics",
+        { ...times(w), limit: 100, ...(search ? { search } : {}), ...(pageParam ? { cursor: pageParam } : {}) },
+        { org: org.id ?? "", signal },
+      ),
     getNextPageParam: (p) => (p.hasMore ? p.nextCursor : undefined),
     placeholderData: (before) => before,
   });
@@ -37,14 +42,26 @@ export function useNames(search: string): Names {
     const found = new Map<string, One>();
     for (const m of pages?.flatMap((p) => p.data ?? []) ?? []) {
       const known = found.get(m.name ?? "");
-      found.set(m.name ?? "", { points: (known?.points ?? 0) + (m.dataPointCount ?? 0), type: m.type ?? "", unit: m.unit ?? "", services: (known?.services ?? 0) + 1 });
+      found.set(m.name ?? "", {
+        points: (known?.points ?? 0) + (m.dataPointCount ?? 0),
+        type: m.type ?? "",
+        unit: m.unit ?? "",
+        services: (known?.services ?? 0) + 1,
+      });
     }
     return [...found].sort(([a], [b]) => a.localeCompare(b));
   }, [pages]);
   return { all, list, more };
 }
 
-type Props = { names: Names; search: string; at: string[]; link: (name: string) => string; onPick: (name: string, add: boolean) => void; full: boolean };
+type Props = {
+  names: Names;
+  search: string;
+  at: string[];
+  link: (name: string) => string;
+  onPick: (name: string, add: boolean) => void;
+  full: boolean;
+};
 
 /** Catalogue lists the metrics by the beginning of their names. */
 export function Catalogue({ names, search, at, link, onPick, full }: Props) {
@@ -57,19 +74,58 @@ export function Catalogue({ names, search, at, link, onPick, full }: Props) {
   return (
     <section className="panel catalogue" aria-label="Metrics">
       <header>
-        <form className="grow" onSubmit={(e) => { e.preventDefault(); change({ q: String(new FormData(e.currentTarget).get("q") ?? "") || null }); }}>
-          <input key={search} className="field" data-bar="" name="q" type="search" aria-label="Search metrics" placeholder="Search metrics" defaultValue={search} />
+        <form
+          className="grow"
+          onSubmit={(e) => {
+            e.preventDefault();
+            change({ q: String(new FormData(e.currentTarget).get("q") ?? "") || null });
+          }}
+        >
+          <input
+            key={search}
+            className="field"
+            data-bar=""
+            name="q"
+            type="search"
+            aria-label="Search metrics"
+            placeholder="Search metrics"
+            defaultValue={search}
+          />
         </form>
       </header>
-      <Load of={names.list} empty={() => names.all.length === 0 && <Empty title={search ? "No metric matches" : "No metrics in this window"}><button type="button" className="button" onClick={() => (search ? change({ q: null }) : navigate(href("/start")))}>{search ? "Drop the search" : "Get started"}</button></Empty>}>
+      <Load
+        of={names.list}
+        empty={() =>
+          names.all.length === 0 && (
+            <Empty title={search ? "No metric matches" : "No metrics in this window"}>
+              <button type="button" className="button" onClick={() => (search ? change({ q: null }) : navigate(href("/start")))}>
+                {search ? "Drop the search" : "Get started"}
+              </button>
+            </Empty>
+          )
+        }
+      >
         {() => (
           <>
-            <p className="fine">{count(names.all.length)} metrics{names.list.hasNextPage && !names.more ? ", more come …" : ""}</p>
+            <p className="fine">
+              {count(names.all.length)} metrics{names.list.hasNextPage && !names.more ? ", more come …" : ""}
+            </p>
             {groups.map(([prefix, list]) =>
-              list.length === 1 ? <ul key={prefix}><Item name={list[0]![0]} of={list[0]![1]} at={at} link={link} onPick={onPick} full={full} /></ul> : (
+              list.length === 1 ? (
+                <ul key={prefix}>
+                  <Item name={list[0]![0]} of={list[0]![1]} at={at} link={link} onPick={onPick} full={full} />
+                </ul>
+              ) : (
                 <details key={prefix} open={few || list.some(([n]) => at.includes(n)) || undefined}>
-                  <summary><code className="grow clip">{line(prefix, 80)}</code><span className="faint">{list.length}</span></summary>
-                  <ul>{list.map(([n, m]) => <Item key={n} name={n} of={m} at={at} link={link} onPick={onPick} full={full} />)}</ul>
+                  <summary>
+                    <code className="grow clip">{line(prefix, 80)}</code>
+                    <span className="faint">{list.length}</span>
+                  </summary>
+                  <ul>
+                    {list.map(([n, m]) => (
+                      <Item key={n} name={n} of={m} at={at} link={link} onPick={onPick} full={full} />
+                    ))}
+                  </ul>
                 </details>
               ),
             )}
@@ -81,11 +137,27 @@ export function Catalogue({ names, search, at, link, onPick, full }: Props) {
   );
 }
 
-function Item({ name, of: m, at, link, onPick, full }: { name: string; of: One; at: string[]; link: (name: string) => string; onPick: (name: string, add: boolean) => void; full: boolean }) {
+function Item({
+  name,
+  of: m,
+  at,
+  link,
+  onPick,
+  full,
+}: {
+  name: string;
+  of: One;
+  at: string[];
+  link: (name: string) => string;
+  onPick: (name: string, add: boolean) => void;
+  full: boolean;
+}) {
   return (
     <li>
       <Link
-        href={link(name)} aria-current={at.includes(name) ? "page" : undefined} title={`${name}: ${m.type}${m.unit ? `, ${m.unit}` : ""}, ${count(m.points)} points`}
+        href={link(name)}
+        aria-current={at.includes(name) ? "page" : undefined}
+        title={`${name}: ${m.type}${m.unit ? `, ${m.unit}` : ""}, ${count(m.points)} points`}
         onClick={(e) => {
           e.preventDefault();
           onPick(name, (e.metaKey || e.ctrlKey) && at.length > 0 && !full);

@@ -19,7 +19,8 @@ export function Results({ queries, formula, compare }: { queries: Query[]; formu
   const details = useQueries({
     queries: queries.map((q) => ({
       queryKey: [org.id, "MetricsService/GetMetric", { name: q.metric, ...times(w) }],
-      queryFn: ({ signal }: { signal: AbortSignal }) => call("MetricsService/GetMetric", { name: q.metric, ...times(w) }, { org: org.id ?? "", signal }),
+      queryFn: ({ signal }: { signal: AbortSignal }) =>
+        call("MetricsService/GetMetric", { name: q.metric, ...times(w) }, { org: org.id ?? "", signal }),
     })),
   });
   const ready = details.every((d) => d.data !== undefined);
@@ -27,11 +28,24 @@ export function Results({ queries, formula, compare }: { queries: Query[]; formu
   const environment = env ? `deployment.environment = "${env.replace(/["\\]/g, "\\$&")}"` : "";
   const specs = shown.map(({ q, type, agg }): QuerySpec => {
     const where = [q.where && environment ? `(${q.where})` : q.where, environment].filter(Boolean).join(" AND ");
-    return { name: q.letter, source: "metrics", aggregation: agg, metric: { name: q.metric, ...(type ? { type: type as "sum" } : {}) }, seriesLimit: 20, ...(q.by ? { groupBy: [q.by] } : {}), ...(where ? { where } : {}) };
+    return {
+      name: q.letter,
+      source: "metrics",
+      aggregation: agg,
+      metric: { name: q.metric, ...(type ? { type: type as "sum" } : {}) },
+      seriesLimit: 20,
+      ...(q.by ? { groupBy: [q.by] } : {}),
+      ...(where ? { where } : {}),
+    };
   });
   const series = useCall(
     "QueryService/QueryTimeseries",
-    { ...times(w), queries: specs, ...(formula ? { formulas: [{ name: "F1", expression: formula, legend: formula }] } : {}), ...(compare ? { comparison: { mode: "previous_period" } } : {}) },
+    {
+      ...times(w),
+      queries: specs,
+      ...(formula ? { formulas: [{ name: "F1", expression: formula, legend: formula }] } : {}),
+      ...(compare ? { comparison: { mode: "previous_period" } } : {}),
+    },
     { enabled: ready },
   );
   const step = (series.data?.bucketSeconds ?? 60) * 1000;
@@ -50,19 +64,45 @@ export function Results({ queries, formula, compare }: { queries: Query[]; formu
     // biome-ignore lint: the answer belongs to the queries
   }, [series.data]);
   const failed = details.find((d) => d.error && d.data === undefined);
-  if (failed) return <section className="panel"><Failed error={failed.error as ApiError} retry={() => failed.refetch()} /></section>;
+  if (failed)
+    return (
+      <section className="panel">
+        <Failed error={failed.error as ApiError} retry={() => failed.refetch()} />
+      </section>
+    );
   return (
     <section className="panel">
       <div className="body">
-        <Load of={series} empty={(d) => !d.series?.some((s) => s.points?.length) && <Empty title="No points in this window"><p>{queries.some((q) => q.where) ? "Drop a condition, or choose a longer window." : "Choose a longer window."}</p></Empty>}>
+        <Load
+          of={series}
+          empty={(d) =>
+            !d.series?.some((s) => s.points?.length) && (
+              <Empty title="No points in this window">
+                <p>{queries.some((q) => q.where) ? "Drop a condition, or choose a longer window." : "Choose a longer window."}</p>
+              </Empty>
+            )
+          }
+        >
           {(d) => (
             <>
-              {d.warnings?.map((t) => <p key={t} className="notice">{t}</p>)}
+              {d.warnings?.map((t) => (
+                <p key={t} className="notice">
+                  {t}
+                </p>
+              ))}
               {d.truncated && <p className="notice">The largest 20 groups are shown; the others are merged into one line.</p>}
               {units.map((u) => (
                 <div key={`${u.unit}${u.agg}${u.title}`} className="metricchart">
                   {units.length > 1 && <h3 className="faint">{line(u.title, 200)}</h3>}
-                  <Lines title={u.title} series={u.series} unit={u.unit} agg={u.agg} step={step} queries={shown.map(({ q, of }) => ({ q, services: of?.services ?? [] }))} several={queries.length > 1} />
+                  <Lines
+                    title={u.title}
+                    series={u.series}
+                    unit={u.unit}
+                    agg={u.agg}
+                    step={step}
+                    queries={shown.map(({ q, of }) => ({ q, services: of?.services ?? [] }))}
+                    several={queries.length > 1}
+                  />
                 </div>
               ))}
             </>
@@ -73,15 +113,28 @@ export function Results({ queries, formula, compare }: { queries: Query[]; formu
   );
 }
 
-type LinesProps = { title: string; series: QuerySeries[]; unit: string; agg: string; step: number; queries: Array<{ q: Query; services: string[] }>; several: boolean };
+type LinesProps = {
+  title: string;
+  series: QuerySeries[];
+  unit: string;
+  agg: string;
+  step: number;
+  queries: Array<{ q: Query; services: string[] }>;
+  several: boolean;
+};
 
 function Lines({ title, series, unit, agg, step, queries, several }: LinesProps) {
-  const at = useMemo(() => [...new Set(series.flatMap((s) => (s.points ?? []).map((p) => Date.parse(p.timestamp ?? ""))))].sort((a, b) => a - b), [series]);
+  const at = useMemo(
+    () => [...new Set(series.flatMap((s) => (s.points ?? []).map((p) => Date.parse(p.timestamp ?? ""))))].sort((a, b) => a - b),
+    [series],
+  );
   const format = useMemo(() => formatOf(unit, agg), [unit, agg]);
   const { lines, groups } = useMemo(() => {
     const name = (s: QuerySeries): string => {
       const group = s.other ? "(other)" : (s.group ?? []).map((g) => g || "(none)").join(", ");
-      return line([several ? (s.query === "F1" ? s.name : s.query) : "", group || (several ? "" : agg)].filter(Boolean).join(" "), 90) || title;
+      return (
+        line([several ? (s.query === "F1" ? s.name : s.query) : "", group || (several ? "" : agg)].filter(Boolean).join(" "), 90) || title
+      );
     };
     const colors = slots(series.map(name));
     const groups = new Map<string, { query: string; group: string | undefined }>();
@@ -106,7 +159,16 @@ function Lines({ title, series, unit, agg, step, queries, several }: LinesProps)
   };
   return (
     <Suspense fallback={<div style={{ height: 280 }} />}>
-      <Chart title={title} times={at} lines={lines} format={format} height={280} step={step} records={records} onBrush={(a, b) => change({ from: iso(a), to: iso(b) })} />
+      <Chart
+        title={title}
+        times={at}
+        lines={lines}
+        format={format}
+        height={280}
+        step={step}
+        records={records}
+        onBrush={(a, b) => change({ from: iso(a), to: iso(b) })}
+      />
     </Suspense>
   );
 }

@@ -33,7 +33,12 @@ test("units", () => {
 });
 
 test("names group by their beginning", () => {
-  expect([prefixOf("http.server.request.duration"), prefixOf("go_gc_duration_seconds"), prefixOf("up"), prefixOf("process.cpu")]).toEqual(["http.server", "go_gc", "up", "process"]);
+  expect([prefixOf("http.server.request.duration"), prefixOf("go_gc_duration_seconds"), prefixOf("up"), prefixOf("process.cpu")]).toEqual([
+    "http.server",
+    "go_gc",
+    "up",
+    "process",
+  ]);
 });
 
 test("traces behind a line, and conditions", () => {

@@ -9,7 +9,12 @@ const key = (name: string, letter: string): string => (letter === "A" ? name : `
 export function queriesOf(p: URLSearchParams): Query[] {
   return letters
     .map((letter) => ({
-      letter, metric: p.get(key("m", letter)) ?? "", type: p.get(key("type", letter)) ?? "", agg: p.get(key("agg", letter)) ?? "", by: p.get(key("by", letter)) ?? "", where: p.get(key("w", letter)) ?? "",
+      letter,
+      metric: p.get(key("m", letter)) ?? "",
+      type: p.get(key("type", letter)) ?? "",
+      agg: p.get(key("agg", letter)) ?? "",
+      by: p.get(key("by", letter)) ?? "",
+      where: p.get(key("w", letter)) ?? "",
     }))
     .filter((q) => q.metric !== "");
 }
@@ -17,7 +22,13 @@ export function queriesOf(p: URLSearchParams): Query[] {
 /** parametersOf are the changes of the address for one query; null takes it away. */
 export function parametersOf(letter: string, q: Partial<Query> | null): Record<string, string | null> {
   const out: Record<string, string | null> = {};
-  const names: Array<[keyof Query, string]> = [["metric", "m"], ["type", "type"], ["agg", "agg"], ["by", "by"], ["where", "w"]];
+  const names: Array<[keyof Query, string]> = [
+    ["metric", "m"],
+    ["type", "type"],
+    ["agg", "agg"],
+    ["by", "by"],
+    ["where", "w"],
+  ];
   for (const [field, name] of names) if (q === null || field in q) out[key(name, letter)] = q?.[field] || null;
   return out;
 }

@@ -32,14 +32,23 @@ export function formatOf(unit: string, agg = ""): (n: number) => string {
   if (plain(agg)) return count;
   const tail = agg === "rate" ? "/s" : "";
   switch (unit) {
-    case "s": return agg === "rate" ? (n) => `${count(n)}\u2009s/s` : (n) => duration(n * 1000);
-    case "ms": return (n) => `${duration(n)}${tail}`;
-    case "us": return (n) => `${duration(n / 1000)}${tail}`;
-    case "ns": return (n) => `${duration(n / 1e6)}${tail}`;
-    case "By": case "bytes": return (n) => `${bytes(n)}${tail}`;
-    case "KiBy": return (n) => `${bytes(n * 1024)}${tail}`;
-    case "MiBy": return (n) => `${bytes(n * 1024 * 1024)}${tail}`;
-    case "%": return (n) => percent(n / 100);
+    case "s":
+      return agg === "rate" ? (n) => `${count(n)}\u2009s/s` : (n) => duration(n * 1000);
+    case "ms":
+      return (n) => `${duration(n)}${tail}`;
+    case "us":
+      return (n) => `${duration(n / 1000)}${tail}`;
+    case "ns":
+      return (n) => `${duration(n / 1e6)}${tail}`;
+    case "By":
+    case "bytes":
+      return (n) => `${bytes(n)}${tail}`;
+    case "KiBy":
+      return (n) => `${bytes(n * 1024)}${tail}`;
+    case "MiBy":
+      return (n) => `${bytes(n * 1024 * 1024)}${tail}`;
+    case "%":
+      return (n) => percent(n / 100);
   }
   const name = /^\{(.+)\}$/.exec(unit)?.[1] ?? (unit === "1" ? "" : unit);
   return (n) => `${count(n)}${name ? `\u2009${name}` : ""}${tail}`;

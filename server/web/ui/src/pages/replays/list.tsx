@@ -8,7 +8,13 @@ import { exact, stamp } from "../../parts/time";
 type Tag = NonNullable<SearchSessionReplaysRequest["tags"]>[number];
 
 const tags: Array<[Tag, string]> = [
-  ["signed_in", "Signed in"], ["new_visitor", "New visitor"], ["engaged", "Engaged"], ["glance", "Glance"], ["bounce", "Bounce"], ["idle", "Idle"], ["bot", "Bot"],
+  ["signed_in", "Signed in"],
+  ["new_visitor", "New visitor"],
+  ["engaged", "Engaged"],
+  ["glance", "Glance"],
+  ["bounce", "Bounce"],
+  ["idle", "Idle"],
+  ["bot", "Bot"],
 ];
 const kinds = { service: "serviceName", browser: "browser", country: "country", device: "deviceType" } as const;
 
@@ -34,7 +40,8 @@ export function Replays() {
   const found = useCall("SessionReplaysService/SearchSessionReplays", { ...times(w), limit: 50, ...narrow, ...(cursor ? { cursor } : {}) });
   const facets = useCall("SessionReplaysService/SearchSessionReplayFacets", { ...times(w), ...narrow });
   const set = (parameters: Record<string, string | null>): void => change({ ...parameters, after: null });
-  const clear = (): void => set({ q: null, path: null, errors: null, tag: null, ...Object.fromEntries(Object.keys(kinds).map((k) => [k, null])) });
+  const clear = (): void =>
+    set({ q: null, path: null, errors: null, tag: null, ...Object.fromEntries(Object.keys(kinds).map((k) => [k, null])) });
   return (
     <>
       <div className="pagehead">
@@ -42,22 +49,51 @@ export function Replays() {
         <span className="faint">{facets.data ? count(facets.data.sessionCount ?? 0) : ""}</span>
       </div>
       <form
-        className="row replaybar" role="search"
+        className="row replaybar"
+        role="search"
         onSubmit={(e) => {
           e.preventDefault();
           const d = new FormData(e.currentTarget);
           set({ q: String(d.get("q") ?? "").trim() || null, path: String(d.get("path") ?? "").trim() || null });
         }}
       >
-        <input key={`q${p.get("q")}`} className="field grow" data-bar="" name="q" type="search" aria-label="Person" placeholder="Name, email address or id of a person" defaultValue={p.get("q") ?? ""} />
-        <input key={`p${p.get("path")}`} className="field" name="path" type="search" aria-label="Path of a page" placeholder="Path of a page" defaultValue={p.get("path") ?? ""} />
-        <button type="submit" className="button">Search</button>
-        <button type="button" className="button" aria-pressed={p.get("errors") === "1"} onClick={() => set({ errors: p.get("errors") === "1" ? null : "1" })}>
+        <input
+          key={`q${p.get("q")}`}
+          className="field grow"
+          data-bar=""
+          name="q"
+          type="search"
+          aria-label="Person"
+          placeholder="Name, email address or id of a person"
+          defaultValue={p.get("q") ?? ""}
+        />
+        <input
+          key={`p${p.get("path")}`}
+          className="field"
+          name="path"
+          type="search"
+          aria-label="Path of a page"
+          placeholder="Path of a page"
+          defaultValue={p.get("path") ?? ""}
+        />
+        <button type="submit" className="button">
+          Search
+        </button>
+        <button
+          type="button"
+          className="button"
+          aria-pressed={p.get("errors") === "1"}
+          onClick={() => set({ errors: p.get("errors") === "1" ? null : "1" })}
+        >
           With errors{facets.data ? ` ${count(facets.data.errorCount ?? 0)}` : ""}
         </button>
         <select className="field" aria-label="Kind of session" value={tag ?? ""} onChange={(e) => set({ tag: e.target.value || null })}>
           <option value="">Every kind</option>
-          {tags.map(([t, name]) => <option key={t} value={t}>{name}</option>)}
+          {tags.map(([t, name]) => (
+            <option key={t} value={t}>
+              {name}
+            </option>
+          ))}
         </select>
       </form>
       <div className="withfacets">
@@ -68,34 +104,79 @@ export function Replays() {
           <Facet name="Device" kind="device" values={facets.data?.devices} set={set} chosen={p.get("device")} />
         </aside>
         <section className="panel">
-          <Load of={found} lines={10} empty={(d) => !d.data?.length && (
-            <Empty title={filtered ? "No session matches in this window" : "No session was recorded in this window"}>
-              <div className="row">
-                {filtered ? <button type="button" className="button" onClick={clear}>Show all</button> : (
-                  <>
-                    <Link className="button" href={href("/replays", { from: "-7d", to: undefined })}>Last 7 days</Link>
-                    <Link className="button" href={href("/start")}>Get started</Link>
-                  </>
-                )}
-              </div>
-            </Empty>
-          )}>
+          <Load
+            of={found}
+            lines={10}
+            empty={(d) =>
+              !d.data?.length && (
+                <Empty title={filtered ? "No session matches in this window" : "No session was recorded in this window"}>
+                  <div className="row">
+                    {filtered ? (
+                      <button type="button" className="button" onClick={clear}>
+                        Show all
+                      </button>
+                    ) : (
+                      <>
+                        <Link className="button" href={href("/replays", { from: "-7d", to: undefined })}>
+                          Last 7 days
+                        </Link>
+                        <Link className="button" href={href("/start")}>
+                          Get started
+                        </Link>
+                      </>
+                    )}
+                  </div>
+                </Empty>
+              )
+            }
+          >
             {(d) => (
               <>
                 <table className="data fold rows">
                   <thead>
                     <tr>
-                      <th scope="col">Visitor</th><th scope="col" className="num w80">Pages</th><th scope="col" className="num w80">Clicks</th>
-                      <th scope="col" className="num w80">Errors</th><th scope="col" className="num w80">Traces</th><th scope="col" className="num w90">Time</th>
-                      <th scope="col" className="w160">Device</th><th scope="col" className="w200">Began</th>
+                      <th scope="col">Visitor</th>
+                      <th scope="col" className="num w80">
+                        Pages
+                      </th>
+                      <th scope="col" className="num w80">
+                        Clicks
+                      </th>
+                      <th scope="col" className="num w80">
+                        Errors
+                      </th>
+                      <th scope="col" className="num w80">
+                        Traces
+                      </th>
+                      <th scope="col" className="num w90">
+                        Time
+                      </th>
+                      <th scope="col" className="w160">
+                        Device
+                      </th>
+                      <th scope="col" className="w200">
+                        Began
+                      </th>
                     </tr>
                   </thead>
-                  <tbody>{(d.data ?? []).map((s) => <Row key={s.id} session={s} />)}</tbody>
+                  <tbody>
+                    {(d.data ?? []).map((s) => (
+                      <Row key={s.id} session={s} />
+                    ))}
+                  </tbody>
                 </table>
                 {(cursor || d.hasMore) && (
                   <p className="fine row">
-                    {cursor && <button type="button" className="button small" onClick={() => change({ after: null })}>Latest</button>}
-                    {d.hasMore && <button type="button" className="button small" onClick={() => change({ after: d.nextCursor ?? null })}>Older</button>}
+                    {cursor && (
+                      <button type="button" className="button small" onClick={() => change({ after: null })}>
+                        Latest
+                      </button>
+                    )}
+                    {d.hasMore && (
+                      <button type="button" className="button small" onClick={() => change({ after: d.nextCursor ?? null })}>
+                        Older
+                      </button>
+                    )}
                   </p>
                 )}
               </>
@@ -113,7 +194,10 @@ function Row({ session: s }: { session: SessionReplaySummary }) {
     // biome-ignore lint: the link in the first cell is the way for the keyboard
     <tr onClick={(e) => !(e.target as Element).closest("a") && navigate(to)}>
       <td>
-        <Link className="main" href={to}>{line(who(s), 80)}</Link> <span className="faint">{line(s.entryPath ?? "", 120)}</span>
+        <Link className="main" href={to}>
+          {line(who(s), 80)}
+        </Link>{" "}
+        <span className="faint">{line(s.entryPath ?? "", 120)}</span>
         {!s.recorded && <span className="faint"> · not recorded</span>}
       </td>
       <td className="num">{count(s.pageViews ?? 0)}</td>
@@ -122,13 +206,19 @@ function Row({ session: s }: { session: SessionReplaySummary }) {
       <td className="num">{count(s.traceCount ?? 0)}</td>
       <td className="num">{s.status === "active" ? "goes on" : duration(s.durationMs)}</td>
       <td className="faint">{line([s.browserName, s.country].filter(Boolean).join(", "), 60)}</td>
-      <td className="faint" title={exact(s.startTime)}>{stamp(s.startTime)}</td>
+      <td className="faint" title={exact(s.startTime)}>
+        {stamp(s.startTime)}
+      </td>
     </tr>
   );
 }
 
 type FacetProps = {
-  name: string; kind: string; values: SessionReplayFacetValue[] | undefined; chosen: string | null; set: (parameters: Record<string, string | null>) => void;
+  name: string;
+  kind: string;
+  values: SessionReplayFacetValue[] | undefined;
+  chosen: string | null;
+  set: (parameters: Record<string, string | null>) => void;
 };
 
 function Facet({ name, kind, values, chosen, set }: FacetProps) {
@@ -140,8 +230,16 @@ function Facet({ name, kind, values, chosen, set }: FacetProps) {
       <ul>
         {shown.map((v) => (
           <li key={v.name}>
-            <button type="button" aria-pressed={chosen === v.name} onClick={() => set({ [kind]: chosen === v.name ? null : (v.name ?? null) })}>
-              <span className="clip grow">{chosen === v.name ? "✓ " : ""}{line(v.name ?? "", 60)}</span><span className="num">{count(v.count)}</span>
+            <button
+              type="button"
+              aria-pressed={chosen === v.name}
+              onClick={() => set({ [kind]: chosen === v.name ? null : (v.name ?? null) })}
+            >
+              <span className="clip grow">
+                {chosen === v.name ? "✓ " : ""}
+                {line(v.name ?? "", 60)}
+              </span>
+              <span className="num">{count(v.count)}</span>
             </button>
           </li>
         ))}

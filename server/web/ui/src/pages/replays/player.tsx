@@ -28,23 +28,53 @@ export function Screen({ player: p, events }: Props) {
   if (p.phase === "none") return <p className="fine">This session was not recorded: its events say what happened.</p>;
   return (
     <div className="replayscreen">
-      <iframe ref={p.frame} src="/ui/player.html" title="Recording of the session" tabIndex={-1} className={p.phase === "broken" ? "off" : ""} />
+      <iframe
+        ref={p.frame}
+        src="/ui/player.html"
+        title="Recording of the session"
+        tabIndex={-1}
+        className={p.phase === "broken" ? "off" : ""}
+      />
       {p.phase === "failed" && p.error && <Failed error={p.error} retry={p.retry} />}
-      {p.phase === "broken" && <p className="notice" role="alert">The recording cannot be played. {p.reason}</p>}
+      {p.phase === "broken" && (
+        <p className="notice" role="alert">
+          The recording cannot be played. {p.reason}
+        </p>
+      )}
       <div className="replaycontrols">
-        <button type="button" className="button main" disabled={!s} onClick={p.toggle} aria-keyshortcuts="Space">{s?.playing ? "Pause" : "Play"}</button>
-        <span className="num replaytime" title={s ? exact(new Date(s.now).toISOString()) : ""}>{minutes((s?.now ?? 0) - first)} / {minutes(last - first)}</span>
-        <span className="grow faint" role="status">{words(p)}</span>
-        <label className="row"><input type="checkbox" checked={p.idle} onChange={(e) => p.setIdle(e.target.checked)} /> Skip idle time</label>
+        <button type="button" className="button main" disabled={!s} onClick={p.toggle} aria-keyshortcuts="Space">
+          {s?.playing ? "Pause" : "Play"}
+        </button>
+        <span className="num replaytime" title={s ? exact(new Date(s.now).toISOString()) : ""}>
+          {minutes((s?.now ?? 0) - first)} / {minutes(last - first)}
+        </span>
+        <span className="grow faint" role="status">
+          {words(p)}
+        </span>
+        <label className="row">
+          <input type="checkbox" checked={p.idle} onChange={(e) => p.setIdle(e.target.checked)} /> Skip idle time
+        </label>
         <select className="field" aria-label="Speed" value={p.speed} onChange={(e) => p.setSpeed(Number(e.target.value))}>
-          {speeds.map((v) => <option key={v} value={v}>{v}×</option>)}
+          {speeds.map((v) => (
+            <option key={v} value={v}>
+              {v}×
+            </option>
+          ))}
         </select>
       </div>
       <div className="replaybarline">
         <Lanes events={events} began={first} length={Math.max(1, last - first)} now={s?.now} />
         <input
-          type="range" aria-label="Time of the recording" min={0} max={Math.max(1, last - first)} step={1} disabled={!s} value={(s?.now ?? 0) - first}
-          aria-valuetext={stretch((s?.now ?? 0) - first)} onChange={(e) => p.seek(first + Number(e.target.value))} onKeyDown={(e) => arrows(e, p)}
+          type="range"
+          aria-label="Time of the recording"
+          min={0}
+          max={Math.max(1, last - first)}
+          step={1}
+          disabled={!s}
+          value={(s?.now ?? 0) - first}
+          aria-valuetext={stretch((s?.now ?? 0) - first)}
+          onChange={(e) => p.seek(first + Number(e.target.value))}
+          onKeyDown={(e) => arrows(e, p)}
         />
       </div>
       <Gaps player={p} />
@@ -60,7 +90,8 @@ function minutes(ms: number): string {
 
 /** words says what the player does when it is not simply playing. */
 function words(p: Player): string {
-  if (p.phase === "loading" || p.phase === "waiting") return p.state ? `Loading, ${bytes(p.read)} of ${bytes(p.plan?.bytes ?? 0)}` : "Loading …";
+  if (p.phase === "loading" || p.phase === "waiting")
+    return p.state ? `Loading, ${bytes(p.read)} of ${bytes(p.plan?.bytes ?? 0)}` : "Loading …";
   if (p.state?.skipping) return "Skipping idle time";
   return p.state?.ended ? "The end" : "";
 }
@@ -75,11 +106,17 @@ function Gaps({ player: p }: { player: Player }) {
   ].filter(Boolean);
   return (
     <>
-      {parts.length > 0 && <p className="notice" role="status">The recording has gaps. {parts.join(" ")}</p>}
+      {parts.length > 0 && (
+        <p className="notice" role="status">
+          The recording has gaps. {parts.join(" ")}
+        </p>
+      )}
       {p.phase === "paused loading" && (
         <p className="notice" role="status">
           This recording is large: {bytes(p.read)} of {bytes(p.plan?.bytes ?? 0)} are loaded.{" "}
-          <button type="button" className="button small" onClick={p.loadAll}>Load the rest</button>
+          <button type="button" className="button small" onClick={p.loadAll}>
+            Load the rest
+          </button>
         </p>
       )}
     </>
@@ -102,8 +139,12 @@ function useKeys(p: Player): void {
       if (!state || !isFree(e, "input, textarea, select, button, a, summary, [contenteditable], [role=menuitem]")) return;
       const faster = speeds.indexOf(speed);
       const act: Record<string, () => void> = {
-        " ": toggle, ArrowLeft: () => seek(state.now - jump), ArrowRight: () => seek(state.now + jump), i: () => setIdle(!idle),
-        "<": () => setSpeed(speeds[faster - 1] ?? speed), ">": () => setSpeed(speeds[faster + 1] ?? speed),
+        " ": toggle,
+        ArrowLeft: () => seek(state.now - jump),
+        ArrowRight: () => seek(state.now + jump),
+        i: () => setIdle(!idle),
+        "<": () => setSpeed(speeds[faster - 1] ?? speed),
+        ">": () => setSpeed(speeds[faster + 1] ?? speed),
       };
       const does = act[e.key];
       if (!does) return;

@@ -29,7 +29,9 @@ export function Replay({ id }: { id: string }) {
         <h1>{found.data ? line(who(found.data), 80) : "Session"}</h1>
         <span className="grow" />
         <Copy text={id} label="Copy the id" />
-        <Link className="button" href={href("/logs", { q: `session.id = ${JSON.stringify(id)}` })}>Logs</Link>
+        <Link className="button" href={href("/logs", { q: `session.id = ${JSON.stringify(id)}` })}>
+          Logs
+        </Link>
       </div>
       <Load of={found} lines={4}>
         {(s) => (
@@ -45,17 +47,31 @@ export function Replay({ id }: { id: string }) {
 
 function About({ session: s }: { session: SessionReplay }) {
   const facts: Array<[string, string]> = [
-    ["Began", stamp(s.startTime)], ["Time", s.status === "active" ? "goes on" : duration(s.durationMs)], ["Active", duration(s.activeTimeMs)],
-    ["Pages", count(s.pageViews ?? 0)], ["Clicks", count(s.clickCount ?? 0)], ["Errors", count(s.errorCount ?? 0)], ["Traces", count(s.traceCount ?? 0)],
-    ["Browser", [s.browserName, s.osName, s.deviceType].filter(Boolean).join(", ")], ["Country", s.country ?? ""], ["Service", s.serviceName ?? ""],
-    ["Came from", s.referrerHost || s.utmSource || ""], ["First page", s.entryPath ?? ""], ["Last page", s.exitPath ?? ""],
+    ["Began", stamp(s.startTime)],
+    ["Time", s.status === "active" ? "goes on" : duration(s.durationMs)],
+    ["Active", duration(s.activeTimeMs)],
+    ["Pages", count(s.pageViews ?? 0)],
+    ["Clicks", count(s.clickCount ?? 0)],
+    ["Errors", count(s.errorCount ?? 0)],
+    ["Traces", count(s.traceCount ?? 0)],
+    ["Browser", [s.browserName, s.osName, s.deviceType].filter(Boolean).join(", ")],
+    ["Country", s.country ?? ""],
+    ["Service", s.serviceName ?? ""],
+    ["Came from", s.referrerHost || s.utmSource || ""],
+    ["First page", s.entryPath ?? ""],
+    ["Last page", s.exitPath ?? ""],
   ];
   return (
     <section className="panel" aria-label="The session">
       <dl className="replayfacts">
-        {facts.filter(([, value]) => value && value !== "–").map(([name, value]) => (
-          <div key={name}><dt>{name}</dt><dd className={name === "Errors" && value !== "0" ? "bad" : ""}>{line(value, 200)}</dd></div>
-        ))}
+        {facts
+          .filter(([, value]) => value && value !== "–")
+          .map(([name, value]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd className={name === "Errors" && value !== "0" ? "bad" : ""}>{line(value, 200)}</dd>
+            </div>
+          ))}
       </dl>
     </section>
   );
@@ -64,15 +80,19 @@ function About({ session: s }: { session: SessionReplay }) {
 /** useTranscript reads the events of a session page after page, as they are scrolled to. */
 function useTranscript(id: string, errorsOnly: boolean) {
   const { org } = useFrame();
-  return useInfiniteQuery<GetSessionReplayTranscriptResponse, ApiError, { pages: GetSessionReplayTranscriptResponse[] }, unknown[], string>({
-    queryKey: [org.id, "transcript", id, errorsOnly],
-    initialPageParam: "",
-    queryFn: ({ pageParam, signal }) => call(
-      "SessionReplaysService/GetSessionReplayTranscript",
-      { id, limit: perPage, ...(errorsOnly ? { errorsOnly } : {}), ...(pageParam ? { cursor: pageParam } : {}) }, { org: org.id ?? "", signal },
-    ),
-    getNextPageParam: (p) => (p.hasMore ? p.nextCursor : undefined),
-  });
+  return useInfiniteQuery<GetSessionReplayTranscriptResponse, ApiError, { pages: GetSessionReplayTranscriptResponse[] }, unknown[], string>(
+    {
+      queryKey: [org.id, "transcript", id, errorsOnly],
+      initialPageParam: "",
+      queryFn: ({ pageParam, signal }) =>
+        call(
+          "SessionReplaysService/GetSessionReplayTranscript",
+          { id, limit: perPage, ...(errorsOnly ? { errorsOnly } : {}), ...(pageParam ? { cursor: pageParam } : {}) },
+          { org: org.id ?? "", signal },
+        ),
+      getNextPageParam: (p) => (p.hasMore ? p.nextCursor : undefined),
+    },
+  );
 }
 
 /** Played is the recording beside the events and the traces, which follow its time. */
@@ -90,18 +110,38 @@ function Played({ session: s }: { session: SessionReplay }) {
   }, [player.state === undefined, hasNextPage, isFetching, error, events.length]);
   return (
     <div className="replaysession">
-      <section className="panel" aria-label="The recording"><Screen player={player} events={events} /></section>
+      <section className="panel" aria-label="The recording">
+        <Screen player={player} events={events} />
+      </section>
       <section className="panel replayevents">
         <header>
           <h2>Events</h2>
           <span className="faint">{list.data ? `${count(events.length)}${list.hasNextPage ? "+" : ""}` : ""}</span>
           <span className="grow" />
-          <button type="button" className="button small" aria-pressed={errorsOnly} onClick={() => change({ errors: errorsOnly ? null : "1" }, true)}>Errors only</button>
+          <button
+            type="button"
+            className="button small"
+            aria-pressed={errorsOnly}
+            onClick={() => change({ errors: errorsOnly ? null : "1" }, true)}
+          >
+            Errors only
+          </button>
         </header>
-        {list.error ? <Failed error={list.error} retry={() => list.refetch()} /> : !list.data ? <Waiting lines={8} /> : events.length === 0 ? (
+        {list.error ? (
+          <Failed error={list.error} retry={() => list.refetch()} />
+        ) : !list.data ? (
+          <Waiting lines={8} />
+        ) : events.length === 0 ? (
           <Empty title={errorsOnly ? "The session has no errors" : "The session has no events yet"} />
         ) : (
-          <Events session={s} events={events} player={player} onNearEnd={() => { if (list.hasNextPage && !list.isFetching) void list.fetchNextPage(); }} />
+          <Events
+            session={s}
+            events={events}
+            player={player}
+            onNearEnd={() => {
+              if (list.hasNextPage && !list.isFetching) void list.fetchNextPage();
+            }}
+          />
         )}
       </section>
       <Traces id={s.id ?? ""} started={Date.parse(s.startTime ?? "")} player={player} />
@@ -124,14 +164,32 @@ function Events({ session: s, events, player, onNearEnd }: EventsProps) {
   return (
     <>
       {player.phase === "none" && <Lanes events={events} began={began} length={Math.max(s.durationMs ?? 0, 1)} />}
-      <Virtual rows={events} keyOf={(e) => `${e.timestamp} ${e.seq}`} label="Events of the session" usual={30} className="replaylist" list={list} onNearEnd={onNearEnd}>
+      <Virtual
+        rows={events}
+        keyOf={(e) => `${e.timestamp} ${e.seq}`}
+        label="Events of the session"
+        usual={30}
+        className="replaylist"
+        list={list}
+        onNearEnd={onNearEnd}
+      >
         {(e, i) => <Event event={e} began={began} player={player} current={i === current} />}
       </Virtual>
     </>
   );
 }
 
-function Event({ event: e, began, player, current }: { event: SessionReplayTranscriptEvent; began: number; player: Player; current: boolean }) {
+function Event({
+  event: e,
+  began,
+  player,
+  current,
+}: {
+  event: SessionReplayTranscriptEvent;
+  began: number;
+  player: Player;
+  current: boolean;
+}) {
   const lane = laneOf(e);
   const at = Date.parse(e.timestamp ?? "");
   return (
@@ -148,17 +206,35 @@ function Event({ event: e, began, player, current }: { event: SessionReplayTrans
 function At({ at, began, player }: { at: number; began: number; player: Player }) {
   const text = stretch(Math.max(0, at - began));
   const title = exact(new Date(at).toISOString());
-  if (!player.state) return <span className="num faint" title={title}>{text}</span>;
-  return <button type="button" className="num replayat" title={title} aria-label={`Go to ${text}`} onClick={() => player.seek(at)}>{text}</button>;
+  if (!player.state)
+    return (
+      <span className="num faint" title={title}>
+        {text}
+      </span>
+    );
+  return (
+    <button type="button" className="num replayat" title={title} aria-label={`Go to ${text}`} onClick={() => player.seek(at)}>
+      {text}
+    </button>
+  );
 }
 
 function Traces({ id, started, player }: { id: string; started: number; player: Player }) {
   const found = useCall("SessionReplaysService/ListSessionReplayTraces", { id, limit: 100 });
   return (
     <section className="panel">
-      <header><h2>Traces</h2><span className="faint">{found.data ? `${count(found.data.data?.length ?? 0)}${found.data.hasMore ? "+" : ""}` : ""}</span></header>
+      <header>
+        <h2>Traces</h2>
+        <span className="faint">{found.data ? `${count(found.data.data?.length ?? 0)}${found.data.hasMore ? "+" : ""}` : ""}</span>
+      </header>
       <Load of={found} empty={(d) => !d.data?.length && <p className="fine">No span names this session.</p>}>
-        {(d) => <ul className="list">{(d.data ?? []).map((t) => <Trace key={t.traceId} trace={t} started={started} player={player} />)}</ul>}
+        {(d) => (
+          <ul className="list">
+            {(d.data ?? []).map((t) => (
+              <Trace key={t.traceId} trace={t} started={started} player={player} />
+            ))}
+          </ul>
+        )}
       </Load>
     </section>
   );
@@ -170,7 +246,9 @@ function Trace({ trace: t, started, player }: { trace: SessionReplayTrace; start
   const runs = now !== undefined && at <= now && now <= at + (t.durationMs ?? 0) + 1000; // short ones stay in sight for a second
   return (
     <li className={runs ? "current" : ""}>
-      <Link href={href(`/traces/${t.traceId ?? ""}`)} className="clip">{line(t.rootSpanName || t.traceId || "", 100)}</Link>
+      <Link href={href(`/traces/${t.traceId ?? ""}`)} className="clip">
+        {line(t.rootSpanName || t.traceId || "", 100)}
+      </Link>
       <span className="faint clip">{line(t.rootServiceName ?? "", 60)}</span>
       <span className="grow" />
       {t.hasError && <span className="bad">error</span>}

@@ -83,7 +83,8 @@ export function usePlayer(session: SessionReplay, start: number): Player {
         do {
           const page = await call(
             "SessionReplaysService/GetSessionReplayEvents",
-            { id, limit: 100, fromChunkSeq: r.from, toChunkSeq: r.to, ...(cursor ? { cursor } : {}) }, { org: org.id ?? "", signal: stop.signal },
+            { id, limit: 100, fromChunkSeq: r.from, toChunkSeq: r.to, ...(cursor ? { cursor } : {}) },
+            { org: org.id ?? "", signal: stop.signal },
           );
           if (stop.signal.aborted) return;
           for (const c of page.data ?? []) order({ kind: "chunk", seq: c.chunkSeq ?? 0, events: c.events ?? "" });
@@ -105,17 +106,47 @@ export function usePlayer(session: SessionReplay, start: number): Player {
 
   const now = state?.now ?? 0;
   return {
-    frame, error: manifest.error ?? error, reason, plan, damaged, state, speed, idle,
-    phase: manifest.error || error ? "failed" : reason ? "broken" : !plan ? "waiting" : plan.reads.length === 0 ? "none"
-      : progress.reads === plan.reads.length ? "loaded" : progress.bytes >= most ? "paused loading" : "loading",
-    read: progress.bytes, truncated: manifest.data?.truncated ?? false,
-    retry: () => { if (manifest.error) void manifest.refetch(); else setTries((n) => n + 1); },
+    frame,
+    error: manifest.error ?? error,
+    reason,
+    plan,
+    damaged,
+    state,
+    speed,
+    idle,
+    phase:
+      manifest.error || error
+        ? "failed"
+        : reason
+          ? "broken"
+          : !plan
+            ? "waiting"
+            : plan.reads.length === 0
+              ? "none"
+              : progress.reads === plan.reads.length
+                ? "loaded"
+                : progress.bytes >= most
+                  ? "paused loading"
+                  : "loading",
+    read: progress.bytes,
+    truncated: manifest.data?.truncated ?? false,
+    retry: () => {
+      if (manifest.error) void manifest.refetch();
+      else setTries((n) => n + 1);
+    },
     play: (at) => order({ kind: "play", ...(at === undefined ? {} : { at }) }),
     pause: (at) => order({ kind: "pause", ...(at === undefined ? {} : { at }) }),
     toggle: () => order({ kind: state?.playing ? "pause" : "play" }),
     seek: (at) => order({ kind: state?.playing ? "play" : "pause", at: Math.max(state?.first ?? 0, at) }),
-    setSpeed: (value) => { keepSpeed(value); order({ kind: "speed", value }); order({ kind: state?.playing ? "play" : "pause", at: now }); },
-    setIdle: (skip) => { keepIdle(skip); order({ kind: "skip", idle: skip }); },
+    setSpeed: (value) => {
+      keepSpeed(value);
+      order({ kind: "speed", value });
+      order({ kind: state?.playing ? "play" : "pause", at: now });
+    },
+    setIdle: (skip) => {
+      keepIdle(skip);
+      order({ kind: "skip", idle: skip });
+    },
     loadAll: () => setMost(Number.POSITIVE_INFINITY),
   };
 }

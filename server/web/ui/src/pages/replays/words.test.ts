@@ -6,7 +6,9 @@ describe("wordsOf", () => {
   it("says what happened", () => {
     expect(wordsOf({ type: "navigation", url: "https://shop.example/cart?a=1" })).toBe("/cart?a=1");
     expect(wordsOf({ type: "click", targetText: "Buy", targetSelector: "#buy" })).toBe("“Buy” #buy");
-    expect(wordsOf({ type: "network", netMethod: "POST", netUrl: "https://api.example/orders", netStatus: 503, netDurationMs: 12 })).toBe(`POST /orders 503 ${duration(12)}`);
+    expect(wordsOf({ type: "network", netMethod: "POST", netUrl: "https://api.example/orders", netStatus: 503, netDurationMs: 12 })).toBe(
+      `POST /orders 503 ${duration(12)}`,
+    );
     expect(wordsOf({ type: "network", netMethod: "GET", netUrl: "not an address" })).toBe("GET not an address no answer");
     expect(wordsOf({ type: "console", level: "warn", message: "slow" })).toBe("warn: slow");
     expect(wordsOf({ type: "error", message: "x is undefined" })).toBe("x is undefined");

@@ -2,12 +2,21 @@ import type { SessionReplayTranscriptEvent } from "../../gen/api";
 import { duration } from "../../parts/format";
 
 /** The lanes of a session, in the order in which they are drawn. */
-export const lanes = { error: "Error", navigation: "Page", click: "Click", input: "Input", network: "Request", console: "Console", custom: "Event" } as const;
+export const lanes = {
+  error: "Error",
+  navigation: "Page",
+  click: "Click",
+  input: "Input",
+  network: "Request",
+  console: "Console",
+  custom: "Event",
+} as const;
 export type Lane = keyof typeof lanes;
 
 /** laneOf is the lane of an event. A request that failed, and an error in the console, are errors. */
 export function laneOf(e: SessionReplayTranscriptEvent): Lane {
-  if (e.type === "error" || (e.type === "console" && e.level === "error") || (e.type === "network" && (e.netStatus ?? 0) >= 400)) return "error";
+  if (e.type === "error" || (e.type === "console" && e.level === "error") || (e.type === "network" && (e.netStatus ?? 0) >= 400))
+    return "error";
   return e.type !== undefined && e.type in lanes ? (e.type as Lane) : "custom";
 }
 
@@ -21,8 +30,13 @@ export function wordsOf(e: SessionReplayTranscriptEvent): string {
       return [e.targetText ? `“${e.targetText}”` : "", e.targetSelector].filter(Boolean).join(" ");
     case "network":
       return [
-        e.netMethod, pathOf(e.netUrl ?? e.url ?? ""), e.netStatus ? String(e.netStatus) : "no answer", e.netDurationMs === undefined ? "" : duration(e.netDurationMs),
-      ].filter(Boolean).join(" ");
+        e.netMethod,
+        pathOf(e.netUrl ?? e.url ?? ""),
+        e.netStatus ? String(e.netStatus) : "no answer",
+        e.netDurationMs === undefined ? "" : duration(e.netDurationMs),
+      ]
+        .filter(Boolean)
+        .join(" ");
     case "console":
       return [e.level, e.message].filter(Boolean).join(": ");
     default:

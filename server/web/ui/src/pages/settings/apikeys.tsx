@@ -11,7 +11,12 @@ import { ago, stamp } from "../../parts/time";
 import { Pages, Secret, useConfirm } from "./parts";
 
 const day = 86_400;
-const lives: Array<[number, string]> = [[30 * day, "30 days"], [90 * day, "90 days"], [365 * day, "A year"], [0, "Until it is revoked"]];
+const lives: Array<[number, string]> = [
+  [30 * day, "30 days"],
+  [90 * day, "90 days"],
+  [365 * day, "A year"],
+  [0, "Until it is revoked"],
+];
 
 /** ApiKeys lists the keys of programs that read and change the organization. A secret is shown when it is made, and never again. */
 export function ApiKeys() {
@@ -22,29 +27,94 @@ export function ApiKeys() {
   const [making, setMaking] = useState(false);
   const [secret, setSecret] = useState("");
   const revoke = useAct("ApiKeysService/RevokeApiKey", () => sure.done());
-  const roll = useAct("ApiKeysService/RollApiKey", (k) => { sure.done(); setSecret(k.secret ?? ""); });
+  const roll = useAct("ApiKeysService/RollApiKey", (k) => {
+    sure.done();
+    setSecret(k.secret ?? "");
+  });
   const sure = useConfirm(revoke.error ?? roll.error, revoke.isPending || roll.isPending);
   return (
     <section className="panel">
-      <header><h2 className="grow">API keys</h2>{admin && <button type="button" className="button primary" onClick={() => setMaking(true)}>New key</button>}</header>
-      <Load of={found} empty={(d) => !d.data?.length && !after && <Empty title="No API key yet"><p>A key lets a program read telemetry, or change dashboards and rules, within its scopes.</p></Empty>}>
+      <header>
+        <h2 className="grow">API keys</h2>
+        {admin && (
+          <button type="button" className="button primary" onClick={() => setMaking(true)}>
+            New key
+          </button>
+        )}
+      </header>
+      <Load
+        of={found}
+        empty={(d) =>
+          !d.data?.length &&
+          !after && (
+            <Empty title="No API key yet">
+              <p>A key lets a program read telemetry, or change dashboards and rules, within its scopes.</p>
+            </Empty>
+          )
+        }
+      >
         {(d) => (
           <>
             <table className="data fold">
-              <thead><tr><th scope="col">Key</th><th scope="col">Scopes</th><th scope="col" className="w160">Last used</th><th scope="col" className="w200">Ends</th><th scope="col" className="w80"><span className="sr">Act</span></th></tr></thead>
+              <thead>
+                <tr>
+                  <th scope="col">Key</th>
+                  <th scope="col">Scopes</th>
+                  <th scope="col" className="w160">
+                    Last used
+                  </th>
+                  <th scope="col" className="w200">
+                    Ends
+                  </th>
+                  <th scope="col" className="w80">
+                    <span className="sr">Act</span>
+                  </th>
+                </tr>
+              </thead>
               <tbody>
                 {(d.data ?? []).map((k) => (
                   <tr key={k.id}>
-                    <td><b>{line(k.name ?? "", 100)}</b> <code className="faint">{k.keyPrefix}</code> <span className="faint">{k.kind === "mcp" ? "for assistants" : ""} {line(k.createdByEmail ?? "", 80)}</span></td>
+                    <td>
+                      <b>{line(k.name ?? "", 100)}</b> <code className="faint">{k.keyPrefix}</code>{" "}
+                      <span className="faint">
+                        {k.kind === "mcp" ? "for assistants" : ""} {line(k.createdByEmail ?? "", 80)}
+                      </span>
+                    </td>
                     <td className="free faint">{k.scopes?.length ? line(k.scopes.join(", "), 200) : "all"}</td>
                     <td className="faint">{k.lastUsedAt ? ago(k.lastUsedAt, now) : "never"}</td>
-                    <td className={k.revoked ? "bad" : "faint"}>{k.revoked ? `revoked ${ago(k.revokedAt, now)}` : k.expiresAt ? stamp(k.expiresAt) : "when it is revoked"}</td>
+                    <td className={k.revoked ? "bad" : "faint"}>
+                      {k.revoked ? `revoked ${ago(k.revokedAt, now)}` : k.expiresAt ? stamp(k.expiresAt) : "when it is revoked"}
+                    </td>
                     <td>
                       {admin && !k.revoked && (
-                        <Menu label={`Change ${line(k.name ?? "", 80)}`} items={[
-                          { name: "New secret", act: () => sure.ask({ title: `A new secret for ${line(k.name ?? "", 80)}?`, act: "New secret", text: "The present secret ends at once.", run: () => roll.mutate({ id: k.id ?? "" }) }) },
-                          { name: "Revoke", danger: true, act: () => sure.ask({ title: `Revoke ${line(k.name ?? "", 80)}?`, act: "Revoke", text: "Programs with this key are refused at once.", run: () => revoke.mutate({ id: k.id ?? "" }) }) },
-                        ]}>⋯</Menu>
+                        <Menu
+                          label={`Change ${line(k.name ?? "", 80)}`}
+                          items={[
+                            {
+                              name: "New secret",
+                              act: () =>
+                                sure.ask({
+                                  title: `A new secret for ${line(k.name ?? "", 80)}?`,
+                                  act: "New secret",
+                                  text: "The present secret ends at once.",
+                                  run: () => roll.mutate({ id: k.id ?? "" }),
+                                }),
+                            },
+                            {
+                              name: "Revoke",
+                              danger: true,
+                              act: () =>
+                                sure.ask({
+                                  title: `Revoke ${line(k.name ?? "", 80)}?`,
+                                  act: "Revoke",
+                                  text: "Programs with this key are refused at once.",
+                                  run: () => revoke.mutate({ id: k.id ?? "" }),
+                                }),
+                            },
+                          ]}
+                        >
+                          ⋯
+                        </Menu>
                       )}
                     </td>
                   </tr>
@@ -56,7 +126,15 @@ export function ApiKeys() {
         )}
       </Load>
       {sure.dialog}
-      {making && <NewKey close={() => setMaking(false)} made={(s) => { setMaking(false); setSecret(s); }} />}
+      {making && (
+        <NewKey
+          close={() => setMaking(false)}
+          made={(s) => {
+            setMaking(false);
+            setSecret(s);
+          }}
+        />
+      )}
       {secret && <Secret title="The secret of the key" secret={secret} close={() => setSecret("")} />}
     </section>
   );
@@ -74,17 +152,54 @@ function NewKey({ close, made }: { close: () => void; made: (secret: string) => 
           e.preventDefault();
           const d = new FormData(e.currentTarget);
           const seconds = Number(d.get("life"));
-          create.mutate({ name: String(d.get("name") ?? ""), kind: d.get("kind") as "standard" | "mcp", ...(seconds ? { expiresInSeconds: seconds } : {}), ...(scopes.length ? { scopes } : {}) });
+          create.mutate({
+            name: String(d.get("name") ?? ""),
+            kind: d.get("kind") as "standard" | "mcp",
+            ...(seconds ? { expiresInSeconds: seconds } : {}),
+            ...(scopes.length ? { scopes } : {}),
+          });
         }}
       >
-        <Field label="Name" error={errorOf(create.error, "name")}>{(c) => <input {...c} className="field" name="name" required autoComplete="off" />}</Field>
-        <Field label="For" error={errorOf(create.error, "kind")}>{(c) => <select {...c} className="field" name="kind"><option value="standard">A program</option><option value="mcp">An assistant (MCP)</option></select>}</Field>
-        <Field label="Ends" error={errorOf(create.error, "expires_in_seconds")}>
-          {(c) => <select {...c} className="field" name="life" defaultValue={90 * day}>{lives.map(([s, name]) => <option key={s} value={s}>{name}</option>)}</select>}
+        <Field label="Name" error={errorOf(create.error, "name")}>
+          {(c) => <input {...c} className="field" name="name" required autoComplete="off" />}
         </Field>
-        <Many label="Scopes" hint="As in traces:read or dashboards:write. Without any, the key may do everything." values={scopes} offers={(me.scopes ?? []).filter((s) => s !== "*")} error={errorOf(create.error, "scopes")} onChange={setScopes} />
+        <Field label="For" error={errorOf(create.error, "kind")}>
+          {(c) => (
+            <select {...c} className="field" name="kind">
+              <option value="standard">A program</option>
+              <option value="mcp">An assistant (MCP)</option>
+            </select>
+          )}
+        </Field>
+        <Field label="Ends" error={errorOf(create.error, "expires_in_seconds")}>
+          {(c) => (
+            <select {...c} className="field" name="life" defaultValue={90 * day}>
+              {lives.map(([s, name]) => (
+                <option key={s} value={s}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+        <Many
+          label="Scopes"
+          hint="As in traces:read or dashboards:write. Without any, the key may do everything."
+          values={scopes}
+          offers={(me.scopes ?? []).filter((s) => s !== "*")}
+          error={errorOf(create.error, "scopes")}
+          onChange={setScopes}
+        />
         <FormError error={create.error} fields={["name", "kind", "expires_in_seconds", "scopes"]} />
-        <div className="row"><span className="grow" /><button type="button" className="button" onClick={close}>Cancel</button><button type="submit" className="button primary" disabled={create.isPending}>Create</button></div>
+        <div className="row">
+          <span className="grow" />
+          <button type="button" className="button" onClick={close}>
+            Cancel
+          </button>
+          <button type="submit" className="button primary" disabled={create.isPending}>
+            Create
+          </button>
+        </div>
       </form>
     </Dialog>
   );

@@ -23,43 +23,76 @@ export function General() {
   return (
     <>
       <section className="panel">
-        <header><h2>Organization</h2></header>
+        <header>
+          <h2>Organization</h2>
+        </header>
         <Load of={found} lines={4}>
           {(o) => (
             <form
-              key={`${o.name} ${o.slug}`} className="settingsform"
+              key={`${o.name} ${o.slug}`}
+              className="settingsform"
               onSubmit={(e) => {
                 e.preventDefault();
                 const d = new FormData(e.currentTarget);
                 update.mutate({ name: String(d.get("name") ?? ""), slug: String(d.get("slug") ?? ""), updateMask: "name,slug" });
               }}
             >
-              <Field label="Name" error={errorOf(update.error, "name")}>{(c) => <input {...c} className="field" name="name" defaultValue={o.name ?? ""} required disabled={!admin} />}</Field>
-              <Field label="Short name" hint="It is part of the address of each page. Old links end when it changes." error={errorOf(update.error, "slug")}>
+              <Field label="Name" error={errorOf(update.error, "name")}>
+                {(c) => <input {...c} className="field" name="name" defaultValue={o.name ?? ""} required disabled={!admin} />}
+              </Field>
+              <Field
+                label="Short name"
+                hint="It is part of the address of each page. Old links end when it changes."
+                error={errorOf(update.error, "slug")}
+              >
                 {(c) => <input {...c} className="field" name="slug" defaultValue={o.slug ?? ""} required disabled={!admin} />}
               </Field>
-              <p className="faint row">Created {stamp(o.createdAt)} · {o.id} <Copy text={o.id ?? ""} label="Copy the id" quiet /></p>
+              <p className="faint row">
+                Created {stamp(o.createdAt)} · {o.id} <Copy text={o.id ?? ""} label="Copy the id" quiet />
+              </p>
               <FormError error={update.error} fields={["name", "slug"]} />
-              {admin && <div className="row"><button type="submit" className="button primary" disabled={update.isPending}>Save</button>{update.isSuccess && <span className="good" role="status">Saved</span>}</div>}
+              {admin && (
+                <div className="row">
+                  <button type="submit" className="button primary" disabled={update.isPending}>
+                    Save
+                  </button>
+                  {update.isSuccess && (
+                    <span className="good" role="status">
+                      Saved
+                    </span>
+                  )}
+                </div>
+              )}
             </form>
           )}
         </Load>
       </section>
       {admin && (
         <section className="panel">
-          <header><h2>Delete the organization</h2></header>
+          <header>
+            <h2>Delete the organization</h2>
+          </header>
           <div className="settingsform">
             <p>All telemetry, dashboards, rules and keys of the organization are deleted. Nobody can bring them back.</p>
-            <div className="row"><button type="button" className="button danger" onClick={() => setTyped("")}>Delete the organization …</button></div>
+            <div className="row">
+              <button type="button" className="button danger" onClick={() => setTyped("")}>
+                Delete the organization …
+              </button>
+            </div>
           </div>
         </section>
       )}
       {typed !== null && (
         <Confirm
-          title={`Delete ${line(org.name ?? "", 80)}?`} act="Delete everything" busy={remove.isPending} disabled={typed !== org.name}
+          title={`Delete ${line(org.name ?? "", 80)}?`}
+          act="Delete everything"
+          busy={remove.isPending}
+          disabled={typed !== org.name}
           close={(yes) => (yes ? remove.mutate({ confirm: org.id ?? "" }, { onSuccess: () => navigate("/") }) : setTyped(null))}
         >
-          <Field label={`Type the name: ${line(org.name ?? "", 80)}`}>{(c) => <input {...c} className="field" autoComplete="off" value={typed} onChange={(e) => setTyped(e.target.value)} />}</Field>
+          <Field label={`Type the name: ${line(org.name ?? "", 80)}`}>
+            {(c) => <input {...c} className="field" autoComplete="off" value={typed} onChange={(e) => setTyped(e.target.value)} />}
+          </Field>
           <FormError error={remove.error} />
         </Confirm>
       )}

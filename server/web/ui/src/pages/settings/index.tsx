@@ -11,7 +11,12 @@ import "../home.css";
 import "./settings.css";
 
 const tabs = [
-  ["", "General"], ["people", "People"], ["api-keys", "API keys"], ["ingest-keys", "Ingest keys"], ["scrape-targets", "Scrape targets"], ["audit-log", "Audit log"],
+  ["", "General"],
+  ["people", "People"],
+  ["api-keys", "API keys"],
+  ["ingest-keys", "Ingest keys"],
+  ["scrape-targets", "Scrape targets"],
+  ["audit-log", "Audit log"],
 ] as const;
 
 /** Settings leads to a part of the settings of the organization. */
@@ -22,15 +27,30 @@ export default function Settings({ part }: { part: string }) {
     document.title = `${tab[1]} · Settings · ${org.name} · svc`;
   }, [org.name, tab]);
   const pages: Record<string, ReactNode> = {
-    "": <General />, people: <People />, "api-keys": <ApiKeys />, "ingest-keys": <IngestKeys />, "scrape-targets": <ScrapeTargets />, "audit-log": <AuditLog />,
+    "": <General />,
+    people: <People />,
+    "api-keys": <ApiKeys />,
+    "ingest-keys": <IngestKeys />,
+    "scrape-targets": <ScrapeTargets />,
+    "audit-log": <AuditLog />,
   };
   return (
     <>
-      <div className="pagehead"><h1>Settings</h1></div>
+      <div className="pagehead">
+        <h1>Settings</h1>
+      </div>
       <nav className="tabs" aria-label="Parts of the settings">
-        {tabs.map(([key, name]) => <Link key={key} href={href(`/settings${key && `/${key}`}`)} aria-current={key === tab[0] ? "page" : undefined}>{name}</Link>)}
+        {tabs.map(([key, name]) => (
+          <Link key={key} href={href(`/settings${key && `/${key}`}`)} aria-current={key === tab[0] ? "page" : undefined}>
+            {name}
+          </Link>
+        ))}
       </nav>
-      {org.role !== "org:admin" && tab[0] !== "audit-log" && <p className="notice" role="status">Only administrators change settings.</p>}
+      {org.role !== "org:admin" && tab[0] !== "audit-log" && (
+        <p className="notice" role="status">
+          Only administrators change settings.
+        </p>
+      )}
       {pages[tab[0]]}
     </>
   );

@@ -10,8 +10,16 @@ export function Secret({ title, secret, close }: { title: string; secret: string
   return (
     <Dialog title={title} close={close} hold>
       <p>Copy it now: it is never shown again.</p>
-      <p className="row secret"><code>{secret}</code><Copy text={secret} /></p>
-      <div className="row"><span className="grow" /><button type="button" className="button primary" onClick={close}>Done</button></div>
+      <p className="row secret">
+        <code>{secret}</code>
+        <Copy text={secret} />
+      </p>
+      <div className="row">
+        <span className="grow" />
+        <button type="button" className="button primary" onClick={close}>
+          Done
+        </button>
+      </div>
     </Dialog>
   );
 }
@@ -34,12 +42,30 @@ export function useConfirm(error: ApiError | null, busy: boolean): { ask: (asked
 }
 
 /** Pages leads to the next page of a list, and back to the first. */
-export function Pages({ more, next, after, first = "First page" }: { more: boolean | undefined; next: string | undefined; after: string | null; first?: string }) {
+export function Pages({
+  more,
+  next,
+  after,
+  first = "First page",
+}: {
+  more: boolean | undefined;
+  next: string | undefined;
+  after: string | null;
+  first?: string;
+}) {
   if (!after && !more) return null;
   return (
     <p className="fine row">
-      {after && <button type="button" className="button small" onClick={() => change({ after: null })}>{first}</button>}
-      {more && <button type="button" className="button small" onClick={() => change({ after: next ?? null })}>Next page</button>}
+      {after && (
+        <button type="button" className="button small" onClick={() => change({ after: null })}>
+          {first}
+        </button>
+      )}
+      {more && (
+        <button type="button" className="button small" onClick={() => change({ after: next ?? null })}>
+          Next page
+        </button>
+      )}
     </p>
   );
 }

@@ -19,7 +19,8 @@ import { fresh, packed, readHistory, readTabs, remembered, type Tabs, unpacked }
 import "./sql.css";
 
 const SqlEditor = lazy(() => import("../../sql/sqleditor"));
-const first = "SELECT\n  ServiceName,\n  count() AS spans,\n  round(quantile(0.95)(DurationNano) / 1e6, 1) AS p95_ms\nFROM spans\nWHERE $__timeFilter(Timestamp)\nGROUP BY ServiceName\nORDER BY spans DESC\n";
+const first =
+  "SELECT\n  ServiceName,\n  count() AS spans,\n  round(quantile(0.95)(DurationNano) / 1e6, 1) AS p95_ms\nFROM spans\nWHERE $__timeFilter(Timestamp)\nGROUP BY ServiceName\nORDER BY spans DESC\n";
 
 type Outcome = { sql: string; result?: SqlResult; error?: ApiError; stopped?: number };
 
@@ -40,7 +41,15 @@ export default function Sql() {
   const stop = useRef<AbortController>(null) as { current: AbortController | null };
   const editor = useRef<Editor>(null) as { current: Editor | null };
   const tables = useCall("SqlService/ListSqlTables", {});
-  const known = useMemo((): Table[] => (tables.data?.data ?? []).map((t) => ({ name: t.name ?? "", description: t.description ?? "", columns: (t.columns ?? []).map((c) => ({ name: c.name ?? "", type: c.type ?? "" })) })), [tables.data]);
+  const known = useMemo(
+    (): Table[] =>
+      (tables.data?.data ?? []).map((t) => ({
+        name: t.name ?? "",
+        description: t.description ?? "",
+        columns: (t.columns ?? []).map((c) => ({ name: c.name ?? "", type: c.type ?? "" })),
+      })),
+    [tables.data],
+  );
   const tab = tabs.list.find((t) => t.id === tabs.at) ?? tabs.list[0]!;
   const outcome = outcomes[tab.id];
   useEffect(() => {
@@ -51,11 +60,25 @@ export default function Sql() {
   useEffect(() => {
     const z = /^#z=(.+)$/.exec(location.hash)?.[1];
     if (z) void unpacked(z).then((t) => t && setTabs(t));
-    else if (asked) setTabs((t) => (t.list.some((x) => x.sql === asked) ? { ...t, at: t.list.find((x) => x.sql === asked)!.id } : ((one) => ({ list: [...t.list, one], at: one.id }))(fresh(asked, t.list.length + 1))));
+    else if (asked)
+      setTabs((t) =>
+        t.list.some((x) => x.sql === asked)
+          ? { ...t, at: t.list.find((x) => x.sql === asked)!.id }
+          : ((one) => ({ list: [...t.list, one], at: one.id }))(fresh(asked, t.list.length + 1)),
+      );
   }, [asked]);
   useEffect(() => {
     localStorage.setItem(store, JSON.stringify(tabs));
-    const wait = setTimeout(() => void packed(tabs).then((z) => z.length < 30_000 && location.pathname.endsWith("/sql") && window.history.replaceState(null, "", `${location.pathname}${location.search}#z=${z}`)), 400);
+    const wait = setTimeout(
+      () =>
+        void packed(tabs).then(
+          (z) =>
+            z.length < 30_000 &&
+            location.pathname.endsWith("/sql") &&
+            window.history.replaceState(null, "", `${location.pathname}${location.search}#z=${z}`),
+        ),
+      400,
+    );
     return () => clearTimeout(wait);
   }, [tabs, store]);
   useEffect(() => () => stop.current?.abort(), []);
@@ -74,9 +97,14 @@ export default function Sql() {
     localStorage.setItem(`${store}:history`, JSON.stringify(next));
     let outcome: Outcome;
     try {
-      outcome = { sql, result: await call("SqlService/RunSql", { sql, ...times(w), maxRows: 10_000 }, { org: org.id ?? "", signal: leave.signal }) };
+      outcome = {
+        sql,
+        result: await call("SqlService/RunSql", { sql, ...times(w), maxRows: 10_000 }, { org: org.id ?? "", signal: leave.signal }),
+      };
     } catch (e) {
-      outcome = leave.signal.aborted ? { sql, stopped: Date.now() - since } : { sql, error: e instanceof ApiError ? e : new ApiError(String(e), 0, "It failed", "", "", false, "", "") };
+      outcome = leave.signal.aborted
+        ? { sql, stopped: Date.now() - since }
+        : { sql, error: e instanceof ApiError ? e : new ApiError(String(e), 0, "It failed", "", "", false, "", "") };
     }
     stop.current = null;
     setRunning(null);
@@ -88,48 +116,115 @@ export default function Sql() {
     back.current = to;
     return to === -1 ? "" : (history[to] ?? null);
   };
-  const error = useMemo(() => (outcome?.error && outcome.sql === tab.sql ? place(tab.sql, outcome.error.message) : null), [outcome, tab.sql]);
-  const close = (id: string): void => setTabs((t) => {
-    const list = t.list.filter((x) => x.id !== id);
-    const kept = list.length ? list : [fresh("", 1)];
-    return { list: kept, at: t.at === id ? kept[0]!.id : t.at };
-  });
+  const error = useMemo(
+    () => (outcome?.error && outcome.sql === tab.sql ? place(tab.sql, outcome.error.message) : null),
+    [outcome, tab.sql],
+  );
+  const close = (id: string): void =>
+    setTabs((t) => {
+      const list = t.list.filter((x) => x.id !== id);
+      const kept = list.length ? list : [fresh("", 1)];
+      return { list: kept, at: t.at === id ? kept[0]!.id : t.at };
+    });
   const r = outcome?.result;
   return (
     <>
-      <div className="pagehead"><h1>SQL</h1></div>
+      <div className="pagehead">
+        <h1>SQL</h1>
+      </div>
       <div className="sqlpage">
-        <Schema of={tables} onPick={(text) => editor.current?.insert(text)} onExample={(sql) => setTabs((t) => ((one) => ({ list: [...t.list, one], at: one.id }))(fresh(sql, t.list.length + 1)))} />
+        <Schema
+          of={tables}
+          onPick={(text) => editor.current?.insert(text)}
+          onExample={(sql) => setTabs((t) => ((one) => ({ list: [...t.list, one], at: one.id }))(fresh(sql, t.list.length + 1)))}
+        />
         <div className="sqlmain">
           <section className="panel">
             <div className="sqltabs" role="group" aria-label="Statements">
               {tabs.list.map((t) => (
                 <span key={t.id} className="sqltab" data-here={t.id === tab.id ? "" : undefined}>
-                  <button type="button" aria-pressed={t.id === tab.id} className="clip" onClick={() => setTabs({ ...tabs, at: t.id })}>{line(t.name, 30)}</button>
-                  {tabs.list.length > 1 && <button type="button" aria-label={`Close ${line(t.name, 30)}`} onClick={() => close(t.id)}>×</button>}
+                  <button type="button" aria-pressed={t.id === tab.id} className="clip" onClick={() => setTabs({ ...tabs, at: t.id })}>
+                    {line(t.name, 30)}
+                  </button>
+                  {tabs.list.length > 1 && (
+                    <button type="button" aria-label={`Close ${line(t.name, 30)}`} onClick={() => close(t.id)}>
+                      ×
+                    </button>
+                  )}
                 </span>
               ))}
-              <button type="button" className="button small quiet" aria-label="New statement" onClick={() => setTabs((t) => ((one) => ({ list: [...t.list, one].slice(-20), at: one.id }))(fresh("", t.list.length + 1)))}>+</button>
+              <button
+                type="button"
+                className="button small quiet"
+                aria-label="New statement"
+                onClick={() => setTabs((t) => ((one) => ({ list: [...t.list, one].slice(-20), at: one.id }))(fresh("", t.list.length + 1)))}
+              >
+                +
+              </button>
             </div>
             <div className="sqlbox">
               <Suspense fallback={<Waiting lines={6} />}>
-                <SqlEditor key={tab.id} value={tab.sql} label={`SQL of ${tab.name}`} tables={known} error={error} onChange={write} onRun={() => void run()} onHistory={older} editor={(e) => { editor.current = e; }} />
+                <SqlEditor
+                  key={tab.id}
+                  value={tab.sql}
+                  label={`SQL of ${tab.name}`}
+                  tables={known}
+                  error={error}
+                  onChange={write}
+                  onRun={() => void run()}
+                  onHistory={older}
+                  editor={(e) => {
+                    editor.current = e;
+                  }}
+                />
               </Suspense>
             </div>
             <div className="sqlbar">
-              {running ? <Running since={running.since} stop={() => stop.current?.abort()} /> : <button type="button" className="button primary" onClick={() => void run()}>Run <kbd>⌘⏎</kbd></button>}
-              {history.length > 0 && <Menu label="History" items={history.slice(0, 15).map((h, i) => ({ name: `${i + 1}. ${line(h.trim(), 70)}`, act: () => write(h) }))}>History</Menu>}
-              <span className="grow faint limits">Up to 10 s, 1 GiB of memory, 500 M rows read, 10,000 rows and 8 MiB returned. Statements only read. Macros stand for the window of the page.</span>
+              {running ? (
+                <Running since={running.since} stop={() => stop.current?.abort()} />
+              ) : (
+                <button type="button" className="button primary" onClick={() => void run()}>
+                  Run <kbd>⌘⏎</kbd>
+                </button>
+              )}
+              {history.length > 0 && (
+                <Menu
+                  label="History"
+                  items={history.slice(0, 15).map((h, i) => ({ name: `${i + 1}. ${line(h.trim(), 70)}`, act: () => write(h) }))}
+                >
+                  History
+                </Menu>
+              )}
+              <span className="grow faint limits">
+                Up to 10 s, 1 GiB of memory, 500 M rows read, 10,000 rows and 8 MiB returned. Statements only read. Macros stand for the
+                window of the page.
+              </span>
             </div>
           </section>
           <section className="panel" aria-live="polite">
-            {!outcome && <div className="state"><h2>No result yet</h2><p>Run the statement. The tables are on the left; Ctrl Space completes.</p></div>}
-            {outcome?.stopped !== undefined && <div className="state"><h2>Stopped</h2><p>You stopped the statement after {duration(outcome.stopped)}. The server ended it.</p></div>}
+            {!outcome && (
+              <div className="state">
+                <h2>No result yet</h2>
+                <p>Run the statement. The tables are on the left; Ctrl Space completes.</p>
+              </div>
+            )}
+            {outcome?.stopped !== undefined && (
+              <div className="state">
+                <h2>Stopped</h2>
+                <p>You stopped the statement after {duration(outcome.stopped)}. The server ended it.</p>
+              </div>
+            )}
             {outcome?.error && (
               <div className="state failed" role="alert">
                 <h2>{outcome.error.title}</h2>
                 <p>{outcome.error.message}</p>
-                {error && <p><button type="button" className="button small" onClick={() => editor.current?.focus()}>It is underlined in the statement</button></p>}
+                {error && (
+                  <p>
+                    <button type="button" className="button small" onClick={() => editor.current?.focus()}>
+                      It is underlined in the statement
+                    </button>
+                  </p>
+                )}
                 {outcome.error.requestId && <Copy text={outcome.error.requestId} label="Copy the request id" />}
               </div>
             )}
@@ -137,19 +232,52 @@ export default function Sql() {
               <>
                 <header className="sqlhead">
                   {(["grid", "chart", "expanded"] as const).map((v) => (
-                    <button key={v} type="button" className="button small" aria-pressed={view === v} onClick={() => setView(v)}>{v === "grid" ? "Grid" : v === "chart" ? "Chart" : "Expanded statement"}</button>
+                    <button key={v} type="button" className="button small" aria-pressed={view === v} onClick={() => setView(v)}>
+                      {v === "grid" ? "Grid" : v === "chart" ? "Chart" : "Expanded statement"}
+                    </button>
                   ))}
-                  <button type="button" className="button small" onClick={() => download(r)}>CSV</button>
-                  <button type="button" className="button small" onClick={() => setAdding(widgetOf(tab.name, outcome.sql, view === "chart" && drawn(r).kind === "lines"))}>Add to dashboard</button>
+                  <button type="button" className="button small" onClick={() => download(r)}>
+                    CSV
+                  </button>
+                  <button
+                    type="button"
+                    className="button small"
+                    onClick={() => setAdding(widgetOf(tab.name, outcome.sql, view === "chart" && drawn(r).kind === "lines"))}
+                  >
+                    Add to dashboard
+                  </button>
                   <span className="grow" />
-                  <span className="faint" role="status">{count(r.rowCount ?? 0)} rows · {duration(r.statistics?.elapsedMs ?? 0)} · {count(r.statistics?.rowsRead ?? 0)} rows read · {bytes(r.statistics?.bytesRead ?? 0)}</span>
+                  <span className="faint" role="status">
+                    {count(r.rowCount ?? 0)} rows · {duration(r.statistics?.elapsedMs ?? 0)} · {count(r.statistics?.rowsRead ?? 0)} rows
+                    read · {bytes(r.statistics?.bytesRead ?? 0)}
+                  </span>
                 </header>
                 {outcome.sql !== tab.sql && <p className="notice">The statement has changed since this result.</p>}
-                {r.truncated && <p className="notice">The statement has more rows than the {count(r.rowCount)} that are shown. Aggregate, or add a LIMIT.</p>}
-                {r.warnings?.map((t) => <p key={t} className="notice">{t}</p>)}
-                {view === "grid" && ((r.rows ?? []).length ? <Grid result={r} /> : <div className="state"><h2>No rows</h2><p>{r.usesWindow ? "The statement has no rows in the window of the page." : "The statement has no rows."}</p></div>)}
+                {r.truncated && (
+                  <p className="notice">
+                    The statement has more rows than the {count(r.rowCount)} that are shown. Aggregate, or add a LIMIT.
+                  </p>
+                )}
+                {r.warnings?.map((t) => (
+                  <p key={t} className="notice">
+                    {t}
+                  </p>
+                ))}
+                {view === "grid" &&
+                  ((r.rows ?? []).length ? (
+                    <Grid result={r} />
+                  ) : (
+                    <div className="state">
+                      <h2>No rows</h2>
+                      <p>{r.usesWindow ? "The statement has no rows in the window of the page." : "The statement has no rows."}</p>
+                    </div>
+                  ))}
                 {view === "chart" && <Drawing result={r} />}
-                {view === "expanded" && <pre className="expanded" tabIndex={0} aria-label="Statement with its macros expanded">{r.expandedSql}</pre>}
+                {view === "expanded" && (
+                  <pre className="expanded" tabIndex={0} aria-label="Statement with its macros expanded">
+                    {r.expandedSql}
+                  </pre>
+                )}
               </>
             )}
           </section>
@@ -169,7 +297,9 @@ function Running({ since, stop }: { since: number; stop: () => void }) {
   }, []);
   return (
     <>
-      <button type="button" className="button danger" onClick={stop}>Stop</button>
+      <button type="button" className="button danger" onClick={stop}>
+        Stop
+      </button>
       <span className="faint mono">{((now - since) / 1000).toFixed(1)} s</span>
     </>
   );

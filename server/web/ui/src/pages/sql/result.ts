@@ -36,7 +36,10 @@ export function sorted(rows: unknown[][], column: number, numeric: boolean, down
   });
 }
 
-export type Drawn = { kind: "lines"; times: number[]; lines: Line[] } | { kind: "bars"; label: string; value: string; rows: Array<{ name: string; value: number }> } | { kind: "none"; why: string };
+export type Drawn =
+  | { kind: "lines"; times: number[]; lines: Line[] }
+  | { kind: "bars"; label: string; value: string; rows: Array<{ name: string; value: number }> }
+  | { kind: "none"; why: string };
 
 const mostLines = 20;
 
@@ -53,8 +56,12 @@ export function drawn(r: SqlResult): Drawn {
     const by = names[0];
     const value = numbers[0]!;
     return {
-      kind: "bars", label: columns[by ?? value]?.name ?? "", value: columns[value]?.name ?? "",
-      rows: rows.slice(0, 50).map((row, i) => ({ name: by === undefined ? `row ${i + 1}` : text(row[by]), value: number(row[value]) ?? 0 })),
+      kind: "bars",
+      label: columns[by ?? value]?.name ?? "",
+      value: columns[value]?.name ?? "",
+      rows: rows
+        .slice(0, 50)
+        .map((row, i) => ({ name: by === undefined ? `row ${i + 1}` : text(row[by]), value: number(row[value]) ?? 0 })),
     };
   }
   const instant = (v: unknown): number => Date.parse(/^\d{4}-\d\d-\d\d$/.test(String(v)) ? `${v}T00:00:00Z` : String(v));
@@ -69,19 +76,27 @@ export function drawn(r: SqlResult): Drawn {
       const label = [group, numbers.length > 1 || !group ? (columns[n]?.name ?? "") : ""].filter(Boolean).join(" ");
       if (!series.has(label)) {
         if (series.size >= mostLines) continue;
-        series.set(label, times.map(() => null));
+        series.set(
+          label,
+          times.map(() => null),
+        );
       }
       series.get(label)![i] = number(row[n]);
     }
   }
-  return { kind: "lines", times, lines: [...series].map(([label, values], i) => ({ label: line(label, 80), color: `--s${i % 10}`, values })) };
+  return {
+    kind: "lines",
+    times,
+    lines: [...series].map(([label, values], i) => ({ label: line(label, 80), color: `--s${i % 10}`, values })),
+  };
 }
-
 
 /** widgetOf is a widget of a statement. A statement of a widget must contain `$__orgFilter`, which is always true here. */
 export function widgetOf(title: string, sql: string, lines: boolean): NewWidget {
   const bare = sql.trim().replace(/;\s*$/, "");
   const guarded = bare.includes("$__orgFilter") ? bare : `SELECT * FROM (\n${bare}\n) WHERE $__orgFilter`;
   const source = (displayType: "line" | "table"): NewWidget["dataSource"] => ({ kind: "raw_sql", displayType, sql: guarded });
-  return lines ? { visualization: "chart", dataSource: source("line"), display: { title, chartId: "query-builder-line" } } : { visualization: "table", dataSource: source("table"), display: { title } };
+  return lines
+    ? { visualization: "chart", dataSource: source("line"), display: { title, chartId: "query-builder-line" } }
+    : { visualization: "table", dataSource: source("table"), display: { title } };
 }
