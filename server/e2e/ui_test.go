@@ -125,6 +125,7 @@ func TestWebApplication(t *testing.T) {
 
 	input, err := json.Marshal(map[string]string{
 		"base": p.BaseURL, "email": p.AdminEmail, "password": p.AdminPassword, "trace": hostileTrace, "marker": marker, "visitor": hostileVisitor, "elsewhere": elsewhere,
+		"ingest": p.IngestURL, "key": p.PrivateKey,
 	})
 	if err != nil {
 		t.Fatal(err)

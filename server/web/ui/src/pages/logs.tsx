@@ -5,9 +5,12 @@ import { block, count, line, percent } from "../parts/format";
 import { Histogram } from "../parts/histogram";
 import { Copy, Load } from "../parts/states";
 import { clock, exact, iso, stamp } from "../parts/time";
+import { isFree } from "../frame/keys";
 import { change, href, Link, useAddress } from "../frame/router";
 import { times, useCall, useFrame } from "../frame/session";
 import type { Log, LogFilters, SearchLogsResponse } from "../gen/api";
+import { Context } from "../logs/context";
+import { Tail } from "../logs/tailview";
 import { WhereBar } from "../where/bar";
 import { logFilters, withCondition } from "../where/parse";
 import { Facets, More, NothingMatches, useRows } from "./traces";
@@ -44,17 +47,28 @@ export default function Logs() {
   const address = useAddress();
   const q = address.searchParams.get("q") ?? "";
   const view = address.searchParams.get("view") === "patterns" ? "patterns" : "list";
+  const live = address.searchParams.has("live") && view === "list";
+  const wrapped = address.searchParams.has("wrap");
   const { filters, error } = useMemo(() => logFilters(q, env), [q, env]);
   const series = useCall(
     "LogsService/QueryLogTimeseries",
     { ...times(w), aggregation: "count", groupBy: "severity", filters },
-    { enabled: !error },
+    { enabled: !error && !live },
   );
-  const facets = useCall("LogsService/SearchLogFacets", { ...times(w), filters }, { enabled: !error });
+  const facets = useCall("LogsService/SearchLogFacets", { ...times(w), filters }, { enabled: !error && !live });
   useEffect(() => {
     document.title = `Logs · ${org.name} · svc`;
   }, [org.name]);
+  useEffect(() => {
+    const press = (e: KeyboardEvent): void => {
+      if (e.key !== "l" || !isFree(e)) return;
+      change({ live: live ? null : "1", view: null });
+    };
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  }, [live]);
   const submit = (text: string): void => change({ q: text });
+  const filter = (field: string, value: string): void => submit(withCondition(q, field, "=", value));
   return (
     <>
       <div className="pagehead">
@@ -63,17 +77,21 @@ export default function Logs() {
         <button
           type="button"
           className="button"
-          aria-pressed={view === "patterns"}
-          onClick={() => change({ view: view === "patterns" ? null : "patterns" })}
+          aria-pressed={live}
+          aria-keyshortcuts="l"
+          onClick={() => change({ live: live ? null : "1", view: null })}
         >
-          Patterns
+          Live
         </button>
         <button
           type="button"
           className="button"
-          aria-pressed={address.searchParams.has("wrap")}
-          onClick={() => change({ wrap: address.searchParams.has("wrap") ? null : "1" }, true)}
+          aria-pressed={view === "patterns"}
+          onClick={() => change({ view: view === "patterns" ? null : "patterns", live: null })}
         >
+          Patterns
+        </button>
+        <button type="button" className="button" aria-pressed={wrapped} onClick={() => change({ wrap: wrapped ? null : "1" }, true)}>
           Wrap
         </button>
       </div>
@@ -85,25 +103,27 @@ export default function Logs() {
         placeholder='severity >= WARN AND service.name = cart "text"'
         onSubmit={submit}
       />
-      <section className="panel">
-        <div className="body">
-          <Load of={series}>{(d) => <Levels series={d.series ?? []} step={(d.bucketSeconds ?? 60) * 1000} />}</Load>
-        </div>
-      </section>
-      <div className="withfacets">
-        <Facets
-          of={facets}
-          fields={{ severity: "severity", service: "service.name", deployment_environment: "resource.deployment.environment.name" }}
-          onPick={(f, v) => submit(withCondition(q, f, "=", v))}
-        />
-        {view === "list" ? (
-          <List
-            q={q}
-            filters={filters}
-            enabled={!error}
-            wrapped={address.searchParams.has("wrap")}
-            onFilter={(f, v) => submit(withCondition(q, f, "=", v))}
+      {!live && (
+        <section className="panel">
+          <div className="body">
+            <Load of={series}>{(d) => <Levels series={d.series ?? []} step={(d.bucketSeconds ?? 60) * 1000} />}</Load>
+          </div>
+        </section>
+      )}
+      <div className={live ? "" : "withfacets"}>
+        {!live && (
+          <Facets
+            of={facets}
+            fields={{ severity: "severity", service: "service.name", deployment_environment: "resource.deployment.environment.name" }}
+            onPick={filter}
           />
+        )}
+        {live ? (
+          <Tail filters={filters} enabled={!error}>
+            {(l, open, toggle) => <Row log={l} open={open} selected={false} wrapped={wrapped} onToggle={toggle} onFilter={filter} />}
+          </Tail>
+        ) : view === "list" ? (
+          <List q={q} filters={filters} enabled={!error} wrapped={wrapped} onFilter={filter} />
         ) : (
           <Patterns filters={filters} onPick={(text) => change({ q: withWords(q, text), view: null })} />
         )}
@@ -180,7 +200,11 @@ function List({
   return (
     <section className="panel">
       <header>
-        <h2 className="grow">{rows.length ? `${count(rows.length)}${list.hasNextPage ? "+" : ""} records, newest first` : "Records"}</h2>
+        <h2 className="grow">
+          {rows.length
+            ? `${count(rows.length)}${list.hasNextPage ? "+" : ""} ${rows.length === 1 ? "record" : "records, newest first"}`
+            : "Records"}
+        </h2>
         <span className="faint">j k move, Enter opens</span>
       </header>
       <Load of={list} empty={() => rows.length === 0 && <NothingMatches q={q} what="record" />}>
@@ -242,14 +266,32 @@ function Row({
   );
 }
 
+/** Near is a record in the context of another. */
+function Near({ log: l }: { log: Log }) {
+  return (
+    <p className={`log sev-${level(l)}`}>
+      <span className="faint" title={exact(l.timestamp)}>
+        {clock(Date.parse(l.timestamp ?? ""), true)}
+      </span>
+      <span className={`sev sev-${level(l)}`}>{line(l.severityText || level(l), 8)}</span>
+      <span className="clip">{line(l.serviceName ?? "", 60)}</span>
+      <span className="clip">{line(l.body ?? "", 600)}</span>
+    </p>
+  );
+}
+
 /** Record is one record in full. */
 export function Record({ log: l, onFilter }: { log: Log; onFilter: (field: string, value: string) => void }) {
+  const [around, setAround] = useState(false);
   return (
     <div className="record">
       <div className="row wrap">
         <b className={`sev sev-${level(l)}`}>{line(l.severityText || level(l), 20)}</b>
         <span title={exact(l.timestamp)}>{stamp(l.timestamp)}</span>
         <span className="grow" />
+        <button type="button" className="button small" aria-pressed={around} onClick={() => setAround(!around)}>
+          Context
+        </button>
         {l.traceId && (
           <Link className="button small" href={href(`/traces/${l.traceId}`, l.spanId ? { span: l.spanId } : {})}>
             Trace
@@ -263,6 +305,7 @@ export function Record({ log: l, onFilter }: { log: Log; onFilter: (field: strin
         <Copy text={l.body ?? ""} label="Copy text" />
         <Copy text={JSON.stringify(l, null, 2)} label="Copy JSON" />
       </div>
+      {around && <Context log={l}>{(near) => <Near log={near} />}</Context>}
       <pre tabIndex={0} aria-label="Text of the record">
         {block(l.body ?? "")}
       </pre>
