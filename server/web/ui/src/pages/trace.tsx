@@ -1,71 +1,22 @@
 import { useEffect, useMemo, useRef, useState } from "react";
-import { ApiError, call } from "../api/client";
 import { block, count, duration, line, slot } from "../parts/format";
 import { Copy, Empty, Failed, Load, Waiting } from "../parts/states";
 import { exact, stamp } from "../parts/time";
 import { change, href, Link, useAddress } from "../frame/router";
 import { useCall, useFrame } from "../frame/session";
-import type { SkeletonSpan, TraceSkeleton } from "../gen/api";
+import type { TraceSkeleton } from "../gen/api";
+import { FlameGraph } from "../trace/flamegraph";
 import { build } from "../trace/tree";
 import { Waterfall } from "../trace/waterfall";
 import { withCondition } from "../where/parse";
 import { Fields, Record } from "./logs";
+import { useSkeleton } from "./traceskeleton";
+import { CriticalPath, Operations } from "./traceviews";
 import "./logs.css";
 import "./trace.css";
 
-type Loaded = { skeleton?: TraceSkeleton; spans: SkeletonSpan[]; names: string[]; services: string[]; more: boolean; error?: ApiError };
-
-/** useSkeleton loads the first 5,000 spans, shows them, and then the rest. Each part has tables of names of its own. */
-function useSkeleton(id: string): Loaded & { again: () => void } {
-  const { org } = useFrame();
-  const [state, set] = useState<Loaded>({ spans: [], names: [], services: [], more: true });
-  const [attempt, again] = useState(0);
-  // biome-ignore lint: an attempt loads it anew
-  useEffect(() => {
-    const stop = new AbortController();
-    const all: Loaded = { spans: [], names: [], services: [], more: true };
-    const intern = (table: string[], index: Map<string, number>, name: string): number => {
-      let i = index.get(name);
-      if (i === undefined) {
-        i = table.push(name) - 1;
-        index.set(name, i);
-      }
-      return i;
-    };
-    const [names, services] = [new Map<string, number>(), new Map<string, number>()];
-    const load = async (): Promise<void> => {
-      let cursor = "";
-      do {
-        const part: TraceSkeleton = await call(
-          "TracesService/GetTraceSkeleton",
-          { traceId: id, maxSpans: cursor ? 20_000 : 5_000, ...(cursor ? { cursor } : {}) },
-          { org: org.id ?? "", signal: stop.signal },
-        );
-        all.skeleton ??= part;
-        for (const s of part.spans ?? []) {
-          all.spans.push({
-            ...s,
-            name: intern(all.names, names, part.names?.[s.name ?? 0] ?? ""),
-            service: intern(all.services, services, part.services?.[s.service ?? 0] ?? ""),
-          });
-        }
-        cursor = part.hasMore ? (part.nextCursor ?? "") : "";
-        set({ ...all, more: cursor !== "", spans: [...all.spans] });
-      } while (cursor);
-    };
-    set({ spans: [], names: [], services: [], more: true });
-    load().catch((error: unknown) => {
-      if (!stop.signal.aborted)
-        set({
-          ...all,
-          more: false,
-          error: error instanceof ApiError ? error : new ApiError(String(error), 0, "It failed", "", "", false, "", ""),
-        });
-    });
-    return () => stop.abort();
-  }, [id, org.id, attempt]);
-  return { ...state, again: () => again(attempt + 1) };
-}
+const views = { waterfall: "Waterfall", flame: "Flame graph", path: "Critical path", operations: "Operations", logs: "Logs" } as const;
+type View = keyof typeof views;
 
 /** Trace answers one question: why was it slow, or why did it fail? */
 export default function Trace({ id }: { id: string }) {
@@ -74,7 +25,8 @@ export default function Trace({ id }: { id: string }) {
   const loaded = useSkeleton(id);
   const { skeleton, spans, names, services } = loaded;
   const tree = useMemo(() => build(spans), [spans]);
-  const view = address.searchParams.get("view") === "logs" ? "logs" : "waterfall";
+  const asked = address.searchParams.get("view") ?? "";
+  const view: View = asked in views ? (asked as View) : "waterfall";
   const find = address.searchParams.get("find") ?? "";
   const only = address.searchParams.has("errors");
   const selected = address.searchParams.get("span") ?? "";
@@ -148,12 +100,15 @@ export default function Trace({ id }: { id: string }) {
       )}
       <div className="row wrap">
         <nav className="tabs views" aria-label="Views">
-          <Link href={href(`/traces/${id}`, { span: selected })} aria-current={view === "waterfall" ? "page" : undefined}>
-            Waterfall
-          </Link>
-          <Link href={href(`/traces/${id}`, { span: selected, view: "logs" })} aria-current={view === "logs" ? "page" : undefined}>
-            Logs
-          </Link>
+          {(Object.keys(views) as View[]).map((v) => (
+            <Link
+              key={v}
+              href={href(`/traces/${id}`, { span: selected, ...(v === "waterfall" ? {} : { view: v }) })}
+              aria-current={v === view ? "page" : undefined}
+            >
+              {views[v]}
+            </Link>
+          ))}
         </nav>
         <input
           ref={input}
@@ -191,12 +146,21 @@ export default function Trace({ id }: { id: string }) {
         {tree.orphans > 0 && <span className="warn">{tree.orphans} spans without their parent</span>}
       </div>
       <div className={`tracebody${selected ? " withspan" : ""}`}>
-        {view === "waterfall" ? (
-          <section className="panel">
-            <Waterfall tree={tree} names={names} services={services} selected={selected} matches={matches} onSelect={select} />
-          </section>
-        ) : (
+        {view === "logs" ? (
           <TraceLogs id={id} skeleton={skeleton} />
+        ) : (
+          <section className="panel">
+            {view === "waterfall" && (
+              <Waterfall tree={tree} names={names} services={services} selected={selected} matches={matches} onSelect={select} />
+            )}
+            {view === "flame" && (
+              <FlameGraph tree={tree} names={names} services={services} selected={selected} matches={matches} onSelect={select} />
+            )}
+            {view === "path" && <CriticalPath id={id} start={skeleton.startTime} selected={selected} onSelect={select} />}
+            {view === "operations" && (
+              <Operations id={id} tree={tree} names={names} services={services} partial={loaded.more} onSelect={select} />
+            )}
+          </section>
         )}
         {selected && <Details key={selected} trace={id} span={selected} start={skeleton.startTime} total={skeleton.durationMs ?? 0} />}
       </div>

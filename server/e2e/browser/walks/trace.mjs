@@ -1,0 +1,57 @@
+// The views of a trace: its flame graph is moved by the mouse and the keyboard, the critical path and the operations lead to spans, and two
+// traces are compared.
+export default async ({ page, home, settled, look, allow }) => {
+  const must = (ok, what) => {
+    if (!ok) throw new Error(what);
+  };
+  const chosen = () => new URL(page.url()).searchParams.get('span');
+  await page.goto(`${home}/traces?q=${encodeURIComponent('service.name = checkout')}&from=-3h`);
+  await settled();
+  const links = await page.locator('main a[href*="/traces/"]').evaluateAll((all) => all.map((a) => new URL(a.href).pathname));
+  const ids = [...new Set(links.map((path) => path.split('/').pop()))].filter((id) => /^[0-9a-f]{32}$/.test(id));
+  must(ids.length >= 2, `there are ${ids.length} traces`);
+
+  await page.goto(`${home}/traces/${ids[0]}?view=flame`);
+  await page.waitForSelector('.flamebox canvas');
+  await settled();
+  // The root begins at the left. It may end before its descendants.
+  const box = await page.locator('.flamebox canvas').boundingBox();
+  await page.mouse.move(box.x + 3, box.y + 8);
+  await page.waitForSelector('.flamecard');
+  const title = await page.locator('h1').innerText();
+  must((await page.locator('.flamecard b').innerText()) === title, 'the card of the first row is not that of the root');
+  await page.mouse.click(box.x + 3, box.y + 8);
+  await page.waitForURL(/[?&]span=/);
+  const root = chosen();
+  await page.locator('.flamebox').focus();
+  await page.keyboard.press('ArrowDown');
+  await page.waitForFunction((before) => new URL(location.href).searchParams.get('span') !== before, root);
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('+');
+  await page.waitForSelector('button >> text=Show all');
+  await page.keyboard.press('Escape');
+  await page.waitForFunction(() => ![...document.querySelectorAll('button')].some((b) => b.textContent === 'Show all'));
+
+  await page.click('nav[aria-label=Views] >> text=Critical path');
+  await page.waitForSelector('table.data tbody tr');
+  const steps = await page.locator('table.data tbody tr').count();
+  await page.locator('table.data tbody button').filter({ hasNotText: title }).first().click();
+  await page.waitForFunction((before) => new URL(location.href).searchParams.get('span') !== before, root);
+  must(steps >= 1, 'the critical path is empty');
+
+  await page.click('nav[aria-label=Views] >> text=Operations');
+  await page.fill('input[name=with]', ids[1]);
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/[?&]with=/);
+  await page.waitForSelector('th >> text=Difference');
+  allow(/status of 40[04]/);
+  await page.fill('input[name=with]', 'no such trace');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('[role=alert]');
+  await look(home, {
+    flame: `/traces/${ids[0]}?view=flame&span=${root}`,
+    path: `/traces/${ids[0]}?view=path`,
+    operations: `/traces/${ids[0]}?view=operations`,
+    comparison: `/traces/${ids[0]}?view=operations&with=${ids[1]}`,
+  });
+};
