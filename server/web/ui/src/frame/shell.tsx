@@ -325,7 +325,9 @@ function Account() {
               </button>
             ))}
           </fieldset>
-          <a href="/account">Password</a>
+          <Link href={href("/settings/me")} onClick={() => setOpen(false)}>
+            Account
+          </Link>
           <a href="/programs">Programs</a>
           <button type="button" className="button small" onClick={() => void leave()}>
             Sign out

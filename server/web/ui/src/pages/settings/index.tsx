@@ -5,7 +5,11 @@ import { ApiKeys } from "./apikeys";
 import { AuditLog } from "./auditlog";
 import { General } from "./general";
 import { IngestKeys } from "./ingestkeys";
+import { Mappings } from "./mappings";
+import { Me } from "./me";
 import { People } from "./people";
+import { Recommendations } from "./recommendations";
+import { Sampling } from "./sampling";
 import { ScrapeTargets } from "./scrapetargets";
 import "../home.css";
 import "./settings.css";
@@ -15,9 +19,14 @@ const tabs = [
   ["people", "People"],
   ["api-keys", "API keys"],
   ["ingest-keys", "Ingest keys"],
+  ["sampling", "Sampling"],
+  ["attribute-mappings", "Attribute mappings"],
+  ["recommendations", "Recommendations"],
   ["scrape-targets", "Scrape targets"],
   ["audit-log", "Audit log"],
+  ["me", "You"],
 ] as const;
+const everybodys = ["audit-log", "me"]; // parts in which members change or read all that there is
 
 /** Settings leads to a part of the settings of the organization. */
 export default function Settings({ part }: { part: string }) {
@@ -31,8 +40,12 @@ export default function Settings({ part }: { part: string }) {
     people: <People />,
     "api-keys": <ApiKeys />,
     "ingest-keys": <IngestKeys />,
+    sampling: <Sampling />,
+    "attribute-mappings": <Mappings />,
+    recommendations: <Recommendations />,
     "scrape-targets": <ScrapeTargets />,
     "audit-log": <AuditLog />,
+    me: <Me />,
   };
   return (
     <>
@@ -46,7 +59,7 @@ export default function Settings({ part }: { part: string }) {
           </Link>
         ))}
       </nav>
-      {org.role !== "org:admin" && tab[0] !== "audit-log" && (
+      {org.role !== "org:admin" && !everybodys.includes(tab[0]) && (
         <p className="notice" role="status">
           Only administrators change settings.
         </p>

@@ -1,0 +1,124 @@
+import { useState } from "react";
+import { href, Link } from "../../frame/router";
+import { useAct, useFrame } from "../../frame/session";
+import { setTheme, type Theme, theme } from "../../frame/theme";
+import { errorOf, Field, FormError } from "../../parts/form";
+import { line } from "../../parts/format";
+import { stamp, zone } from "../../parts/time";
+
+const roles: Record<string, string> = { "org:admin": "administrator", "org:member": "member" };
+
+/** Me shows the person who is signed in, and changes what is theirs: the theme of this browser and the password. */
+export function Me() {
+  const { me } = useFrame();
+  return (
+    <>
+      <section className="panel">
+        <header>
+          <h2>You</h2>
+        </header>
+        <div className="settingsform">
+          <p>
+            <b>{line(me.user?.name || me.user?.email || "", 100)}</b> <span className="faint">{line(me.user?.email ?? "", 200)}</span>
+          </p>
+          {me.expiresAt && <p className="faint">This session ends {stamp(me.expiresAt)} at the latest.</p>}
+          <ul className="list">
+            {(me.organizations ?? []).map((o) => (
+              <li key={o.id}>
+                <Link href={`/o/${o.slug}`}>{line(o.name ?? "", 100)}</Link> <span className="faint">{roles[o.role ?? ""] ?? o.role}</span>
+              </li>
+            ))}
+          </ul>
+          <p>
+            <a href="/programs">Programs and keys that act for you</a>
+          </p>
+        </div>
+      </section>
+      <Display />
+      <Password />
+    </>
+  );
+}
+
+function Display() {
+  const [chosen, setChosen] = useState<Theme>(theme());
+  return (
+    <section className="panel">
+      <header>
+        <h2>Display</h2>
+      </header>
+      <div className="settingsform">
+        <fieldset className="choice">
+          <legend>Theme of this browser</legend>
+          {(["system", "light", "dark"] as const).map((t) => (
+            <label key={t}>
+              <input
+                type="radio"
+                name="theme"
+                value={t}
+                checked={chosen === t}
+                onChange={() => {
+                  setTheme(t);
+                  setChosen(t);
+                }}
+              />
+              {t === "system" ? "As the system" : t === "light" ? "Light" : "Dark"}
+            </label>
+          ))}
+        </fieldset>
+        <p className="faint">Times are in the zone of the browser, {zone()}. The hover of a time shows UTC.</p>
+      </div>
+    </section>
+  );
+}
+
+function Password() {
+  const [ended, setEnded] = useState(-1);
+  const [repeated, setRepeated] = useState(true);
+  const save = useAct("SessionsService/ChangePassword", (a) => setEnded(a.sessionsEnded ?? 0));
+  return (
+    <section className="panel">
+      <header>
+        <h2>Password</h2>
+      </header>
+      <form
+        className="settingsform"
+        onSubmit={(e) => {
+          e.preventDefault();
+          const form = e.currentTarget;
+          const d = new FormData(form);
+          const text = (name: string): string => String(d.get(name) ?? "");
+          setEnded(-1);
+          setRepeated(text("new_password") === text("again"));
+          if (text("new_password") !== text("again")) return;
+          save.mutate({ currentPassword: text("current_password"), newPassword: text("new_password") }, { onSuccess: () => form.reset() });
+        }}
+      >
+        <Field label="Current password" error={errorOf(save.error, "current_password")}>
+          {(c) => <input {...c} className="field" name="current_password" type="password" required autoComplete="current-password" />}
+        </Field>
+        <Field label="New password" hint="10 characters or more. Your other sessions end." error={errorOf(save.error, "new_password")}>
+          {(c) => <input {...c} className="field" name="new_password" type="password" required autoComplete="new-password" />}
+        </Field>
+        <Field label="New password, again" error={repeated ? "" : "The two new passwords differ."}>
+          {(c) => <input {...c} className="field" name="again" type="password" required autoComplete="new-password" />}
+        </Field>
+        <FormError error={save.error} fields={["current_password", "new_password"]} />
+        <div className="row">
+          <button type="submit" className="button primary" disabled={save.isPending}>
+            Change the password
+          </button>
+          {ended >= 0 && (
+            <span className="good" role="status">
+              Changed. Other sessions that ended: {ended}
+            </span>
+          )}
+        </div>
+      </form>
+      <p className="fine">
+        Lost? An operator sets a new one with <code>svc admin user set-password</code>.{" "}
+        <Link href={href("/settings/audit-log")}>Audit log</Link>
+      </p>
+    </section>
+  );
+}
