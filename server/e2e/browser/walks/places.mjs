@@ -114,6 +114,11 @@ export default async ({ page, home, look, settled, allow, problems }, { base }) 
   await page.fill('input[name=url]', 'https://metrics.example.com/metrics');
   await page.click('dialog[open] button >> text=Save');
   await page.waitForSelector('tr:has-text("Target of a walk")');
+  await page.click('button[aria-label="More about Target of a walk"]');
+  await page.click('[role=menuitem] >> text=Edit');
+  await page.fill('input[name=scrape_interval_seconds]', '45');
+  await page.click('dialog[open] button >> text=Save');
+  await page.waitForSelector('tr:has-text("Target of a walk") >> text=45 s');
   await page.click('a[aria-label="Checks of Target of a walk"]');
   await page.waitForSelector('dialog[open]');
 

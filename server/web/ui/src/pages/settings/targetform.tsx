@@ -29,11 +29,11 @@ export function TargetForm({ of, close }: { of?: ScrapeTarget; close: () => void
     const mask = [
       "name",
       "url",
-      "scrape_interval_seconds",
-      "auth_type",
-      ...(body.serviceName ? ["service_name"] : []),
-      ...(body.labelsJson ? ["labels_json"] : []),
-      ...(secret ? ["auth_credentials"] : []),
+      "scrapeIntervalSeconds",
+      "authType",
+      ...(body.serviceName ? ["serviceName"] : []),
+      ...(body.labelsJson ? ["labelsJson"] : []),
+      ...(secret ? ["authCredentials"] : []),
     ];
     update.mutate({ ...body, id: of.id ?? "", updateMask: mask.join(",") });
   };
