@@ -103,6 +103,15 @@ func sendRecording(t *testing.T, p *testkit.Process) (elsewhere string) {
 		t.Fatal(err)
 	}
 	post("/v1/sessionReplays/meta", "application/x-ndjson", nil, append(row, '\n'))
+	record, err := json.Marshal(object{"resourceLogs": []object{{"scopeLogs": []object{{"logRecords": []object{{
+		"timeUnixNano": fmt.Sprint(now.Add(time.Second).UnixNano()), "severityText": "WARN", "severityNumber": 13,
+		"body":       object{"stringValue": "a record of the session"},
+		"attributes": []object{{"key": "session.id", "value": object{"stringValue": session}}},
+	}}}}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	post("/v1/logs", "application/json", nil, record)
 	for seq, part := range [][]object{events, {{"no": "event"}}} {
 		blob, err := json.Marshal(part)
 		if err != nil {

@@ -65,6 +65,9 @@ export default async ({ page, home, settled, check, allow, own }, { visitor, els
   await page.locator('table.rows a.main').first().click();
   await page.waitForSelector('.replaybarline input:enabled');
   await page.waitForSelector('text=Damaged parts: 1');
+  // The record of the log that names the session leads there, and is marked.
+  await page.locator('.replaylogs li', { hasText: 'a record of the session' }).locator('button.replayat').click();
+  await page.waitForSelector('.replaylogs li.current');
   await page.click('button >> text=Play');
   await inner.locator('text=A hostile page').waitFor();
   await page.waitForFunction(() => Number(document.querySelector('.replaybarline input').value) > 2000);

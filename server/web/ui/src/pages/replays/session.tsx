@@ -3,12 +3,13 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import { type ApiError, call } from "../../api/client";
 import { change, href, Link, useAddress } from "../../frame/router";
 import { useCall, useFrame } from "../../frame/session";
-import type { GetSessionReplayTranscriptResponse, SessionReplay, SessionReplayTrace, SessionReplayTranscriptEvent } from "../../gen/api";
-import { count, duration, line, stretch } from "../../parts/format";
+import type { GetSessionReplayTranscriptResponse, SessionReplay, SessionReplayTranscriptEvent } from "../../gen/api";
+import { count, duration, line } from "../../parts/format";
 import { Copy, Empty, Failed, Load, Waiting } from "../../parts/states";
-import { exact, stamp } from "../../parts/time";
+import { stamp } from "../../parts/time";
 import { Virtual, type VirtualList } from "../../parts/virtual";
 import { indexAt } from "../../player/plan";
+import { At, Logs, Traces } from "./beside";
 import { Lanes } from "./lanes";
 import { who } from "./list";
 import { Screen } from "./player";
@@ -29,9 +30,6 @@ export function Replay({ id }: { id: string }) {
         <h1>{found.data ? line(who(found.data), 80) : "Session"}</h1>
         <span className="grow" />
         <Copy text={id} label="Copy the id" />
-        <Link className="button" href={href("/logs", { q: `session.id = ${JSON.stringify(id)}` })}>
-          Logs
-        </Link>
       </div>
       <Load of={found} lines={4}>
         {(s) => (
@@ -144,7 +142,10 @@ function Played({ session: s }: { session: SessionReplay }) {
           />
         )}
       </section>
-      <Traces id={s.id ?? ""} started={Date.parse(s.startTime ?? "")} player={player} />
+      <div className="replaybeside">
+        <Traces id={s.id ?? ""} started={Date.parse(s.startTime ?? "")} player={player} />
+        <Logs session={s} player={player} />
+      </div>
     </div>
   );
 }
@@ -199,61 +200,5 @@ function Event({
       <span className="replaywords">{line(wordsOf(e), 600)}</span>
       {e.traceId ? <Link href={href(`/traces/${e.traceId}`)}>Trace</Link> : <span />}
     </div>
-  );
-}
-
-/** At is a time in the session. It leads the recording there. */
-function At({ at, began, player }: { at: number; began: number; player: Player }) {
-  const text = stretch(Math.max(0, at - began));
-  const title = exact(new Date(at).toISOString());
-  if (!player.state)
-    return (
-      <span className="num faint" title={title}>
-        {text}
-      </span>
-    );
-  return (
-    <button type="button" className="num replayat" title={title} aria-label={`Go to ${text}`} onClick={() => player.seek(at)}>
-      {text}
-    </button>
-  );
-}
-
-function Traces({ id, started, player }: { id: string; started: number; player: Player }) {
-  const found = useCall("SessionReplaysService/ListSessionReplayTraces", { id, limit: 100 });
-  return (
-    <section className="panel">
-      <header>
-        <h2>Traces</h2>
-        <span className="faint">{found.data ? `${count(found.data.data?.length ?? 0)}${found.data.hasMore ? "+" : ""}` : ""}</span>
-      </header>
-      <Load of={found} empty={(d) => !d.data?.length && <p className="fine">No span names this session.</p>}>
-        {(d) => (
-          <ul className="list">
-            {(d.data ?? []).map((t) => (
-              <Trace key={t.traceId} trace={t} started={started} player={player} />
-            ))}
-          </ul>
-        )}
-      </Load>
-    </section>
-  );
-}
-
-function Trace({ trace: t, started, player }: { trace: SessionReplayTrace; started: number; player: Player }) {
-  const at = Date.parse(t.startTime ?? "");
-  const now = player.state?.now;
-  const runs = now !== undefined && at <= now && now <= at + (t.durationMs ?? 0) + 1000; // short ones stay in sight for a second
-  return (
-    <li className={runs ? "current" : ""}>
-      <Link href={href(`/traces/${t.traceId ?? ""}`)} className="clip">
-        {line(t.rootSpanName || t.traceId || "", 100)}
-      </Link>
-      <span className="faint clip">{line(t.rootServiceName ?? "", 60)}</span>
-      <span className="grow" />
-      {t.hasError && <span className="bad">error</span>}
-      <span className="num">{duration(t.durationMs)}</span>
-      <At at={at} began={started} player={player} />
-    </li>
   );
 }
