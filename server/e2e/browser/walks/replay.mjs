@@ -58,6 +58,12 @@ export default async ({ page, home, settled, check, allow, own }, { visitor, els
   await page.waitForSelector('.replaybarline input:enabled');
   await page.waitForFunction((t) => Math.abs(Number(document.querySelector('.replaybarline input').value) - t) < 200, at);
 
+  // A trace of the session leads back to it.
+  await page.locator('section:has(h2:text-is("Traces")) ul.list a').first().click();
+  await page.waitForURL(/\/traces\//);
+  await page.locator('.pagehead a >> text=Session').first().click();
+  await page.waitForURL(/\/replays\//);
+
   // A page that was recorded runs nothing and loads nothing; the browser says what it refused, and that a video does not play. A part that is damaged is named.
   allow(/Content Security Policy|Blocked script execution|sandboxed|no supported sources/);
   own.push(elsewhere); // the browser tells of requests that the policy refuses; the other server counts those that arrive

@@ -54,4 +54,27 @@ export default async ({ page, home, settled, look, allow }) => {
     operations: `/traces/${ids[0]}?view=operations`,
     comparison: `/traces/${ids[0]}?view=operations&with=${ids[1]}`,
   });
+
+  // A change that a person reports stands beside the releases, can be edited, and goes.
+  await page.goto(`${home}/services/checkout?tab=releases&from=-3h`);
+  await page.click('button >> text=Report a change');
+  await page.selectOption('dialog select[name=kind]', 'flag');
+  await page.fill('dialog input[name=title]', 'New checkout for all');
+  await page.fill('dialog input[name=url]', 'javascript:alert(1)');
+  allow(/status of 400/);
+  await page.click('dialog button >> text=Report');
+  await page.waitForSelector('dialog .bad');
+  await page.fill('dialog input[name=url]', 'https://flags.example/new-checkout');
+  await page.click('dialog button >> text=Report');
+  await page.waitForSelector('ul.list a >> text=New checkout for all');
+  await page.click('button[aria-label="Change New checkout for all"]');
+  await page.click('[role=menuitem] >> text=Edit');
+  await page.fill('dialog input[name=title]', 'New checkout for some');
+  await page.click('dialog button >> text=Save');
+  await page.waitForSelector('ul.list a >> text=New checkout for some');
+  await look(home, { markers: '/services/checkout?tab=releases&from=-3h' });
+  await page.click('button[aria-label="Change New checkout for some"]');
+  await page.click('[role=menuitem] >> text=Delete');
+  await page.click('dialog[open] button >> text=Delete');
+  await page.waitForSelector('text=Nobody reported a change');
 };

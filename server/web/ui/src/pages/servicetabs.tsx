@@ -1,7 +1,8 @@
 import { useMemo } from "react";
+import { Markers } from "./servicemarkers";
 import { href, Link } from "../frame/router";
 import { times, useCall, useFrame } from "../frame/session";
-import type { Marker, Release } from "../gen/api";
+import type { Release } from "../gen/api";
 import type { Mark } from "../parts/overlay";
 import { count, duration, line, percent } from "../parts/format";
 import { Empty, Load } from "../parts/states";
@@ -98,24 +99,7 @@ export function ServiceReleases({ name }: { name: string }) {
         <header>
           <h2>Other changes</h2>
         </header>
-        <Load
-          of={markers}
-          empty={(d) =>
-            !d.data?.length && (
-              <p className="fine">
-                Nobody reported a change. Pipelines and flag services do it with <code>POST /v2/markers</code>.
-              </p>
-            )
-          }
-        >
-          {(d) => (
-            <ul className="list">
-              {d.data?.map((m) => (
-                <Changed key={m.id} m={m} now={now} />
-              ))}
-            </ul>
-          )}
-        </Load>
+        <Load of={markers}>{(d) => <Markers all={d.data ?? []} service={name} environment={env ?? ""} now={now} />}</Load>
       </section>
     </>
   );
@@ -166,27 +150,6 @@ function One({ r, name, now }: { r: Release; name: string; now: number }) {
         )}
       </td>
     </tr>
-  );
-}
-
-function Changed({ m, now }: { m: Marker; now: number }) {
-  const url = m.url && /^https?:\/\//.test(m.url) ? m.url : undefined;
-  return (
-    <li>
-      <span className="chip">{m.kind}</span>
-      <b className="clip grow">
-        {url ? (
-          <a href={url} target="_blank" rel="noreferrer">
-            {line(m.title ?? "", 200)}
-          </a>
-        ) : (
-          line(m.title ?? "", 200)
-        )}
-      </b>
-      <span className="faint" title={exact(m.occurredAt)}>
-        {ago(m.occurredAt, now)}
-      </span>
-    </li>
   );
 }
 

@@ -10,6 +10,7 @@ import { build } from "../trace/tree";
 import { Waterfall } from "../trace/waterfall";
 import { withCondition } from "../where/parse";
 import { Fields, Record } from "./logs";
+import { TraceReplays } from "./tracereplays";
 import { useSkeleton } from "./traceskeleton";
 import { CriticalPath, Operations } from "./traceviews";
 import "./logs.css";
@@ -84,6 +85,7 @@ export default function Trace({ id }: { id: string }) {
           <span title={exact(skeleton.startTime)}>{stamp(skeleton.startTime)}</span>
         </span>
         <span className="grow" />
+        <TraceReplays id={id} skeleton={skeleton} />
         <code className="clip">{line(id, 40)}</code>
         <Copy text={id} label="Copy id" />
         <Copy text={`${location.origin}/traces/${id}`} label="Copy link" />

@@ -2,36 +2,40 @@ import { describe, expect, it } from "vitest";
 import { eventsOf } from "./messages";
 import { indexAt, largestChunk, planOf } from "./plan";
 
-const chunk = (chunkSeq: number, byteSize = 100) => ({ chunkSeq, byteSize });
+const chunk = (chunkSeq: number, isCheckpoint = false, byteSize = 100) => ({ chunkSeq, byteSize, isCheckpoint });
+const most = { maxChunksPerRequest: 40, maxBytesPerRequest: 6e6 };
 
 describe("planOf", () => {
   it("reads as much at once as an answer holds, in the order of the numbers", () => {
-    const plan = planOf({ chunks: [chunk(2), chunk(0), chunk(1), chunk(3, 150)], maxChunksPerRequest: 3, maxBytesPerRequest: 1000 });
+    const chunks = [chunk(2), chunk(0, true), chunk(1), chunk(3, false, 150)];
+    const plan = planOf({ chunks, maxChunksPerRequest: 3, maxBytesPerRequest: 1000 });
     expect(plan.reads).toEqual([
       { from: 0, to: 2, bytes: 300 },
       { from: 3, to: 3, bytes: 150 },
     ]);
-    expect(planOf({ chunks: [chunk(0), chunk(1), chunk(2)], maxChunksPerRequest: 9, maxBytesPerRequest: 200 }).reads).toHaveLength(2);
+    expect(planOf({ chunks: [chunk(0, true), chunk(1), chunk(2)], maxChunksPerRequest: 9, maxBytesPerRequest: 200 }).reads).toHaveLength(2);
   });
-  it("leaves out chunks that are too large, and counts those that are missing", () => {
-    const plan = planOf({
-      chunks: [chunk(4), chunk(5, largestChunk + 1), chunk(6), chunk(9), chunk(9)],
-      maxChunksPerRequest: 40,
-      maxBytesPerRequest: 6e6,
-    });
-    expect(plan).toEqual({
+  it("goes on at the next full picture after a gap", () => {
+    const chunks = [chunk(0, true), chunk(2), chunk(3), chunk(4, true), chunk(5), chunk(5)];
+    expect(planOf({ chunks, ...most })).toEqual({
       reads: [
-        { from: 4, to: 4, bytes: 100 },
-        { from: 6, to: 6, bytes: 100 },
-        { from: 9, to: 9, bytes: 100 },
+        { from: 0, to: 0, bytes: 100 },
+        { from: 4, to: 5, bytes: 200 },
       ],
-      missing: 2,
-      tooLarge: 1,
+      missing: 1,
+      tooLarge: 0,
+      useless: 2,
       bytes: 300,
     });
+    const late = planOf({ chunks: [chunk(3), chunk(4, true)], ...most }); // the first parts were not received
+    expect([late.missing, late.useless, late.reads.length]).toEqual([3, 1, 1]);
+  });
+  it("leaves out chunks that are too large, and those that need them", () => {
+    const plan = planOf({ chunks: [chunk(0, true), chunk(1, true, largestChunk + 1), chunk(2), chunk(3, true)], ...most });
+    expect([plan.tooLarge, plan.useless, plan.reads.map((r) => r.from)]).toEqual([1, 1, [0, 3]]);
   });
   it("reads nothing of a session without a recording", () => {
-    expect(planOf({})).toEqual({ reads: [], missing: 0, tooLarge: 0, bytes: 0 });
+    expect(planOf({})).toEqual({ reads: [], missing: 0, tooLarge: 0, useless: 0, bytes: 0 });
   });
 });
 

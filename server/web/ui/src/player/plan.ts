@@ -6,23 +6,33 @@ export const largestChunk = 8 << 20;
 /** Read is a range of chunks, both ends inclusive, that one answer can hold. */
 export type Read = { from: number; to: number; bytes: number };
 
-/** Plan says how the recording is read. Missing are the numbers of chunks that were not received, or are too large. */
-export type Plan = { reads: Read[]; missing: number; tooLarge: number; bytes: number };
+/**
+ * Plan says how the recording is read. Missing are the chunks that were not received, tooLarge those that are too large, and useless those
+ * that say what changed on a page whose picture is missing.
+ */
+export type Plan = { reads: Read[]; missing: number; tooLarge: number; useless: number; bytes: number };
 
-/** planOf cuts a recording into answers, in the order of the chunks. */
+/** planOf cuts a recording into answers, in the order of the chunks. After a gap it goes on at the next full picture of a page. */
 export function planOf(m: SessionReplayManifest): Plan {
   const most = { chunks: m.maxChunksPerRequest || 40, bytes: m.maxBytesPerRequest || 6_000_000 };
-  const plan: Plan = { reads: [], missing: 0, tooLarge: 0, bytes: 0 };
-  let next: number | undefined;
+  const plan: Plan = { reads: [], missing: 0, tooLarge: 0, useless: 0, bytes: 0 };
+  let next = 0;
+  let complete = false; // the page that the chunk changes is known
   let open: Read | undefined;
   for (const c of inOrder(m.chunks ?? [])) {
     const seq = c.chunkSeq ?? 0;
     const bytes = c.byteSize ?? 0;
-    plan.missing += seq - (next ?? seq);
+    const gap = seq - next;
+    plan.missing += gap;
     next = seq + 1;
+    complete = (complete && gap === 0 && bytes <= largestChunk) || (c.isCheckpoint ?? false);
     if (bytes > largestChunk) {
       plan.tooLarge++;
-      open = undefined;
+      complete = false;
+      continue;
+    }
+    if (!complete) {
+      plan.useless++;
       continue;
     }
     if (!open || open.to !== seq - 1 || seq - open.from >= most.chunks || open.bytes + bytes > most.bytes) {

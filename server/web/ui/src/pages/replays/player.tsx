@@ -25,7 +25,13 @@ export function Screen({ player: p, events }: Props) {
     const id = setTimeout(() => change({ t: stands > 0 ? String(stands) : null }, true), 400);
     return () => clearTimeout(id);
   }, [stands]);
-  if (p.phase === "none") return <p className="fine">This session was not recorded: its events say what happened.</p>;
+  if (p.phase === "none") {
+    return p.plan?.useless || p.plan?.tooLarge ? (
+      <p className="fine">The recording cannot be played: the picture of a page that its parts change is missing, or too large.</p>
+    ) : (
+      <p className="fine">This session was not recorded: its events say what happened.</p>
+    );
+  }
   return (
     <div className="replayscreen">
       <iframe
@@ -100,6 +106,7 @@ function words(p: Player): string {
 function Gaps({ player: p }: { player: Player }) {
   const parts = [
     p.plan?.missing ? `Parts not received: ${p.plan.missing}.` : "",
+    p.plan?.useless ? `Parts without the picture that they change: ${p.plan.useless}.` : "",
     p.plan?.tooLarge ? `Parts too large to be played: ${p.plan.tooLarge}.` : "",
     p.damaged ? `Damaged parts: ${p.damaged}.` : "",
     p.truncated ? "The end is left out: the recording has too many parts." : "",
