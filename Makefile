@@ -178,6 +178,11 @@ test: tools deps $(if $(E2E),$(OTELCOL) test-binary) ## run all tests (shuffled)
 	@mkdir -p .cache/check
 	$(GOTESTSUM) --jsonfile-timing-events .cache/check/test.json -- $(TEST_FLAGS) $(FIRST) $(PKG)
 
+.PHONY: pictures
+pictures: export SVC_TEST_BINARY = $(TEST_BINARY)
+pictures: deps test-binary ## take the pictures of the README and of every page of the web application anew
+	SVC_TEST_PICTURES=1 go test -vet=off -count=1 -run TestTakePictures ./server/e2e
+
 # The race detector finds nothing in a package that runs in one goroutine, and makes its tests several times slower. SINCE=commit leaves
 # out packages that no change since then reaches; WITHOUT=server/e2e leaves out a folder.
 .PHONY: race

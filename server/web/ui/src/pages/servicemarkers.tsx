@@ -52,7 +52,7 @@ export function Markers({ all, service, environment, now }: { all: Marker[]; ser
         </ul>
       )}
       <p className="fine">
-        {all.length === 0 && "Nobody reported a change. "}Pipelines and flag services do it with <code>POST /v2/markers</code>.{" "}
+        {all.length === 0 && "Nobody reported a change. "}Pipelines and flag services report changes with <code>POST /v2/markers</code>.{" "}
         <button type="button" className="button small" onClick={() => setForm("new")}>
           Report a change
         </button>
