@@ -348,6 +348,8 @@ function useKeys(open: (what: "palette" | "help") => void, refresh: () => void):
         return;
       }
       const target = e.target as HTMLElement;
+      // The keys of the page work again once the bar is left.
+      if (e.key === "Escape" && target.matches?.("[data-bar], .env") && !document.querySelector("dialog[open]")) target.blur();
       if (
         e.metaKey ||
         e.ctrlKey ||
