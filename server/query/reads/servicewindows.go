@@ -22,7 +22,7 @@ type ServiceWindowList struct {
 	ByService bool
 	// Services is empty for all. It needs ByService.
 	Services []string
-	// Series says that service_series has these minutes. It is read for a list of services.
+	// Series says that the table service_series has these minutes. A list of services is then read from that table.
 	Series bool
 }
 

@@ -15,6 +15,7 @@ import { WhereBar } from "../where/bar";
 import { logFilters, withCondition } from "../where/parse";
 import { Facets, More, NothingMatches, useRows } from "./traces";
 import "./home.css";
+import "../parts/lists.css";
 import "./logs.css";
 
 const fields = ["service.name", "severity", "body", "trace_id", "span_id"];

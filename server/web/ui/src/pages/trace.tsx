@@ -13,6 +13,7 @@ import { Fields, Record } from "./logs";
 import { TraceReplays } from "./tracereplays";
 import { useSkeleton } from "./traceskeleton";
 import { CriticalPath, Operations } from "./traceviews";
+import "../parts/lists.css";
 import "./logs.css";
 import "./trace.css";
 

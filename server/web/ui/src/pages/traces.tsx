@@ -12,6 +12,7 @@ import { Silence } from "../frame/silence";
 import { WhereBar } from "../where/bar";
 import { traceFilters, withCondition } from "../where/parse";
 import "./home.css";
+import "../parts/lists.css";
 import "./logs.css";
 
 const Chart = lazy(() => import("../parts/chart"));

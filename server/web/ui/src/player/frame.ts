@@ -1,5 +1,5 @@
-// Plays a recording. This page has its own policy: recorded pages bring inline styles, and they reach no network. rrweb rebuilds them in a
-// sandbox without scripts.
+// Plays a recording in a frame of the application. The frame has a policy of its own, because recorded pages need inline styles. rrweb
+// rebuilds a recorded page in a sandbox without scripts, and the policy lets it load nothing from a network.
 import { Replayer } from "rrweb";
 import "rrweb/dist/style.css";
 import "./frame.css";

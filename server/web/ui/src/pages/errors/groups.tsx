@@ -4,6 +4,7 @@ import { ago } from "../../parts/time";
 import { change, href, Link, navigate, useAddress } from "../../frame/router";
 import { times, useCall, useFrame } from "../../frame/session";
 import "../home.css";
+import "../../parts/lists.css";
 import "../logs.css";
 
 const orders = [
