@@ -39,6 +39,7 @@ import (
 	"github.com/svc-observability/svc/ent/errorissueevent"
 	"github.com/svc-observability/svc/ent/errorissuefingerprint"
 	"github.com/svc-observability/svc/ent/errorissuepullrequest"
+	"github.com/svc-observability/svc/ent/errorissueverification"
 	"github.com/svc-observability/svc/ent/errorpolicy"
 	"github.com/svc-observability/svc/ent/idempotencykey"
 	"github.com/svc-observability/svc/ent/ingestkey"
@@ -119,6 +120,8 @@ type Client struct {
 	ErrorIssueFingerprint *ErrorIssueFingerprintClient
 	// ErrorIssuePullRequest is the client for interacting with the ErrorIssuePullRequest builders.
 	ErrorIssuePullRequest *ErrorIssuePullRequestClient
+	// ErrorIssueVerification is the client for interacting with the ErrorIssueVerification builders.
+	ErrorIssueVerification *ErrorIssueVerificationClient
 	// ErrorPolicy is the client for interacting with the ErrorPolicy builders.
 	ErrorPolicy *ErrorPolicyClient
 	// IdempotencyKey is the client for interacting with the IdempotencyKey builders.
@@ -203,6 +206,7 @@ func (c *Client) init() {
 	c.ErrorIssueEvent = NewErrorIssueEventClient(c.config)
 	c.ErrorIssueFingerprint = NewErrorIssueFingerprintClient(c.config)
 	c.ErrorIssuePullRequest = NewErrorIssuePullRequestClient(c.config)
+	c.ErrorIssueVerification = NewErrorIssueVerificationClient(c.config)
 	c.ErrorPolicy = NewErrorPolicyClient(c.config)
 	c.IdempotencyKey = NewIdempotencyKeyClient(c.config)
 	c.IngestKey = NewIngestKeyClient(c.config)
@@ -318,56 +322,57 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 	cfg := c.config
 	cfg.driver = tx
 	return &Tx{
-		ctx:                   ctx,
-		config:                cfg,
-		AgentFeedback:         NewAgentFeedbackClient(cfg),
-		AlertCheckBatch:       NewAlertCheckBatchClient(cfg),
-		AlertCursor:           NewAlertCursorClient(cfg),
-		AlertDestination:      NewAlertDestinationClient(cfg),
-		AlertIncident:         NewAlertIncidentClient(cfg),
-		AlertRule:             NewAlertRuleClient(cfg),
-		AlertRuleState:        NewAlertRuleStateClient(cfg),
-		ApiKey:                NewApiKeyClient(cfg),
-		AttributeMapping:      NewAttributeMappingClient(cfg),
-		AuditLogEntry:         NewAuditLogEntryClient(cfg),
-		Counter:               NewCounterClient(cfg),
-		Dashboard:             NewDashboardClient(cfg),
-		DashboardShare:        NewDashboardShareClient(cfg),
-		DashboardVersion:      NewDashboardVersionClient(cfg),
-		DeletedOrganization:   NewDeletedOrganizationClient(cfg),
-		Delivery:              NewDeliveryClient(cfg),
-		DeviceLogin:           NewDeviceLoginClient(cfg),
-		ErrorInbox:            NewErrorInboxClient(cfg),
-		ErrorIncident:         NewErrorIncidentClient(cfg),
-		ErrorIssue:            NewErrorIssueClient(cfg),
-		ErrorIssueEvent:       NewErrorIssueEventClient(cfg),
-		ErrorIssueFingerprint: NewErrorIssueFingerprintClient(cfg),
-		ErrorIssuePullRequest: NewErrorIssuePullRequestClient(cfg),
-		ErrorPolicy:           NewErrorPolicyClient(cfg),
-		IdempotencyKey:        NewIdempotencyKeyClient(cfg),
-		IngestKey:             NewIngestKeyClient(cfg),
-		IngestMark:            NewIngestMarkClient(cfg),
-		IngestOutcomes:        NewIngestOutcomesClient(cfg),
-		IngestUsage:           NewIngestUsageClient(cfg),
-		Investigation:         NewInvestigationClient(cfg),
-		Invitation:            NewInvitationClient(cfg),
-		IssueActor:            NewIssueActorClient(cfg),
-		LogpushConnector:      NewLogpushConnectorClient(cfg),
-		Marker:                NewMarkerClient(cfg),
-		Membership:            NewMembershipClient(cfg),
-		OAuthClient:           NewOAuthClientClient(cfg),
-		OAuthGrant:            NewOAuthGrantClient(cfg),
-		OAuthToken:            NewOAuthTokenClient(cfg),
-		Organization:          NewOrganizationClient(cfg),
-		Plan:                  NewPlanClient(cfg),
-		Recommendation:        NewRecommendationClient(cfg),
-		SamplingPolicy:        NewSamplingPolicyClient(cfg),
-		ScrapeTarget:          NewScrapeTargetClient(cfg),
-		Session:               NewSessionClient(cfg),
-		User:                  NewUserClient(cfg),
-		UserIdentity:          NewUserIdentityClient(cfg),
-		WorkNode:              NewWorkNodeClient(cfg),
-		WorkShard:             NewWorkShardClient(cfg),
+		ctx:                    ctx,
+		config:                 cfg,
+		AgentFeedback:          NewAgentFeedbackClient(cfg),
+		AlertCheckBatch:        NewAlertCheckBatchClient(cfg),
+		AlertCursor:            NewAlertCursorClient(cfg),
+		AlertDestination:       NewAlertDestinationClient(cfg),
+		AlertIncident:          NewAlertIncidentClient(cfg),
+		AlertRule:              NewAlertRuleClient(cfg),
+		AlertRuleState:         NewAlertRuleStateClient(cfg),
+		ApiKey:                 NewApiKeyClient(cfg),
+		AttributeMapping:       NewAttributeMappingClient(cfg),
+		AuditLogEntry:          NewAuditLogEntryClient(cfg),
+		Counter:                NewCounterClient(cfg),
+		Dashboard:              NewDashboardClient(cfg),
+		DashboardShare:         NewDashboardShareClient(cfg),
+		DashboardVersion:       NewDashboardVersionClient(cfg),
+		DeletedOrganization:    NewDeletedOrganizationClient(cfg),
+		Delivery:               NewDeliveryClient(cfg),
+		DeviceLogin:            NewDeviceLoginClient(cfg),
+		ErrorInbox:             NewErrorInboxClient(cfg),
+		ErrorIncident:          NewErrorIncidentClient(cfg),
+		ErrorIssue:             NewErrorIssueClient(cfg),
+		ErrorIssueEvent:        NewErrorIssueEventClient(cfg),
+		ErrorIssueFingerprint:  NewErrorIssueFingerprintClient(cfg),
+		ErrorIssuePullRequest:  NewErrorIssuePullRequestClient(cfg),
+		ErrorIssueVerification: NewErrorIssueVerificationClient(cfg),
+		ErrorPolicy:            NewErrorPolicyClient(cfg),
+		IdempotencyKey:         NewIdempotencyKeyClient(cfg),
+		IngestKey:              NewIngestKeyClient(cfg),
+		IngestMark:             NewIngestMarkClient(cfg),
+		IngestOutcomes:         NewIngestOutcomesClient(cfg),
+		IngestUsage:            NewIngestUsageClient(cfg),
+		Investigation:          NewInvestigationClient(cfg),
+		Invitation:             NewInvitationClient(cfg),
+		IssueActor:             NewIssueActorClient(cfg),
+		LogpushConnector:       NewLogpushConnectorClient(cfg),
+		Marker:                 NewMarkerClient(cfg),
+		Membership:             NewMembershipClient(cfg),
+		OAuthClient:            NewOAuthClientClient(cfg),
+		OAuthGrant:             NewOAuthGrantClient(cfg),
+		OAuthToken:             NewOAuthTokenClient(cfg),
+		Organization:           NewOrganizationClient(cfg),
+		Plan:                   NewPlanClient(cfg),
+		Recommendation:         NewRecommendationClient(cfg),
+		SamplingPolicy:         NewSamplingPolicyClient(cfg),
+		ScrapeTarget:           NewScrapeTargetClient(cfg),
+		Session:                NewSessionClient(cfg),
+		User:                   NewUserClient(cfg),
+		UserIdentity:           NewUserIdentityClient(cfg),
+		WorkNode:               NewWorkNodeClient(cfg),
+		WorkShard:              NewWorkShardClient(cfg),
 	}, nil
 }
 
@@ -385,56 +390,57 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 	cfg := c.config
 	cfg.driver = &txDriver{tx: tx, drv: c.driver}
 	return &Tx{
-		ctx:                   ctx,
-		config:                cfg,
-		AgentFeedback:         NewAgentFeedbackClient(cfg),
-		AlertCheckBatch:       NewAlertCheckBatchClient(cfg),
-		AlertCursor:           NewAlertCursorClient(cfg),
-		AlertDestination:      NewAlertDestinationClient(cfg),
-		AlertIncident:         NewAlertIncidentClient(cfg),
-		AlertRule:             NewAlertRuleClient(cfg),
-		AlertRuleState:        NewAlertRuleStateClient(cfg),
-		ApiKey:                NewApiKeyClient(cfg),
-		AttributeMapping:      NewAttributeMappingClient(cfg),
-		AuditLogEntry:         NewAuditLogEntryClient(cfg),
-		Counter:               NewCounterClient(cfg),
-		Dashboard:             NewDashboardClient(cfg),
-		DashboardShare:        NewDashboardShareClient(cfg),
-		DashboardVersion:      NewDashboardVersionClient(cfg),
-		DeletedOrganization:   NewDeletedOrganizationClient(cfg),
-		Delivery:              NewDeliveryClient(cfg),
-		DeviceLogin:           NewDeviceLoginClient(cfg),
-		ErrorInbox:            NewErrorInboxClient(cfg),
-		ErrorIncident:         NewErrorIncidentClient(cfg),
-		ErrorIssue:            NewErrorIssueClient(cfg),
-		ErrorIssueEvent:       NewErrorIssueEventClient(cfg),
-		ErrorIssueFingerprint: NewErrorIssueFingerprintClient(cfg),
-		ErrorIssuePullRequest: NewErrorIssuePullRequestClient(cfg),
-		ErrorPolicy:           NewErrorPolicyClient(cfg),
-		IdempotencyKey:        NewIdempotencyKeyClient(cfg),
-		IngestKey:             NewIngestKeyClient(cfg),
-		IngestMark:            NewIngestMarkClient(cfg),
-		IngestOutcomes:        NewIngestOutcomesClient(cfg),
-		IngestUsage:           NewIngestUsageClient(cfg),
-		Investigation:         NewInvestigationClient(cfg),
-		Invitation:            NewInvitationClient(cfg),
-		IssueActor:            NewIssueActorClient(cfg),
-		LogpushConnector:      NewLogpushConnectorClient(cfg),
-		Marker:                NewMarkerClient(cfg),
-		Membership:            NewMembershipClient(cfg),
-		OAuthClient:           NewOAuthClientClient(cfg),
-		OAuthGrant:            NewOAuthGrantClient(cfg),
-		OAuthToken:            NewOAuthTokenClient(cfg),
-		Organization:          NewOrganizationClient(cfg),
-		Plan:                  NewPlanClient(cfg),
-		Recommendation:        NewRecommendationClient(cfg),
-		SamplingPolicy:        NewSamplingPolicyClient(cfg),
-		ScrapeTarget:          NewScrapeTargetClient(cfg),
-		Session:               NewSessionClient(cfg),
-		User:                  NewUserClient(cfg),
-		UserIdentity:          NewUserIdentityClient(cfg),
-		WorkNode:              NewWorkNodeClient(cfg),
-		WorkShard:             NewWorkShardClient(cfg),
+		ctx:                    ctx,
+		config:                 cfg,
+		AgentFeedback:          NewAgentFeedbackClient(cfg),
+		AlertCheckBatch:        NewAlertCheckBatchClient(cfg),
+		AlertCursor:            NewAlertCursorClient(cfg),
+		AlertDestination:       NewAlertDestinationClient(cfg),
+		AlertIncident:          NewAlertIncidentClient(cfg),
+		AlertRule:              NewAlertRuleClient(cfg),
+		AlertRuleState:         NewAlertRuleStateClient(cfg),
+		ApiKey:                 NewApiKeyClient(cfg),
+		AttributeMapping:       NewAttributeMappingClient(cfg),
+		AuditLogEntry:          NewAuditLogEntryClient(cfg),
+		Counter:                NewCounterClient(cfg),
+		Dashboard:              NewDashboardClient(cfg),
+		DashboardShare:         NewDashboardShareClient(cfg),
+		DashboardVersion:       NewDashboardVersionClient(cfg),
+		DeletedOrganization:    NewDeletedOrganizationClient(cfg),
+		Delivery:               NewDeliveryClient(cfg),
+		DeviceLogin:            NewDeviceLoginClient(cfg),
+		ErrorInbox:             NewErrorInboxClient(cfg),
+		ErrorIncident:          NewErrorIncidentClient(cfg),
+		ErrorIssue:             NewErrorIssueClient(cfg),
+		ErrorIssueEvent:        NewErrorIssueEventClient(cfg),
+		ErrorIssueFingerprint:  NewErrorIssueFingerprintClient(cfg),
+		ErrorIssuePullRequest:  NewErrorIssuePullRequestClient(cfg),
+		ErrorIssueVerification: NewErrorIssueVerificationClient(cfg),
+		ErrorPolicy:            NewErrorPolicyClient(cfg),
+		IdempotencyKey:         NewIdempotencyKeyClient(cfg),
+		IngestKey:              NewIngestKeyClient(cfg),
+		IngestMark:             NewIngestMarkClient(cfg),
+		IngestOutcomes:         NewIngestOutcomesClient(cfg),
+		IngestUsage:            NewIngestUsageClient(cfg),
+		Investigation:          NewInvestigationClient(cfg),
+		Invitation:             NewInvitationClient(cfg),
+		IssueActor:             NewIssueActorClient(cfg),
+		LogpushConnector:       NewLogpushConnectorClient(cfg),
+		Marker:                 NewMarkerClient(cfg),
+		Membership:             NewMembershipClient(cfg),
+		OAuthClient:            NewOAuthClientClient(cfg),
+		OAuthGrant:             NewOAuthGrantClient(cfg),
+		OAuthToken:             NewOAuthTokenClient(cfg),
+		Organization:           NewOrganizationClient(cfg),
+		Plan:                   NewPlanClient(cfg),
+		Recommendation:         NewRecommendationClient(cfg),
+		SamplingPolicy:         NewSamplingPolicyClient(cfg),
+		ScrapeTarget:           NewScrapeTargetClient(cfg),
+		Session:                NewSessionClient(cfg),
+		User:                   NewUserClient(cfg),
+		UserIdentity:           NewUserIdentityClient(cfg),
+		WorkNode:               NewWorkNodeClient(cfg),
+		WorkShard:              NewWorkShardClient(cfg),
 	}, nil
 }
 
@@ -469,12 +475,12 @@ func (c *Client) Use(hooks ...Hook) {
 		c.AuditLogEntry, c.Counter, c.Dashboard, c.DashboardShare, c.DashboardVersion,
 		c.DeletedOrganization, c.Delivery, c.DeviceLogin, c.ErrorInbox,
 		c.ErrorIncident, c.ErrorIssue, c.ErrorIssueEvent, c.ErrorIssueFingerprint,
-		c.ErrorIssuePullRequest, c.ErrorPolicy, c.IdempotencyKey, c.IngestKey,
-		c.IngestMark, c.IngestOutcomes, c.IngestUsage, c.Investigation, c.Invitation,
-		c.IssueActor, c.LogpushConnector, c.Marker, c.Membership, c.OAuthClient,
-		c.OAuthGrant, c.OAuthToken, c.Organization, c.Plan, c.Recommendation,
-		c.SamplingPolicy, c.ScrapeTarget, c.Session, c.User, c.UserIdentity,
-		c.WorkNode, c.WorkShard,
+		c.ErrorIssuePullRequest, c.ErrorIssueVerification, c.ErrorPolicy,
+		c.IdempotencyKey, c.IngestKey, c.IngestMark, c.IngestOutcomes, c.IngestUsage,
+		c.Investigation, c.Invitation, c.IssueActor, c.LogpushConnector, c.Marker,
+		c.Membership, c.OAuthClient, c.OAuthGrant, c.OAuthToken, c.Organization,
+		c.Plan, c.Recommendation, c.SamplingPolicy, c.ScrapeTarget, c.Session, c.User,
+		c.UserIdentity, c.WorkNode, c.WorkShard,
 	} {
 		n.Use(hooks...)
 	}
@@ -489,12 +495,12 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 		c.AuditLogEntry, c.Counter, c.Dashboard, c.DashboardShare, c.DashboardVersion,
 		c.DeletedOrganization, c.Delivery, c.DeviceLogin, c.ErrorInbox,
 		c.ErrorIncident, c.ErrorIssue, c.ErrorIssueEvent, c.ErrorIssueFingerprint,
-		c.ErrorIssuePullRequest, c.ErrorPolicy, c.IdempotencyKey, c.IngestKey,
-		c.IngestMark, c.IngestOutcomes, c.IngestUsage, c.Investigation, c.Invitation,
-		c.IssueActor, c.LogpushConnector, c.Marker, c.Membership, c.OAuthClient,
-		c.OAuthGrant, c.OAuthToken, c.Organization, c.Plan, c.Recommendation,
-		c.SamplingPolicy, c.ScrapeTarget, c.Session, c.User, c.UserIdentity,
-		c.WorkNode, c.WorkShard,
+		c.ErrorIssuePullRequest, c.ErrorIssueVerification, c.ErrorPolicy,
+		c.IdempotencyKey, c.IngestKey, c.IngestMark, c.IngestOutcomes, c.IngestUsage,
+		c.Investigation, c.Invitation, c.IssueActor, c.LogpushConnector, c.Marker,
+		c.Membership, c.OAuthClient, c.OAuthGrant, c.OAuthToken, c.Organization,
+		c.Plan, c.Recommendation, c.SamplingPolicy, c.ScrapeTarget, c.Session, c.User,
+		c.UserIdentity, c.WorkNode, c.WorkShard,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -549,6 +555,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.ErrorIssueFingerprint.mutate(ctx, m)
 	case *ErrorIssuePullRequestMutation:
 		return c.ErrorIssuePullRequest.mutate(ctx, m)
+	case *ErrorIssueVerificationMutation:
+		return c.ErrorIssueVerification.mutate(ctx, m)
 	case *ErrorPolicyMutation:
 		return c.ErrorPolicy.mutate(ctx, m)
 	case *IdempotencyKeyMutation:
@@ -3703,6 +3711,22 @@ func (c *ErrorIssueClient) QueryPullRequests(_m *ErrorIssue) *ErrorIssuePullRequ
 	return query
 }
 
+// QueryVerifications queries the verifications edge of a ErrorIssue.
+func (c *ErrorIssueClient) QueryVerifications(_m *ErrorIssue) *ErrorIssueVerificationQuery {
+	query := (&ErrorIssueVerificationClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(errorissue.Table, errorissue.FieldID, id),
+			sqlgraph.To(errorissueverification.Table, errorissueverification.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, errorissue.VerificationsTable, errorissue.VerificationsColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
 // Hooks returns the client hooks.
 func (c *ErrorIssueClient) Hooks() []Hook {
 	return c.hooks.ErrorIssue
@@ -4220,6 +4244,171 @@ func (c *ErrorIssuePullRequestClient) mutate(ctx context.Context, m *ErrorIssueP
 		return (&ErrorIssuePullRequestDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown ErrorIssuePullRequest mutation op: %q", m.Op())
+	}
+}
+
+// ErrorIssueVerificationClient is a client for the ErrorIssueVerification schema.
+type ErrorIssueVerificationClient struct {
+	config
+}
+
+// NewErrorIssueVerificationClient returns a client for the ErrorIssueVerification from the given config.
+func NewErrorIssueVerificationClient(c config) *ErrorIssueVerificationClient {
+	return &ErrorIssueVerificationClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `errorissueverification.Hooks(f(g(h())))`.
+func (c *ErrorIssueVerificationClient) Use(hooks ...Hook) {
+	c.hooks.ErrorIssueVerification = append(c.hooks.ErrorIssueVerification, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `errorissueverification.Intercept(f(g(h())))`.
+func (c *ErrorIssueVerificationClient) Intercept(interceptors ...Interceptor) {
+	c.inters.ErrorIssueVerification = append(c.inters.ErrorIssueVerification, interceptors...)
+}
+
+// Create returns a builder for creating a ErrorIssueVerification entity.
+func (c *ErrorIssueVerificationClient) Create() *ErrorIssueVerificationCreate {
+	mutation := newErrorIssueVerificationMutation(c.config, OpCreate)
+	return &ErrorIssueVerificationCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of ErrorIssueVerification entities.
+func (c *ErrorIssueVerificationClient) CreateBulk(builders ...*ErrorIssueVerificationCreate) *ErrorIssueVerificationCreateBulk {
+	return &ErrorIssueVerificationCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *ErrorIssueVerificationClient) MapCreateBulk(slice any, setFunc func(*ErrorIssueVerificationCreate, int)) *ErrorIssueVerificationCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &ErrorIssueVerificationCreateBulk{err: fmt.Errorf("calling to ErrorIssueVerificationClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*ErrorIssueVerificationCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &ErrorIssueVerificationCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for ErrorIssueVerification.
+func (c *ErrorIssueVerificationClient) Update() *ErrorIssueVerificationUpdate {
+	mutation := newErrorIssueVerificationMutation(c.config, OpUpdate)
+	return &ErrorIssueVerificationUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *ErrorIssueVerificationClient) UpdateOne(_m *ErrorIssueVerification) *ErrorIssueVerificationUpdateOne {
+	mutation := newErrorIssueVerificationMutation(c.config, OpUpdateOne, withErrorIssueVerification(_m))
+	return &ErrorIssueVerificationUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *ErrorIssueVerificationClient) UpdateOneID(id uuid.UUID) *ErrorIssueVerificationUpdateOne {
+	mutation := newErrorIssueVerificationMutation(c.config, OpUpdateOne, withErrorIssueVerificationID(id))
+	return &ErrorIssueVerificationUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for ErrorIssueVerification.
+func (c *ErrorIssueVerificationClient) Delete() *ErrorIssueVerificationDelete {
+	mutation := newErrorIssueVerificationMutation(c.config, OpDelete)
+	return &ErrorIssueVerificationDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *ErrorIssueVerificationClient) DeleteOne(_m *ErrorIssueVerification) *ErrorIssueVerificationDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *ErrorIssueVerificationClient) DeleteOneID(id uuid.UUID) *ErrorIssueVerificationDeleteOne {
+	builder := c.Delete().Where(errorissueverification.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &ErrorIssueVerificationDeleteOne{builder}
+}
+
+// Query returns a query builder for ErrorIssueVerification.
+func (c *ErrorIssueVerificationClient) Query() *ErrorIssueVerificationQuery {
+	return &ErrorIssueVerificationQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeErrorIssueVerification},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a ErrorIssueVerification entity by its id.
+func (c *ErrorIssueVerificationClient) Get(ctx context.Context, id uuid.UUID) (*ErrorIssueVerification, error) {
+	return c.Query().Where(errorissueverification.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *ErrorIssueVerificationClient) GetX(ctx context.Context, id uuid.UUID) *ErrorIssueVerification {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryOrganization queries the organization edge of a ErrorIssueVerification.
+func (c *ErrorIssueVerificationClient) QueryOrganization(_m *ErrorIssueVerification) *OrganizationQuery {
+	query := (&OrganizationClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(errorissueverification.Table, errorissueverification.FieldID, id),
+			sqlgraph.To(organization.Table, organization.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, errorissueverification.OrganizationTable, errorissueverification.OrganizationColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryIssue queries the issue edge of a ErrorIssueVerification.
+func (c *ErrorIssueVerificationClient) QueryIssue(_m *ErrorIssueVerification) *ErrorIssueQuery {
+	query := (&ErrorIssueClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(errorissueverification.Table, errorissueverification.FieldID, id),
+			sqlgraph.To(errorissue.Table, errorissue.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, errorissueverification.IssueTable, errorissueverification.IssueColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *ErrorIssueVerificationClient) Hooks() []Hook {
+	return c.hooks.ErrorIssueVerification
+}
+
+// Interceptors returns the client interceptors.
+func (c *ErrorIssueVerificationClient) Interceptors() []Interceptor {
+	return c.inters.ErrorIssueVerification
+}
+
+func (c *ErrorIssueVerificationClient) mutate(ctx context.Context, m *ErrorIssueVerificationMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&ErrorIssueVerificationCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&ErrorIssueVerificationUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&ErrorIssueVerificationUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&ErrorIssueVerificationDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown ErrorIssueVerification mutation op: %q", m.Op())
 	}
 }
 
@@ -7126,6 +7315,22 @@ func (c *OrganizationClient) QueryErrorIssuePullRequests(_m *Organization) *Erro
 	return query
 }
 
+// QueryErrorIssueVerifications queries the error_issue_verifications edge of a Organization.
+func (c *OrganizationClient) QueryErrorIssueVerifications(_m *Organization) *ErrorIssueVerificationQuery {
+	query := (&ErrorIssueVerificationClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, id),
+			sqlgraph.To(errorissueverification.Table, errorissueverification.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.ErrorIssueVerificationsTable, organization.ErrorIssueVerificationsColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
 // QueryErrorPolicies queries the error_policies edge of a Organization.
 func (c *OrganizationClient) QueryErrorPolicies(_m *Organization) *ErrorPolicyQuery {
 	query := (&ErrorPolicyClient{config: c.config}).Query()
@@ -8563,22 +8768,24 @@ type (
 		AlertRule, AlertRuleState, ApiKey, AttributeMapping, AuditLogEntry, Counter,
 		Dashboard, DashboardShare, DashboardVersion, DeletedOrganization, Delivery,
 		DeviceLogin, ErrorInbox, ErrorIncident, ErrorIssue, ErrorIssueEvent,
-		ErrorIssueFingerprint, ErrorIssuePullRequest, ErrorPolicy, IdempotencyKey,
-		IngestKey, IngestMark, IngestOutcomes, IngestUsage, Investigation, Invitation,
-		IssueActor, LogpushConnector, Marker, Membership, OAuthClient, OAuthGrant,
-		OAuthToken, Organization, Plan, Recommendation, SamplingPolicy, ScrapeTarget,
-		Session, User, UserIdentity, WorkNode, WorkShard []ent.Hook
+		ErrorIssueFingerprint, ErrorIssuePullRequest, ErrorIssueVerification,
+		ErrorPolicy, IdempotencyKey, IngestKey, IngestMark, IngestOutcomes,
+		IngestUsage, Investigation, Invitation, IssueActor, LogpushConnector, Marker,
+		Membership, OAuthClient, OAuthGrant, OAuthToken, Organization, Plan,
+		Recommendation, SamplingPolicy, ScrapeTarget, Session, User, UserIdentity,
+		WorkNode, WorkShard []ent.Hook
 	}
 	inters struct {
 		AgentFeedback, AlertCheckBatch, AlertCursor, AlertDestination, AlertIncident,
 		AlertRule, AlertRuleState, ApiKey, AttributeMapping, AuditLogEntry, Counter,
 		Dashboard, DashboardShare, DashboardVersion, DeletedOrganization, Delivery,
 		DeviceLogin, ErrorInbox, ErrorIncident, ErrorIssue, ErrorIssueEvent,
-		ErrorIssueFingerprint, ErrorIssuePullRequest, ErrorPolicy, IdempotencyKey,
-		IngestKey, IngestMark, IngestOutcomes, IngestUsage, Investigation, Invitation,
-		IssueActor, LogpushConnector, Marker, Membership, OAuthClient, OAuthGrant,
-		OAuthToken, Organization, Plan, Recommendation, SamplingPolicy, ScrapeTarget,
-		Session, User, UserIdentity, WorkNode, WorkShard []ent.Interceptor
+		ErrorIssueFingerprint, ErrorIssuePullRequest, ErrorIssueVerification,
+		ErrorPolicy, IdempotencyKey, IngestKey, IngestMark, IngestOutcomes,
+		IngestUsage, Investigation, Invitation, IssueActor, LogpushConnector, Marker,
+		Membership, OAuthClient, OAuthGrant, OAuthToken, Organization, Plan,
+		Recommendation, SamplingPolicy, ScrapeTarget, Session, User, UserIdentity,
+		WorkNode, WorkShard []ent.Interceptor
 	}
 )
 

@@ -90,6 +90,8 @@ type ErrorIssue struct {
 	ArchivedAt *time.Time `json:"archived_at,omitempty"`
 	// OpenIncidentID holds the value of the "open_incident_id" field.
 	OpenIncidentID *uuid.UUID `json:"open_incident_id,omitempty"`
+	// the check of its fix that has not ended
+	OpenVerificationID *uuid.UUID `json:"open_verification_id,omitempty"`
 	// the issue that has its fingerprints now
 	MergedInto *uuid.UUID `json:"merged_into,omitempty"`
 	// CommentCount holds the value of the "comment_count" field.
@@ -122,9 +124,11 @@ type ErrorIssueEdges struct {
 	Incidents []*ErrorIncident `json:"incidents,omitempty"`
 	// PullRequests holds the value of the pull_requests edge.
 	PullRequests []*ErrorIssuePullRequest `json:"pull_requests,omitempty"`
+	// Verifications holds the value of the verifications edge.
+	Verifications []*ErrorIssueVerification `json:"verifications,omitempty"`
 	// loadedTypes holds the information for reporting if a
 	// type was loaded (or requested) in eager-loading or not.
-	loadedTypes [5]bool
+	loadedTypes [6]bool
 }
 
 // OrganizationOrErr returns the Organization value or an error if the edge
@@ -174,12 +178,21 @@ func (e ErrorIssueEdges) PullRequestsOrErr() ([]*ErrorIssuePullRequest, error) {
 	return nil, &NotLoadedError{edge: "pull_requests"}
 }
 
+// VerificationsOrErr returns the Verifications value or an error if the edge
+// was not loaded in eager-loading.
+func (e ErrorIssueEdges) VerificationsOrErr() ([]*ErrorIssueVerification, error) {
+	if e.loadedTypes[5] {
+		return e.Verifications, nil
+	}
+	return nil, &NotLoadedError{edge: "verifications"}
+}
+
 // scanValues returns the types for scanning values from sql.Rows.
 func (*ErrorIssue) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case errorissue.FieldAssignedActorID, errorissue.FieldLeaseHolderID, errorissue.FieldOpenIncidentID, errorissue.FieldMergedInto:
+		case errorissue.FieldAssignedActorID, errorissue.FieldLeaseHolderID, errorissue.FieldOpenIncidentID, errorissue.FieldOpenVerificationID, errorissue.FieldMergedInto:
 			values[i] = &sql.NullScanner{S: new(uuid.UUID)}
 		case errorissue.FieldSourceRef, errorissue.FieldResolvedVersions, errorissue.FieldVersions, errorissue.FieldEnvironments:
 			values[i] = new([]byte)
@@ -447,6 +460,13 @@ func (_m *ErrorIssue) assignValues(columns []string, values []any) error {
 				_m.OpenIncidentID = new(uuid.UUID)
 				*_m.OpenIncidentID = *value.S.(*uuid.UUID)
 			}
+		case errorissue.FieldOpenVerificationID:
+			if value, ok := values[i].(*sql.NullScanner); !ok {
+				return fmt.Errorf("unexpected type %T for field open_verification_id", values[i])
+			} else if value.Valid {
+				_m.OpenVerificationID = new(uuid.UUID)
+				*_m.OpenVerificationID = *value.S.(*uuid.UUID)
+			}
 		case errorissue.FieldMergedInto:
 			if value, ok := values[i].(*sql.NullScanner); !ok {
 				return fmt.Errorf("unexpected type %T for field merged_into", values[i])
@@ -526,6 +546,11 @@ func (_m *ErrorIssue) QueryIncidents() *ErrorIncidentQuery {
 // QueryPullRequests queries the "pull_requests" edge of the ErrorIssue entity.
 func (_m *ErrorIssue) QueryPullRequests() *ErrorIssuePullRequestQuery {
 	return NewErrorIssueClient(_m.config).QueryPullRequests(_m)
+}
+
+// QueryVerifications queries the "verifications" edge of the ErrorIssue entity.
+func (_m *ErrorIssue) QueryVerifications() *ErrorIssueVerificationQuery {
+	return NewErrorIssueClient(_m.config).QueryVerifications(_m)
 }
 
 // Update returns a builder for updating this ErrorIssue.
@@ -679,6 +704,11 @@ func (_m *ErrorIssue) String() string {
 	builder.WriteString(", ")
 	if v := _m.OpenIncidentID; v != nil {
 		builder.WriteString("open_incident_id=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
+	builder.WriteString(", ")
+	if v := _m.OpenVerificationID; v != nil {
+		builder.WriteString("open_verification_id=")
 		builder.WriteString(fmt.Sprintf("%v", *v))
 	}
 	builder.WriteString(", ")

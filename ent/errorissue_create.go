@@ -19,6 +19,7 @@ import (
 	"github.com/svc-observability/svc/ent/errorissueevent"
 	"github.com/svc-observability/svc/ent/errorissuefingerprint"
 	"github.com/svc-observability/svc/ent/errorissuepullrequest"
+	"github.com/svc-observability/svc/ent/errorissueverification"
 	"github.com/svc-observability/svc/ent/organization"
 )
 
@@ -392,6 +393,20 @@ func (_c *ErrorIssueCreate) SetNillableOpenIncidentID(v *uuid.UUID) *ErrorIssueC
 	return _c
 }
 
+// SetOpenVerificationID sets the "open_verification_id" field.
+func (_c *ErrorIssueCreate) SetOpenVerificationID(v uuid.UUID) *ErrorIssueCreate {
+	_c.mutation.SetOpenVerificationID(v)
+	return _c
+}
+
+// SetNillableOpenVerificationID sets the "open_verification_id" field if the given value is not nil.
+func (_c *ErrorIssueCreate) SetNillableOpenVerificationID(v *uuid.UUID) *ErrorIssueCreate {
+	if v != nil {
+		_c.SetOpenVerificationID(*v)
+	}
+	return _c
+}
+
 // SetMergedInto sets the "merged_into" field.
 func (_c *ErrorIssueCreate) SetMergedInto(v uuid.UUID) *ErrorIssueCreate {
 	_c.mutation.SetMergedInto(v)
@@ -549,6 +564,21 @@ func (_c *ErrorIssueCreate) AddPullRequests(v ...*ErrorIssuePullRequest) *ErrorI
 		ids[i] = v[i].ID
 	}
 	return _c.AddPullRequestIDs(ids...)
+}
+
+// AddVerificationIDs adds the "verifications" edge to the ErrorIssueVerification entity by IDs.
+func (_c *ErrorIssueCreate) AddVerificationIDs(ids ...uuid.UUID) *ErrorIssueCreate {
+	_c.mutation.AddVerificationIDs(ids...)
+	return _c
+}
+
+// AddVerifications adds the "verifications" edges to the ErrorIssueVerification entity.
+func (_c *ErrorIssueCreate) AddVerifications(v ...*ErrorIssueVerification) *ErrorIssueCreate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddVerificationIDs(ids...)
 }
 
 // Mutation returns the ErrorIssueMutation object of the builder.
@@ -902,6 +932,10 @@ func (_c *ErrorIssueCreate) createSpec() (*ErrorIssue, *sqlgraph.CreateSpec) {
 		_spec.SetField(errorissue.FieldOpenIncidentID, field.TypeUUID, value)
 		_node.OpenIncidentID = &value
 	}
+	if value, ok := _c.mutation.OpenVerificationID(); ok {
+		_spec.SetField(errorissue.FieldOpenVerificationID, field.TypeUUID, value)
+		_node.OpenVerificationID = &value
+	}
 	if value, ok := _c.mutation.MergedInto(); ok {
 		_spec.SetField(errorissue.FieldMergedInto, field.TypeUUID, value)
 		_node.MergedInto = &value
@@ -1004,6 +1038,22 @@ func (_c *ErrorIssueCreate) createSpec() (*ErrorIssue, *sqlgraph.CreateSpec) {
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
 				IDSpec: sqlgraph.NewFieldSpec(errorissuepullrequest.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.VerificationsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   errorissue.VerificationsTable,
+			Columns: []string{errorissue.VerificationsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorissueverification.FieldID, field.TypeUUID),
 			},
 		}
 		for _, k := range nodes {
@@ -1558,6 +1608,24 @@ func (u *ErrorIssueUpsert) UpdateOpenIncidentID() *ErrorIssueUpsert {
 // ClearOpenIncidentID clears the value of the "open_incident_id" field.
 func (u *ErrorIssueUpsert) ClearOpenIncidentID() *ErrorIssueUpsert {
 	u.SetNull(errorissue.FieldOpenIncidentID)
+	return u
+}
+
+// SetOpenVerificationID sets the "open_verification_id" field.
+func (u *ErrorIssueUpsert) SetOpenVerificationID(v uuid.UUID) *ErrorIssueUpsert {
+	u.Set(errorissue.FieldOpenVerificationID, v)
+	return u
+}
+
+// UpdateOpenVerificationID sets the "open_verification_id" field to the value that was provided on create.
+func (u *ErrorIssueUpsert) UpdateOpenVerificationID() *ErrorIssueUpsert {
+	u.SetExcluded(errorissue.FieldOpenVerificationID)
+	return u
+}
+
+// ClearOpenVerificationID clears the value of the "open_verification_id" field.
+func (u *ErrorIssueUpsert) ClearOpenVerificationID() *ErrorIssueUpsert {
+	u.SetNull(errorissue.FieldOpenVerificationID)
 	return u
 }
 
@@ -2301,6 +2369,27 @@ func (u *ErrorIssueUpsertOne) UpdateOpenIncidentID() *ErrorIssueUpsertOne {
 func (u *ErrorIssueUpsertOne) ClearOpenIncidentID() *ErrorIssueUpsertOne {
 	return u.Update(func(s *ErrorIssueUpsert) {
 		s.ClearOpenIncidentID()
+	})
+}
+
+// SetOpenVerificationID sets the "open_verification_id" field.
+func (u *ErrorIssueUpsertOne) SetOpenVerificationID(v uuid.UUID) *ErrorIssueUpsertOne {
+	return u.Update(func(s *ErrorIssueUpsert) {
+		s.SetOpenVerificationID(v)
+	})
+}
+
+// UpdateOpenVerificationID sets the "open_verification_id" field to the value that was provided on create.
+func (u *ErrorIssueUpsertOne) UpdateOpenVerificationID() *ErrorIssueUpsertOne {
+	return u.Update(func(s *ErrorIssueUpsert) {
+		s.UpdateOpenVerificationID()
+	})
+}
+
+// ClearOpenVerificationID clears the value of the "open_verification_id" field.
+func (u *ErrorIssueUpsertOne) ClearOpenVerificationID() *ErrorIssueUpsertOne {
+	return u.Update(func(s *ErrorIssueUpsert) {
+		s.ClearOpenVerificationID()
 	})
 }
 
@@ -3227,6 +3316,27 @@ func (u *ErrorIssueUpsertBulk) UpdateOpenIncidentID() *ErrorIssueUpsertBulk {
 func (u *ErrorIssueUpsertBulk) ClearOpenIncidentID() *ErrorIssueUpsertBulk {
 	return u.Update(func(s *ErrorIssueUpsert) {
 		s.ClearOpenIncidentID()
+	})
+}
+
+// SetOpenVerificationID sets the "open_verification_id" field.
+func (u *ErrorIssueUpsertBulk) SetOpenVerificationID(v uuid.UUID) *ErrorIssueUpsertBulk {
+	return u.Update(func(s *ErrorIssueUpsert) {
+		s.SetOpenVerificationID(v)
+	})
+}
+
+// UpdateOpenVerificationID sets the "open_verification_id" field to the value that was provided on create.
+func (u *ErrorIssueUpsertBulk) UpdateOpenVerificationID() *ErrorIssueUpsertBulk {
+	return u.Update(func(s *ErrorIssueUpsert) {
+		s.UpdateOpenVerificationID()
+	})
+}
+
+// ClearOpenVerificationID clears the value of the "open_verification_id" field.
+func (u *ErrorIssueUpsertBulk) ClearOpenVerificationID() *ErrorIssueUpsertBulk {
+	return u.Update(func(s *ErrorIssueUpsert) {
+		s.ClearOpenVerificationID()
 	})
 }
 

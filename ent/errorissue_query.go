@@ -19,6 +19,7 @@ import (
 	"github.com/svc-observability/svc/ent/errorissueevent"
 	"github.com/svc-observability/svc/ent/errorissuefingerprint"
 	"github.com/svc-observability/svc/ent/errorissuepullrequest"
+	"github.com/svc-observability/svc/ent/errorissueverification"
 	"github.com/svc-observability/svc/ent/organization"
 	"github.com/svc-observability/svc/ent/predicate"
 )
@@ -26,16 +27,17 @@ import (
 // ErrorIssueQuery is the builder for querying ErrorIssue entities.
 type ErrorIssueQuery struct {
 	config
-	ctx              *QueryContext
-	order            []errorissue.OrderOption
-	inters           []Interceptor
-	predicates       []predicate.ErrorIssue
-	withOrganization *OrganizationQuery
-	withFingerprints *ErrorIssueFingerprintQuery
-	withEvents       *ErrorIssueEventQuery
-	withIncidents    *ErrorIncidentQuery
-	withPullRequests *ErrorIssuePullRequestQuery
-	modifiers        []func(*sql.Selector)
+	ctx               *QueryContext
+	order             []errorissue.OrderOption
+	inters            []Interceptor
+	predicates        []predicate.ErrorIssue
+	withOrganization  *OrganizationQuery
+	withFingerprints  *ErrorIssueFingerprintQuery
+	withEvents        *ErrorIssueEventQuery
+	withIncidents     *ErrorIncidentQuery
+	withPullRequests  *ErrorIssuePullRequestQuery
+	withVerifications *ErrorIssueVerificationQuery
+	modifiers         []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).
 	sql  *sql.Selector
 	path func(context.Context) (*sql.Selector, error)
@@ -175,6 +177,28 @@ func (_q *ErrorIssueQuery) QueryPullRequests() *ErrorIssuePullRequestQuery {
 			sqlgraph.From(errorissue.Table, errorissue.FieldID, selector),
 			sqlgraph.To(errorissuepullrequest.Table, errorissuepullrequest.FieldID),
 			sqlgraph.Edge(sqlgraph.O2M, false, errorissue.PullRequestsTable, errorissue.PullRequestsColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QueryVerifications chains the current query on the "verifications" edge.
+func (_q *ErrorIssueQuery) QueryVerifications() *ErrorIssueVerificationQuery {
+	query := (&ErrorIssueVerificationClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(errorissue.Table, errorissue.FieldID, selector),
+			sqlgraph.To(errorissueverification.Table, errorissueverification.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, errorissue.VerificationsTable, errorissue.VerificationsColumn),
 		)
 		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
 		return fromU, nil
@@ -369,16 +393,17 @@ func (_q *ErrorIssueQuery) Clone() *ErrorIssueQuery {
 		return nil
 	}
 	return &ErrorIssueQuery{
-		config:           _q.config,
-		ctx:              _q.ctx.Clone(),
-		order:            append([]errorissue.OrderOption{}, _q.order...),
-		inters:           append([]Interceptor{}, _q.inters...),
-		predicates:       append([]predicate.ErrorIssue{}, _q.predicates...),
-		withOrganization: _q.withOrganization.Clone(),
-		withFingerprints: _q.withFingerprints.Clone(),
-		withEvents:       _q.withEvents.Clone(),
-		withIncidents:    _q.withIncidents.Clone(),
-		withPullRequests: _q.withPullRequests.Clone(),
+		config:            _q.config,
+		ctx:               _q.ctx.Clone(),
+		order:             append([]errorissue.OrderOption{}, _q.order...),
+		inters:            append([]Interceptor{}, _q.inters...),
+		predicates:        append([]predicate.ErrorIssue{}, _q.predicates...),
+		withOrganization:  _q.withOrganization.Clone(),
+		withFingerprints:  _q.withFingerprints.Clone(),
+		withEvents:        _q.withEvents.Clone(),
+		withIncidents:     _q.withIncidents.Clone(),
+		withPullRequests:  _q.withPullRequests.Clone(),
+		withVerifications: _q.withVerifications.Clone(),
 		// clone intermediate query.
 		sql:       _q.sql.Clone(),
 		path:      _q.path,
@@ -438,6 +463,17 @@ func (_q *ErrorIssueQuery) WithPullRequests(opts ...func(*ErrorIssuePullRequestQ
 		opt(query)
 	}
 	_q.withPullRequests = query
+	return _q
+}
+
+// WithVerifications tells the query-builder to eager-load the nodes that are connected to
+// the "verifications" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *ErrorIssueQuery) WithVerifications(opts ...func(*ErrorIssueVerificationQuery)) *ErrorIssueQuery {
+	query := (&ErrorIssueVerificationClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withVerifications = query
 	return _q
 }
 
@@ -519,12 +555,13 @@ func (_q *ErrorIssueQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*E
 	var (
 		nodes       = []*ErrorIssue{}
 		_spec       = _q.querySpec()
-		loadedTypes = [5]bool{
+		loadedTypes = [6]bool{
 			_q.withOrganization != nil,
 			_q.withFingerprints != nil,
 			_q.withEvents != nil,
 			_q.withIncidents != nil,
 			_q.withPullRequests != nil,
+			_q.withVerifications != nil,
 		}
 	)
 	_spec.ScanValues = func(columns []string) ([]any, error) {
@@ -579,6 +616,15 @@ func (_q *ErrorIssueQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*E
 		if err := _q.loadPullRequests(ctx, query, nodes,
 			func(n *ErrorIssue) { n.Edges.PullRequests = []*ErrorIssuePullRequest{} },
 			func(n *ErrorIssue, e *ErrorIssuePullRequest) { n.Edges.PullRequests = append(n.Edges.PullRequests, e) }); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withVerifications; query != nil {
+		if err := _q.loadVerifications(ctx, query, nodes,
+			func(n *ErrorIssue) { n.Edges.Verifications = []*ErrorIssueVerification{} },
+			func(n *ErrorIssue, e *ErrorIssueVerification) {
+				n.Edges.Verifications = append(n.Edges.Verifications, e)
+			}); err != nil {
 			return nil, err
 		}
 	}
@@ -719,6 +765,36 @@ func (_q *ErrorIssueQuery) loadPullRequests(ctx context.Context, query *ErrorIss
 	}
 	query.Where(predicate.ErrorIssuePullRequest(func(s *sql.Selector) {
 		s.Where(sql.InValues(s.C(errorissue.PullRequestsColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.IssueID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "issue_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *ErrorIssueQuery) loadVerifications(ctx context.Context, query *ErrorIssueVerificationQuery, nodes []*ErrorIssue, init func(*ErrorIssue), assign func(*ErrorIssue, *ErrorIssueVerification)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[uuid.UUID]*ErrorIssue)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(errorissueverification.FieldIssueID)
+	}
+	query.Where(predicate.ErrorIssueVerification(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(errorissue.VerificationsColumn), fks...))
 	}))
 	neighbors, err := query.All(ctx)
 	if err != nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/svc-observability/svc/ent/errorissueevent"
 	"github.com/svc-observability/svc/ent/errorissuefingerprint"
 	"github.com/svc-observability/svc/ent/errorissuepullrequest"
+	"github.com/svc-observability/svc/ent/errorissueverification"
 	"github.com/svc-observability/svc/ent/predicate"
 )
 
@@ -592,6 +593,26 @@ func (_u *ErrorIssueUpdate) ClearOpenIncidentID() *ErrorIssueUpdate {
 	return _u
 }
 
+// SetOpenVerificationID sets the "open_verification_id" field.
+func (_u *ErrorIssueUpdate) SetOpenVerificationID(v uuid.UUID) *ErrorIssueUpdate {
+	_u.mutation.SetOpenVerificationID(v)
+	return _u
+}
+
+// SetNillableOpenVerificationID sets the "open_verification_id" field if the given value is not nil.
+func (_u *ErrorIssueUpdate) SetNillableOpenVerificationID(v *uuid.UUID) *ErrorIssueUpdate {
+	if v != nil {
+		_u.SetOpenVerificationID(*v)
+	}
+	return _u
+}
+
+// ClearOpenVerificationID clears the value of the "open_verification_id" field.
+func (_u *ErrorIssueUpdate) ClearOpenVerificationID() *ErrorIssueUpdate {
+	_u.mutation.ClearOpenVerificationID()
+	return _u
+}
+
 // SetMergedInto sets the "merged_into" field.
 func (_u *ErrorIssueUpdate) SetMergedInto(v uuid.UUID) *ErrorIssueUpdate {
 	_u.mutation.SetMergedInto(v)
@@ -763,6 +784,21 @@ func (_u *ErrorIssueUpdate) AddPullRequests(v ...*ErrorIssuePullRequest) *ErrorI
 	return _u.AddPullRequestIDs(ids...)
 }
 
+// AddVerificationIDs adds the "verifications" edge to the ErrorIssueVerification entity by IDs.
+func (_u *ErrorIssueUpdate) AddVerificationIDs(ids ...uuid.UUID) *ErrorIssueUpdate {
+	_u.mutation.AddVerificationIDs(ids...)
+	return _u
+}
+
+// AddVerifications adds the "verifications" edges to the ErrorIssueVerification entity.
+func (_u *ErrorIssueUpdate) AddVerifications(v ...*ErrorIssueVerification) *ErrorIssueUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddVerificationIDs(ids...)
+}
+
 // Mutation returns the ErrorIssueMutation object of the builder.
 func (_u *ErrorIssueUpdate) Mutation() *ErrorIssueMutation {
 	return _u.mutation
@@ -850,6 +886,27 @@ func (_u *ErrorIssueUpdate) RemovePullRequests(v ...*ErrorIssuePullRequest) *Err
 		ids[i] = v[i].ID
 	}
 	return _u.RemovePullRequestIDs(ids...)
+}
+
+// ClearVerifications clears all "verifications" edges to the ErrorIssueVerification entity.
+func (_u *ErrorIssueUpdate) ClearVerifications() *ErrorIssueUpdate {
+	_u.mutation.ClearVerifications()
+	return _u
+}
+
+// RemoveVerificationIDs removes the "verifications" edge to ErrorIssueVerification entities by IDs.
+func (_u *ErrorIssueUpdate) RemoveVerificationIDs(ids ...uuid.UUID) *ErrorIssueUpdate {
+	_u.mutation.RemoveVerificationIDs(ids...)
+	return _u
+}
+
+// RemoveVerifications removes "verifications" edges to ErrorIssueVerification entities.
+func (_u *ErrorIssueUpdate) RemoveVerifications(v ...*ErrorIssueVerification) *ErrorIssueUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveVerificationIDs(ids...)
 }
 
 // Save executes the query and returns the number of nodes affected by the update operation.
@@ -1089,6 +1146,12 @@ func (_u *ErrorIssueUpdate) sqlSave(ctx context.Context) (_node int, err error) 
 	if _u.mutation.OpenIncidentIDCleared() {
 		_spec.ClearField(errorissue.FieldOpenIncidentID, field.TypeUUID)
 	}
+	if value, ok := _u.mutation.OpenVerificationID(); ok {
+		_spec.SetField(errorissue.FieldOpenVerificationID, field.TypeUUID, value)
+	}
+	if _u.mutation.OpenVerificationIDCleared() {
+		_spec.ClearField(errorissue.FieldOpenVerificationID, field.TypeUUID)
+	}
 	if value, ok := _u.mutation.MergedInto(); ok {
 		_spec.SetField(errorissue.FieldMergedInto, field.TypeUUID, value)
 	}
@@ -1292,6 +1355,51 @@ func (_u *ErrorIssueUpdate) sqlSave(ctx context.Context) (_node int, err error) 
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
 				IDSpec: sqlgraph.NewFieldSpec(errorissuepullrequest.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.VerificationsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   errorissue.VerificationsTable,
+			Columns: []string{errorissue.VerificationsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorissueverification.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedVerificationsIDs(); len(nodes) > 0 && !_u.mutation.VerificationsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   errorissue.VerificationsTable,
+			Columns: []string{errorissue.VerificationsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorissueverification.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.VerificationsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   errorissue.VerificationsTable,
+			Columns: []string{errorissue.VerificationsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorissueverification.FieldID, field.TypeUUID),
 			},
 		}
 		for _, k := range nodes {
@@ -1877,6 +1985,26 @@ func (_u *ErrorIssueUpdateOne) ClearOpenIncidentID() *ErrorIssueUpdateOne {
 	return _u
 }
 
+// SetOpenVerificationID sets the "open_verification_id" field.
+func (_u *ErrorIssueUpdateOne) SetOpenVerificationID(v uuid.UUID) *ErrorIssueUpdateOne {
+	_u.mutation.SetOpenVerificationID(v)
+	return _u
+}
+
+// SetNillableOpenVerificationID sets the "open_verification_id" field if the given value is not nil.
+func (_u *ErrorIssueUpdateOne) SetNillableOpenVerificationID(v *uuid.UUID) *ErrorIssueUpdateOne {
+	if v != nil {
+		_u.SetOpenVerificationID(*v)
+	}
+	return _u
+}
+
+// ClearOpenVerificationID clears the value of the "open_verification_id" field.
+func (_u *ErrorIssueUpdateOne) ClearOpenVerificationID() *ErrorIssueUpdateOne {
+	_u.mutation.ClearOpenVerificationID()
+	return _u
+}
+
 // SetMergedInto sets the "merged_into" field.
 func (_u *ErrorIssueUpdateOne) SetMergedInto(v uuid.UUID) *ErrorIssueUpdateOne {
 	_u.mutation.SetMergedInto(v)
@@ -2048,6 +2176,21 @@ func (_u *ErrorIssueUpdateOne) AddPullRequests(v ...*ErrorIssuePullRequest) *Err
 	return _u.AddPullRequestIDs(ids...)
 }
 
+// AddVerificationIDs adds the "verifications" edge to the ErrorIssueVerification entity by IDs.
+func (_u *ErrorIssueUpdateOne) AddVerificationIDs(ids ...uuid.UUID) *ErrorIssueUpdateOne {
+	_u.mutation.AddVerificationIDs(ids...)
+	return _u
+}
+
+// AddVerifications adds the "verifications" edges to the ErrorIssueVerification entity.
+func (_u *ErrorIssueUpdateOne) AddVerifications(v ...*ErrorIssueVerification) *ErrorIssueUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddVerificationIDs(ids...)
+}
+
 // Mutation returns the ErrorIssueMutation object of the builder.
 func (_u *ErrorIssueUpdateOne) Mutation() *ErrorIssueMutation {
 	return _u.mutation
@@ -2135,6 +2278,27 @@ func (_u *ErrorIssueUpdateOne) RemovePullRequests(v ...*ErrorIssuePullRequest) *
 		ids[i] = v[i].ID
 	}
 	return _u.RemovePullRequestIDs(ids...)
+}
+
+// ClearVerifications clears all "verifications" edges to the ErrorIssueVerification entity.
+func (_u *ErrorIssueUpdateOne) ClearVerifications() *ErrorIssueUpdateOne {
+	_u.mutation.ClearVerifications()
+	return _u
+}
+
+// RemoveVerificationIDs removes the "verifications" edge to ErrorIssueVerification entities by IDs.
+func (_u *ErrorIssueUpdateOne) RemoveVerificationIDs(ids ...uuid.UUID) *ErrorIssueUpdateOne {
+	_u.mutation.RemoveVerificationIDs(ids...)
+	return _u
+}
+
+// RemoveVerifications removes "verifications" edges to ErrorIssueVerification entities.
+func (_u *ErrorIssueUpdateOne) RemoveVerifications(v ...*ErrorIssueVerification) *ErrorIssueUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveVerificationIDs(ids...)
 }
 
 // Where appends a list predicates to the ErrorIssueUpdate builder.
@@ -2404,6 +2568,12 @@ func (_u *ErrorIssueUpdateOne) sqlSave(ctx context.Context) (_node *ErrorIssue, 
 	if _u.mutation.OpenIncidentIDCleared() {
 		_spec.ClearField(errorissue.FieldOpenIncidentID, field.TypeUUID)
 	}
+	if value, ok := _u.mutation.OpenVerificationID(); ok {
+		_spec.SetField(errorissue.FieldOpenVerificationID, field.TypeUUID, value)
+	}
+	if _u.mutation.OpenVerificationIDCleared() {
+		_spec.ClearField(errorissue.FieldOpenVerificationID, field.TypeUUID)
+	}
 	if value, ok := _u.mutation.MergedInto(); ok {
 		_spec.SetField(errorissue.FieldMergedInto, field.TypeUUID, value)
 	}
@@ -2607,6 +2777,51 @@ func (_u *ErrorIssueUpdateOne) sqlSave(ctx context.Context) (_node *ErrorIssue, 
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
 				IDSpec: sqlgraph.NewFieldSpec(errorissuepullrequest.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.VerificationsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   errorissue.VerificationsTable,
+			Columns: []string{errorissue.VerificationsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorissueverification.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedVerificationsIDs(); len(nodes) > 0 && !_u.mutation.VerificationsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   errorissue.VerificationsTable,
+			Columns: []string{errorissue.VerificationsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorissueverification.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.VerificationsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   errorissue.VerificationsTable,
+			Columns: []string{errorissue.VerificationsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorissueverification.FieldID, field.TypeUUID),
 			},
 		}
 		for _, k := range nodes {

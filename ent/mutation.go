@@ -36,6 +36,7 @@ import (
 	"github.com/svc-observability/svc/ent/errorissueevent"
 	"github.com/svc-observability/svc/ent/errorissuefingerprint"
 	"github.com/svc-observability/svc/ent/errorissuepullrequest"
+	"github.com/svc-observability/svc/ent/errorissueverification"
 	"github.com/svc-observability/svc/ent/errorpolicy"
 	"github.com/svc-observability/svc/ent/idempotencykey"
 	"github.com/svc-observability/svc/ent/ingestkey"
@@ -74,54 +75,55 @@ const (
 	OpUpdateOne = ent.OpUpdateOne
 
 	// Node types.
-	TypeAgentFeedback         = "AgentFeedback"
-	TypeAlertCheckBatch       = "AlertCheckBatch"
-	TypeAlertCursor           = "AlertCursor"
-	TypeAlertDestination      = "AlertDestination"
-	TypeAlertIncident         = "AlertIncident"
-	TypeAlertRule             = "AlertRule"
-	TypeAlertRuleState        = "AlertRuleState"
-	TypeApiKey                = "ApiKey"
-	TypeAttributeMapping      = "AttributeMapping"
-	TypeAuditLogEntry         = "AuditLogEntry"
-	TypeCounter               = "Counter"
-	TypeDashboard             = "Dashboard"
-	TypeDashboardShare        = "DashboardShare"
-	TypeDashboardVersion      = "DashboardVersion"
-	TypeDeletedOrganization   = "DeletedOrganization"
-	TypeDelivery              = "Delivery"
-	TypeDeviceLogin           = "DeviceLogin"
-	TypeErrorInbox            = "ErrorInbox"
-	TypeErrorIncident         = "ErrorIncident"
-	TypeErrorIssue            = "ErrorIssue"
-	TypeErrorIssueEvent       = "ErrorIssueEvent"
-	TypeErrorIssueFingerprint = "ErrorIssueFingerprint"
-	TypeErrorIssuePullRequest = "ErrorIssuePullRequest"
-	TypeErrorPolicy           = "ErrorPolicy"
-	TypeIdempotencyKey        = "IdempotencyKey"
-	TypeIngestKey             = "IngestKey"
-	TypeIngestMark            = "IngestMark"
-	TypeIngestOutcomes        = "IngestOutcomes"
-	TypeIngestUsage           = "IngestUsage"
-	TypeInvestigation         = "Investigation"
-	TypeInvitation            = "Invitation"
-	TypeIssueActor            = "IssueActor"
-	TypeLogpushConnector      = "LogpushConnector"
-	TypeMarker                = "Marker"
-	TypeMembership            = "Membership"
-	TypeOAuthClient           = "OAuthClient"
-	TypeOAuthGrant            = "OAuthGrant"
-	TypeOAuthToken            = "OAuthToken"
-	TypeOrganization          = "Organization"
-	TypePlan                  = "Plan"
-	TypeRecommendation        = "Recommendation"
-	TypeSamplingPolicy        = "SamplingPolicy"
-	TypeScrapeTarget          = "ScrapeTarget"
-	TypeSession               = "Session"
-	TypeUser                  = "User"
-	TypeUserIdentity          = "UserIdentity"
-	TypeWorkNode              = "WorkNode"
-	TypeWorkShard             = "WorkShard"
+	TypeAgentFeedback          = "AgentFeedback"
+	TypeAlertCheckBatch        = "AlertCheckBatch"
+	TypeAlertCursor            = "AlertCursor"
+	TypeAlertDestination       = "AlertDestination"
+	TypeAlertIncident          = "AlertIncident"
+	TypeAlertRule              = "AlertRule"
+	TypeAlertRuleState         = "AlertRuleState"
+	TypeApiKey                 = "ApiKey"
+	TypeAttributeMapping       = "AttributeMapping"
+	TypeAuditLogEntry          = "AuditLogEntry"
+	TypeCounter                = "Counter"
+	TypeDashboard              = "Dashboard"
+	TypeDashboardShare         = "DashboardShare"
+	TypeDashboardVersion       = "DashboardVersion"
+	TypeDeletedOrganization    = "DeletedOrganization"
+	TypeDelivery               = "Delivery"
+	TypeDeviceLogin            = "DeviceLogin"
+	TypeErrorInbox             = "ErrorInbox"
+	TypeErrorIncident          = "ErrorIncident"
+	TypeErrorIssue             = "ErrorIssue"
+	TypeErrorIssueEvent        = "ErrorIssueEvent"
+	TypeErrorIssueFingerprint  = "ErrorIssueFingerprint"
+	TypeErrorIssuePullRequest  = "ErrorIssuePullRequest"
+	TypeErrorIssueVerification = "ErrorIssueVerification"
+	TypeErrorPolicy            = "ErrorPolicy"
+	TypeIdempotencyKey         = "IdempotencyKey"
+	TypeIngestKey              = "IngestKey"
+	TypeIngestMark             = "IngestMark"
+	TypeIngestOutcomes         = "IngestOutcomes"
+	TypeIngestUsage            = "IngestUsage"
+	TypeInvestigation          = "Investigation"
+	TypeInvitation             = "Invitation"
+	TypeIssueActor             = "IssueActor"
+	TypeLogpushConnector       = "LogpushConnector"
+	TypeMarker                 = "Marker"
+	TypeMembership             = "Membership"
+	TypeOAuthClient            = "OAuthClient"
+	TypeOAuthGrant             = "OAuthGrant"
+	TypeOAuthToken             = "OAuthToken"
+	TypeOrganization           = "Organization"
+	TypePlan                   = "Plan"
+	TypeRecommendation         = "Recommendation"
+	TypeSamplingPolicy         = "SamplingPolicy"
+	TypeScrapeTarget           = "ScrapeTarget"
+	TypeSession                = "Session"
+	TypeUser                   = "User"
+	TypeUserIdentity           = "UserIdentity"
+	TypeWorkNode               = "WorkNode"
+	TypeWorkShard              = "WorkShard"
 )
 
 // AgentFeedbackMutation represents an operation that mutates the AgentFeedback nodes in the graph.
@@ -21908,6 +21910,7 @@ type ErrorIssueMutation struct {
 	snooze_until                 *time.Time
 	archived_at                  *time.Time
 	open_incident_id             *uuid.UUID
+	open_verification_id         *uuid.UUID
 	merged_into                  *uuid.UUID
 	comment_count                *int
 	addcomment_count             *int
@@ -21933,6 +21936,9 @@ type ErrorIssueMutation struct {
 	pull_requests                map[uuid.UUID]struct{}
 	removedpull_requests         map[uuid.UUID]struct{}
 	clearedpull_requests         bool
+	verifications                map[uuid.UUID]struct{}
+	removedverifications         map[uuid.UUID]struct{}
+	clearedverifications         bool
 	done                         bool
 	oldValue                     func(context.Context) (*ErrorIssue, error)
 	predicates                   []predicate.ErrorIssue
@@ -23727,6 +23733,55 @@ func (m *ErrorIssueMutation) ResetOpenIncidentID() {
 	delete(m.clearedFields, errorissue.FieldOpenIncidentID)
 }
 
+// SetOpenVerificationID sets the "open_verification_id" field.
+func (m *ErrorIssueMutation) SetOpenVerificationID(u uuid.UUID) {
+	m.open_verification_id = &u
+}
+
+// OpenVerificationID returns the value of the "open_verification_id" field in the mutation.
+func (m *ErrorIssueMutation) OpenVerificationID() (r uuid.UUID, exists bool) {
+	v := m.open_verification_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOpenVerificationID returns the old "open_verification_id" field's value of the ErrorIssue entity.
+// If the ErrorIssue object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueMutation) OldOpenVerificationID(ctx context.Context) (v *uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOpenVerificationID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOpenVerificationID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOpenVerificationID: %w", err)
+	}
+	return oldValue.OpenVerificationID, nil
+}
+
+// ClearOpenVerificationID clears the value of the "open_verification_id" field.
+func (m *ErrorIssueMutation) ClearOpenVerificationID() {
+	m.open_verification_id = nil
+	m.clearedFields[errorissue.FieldOpenVerificationID] = struct{}{}
+}
+
+// OpenVerificationIDCleared returns if the "open_verification_id" field was cleared in this mutation.
+func (m *ErrorIssueMutation) OpenVerificationIDCleared() bool {
+	_, ok := m.clearedFields[errorissue.FieldOpenVerificationID]
+	return ok
+}
+
+// ResetOpenVerificationID resets all changes to the "open_verification_id" field.
+func (m *ErrorIssueMutation) ResetOpenVerificationID() {
+	m.open_verification_id = nil
+	delete(m.clearedFields, errorissue.FieldOpenVerificationID)
+}
+
 // SetMergedInto sets the "merged_into" field.
 func (m *ErrorIssueMutation) SetMergedInto(u uuid.UUID) {
 	m.merged_into = &u
@@ -24308,6 +24363,60 @@ func (m *ErrorIssueMutation) ResetPullRequests() {
 	m.removedpull_requests = nil
 }
 
+// AddVerificationIDs adds the "verifications" edge to the ErrorIssueVerification entity by ids.
+func (m *ErrorIssueMutation) AddVerificationIDs(ids ...uuid.UUID) {
+	if m.verifications == nil {
+		m.verifications = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.verifications[ids[i]] = struct{}{}
+	}
+}
+
+// ClearVerifications clears the "verifications" edge to the ErrorIssueVerification entity.
+func (m *ErrorIssueMutation) ClearVerifications() {
+	m.clearedverifications = true
+}
+
+// VerificationsCleared reports if the "verifications" edge to the ErrorIssueVerification entity was cleared.
+func (m *ErrorIssueMutation) VerificationsCleared() bool {
+	return m.clearedverifications
+}
+
+// RemoveVerificationIDs removes the "verifications" edge to the ErrorIssueVerification entity by IDs.
+func (m *ErrorIssueMutation) RemoveVerificationIDs(ids ...uuid.UUID) {
+	if m.removedverifications == nil {
+		m.removedverifications = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.verifications, ids[i])
+		m.removedverifications[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedVerifications returns the removed IDs of the "verifications" edge to the ErrorIssueVerification entity.
+func (m *ErrorIssueMutation) RemovedVerificationsIDs() (ids []uuid.UUID) {
+	for id := range m.removedverifications {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// VerificationsIDs returns the "verifications" edge IDs in the mutation.
+func (m *ErrorIssueMutation) VerificationsIDs() (ids []uuid.UUID) {
+	for id := range m.verifications {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetVerifications resets all changes to the "verifications" edge.
+func (m *ErrorIssueMutation) ResetVerifications() {
+	m.verifications = nil
+	m.clearedverifications = false
+	m.removedverifications = nil
+}
+
 // Where appends a list predicates to the ErrorIssueMutation builder.
 func (m *ErrorIssueMutation) Where(ps ...predicate.ErrorIssue) {
 	m.predicates = append(m.predicates, ps...)
@@ -24342,7 +24451,7 @@ func (m *ErrorIssueMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *ErrorIssueMutation) Fields() []string {
-	fields := make([]string, 0, 42)
+	fields := make([]string, 0, 43)
 	if m.organization != nil {
 		fields = append(fields, errorissue.FieldOrgID)
 	}
@@ -24448,6 +24557,9 @@ func (m *ErrorIssueMutation) Fields() []string {
 	if m.open_incident_id != nil {
 		fields = append(fields, errorissue.FieldOpenIncidentID)
 	}
+	if m.open_verification_id != nil {
+		fields = append(fields, errorissue.FieldOpenVerificationID)
+	}
 	if m.merged_into != nil {
 		fields = append(fields, errorissue.FieldMergedInto)
 	}
@@ -24547,6 +24659,8 @@ func (m *ErrorIssueMutation) Field(name string) (ent.Value, bool) {
 		return m.ArchivedAt()
 	case errorissue.FieldOpenIncidentID:
 		return m.OpenIncidentID()
+	case errorissue.FieldOpenVerificationID:
+		return m.OpenVerificationID()
 	case errorissue.FieldMergedInto:
 		return m.MergedInto()
 	case errorissue.FieldCommentCount:
@@ -24640,6 +24754,8 @@ func (m *ErrorIssueMutation) OldField(ctx context.Context, name string) (ent.Val
 		return m.OldArchivedAt(ctx)
 	case errorissue.FieldOpenIncidentID:
 		return m.OldOpenIncidentID(ctx)
+	case errorissue.FieldOpenVerificationID:
+		return m.OldOpenVerificationID(ctx)
 	case errorissue.FieldMergedInto:
 		return m.OldMergedInto(ctx)
 	case errorissue.FieldCommentCount:
@@ -24908,6 +25024,13 @@ func (m *ErrorIssueMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetOpenIncidentID(v)
 		return nil
+	case errorissue.FieldOpenVerificationID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOpenVerificationID(v)
+		return nil
 	case errorissue.FieldMergedInto:
 		v, ok := value.(uuid.UUID)
 		if !ok {
@@ -25161,6 +25284,9 @@ func (m *ErrorIssueMutation) ClearedFields() []string {
 	if m.FieldCleared(errorissue.FieldOpenIncidentID) {
 		fields = append(fields, errorissue.FieldOpenIncidentID)
 	}
+	if m.FieldCleared(errorissue.FieldOpenVerificationID) {
+		fields = append(fields, errorissue.FieldOpenVerificationID)
+	}
 	if m.FieldCleared(errorissue.FieldMergedInto) {
 		fields = append(fields, errorissue.FieldMergedInto)
 	}
@@ -25228,6 +25354,9 @@ func (m *ErrorIssueMutation) ClearField(name string) error {
 		return nil
 	case errorissue.FieldOpenIncidentID:
 		m.ClearOpenIncidentID()
+		return nil
+	case errorissue.FieldOpenVerificationID:
+		m.ClearOpenVerificationID()
 		return nil
 	case errorissue.FieldMergedInto:
 		m.ClearMergedInto()
@@ -25345,6 +25474,9 @@ func (m *ErrorIssueMutation) ResetField(name string) error {
 	case errorissue.FieldOpenIncidentID:
 		m.ResetOpenIncidentID()
 		return nil
+	case errorissue.FieldOpenVerificationID:
+		m.ResetOpenVerificationID()
+		return nil
 	case errorissue.FieldMergedInto:
 		m.ResetMergedInto()
 		return nil
@@ -25372,7 +25504,7 @@ func (m *ErrorIssueMutation) ResetField(name string) error {
 
 // AddedEdges returns all edge names that were set/added in this mutation.
 func (m *ErrorIssueMutation) AddedEdges() []string {
-	edges := make([]string, 0, 5)
+	edges := make([]string, 0, 6)
 	if m.organization != nil {
 		edges = append(edges, errorissue.EdgeOrganization)
 	}
@@ -25387,6 +25519,9 @@ func (m *ErrorIssueMutation) AddedEdges() []string {
 	}
 	if m.pull_requests != nil {
 		edges = append(edges, errorissue.EdgePullRequests)
+	}
+	if m.verifications != nil {
+		edges = append(edges, errorissue.EdgeVerifications)
 	}
 	return edges
 }
@@ -25423,13 +25558,19 @@ func (m *ErrorIssueMutation) AddedIDs(name string) []ent.Value {
 			ids = append(ids, id)
 		}
 		return ids
+	case errorissue.EdgeVerifications:
+		ids := make([]ent.Value, 0, len(m.verifications))
+		for id := range m.verifications {
+			ids = append(ids, id)
+		}
+		return ids
 	}
 	return nil
 }
 
 // RemovedEdges returns all edge names that were removed in this mutation.
 func (m *ErrorIssueMutation) RemovedEdges() []string {
-	edges := make([]string, 0, 5)
+	edges := make([]string, 0, 6)
 	if m.removedfingerprints != nil {
 		edges = append(edges, errorissue.EdgeFingerprints)
 	}
@@ -25441,6 +25582,9 @@ func (m *ErrorIssueMutation) RemovedEdges() []string {
 	}
 	if m.removedpull_requests != nil {
 		edges = append(edges, errorissue.EdgePullRequests)
+	}
+	if m.removedverifications != nil {
+		edges = append(edges, errorissue.EdgeVerifications)
 	}
 	return edges
 }
@@ -25473,13 +25617,19 @@ func (m *ErrorIssueMutation) RemovedIDs(name string) []ent.Value {
 			ids = append(ids, id)
 		}
 		return ids
+	case errorissue.EdgeVerifications:
+		ids := make([]ent.Value, 0, len(m.removedverifications))
+		for id := range m.removedverifications {
+			ids = append(ids, id)
+		}
+		return ids
 	}
 	return nil
 }
 
 // ClearedEdges returns all edge names that were cleared in this mutation.
 func (m *ErrorIssueMutation) ClearedEdges() []string {
-	edges := make([]string, 0, 5)
+	edges := make([]string, 0, 6)
 	if m.clearedorganization {
 		edges = append(edges, errorissue.EdgeOrganization)
 	}
@@ -25494,6 +25644,9 @@ func (m *ErrorIssueMutation) ClearedEdges() []string {
 	}
 	if m.clearedpull_requests {
 		edges = append(edges, errorissue.EdgePullRequests)
+	}
+	if m.clearedverifications {
+		edges = append(edges, errorissue.EdgeVerifications)
 	}
 	return edges
 }
@@ -25512,6 +25665,8 @@ func (m *ErrorIssueMutation) EdgeCleared(name string) bool {
 		return m.clearedincidents
 	case errorissue.EdgePullRequests:
 		return m.clearedpull_requests
+	case errorissue.EdgeVerifications:
+		return m.clearedverifications
 	}
 	return false
 }
@@ -25545,6 +25700,9 @@ func (m *ErrorIssueMutation) ResetEdge(name string) error {
 		return nil
 	case errorissue.EdgePullRequests:
 		m.ResetPullRequests()
+		return nil
+	case errorissue.EdgeVerifications:
+		m.ResetVerifications()
 		return nil
 	}
 	return fmt.Errorf("unknown ErrorIssue edge %s", name)
@@ -29037,6 +29195,1575 @@ func (m *ErrorIssuePullRequestMutation) ResetEdge(name string) error {
 		return nil
 	}
 	return fmt.Errorf("unknown ErrorIssuePullRequest edge %s", name)
+}
+
+// ErrorIssueVerificationMutation represents an operation that mutates the ErrorIssueVerification nodes in the graph.
+type ErrorIssueVerificationMutation struct {
+	config
+	op                  Op
+	typ                 string
+	id                  *uuid.UUID
+	shard               *int
+	addshard            *int
+	attempt             *int
+	addattempt          *int
+	status              *string
+	reason              *string
+	url                 *string
+	commit              *string
+	version             *string
+	fixed_at            *time.Time
+	started_at          *time.Time
+	deployed_at         *time.Time
+	figures             *json.RawMessage
+	appendfigures       json.RawMessage
+	due_at              *time.Time
+	checked_at          *time.Time
+	ended_at            *time.Time
+	created_at          *time.Time
+	clearedFields       map[string]struct{}
+	organization        *string
+	clearedorganization bool
+	issue               *uuid.UUID
+	clearedissue        bool
+	done                bool
+	oldValue            func(context.Context) (*ErrorIssueVerification, error)
+	predicates          []predicate.ErrorIssueVerification
+}
+
+var _ ent.Mutation = (*ErrorIssueVerificationMutation)(nil)
+
+// errorissueverificationOption allows management of the mutation configuration using functional options.
+type errorissueverificationOption func(*ErrorIssueVerificationMutation)
+
+// newErrorIssueVerificationMutation creates new mutation for the ErrorIssueVerification entity.
+func newErrorIssueVerificationMutation(c config, op Op, opts ...errorissueverificationOption) *ErrorIssueVerificationMutation {
+	m := &ErrorIssueVerificationMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeErrorIssueVerification,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withErrorIssueVerificationID sets the ID field of the mutation.
+func withErrorIssueVerificationID(id uuid.UUID) errorissueverificationOption {
+	return func(m *ErrorIssueVerificationMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *ErrorIssueVerification
+		)
+		m.oldValue = func(ctx context.Context) (*ErrorIssueVerification, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().ErrorIssueVerification.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withErrorIssueVerification sets the old ErrorIssueVerification of the mutation.
+func withErrorIssueVerification(node *ErrorIssueVerification) errorissueverificationOption {
+	return func(m *ErrorIssueVerificationMutation) {
+		m.oldValue = func(context.Context) (*ErrorIssueVerification, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m ErrorIssueVerificationMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m ErrorIssueVerificationMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of ErrorIssueVerification entities.
+func (m *ErrorIssueVerificationMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *ErrorIssueVerificationMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *ErrorIssueVerificationMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().ErrorIssueVerification.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetOrgID sets the "org_id" field.
+func (m *ErrorIssueVerificationMutation) SetOrgID(s string) {
+	m.organization = &s
+}
+
+// OrgID returns the value of the "org_id" field in the mutation.
+func (m *ErrorIssueVerificationMutation) OrgID() (r string, exists bool) {
+	v := m.organization
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOrgID returns the old "org_id" field's value of the ErrorIssueVerification entity.
+// If the ErrorIssueVerification object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueVerificationMutation) OldOrgID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOrgID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOrgID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOrgID: %w", err)
+	}
+	return oldValue.OrgID, nil
+}
+
+// ResetOrgID resets all changes to the "org_id" field.
+func (m *ErrorIssueVerificationMutation) ResetOrgID() {
+	m.organization = nil
+}
+
+// SetShard sets the "shard" field.
+func (m *ErrorIssueVerificationMutation) SetShard(i int) {
+	m.shard = &i
+	m.addshard = nil
+}
+
+// Shard returns the value of the "shard" field in the mutation.
+func (m *ErrorIssueVerificationMutation) Shard() (r int, exists bool) {
+	v := m.shard
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldShard returns the old "shard" field's value of the ErrorIssueVerification entity.
+// If the ErrorIssueVerification object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueVerificationMutation) OldShard(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldShard is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldShard requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldShard: %w", err)
+	}
+	return oldValue.Shard, nil
+}
+
+// AddShard adds i to the "shard" field.
+func (m *ErrorIssueVerificationMutation) AddShard(i int) {
+	if m.addshard != nil {
+		*m.addshard += i
+	} else {
+		m.addshard = &i
+	}
+}
+
+// AddedShard returns the value that was added to the "shard" field in this mutation.
+func (m *ErrorIssueVerificationMutation) AddedShard() (r int, exists bool) {
+	v := m.addshard
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetShard resets all changes to the "shard" field.
+func (m *ErrorIssueVerificationMutation) ResetShard() {
+	m.shard = nil
+	m.addshard = nil
+}
+
+// SetIssueID sets the "issue_id" field.
+func (m *ErrorIssueVerificationMutation) SetIssueID(u uuid.UUID) {
+	m.issue = &u
+}
+
+// IssueID returns the value of the "issue_id" field in the mutation.
+func (m *ErrorIssueVerificationMutation) IssueID() (r uuid.UUID, exists bool) {
+	v := m.issue
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldIssueID returns the old "issue_id" field's value of the ErrorIssueVerification entity.
+// If the ErrorIssueVerification object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueVerificationMutation) OldIssueID(ctx context.Context) (v uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldIssueID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldIssueID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldIssueID: %w", err)
+	}
+	return oldValue.IssueID, nil
+}
+
+// ResetIssueID resets all changes to the "issue_id" field.
+func (m *ErrorIssueVerificationMutation) ResetIssueID() {
+	m.issue = nil
+}
+
+// SetAttempt sets the "attempt" field.
+func (m *ErrorIssueVerificationMutation) SetAttempt(i int) {
+	m.attempt = &i
+	m.addattempt = nil
+}
+
+// Attempt returns the value of the "attempt" field in the mutation.
+func (m *ErrorIssueVerificationMutation) Attempt() (r int, exists bool) {
+	v := m.attempt
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAttempt returns the old "attempt" field's value of the ErrorIssueVerification entity.
+// If the ErrorIssueVerification object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueVerificationMutation) OldAttempt(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAttempt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAttempt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAttempt: %w", err)
+	}
+	return oldValue.Attempt, nil
+}
+
+// AddAttempt adds i to the "attempt" field.
+func (m *ErrorIssueVerificationMutation) AddAttempt(i int) {
+	if m.addattempt != nil {
+		*m.addattempt += i
+	} else {
+		m.addattempt = &i
+	}
+}
+
+// AddedAttempt returns the value that was added to the "attempt" field in this mutation.
+func (m *ErrorIssueVerificationMutation) AddedAttempt() (r int, exists bool) {
+	v := m.addattempt
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetAttempt resets all changes to the "attempt" field.
+func (m *ErrorIssueVerificationMutation) ResetAttempt() {
+	m.attempt = nil
+	m.addattempt = nil
+}
+
+// SetStatus sets the "status" field.
+func (m *ErrorIssueVerificationMutation) SetStatus(s string) {
+	m.status = &s
+}
+
+// Status returns the value of the "status" field in the mutation.
+func (m *ErrorIssueVerificationMutation) Status() (r string, exists bool) {
+	v := m.status
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStatus returns the old "status" field's value of the ErrorIssueVerification entity.
+// If the ErrorIssueVerification object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueVerificationMutation) OldStatus(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStatus is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStatus requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStatus: %w", err)
+	}
+	return oldValue.Status, nil
+}
+
+// ResetStatus resets all changes to the "status" field.
+func (m *ErrorIssueVerificationMutation) ResetStatus() {
+	m.status = nil
+}
+
+// SetReason sets the "reason" field.
+func (m *ErrorIssueVerificationMutation) SetReason(s string) {
+	m.reason = &s
+}
+
+// Reason returns the value of the "reason" field in the mutation.
+func (m *ErrorIssueVerificationMutation) Reason() (r string, exists bool) {
+	v := m.reason
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldReason returns the old "reason" field's value of the ErrorIssueVerification entity.
+// If the ErrorIssueVerification object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueVerificationMutation) OldReason(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldReason is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldReason requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldReason: %w", err)
+	}
+	return oldValue.Reason, nil
+}
+
+// ClearReason clears the value of the "reason" field.
+func (m *ErrorIssueVerificationMutation) ClearReason() {
+	m.reason = nil
+	m.clearedFields[errorissueverification.FieldReason] = struct{}{}
+}
+
+// ReasonCleared returns if the "reason" field was cleared in this mutation.
+func (m *ErrorIssueVerificationMutation) ReasonCleared() bool {
+	_, ok := m.clearedFields[errorissueverification.FieldReason]
+	return ok
+}
+
+// ResetReason resets all changes to the "reason" field.
+func (m *ErrorIssueVerificationMutation) ResetReason() {
+	m.reason = nil
+	delete(m.clearedFields, errorissueverification.FieldReason)
+}
+
+// SetURL sets the "url" field.
+func (m *ErrorIssueVerificationMutation) SetURL(s string) {
+	m.url = &s
+}
+
+// URL returns the value of the "url" field in the mutation.
+func (m *ErrorIssueVerificationMutation) URL() (r string, exists bool) {
+	v := m.url
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldURL returns the old "url" field's value of the ErrorIssueVerification entity.
+// If the ErrorIssueVerification object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueVerificationMutation) OldURL(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldURL is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldURL requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldURL: %w", err)
+	}
+	return oldValue.URL, nil
+}
+
+// ClearURL clears the value of the "url" field.
+func (m *ErrorIssueVerificationMutation) ClearURL() {
+	m.url = nil
+	m.clearedFields[errorissueverification.FieldURL] = struct{}{}
+}
+
+// URLCleared returns if the "url" field was cleared in this mutation.
+func (m *ErrorIssueVerificationMutation) URLCleared() bool {
+	_, ok := m.clearedFields[errorissueverification.FieldURL]
+	return ok
+}
+
+// ResetURL resets all changes to the "url" field.
+func (m *ErrorIssueVerificationMutation) ResetURL() {
+	m.url = nil
+	delete(m.clearedFields, errorissueverification.FieldURL)
+}
+
+// SetCommit sets the "commit" field.
+func (m *ErrorIssueVerificationMutation) SetCommit(s string) {
+	m.commit = &s
+}
+
+// Commit returns the value of the "commit" field in the mutation.
+func (m *ErrorIssueVerificationMutation) Commit() (r string, exists bool) {
+	v := m.commit
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCommit returns the old "commit" field's value of the ErrorIssueVerification entity.
+// If the ErrorIssueVerification object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueVerificationMutation) OldCommit(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCommit is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCommit requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCommit: %w", err)
+	}
+	return oldValue.Commit, nil
+}
+
+// ClearCommit clears the value of the "commit" field.
+func (m *ErrorIssueVerificationMutation) ClearCommit() {
+	m.commit = nil
+	m.clearedFields[errorissueverification.FieldCommit] = struct{}{}
+}
+
+// CommitCleared returns if the "commit" field was cleared in this mutation.
+func (m *ErrorIssueVerificationMutation) CommitCleared() bool {
+	_, ok := m.clearedFields[errorissueverification.FieldCommit]
+	return ok
+}
+
+// ResetCommit resets all changes to the "commit" field.
+func (m *ErrorIssueVerificationMutation) ResetCommit() {
+	m.commit = nil
+	delete(m.clearedFields, errorissueverification.FieldCommit)
+}
+
+// SetVersion sets the "version" field.
+func (m *ErrorIssueVerificationMutation) SetVersion(s string) {
+	m.version = &s
+}
+
+// Version returns the value of the "version" field in the mutation.
+func (m *ErrorIssueVerificationMutation) Version() (r string, exists bool) {
+	v := m.version
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldVersion returns the old "version" field's value of the ErrorIssueVerification entity.
+// If the ErrorIssueVerification object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueVerificationMutation) OldVersion(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldVersion is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldVersion requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldVersion: %w", err)
+	}
+	return oldValue.Version, nil
+}
+
+// ClearVersion clears the value of the "version" field.
+func (m *ErrorIssueVerificationMutation) ClearVersion() {
+	m.version = nil
+	m.clearedFields[errorissueverification.FieldVersion] = struct{}{}
+}
+
+// VersionCleared returns if the "version" field was cleared in this mutation.
+func (m *ErrorIssueVerificationMutation) VersionCleared() bool {
+	_, ok := m.clearedFields[errorissueverification.FieldVersion]
+	return ok
+}
+
+// ResetVersion resets all changes to the "version" field.
+func (m *ErrorIssueVerificationMutation) ResetVersion() {
+	m.version = nil
+	delete(m.clearedFields, errorissueverification.FieldVersion)
+}
+
+// SetFixedAt sets the "fixed_at" field.
+func (m *ErrorIssueVerificationMutation) SetFixedAt(t time.Time) {
+	m.fixed_at = &t
+}
+
+// FixedAt returns the value of the "fixed_at" field in the mutation.
+func (m *ErrorIssueVerificationMutation) FixedAt() (r time.Time, exists bool) {
+	v := m.fixed_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFixedAt returns the old "fixed_at" field's value of the ErrorIssueVerification entity.
+// If the ErrorIssueVerification object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueVerificationMutation) OldFixedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFixedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFixedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFixedAt: %w", err)
+	}
+	return oldValue.FixedAt, nil
+}
+
+// ResetFixedAt resets all changes to the "fixed_at" field.
+func (m *ErrorIssueVerificationMutation) ResetFixedAt() {
+	m.fixed_at = nil
+}
+
+// SetStartedAt sets the "started_at" field.
+func (m *ErrorIssueVerificationMutation) SetStartedAt(t time.Time) {
+	m.started_at = &t
+}
+
+// StartedAt returns the value of the "started_at" field in the mutation.
+func (m *ErrorIssueVerificationMutation) StartedAt() (r time.Time, exists bool) {
+	v := m.started_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStartedAt returns the old "started_at" field's value of the ErrorIssueVerification entity.
+// If the ErrorIssueVerification object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueVerificationMutation) OldStartedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStartedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStartedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStartedAt: %w", err)
+	}
+	return oldValue.StartedAt, nil
+}
+
+// ResetStartedAt resets all changes to the "started_at" field.
+func (m *ErrorIssueVerificationMutation) ResetStartedAt() {
+	m.started_at = nil
+}
+
+// SetDeployedAt sets the "deployed_at" field.
+func (m *ErrorIssueVerificationMutation) SetDeployedAt(t time.Time) {
+	m.deployed_at = &t
+}
+
+// DeployedAt returns the value of the "deployed_at" field in the mutation.
+func (m *ErrorIssueVerificationMutation) DeployedAt() (r time.Time, exists bool) {
+	v := m.deployed_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDeployedAt returns the old "deployed_at" field's value of the ErrorIssueVerification entity.
+// If the ErrorIssueVerification object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueVerificationMutation) OldDeployedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDeployedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDeployedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDeployedAt: %w", err)
+	}
+	return oldValue.DeployedAt, nil
+}
+
+// ClearDeployedAt clears the value of the "deployed_at" field.
+func (m *ErrorIssueVerificationMutation) ClearDeployedAt() {
+	m.deployed_at = nil
+	m.clearedFields[errorissueverification.FieldDeployedAt] = struct{}{}
+}
+
+// DeployedAtCleared returns if the "deployed_at" field was cleared in this mutation.
+func (m *ErrorIssueVerificationMutation) DeployedAtCleared() bool {
+	_, ok := m.clearedFields[errorissueverification.FieldDeployedAt]
+	return ok
+}
+
+// ResetDeployedAt resets all changes to the "deployed_at" field.
+func (m *ErrorIssueVerificationMutation) ResetDeployedAt() {
+	m.deployed_at = nil
+	delete(m.clearedFields, errorissueverification.FieldDeployedAt)
+}
+
+// SetFigures sets the "figures" field.
+func (m *ErrorIssueVerificationMutation) SetFigures(jm json.RawMessage) {
+	m.figures = &jm
+	m.appendfigures = nil
+}
+
+// Figures returns the value of the "figures" field in the mutation.
+func (m *ErrorIssueVerificationMutation) Figures() (r json.RawMessage, exists bool) {
+	v := m.figures
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFigures returns the old "figures" field's value of the ErrorIssueVerification entity.
+// If the ErrorIssueVerification object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueVerificationMutation) OldFigures(ctx context.Context) (v json.RawMessage, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFigures is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFigures requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFigures: %w", err)
+	}
+	return oldValue.Figures, nil
+}
+
+// AppendFigures adds jm to the "figures" field.
+func (m *ErrorIssueVerificationMutation) AppendFigures(jm json.RawMessage) {
+	m.appendfigures = append(m.appendfigures, jm...)
+}
+
+// AppendedFigures returns the list of values that were appended to the "figures" field in this mutation.
+func (m *ErrorIssueVerificationMutation) AppendedFigures() (json.RawMessage, bool) {
+	if len(m.appendfigures) == 0 {
+		return nil, false
+	}
+	return m.appendfigures, true
+}
+
+// ClearFigures clears the value of the "figures" field.
+func (m *ErrorIssueVerificationMutation) ClearFigures() {
+	m.figures = nil
+	m.appendfigures = nil
+	m.clearedFields[errorissueverification.FieldFigures] = struct{}{}
+}
+
+// FiguresCleared returns if the "figures" field was cleared in this mutation.
+func (m *ErrorIssueVerificationMutation) FiguresCleared() bool {
+	_, ok := m.clearedFields[errorissueverification.FieldFigures]
+	return ok
+}
+
+// ResetFigures resets all changes to the "figures" field.
+func (m *ErrorIssueVerificationMutation) ResetFigures() {
+	m.figures = nil
+	m.appendfigures = nil
+	delete(m.clearedFields, errorissueverification.FieldFigures)
+}
+
+// SetDueAt sets the "due_at" field.
+func (m *ErrorIssueVerificationMutation) SetDueAt(t time.Time) {
+	m.due_at = &t
+}
+
+// DueAt returns the value of the "due_at" field in the mutation.
+func (m *ErrorIssueVerificationMutation) DueAt() (r time.Time, exists bool) {
+	v := m.due_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDueAt returns the old "due_at" field's value of the ErrorIssueVerification entity.
+// If the ErrorIssueVerification object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueVerificationMutation) OldDueAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDueAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDueAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDueAt: %w", err)
+	}
+	return oldValue.DueAt, nil
+}
+
+// ClearDueAt clears the value of the "due_at" field.
+func (m *ErrorIssueVerificationMutation) ClearDueAt() {
+	m.due_at = nil
+	m.clearedFields[errorissueverification.FieldDueAt] = struct{}{}
+}
+
+// DueAtCleared returns if the "due_at" field was cleared in this mutation.
+func (m *ErrorIssueVerificationMutation) DueAtCleared() bool {
+	_, ok := m.clearedFields[errorissueverification.FieldDueAt]
+	return ok
+}
+
+// ResetDueAt resets all changes to the "due_at" field.
+func (m *ErrorIssueVerificationMutation) ResetDueAt() {
+	m.due_at = nil
+	delete(m.clearedFields, errorissueverification.FieldDueAt)
+}
+
+// SetCheckedAt sets the "checked_at" field.
+func (m *ErrorIssueVerificationMutation) SetCheckedAt(t time.Time) {
+	m.checked_at = &t
+}
+
+// CheckedAt returns the value of the "checked_at" field in the mutation.
+func (m *ErrorIssueVerificationMutation) CheckedAt() (r time.Time, exists bool) {
+	v := m.checked_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCheckedAt returns the old "checked_at" field's value of the ErrorIssueVerification entity.
+// If the ErrorIssueVerification object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueVerificationMutation) OldCheckedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCheckedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCheckedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCheckedAt: %w", err)
+	}
+	return oldValue.CheckedAt, nil
+}
+
+// ClearCheckedAt clears the value of the "checked_at" field.
+func (m *ErrorIssueVerificationMutation) ClearCheckedAt() {
+	m.checked_at = nil
+	m.clearedFields[errorissueverification.FieldCheckedAt] = struct{}{}
+}
+
+// CheckedAtCleared returns if the "checked_at" field was cleared in this mutation.
+func (m *ErrorIssueVerificationMutation) CheckedAtCleared() bool {
+	_, ok := m.clearedFields[errorissueverification.FieldCheckedAt]
+	return ok
+}
+
+// ResetCheckedAt resets all changes to the "checked_at" field.
+func (m *ErrorIssueVerificationMutation) ResetCheckedAt() {
+	m.checked_at = nil
+	delete(m.clearedFields, errorissueverification.FieldCheckedAt)
+}
+
+// SetEndedAt sets the "ended_at" field.
+func (m *ErrorIssueVerificationMutation) SetEndedAt(t time.Time) {
+	m.ended_at = &t
+}
+
+// EndedAt returns the value of the "ended_at" field in the mutation.
+func (m *ErrorIssueVerificationMutation) EndedAt() (r time.Time, exists bool) {
+	v := m.ended_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEndedAt returns the old "ended_at" field's value of the ErrorIssueVerification entity.
+// If the ErrorIssueVerification object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueVerificationMutation) OldEndedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEndedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEndedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEndedAt: %w", err)
+	}
+	return oldValue.EndedAt, nil
+}
+
+// ClearEndedAt clears the value of the "ended_at" field.
+func (m *ErrorIssueVerificationMutation) ClearEndedAt() {
+	m.ended_at = nil
+	m.clearedFields[errorissueverification.FieldEndedAt] = struct{}{}
+}
+
+// EndedAtCleared returns if the "ended_at" field was cleared in this mutation.
+func (m *ErrorIssueVerificationMutation) EndedAtCleared() bool {
+	_, ok := m.clearedFields[errorissueverification.FieldEndedAt]
+	return ok
+}
+
+// ResetEndedAt resets all changes to the "ended_at" field.
+func (m *ErrorIssueVerificationMutation) ResetEndedAt() {
+	m.ended_at = nil
+	delete(m.clearedFields, errorissueverification.FieldEndedAt)
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *ErrorIssueVerificationMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *ErrorIssueVerificationMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the ErrorIssueVerification entity.
+// If the ErrorIssueVerification object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssueVerificationMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *ErrorIssueVerificationMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetOrganizationID sets the "organization" edge to the Organization entity by id.
+func (m *ErrorIssueVerificationMutation) SetOrganizationID(id string) {
+	m.organization = &id
+}
+
+// ClearOrganization clears the "organization" edge to the Organization entity.
+func (m *ErrorIssueVerificationMutation) ClearOrganization() {
+	m.clearedorganization = true
+	m.clearedFields[errorissueverification.FieldOrgID] = struct{}{}
+}
+
+// OrganizationCleared reports if the "organization" edge to the Organization entity was cleared.
+func (m *ErrorIssueVerificationMutation) OrganizationCleared() bool {
+	return m.clearedorganization
+}
+
+// OrganizationID returns the "organization" edge ID in the mutation.
+func (m *ErrorIssueVerificationMutation) OrganizationID() (id string, exists bool) {
+	if m.organization != nil {
+		return *m.organization, true
+	}
+	return
+}
+
+// OrganizationIDs returns the "organization" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// OrganizationID instead. It exists only for internal usage by the builders.
+func (m *ErrorIssueVerificationMutation) OrganizationIDs() (ids []string) {
+	if id := m.organization; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetOrganization resets all changes to the "organization" edge.
+func (m *ErrorIssueVerificationMutation) ResetOrganization() {
+	m.organization = nil
+	m.clearedorganization = false
+}
+
+// ClearIssue clears the "issue" edge to the ErrorIssue entity.
+func (m *ErrorIssueVerificationMutation) ClearIssue() {
+	m.clearedissue = true
+	m.clearedFields[errorissueverification.FieldIssueID] = struct{}{}
+}
+
+// IssueCleared reports if the "issue" edge to the ErrorIssue entity was cleared.
+func (m *ErrorIssueVerificationMutation) IssueCleared() bool {
+	return m.clearedissue
+}
+
+// IssueIDs returns the "issue" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// IssueID instead. It exists only for internal usage by the builders.
+func (m *ErrorIssueVerificationMutation) IssueIDs() (ids []uuid.UUID) {
+	if id := m.issue; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetIssue resets all changes to the "issue" edge.
+func (m *ErrorIssueVerificationMutation) ResetIssue() {
+	m.issue = nil
+	m.clearedissue = false
+}
+
+// Where appends a list predicates to the ErrorIssueVerificationMutation builder.
+func (m *ErrorIssueVerificationMutation) Where(ps ...predicate.ErrorIssueVerification) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the ErrorIssueVerificationMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *ErrorIssueVerificationMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.ErrorIssueVerification, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *ErrorIssueVerificationMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *ErrorIssueVerificationMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (ErrorIssueVerification).
+func (m *ErrorIssueVerificationMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *ErrorIssueVerificationMutation) Fields() []string {
+	fields := make([]string, 0, 17)
+	if m.organization != nil {
+		fields = append(fields, errorissueverification.FieldOrgID)
+	}
+	if m.shard != nil {
+		fields = append(fields, errorissueverification.FieldShard)
+	}
+	if m.issue != nil {
+		fields = append(fields, errorissueverification.FieldIssueID)
+	}
+	if m.attempt != nil {
+		fields = append(fields, errorissueverification.FieldAttempt)
+	}
+	if m.status != nil {
+		fields = append(fields, errorissueverification.FieldStatus)
+	}
+	if m.reason != nil {
+		fields = append(fields, errorissueverification.FieldReason)
+	}
+	if m.url != nil {
+		fields = append(fields, errorissueverification.FieldURL)
+	}
+	if m.commit != nil {
+		fields = append(fields, errorissueverification.FieldCommit)
+	}
+	if m.version != nil {
+		fields = append(fields, errorissueverification.FieldVersion)
+	}
+	if m.fixed_at != nil {
+		fields = append(fields, errorissueverification.FieldFixedAt)
+	}
+	if m.started_at != nil {
+		fields = append(fields, errorissueverification.FieldStartedAt)
+	}
+	if m.deployed_at != nil {
+		fields = append(fields, errorissueverification.FieldDeployedAt)
+	}
+	if m.figures != nil {
+		fields = append(fields, errorissueverification.FieldFigures)
+	}
+	if m.due_at != nil {
+		fields = append(fields, errorissueverification.FieldDueAt)
+	}
+	if m.checked_at != nil {
+		fields = append(fields, errorissueverification.FieldCheckedAt)
+	}
+	if m.ended_at != nil {
+		fields = append(fields, errorissueverification.FieldEndedAt)
+	}
+	if m.created_at != nil {
+		fields = append(fields, errorissueverification.FieldCreatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *ErrorIssueVerificationMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case errorissueverification.FieldOrgID:
+		return m.OrgID()
+	case errorissueverification.FieldShard:
+		return m.Shard()
+	case errorissueverification.FieldIssueID:
+		return m.IssueID()
+	case errorissueverification.FieldAttempt:
+		return m.Attempt()
+	case errorissueverification.FieldStatus:
+		return m.Status()
+	case errorissueverification.FieldReason:
+		return m.Reason()
+	case errorissueverification.FieldURL:
+		return m.URL()
+	case errorissueverification.FieldCommit:
+		return m.Commit()
+	case errorissueverification.FieldVersion:
+		return m.Version()
+	case errorissueverification.FieldFixedAt:
+		return m.FixedAt()
+	case errorissueverification.FieldStartedAt:
+		return m.StartedAt()
+	case errorissueverification.FieldDeployedAt:
+		return m.DeployedAt()
+	case errorissueverification.FieldFigures:
+		return m.Figures()
+	case errorissueverification.FieldDueAt:
+		return m.DueAt()
+	case errorissueverification.FieldCheckedAt:
+		return m.CheckedAt()
+	case errorissueverification.FieldEndedAt:
+		return m.EndedAt()
+	case errorissueverification.FieldCreatedAt:
+		return m.CreatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *ErrorIssueVerificationMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case errorissueverification.FieldOrgID:
+		return m.OldOrgID(ctx)
+	case errorissueverification.FieldShard:
+		return m.OldShard(ctx)
+	case errorissueverification.FieldIssueID:
+		return m.OldIssueID(ctx)
+	case errorissueverification.FieldAttempt:
+		return m.OldAttempt(ctx)
+	case errorissueverification.FieldStatus:
+		return m.OldStatus(ctx)
+	case errorissueverification.FieldReason:
+		return m.OldReason(ctx)
+	case errorissueverification.FieldURL:
+		return m.OldURL(ctx)
+	case errorissueverification.FieldCommit:
+		return m.OldCommit(ctx)
+	case errorissueverification.FieldVersion:
+		return m.OldVersion(ctx)
+	case errorissueverification.FieldFixedAt:
+		return m.OldFixedAt(ctx)
+	case errorissueverification.FieldStartedAt:
+		return m.OldStartedAt(ctx)
+	case errorissueverification.FieldDeployedAt:
+		return m.OldDeployedAt(ctx)
+	case errorissueverification.FieldFigures:
+		return m.OldFigures(ctx)
+	case errorissueverification.FieldDueAt:
+		return m.OldDueAt(ctx)
+	case errorissueverification.FieldCheckedAt:
+		return m.OldCheckedAt(ctx)
+	case errorissueverification.FieldEndedAt:
+		return m.OldEndedAt(ctx)
+	case errorissueverification.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown ErrorIssueVerification field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ErrorIssueVerificationMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case errorissueverification.FieldOrgID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOrgID(v)
+		return nil
+	case errorissueverification.FieldShard:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetShard(v)
+		return nil
+	case errorissueverification.FieldIssueID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetIssueID(v)
+		return nil
+	case errorissueverification.FieldAttempt:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAttempt(v)
+		return nil
+	case errorissueverification.FieldStatus:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStatus(v)
+		return nil
+	case errorissueverification.FieldReason:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetReason(v)
+		return nil
+	case errorissueverification.FieldURL:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetURL(v)
+		return nil
+	case errorissueverification.FieldCommit:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCommit(v)
+		return nil
+	case errorissueverification.FieldVersion:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetVersion(v)
+		return nil
+	case errorissueverification.FieldFixedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFixedAt(v)
+		return nil
+	case errorissueverification.FieldStartedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStartedAt(v)
+		return nil
+	case errorissueverification.FieldDeployedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDeployedAt(v)
+		return nil
+	case errorissueverification.FieldFigures:
+		v, ok := value.(json.RawMessage)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFigures(v)
+		return nil
+	case errorissueverification.FieldDueAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDueAt(v)
+		return nil
+	case errorissueverification.FieldCheckedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCheckedAt(v)
+		return nil
+	case errorissueverification.FieldEndedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEndedAt(v)
+		return nil
+	case errorissueverification.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown ErrorIssueVerification field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *ErrorIssueVerificationMutation) AddedFields() []string {
+	var fields []string
+	if m.addshard != nil {
+		fields = append(fields, errorissueverification.FieldShard)
+	}
+	if m.addattempt != nil {
+		fields = append(fields, errorissueverification.FieldAttempt)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *ErrorIssueVerificationMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case errorissueverification.FieldShard:
+		return m.AddedShard()
+	case errorissueverification.FieldAttempt:
+		return m.AddedAttempt()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ErrorIssueVerificationMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case errorissueverification.FieldShard:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddShard(v)
+		return nil
+	case errorissueverification.FieldAttempt:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddAttempt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown ErrorIssueVerification numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *ErrorIssueVerificationMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(errorissueverification.FieldReason) {
+		fields = append(fields, errorissueverification.FieldReason)
+	}
+	if m.FieldCleared(errorissueverification.FieldURL) {
+		fields = append(fields, errorissueverification.FieldURL)
+	}
+	if m.FieldCleared(errorissueverification.FieldCommit) {
+		fields = append(fields, errorissueverification.FieldCommit)
+	}
+	if m.FieldCleared(errorissueverification.FieldVersion) {
+		fields = append(fields, errorissueverification.FieldVersion)
+	}
+	if m.FieldCleared(errorissueverification.FieldDeployedAt) {
+		fields = append(fields, errorissueverification.FieldDeployedAt)
+	}
+	if m.FieldCleared(errorissueverification.FieldFigures) {
+		fields = append(fields, errorissueverification.FieldFigures)
+	}
+	if m.FieldCleared(errorissueverification.FieldDueAt) {
+		fields = append(fields, errorissueverification.FieldDueAt)
+	}
+	if m.FieldCleared(errorissueverification.FieldCheckedAt) {
+		fields = append(fields, errorissueverification.FieldCheckedAt)
+	}
+	if m.FieldCleared(errorissueverification.FieldEndedAt) {
+		fields = append(fields, errorissueverification.FieldEndedAt)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *ErrorIssueVerificationMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *ErrorIssueVerificationMutation) ClearField(name string) error {
+	switch name {
+	case errorissueverification.FieldReason:
+		m.ClearReason()
+		return nil
+	case errorissueverification.FieldURL:
+		m.ClearURL()
+		return nil
+	case errorissueverification.FieldCommit:
+		m.ClearCommit()
+		return nil
+	case errorissueverification.FieldVersion:
+		m.ClearVersion()
+		return nil
+	case errorissueverification.FieldDeployedAt:
+		m.ClearDeployedAt()
+		return nil
+	case errorissueverification.FieldFigures:
+		m.ClearFigures()
+		return nil
+	case errorissueverification.FieldDueAt:
+		m.ClearDueAt()
+		return nil
+	case errorissueverification.FieldCheckedAt:
+		m.ClearCheckedAt()
+		return nil
+	case errorissueverification.FieldEndedAt:
+		m.ClearEndedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown ErrorIssueVerification nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *ErrorIssueVerificationMutation) ResetField(name string) error {
+	switch name {
+	case errorissueverification.FieldOrgID:
+		m.ResetOrgID()
+		return nil
+	case errorissueverification.FieldShard:
+		m.ResetShard()
+		return nil
+	case errorissueverification.FieldIssueID:
+		m.ResetIssueID()
+		return nil
+	case errorissueverification.FieldAttempt:
+		m.ResetAttempt()
+		return nil
+	case errorissueverification.FieldStatus:
+		m.ResetStatus()
+		return nil
+	case errorissueverification.FieldReason:
+		m.ResetReason()
+		return nil
+	case errorissueverification.FieldURL:
+		m.ResetURL()
+		return nil
+	case errorissueverification.FieldCommit:
+		m.ResetCommit()
+		return nil
+	case errorissueverification.FieldVersion:
+		m.ResetVersion()
+		return nil
+	case errorissueverification.FieldFixedAt:
+		m.ResetFixedAt()
+		return nil
+	case errorissueverification.FieldStartedAt:
+		m.ResetStartedAt()
+		return nil
+	case errorissueverification.FieldDeployedAt:
+		m.ResetDeployedAt()
+		return nil
+	case errorissueverification.FieldFigures:
+		m.ResetFigures()
+		return nil
+	case errorissueverification.FieldDueAt:
+		m.ResetDueAt()
+		return nil
+	case errorissueverification.FieldCheckedAt:
+		m.ResetCheckedAt()
+		return nil
+	case errorissueverification.FieldEndedAt:
+		m.ResetEndedAt()
+		return nil
+	case errorissueverification.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown ErrorIssueVerification field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *ErrorIssueVerificationMutation) AddedEdges() []string {
+	edges := make([]string, 0, 2)
+	if m.organization != nil {
+		edges = append(edges, errorissueverification.EdgeOrganization)
+	}
+	if m.issue != nil {
+		edges = append(edges, errorissueverification.EdgeIssue)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *ErrorIssueVerificationMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case errorissueverification.EdgeOrganization:
+		if id := m.organization; id != nil {
+			return []ent.Value{*id}
+		}
+	case errorissueverification.EdgeIssue:
+		if id := m.issue; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *ErrorIssueVerificationMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 2)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *ErrorIssueVerificationMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *ErrorIssueVerificationMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 2)
+	if m.clearedorganization {
+		edges = append(edges, errorissueverification.EdgeOrganization)
+	}
+	if m.clearedissue {
+		edges = append(edges, errorissueverification.EdgeIssue)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *ErrorIssueVerificationMutation) EdgeCleared(name string) bool {
+	switch name {
+	case errorissueverification.EdgeOrganization:
+		return m.clearedorganization
+	case errorissueverification.EdgeIssue:
+		return m.clearedissue
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *ErrorIssueVerificationMutation) ClearEdge(name string) error {
+	switch name {
+	case errorissueverification.EdgeOrganization:
+		m.ClearOrganization()
+		return nil
+	case errorissueverification.EdgeIssue:
+		m.ClearIssue()
+		return nil
+	}
+	return fmt.Errorf("unknown ErrorIssueVerification unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *ErrorIssueVerificationMutation) ResetEdge(name string) error {
+	switch name {
+	case errorissueverification.EdgeOrganization:
+		m.ResetOrganization()
+		return nil
+	case errorissueverification.EdgeIssue:
+		m.ResetIssue()
+		return nil
+	}
+	return fmt.Errorf("unknown ErrorIssueVerification edge %s", name)
 }
 
 // ErrorPolicyMutation represents an operation that mutates the ErrorPolicy nodes in the graph.
@@ -42466,6 +44193,9 @@ type OrganizationMutation struct {
 	error_issue_pull_requests        map[uuid.UUID]struct{}
 	removederror_issue_pull_requests map[uuid.UUID]struct{}
 	clearederror_issue_pull_requests bool
+	error_issue_verifications        map[uuid.UUID]struct{}
+	removederror_issue_verifications map[uuid.UUID]struct{}
+	clearederror_issue_verifications bool
 	error_policies                   map[uuid.UUID]struct{}
 	removederror_policies            map[uuid.UUID]struct{}
 	clearederror_policies            bool
@@ -44480,6 +46210,60 @@ func (m *OrganizationMutation) ResetErrorIssuePullRequests() {
 	m.removederror_issue_pull_requests = nil
 }
 
+// AddErrorIssueVerificationIDs adds the "error_issue_verifications" edge to the ErrorIssueVerification entity by ids.
+func (m *OrganizationMutation) AddErrorIssueVerificationIDs(ids ...uuid.UUID) {
+	if m.error_issue_verifications == nil {
+		m.error_issue_verifications = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.error_issue_verifications[ids[i]] = struct{}{}
+	}
+}
+
+// ClearErrorIssueVerifications clears the "error_issue_verifications" edge to the ErrorIssueVerification entity.
+func (m *OrganizationMutation) ClearErrorIssueVerifications() {
+	m.clearederror_issue_verifications = true
+}
+
+// ErrorIssueVerificationsCleared reports if the "error_issue_verifications" edge to the ErrorIssueVerification entity was cleared.
+func (m *OrganizationMutation) ErrorIssueVerificationsCleared() bool {
+	return m.clearederror_issue_verifications
+}
+
+// RemoveErrorIssueVerificationIDs removes the "error_issue_verifications" edge to the ErrorIssueVerification entity by IDs.
+func (m *OrganizationMutation) RemoveErrorIssueVerificationIDs(ids ...uuid.UUID) {
+	if m.removederror_issue_verifications == nil {
+		m.removederror_issue_verifications = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.error_issue_verifications, ids[i])
+		m.removederror_issue_verifications[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedErrorIssueVerifications returns the removed IDs of the "error_issue_verifications" edge to the ErrorIssueVerification entity.
+func (m *OrganizationMutation) RemovedErrorIssueVerificationsIDs() (ids []uuid.UUID) {
+	for id := range m.removederror_issue_verifications {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ErrorIssueVerificationsIDs returns the "error_issue_verifications" edge IDs in the mutation.
+func (m *OrganizationMutation) ErrorIssueVerificationsIDs() (ids []uuid.UUID) {
+	for id := range m.error_issue_verifications {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetErrorIssueVerifications resets all changes to the "error_issue_verifications" edge.
+func (m *OrganizationMutation) ResetErrorIssueVerifications() {
+	m.error_issue_verifications = nil
+	m.clearederror_issue_verifications = false
+	m.removederror_issue_verifications = nil
+}
+
 // AddErrorPolicyIDs adds the "error_policies" edge to the ErrorPolicy entity by ids.
 func (m *OrganizationMutation) AddErrorPolicyIDs(ids ...uuid.UUID) {
 	if m.error_policies == nil {
@@ -44755,7 +46539,7 @@ func (m *OrganizationMutation) ResetField(name string) error {
 
 // AddedEdges returns all edge names that were set/added in this mutation.
 func (m *OrganizationMutation) AddedEdges() []string {
-	edges := make([]string, 0, 36)
+	edges := make([]string, 0, 37)
 	if m.memberships != nil {
 		edges = append(edges, organization.EdgeMemberships)
 	}
@@ -44857,6 +46641,9 @@ func (m *OrganizationMutation) AddedEdges() []string {
 	}
 	if m.error_issue_pull_requests != nil {
 		edges = append(edges, organization.EdgeErrorIssuePullRequests)
+	}
+	if m.error_issue_verifications != nil {
+		edges = append(edges, organization.EdgeErrorIssueVerifications)
 	}
 	if m.error_policies != nil {
 		edges = append(edges, organization.EdgeErrorPolicies)
@@ -45069,6 +46856,12 @@ func (m *OrganizationMutation) AddedIDs(name string) []ent.Value {
 			ids = append(ids, id)
 		}
 		return ids
+	case organization.EdgeErrorIssueVerifications:
+		ids := make([]ent.Value, 0, len(m.error_issue_verifications))
+		for id := range m.error_issue_verifications {
+			ids = append(ids, id)
+		}
+		return ids
 	case organization.EdgeErrorPolicies:
 		ids := make([]ent.Value, 0, len(m.error_policies))
 		for id := range m.error_policies {
@@ -45087,7 +46880,7 @@ func (m *OrganizationMutation) AddedIDs(name string) []ent.Value {
 
 // RemovedEdges returns all edge names that were removed in this mutation.
 func (m *OrganizationMutation) RemovedEdges() []string {
-	edges := make([]string, 0, 36)
+	edges := make([]string, 0, 37)
 	if m.removedmemberships != nil {
 		edges = append(edges, organization.EdgeMemberships)
 	}
@@ -45180,6 +46973,9 @@ func (m *OrganizationMutation) RemovedEdges() []string {
 	}
 	if m.removederror_issue_pull_requests != nil {
 		edges = append(edges, organization.EdgeErrorIssuePullRequests)
+	}
+	if m.removederror_issue_verifications != nil {
+		edges = append(edges, organization.EdgeErrorIssueVerifications)
 	}
 	if m.removederror_policies != nil {
 		edges = append(edges, organization.EdgeErrorPolicies)
@@ -45380,6 +47176,12 @@ func (m *OrganizationMutation) RemovedIDs(name string) []ent.Value {
 			ids = append(ids, id)
 		}
 		return ids
+	case organization.EdgeErrorIssueVerifications:
+		ids := make([]ent.Value, 0, len(m.removederror_issue_verifications))
+		for id := range m.removederror_issue_verifications {
+			ids = append(ids, id)
+		}
+		return ids
 	case organization.EdgeErrorPolicies:
 		ids := make([]ent.Value, 0, len(m.removederror_policies))
 		for id := range m.removederror_policies {
@@ -45398,7 +47200,7 @@ func (m *OrganizationMutation) RemovedIDs(name string) []ent.Value {
 
 // ClearedEdges returns all edge names that were cleared in this mutation.
 func (m *OrganizationMutation) ClearedEdges() []string {
-	edges := make([]string, 0, 36)
+	edges := make([]string, 0, 37)
 	if m.clearedmemberships {
 		edges = append(edges, organization.EdgeMemberships)
 	}
@@ -45501,6 +47303,9 @@ func (m *OrganizationMutation) ClearedEdges() []string {
 	if m.clearederror_issue_pull_requests {
 		edges = append(edges, organization.EdgeErrorIssuePullRequests)
 	}
+	if m.clearederror_issue_verifications {
+		edges = append(edges, organization.EdgeErrorIssueVerifications)
+	}
 	if m.clearederror_policies {
 		edges = append(edges, organization.EdgeErrorPolicies)
 	}
@@ -45582,6 +47387,8 @@ func (m *OrganizationMutation) EdgeCleared(name string) bool {
 		return m.clearederror_incidents
 	case organization.EdgeErrorIssuePullRequests:
 		return m.clearederror_issue_pull_requests
+	case organization.EdgeErrorIssueVerifications:
+		return m.clearederror_issue_verifications
 	case organization.EdgeErrorPolicies:
 		return m.clearederror_policies
 	case organization.EdgeErrorInbox:
@@ -45712,6 +47519,9 @@ func (m *OrganizationMutation) ResetEdge(name string) error {
 		return nil
 	case organization.EdgeErrorIssuePullRequests:
 		m.ResetErrorIssuePullRequests()
+		return nil
+	case organization.EdgeErrorIssueVerifications:
+		m.ResetErrorIssueVerifications()
 		return nil
 	case organization.EdgeErrorPolicies:
 		m.ResetErrorPolicies()

@@ -103,13 +103,15 @@ type OrganizationEdges struct {
 	ErrorIncidents []*ErrorIncident `json:"error_incidents,omitempty"`
 	// ErrorIssuePullRequests holds the value of the error_issue_pull_requests edge.
 	ErrorIssuePullRequests []*ErrorIssuePullRequest `json:"error_issue_pull_requests,omitempty"`
+	// ErrorIssueVerifications holds the value of the error_issue_verifications edge.
+	ErrorIssueVerifications []*ErrorIssueVerification `json:"error_issue_verifications,omitempty"`
 	// ErrorPolicies holds the value of the error_policies edge.
 	ErrorPolicies []*ErrorPolicy `json:"error_policies,omitempty"`
 	// ErrorInbox holds the value of the error_inbox edge.
 	ErrorInbox []*ErrorInbox `json:"error_inbox,omitempty"`
 	// loadedTypes holds the information for reporting if a
 	// type was loaded (or requested) in eager-loading or not.
-	loadedTypes [36]bool
+	loadedTypes [37]bool
 }
 
 // MembershipsOrErr returns the Memberships value or an error if the edge
@@ -424,10 +426,19 @@ func (e OrganizationEdges) ErrorIssuePullRequestsOrErr() ([]*ErrorIssuePullReque
 	return nil, &NotLoadedError{edge: "error_issue_pull_requests"}
 }
 
+// ErrorIssueVerificationsOrErr returns the ErrorIssueVerifications value or an error if the edge
+// was not loaded in eager-loading.
+func (e OrganizationEdges) ErrorIssueVerificationsOrErr() ([]*ErrorIssueVerification, error) {
+	if e.loadedTypes[34] {
+		return e.ErrorIssueVerifications, nil
+	}
+	return nil, &NotLoadedError{edge: "error_issue_verifications"}
+}
+
 // ErrorPoliciesOrErr returns the ErrorPolicies value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) ErrorPoliciesOrErr() ([]*ErrorPolicy, error) {
-	if e.loadedTypes[34] {
+	if e.loadedTypes[35] {
 		return e.ErrorPolicies, nil
 	}
 	return nil, &NotLoadedError{edge: "error_policies"}
@@ -436,7 +447,7 @@ func (e OrganizationEdges) ErrorPoliciesOrErr() ([]*ErrorPolicy, error) {
 // ErrorInboxOrErr returns the ErrorInbox value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) ErrorInboxOrErr() ([]*ErrorInbox, error) {
-	if e.loadedTypes[35] {
+	if e.loadedTypes[36] {
 		return e.ErrorInbox, nil
 	}
 	return nil, &NotLoadedError{edge: "error_inbox"}
@@ -671,6 +682,11 @@ func (_m *Organization) QueryErrorIncidents() *ErrorIncidentQuery {
 // QueryErrorIssuePullRequests queries the "error_issue_pull_requests" edge of the Organization entity.
 func (_m *Organization) QueryErrorIssuePullRequests() *ErrorIssuePullRequestQuery {
 	return NewOrganizationClient(_m.config).QueryErrorIssuePullRequests(_m)
+}
+
+// QueryErrorIssueVerifications queries the "error_issue_verifications" edge of the Organization entity.
+func (_m *Organization) QueryErrorIssueVerifications() *ErrorIssueVerificationQuery {
+	return NewOrganizationClient(_m.config).QueryErrorIssueVerifications(_m)
 }
 
 // QueryErrorPolicies queries the "error_policies" edge of the Organization entity.

@@ -32,6 +32,7 @@ import (
 	"github.com/svc-observability/svc/ent/errorissueevent"
 	"github.com/svc-observability/svc/ent/errorissuefingerprint"
 	"github.com/svc-observability/svc/ent/errorissuepullrequest"
+	"github.com/svc-observability/svc/ent/errorissueverification"
 	"github.com/svc-observability/svc/ent/errorpolicy"
 	"github.com/svc-observability/svc/ent/idempotencykey"
 	"github.com/svc-observability/svc/ent/ingestkey"
@@ -604,6 +605,21 @@ func (_c *OrganizationCreate) AddErrorIssuePullRequests(v ...*ErrorIssuePullRequ
 		ids[i] = v[i].ID
 	}
 	return _c.AddErrorIssuePullRequestIDs(ids...)
+}
+
+// AddErrorIssueVerificationIDs adds the "error_issue_verifications" edge to the ErrorIssueVerification entity by IDs.
+func (_c *OrganizationCreate) AddErrorIssueVerificationIDs(ids ...uuid.UUID) *OrganizationCreate {
+	_c.mutation.AddErrorIssueVerificationIDs(ids...)
+	return _c
+}
+
+// AddErrorIssueVerifications adds the "error_issue_verifications" edges to the ErrorIssueVerification entity.
+func (_c *OrganizationCreate) AddErrorIssueVerifications(v ...*ErrorIssueVerification) *OrganizationCreate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddErrorIssueVerificationIDs(ids...)
 }
 
 // AddErrorPolicyIDs adds the "error_policies" edge to the ErrorPolicy entity by IDs.
@@ -1279,6 +1295,22 @@ func (_c *OrganizationCreate) createSpec() (*Organization, *sqlgraph.CreateSpec)
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
 				IDSpec: sqlgraph.NewFieldSpec(errorissuepullrequest.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.ErrorIssueVerificationsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorIssueVerificationsTable,
+			Columns: []string{organization.ErrorIssueVerificationsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorissueverification.FieldID, field.TypeUUID),
 			},
 		}
 		for _, k := range nodes {

@@ -32,6 +32,7 @@ import (
 	"github.com/svc-observability/svc/ent/errorissueevent"
 	"github.com/svc-observability/svc/ent/errorissuefingerprint"
 	"github.com/svc-observability/svc/ent/errorissuepullrequest"
+	"github.com/svc-observability/svc/ent/errorissueverification"
 	"github.com/svc-observability/svc/ent/errorpolicy"
 	"github.com/svc-observability/svc/ent/idempotencykey"
 	"github.com/svc-observability/svc/ent/ingestkey"
@@ -56,47 +57,48 @@ import (
 // OrganizationQuery is the builder for querying Organization entities.
 type OrganizationQuery struct {
 	config
-	ctx                        *QueryContext
-	order                      []organization.OrderOption
-	inters                     []Interceptor
-	predicates                 []predicate.Organization
-	withMemberships            *MembershipQuery
-	withAPIKeys                *ApiKeyQuery
-	withIngestKeys             *IngestKeyQuery
-	withSessions               *SessionQuery
-	withAttributeMappings      *AttributeMappingQuery
-	withMarkers                *MarkerQuery
-	withInvestigations         *InvestigationQuery
-	withSamplingPolicy         *SamplingPolicyQuery
-	withPlan                   *PlanQuery
-	withIngestUsage            *IngestUsageQuery
-	withIngestOutcomes         *IngestOutcomesQuery
-	withLogpushConnectors      *LogpushConnectorQuery
-	withAuditLogEntries        *AuditLogEntryQuery
-	withInvitations            *InvitationQuery
-	withDashboards             *DashboardQuery
-	withDashboardVersions      *DashboardVersionQuery
-	withDashboardShares        *DashboardShareQuery
-	withIdempotencyKeys        *IdempotencyKeyQuery
-	withAgentFeedback          *AgentFeedbackQuery
-	withOauthGrants            *OAuthGrantQuery
-	withRecommendations        *RecommendationQuery
-	withAlertDestinations      *AlertDestinationQuery
-	withAlertRules             *AlertRuleQuery
-	withAlertRuleStates        *AlertRuleStateQuery
-	withAlertCursor            *AlertCursorQuery
-	withAlertIncidents         *AlertIncidentQuery
-	withDeliveries             *DeliveryQuery
-	withScrapeTargets          *ScrapeTargetQuery
-	withIssueActors            *IssueActorQuery
-	withErrorIssues            *ErrorIssueQuery
-	withErrorIssueFingerprints *ErrorIssueFingerprintQuery
-	withErrorIssueEvents       *ErrorIssueEventQuery
-	withErrorIncidents         *ErrorIncidentQuery
-	withErrorIssuePullRequests *ErrorIssuePullRequestQuery
-	withErrorPolicies          *ErrorPolicyQuery
-	withErrorInbox             *ErrorInboxQuery
-	modifiers                  []func(*sql.Selector)
+	ctx                         *QueryContext
+	order                       []organization.OrderOption
+	inters                      []Interceptor
+	predicates                  []predicate.Organization
+	withMemberships             *MembershipQuery
+	withAPIKeys                 *ApiKeyQuery
+	withIngestKeys              *IngestKeyQuery
+	withSessions                *SessionQuery
+	withAttributeMappings       *AttributeMappingQuery
+	withMarkers                 *MarkerQuery
+	withInvestigations          *InvestigationQuery
+	withSamplingPolicy          *SamplingPolicyQuery
+	withPlan                    *PlanQuery
+	withIngestUsage             *IngestUsageQuery
+	withIngestOutcomes          *IngestOutcomesQuery
+	withLogpushConnectors       *LogpushConnectorQuery
+	withAuditLogEntries         *AuditLogEntryQuery
+	withInvitations             *InvitationQuery
+	withDashboards              *DashboardQuery
+	withDashboardVersions       *DashboardVersionQuery
+	withDashboardShares         *DashboardShareQuery
+	withIdempotencyKeys         *IdempotencyKeyQuery
+	withAgentFeedback           *AgentFeedbackQuery
+	withOauthGrants             *OAuthGrantQuery
+	withRecommendations         *RecommendationQuery
+	withAlertDestinations       *AlertDestinationQuery
+	withAlertRules              *AlertRuleQuery
+	withAlertRuleStates         *AlertRuleStateQuery
+	withAlertCursor             *AlertCursorQuery
+	withAlertIncidents          *AlertIncidentQuery
+	withDeliveries              *DeliveryQuery
+	withScrapeTargets           *ScrapeTargetQuery
+	withIssueActors             *IssueActorQuery
+	withErrorIssues             *ErrorIssueQuery
+	withErrorIssueFingerprints  *ErrorIssueFingerprintQuery
+	withErrorIssueEvents        *ErrorIssueEventQuery
+	withErrorIncidents          *ErrorIncidentQuery
+	withErrorIssuePullRequests  *ErrorIssuePullRequestQuery
+	withErrorIssueVerifications *ErrorIssueVerificationQuery
+	withErrorPolicies           *ErrorPolicyQuery
+	withErrorInbox              *ErrorInboxQuery
+	modifiers                   []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).
 	sql  *sql.Selector
 	path func(context.Context) (*sql.Selector, error)
@@ -881,6 +883,28 @@ func (_q *OrganizationQuery) QueryErrorIssuePullRequests() *ErrorIssuePullReques
 	return query
 }
 
+// QueryErrorIssueVerifications chains the current query on the "error_issue_verifications" edge.
+func (_q *OrganizationQuery) QueryErrorIssueVerifications() *ErrorIssueVerificationQuery {
+	query := (&ErrorIssueVerificationClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, selector),
+			sqlgraph.To(errorissueverification.Table, errorissueverification.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.ErrorIssueVerificationsTable, organization.ErrorIssueVerificationsColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
 // QueryErrorPolicies chains the current query on the "error_policies" edge.
 func (_q *OrganizationQuery) QueryErrorPolicies() *ErrorPolicyQuery {
 	query := (&ErrorPolicyClient{config: _q.config}).Query()
@@ -1112,47 +1136,48 @@ func (_q *OrganizationQuery) Clone() *OrganizationQuery {
 		return nil
 	}
 	return &OrganizationQuery{
-		config:                     _q.config,
-		ctx:                        _q.ctx.Clone(),
-		order:                      append([]organization.OrderOption{}, _q.order...),
-		inters:                     append([]Interceptor{}, _q.inters...),
-		predicates:                 append([]predicate.Organization{}, _q.predicates...),
-		withMemberships:            _q.withMemberships.Clone(),
-		withAPIKeys:                _q.withAPIKeys.Clone(),
-		withIngestKeys:             _q.withIngestKeys.Clone(),
-		withSessions:               _q.withSessions.Clone(),
-		withAttributeMappings:      _q.withAttributeMappings.Clone(),
-		withMarkers:                _q.withMarkers.Clone(),
-		withInvestigations:         _q.withInvestigations.Clone(),
-		withSamplingPolicy:         _q.withSamplingPolicy.Clone(),
-		withPlan:                   _q.withPlan.Clone(),
-		withIngestUsage:            _q.withIngestUsage.Clone(),
-		withIngestOutcomes:         _q.withIngestOutcomes.Clone(),
-		withLogpushConnectors:      _q.withLogpushConnectors.Clone(),
-		withAuditLogEntries:        _q.withAuditLogEntries.Clone(),
-		withInvitations:            _q.withInvitations.Clone(),
-		withDashboards:             _q.withDashboards.Clone(),
-		withDashboardVersions:      _q.withDashboardVersions.Clone(),
-		withDashboardShares:        _q.withDashboardShares.Clone(),
-		withIdempotencyKeys:        _q.withIdempotencyKeys.Clone(),
-		withAgentFeedback:          _q.withAgentFeedback.Clone(),
-		withOauthGrants:            _q.withOauthGrants.Clone(),
-		withRecommendations:        _q.withRecommendations.Clone(),
-		withAlertDestinations:      _q.withAlertDestinations.Clone(),
-		withAlertRules:             _q.withAlertRules.Clone(),
-		withAlertRuleStates:        _q.withAlertRuleStates.Clone(),
-		withAlertCursor:            _q.withAlertCursor.Clone(),
-		withAlertIncidents:         _q.withAlertIncidents.Clone(),
-		withDeliveries:             _q.withDeliveries.Clone(),
-		withScrapeTargets:          _q.withScrapeTargets.Clone(),
-		withIssueActors:            _q.withIssueActors.Clone(),
-		withErrorIssues:            _q.withErrorIssues.Clone(),
-		withErrorIssueFingerprints: _q.withErrorIssueFingerprints.Clone(),
-		withErrorIssueEvents:       _q.withErrorIssueEvents.Clone(),
-		withErrorIncidents:         _q.withErrorIncidents.Clone(),
-		withErrorIssuePullRequests: _q.withErrorIssuePullRequests.Clone(),
-		withErrorPolicies:          _q.withErrorPolicies.Clone(),
-		withErrorInbox:             _q.withErrorInbox.Clone(),
+		config:                      _q.config,
+		ctx:                         _q.ctx.Clone(),
+		order:                       append([]organization.OrderOption{}, _q.order...),
+		inters:                      append([]Interceptor{}, _q.inters...),
+		predicates:                  append([]predicate.Organization{}, _q.predicates...),
+		withMemberships:             _q.withMemberships.Clone(),
+		withAPIKeys:                 _q.withAPIKeys.Clone(),
+		withIngestKeys:              _q.withIngestKeys.Clone(),
+		withSessions:                _q.withSessions.Clone(),
+		withAttributeMappings:       _q.withAttributeMappings.Clone(),
+		withMarkers:                 _q.withMarkers.Clone(),
+		withInvestigations:          _q.withInvestigations.Clone(),
+		withSamplingPolicy:          _q.withSamplingPolicy.Clone(),
+		withPlan:                    _q.withPlan.Clone(),
+		withIngestUsage:             _q.withIngestUsage.Clone(),
+		withIngestOutcomes:          _q.withIngestOutcomes.Clone(),
+		withLogpushConnectors:       _q.withLogpushConnectors.Clone(),
+		withAuditLogEntries:         _q.withAuditLogEntries.Clone(),
+		withInvitations:             _q.withInvitations.Clone(),
+		withDashboards:              _q.withDashboards.Clone(),
+		withDashboardVersions:       _q.withDashboardVersions.Clone(),
+		withDashboardShares:         _q.withDashboardShares.Clone(),
+		withIdempotencyKeys:         _q.withIdempotencyKeys.Clone(),
+		withAgentFeedback:           _q.withAgentFeedback.Clone(),
+		withOauthGrants:             _q.withOauthGrants.Clone(),
+		withRecommendations:         _q.withRecommendations.Clone(),
+		withAlertDestinations:       _q.withAlertDestinations.Clone(),
+		withAlertRules:              _q.withAlertRules.Clone(),
+		withAlertRuleStates:         _q.withAlertRuleStates.Clone(),
+		withAlertCursor:             _q.withAlertCursor.Clone(),
+		withAlertIncidents:          _q.withAlertIncidents.Clone(),
+		withDeliveries:              _q.withDeliveries.Clone(),
+		withScrapeTargets:           _q.withScrapeTargets.Clone(),
+		withIssueActors:             _q.withIssueActors.Clone(),
+		withErrorIssues:             _q.withErrorIssues.Clone(),
+		withErrorIssueFingerprints:  _q.withErrorIssueFingerprints.Clone(),
+		withErrorIssueEvents:        _q.withErrorIssueEvents.Clone(),
+		withErrorIncidents:          _q.withErrorIncidents.Clone(),
+		withErrorIssuePullRequests:  _q.withErrorIssuePullRequests.Clone(),
+		withErrorIssueVerifications: _q.withErrorIssueVerifications.Clone(),
+		withErrorPolicies:           _q.withErrorPolicies.Clone(),
+		withErrorInbox:              _q.withErrorInbox.Clone(),
 		// clone intermediate query.
 		sql:       _q.sql.Clone(),
 		path:      _q.path,
@@ -1534,6 +1559,17 @@ func (_q *OrganizationQuery) WithErrorIssuePullRequests(opts ...func(*ErrorIssue
 	return _q
 }
 
+// WithErrorIssueVerifications tells the query-builder to eager-load the nodes that are connected to
+// the "error_issue_verifications" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *OrganizationQuery) WithErrorIssueVerifications(opts ...func(*ErrorIssueVerificationQuery)) *OrganizationQuery {
+	query := (&ErrorIssueVerificationClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withErrorIssueVerifications = query
+	return _q
+}
+
 // WithErrorPolicies tells the query-builder to eager-load the nodes that are connected to
 // the "error_policies" edge. The optional arguments are used to configure the query builder of the edge.
 func (_q *OrganizationQuery) WithErrorPolicies(opts ...func(*ErrorPolicyQuery)) *OrganizationQuery {
@@ -1634,7 +1670,7 @@ func (_q *OrganizationQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]
 	var (
 		nodes       = []*Organization{}
 		_spec       = _q.querySpec()
-		loadedTypes = [36]bool{
+		loadedTypes = [37]bool{
 			_q.withMemberships != nil,
 			_q.withAPIKeys != nil,
 			_q.withIngestKeys != nil,
@@ -1669,6 +1705,7 @@ func (_q *OrganizationQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]
 			_q.withErrorIssueEvents != nil,
 			_q.withErrorIncidents != nil,
 			_q.withErrorIssuePullRequests != nil,
+			_q.withErrorIssueVerifications != nil,
 			_q.withErrorPolicies != nil,
 			_q.withErrorInbox != nil,
 		}
@@ -1939,6 +1976,15 @@ func (_q *OrganizationQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]
 			func(n *Organization) { n.Edges.ErrorIssuePullRequests = []*ErrorIssuePullRequest{} },
 			func(n *Organization, e *ErrorIssuePullRequest) {
 				n.Edges.ErrorIssuePullRequests = append(n.Edges.ErrorIssuePullRequests, e)
+			}); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withErrorIssueVerifications; query != nil {
+		if err := _q.loadErrorIssueVerifications(ctx, query, nodes,
+			func(n *Organization) { n.Edges.ErrorIssueVerifications = []*ErrorIssueVerification{} },
+			func(n *Organization, e *ErrorIssueVerification) {
+				n.Edges.ErrorIssueVerifications = append(n.Edges.ErrorIssueVerifications, e)
 			}); err != nil {
 			return nil, err
 		}
@@ -2959,6 +3005,36 @@ func (_q *OrganizationQuery) loadErrorIssuePullRequests(ctx context.Context, que
 	}
 	query.Where(predicate.ErrorIssuePullRequest(func(s *sql.Selector) {
 		s.Where(sql.InValues(s.C(organization.ErrorIssuePullRequestsColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.OrgID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "org_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *OrganizationQuery) loadErrorIssueVerifications(ctx context.Context, query *ErrorIssueVerificationQuery, nodes []*Organization, init func(*Organization), assign func(*Organization, *ErrorIssueVerification)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[string]*Organization)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(errorissueverification.FieldOrgID)
+	}
+	query.Where(predicate.ErrorIssueVerification(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(organization.ErrorIssueVerificationsColumn), fks...))
 	}))
 	neighbors, err := query.All(ctx)
 	if err != nil {

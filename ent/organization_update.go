@@ -30,6 +30,7 @@ import (
 	"github.com/svc-observability/svc/ent/errorissueevent"
 	"github.com/svc-observability/svc/ent/errorissuefingerprint"
 	"github.com/svc-observability/svc/ent/errorissuepullrequest"
+	"github.com/svc-observability/svc/ent/errorissueverification"
 	"github.com/svc-observability/svc/ent/errorpolicy"
 	"github.com/svc-observability/svc/ent/idempotencykey"
 	"github.com/svc-observability/svc/ent/ingestkey"
@@ -613,6 +614,21 @@ func (_u *OrganizationUpdate) AddErrorIssuePullRequests(v ...*ErrorIssuePullRequ
 		ids[i] = v[i].ID
 	}
 	return _u.AddErrorIssuePullRequestIDs(ids...)
+}
+
+// AddErrorIssueVerificationIDs adds the "error_issue_verifications" edge to the ErrorIssueVerification entity by IDs.
+func (_u *OrganizationUpdate) AddErrorIssueVerificationIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.AddErrorIssueVerificationIDs(ids...)
+	return _u
+}
+
+// AddErrorIssueVerifications adds the "error_issue_verifications" edges to the ErrorIssueVerification entity.
+func (_u *OrganizationUpdate) AddErrorIssueVerifications(v ...*ErrorIssueVerification) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddErrorIssueVerificationIDs(ids...)
 }
 
 // AddErrorPolicyIDs adds the "error_policies" edge to the ErrorPolicy entity by IDs.
@@ -1317,6 +1333,27 @@ func (_u *OrganizationUpdate) RemoveErrorIssuePullRequests(v ...*ErrorIssuePullR
 		ids[i] = v[i].ID
 	}
 	return _u.RemoveErrorIssuePullRequestIDs(ids...)
+}
+
+// ClearErrorIssueVerifications clears all "error_issue_verifications" edges to the ErrorIssueVerification entity.
+func (_u *OrganizationUpdate) ClearErrorIssueVerifications() *OrganizationUpdate {
+	_u.mutation.ClearErrorIssueVerifications()
+	return _u
+}
+
+// RemoveErrorIssueVerificationIDs removes the "error_issue_verifications" edge to ErrorIssueVerification entities by IDs.
+func (_u *OrganizationUpdate) RemoveErrorIssueVerificationIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.RemoveErrorIssueVerificationIDs(ids...)
+	return _u
+}
+
+// RemoveErrorIssueVerifications removes "error_issue_verifications" edges to ErrorIssueVerification entities.
+func (_u *OrganizationUpdate) RemoveErrorIssueVerifications(v ...*ErrorIssueVerification) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveErrorIssueVerificationIDs(ids...)
 }
 
 // ClearErrorPolicies clears all "error_policies" edges to the ErrorPolicy entity.
@@ -2909,6 +2946,51 @@ func (_u *OrganizationUpdate) sqlSave(ctx context.Context) (_node int, err error
 		}
 		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
+	if _u.mutation.ErrorIssueVerificationsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorIssueVerificationsTable,
+			Columns: []string{organization.ErrorIssueVerificationsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorissueverification.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedErrorIssueVerificationsIDs(); len(nodes) > 0 && !_u.mutation.ErrorIssueVerificationsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorIssueVerificationsTable,
+			Columns: []string{organization.ErrorIssueVerificationsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorissueverification.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.ErrorIssueVerificationsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorIssueVerificationsTable,
+			Columns: []string{organization.ErrorIssueVerificationsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorissueverification.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
 	if _u.mutation.ErrorPoliciesCleared() {
 		edge := &sqlgraph.EdgeSpec{
 			Rel:     sqlgraph.O2M,
@@ -3569,6 +3651,21 @@ func (_u *OrganizationUpdateOne) AddErrorIssuePullRequests(v ...*ErrorIssuePullR
 		ids[i] = v[i].ID
 	}
 	return _u.AddErrorIssuePullRequestIDs(ids...)
+}
+
+// AddErrorIssueVerificationIDs adds the "error_issue_verifications" edge to the ErrorIssueVerification entity by IDs.
+func (_u *OrganizationUpdateOne) AddErrorIssueVerificationIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.AddErrorIssueVerificationIDs(ids...)
+	return _u
+}
+
+// AddErrorIssueVerifications adds the "error_issue_verifications" edges to the ErrorIssueVerification entity.
+func (_u *OrganizationUpdateOne) AddErrorIssueVerifications(v ...*ErrorIssueVerification) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddErrorIssueVerificationIDs(ids...)
 }
 
 // AddErrorPolicyIDs adds the "error_policies" edge to the ErrorPolicy entity by IDs.
@@ -4273,6 +4370,27 @@ func (_u *OrganizationUpdateOne) RemoveErrorIssuePullRequests(v ...*ErrorIssuePu
 		ids[i] = v[i].ID
 	}
 	return _u.RemoveErrorIssuePullRequestIDs(ids...)
+}
+
+// ClearErrorIssueVerifications clears all "error_issue_verifications" edges to the ErrorIssueVerification entity.
+func (_u *OrganizationUpdateOne) ClearErrorIssueVerifications() *OrganizationUpdateOne {
+	_u.mutation.ClearErrorIssueVerifications()
+	return _u
+}
+
+// RemoveErrorIssueVerificationIDs removes the "error_issue_verifications" edge to ErrorIssueVerification entities by IDs.
+func (_u *OrganizationUpdateOne) RemoveErrorIssueVerificationIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.RemoveErrorIssueVerificationIDs(ids...)
+	return _u
+}
+
+// RemoveErrorIssueVerifications removes "error_issue_verifications" edges to ErrorIssueVerification entities.
+func (_u *OrganizationUpdateOne) RemoveErrorIssueVerifications(v ...*ErrorIssueVerification) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveErrorIssueVerificationIDs(ids...)
 }
 
 // ClearErrorPolicies clears all "error_policies" edges to the ErrorPolicy entity.
@@ -5888,6 +6006,51 @@ func (_u *OrganizationUpdateOne) sqlSave(ctx context.Context) (_node *Organizati
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
 				IDSpec: sqlgraph.NewFieldSpec(errorissuepullrequest.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.ErrorIssueVerificationsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorIssueVerificationsTable,
+			Columns: []string{organization.ErrorIssueVerificationsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorissueverification.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedErrorIssueVerificationsIDs(); len(nodes) > 0 && !_u.mutation.ErrorIssueVerificationsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorIssueVerificationsTable,
+			Columns: []string{organization.ErrorIssueVerificationsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorissueverification.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.ErrorIssueVerificationsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ErrorIssueVerificationsTable,
+			Columns: []string{organization.ErrorIssueVerificationsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(errorissueverification.FieldID, field.TypeUUID),
 			},
 		}
 		for _, k := range nodes {

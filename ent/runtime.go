@@ -26,6 +26,7 @@ import (
 	"github.com/svc-observability/svc/ent/errorissueevent"
 	"github.com/svc-observability/svc/ent/errorissuefingerprint"
 	"github.com/svc-observability/svc/ent/errorissuepullrequest"
+	"github.com/svc-observability/svc/ent/errorissueverification"
 	"github.com/svc-observability/svc/ent/errorpolicy"
 	"github.com/svc-observability/svc/ent/idempotencykey"
 	"github.com/svc-observability/svc/ent/ingestkey"
@@ -472,19 +473,19 @@ func init() {
 	// errorissue.DefaultRegressionCount holds the default value on creation for the regression_count field.
 	errorissue.DefaultRegressionCount = errorissueDescRegressionCount.Default.(int)
 	// errorissueDescCommentCount is the schema descriptor for comment_count field.
-	errorissueDescCommentCount := errorissueFields[37].Descriptor()
+	errorissueDescCommentCount := errorissueFields[38].Descriptor()
 	// errorissue.DefaultCommentCount holds the default value on creation for the comment_count field.
 	errorissue.DefaultCommentCount = errorissueDescCommentCount.Default.(int)
 	// errorissueDescOpenPullRequestCount is the schema descriptor for open_pull_request_count field.
-	errorissueDescOpenPullRequestCount := errorissueFields[38].Descriptor()
+	errorissueDescOpenPullRequestCount := errorissueFields[39].Descriptor()
 	// errorissue.DefaultOpenPullRequestCount holds the default value on creation for the open_pull_request_count field.
 	errorissue.DefaultOpenPullRequestCount = errorissueDescOpenPullRequestCount.Default.(int)
 	// errorissueDescMergedPullRequestCount is the schema descriptor for merged_pull_request_count field.
-	errorissueDescMergedPullRequestCount := errorissueFields[39].Descriptor()
+	errorissueDescMergedPullRequestCount := errorissueFields[40].Descriptor()
 	// errorissue.DefaultMergedPullRequestCount holds the default value on creation for the merged_pull_request_count field.
 	errorissue.DefaultMergedPullRequestCount = errorissueDescMergedPullRequestCount.Default.(int)
 	// errorissueDescTold is the schema descriptor for told field.
-	errorissueDescTold := errorissueFields[40].Descriptor()
+	errorissueDescTold := errorissueFields[41].Descriptor()
 	// errorissue.DefaultTold holds the default value on creation for the told field.
 	errorissue.DefaultTold = errorissueDescTold.Default.(bool)
 	errorissueeventFields := schema.ErrorIssueEvent{}.Fields()
@@ -545,6 +546,20 @@ func init() {
 	errorissuepullrequestDescLinkSource := errorissuepullrequestFields[12].Descriptor()
 	// errorissuepullrequest.LinkSourceValidator is a validator for the "link_source" field. It is called by the builders before save.
 	errorissuepullrequest.LinkSourceValidator = errorissuepullrequestDescLinkSource.Validators[0].(func(string) error)
+	errorissueverificationFields := schema.ErrorIssueVerification{}.Fields()
+	_ = errorissueverificationFields
+	// errorissueverificationDescOrgID is the schema descriptor for org_id field.
+	errorissueverificationDescOrgID := errorissueverificationFields[1].Descriptor()
+	// errorissueverification.OrgIDValidator is a validator for the "org_id" field. It is called by the builders before save.
+	errorissueverification.OrgIDValidator = errorissueverificationDescOrgID.Validators[0].(func(string) error)
+	// errorissueverificationDescShard is the schema descriptor for shard field.
+	errorissueverificationDescShard := errorissueverificationFields[2].Descriptor()
+	// errorissueverification.ShardValidator is a validator for the "shard" field. It is called by the builders before save.
+	errorissueverification.ShardValidator = errorissueverificationDescShard.Validators[0].(func(int) error)
+	// errorissueverificationDescStatus is the schema descriptor for status field.
+	errorissueverificationDescStatus := errorissueverificationFields[5].Descriptor()
+	// errorissueverification.StatusValidator is a validator for the "status" field. It is called by the builders before save.
+	errorissueverification.StatusValidator = errorissueverificationDescStatus.Validators[0].(func(string) error)
 	errorpolicyFields := schema.ErrorPolicy{}.Fields()
 	_ = errorpolicyFields
 	// errorpolicyDescOrgID is the schema descriptor for org_id field.

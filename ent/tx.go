@@ -60,6 +60,8 @@ type Tx struct {
 	ErrorIssueFingerprint *ErrorIssueFingerprintClient
 	// ErrorIssuePullRequest is the client for interacting with the ErrorIssuePullRequest builders.
 	ErrorIssuePullRequest *ErrorIssuePullRequestClient
+	// ErrorIssueVerification is the client for interacting with the ErrorIssueVerification builders.
+	ErrorIssueVerification *ErrorIssueVerificationClient
 	// ErrorPolicy is the client for interacting with the ErrorPolicy builders.
 	ErrorPolicy *ErrorPolicyClient
 	// IdempotencyKey is the client for interacting with the IdempotencyKey builders.
@@ -264,6 +266,7 @@ func (tx *Tx) init() {
 	tx.ErrorIssueEvent = NewErrorIssueEventClient(tx.config)
 	tx.ErrorIssueFingerprint = NewErrorIssueFingerprintClient(tx.config)
 	tx.ErrorIssuePullRequest = NewErrorIssuePullRequestClient(tx.config)
+	tx.ErrorIssueVerification = NewErrorIssueVerificationClient(tx.config)
 	tx.ErrorPolicy = NewErrorPolicyClient(tx.config)
 	tx.IdempotencyKey = NewIdempotencyKeyClient(tx.config)
 	tx.IngestKey = NewIngestKeyClient(tx.config)

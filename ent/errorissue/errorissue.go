@@ -82,6 +82,8 @@ const (
 	FieldArchivedAt = "archived_at"
 	// FieldOpenIncidentID holds the string denoting the open_incident_id field in the database.
 	FieldOpenIncidentID = "open_incident_id"
+	// FieldOpenVerificationID holds the string denoting the open_verification_id field in the database.
+	FieldOpenVerificationID = "open_verification_id"
 	// FieldMergedInto holds the string denoting the merged_into field in the database.
 	FieldMergedInto = "merged_into"
 	// FieldCommentCount holds the string denoting the comment_count field in the database.
@@ -106,6 +108,8 @@ const (
 	EdgeIncidents = "incidents"
 	// EdgePullRequests holds the string denoting the pull_requests edge name in mutations.
 	EdgePullRequests = "pull_requests"
+	// EdgeVerifications holds the string denoting the verifications edge name in mutations.
+	EdgeVerifications = "verifications"
 	// Table holds the table name of the errorissue in the database.
 	Table = "error_issues"
 	// OrganizationTable is the table that holds the organization relation/edge.
@@ -143,6 +147,13 @@ const (
 	PullRequestsInverseTable = "error_issue_pull_requests"
 	// PullRequestsColumn is the table column denoting the pull_requests relation/edge.
 	PullRequestsColumn = "issue_id"
+	// VerificationsTable is the table that holds the verifications relation/edge.
+	VerificationsTable = "error_issue_verifications"
+	// VerificationsInverseTable is the table name for the ErrorIssueVerification entity.
+	// It exists in this package in order to avoid circular dependency with the "errorissueverification" package.
+	VerificationsInverseTable = "error_issue_verifications"
+	// VerificationsColumn is the table column denoting the verifications relation/edge.
+	VerificationsColumn = "issue_id"
 )
 
 // Columns holds all SQL columns for errorissue fields.
@@ -183,6 +194,7 @@ var Columns = []string{
 	FieldSnoozeUntil,
 	FieldArchivedAt,
 	FieldOpenIncidentID,
+	FieldOpenVerificationID,
 	FieldMergedInto,
 	FieldCommentCount,
 	FieldOpenPullRequestCount,
@@ -398,6 +410,11 @@ func ByOpenIncidentID(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldOpenIncidentID, opts...).ToFunc()
 }
 
+// ByOpenVerificationID orders the results by the open_verification_id field.
+func ByOpenVerificationID(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldOpenVerificationID, opts...).ToFunc()
+}
+
 // ByMergedInto orders the results by the merged_into field.
 func ByMergedInto(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldMergedInto, opts...).ToFunc()
@@ -495,6 +512,20 @@ func ByPullRequests(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
 		sqlgraph.OrderByNeighborTerms(s, newPullRequestsStep(), append([]sql.OrderTerm{term}, terms...)...)
 	}
 }
+
+// ByVerificationsCount orders the results by verifications count.
+func ByVerificationsCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newVerificationsStep(), opts...)
+	}
+}
+
+// ByVerifications orders the results by verifications terms.
+func ByVerifications(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newVerificationsStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
 func newOrganizationStep() *sqlgraph.Step {
 	return sqlgraph.NewStep(
 		sqlgraph.From(Table, FieldID),
@@ -528,5 +559,12 @@ func newPullRequestsStep() *sqlgraph.Step {
 		sqlgraph.From(Table, FieldID),
 		sqlgraph.To(PullRequestsInverseTable, FieldID),
 		sqlgraph.Edge(sqlgraph.O2M, false, PullRequestsTable, PullRequestsColumn),
+	)
+}
+func newVerificationsStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(VerificationsInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2M, false, VerificationsTable, VerificationsColumn),
 	)
 }

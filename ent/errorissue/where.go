@@ -211,6 +211,11 @@ func OpenIncidentID(v uuid.UUID) predicate.ErrorIssue {
 	return predicate.ErrorIssue(sql.FieldEQ(FieldOpenIncidentID, v))
 }
 
+// OpenVerificationID applies equality check predicate on the "open_verification_id" field. It's identical to OpenVerificationIDEQ.
+func OpenVerificationID(v uuid.UUID) predicate.ErrorIssue {
+	return predicate.ErrorIssue(sql.FieldEQ(FieldOpenVerificationID, v))
+}
+
 // MergedInto applies equality check predicate on the "merged_into" field. It's identical to MergedIntoEQ.
 func MergedInto(v uuid.UUID) predicate.ErrorIssue {
 	return predicate.ErrorIssue(sql.FieldEQ(FieldMergedInto, v))
@@ -1956,6 +1961,56 @@ func OpenIncidentIDNotNil() predicate.ErrorIssue {
 	return predicate.ErrorIssue(sql.FieldNotNull(FieldOpenIncidentID))
 }
 
+// OpenVerificationIDEQ applies the EQ predicate on the "open_verification_id" field.
+func OpenVerificationIDEQ(v uuid.UUID) predicate.ErrorIssue {
+	return predicate.ErrorIssue(sql.FieldEQ(FieldOpenVerificationID, v))
+}
+
+// OpenVerificationIDNEQ applies the NEQ predicate on the "open_verification_id" field.
+func OpenVerificationIDNEQ(v uuid.UUID) predicate.ErrorIssue {
+	return predicate.ErrorIssue(sql.FieldNEQ(FieldOpenVerificationID, v))
+}
+
+// OpenVerificationIDIn applies the In predicate on the "open_verification_id" field.
+func OpenVerificationIDIn(vs ...uuid.UUID) predicate.ErrorIssue {
+	return predicate.ErrorIssue(sql.FieldIn(FieldOpenVerificationID, vs...))
+}
+
+// OpenVerificationIDNotIn applies the NotIn predicate on the "open_verification_id" field.
+func OpenVerificationIDNotIn(vs ...uuid.UUID) predicate.ErrorIssue {
+	return predicate.ErrorIssue(sql.FieldNotIn(FieldOpenVerificationID, vs...))
+}
+
+// OpenVerificationIDGT applies the GT predicate on the "open_verification_id" field.
+func OpenVerificationIDGT(v uuid.UUID) predicate.ErrorIssue {
+	return predicate.ErrorIssue(sql.FieldGT(FieldOpenVerificationID, v))
+}
+
+// OpenVerificationIDGTE applies the GTE predicate on the "open_verification_id" field.
+func OpenVerificationIDGTE(v uuid.UUID) predicate.ErrorIssue {
+	return predicate.ErrorIssue(sql.FieldGTE(FieldOpenVerificationID, v))
+}
+
+// OpenVerificationIDLT applies the LT predicate on the "open_verification_id" field.
+func OpenVerificationIDLT(v uuid.UUID) predicate.ErrorIssue {
+	return predicate.ErrorIssue(sql.FieldLT(FieldOpenVerificationID, v))
+}
+
+// OpenVerificationIDLTE applies the LTE predicate on the "open_verification_id" field.
+func OpenVerificationIDLTE(v uuid.UUID) predicate.ErrorIssue {
+	return predicate.ErrorIssue(sql.FieldLTE(FieldOpenVerificationID, v))
+}
+
+// OpenVerificationIDIsNil applies the IsNil predicate on the "open_verification_id" field.
+func OpenVerificationIDIsNil() predicate.ErrorIssue {
+	return predicate.ErrorIssue(sql.FieldIsNull(FieldOpenVerificationID))
+}
+
+// OpenVerificationIDNotNil applies the NotNil predicate on the "open_verification_id" field.
+func OpenVerificationIDNotNil() predicate.ErrorIssue {
+	return predicate.ErrorIssue(sql.FieldNotNull(FieldOpenVerificationID))
+}
+
 // MergedIntoEQ applies the EQ predicate on the "merged_into" field.
 func MergedIntoEQ(v uuid.UUID) predicate.ErrorIssue {
 	return predicate.ErrorIssue(sql.FieldEQ(FieldMergedInto, v))
@@ -2323,6 +2378,29 @@ func HasPullRequests() predicate.ErrorIssue {
 func HasPullRequestsWith(preds ...predicate.ErrorIssuePullRequest) predicate.ErrorIssue {
 	return predicate.ErrorIssue(func(s *sql.Selector) {
 		step := newPullRequestsStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
+// HasVerifications applies the HasEdge predicate on the "verifications" edge.
+func HasVerifications() predicate.ErrorIssue {
+	return predicate.ErrorIssue(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, VerificationsTable, VerificationsColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasVerificationsWith applies the HasEdge predicate on the "verifications" edge with a given conditions (other predicates).
+func HasVerificationsWith(preds ...predicate.ErrorIssueVerification) predicate.ErrorIssue {
+	return predicate.ErrorIssue(func(s *sql.Selector) {
+		step := newVerificationsStep()
 		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
 			for _, p := range preds {
 				p(s)

@@ -285,6 +285,18 @@ func (f ErrorIssuePullRequestFunc) Mutate(ctx context.Context, m ent.Mutation) (
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.ErrorIssuePullRequestMutation", m)
 }
 
+// The ErrorIssueVerificationFunc type is an adapter to allow the use of ordinary
+// function as ErrorIssueVerification mutator.
+type ErrorIssueVerificationFunc func(context.Context, *ent.ErrorIssueVerificationMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f ErrorIssueVerificationFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.ErrorIssueVerificationMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.ErrorIssueVerificationMutation", m)
+}
+
 // The ErrorPolicyFunc type is an adapter to allow the use of ordinary
 // function as ErrorPolicy mutator.
 type ErrorPolicyFunc func(context.Context, *ent.ErrorPolicyMutation) (ent.Value, error)

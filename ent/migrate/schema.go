@@ -795,6 +795,7 @@ var (
 		{Name: "snooze_until", Type: field.TypeTime, Nullable: true},
 		{Name: "archived_at", Type: field.TypeTime, Nullable: true},
 		{Name: "open_incident_id", Type: field.TypeUUID, Nullable: true},
+		{Name: "open_verification_id", Type: field.TypeUUID, Nullable: true},
 		{Name: "merged_into", Type: field.TypeUUID, Nullable: true},
 		{Name: "comment_count", Type: field.TypeInt, Default: 0},
 		{Name: "open_pull_request_count", Type: field.TypeInt, Default: 0},
@@ -812,7 +813,7 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "error_issues_organizations_error_issues",
-				Columns:    []*schema.Column{ErrorIssuesColumns[42]},
+				Columns:    []*schema.Column{ErrorIssuesColumns[43]},
 				RefColumns: []*schema.Column{OrganizationsColumns[0]},
 				OnDelete:   schema.Cascade,
 			},
@@ -821,17 +822,17 @@ var (
 			{
 				Name:    "errorissue_org_id_last_seen_at_id",
 				Unique:  false,
-				Columns: []*schema.Column{ErrorIssuesColumns[42], ErrorIssuesColumns[22], ErrorIssuesColumns[0]},
+				Columns: []*schema.Column{ErrorIssuesColumns[43], ErrorIssuesColumns[22], ErrorIssuesColumns[0]},
 			},
 			{
 				Name:    "errorissue_org_id_severity_rank_last_seen_at_id",
 				Unique:  false,
-				Columns: []*schema.Column{ErrorIssuesColumns[42], ErrorIssuesColumns[12], ErrorIssuesColumns[22], ErrorIssuesColumns[0]},
+				Columns: []*schema.Column{ErrorIssuesColumns[43], ErrorIssuesColumns[12], ErrorIssuesColumns[22], ErrorIssuesColumns[0]},
 			},
 			{
 				Name:    "errorissue_org_id_workflow_state",
 				Unique:  false,
-				Columns: []*schema.Column{ErrorIssuesColumns[42], ErrorIssuesColumns[9]},
+				Columns: []*schema.Column{ErrorIssuesColumns[43], ErrorIssuesColumns[9]},
 			},
 			{
 				Name:    "errorissue_shard_lease_expires_at",
@@ -851,7 +852,7 @@ var (
 			{
 				Name:    "errorissue_shard_told",
 				Unique:  false,
-				Columns: []*schema.Column{ErrorIssuesColumns[1], ErrorIssuesColumns[39]},
+				Columns: []*schema.Column{ErrorIssuesColumns[1], ErrorIssuesColumns[40]},
 			},
 		},
 	}
@@ -992,6 +993,64 @@ var (
 				Name:    "errorissuepullrequest_org_id",
 				Unique:  false,
 				Columns: []*schema.Column{ErrorIssuePullRequestsColumns[14]},
+			},
+		},
+	}
+	// ErrorIssueVerificationsColumns holds the columns for the "error_issue_verifications" table.
+	ErrorIssueVerificationsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "shard", Type: field.TypeInt},
+		{Name: "attempt", Type: field.TypeInt},
+		{Name: "status", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "reason", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "url", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "commit", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "version", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "fixed_at", Type: field.TypeTime},
+		{Name: "started_at", Type: field.TypeTime},
+		{Name: "deployed_at", Type: field.TypeTime, Nullable: true},
+		{Name: "figures", Type: field.TypeJSON, Nullable: true, SchemaType: map[string]string{"postgres": "jsonb"}},
+		{Name: "due_at", Type: field.TypeTime, Nullable: true},
+		{Name: "checked_at", Type: field.TypeTime, Nullable: true},
+		{Name: "ended_at", Type: field.TypeTime, Nullable: true},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "issue_id", Type: field.TypeUUID},
+		{Name: "org_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+	}
+	// ErrorIssueVerificationsTable holds the schema information for the "error_issue_verifications" table.
+	ErrorIssueVerificationsTable = &schema.Table{
+		Name:       "error_issue_verifications",
+		Columns:    ErrorIssueVerificationsColumns,
+		PrimaryKey: []*schema.Column{ErrorIssueVerificationsColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "error_issue_verifications_error_issues_verifications",
+				Columns:    []*schema.Column{ErrorIssueVerificationsColumns[16]},
+				RefColumns: []*schema.Column{ErrorIssuesColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+			{
+				Symbol:     "error_issue_verifications_organizations",
+				Columns:    []*schema.Column{ErrorIssueVerificationsColumns[17]},
+				RefColumns: []*schema.Column{OrganizationsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "errorissueverification_issue_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{ErrorIssueVerificationsColumns[16], ErrorIssueVerificationsColumns[0]},
+			},
+			{
+				Name:    "errorissueverification_shard_due_at",
+				Unique:  false,
+				Columns: []*schema.Column{ErrorIssueVerificationsColumns[1], ErrorIssueVerificationsColumns[12]},
+			},
+			{
+				Name:    "errorissueverification_org_id",
+				Unique:  false,
+				Columns: []*schema.Column{ErrorIssueVerificationsColumns[17]},
 			},
 		},
 	}
@@ -1856,6 +1915,7 @@ var (
 		ErrorIssueEventsTable,
 		ErrorIssueFingerprintsTable,
 		ErrorIssuePullRequestsTable,
+		ErrorIssueVerificationsTable,
 		ErrorPoliciesTable,
 		IdempotencyKeysTable,
 		IngestKeysTable,
@@ -1918,6 +1978,8 @@ func init() {
 	ErrorIssueFingerprintsTable.ForeignKeys[1].RefTable = OrganizationsTable
 	ErrorIssuePullRequestsTable.ForeignKeys[0].RefTable = ErrorIssuesTable
 	ErrorIssuePullRequestsTable.ForeignKeys[1].RefTable = OrganizationsTable
+	ErrorIssueVerificationsTable.ForeignKeys[0].RefTable = ErrorIssuesTable
+	ErrorIssueVerificationsTable.ForeignKeys[1].RefTable = OrganizationsTable
 	ErrorPoliciesTable.ForeignKeys[0].RefTable = OrganizationsTable
 	IdempotencyKeysTable.ForeignKeys[0].RefTable = OrganizationsTable
 	IngestKeysTable.ForeignKeys[0].RefTable = OrganizationsTable

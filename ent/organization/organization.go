@@ -86,6 +86,8 @@ const (
 	EdgeErrorIncidents = "error_incidents"
 	// EdgeErrorIssuePullRequests holds the string denoting the error_issue_pull_requests edge name in mutations.
 	EdgeErrorIssuePullRequests = "error_issue_pull_requests"
+	// EdgeErrorIssueVerifications holds the string denoting the error_issue_verifications edge name in mutations.
+	EdgeErrorIssueVerifications = "error_issue_verifications"
 	// EdgeErrorPolicies holds the string denoting the error_policies edge name in mutations.
 	EdgeErrorPolicies = "error_policies"
 	// EdgeErrorInbox holds the string denoting the error_inbox edge name in mutations.
@@ -330,6 +332,13 @@ const (
 	ErrorIssuePullRequestsInverseTable = "error_issue_pull_requests"
 	// ErrorIssuePullRequestsColumn is the table column denoting the error_issue_pull_requests relation/edge.
 	ErrorIssuePullRequestsColumn = "org_id"
+	// ErrorIssueVerificationsTable is the table that holds the error_issue_verifications relation/edge.
+	ErrorIssueVerificationsTable = "error_issue_verifications"
+	// ErrorIssueVerificationsInverseTable is the table name for the ErrorIssueVerification entity.
+	// It exists in this package in order to avoid circular dependency with the "errorissueverification" package.
+	ErrorIssueVerificationsInverseTable = "error_issue_verifications"
+	// ErrorIssueVerificationsColumn is the table column denoting the error_issue_verifications relation/edge.
+	ErrorIssueVerificationsColumn = "org_id"
 	// ErrorPoliciesTable is the table that holds the error_policies relation/edge.
 	ErrorPoliciesTable = "error_policies"
 	// ErrorPoliciesInverseTable is the table name for the ErrorPolicy entity.
@@ -851,6 +860,20 @@ func ByErrorIssuePullRequests(term sql.OrderTerm, terms ...sql.OrderTerm) OrderO
 	}
 }
 
+// ByErrorIssueVerificationsCount orders the results by error_issue_verifications count.
+func ByErrorIssueVerificationsCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newErrorIssueVerificationsStep(), opts...)
+	}
+}
+
+// ByErrorIssueVerifications orders the results by error_issue_verifications terms.
+func ByErrorIssueVerifications(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newErrorIssueVerificationsStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
+
 // ByErrorPoliciesCount orders the results by error_policies count.
 func ByErrorPoliciesCount(opts ...sql.OrderTermOption) OrderOption {
 	return func(s *sql.Selector) {
@@ -1114,6 +1137,13 @@ func newErrorIssuePullRequestsStep() *sqlgraph.Step {
 		sqlgraph.From(Table, FieldID),
 		sqlgraph.To(ErrorIssuePullRequestsInverseTable, FieldID),
 		sqlgraph.Edge(sqlgraph.O2M, false, ErrorIssuePullRequestsTable, ErrorIssuePullRequestsColumn),
+	)
+}
+func newErrorIssueVerificationsStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(ErrorIssueVerificationsInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2M, false, ErrorIssueVerificationsTable, ErrorIssueVerificationsColumn),
 	)
 }
 func newErrorPoliciesStep() *sqlgraph.Step {

@@ -1032,6 +1032,29 @@ func HasErrorIssuePullRequestsWith(preds ...predicate.ErrorIssuePullRequest) pre
 	})
 }
 
+// HasErrorIssueVerifications applies the HasEdge predicate on the "error_issue_verifications" edge.
+func HasErrorIssueVerifications() predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, ErrorIssueVerificationsTable, ErrorIssueVerificationsColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasErrorIssueVerificationsWith applies the HasEdge predicate on the "error_issue_verifications" edge with a given conditions (other predicates).
+func HasErrorIssueVerificationsWith(preds ...predicate.ErrorIssueVerification) predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := newErrorIssueVerificationsStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
 // HasErrorPolicies applies the HasEdge predicate on the "error_policies" edge.
 func HasErrorPolicies() predicate.Organization {
 	return predicate.Organization(func(s *sql.Selector) {

@@ -75,6 +75,9 @@ type ErrorIssueFingerprint func(*sql.Selector)
 // ErrorIssuePullRequest is the predicate function for errorissuepullrequest builders.
 type ErrorIssuePullRequest func(*sql.Selector)
 
+// ErrorIssueVerification is the predicate function for errorissueverification builders.
+type ErrorIssueVerification func(*sql.Selector)
+
 // ErrorPolicy is the predicate function for errorpolicy builders.
 type ErrorPolicy func(*sql.Selector)
 

@@ -59,6 +59,7 @@ func (ErrorIssue) Fields() []ent.Field {
 		field.Time("snooze_until").Optional().Nillable(),
 		field.Time("archived_at").Optional().Nillable(),
 		field.UUID("open_incident_id", uuid.UUID{}).Optional().Nillable(),
+		field.UUID("open_verification_id", uuid.UUID{}).Optional().Nillable().Comment("the check of its fix that has not ended"),
 		field.UUID("merged_into", uuid.UUID{}).Optional().Nillable().Comment("the issue that has its fingerprints now"),
 		field.Int("comment_count").Default(0),
 		field.Int("open_pull_request_count").Default(0),
@@ -78,6 +79,7 @@ func (ErrorIssue) Edges() []ent.Edge {
 		edge.To("events", ErrorIssueEvent.Type).Annotations(cascade),
 		edge.To("incidents", ErrorIncident.Type).Annotations(cascade),
 		edge.To("pull_requests", ErrorIssuePullRequest.Type).Annotations(cascade),
+		edge.To("verifications", ErrorIssueVerification.Type).Annotations(cascade),
 	}
 }
 

@@ -59,6 +59,8 @@ func (Organization) Edges() []ent.Edge {
 		edge.To("error_incidents", ErrorIncident.Type).Annotations(cascade),
 		edge.To("error_issue_pull_requests", ErrorIssuePullRequest.Type).Annotations(cascade).
 			StorageKey(edge.Symbol("error_issue_pull_requests_organizations")),
+		edge.To("error_issue_verifications", ErrorIssueVerification.Type).Annotations(cascade).
+			StorageKey(edge.Symbol("error_issue_verifications_organizations")),
 		edge.To("error_policies", ErrorPolicy.Type).Annotations(cascade),
 		edge.To("error_inbox", ErrorInbox.Type).Annotations(cascade),
 	}

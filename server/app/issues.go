@@ -21,18 +21,20 @@ func (a *App) errorIssues(reads read.Warehouse, rollups query.Rollups) errorissu
 
 // issuesKind applies occurrences of errors to issues, and ends what is over.
 func (a *App) issuesKind() work.Kind {
-	policies := errorissues.Config{Store: a.store, BaseURL: a.baseURL(), Now: time.Now}
-	w := issues.NewWorker(issues.Config{
-		Store: a.store, Events: errorissues.Types(),
-		Teller: func(ctx context.Context, org principal.OrgID) (*issues.Teller, error) {
-			t, err := policies.Teller(ctx, org)
-			if err != nil {
-				return nil, err
-			}
-			return &t.Teller, nil
-		},
-	})
+	w := issues.NewWorker(issues.Config{Store: a.store, Events: errorissues.Types(), Teller: a.issueTeller()})
 	return work.Kind{Name: store.WorkIssues, Lag: w.Lag, Run: func(ctx context.Context, shard *work.Shard) {
 		work.Due(ctx, shard, nil, limits.IssueLook, w.Shard(shard.Fence).Step)
 	}}
+}
+
+// issueTeller returns the tellers of news about issues, by organization.
+func (a *App) issueTeller() func(context.Context, principal.OrgID) (*issues.Teller, error) {
+	policies := errorissues.Config{Store: a.store, BaseURL: a.baseURL(), Now: time.Now}
+	return func(ctx context.Context, org principal.OrgID) (*issues.Teller, error) {
+		t, err := policies.Teller(ctx, org)
+		if err != nil {
+			return nil, err
+		}
+		return &t.Teller, nil
+	}
 }

@@ -42,6 +42,7 @@ func (a *App) workKinds(ctx context.Context) []work.Kind {
 		a.outboxKind(),
 		a.alertsKind(ctx),
 		a.issuesKind(),
+		a.issueChecksKind(ctx),
 	}
 	if a.cfg.HeartbeatURL.Reveal() != "" {
 		kinds = append(kinds, work.Kind{Name: store.WorkHeartbeat, Run: a.heartbeat})

@@ -112,6 +112,7 @@ var bounds = []struct {
 	{limits.IssueNote, "note"},
 	{limits.IssueComment, "body"},
 	{limits.IssueFix, "patch_summary"},
+	{limits.IssueFixVersion, "fixed_in_version"},
 	{limits.IssueArtifacts, "artifacts"},
 	{limits.DestinationURL, "pr_url artifacts[]"},
 	{limits.AgentName, "RegisterErrorIssueAgentRequest.name capabilities[]"},

@@ -126,4 +126,5 @@ var boundFigures = []struct{ figure, paths string }{
 	{limits.Lasts(limits.IssueQuiet), "ErrorIncident.status ErrorIssue.has_open_incident ErrorIssueDetail.has_open_incident"},
 	{limits.Lasts(limits.IssueStaticVersion), "ErrorIssue.resolved_versions ErrorIssueDetail.resolved_versions"},
 	{limits.Lasts(limits.IssueWindow), "GetErrorIssueRequest.start_time"},
+	{limits.Lasts(limits.IssueDeployWait), "ErrorIssueVerification.reason"},
 }

@@ -33,6 +33,9 @@ const (
 	EventSeverity      = "severity_change"
 	EventLinked        = "pr_linked"
 	EventUnlinked      = "pr_unlinked"
+	EventPullMerged    = "pr_merged"
+	EventVerifying     = "verification_started"
+	EventVerdict       = "verification_verdict"
 	EventMerged        = "merged"
 	EventSplit         = "split"
 	reasonFirstSeen    = "first_seen"
@@ -187,6 +190,7 @@ func Move(r *store.IssueRecord, to string, act Act) error {
 func enter(r *store.IssueRecord, to string, act *Act) {
 	from := r.WorkflowState
 	r.WorkflowState = to
+	supersede(r, act.At) // a verdict ends its check before it moves the issue
 	if from == store.IssueDone {
 		r.ResolvedAt = nil
 	}

@@ -144,6 +144,7 @@ func regressed(r *store.IssueRecord, sum *store.ErrorSum) (version string, again
 		last := sum.Versions[v]
 		switch {
 		case !last.After(*r.ResolvedAt):
+		case v != "" && checked(r): // the check knows which releases have the fix, and sees this occurrence, too
 		case v == "" && last.After(r.ResolvedAt.Add(graceWithoutName)),
 			v != "" && !slices.Contains(r.ResolvedVersions, v),
 			v != "" && last.After(r.ResolvedAt.Add(staticVersionAfter)):

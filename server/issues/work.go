@@ -1,6 +1,7 @@
 package issues
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/google/uuid"
@@ -110,27 +111,59 @@ func SeverityBy(agent bool) string {
 	return sourceManual
 }
 
-// Link links a pull request. links are those that the issue has; a link with the same URL changes nothing, and is returned.
-func Link(r *store.IssueRecord, link store.ErrorIssuePullRequest, links []store.ErrorIssuePullRequest, act Act) *store.ErrorIssuePullRequest {
-	if at := slices.IndexFunc(links, func(l store.ErrorIssuePullRequest) bool { return l.URL == link.URL }); at >= 0 {
-		return &links[at]
+// ErrMerged reports a pull request that is said not to be merged although it was.
+var ErrMerged = errors.New("a merged pull request stays merged")
+
+// Link links a pull request, or notes the state of one that is linked. links are those that the issue has. A link without a state is open
+// when it is new, and otherwise changes nothing. A merge moves the issue to verifying.
+func Link(r *store.IssueRecord, link store.ErrorIssuePullRequest, links []store.ErrorIssuePullRequest, act Act) error {
+	at := slices.IndexFunc(links, func(l store.ErrorIssuePullRequest) bool { return l.URL == link.URL })
+	if at < 0 {
+		if link.State == "" {
+			link.State = store.PullRequestOpen
+		}
+		link.LinkedByActorID = act.Actor
+		r.Links = append(r.Links, link)
+		pullRequests(r, link.State, 1)
+		note(r, EventLinked, "", "", &act, map[string]any{"url": link.URL})
+	} else {
+		old := links[at]
+		switch {
+		case link.State == "", old.State == link.State && (link.MergeCommitSha == nil || sameText(old.MergeCommitSha, link.MergeCommitSha)):
+			renew(r, &act)
+			return nil
+		case old.State == store.PullRequestMerged && link.State != store.PullRequestMerged:
+			return ErrMerged
+		case old.State == store.PullRequestMerged:
+			link.MergedAt = old.MergedAt // only its commit is new
+		}
+		link.ID = old.ID
+		r.Reported = append(r.Reported, link)
+		pullRequests(r, old.State, -1)
+		pullRequests(r, link.State, 1)
 	}
-	link.LinkedByActorID = act.Actor
-	r.Links = append(r.Links, link)
-	r.OpenPullRequestCount++
-	note(r, EventLinked, "", "", &act, map[string]any{"url": link.URL})
+	if link.State == store.PullRequestMerged {
+		merged(r, &link, act)
+	}
 	renew(r, &act)
 	return nil
 }
 
+func sameText(a, b *string) bool { return a != nil && b != nil && *a == *b }
+
+// pullRequests counts a pull request by its state. One that was closed counts nowhere.
+func pullRequests(r *store.IssueRecord, state string, n int) {
+	switch state {
+	case store.PullRequestOpen:
+		r.OpenPullRequestCount += n
+	case store.PullRequestMerged:
+		r.MergedPullRequestCount += n
+	}
+}
+
 // Unlink takes a link away.
 func Unlink(r *store.IssueRecord, link store.ErrorIssuePullRequest, act Act) {
-	switch link.State {
-	case "open":
-		r.OpenPullRequestCount--
-	case "merged":
-		r.MergedPullRequestCount--
-	}
+	pullRequests(r, link.State, -1)
 	note(r, EventUnlinked, "", "", &act, map[string]any{"url": link.URL})
 	renew(r, &act)
 }
@@ -150,6 +183,7 @@ func Merge(into *store.IssueRecord, from []*store.IssueRecord, public func(uuid.
 			resolve(f.Incident, act.At)
 		}
 		drop(f)
+		supersede(f, act.At)
 		note(f, EventMerged, "", "", &act, map[string]any{"into": public(into.ID)})
 	}
 	note(into, EventMerged, "", "", &act, map[string]any{"from": ids})

@@ -18,10 +18,16 @@ import (
 	"github.com/svc-observability/svc/server/store/pgtest"
 )
 
+// place is a shard.
+type place struct {
+	kind   string
+	number int
+}
+
 type bed struct {
 	*store.Store
 	org, other principal.OrgID
-	fences     map[int]store.Fence
+	fences     map[place]store.Fence
 	flush      int64
 	policy     NotificationPolicy
 	told       []Notice
@@ -33,32 +39,33 @@ func open(t *testing.T, cfg store.Config) *bed {
 	s, err := store.Open(t.Context(), cfg)
 	must(t, err)
 	t.Cleanup(func() { _ = s.Close() })
-	b := &bed{Store: s, fences: map[int]store.Fence{}}
+	b := &bed{Store: s, fences: map[place]store.Fence{}}
 	for i, org := range []*principal.OrgID{&b.org, &b.other} {
 		out, err := s.CreateOrganization(t.Context(), store.NewOrganization{Name: fmt.Sprintf("Org %d", i), Admin: &store.NewUser{Email: fmt.Sprintf("%d@example.com", i)}})
 		must(t, err)
 		*org = out.Organization.ID
 	}
-	node := store.WorkNode{ID: uuid.New(), Kinds: []string{store.WorkIssues}}
+	node := store.WorkNode{ID: uuid.New(), Kinds: []string{store.WorkIssues, store.WorkIssueChecks}}
 	must(t, s.JoinWork(t.Context(), node))
 	fences, err := s.BeatWork(t.Context(), node)
 	must(t, err)
 	for _, f := range fences {
-		b.fences[f.Number] = f
+		b.fences[place{f.Kind, f.Number}] = f
 	}
-	b.w = NewWorker(Config{
-		Store: s, Events: Events{"new", "back", "quiet", "digest"},
-		Teller: func(context.Context, principal.OrgID) (*Teller, error) {
-			return &Teller{Policy: b.policy, Messages: func(n Notice) ([]store.NewDelivery, error) {
-				b.told = append(b.told, n)
-				return []store.NewDelivery{{
-					Subject: store.SubjectIssue, DestinationID: uuid.Max, DestinationType: "webhook", EventType: n.Event, Payload: json.RawMessage(`{}`),
-					ScheduledAt: n.At, DeliveryKey: fmt.Sprintf("%s:%s", n.Issues[0].ID, n.Key),
-				}}, nil
-			}}, nil
-		},
-	})
+	b.w = NewWorker(Config{Store: s, Events: testEvents, Teller: b.teller})
 	return b
+}
+
+var testEvents = Events{"new", "back", "quiet", "digest"}
+
+func (b *bed) teller(context.Context, principal.OrgID) (*Teller, error) {
+	return &Teller{Policy: b.policy, Messages: func(n Notice) ([]store.NewDelivery, error) {
+		b.told = append(b.told, n)
+		return []store.NewDelivery{{
+			Subject: store.SubjectIssue, DestinationID: uuid.Max, DestinationType: "webhook", EventType: n.Event, Payload: json.RawMessage(`{}`),
+			ScheduledAt: n.At, DeliveryKey: fmt.Sprintf("%s:%s", n.Issues[0].ID, n.Key),
+		}}, nil
+	}}, nil
 }
 
 // each runs a test on both databases.
@@ -82,7 +89,7 @@ func (b *bed) send(t *testing.T, sums ...store.ErrorSum) {
 func (b *bed) step(t *testing.T, org principal.OrgID) {
 	t.Helper()
 	b.w.looked = time.Time{}
-	s := b.w.Shard(b.fences[store.ShardOf(store.WorkIssues, string(org))])
+	s := b.w.Shard(b.fences[place{store.WorkIssues, store.ShardOf(store.WorkIssues, string(org))}])
 	_, err := s.Step(t.Context())
 	must(t, err)
 }

@@ -64,6 +64,32 @@ const (
 	IssueBucket = time.Hour
 	// IssueSamples is the number of occurrences that an issue shows when a request does not say more.
 	IssueSamples = 25
+	// IssueCheckLook is the pause between two looks for checks of fixes that are due, IssueCheckEvery that between two looks at one, and
+	// IssueCheckRows the number of checks of a look.
+	IssueCheckLook  = 10 * time.Second
+	IssueCheckEvery = 5 * time.Minute
+	IssueCheckRows  = 100
+	// IssueDeployWait is the time that a fix may take to be deployed. IssueVerdictExpected is the number of occurrences that releases with the
+	// fix would have without it before it is verified, IssueVerdictLeast and IssueVerdictMost the time that this takes at least and at most.
+	IssueDeployWait      = 7 * Day
+	IssueVerdictExpected = 5
+	IssueVerdictLeast    = time.Hour
+	IssueVerdictMost     = 72 * time.Hour
+	// IssueRateWindow is the time before the deployment of a fix in which the rate of its error is measured.
+	IssueRateWindow = 7 * Day
+	// IssueVerdictAttempts is the number of checks of a fix, IssueVerifications that of the checks that an issue shows, and IssueFixReleases
+	// that of the releases that a check names.
+	IssueVerdictAttempts = 2
+	IssueVerifications   = 10
+	IssueFixReleases     = 20
+	// IssueRollbackAfter is the time without telemetry of the releases with a fix, while others go on, after which they are rolled back.
+	IssueRollbackAfter = 15 * time.Minute
+	// IssueMergeAhead is how far in the future a reported merge may be: the clocks of build servers differ a little.
+	IssueMergeAhead = 5 * time.Minute
+	// CommitShortest is the length of the shortest name of a commit.
+	CommitShortest = 7
+	// IssueFixVersion is the length of the name of a version that has a fix.
+	IssueFixVersion = 200
 	// ErrorSumsFlush is the pause between two flushes of sums of errors to the database, ErrorSumsTimeout the time that one may take.
 	ErrorSumsFlush   = 2 * time.Second
 	ErrorSumsTimeout = 30 * time.Second
@@ -112,6 +138,23 @@ func issues() []Limit {
 		lasts("IssueWindow", IssueWindow, "An issue shows the occurrences of %s when a request does not say more."),
 		lasts("IssueBucket", IssueBucket, "Their timeseries then has buckets of %s."),
 		count("IssueSamples", IssueSamples, "It shows %s occurrences when a request does not say more."),
+		lasts("IssueCheckLook", IssueCheckLook, "The server looks for fixes to check every %s."),
+		lasts("IssueCheckEvery", IssueCheckEvery, "It checks one fix every %s."),
+		count("IssueCheckRows", IssueCheckRows, "One such look checks at most %s fixes of a shard."),
+		lasts("IssueDeployWait", IssueDeployWait, "A fix must be deployed within %s; else its check is abandoned."),
+		count("IssueVerdictExpected", IssueVerdictExpected,
+			"A fix is verified when the releases with it would have at least %s occurrences without it, and have none."),
+		lasts("IssueVerdictLeast", IssueVerdictLeast, "That takes at least %s."),
+		lasts("IssueVerdictMost", IssueVerdictMost, "A check without a result ends after %s."),
+		lasts("IssueRateWindow", IssueRateWindow, "The rate of an error before its fix is measured over %s."),
+		count("IssueVerdictAttempts", IssueVerdictAttempts, "A fix is checked at most %s times."),
+		count("IssueVerifications", IssueVerifications, "An issue shows its last %s checks of fixes."),
+		count("IssueFixReleases", IssueFixReleases, "A check names at most %s releases."),
+		lasts("IssueRollbackAfter", IssueRollbackAfter,
+			"A fix counts as rolled back when its releases sent nothing for %s while an earlier one went on."),
+		lasts("IssueMergeAhead", IssueMergeAhead, "The time of a merge may be at most %s in the future."),
+		characters("CommitShortest", CommitShortest, "The name of a commit has at least %s."),
+		characters("IssueFixVersion", IssueFixVersion, "The version that has a fix has at most %s."),
 		lasts("ErrorSumsFlush", ErrorSumsFlush, "An ingest node hands its sums of errors to the database every %s."),
 		lasts("ErrorSumsTimeout", ErrorSumsTimeout, "That may take %s."),
 		size("ErrorSumsMemory", ErrorSumsMemory, "While the database does not answer, sums of %s wait on the node one by one; beyond, they are joined."),

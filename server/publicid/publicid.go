@@ -31,6 +31,7 @@ const (
 	ErrorIssue        = "iss"
 	ErrorIssueEvent   = "iev"
 	ErrorPullRequest  = "ipr"
+	ErrorVerification = "ivf"
 	DashboardTemplate = "dtpl"
 	DashboardVersion  = "dbv"
 	Investigation     = "inv"

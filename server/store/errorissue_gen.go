@@ -62,6 +62,8 @@ type ErrorIssue struct {
 	SnoozeUntil    *time.Time
 	ArchivedAt     *time.Time
 	OpenIncidentID *uuid.UUID
+	// OpenVerificationID: the check of its fix that has not ended.
+	OpenVerificationID *uuid.UUID
 	// MergedInto: the issue that has its fingerprints now.
 	MergedInto             *uuid.UUID
 	CommentCount           int
@@ -129,6 +131,7 @@ func (s *Store) insertErrorIssue(ctx context.Context, tx *ent.Tx, in ErrorIssue)
 	create.SetNillableSnoozeUntil(utcPtr(in.SnoozeUntil))
 	create.SetNillableArchivedAt(utcPtr(in.ArchivedAt))
 	create.SetNillableOpenIncidentID(in.OpenIncidentID)
+	create.SetNillableOpenVerificationID(in.OpenVerificationID)
 	create.SetNillableMergedInto(in.MergedInto)
 	create.SetCommentCount(in.CommentCount)
 	create.SetOpenPullRequestCount(in.OpenPullRequestCount)
@@ -195,6 +198,7 @@ func toErrorIssue(row *ent.ErrorIssue) ErrorIssue {
 		SnoozeUntil:            utcPtr(row.SnoozeUntil),
 		ArchivedAt:             utcPtr(row.ArchivedAt),
 		OpenIncidentID:         row.OpenIncidentID,
+		OpenVerificationID:     row.OpenVerificationID,
 		MergedInto:             row.MergedInto,
 		CommentCount:           row.CommentCount,
 		OpenPullRequestCount:   row.OpenPullRequestCount,

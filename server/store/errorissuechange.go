@@ -33,6 +33,10 @@ type IssueRecord struct {
 	Deliveries []NewDelivery
 	// Links are new pull requests.
 	Links []ErrorIssuePullRequest
+	// Reported are pull requests whose state changed.
+	Reported []ErrorIssuePullRequest
+	// Verification is the check of a fix that has not ended; nil without one. A change may end it, and begin the next one by setting Next.
+	Verification, Next *ErrorIssueVerification
 }
 
 // IssueEvent is a new entry of the history of an issue.
@@ -55,12 +59,15 @@ func (s *Store) loadIssues(ctx context.Context, tx *ent.Tx, org principal.OrgID,
 		if err != nil {
 			return nil, err
 		}
-		open := map[uuid.UUID]*IssueRecord{}
+		open, checks := map[uuid.UUID]*IssueRecord{}, map[uuid.UUID]*IssueRecord{}
 		for _, row := range rows {
 			r := &IssueRecord{ErrorIssue: toErrorIssue(row)}
 			out[row.ID] = r
 			if row.OpenIncidentID != nil {
 				open[*row.OpenIncidentID] = r
+			}
+			if row.OpenVerificationID != nil {
+				checks[*row.OpenVerificationID] = r
 			}
 		}
 		incidents, err := tx.ErrorIncident.Query().
@@ -71,6 +78,9 @@ func (s *Store) loadIssues(ctx context.Context, tx *ent.Tx, org principal.OrgID,
 		for _, row := range incidents {
 			in := toErrorIncident(row)
 			open[row.ID].Incident = &in
+		}
+		if err := loadVerifications(ctx, tx, org, checks); err != nil {
+			return nil, err
 		}
 	}
 	return out, nil
@@ -128,6 +138,9 @@ func (s *Store) saveIssue(ctx context.Context, tx *ent.Tx, r *IssueRecord) error
 	if err := s.saveIncident(ctx, tx, r); err != nil {
 		return err
 	}
+	if err := s.saveVerifications(ctx, tx, r); err != nil {
+		return err
+	}
 	r.UpdatedAt = s.stamp()
 	if err := updateIssue(ctx, tx, &r.ErrorIssue); err != nil {
 		return err
@@ -140,6 +153,11 @@ func (s *Store) saveIssue(ctx context.Context, tx *ent.Tx, r *IssueRecord) error
 	for _, l := range r.Links {
 		l.Org, l.IssueID = r.Org, r.ID
 		if _, err := s.insertErrorIssuePullRequest(ctx, tx, l); err != nil {
+			return err
+		}
+	}
+	for _, l := range r.Reported {
+		if err := reportPullRequest(ctx, tx, r.Org, &l); err != nil {
 			return err
 		}
 	}
@@ -230,6 +248,7 @@ func updateIssue(ctx context.Context, tx *ent.Tx, i *ErrorIssue) error {
 	setOr(utcPtr(i.SnoozeUntil), u.SetSnoozeUntil, u.ClearSnoozeUntil)
 	setOr(utcPtr(i.ArchivedAt), u.SetArchivedAt, u.ClearArchivedAt)
 	setOr(i.OpenIncidentID, u.SetOpenIncidentID, u.ClearOpenIncidentID)
+	setOr(i.OpenVerificationID, u.SetOpenVerificationID, u.ClearOpenVerificationID)
 	setOr(i.MergedInto, u.SetMergedInto, u.ClearMergedInto)
 	return u.Exec(ctx)
 }

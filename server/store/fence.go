@@ -23,6 +23,8 @@ const (
 	WorkScrape = "scrape"
 	// WorkIssues applies occurrences to error issues, and ends leases, pauses and incidents. An organization has one shard.
 	WorkIssues = "issues"
+	// WorkIssueChecks reads telemetry for error issues: whether fixes hold. An organization has one shard.
+	WorkIssueChecks = "issue_checks"
 	// WorkHeartbeat tells a monitor outside that alert rules are evaluated.
 	WorkHeartbeat = "heartbeat"
 	// WorkSweep removes old rows.
@@ -30,7 +32,7 @@ const (
 )
 
 // WorkShards are the numbers of shards.
-var workShards = map[string]int{WorkAlerts: 64, WorkOutbox: 16, WorkScrape: 64, WorkIssues: 64, WorkHeartbeat: 1, WorkSweep: 1}
+var workShards = map[string]int{WorkAlerts: 64, WorkOutbox: 16, WorkScrape: 64, WorkIssues: 64, WorkIssueChecks: 8, WorkHeartbeat: 1, WorkSweep: 1}
 
 // WorkShards returns the number of shards of a kind.
 func WorkShards(kind string) int { return workShards[kind] }

@@ -153,7 +153,7 @@ type ErrorIssuePullRequest struct {
 	Title *string `protobuf:"bytes,7,opt,name=title" json:"title,omitempty"`
 	// Author; null until an integration with the source hosting reads it.
 	AuthorLogin *string `protobuf:"bytes,8,opt,name=author_login,json=authorLogin" json:"author_login,omitempty"`
-	// State, as far as it is known: without an integration with the source hosting it stays `open`.
+	// State, as it was reported last.
 	State string `protobuf:"bytes,9,opt,name=state" json:"state,omitempty"`
 	// Time of the merge.
 	MergedAt *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=merged_at,json=mergedAt" json:"merged_at,omitempty"`

@@ -309,7 +309,12 @@ type TransitionErrorIssueRequest struct {
 	// A note for the history.
 	Note *string `protobuf:"bytes,3,opt,name=note" json:"note,omitempty"`
 	// With `wontfix`: the time at which the issue returns to triage; left out for never.
-	SnoozeUntil   *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=snooze_until,json=snoozeUntil" json:"snooze_until,omitempty"`
+	SnoozeUntil *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=snooze_until,json=snoozeUntil" json:"snooze_until,omitempty"`
+	// With `done`: the version of the service that has the fix. The server checks whether it is free of the error. Until it runs, the error is
+	// no regression.
+	FixedInVersion *string `protobuf:"bytes,5,opt,name=fixed_in_version,json=fixedInVersion" json:"fixed_in_version,omitempty"`
+	// With `done`: the commit of the fix, as 7 to 64 hexadecimal digits, instead of `fixed_in_version` or beside it.
+	FixedInCommit *string `protobuf:"bytes,6,opt,name=fixed_in_commit,json=fixedInCommit" json:"fixed_in_commit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -370,6 +375,20 @@ func (x *TransitionErrorIssueRequest) GetSnoozeUntil() *timestamppb.Timestamp {
 		return x.SnoozeUntil
 	}
 	return nil
+}
+
+func (x *TransitionErrorIssueRequest) GetFixedInVersion() string {
+	if x != nil && x.FixedInVersion != nil {
+		return *x.FixedInVersion
+	}
+	return ""
+}
+
+func (x *TransitionErrorIssueRequest) GetFixedInCommit() string {
+	if x != nil && x.FixedInCommit != nil {
+		return *x.FixedInCommit
+	}
+	return ""
 }
 
 // Claims an issue.
@@ -982,9 +1001,16 @@ type LinkErrorIssuePullRequestRequest struct {
 	// The issue, `iss_…`.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	// Address of the pull request.
-	Url           string `protobuf:"bytes,2,opt,name=url" json:"url,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Url string `protobuf:"bytes,2,opt,name=url" json:"url,omitempty"`
+	// State of the pull request. A new link is `open` when it is left out.
+	State *string `protobuf:"bytes,3,opt,name=state" json:"state,omitempty"`
+	// With `merged`: the time of the merge, not in the future; now when left out.
+	MergedAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=merged_at,json=mergedAt" json:"merged_at,omitempty"`
+	// With `merged`: the merge commit, or that of a squash, as 7 to 64 hexadecimal digits. Releases are compared with it. When left out, the
+	// first release after the merge is assumed to contain it.
+	MergeCommitSha *string `protobuf:"bytes,5,opt,name=merge_commit_sha,json=mergeCommitSha" json:"merge_commit_sha,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *LinkErrorIssuePullRequestRequest) Reset() {
@@ -1027,6 +1053,27 @@ func (x *LinkErrorIssuePullRequestRequest) GetId() string {
 func (x *LinkErrorIssuePullRequestRequest) GetUrl() string {
 	if x != nil {
 		return x.Url
+	}
+	return ""
+}
+
+func (x *LinkErrorIssuePullRequestRequest) GetState() string {
+	if x != nil && x.State != nil {
+		return *x.State
+	}
+	return ""
+}
+
+func (x *LinkErrorIssuePullRequestRequest) GetMergedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.MergedAt
+	}
+	return nil
+}
+
+func (x *LinkErrorIssuePullRequestRequest) GetMergeCommitSha() string {
+	if x != nil && x.MergeCommitSha != nil {
+		return *x.MergeCommitSha
 	}
 	return ""
 }
@@ -1416,13 +1463,15 @@ const file_svc_v2_error_issue_workflow_proto_rawDesc = "" +
 	"\x04data\x18\x02 \x03(\v2\x15.svc.v2.ErrorIncidentR\x04data\x12\x19\n" +
 	"\bhas_more\x18\x03 \x01(\bR\ahasMore\x12&\n" +
 	"\vnext_cursor\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\n" +
-	"nextCursor\"\x92\x02\n" +
+	"nextCursor\"\x96\x03\n" +
 	"\x1bTransitionErrorIssueRequest\x12\x19\n" +
 	"\x02id\x18\x01 \x01(\tB\t\xfa\xf9\x18\x05\n" +
 	"\x03issR\x02id\x12v\n" +
 	"\bto_state\x18\x02 \x01(\tB[\xbaHXrVR\x06triageR\x04todoR\vin_progressR\tin_reviewR\tverifyingR\x04doneR\tregressedR\tcancelledR\awontfixR\atoState\x12!\n" +
 	"\x04note\x18\x03 \x01(\tB\r\xbaH\x05r\x03\x18\xd0\x0f\xaa\x01\x02\b\x01R\x04note\x12=\n" +
-	"\fsnooze_until\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\vsnoozeUntil\"z\n" +
+	"\fsnooze_until\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\vsnoozeUntil\x129\n" +
+	"\x10fixed_in_version\x18\x05 \x01(\tB\x0f\xbaH\ar\x05\x10\x01\x18\xc8\x01\xaa\x01\x02\b\x01R\x0efixedInVersion\x12G\n" +
+	"\x0ffixed_in_commit\x18\x06 \x01(\tB\x1f\xbaH\x17r\x152\x13^[0-9a-fA-F]{7,64}$\xaa\x01\x02\b\x01R\rfixedInCommit\"z\n" +
 	"\x16ClaimErrorIssueRequest\x12\x19\n" +
 	"\x02id\x18\x01 \x01(\tB\t\xfa\xf9\x18\x05\n" +
 	"\x03issR\x02id\x12E\n" +
@@ -1474,12 +1523,15 @@ const file_svc_v2_error_issue_workflow_proto_rawDesc = "" +
 	"\x04data\x18\x02 \x03(\v2\x1d.svc.v2.ErrorIssuePullRequestR\x04data\x12\x19\n" +
 	"\bhas_more\x18\x03 \x01(\bR\ahasMore\x12&\n" +
 	"\vnext_cursor\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\n" +
-	"nextCursor\"[\n" +
+	"nextCursor\"\x97\x02\n" +
 	" LinkErrorIssuePullRequestRequest\x12\x19\n" +
 	"\x02id\x18\x01 \x01(\tB\t\xfa\xf9\x18\x05\n" +
 	"\x03issR\x02id\x12\x1c\n" +
 	"\x03url\x18\x02 \x01(\tB\n" +
-	"\xbaH\ar\x05\x10\x01\x18\x80\x10R\x03url\"r\n" +
+	"\xbaH\ar\x05\x10\x01\x18\x80\x10R\x03url\x126\n" +
+	"\x05state\x18\x03 \x01(\tB \xbaH\x18r\x16R\x04openR\x06mergedR\x06closed\xaa\x01\x02\b\x01R\x05state\x127\n" +
+	"\tmerged_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\bmergedAt\x12I\n" +
+	"\x10merge_commit_sha\x18\x05 \x01(\tB\x1f\xbaH\x17r\x152\x13^[0-9a-fA-F]{7,64}$\xaa\x01\x02\b\x01R\x0emergeCommitSha\"r\n" +
 	"\"UnlinkErrorIssuePullRequestRequest\x12\x19\n" +
 	"\x02id\x18\x01 \x01(\tB\t\xfa\xf9\x18\x05\n" +
 	"\x03issR\x02id\x121\n" +
@@ -1596,46 +1648,47 @@ var file_svc_v2_error_issue_workflow_proto_depIdxs = []int32{
 	24, // 2: svc.v2.TransitionErrorIssueRequest.snooze_until:type_name -> google.protobuf.Timestamp
 	25, // 3: svc.v2.ErrorIssueSeverityResult.issue:type_name -> svc.v2.ErrorIssue
 	26, // 4: svc.v2.ListErrorIssuePullRequestsResponse.data:type_name -> svc.v2.ErrorIssuePullRequest
-	27, // 5: svc.v2.ListErrorIssueActorsResponse.data:type_name -> svc.v2.Actor
-	0,  // 6: svc.v2.ErrorIssueWorkflowService.ListErrorIssueEvents:input_type -> svc.v2.ListErrorIssueEventsRequest
-	2,  // 7: svc.v2.ErrorIssueWorkflowService.ListErrorIncidents:input_type -> svc.v2.ListErrorIncidentsRequest
-	4,  // 8: svc.v2.ErrorIssueWorkflowService.TransitionErrorIssue:input_type -> svc.v2.TransitionErrorIssueRequest
-	5,  // 9: svc.v2.ErrorIssueWorkflowService.ClaimErrorIssue:input_type -> svc.v2.ClaimErrorIssueRequest
-	6,  // 10: svc.v2.ErrorIssueWorkflowService.HeartbeatErrorIssue:input_type -> svc.v2.HeartbeatErrorIssueRequest
-	7,  // 11: svc.v2.ErrorIssueWorkflowService.ReleaseErrorIssue:input_type -> svc.v2.ReleaseErrorIssueRequest
-	8,  // 12: svc.v2.ErrorIssueWorkflowService.CommentOnErrorIssue:input_type -> svc.v2.CommentOnErrorIssueRequest
-	9,  // 13: svc.v2.ErrorIssueWorkflowService.ProposeErrorIssueFix:input_type -> svc.v2.ProposeErrorIssueFixRequest
-	10, // 14: svc.v2.ErrorIssueWorkflowService.SetErrorIssueSeverity:input_type -> svc.v2.SetErrorIssueSeverityRequest
-	12, // 15: svc.v2.ErrorIssueWorkflowService.AssignErrorIssue:input_type -> svc.v2.AssignErrorIssueRequest
-	13, // 16: svc.v2.ErrorIssueWorkflowService.ListErrorIssuePullRequests:input_type -> svc.v2.ListErrorIssuePullRequestsRequest
-	15, // 17: svc.v2.ErrorIssueWorkflowService.LinkErrorIssuePullRequest:input_type -> svc.v2.LinkErrorIssuePullRequestRequest
-	16, // 18: svc.v2.ErrorIssueWorkflowService.UnlinkErrorIssuePullRequest:input_type -> svc.v2.UnlinkErrorIssuePullRequestRequest
-	17, // 19: svc.v2.ErrorIssueWorkflowService.MergeErrorIssues:input_type -> svc.v2.MergeErrorIssuesRequest
-	18, // 20: svc.v2.ErrorIssueWorkflowService.SplitErrorIssue:input_type -> svc.v2.SplitErrorIssueRequest
-	19, // 21: svc.v2.ErrorIssueWorkflowService.ListErrorIssueActors:input_type -> svc.v2.ListErrorIssueActorsRequest
-	21, // 22: svc.v2.ErrorIssueWorkflowService.RegisterErrorIssueAgent:input_type -> svc.v2.RegisterErrorIssueAgentRequest
-	1,  // 23: svc.v2.ErrorIssueWorkflowService.ListErrorIssueEvents:output_type -> svc.v2.ListErrorIssueEventsResponse
-	3,  // 24: svc.v2.ErrorIssueWorkflowService.ListErrorIncidents:output_type -> svc.v2.ListErrorIncidentsResponse
-	25, // 25: svc.v2.ErrorIssueWorkflowService.TransitionErrorIssue:output_type -> svc.v2.ErrorIssue
-	25, // 26: svc.v2.ErrorIssueWorkflowService.ClaimErrorIssue:output_type -> svc.v2.ErrorIssue
-	25, // 27: svc.v2.ErrorIssueWorkflowService.HeartbeatErrorIssue:output_type -> svc.v2.ErrorIssue
-	25, // 28: svc.v2.ErrorIssueWorkflowService.ReleaseErrorIssue:output_type -> svc.v2.ErrorIssue
-	22, // 29: svc.v2.ErrorIssueWorkflowService.CommentOnErrorIssue:output_type -> svc.v2.ErrorIssueEvent
-	25, // 30: svc.v2.ErrorIssueWorkflowService.ProposeErrorIssueFix:output_type -> svc.v2.ErrorIssue
-	11, // 31: svc.v2.ErrorIssueWorkflowService.SetErrorIssueSeverity:output_type -> svc.v2.ErrorIssueSeverityResult
-	25, // 32: svc.v2.ErrorIssueWorkflowService.AssignErrorIssue:output_type -> svc.v2.ErrorIssue
-	14, // 33: svc.v2.ErrorIssueWorkflowService.ListErrorIssuePullRequests:output_type -> svc.v2.ListErrorIssuePullRequestsResponse
-	26, // 34: svc.v2.ErrorIssueWorkflowService.LinkErrorIssuePullRequest:output_type -> svc.v2.ErrorIssuePullRequest
-	25, // 35: svc.v2.ErrorIssueWorkflowService.UnlinkErrorIssuePullRequest:output_type -> svc.v2.ErrorIssue
-	25, // 36: svc.v2.ErrorIssueWorkflowService.MergeErrorIssues:output_type -> svc.v2.ErrorIssue
-	25, // 37: svc.v2.ErrorIssueWorkflowService.SplitErrorIssue:output_type -> svc.v2.ErrorIssue
-	20, // 38: svc.v2.ErrorIssueWorkflowService.ListErrorIssueActors:output_type -> svc.v2.ListErrorIssueActorsResponse
-	27, // 39: svc.v2.ErrorIssueWorkflowService.RegisterErrorIssueAgent:output_type -> svc.v2.Actor
-	23, // [23:40] is the sub-list for method output_type
-	6,  // [6:23] is the sub-list for method input_type
-	6,  // [6:6] is the sub-list for extension type_name
-	6,  // [6:6] is the sub-list for extension extendee
-	0,  // [0:6] is the sub-list for field type_name
+	24, // 5: svc.v2.LinkErrorIssuePullRequestRequest.merged_at:type_name -> google.protobuf.Timestamp
+	27, // 6: svc.v2.ListErrorIssueActorsResponse.data:type_name -> svc.v2.Actor
+	0,  // 7: svc.v2.ErrorIssueWorkflowService.ListErrorIssueEvents:input_type -> svc.v2.ListErrorIssueEventsRequest
+	2,  // 8: svc.v2.ErrorIssueWorkflowService.ListErrorIncidents:input_type -> svc.v2.ListErrorIncidentsRequest
+	4,  // 9: svc.v2.ErrorIssueWorkflowService.TransitionErrorIssue:input_type -> svc.v2.TransitionErrorIssueRequest
+	5,  // 10: svc.v2.ErrorIssueWorkflowService.ClaimErrorIssue:input_type -> svc.v2.ClaimErrorIssueRequest
+	6,  // 11: svc.v2.ErrorIssueWorkflowService.HeartbeatErrorIssue:input_type -> svc.v2.HeartbeatErrorIssueRequest
+	7,  // 12: svc.v2.ErrorIssueWorkflowService.ReleaseErrorIssue:input_type -> svc.v2.ReleaseErrorIssueRequest
+	8,  // 13: svc.v2.ErrorIssueWorkflowService.CommentOnErrorIssue:input_type -> svc.v2.CommentOnErrorIssueRequest
+	9,  // 14: svc.v2.ErrorIssueWorkflowService.ProposeErrorIssueFix:input_type -> svc.v2.ProposeErrorIssueFixRequest
+	10, // 15: svc.v2.ErrorIssueWorkflowService.SetErrorIssueSeverity:input_type -> svc.v2.SetErrorIssueSeverityRequest
+	12, // 16: svc.v2.ErrorIssueWorkflowService.AssignErrorIssue:input_type -> svc.v2.AssignErrorIssueRequest
+	13, // 17: svc.v2.ErrorIssueWorkflowService.ListErrorIssuePullRequests:input_type -> svc.v2.ListErrorIssuePullRequestsRequest
+	15, // 18: svc.v2.ErrorIssueWorkflowService.LinkErrorIssuePullRequest:input_type -> svc.v2.LinkErrorIssuePullRequestRequest
+	16, // 19: svc.v2.ErrorIssueWorkflowService.UnlinkErrorIssuePullRequest:input_type -> svc.v2.UnlinkErrorIssuePullRequestRequest
+	17, // 20: svc.v2.ErrorIssueWorkflowService.MergeErrorIssues:input_type -> svc.v2.MergeErrorIssuesRequest
+	18, // 21: svc.v2.ErrorIssueWorkflowService.SplitErrorIssue:input_type -> svc.v2.SplitErrorIssueRequest
+	19, // 22: svc.v2.ErrorIssueWorkflowService.ListErrorIssueActors:input_type -> svc.v2.ListErrorIssueActorsRequest
+	21, // 23: svc.v2.ErrorIssueWorkflowService.RegisterErrorIssueAgent:input_type -> svc.v2.RegisterErrorIssueAgentRequest
+	1,  // 24: svc.v2.ErrorIssueWorkflowService.ListErrorIssueEvents:output_type -> svc.v2.ListErrorIssueEventsResponse
+	3,  // 25: svc.v2.ErrorIssueWorkflowService.ListErrorIncidents:output_type -> svc.v2.ListErrorIncidentsResponse
+	25, // 26: svc.v2.ErrorIssueWorkflowService.TransitionErrorIssue:output_type -> svc.v2.ErrorIssue
+	25, // 27: svc.v2.ErrorIssueWorkflowService.ClaimErrorIssue:output_type -> svc.v2.ErrorIssue
+	25, // 28: svc.v2.ErrorIssueWorkflowService.HeartbeatErrorIssue:output_type -> svc.v2.ErrorIssue
+	25, // 29: svc.v2.ErrorIssueWorkflowService.ReleaseErrorIssue:output_type -> svc.v2.ErrorIssue
+	22, // 30: svc.v2.ErrorIssueWorkflowService.CommentOnErrorIssue:output_type -> svc.v2.ErrorIssueEvent
+	25, // 31: svc.v2.ErrorIssueWorkflowService.ProposeErrorIssueFix:output_type -> svc.v2.ErrorIssue
+	11, // 32: svc.v2.ErrorIssueWorkflowService.SetErrorIssueSeverity:output_type -> svc.v2.ErrorIssueSeverityResult
+	25, // 33: svc.v2.ErrorIssueWorkflowService.AssignErrorIssue:output_type -> svc.v2.ErrorIssue
+	14, // 34: svc.v2.ErrorIssueWorkflowService.ListErrorIssuePullRequests:output_type -> svc.v2.ListErrorIssuePullRequestsResponse
+	26, // 35: svc.v2.ErrorIssueWorkflowService.LinkErrorIssuePullRequest:output_type -> svc.v2.ErrorIssuePullRequest
+	25, // 36: svc.v2.ErrorIssueWorkflowService.UnlinkErrorIssuePullRequest:output_type -> svc.v2.ErrorIssue
+	25, // 37: svc.v2.ErrorIssueWorkflowService.MergeErrorIssues:output_type -> svc.v2.ErrorIssue
+	25, // 38: svc.v2.ErrorIssueWorkflowService.SplitErrorIssue:output_type -> svc.v2.ErrorIssue
+	20, // 39: svc.v2.ErrorIssueWorkflowService.ListErrorIssueActors:output_type -> svc.v2.ListErrorIssueActorsResponse
+	27, // 40: svc.v2.ErrorIssueWorkflowService.RegisterErrorIssueAgent:output_type -> svc.v2.Actor
+	24, // [24:41] is the sub-list for method output_type
+	7,  // [7:24] is the sub-list for method input_type
+	7,  // [7:7] is the sub-list for extension type_name
+	7,  // [7:7] is the sub-list for extension extendee
+	0,  // [0:7] is the sub-list for field type_name
 }
 
 func init() { file_svc_v2_error_issue_workflow_proto_init() }

@@ -985,6 +985,8 @@ type ErrorIssueDetail struct {
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,46,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
 	// Length of a bucket of the timeseries, in seconds.
 	BucketSeconds int32 `protobuf:"varint,47,opt,name=bucket_seconds,json=bucketSeconds" json:"bucket_seconds,omitempty"`
+	// The checks of whether its fixes hold, the newest first; at most 10.
+	Verifications []*ErrorIssueVerification `protobuf:"bytes,48,rep,name=verifications" json:"verifications,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1311,6 +1313,13 @@ func (x *ErrorIssueDetail) GetBucketSeconds() int32 {
 		return x.BucketSeconds
 	}
 	return 0
+}
+
+func (x *ErrorIssueDetail) GetVerifications() []*ErrorIssueVerification {
+	if x != nil {
+		return x.Verifications
+	}
+	return nil
 }
 
 // Selects the issues to list.
@@ -2045,7 +2054,7 @@ var File_svc_v2_error_issues_proto protoreflect.FileDescriptor
 
 const file_svc_v2_error_issues_proto_rawDesc = "" +
 	"\n" +
-	"\x19svc/v2/error_issues.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\"\x9e\x02\n" +
+	"\x19svc/v2/error_issues.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\x1a%svc/v2/error_issue_verification.proto\"\x9e\x02\n" +
 	"\x05Actor\x12\x1b\n" +
 	"\x02id\x18\x01 \x01(\tB\v\xfa\xf9\x18\a\n" +
 	"\x05actorR\x02id\x12%\n" +
@@ -2138,7 +2147,7 @@ const file_svc_v2_error_issues_proto_rawDesc = "" +
 	"\x0fduration_micros\x18\x06 \x01(\x01R\x0edurationMicros\"A\n" +
 	"\x15ErrorIssueEnvironment\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
-	"\x05count\x18\x02 \x01(\x01R\x05count\"\xc1\x12\n" +
+	"\x05count\x18\x02 \x01(\x01R\x05count\"\x87\x13\n" +
 	"\x10ErrorIssueDetail\x12\x19\n" +
 	"\x02id\x18\x01 \x01(\tB\t\xfa\xf9\x18\x05\n" +
 	"\x03issR\x02id\x12)\n" +
@@ -2192,7 +2201,8 @@ const file_svc_v2_error_issues_proto_rawDesc = "" +
 	"\n" +
 	"start_time\x18- \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12=\n" +
 	"\bend_time\x18. \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\aendTime\x12%\n" +
-	"\x0ebucket_seconds\x18/ \x01(\x05R\rbucketSeconds\"\x8d\b\n" +
+	"\x0ebucket_seconds\x18/ \x01(\x05R\rbucketSeconds\x12D\n" +
+	"\rverifications\x180 \x03(\v2\x1e.svc.v2.ErrorIssueVerificationR\rverifications\"\x8d\b\n" +
 	"\x16ListErrorIssuesRequest\x12$\n" +
 	"\x05limit\x18\x01 \x01(\x05B\x0e\xbaH\x06\x1a\x04\x18d(\x01\xaa\x01\x02\b\x01R\x05limit\x12\x1d\n" +
 	"\x06cursor\x18\x02 \x01(\tB\x05\xaa\x01\x02\b\x01R\x06cursor\x12\x87\x01\n" +
@@ -2312,6 +2322,7 @@ var file_svc_v2_error_issues_proto_goTypes = []any{
 	(*GetErrorIssueRequest)(nil),                // 15: svc.v2.GetErrorIssueRequest
 	(*timestamppb.Timestamp)(nil),               // 16: google.protobuf.Timestamp
 	(*structpb.Struct)(nil),                     // 17: google.protobuf.Struct
+	(*ErrorIssueVerification)(nil),              // 18: svc.v2.ErrorIssueVerification
 }
 var file_svc_v2_error_issues_proto_depIdxs = []int32{
 	16, // 0: svc.v2.Actor.last_active_at:type_name -> google.protobuf.Timestamp
@@ -2351,29 +2362,30 @@ var file_svc_v2_error_issues_proto_depIdxs = []int32{
 	3,  // 34: svc.v2.ErrorIssueDetail.grouping:type_name -> svc.v2.ErrorGrouping
 	16, // 35: svc.v2.ErrorIssueDetail.start_time:type_name -> google.protobuf.Timestamp
 	16, // 36: svc.v2.ErrorIssueDetail.end_time:type_name -> google.protobuf.Timestamp
-	16, // 37: svc.v2.ListErrorIssuesRequest.start_time:type_name -> google.protobuf.Timestamp
-	16, // 38: svc.v2.ListErrorIssuesRequest.end_time:type_name -> google.protobuf.Timestamp
-	16, // 39: svc.v2.ListErrorIssuesRequest.introduced_after:type_name -> google.protobuf.Timestamp
-	16, // 40: svc.v2.CountErrorIssuesRequest.start_time:type_name -> google.protobuf.Timestamp
-	16, // 41: svc.v2.CountErrorIssuesRequest.end_time:type_name -> google.protobuf.Timestamp
-	16, // 42: svc.v2.CountErrorIssuesRequest.introduced_after:type_name -> google.protobuf.Timestamp
-	1,  // 43: svc.v2.ListErrorIssuesResponse.data:type_name -> svc.v2.ErrorIssue
-	13, // 44: svc.v2.ListErrorIssueServiceCountsResponse.data:type_name -> svc.v2.ErrorIssueServiceCount
-	16, // 45: svc.v2.GetErrorIssueRequest.start_time:type_name -> google.protobuf.Timestamp
-	16, // 46: svc.v2.GetErrorIssueRequest.end_time:type_name -> google.protobuf.Timestamp
-	8,  // 47: svc.v2.ErrorIssuesService.ListErrorIssues:input_type -> svc.v2.ListErrorIssuesRequest
-	15, // 48: svc.v2.ErrorIssuesService.GetErrorIssue:input_type -> svc.v2.GetErrorIssueRequest
-	12, // 49: svc.v2.ErrorIssuesService.ListErrorIssueServiceCounts:input_type -> svc.v2.ListErrorIssueServiceCountsRequest
-	9,  // 50: svc.v2.ErrorIssuesService.CountErrorIssues:input_type -> svc.v2.CountErrorIssuesRequest
-	11, // 51: svc.v2.ErrorIssuesService.ListErrorIssues:output_type -> svc.v2.ListErrorIssuesResponse
-	7,  // 52: svc.v2.ErrorIssuesService.GetErrorIssue:output_type -> svc.v2.ErrorIssueDetail
-	14, // 53: svc.v2.ErrorIssuesService.ListErrorIssueServiceCounts:output_type -> svc.v2.ListErrorIssueServiceCountsResponse
-	10, // 54: svc.v2.ErrorIssuesService.CountErrorIssues:output_type -> svc.v2.ErrorIssueCounts
-	51, // [51:55] is the sub-list for method output_type
-	47, // [47:51] is the sub-list for method input_type
-	47, // [47:47] is the sub-list for extension type_name
-	47, // [47:47] is the sub-list for extension extendee
-	0,  // [0:47] is the sub-list for field type_name
+	18, // 37: svc.v2.ErrorIssueDetail.verifications:type_name -> svc.v2.ErrorIssueVerification
+	16, // 38: svc.v2.ListErrorIssuesRequest.start_time:type_name -> google.protobuf.Timestamp
+	16, // 39: svc.v2.ListErrorIssuesRequest.end_time:type_name -> google.protobuf.Timestamp
+	16, // 40: svc.v2.ListErrorIssuesRequest.introduced_after:type_name -> google.protobuf.Timestamp
+	16, // 41: svc.v2.CountErrorIssuesRequest.start_time:type_name -> google.protobuf.Timestamp
+	16, // 42: svc.v2.CountErrorIssuesRequest.end_time:type_name -> google.protobuf.Timestamp
+	16, // 43: svc.v2.CountErrorIssuesRequest.introduced_after:type_name -> google.protobuf.Timestamp
+	1,  // 44: svc.v2.ListErrorIssuesResponse.data:type_name -> svc.v2.ErrorIssue
+	13, // 45: svc.v2.ListErrorIssueServiceCountsResponse.data:type_name -> svc.v2.ErrorIssueServiceCount
+	16, // 46: svc.v2.GetErrorIssueRequest.start_time:type_name -> google.protobuf.Timestamp
+	16, // 47: svc.v2.GetErrorIssueRequest.end_time:type_name -> google.protobuf.Timestamp
+	8,  // 48: svc.v2.ErrorIssuesService.ListErrorIssues:input_type -> svc.v2.ListErrorIssuesRequest
+	15, // 49: svc.v2.ErrorIssuesService.GetErrorIssue:input_type -> svc.v2.GetErrorIssueRequest
+	12, // 50: svc.v2.ErrorIssuesService.ListErrorIssueServiceCounts:input_type -> svc.v2.ListErrorIssueServiceCountsRequest
+	9,  // 51: svc.v2.ErrorIssuesService.CountErrorIssues:input_type -> svc.v2.CountErrorIssuesRequest
+	11, // 52: svc.v2.ErrorIssuesService.ListErrorIssues:output_type -> svc.v2.ListErrorIssuesResponse
+	7,  // 53: svc.v2.ErrorIssuesService.GetErrorIssue:output_type -> svc.v2.ErrorIssueDetail
+	14, // 54: svc.v2.ErrorIssuesService.ListErrorIssueServiceCounts:output_type -> svc.v2.ListErrorIssueServiceCountsResponse
+	10, // 55: svc.v2.ErrorIssuesService.CountErrorIssues:output_type -> svc.v2.ErrorIssueCounts
+	52, // [52:56] is the sub-list for method output_type
+	48, // [48:52] is the sub-list for method input_type
+	48, // [48:48] is the sub-list for extension type_name
+	48, // [48:48] is the sub-list for extension extendee
+	0,  // [0:48] is the sub-list for field type_name
 }
 
 func init() { file_svc_v2_error_issues_proto_init() }
@@ -2381,6 +2393,7 @@ func file_svc_v2_error_issues_proto_init() {
 	if File_svc_v2_error_issues_proto != nil {
 		return
 	}
+	file_svc_v2_error_issue_verification_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

@@ -200,6 +200,28 @@ type ErrorSplitRow struct {
 	Estimated float64 `ch:"Estimated"`
 }
 
+// ErrorVersions gives ErrorVersionRow rows: the numbers of errors by environment and version of the service together, highest first.
+func ErrorVersions(w query.Window, f ErrorFilters, limit int) sqlbuild.Statement {
+	b := &sqlbuild.Builder{}
+	c := errorConditions(b, w, f)
+	return b.Statement(fmt.Sprintf(`SELECT
+    toString(Environment) AS Environment,
+    toString(ServiceVersion) AS ServiceVersion,
+    count() AS Occurrences
+FROM error_events
+WHERE %s
+GROUP BY Environment, ServiceVersion
+ORDER BY Occurrences DESC, Environment, ServiceVersion
+LIMIT %s`, c.Join(4), b.Bind("limit", "UInt32", int64(limit))))
+}
+
+// ErrorVersionRow is a row of ErrorVersions.
+type ErrorVersionRow struct {
+	Environment string `ch:"Environment"`
+	Version     string `ch:"ServiceVersion"`
+	Count       uint64 `ch:"Occurrences"`
+}
+
 // ErrorSamples gives ErrorSampleRow rows: the latest errors, at most one from each trace.
 func ErrorSamples(w query.Window, f ErrorFilters, limit int) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}

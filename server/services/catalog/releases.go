@@ -9,6 +9,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/limits"
+	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
 	"github.com/svc-observability/svc/server/query/reads"
@@ -31,42 +32,27 @@ func (s *Service) SearchReleases(ctx context.Context, req *svcv2.SearchReleasesR
 	if err != nil {
 		return nil, err
 	}
-	rows, err := read.All[reads.ReleaseListRow](ctx, s.warehouse, org, reads.Releases(reads.ReleaseList{
-		Window: w, DeploymentEnvironment: req.DeploymentEnvironment, Service: req.ServiceName, Limit: limits.ReleasesCompared, Rollups: s.rollups,
-	}))
-	if err != nil {
-		return nil, err
-	}
 	limit := limits.DefaultPage
 	if req.Limit != nil {
 		limit = int(req.GetLimit())
 	}
-	res := &svcv2.ReleaseList{Object: "list", StartTime: timestamppb.New(w.Start), EndTime: timestamppb.New(w.End)}
-	if len(rows) == 0 {
-		return res, nil
-	}
-	shown := rows[:min(limit, len(rows))]
-	res.HasMore = rows[0].All > uint64(len(shown))
-	commits, err := read.All[reads.ReleaseCommitRow](ctx, s.warehouse, org, reads.ReleaseCommits(shown))
+	found, all, err := FindReleases(ctx, s.warehouse, org, reads.ReleaseList{
+		Window: w, DeploymentEnvironment: req.DeploymentEnvironment, Service: req.ServiceName, Rollups: s.rollups,
+	}, limit)
 	if err != nil {
 		return nil, err
 	}
-	named := map[reads.ReleaseCommitRow]string{}
-	for _, c := range commits {
-		commit := c.Commit
-		c.Commit = ""
-		named[c] = commit
-	}
-	for i, r := range shown {
+	res := &svcv2.ReleaseList{Object: "list", StartTime: timestamppb.New(w.Start), EndTime: timestamppb.New(w.End), HasMore: all > len(found)}
+	for _, r := range found {
 		p := &svcv2.Release{
 			ServiceName: r.Service, DeploymentEnvironment: r.Environment, Version: r.Version,
-			FirstSeen: timestamppb.New(r.First), LastSeen: timestamppb.New(r.Last), State: releaseState(rows, i),
+			FirstSeen: timestamppb.New(r.First), LastSeen: timestamppb.New(r.Last), State: r.State,
 			EstimatedSpanCount: r.EstimatedSpans, ErrorRate: ratio(r.EstimatedErrors, r.EstimatedSpans), P95LatencyMs: milliseconds(r.Latencies, 1),
 		}
-		if commit, ok := named[reads.ReleaseCommitRow{Service: r.Service, Environment: r.Environment, Version: r.Version}]; ok {
-			p.CommitSha = &commit
+		if r.Commit != "" {
+			p.CommitSha = &r.Commit
 		}
-		if o := previousRelease(rows, i); o != nil {
+		if o := r.Previous; o != nil {
 			p.Previous = &svcv2.ReleaseBefore{
 				Version: o.Version, EstimatedSpanCount: o.EstimatedSpans, ErrorRate: ratio(o.EstimatedErrors, o.EstimatedSpans),
 				P95LatencyMs: milliseconds(o.Latencies, 1),
@@ -75,6 +61,44 @@ func (s *Service) SearchReleases(ctx context.Context, req *svcv2.SearchReleasesR
 		res.Data = append(res.Data, p)
 	}
 	return res, nil
+}
+
+// FoundRelease is a release with what became of it.
+type FoundRelease struct {
+	reads.ReleaseListRow
+	// State is current, replaced or rolled_back. Commit is empty when its first spans name none.
+	State, Commit string
+	// Previous is the version before; nil for the first of the window.
+	Previous *reads.ReleaseListRow
+}
+
+// FindReleases returns the releases of a window that began last, at most limit of them, and the number of all.
+func FindReleases(
+	ctx context.Context, w read.Warehouse, org principal.OrgID, list reads.ReleaseList, limit int,
+) (found []FoundRelease, all int, err error) {
+	list.Limit = limits.ReleasesCompared
+	rows, err := read.All[reads.ReleaseListRow](ctx, w, org, reads.Releases(list))
+	if err != nil || len(rows) == 0 {
+		return nil, 0, err
+	}
+	shown := rows[:min(limit, len(rows))]
+	commits, err := read.All[reads.ReleaseCommitRow](ctx, w, org, reads.ReleaseCommits(shown))
+	if err != nil {
+		return nil, 0, err
+	}
+	named := map[reads.ReleaseCommitRow]string{}
+	for _, c := range commits {
+		commit := c.Commit
+		c.Commit = ""
+		named[c] = commit
+	}
+	for i, r := range shown {
+		found = append(found, FoundRelease{
+			ReleaseListRow: r, State: releaseState(rows, i), Previous: previousRelease(rows, i),
+			Commit: named[reads.ReleaseCommitRow{Service: r.Service, Environment: r.Environment, Version: r.Version}],
+		})
+	}
+	return found, int(rows[0].All), nil
 }
 
 // others are the other versions of a release's service in its environment.

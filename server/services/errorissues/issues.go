@@ -217,6 +217,9 @@ func (s *Issues) GetErrorIssue(ctx context.Context, req *svcv2.GetErrorIssueRequ
 	for _, in := range incidents {
 		out.Incidents = append(out.Incidents, incidentMessage(in))
 	}
+	if err := s.verifications(ctx, &issue, out); err != nil {
+		return nil, err
+	}
 	if err := s.occurrences(ctx, caller.Org, out, prints, window, bucket, int(req.GetSampleLimit())); err != nil {
 		return nil, err
 	}

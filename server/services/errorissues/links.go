@@ -41,7 +41,7 @@ func pullRequest(field, address string) (*store.ErrorIssuePullRequest, error) {
 	if slices.Contains(parts, "") || slices.Contains(parts, "..") {
 		return nil, bad("has no usable path")
 	}
-	out := &store.ErrorIssuePullRequest{State: "open"}
+	out := &store.ErrorIssuePullRequest{}
 	var number, path string
 	switch at := slices.Index(parts, "merge_requests"); {
 	case len(parts) >= 4 && parts[2] == "pull":
@@ -98,24 +98,10 @@ func (s *Workflow) LinkErrorIssuePullRequest(
 	if err != nil {
 		return nil, err
 	}
-	caller, issue, err := s.target(ctx, req.GetId())
-	if err != nil {
+	if err := s.state(link, req); err != nil {
 		return nil, err
 	}
-	links, err := s.Store.ListErrorIssuePullRequests(ctx, caller.Org, issue.ID, limitLinks)
-	if err != nil {
-		return nil, failure(ctx, err)
-	}
-	if len(links) >= limitLinks {
-		return nil, apierr.New(apierr.ErrorIssuePullRequestInvalid,
-			fmt.Sprintf("The issue has %d pull requests, and it can have no more. Unlink one first.", limitLinks), apierr.Param("url"))
-	}
-	_, err = s.change(ctx, req.GetId(), func(r *store.IssueRecord, act issues.Act, by store.IssueActor) error {
-		link.LinkSource = by.Type
-		issues.Link(r, *link, links, act)
-		return nil
-	})
-	if err != nil {
+	if err := s.link(ctx, req.GetId(), link); err != nil {
 		return nil, err
 	}
 	list, err := s.ListErrorIssuePullRequests(ctx, &svcv2.ListErrorIssuePullRequestsRequest{Id: req.GetId()})
@@ -127,6 +113,47 @@ func (s *Workflow) LinkErrorIssuePullRequest(
 		return nil, apierr.New(apierr.ErrorIssuePullRequestNotFound, "The link was removed in the meantime.")
 	}
 	return list.GetData()[at], nil
+}
+
+// state reads the state of a pull request.
+func (c *Config) state(link *store.ErrorIssuePullRequest, req *svcv2.LinkErrorIssuePullRequestRequest) error {
+	link.State = req.GetState()
+	switch {
+	case link.State == store.PullRequestMerged:
+	case req.GetMergedAt() != nil:
+		return apierr.New(apierr.ErrorIssuePullRequestInvalid, "`merged_at` needs `state` merged.", apierr.Param("merged_at"))
+	case req.MergeCommitSha != nil:
+		return apierr.New(apierr.ErrorIssuePullRequestInvalid, "`merge_commit_sha` needs `state` merged.", apierr.Param("merge_commit_sha"))
+	default:
+		return nil
+	}
+	now := c.Now().UTC()
+	link.MergedAt = &now
+	if at := timeOf(req.GetMergedAt()); at != nil {
+		if at.After(now.Add(limits.IssueMergeAhead)) {
+			return apierr.New(apierr.ErrorIssuePullRequestInvalid, "`merged_at` must not be in the future.", apierr.Param("merged_at"))
+		}
+		link.MergedAt = at
+	}
+	if req.MergeCommitSha != nil {
+		commit := strings.ToLower(req.GetMergeCommitSha())
+		link.MergeCommitSha = &commit
+	}
+	return nil
+}
+
+// link links a pull request to an issue as the caller, or notes its state.
+func (c *Config) link(ctx context.Context, id string, link *store.ErrorIssuePullRequest) error {
+	_, err := c.changeLinked(ctx, id, func(r *store.IssueRecord, links []store.ErrorIssuePullRequest, act issues.Act, by store.IssueActor) error {
+		fresh := !slices.ContainsFunc(links, func(l store.ErrorIssuePullRequest) bool { return l.URL == link.URL })
+		if fresh && len(links) >= limitLinks {
+			return apierr.New(apierr.ErrorIssuePullRequestInvalid,
+				fmt.Sprintf("The issue has %d pull requests, and it can have no more. Unlink one first.", limitLinks), apierr.Param("url"))
+		}
+		link.LinkSource = by.Type
+		return issues.Link(r, *link, links, act)
+	})
+	return err
 }
 
 // UnlinkErrorIssuePullRequest removes a link.

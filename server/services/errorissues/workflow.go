@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/issues"
 	"github.com/svc-observability/svc/server/notify"
 	"github.com/svc-observability/svc/server/paging"
@@ -32,6 +33,13 @@ func (s *Workflow) TransitionErrorIssue(ctx context.Context, req *svcv2.Transiti
 	if err != nil {
 		return nil, err
 	}
+	switch {
+	case req.GetToState() == store.IssueDone:
+	case req.FixedInVersion != nil:
+		return nil, apierr.New(apierr.ErrorValidation, "`fixed_in_version` needs `to_state` done.", apierr.Param("fixed_in_version"))
+	case req.FixedInCommit != nil:
+		return nil, apierr.New(apierr.ErrorValidation, "`fixed_in_commit` needs `to_state` done.", apierr.Param("fixed_in_commit"))
+	}
 	var versions []string
 	if req.GetToState() == store.IssueDone {
 		versions = s.versions(ctx, caller.Org, issue.ServiceName)
@@ -43,8 +51,14 @@ func (s *Workflow) TransitionErrorIssue(ctx context.Context, req *svcv2.Transiti
 	i, err := s.change(ctx, req.GetId(), func(r *store.IssueRecord, act issues.Act, by store.IssueActor) error {
 		act.Note, act.Versions, act.Snooze = req.GetNote(), versions, timeOf(req.GetSnoozeUntil())
 		from := r.WorkflowState
-		if err := issues.Move(r, req.GetToState(), act); err != nil || r.WorkflowState == from {
+		if err := issues.Move(r, req.GetToState(), act); err != nil {
 			return err
+		}
+		if req.FixedInVersion != nil || req.FixedInCommit != nil {
+			issues.Await(r, req.FixedInVersion, req.FixedInCommit, act)
+		}
+		if r.WorkflowState == from {
+			return nil
 		}
 		return teller.moved(r, act.At, by)
 	})
@@ -150,7 +164,7 @@ func (s *Workflow) CommentOnErrorIssue(ctx context.Context, req *svcv2.CommentOn
 
 // ProposeErrorIssueFix records a fix.
 func (s *Workflow) ProposeErrorIssueFix(ctx context.Context, req *svcv2.ProposeErrorIssueFixRequest) (*svcv2.ErrorIssue, error) {
-	caller, issue, err := s.target(ctx, req.GetId())
+	caller, _, err := s.target(ctx, req.GetId())
 	if err != nil {
 		return nil, err
 	}
@@ -160,15 +174,11 @@ func (s *Workflow) ProposeErrorIssueFix(ctx context.Context, req *svcv2.ProposeE
 			return nil, err
 		}
 	}
-	links, err := s.Store.ListErrorIssuePullRequests(ctx, caller.Org, issue.ID, limitLinks)
-	if err != nil {
-		return nil, failure(ctx, err)
-	}
 	teller, err := s.Teller(ctx, caller.Org)
 	if err != nil {
 		return nil, failure(ctx, err)
 	}
-	i, err := s.change(ctx, req.GetId(), func(r *store.IssueRecord, act issues.Act, by store.IssueActor) error {
+	i, err := s.changeLinked(ctx, req.GetId(), func(r *store.IssueRecord, links []store.ErrorIssuePullRequest, act issues.Act, by store.IssueActor) error {
 		from := r.WorkflowState
 		fix := issues.Fix{Summary: req.GetPatchSummary(), URL: req.GetPrUrl(), Artifacts: req.GetArtifacts()}
 		if err := issues.Propose(r, fix, act); err != nil {
@@ -176,7 +186,9 @@ func (s *Workflow) ProposeErrorIssueFix(ctx context.Context, req *svcv2.ProposeE
 		}
 		if link != nil {
 			link.LinkSource = by.Type
-			issues.Link(r, *link, links, act)
+			if err := issues.Link(r, *link, links, act); err != nil {
+				return err
+			}
 		}
 		if r.WorkflowState == from {
 			return nil

@@ -104,7 +104,7 @@ func newErrorDetail(s *tool.Clients) (*tool.Tool, error) {
 			res := toErrorDetail(a, out)
 			res.Anchored = anchored
 			if issue != nil {
-				res.Issue = &issueSummary{issue.GetId(), issue.GetWorkflowState(), issue.Severity, issue.GetOccurrenceCount(), grouped(issue)}
+				res.Issue = &issueSummary{issue.GetId(), issue.GetWorkflowState(), issue.Severity, issue.GetOccurrenceCount(), grouped(issue), fixOf(issue)}
 				res.IssueID = &res.Issue.ID
 			}
 			var text tool.Page
@@ -254,6 +254,9 @@ func summaryRows(res *errorDetailResult) []string {
 	if i := res.Issue; i != nil {
 		rows = append(rows, fmt.Sprintf("- Issue: %s, %s, severity %s, %s occurrences in all. %s", i.ID, i.WorkflowState,
 			tool.Or(i.Severity, "not set"), wording.Number(i.OccurrenceCount), i.Grouped))
+		if i.Fix != "" {
+			rows = append(rows, "- Fix: "+i.Fix)
+		}
 	}
 	sum, received := res.Summary, ""
 	if sum.Received != sum.Occurrences {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/mcp/tool"
@@ -19,6 +20,8 @@ type issueSummary struct {
 	Severity        *string `json:"severity,omitempty"`
 	OccurrenceCount float64 `json:"occurrenceCount"`
 	Grouped         string  `json:"grouped"`
+	// Fix says whether the last fix holds; empty without one.
+	Fix string `json:"fix,omitempty"`
 }
 
 // target returns the fingerprint that the arguments name, with its issue. An error may have no issue yet.
@@ -88,6 +91,42 @@ func grouped(i *svcv2.ErrorIssueDetail) string {
 	}
 	return text + "."
 }
+
+// fixOf says whether the last fix of an issue holds.
+func fixOf(i *svcv2.ErrorIssueDetail) string {
+	if len(i.GetVerifications()) == 0 {
+		return ""
+	}
+	v := i.GetVerifications()[0]
+	var what string
+	switch {
+	case v.GetStatus() == "waiting":
+		return "merged or named " + v.GetFixedAt().AsTime().Format(time.RFC3339) + "; no release with it runs yet."
+	case v.GetReason() == "superseded":
+		return "its check ended when the issue moved."
+	case v.GetReason() == "not_deployed":
+		return "no release contained it within a week."
+	case v.GetReason() == "rolled_back":
+		what = "rolled back, so there is no verdict"
+	case v.GetReason() == "no_traffic":
+		what = "too little traffic for a verdict"
+	case v.GetStatus() == "verified":
+		what = "it holds"
+	case v.GetStatus() == "not_fixed":
+		what = "it does not hold"
+	default:
+		what = "checked now"
+	}
+	var versions []string
+	for _, r := range v.GetReleases() {
+		versions = append(versions, wording.OneLine(r.GetVersion()))
+	}
+	return fmt.Sprintf("%s: %s errors in %s (%s), %s expected without the fix, %.0f %% of the traffic.", what, wording.Number(v.GetOccurrenceCount()),
+		wording.Clip(strings.Join(versions, ", "), 100), knownBy[v.GetDeployedBy()], wording.Number(v.GetExpectedOccurrenceCount()), 100*v.GetSpanShare())
+}
+
+// knownBy says how a release is known to contain a fix.
+var knownBy = map[string]string{"commit": "known by its commit", "version": "named as the fix", "assumed": "assumed, as it began after the fix"}
 
 func count(n int, noun string) string {
 	if n == 1 {

@@ -86,15 +86,26 @@ type linkResult struct {
 
 type linkArgs struct {
 	issueArgs
-	PullRequestURL string `doc:"https://github.com/OWNER/REPOSITORY/pull/1" required:"true"`
+	PullRequestURL string  `doc:"https://github.com/OWNER/REPOSITORY/pull/1" required:"true"`
+	State          *string `of:"LinkErrorIssuePullRequestRequest.state" doc:"Report it; merged begins the check of the fix."`
+	MergeCommitSha *string `doc:"With merged: releases are compared with it."`
+	MergedAt       *string `doc:"With merged; now when left out."`
 }
 
 func newLinkPullRequest(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[linkResult](&tool.Tool{
 		Name: "link_pull_request", View: "/errors/{issue_id}", Title: "Link a pull request", Writes: true, Repeatable: true,
-		Description: "Link a pull request to an issue. Without an integration with the source hosting, its state stays open.",
+		Description: "Link a pull request to an issue, or report its merge: then svc checks whether releases with it are free of the error.",
 		Run: tool.With(func(ctx context.Context, a *linkArgs) (*tool.Answer, error) {
-			l, err := s.ErrorIssueWorkflow.LinkErrorIssuePullRequest(ctx, &svcv2.LinkErrorIssuePullRequestRequest{Id: a.IssueID, Url: a.PullRequestURL})
+			req := &svcv2.LinkErrorIssuePullRequestRequest{Id: a.IssueID, Url: a.PullRequestURL, State: a.State, MergeCommitSha: a.MergeCommitSha}
+			if a.MergedAt != nil {
+				at, err := instant("merged_at", *a.MergedAt)
+				if err != nil {
+					return nil, err
+				}
+				req.MergedAt = at
+			}
+			l, err := s.ErrorIssueWorkflow.LinkErrorIssuePullRequest(ctx, req)
 			if err != nil {
 				return nil, err
 			}
@@ -105,7 +116,7 @@ func newLinkPullRequest(s *tool.Clients) (*tool.Tool, error) {
 				},
 				Text: tool.Page{
 					Scope:  []tool.Pair{tool.Labeled("Issue", l.GetIssueId())},
-					Blocks: []tool.Block{{Empty: fmt.Sprintf("%s, number %d, is linked.", l.GetRepoFullName(), l.GetNumber())}},
+					Blocks: []tool.Block{{Empty: fmt.Sprintf("%s, number %d, is linked. Its state is %s.", l.GetRepoFullName(), l.GetNumber(), l.GetState())}},
 				},
 			}, nil
 		}),

@@ -122,9 +122,11 @@ func newReleaseErrorIssue(s *tool.Clients) (*tool.Tool, error) {
 
 type transitionArgs struct {
 	issueArgs
-	ToState     string  `doc:"todo, in_progress, in_review, done, cancelled, wontfix, triage." required:"true"`
-	Note        *string `doc:"For the history."`
-	SnoozeUntil *string `doc:"With wontfix: back to triage then."`
+	ToState        string  `doc:"todo, in_progress, in_review, done, cancelled, wontfix, triage." required:"true"`
+	Note           *string `doc:"For the history."`
+	SnoozeUntil    *string `doc:"With wontfix: back to triage then."`
+	FixedInVersion *string `doc:"With done: svc checks this version."`
+	FixedInCommit  *string `doc:"With done: or the commit."`
 }
 
 func newTransitionErrorIssue(s *tool.Clients) (*tool.Tool, error) {
@@ -132,7 +134,7 @@ func newTransitionErrorIssue(s *tool.Clients) (*tool.Tool, error) {
 		Name: "transition_error_issue", View: "/errors/{issue_id}", Title: "Move an error issue", Writes: true, Repeatable: true,
 		Description: "Move an issue to another state. in_progress takes the lease. A merged pull request and a regression move issues by themselves.",
 		Run: tool.With(func(ctx context.Context, a *transitionArgs) (*tool.Answer, error) {
-			req := &svcv2.TransitionErrorIssueRequest{Id: a.IssueID, ToState: a.ToState, Note: a.Note}
+			req := &svcv2.TransitionErrorIssueRequest{Id: a.IssueID, ToState: a.ToState, Note: a.Note, FixedInVersion: a.FixedInVersion, FixedInCommit: a.FixedInCommit}
 			if a.SnoozeUntil != nil {
 				at, err := instant("snooze_until", *a.SnoozeUntil)
 				if err != nil {

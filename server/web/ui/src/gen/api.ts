@@ -1707,6 +1707,7 @@ export interface ErrorIssueDetail {
   startTime?: string;
   endTime?: string;
   bucketSeconds?: number;
+  verifications?: Array<ErrorIssueVerification>;
 }
 
 export interface ErrorIssueEnvironment {
@@ -1723,6 +1724,17 @@ export interface ErrorIssueEvent {
   toState?: string;
   payload?: Record<string, unknown>;
   createdAt?: string;
+}
+
+export interface ErrorIssueFixedRelease {
+  deploymentEnvironment?: string;
+  version?: string;
+  commitSha?: string;
+  firstSeen?: string;
+  lastSeen?: string;
+  state?: string;
+  estimatedSpanCount?: number;
+  occurrenceCount?: number;
 }
 
 export interface ErrorIssuePullRequest {
@@ -1759,6 +1771,29 @@ export interface ErrorIssueServiceCount {
 export interface ErrorIssueSeverityResult {
   applied?: boolean;
   issue?: ErrorIssue;
+}
+
+export interface ErrorIssueVerification {
+  id?: string;
+  issueId?: string;
+  attempt?: number;
+  status?: string;
+  reason?: string;
+  pullRequestUrl?: string;
+  commitSha?: string;
+  version?: string;
+  fixedAt?: string;
+  deployedBy?: string;
+  deployedAt?: string;
+  releases?: Array<ErrorIssueFixedRelease>;
+  estimatedSpanCount?: number;
+  spanShare?: number;
+  expectedOccurrenceCount?: number;
+  occurrenceCount?: number;
+  otherOccurrenceCount?: number;
+  checkedAt?: string;
+  endedAt?: string;
+  createdAt?: string;
 }
 
 export interface ErrorNotificationPolicy {
@@ -2308,6 +2343,9 @@ export interface InvitationWithLink {
 export interface LinkErrorIssuePullRequestRequest {
   id?: string;
   url?: string;
+  state?: "open" | "merged" | "closed";
+  mergedAt?: string;
+  mergeCommitSha?: string;
 }
 
 export interface ListAgentFeedbackRequest {
@@ -4904,6 +4942,8 @@ export interface TransitionErrorIssueRequest {
   toState?: "triage" | "todo" | "in_progress" | "in_review" | "verifying" | "done" | "regressed" | "cancelled" | "wontfix";
   note?: string;
   snoozeUntil?: string;
+  fixedInVersion?: string;
+  fixedInCommit?: string;
 }
 
 export interface UnlinkErrorIssuePullRequestRequest {

@@ -115,7 +115,7 @@ function Words({ e, people }: { e: ErrorIssueEvent; people: People }) {
   const noted = text(p.note) && <span className="said">{text(p.note)}</span>;
   switch (e.type) {
     case "created":
-      return <span>{text(p.reason) === "split" ? "split it off" : "saw it for the first time"}</span>;
+      return <span>{p.split_from ? "split it off" : "saw it for the first time"}</span>;
     case "state_change":
       return (
         <>
@@ -172,6 +172,23 @@ function Words({ e, people }: { e: ErrorIssueEvent; people: People }) {
         <span>
           {{ pr_linked: "linked", pr_unlinked: "unlinked", pr_merged: "saw the merge of" }[e.type]} {text(p.url) || "a pull request"}
         </span>
+      );
+    case "verification_started":
+      return <span>{`watches whether the fix holds${p.attempt === 2 ? ", once more" : ""}`}</span>;
+    case "verification_verdict":
+      return (
+        <>
+          <span>
+            {{ verified: "found that the fix holds", not_fixed: "found that the fix does not hold" }[text(p.verdict)] ??
+              `found no verdict about the fix: ${text(p.reason).replaceAll("_", " ")}`}
+            {e.toState && (
+              <>
+                , and moved it to <b>{state(e.toState)}</b>
+              </>
+            )}
+          </span>
+          {text(p.stays) && <span className="said">{text(p.stays)}</span>}
+        </>
       );
     case "merged":
       return <span>merged issues</span>;

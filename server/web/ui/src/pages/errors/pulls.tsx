@@ -1,11 +1,12 @@
 import { useState } from "react";
 import { useAct, useCall, useFrame } from "../../frame/session";
-import type { ErrorIssueDetail } from "../../gen/api";
+import type { ErrorIssueDetail, ErrorIssuePullRequest } from "../../gen/api";
 import { Dialog } from "../../parts/dialog";
 import { errorOf, Field, FormError } from "../../parts/form";
 import { line } from "../../parts/format";
 import { Load } from "../../parts/states";
 import { ago } from "../../parts/time";
+import { canBeDone, DoneIn, ReportMerge, Verdicts } from "./fixes";
 import type { People } from "./work";
 
 /** safe is an address that a person can follow: telemetry and agents write them. */
@@ -17,17 +18,24 @@ export function PullRequests({ issue: i, people }: { issue: ErrorIssueDetail; pe
   const id = i.id ?? "";
   const found = useCall("ErrorIssueWorkflowService/ListErrorIssuePullRequests", { id });
   const [url, setUrl] = useState("");
-  const [asked, setAsked] = useState(false);
+  const [asked, setAsked] = useState<"fix" | "done" | ErrorIssuePullRequest>();
+  const close = (): void => setAsked(undefined);
   const link = useAct("ErrorIssueWorkflowService/LinkErrorIssuePullRequest", () => setUrl(""));
   const unlink = useAct("ErrorIssueWorkflowService/UnlinkErrorIssuePullRequest");
   return (
     <section className="panel">
       <header>
         <h2 className="grow">Fixes</h2>
-        <button type="button" className="button small" onClick={() => setAsked(true)}>
+        {canBeDone(i) && (
+          <button type="button" className="button small" onClick={() => setAsked("done")}>
+            Done in…
+          </button>
+        )}
+        <button type="button" className="button small" onClick={() => setAsked("fix")}>
           Propose a fix
         </button>
       </header>
+      <Verdicts issue={i} />
       <Load of={found} empty={(d) => !d.data?.length && <p className="fine">No pull request is linked.</p>}>
         {(d) => (
           <ul className="list pulls">
@@ -40,6 +48,11 @@ export function PullRequests({ issue: i, people }: { issue: ErrorIssueDetail; pe
                 <span className="faint">
                   {line(people.nameOf(p.linkedByActor), 40)} {ago(p.createdAt, now)}
                 </span>
+                {p.state === "open" && (
+                  <button type="button" className="button small" onClick={() => setAsked(p)}>
+                    Merged
+                  </button>
+                )}
                 <button
                   type="button"
                   className="button small quiet"
@@ -78,7 +91,9 @@ export function PullRequests({ issue: i, people }: { issue: ErrorIssueDetail; pe
           <FormError error={link.error ?? unlink.error} />
         </div>
       )}
-      {asked && <Propose id={id} close={() => setAsked(false)} />}
+      {asked === "fix" && <Propose id={id} close={close} />}
+      {asked === "done" && <DoneIn issue={i} close={close} />}
+      {typeof asked === "object" && <ReportMerge id={id} pull={asked} close={close} />}
     </section>
   );
 }

@@ -1,0 +1,29 @@
+-- Checks of whether the fixes of error issues hold, by releases.
+
+ALTER TABLE "error_issues" ADD COLUMN "open_verification_id" uuid NULL;
+CREATE TABLE "error_issue_verifications" (
+  "id" uuid NOT NULL,
+  "shard" bigint NOT NULL,
+  "attempt" bigint NOT NULL,
+  "status" text NOT NULL,
+  "reason" text NULL,
+  "url" text NULL,
+  "commit" text NULL,
+  "version" text NULL,
+  "fixed_at" timestamptz NOT NULL,
+  "started_at" timestamptz NOT NULL,
+  "deployed_at" timestamptz NULL,
+  "figures" jsonb NULL,
+  "due_at" timestamptz NULL,
+  "checked_at" timestamptz NULL,
+  "ended_at" timestamptz NULL,
+  "created_at" timestamptz NOT NULL,
+  "issue_id" uuid NOT NULL,
+  "org_id" text NOT NULL,
+  PRIMARY KEY ("id"),
+  CONSTRAINT "error_issue_verifications_error_issues_verifications" FOREIGN KEY ("issue_id") REFERENCES "error_issues" ("id") ON DELETE CASCADE,
+  CONSTRAINT "error_issue_verifications_organizations" FOREIGN KEY ("org_id") REFERENCES "organizations" ("id") ON DELETE CASCADE
+);
+CREATE INDEX "errorissueverification_issue_id_id" ON "error_issue_verifications" ("issue_id", "id");
+CREATE INDEX "errorissueverification_shard_due_at" ON "error_issue_verifications" ("shard", "due_at");
+CREATE INDEX "errorissueverification_org_id" ON "error_issue_verifications" ("org_id");
