@@ -84,6 +84,7 @@ func benchRules(b *testing.B, organizations, rules int) {
 			return store.IngestMark{Through: time.Now().Add(time.Hour)}, true, nil
 		},
 		Messages: func(context.Context, principal.OrgID, []Notice) ([]store.NewDelivery, error) { return nil, nil },
+		Summary:  func(n Notice) string { return n.Rule.Name },
 		Logger:   slog.New(slog.DiscardHandler),
 	})
 	node := store.WorkNode{ID: uuid.New(), Kinds: []string{store.WorkAlerts}, Host: "bench", Version: "v0"}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
 	"github.com/svc-observability/svc/server/store"
@@ -20,7 +21,7 @@ func (s *Shard) decide(
 	ctx context.Context, org principal.OrgID, m *orgMemory, rules []*ruleMemory, asks []Ask, figures []Figures, outage bool,
 	commit *store.AlertCommit,
 ) error {
-	checks := map[time.Time][]Check{}
+	checks, made := map[time.Time][]Check{}, 0
 	asked := map[*ruleMemory]int{}
 	for i, r := range rules {
 		asked[r] = i
@@ -49,6 +50,8 @@ func (s *Shard) decide(
 			}
 			t.copyIncidents(&result)
 		}
+		result.Issues = s.issues(t, limits.AlertIssues-made)
+		made += len(result.Issues)
 		if len(result.States)+len(result.Opened)+len(result.Updated) > 0 || result.SetError {
 			commit.Rules = append(commit.Rules, result)
 		}
@@ -87,6 +90,13 @@ type incidentChange struct {
 	at       time.Time
 	value    *float64
 	samples  float64
+	// opening has the figures with which it opened.
+	opening opening
+}
+
+type opening struct {
+	Value   *float64
+	Samples float64
 }
 
 // begin ends the groups that the rule does not look at any more.
@@ -190,7 +200,7 @@ func (t *turn) follow(key string, g *group, d Decision, in Input, at time.Time) 
 	switch {
 	case d.Transition == Opened:
 		g.incident = t.open(key, d, in, at)
-		c := &incidentChange{group: key, incident: g.incident, opened: true}
+		c := &incidentChange{group: key, incident: g.incident, opened: true, opening: opening{d.Value, in.Samples}}
 		t.changed[key], t.order = c, append(t.order, c)
 	case g.incident == nil:
 		return nil

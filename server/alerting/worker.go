@@ -41,7 +41,9 @@ type Config struct {
 	StoredThrough func(ctx context.Context) (m store.IngestMark, ok bool, err error)
 	// Messages makes the rows of the outbox for notices about one rule: one for each enabled destination.
 	Messages func(ctx context.Context, org principal.OrgID, notices []Notice) ([]store.NewDelivery, error)
-	Logger   *slog.Logger
+	// Summary says in a sentence what a notice observed.
+	Summary func(Notice) string
+	Logger  *slog.Logger
 }
 
 // Worker evaluates the rules of shards.

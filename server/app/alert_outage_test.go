@@ -23,6 +23,7 @@ import (
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/notify"
 	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/services/alerts"
 	"github.com/svc-observability/svc/server/store"
 	"github.com/svc-observability/svc/server/work"
 )
@@ -269,7 +270,7 @@ func (w *outageWorld) run(t *testing.T, org principal.OrgID) {
 	t.Helper()
 	a := &App{store: w.Store, log: slog.New(slog.DiscardHandler), registry: prometheus.NewRegistry()}
 	worker := alerting.NewWorker(alerting.Config{
-		Store: w, Source: w, StoredThrough: w.storedThrough, Messages: a.alertMessages, Logger: a.log,
+		Store: w, Source: w, StoredThrough: w.storedThrough, Messages: a.alertMessages, Summary: alerts.Summary, Logger: a.log,
 	})
 	recorder := alerting.Recorder{Waiting: w, Into: w, Unreadable: a.unreadableChecks()}
 	outbox := notify.NewOutbox(notify.OutboxConfig{Deliveries: w, Sender: w, Logger: a.log})

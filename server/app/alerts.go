@@ -30,6 +30,7 @@ func (a *App) alertsKind(ctx context.Context) work.Kind {
 		Source:        alerting.NewSource(engine.New(engine.Config{Warehouse: reads, Rollups: rollups}), reads, rollups),
 		StoredThrough: a.storedThrough,
 		Messages:      a.alertMessages,
+		Summary:       alerts.Summary,
 		Logger:        a.log,
 	})
 	recorder := alerting.Recorder{Waiting: a.store, Into: a.warehouse, Unreadable: a.unreadableChecks()}

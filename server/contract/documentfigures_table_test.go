@@ -71,6 +71,7 @@ var documentFigures = []struct{ figure, documents string }{
 	{limits.Lasts(limits.IssueArchive), "issues.md"},
 	{limits.Lasts(limits.IssueDelete), "issues.md"},
 	{limits.Lasts(limits.IssueNoticeTime), "issues.md"},
+	{limits.Number(limits.AlertIssues), "issues.md"},
 	{limits.Lasts(limits.IssueDeployWait), "issues.md"},
 	{limits.Lasts(limits.IssueVerdictMost), "issues.md"},
 	{limits.Lasts(limits.IssueVerdictLeast), "issues.md"},

@@ -96,6 +96,7 @@ func TestAlerts(t *testing.T) {
 	if got := other.call("GET", "/v2/alerts/incidents", "", 200); len(got["data"].([]any)) != 0 {
 		t.Errorf("another organization lists %v", got)
 	}
+	issue := alertIssue(t, c, other, first)
 	told := events()["trigger"]
 	// A message leads to the page of its incident in the web application.
 	page := fmt.Sprintf("%s/alerts/incidents/%s?org=%s", s.BaseURL, first["id"], s.OrgID)
@@ -134,6 +135,38 @@ func TestAlerts(t *testing.T) {
 	if got := c.call("GET", "/v2/alerts/incidents", "", 200); len(got["data"].([]any)) != 0 {
 		t.Errorf("incidents stay after the end of their rule: %v", got)
 	}
+	eventually(t, "the incident of the issue to end with the rule", func() bool {
+		return c.call("GET", "/v2/error_issues/"+issue, "", 200)["has_open_incident"] == false
+	})
+}
+
+// alertIssue finds the error issue of an incident.
+func alertIssue(t *testing.T, c, other restClient, incident map[string]any) (id string) {
+	t.Helper()
+	var issue map[string]any
+	eventually(t, "the issue of the incident", func() bool {
+		shown := c.call("GET", "/v2/alerts/incidents/"+fmt.Sprint(incident["id"]), "", 200)
+		if shown["error_issue_id"] == nil {
+			return false
+		}
+		id = fmt.Sprint(shown["error_issue_id"])
+		issue = c.call("GET", "/v2/error_issues/"+id, "", 200)
+		return true
+	})
+	ref, _ := issue["source_ref"].(map[string]any)
+	if issue["kind"] != "alert" || issue["service_name"] != incident["group_key"] || issue["exception_type"] != "Traffic" || issue["severity"] != "critical" ||
+		issue["severity_source"] != "detector" || issue["has_open_incident"] != true || ref["alert_rule_id"] != incident["rule_id"] ||
+		issue["fingerprint_hash"] != fmt.Sprintf("alert:%s:%s", incident["rule_id"], incident["group_key"]) ||
+		!strings.HasPrefix(fmt.Sprint(issue["exception_message"]), "Throughput is ") {
+		t.Errorf("the issue of an alert: %v", issue)
+	}
+	if n := len(c.call("GET", "/v2/error_issues?kind=alert&service_name="+fmt.Sprint(incident["group_key"]), "", 200)["data"].([]any)); n != 1 {
+		t.Errorf("%d issues of alerts of the service", n)
+	}
+	if status, _ := other.try("GET", "/v2/error_issues/"+id, ""); status != 404 {
+		t.Errorf("another organization reads the issue: %d", status)
+	}
+	return id
 }
 
 // alertChecks reads the checks of a rule and their summary, and compares both with the incident that one of them opened.

@@ -14,6 +14,10 @@ import (
 func Apply(b *store.IssueBatch, at time.Time) error {
 	for _, sum := range b.Sums {
 		p := b.Prints[sum.Hash]
+		if sum.Alert != nil {
+			alert(b, p, sum, at)
+			continue
+		}
 		if p == nil && (b.New >= limits.IssuesAMinute || b.Open >= limits.OpenIssues) {
 			many := *sum
 			many.Hash, many.Label, many.Type, many.Frame, many.Message, many.Grouping = store.OverflowFingerprint(sum.Service), store.OverflowLabel, "", "", "", nil
@@ -140,6 +144,9 @@ func regressed(r *store.IssueRecord, sum *store.ErrorSum) (version string, again
 	if r.ResolvedAt == nil {
 		return "", false
 	}
+	if sum.Alert != nil {
+		return "", sum.Last.After(*r.ResolvedAt)
+	}
 	for _, v := range slices.Sorted(maps.Keys(sum.Versions)) {
 		last := sum.Versions[v]
 		switch {
@@ -171,7 +178,7 @@ func regress(r *store.IssueRecord, version string, at time.Time) {
 
 // Quiet ends the incident of an issue that did not occur for a while. It returns false if there is nothing to end.
 func Quiet(r *store.IssueRecord, at time.Time) bool {
-	if r.Incident == nil || at.Sub(r.Incident.LastTriggeredAt) < limits.IssueQuiet {
+	if r.Incident == nil || r.Kind == store.IssueKindAlert || at.Sub(r.Incident.LastTriggeredAt) < limits.IssueQuiet {
 		return false
 	}
 	resolve(r.Incident, r.Incident.LastTriggeredAt.Add(limits.IssueQuiet))

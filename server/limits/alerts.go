@@ -52,6 +52,8 @@ const (
 	AlertMuteMinutes = 30 * 24 * 60
 	// AlertNotices is the number of incidents of one rule with a message each when they open at the same minute.
 	AlertNotices = 10
+	// AlertIssues is the number of incidents of an organization that become issues in one evaluation.
+	AlertIssues = 50
 	// AlertTags is the number of tags of a rule, AlertTag the length of one. AlertDestinations is the number of its destinations.
 	AlertTags         = 20
 	AlertTag          = 32
@@ -93,6 +95,7 @@ func alerts() []Limit {
 		count("AlertCatchUp", AlertCatchUp, "After a gap, all missed minutes are evaluated, if there are at most %s."),
 		count("AlertReplay", AlertReplay, "After a longer gap, the last %s minutes are evaluated, or as many as a rule needs."),
 		count("AlertNotices", AlertNotices, "One message reports all incidents of a rule that open at the same minute if there are more than %s."),
+		count("AlertIssues", AlertIssues, "At most %s incidents of an organization become error issues in one evaluation."),
 		count("AlertTags", AlertTags, "A rule has at most %s tags."),
 		characters("AlertTag", AlertTag, "A tag of a rule has at most %s."),
 		count("AlertDestinations", AlertDestinations, "A rule has at most %s destinations."),

@@ -43,6 +43,8 @@ type AlertResult struct {
 	States map[string]json.RawMessage
 	// Opened are new incidents, and Updated ones that existed.
 	Opened, Updated []AlertIncident
+	// Issues are those of new incidents.
+	Issues []AlertIssue
 	// Deliveries are messages to send.
 	Deliveries []NewDelivery
 	// Error is the failure of this rule; nil after a success. It is written when SetError is true.
@@ -141,6 +143,9 @@ func (s *Store) commitRule(ctx context.Context, tx *ent.Tx, org principal.OrgID,
 		if err := updateIncident(ctx, tx, org, &r.Updated[i]); err != nil {
 			return err
 		}
+	}
+	if err := s.queueErrorSums(ctx, tx, alertSums(org, r)); err != nil {
+		return err
 	}
 	if err := s.enqueueDeliveries(ctx, tx, org, r.Deliveries...); err != nil {
 		return err

@@ -235,6 +235,9 @@ func (s *Store) DeleteAlertRule(
 				return err
 			}
 		}
+		if err := s.endAlertIssues(ctx, tx, org, id); err != nil {
+			return err
+		}
 		if err := tx.AlertRule.DeleteOne(row).Exec(ctx); err != nil {
 			return err
 		}

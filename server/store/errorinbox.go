@@ -38,6 +38,8 @@ type ErrorSum struct {
 	// Versions and Environments have the time of the last occurrence by name. The empty name stands for telemetry without one.
 	Versions     map[string]time.Time `json:"versions,omitempty"`
 	Environments map[string]time.Time `json:"environments,omitempty"`
+	// Alert is set for incidents of an alert rule: an occurrence is then an incident that opened.
+	Alert *AlertSum `json:"alert,omitempty"`
 }
 
 // OverflowLabel is the title of the issue of a service whose groups are too many.
@@ -54,6 +56,9 @@ const (
 
 // Add adds another sum of the same fingerprint.
 func (e *ErrorSum) Add(o *ErrorSum) {
+	if e.Alert != nil && o.Alert != nil {
+		e.addAlert(o)
+	}
 	e.Count += o.Count
 	e.Weight += o.Weight
 	if o.First.Before(e.First) {
@@ -61,7 +66,9 @@ func (e *ErrorSum) Add(o *ErrorSum) {
 	}
 	if o.Last.After(e.Last) {
 		e.Last = o.Last
-		e.Message = o.Message
+		if o.Alert == nil {
+			e.Message = o.Message
+		}
 	}
 	addNames(&e.Versions, o.Versions, SumVersions)
 	addNames(&e.Environments, o.Environments, SumEnvironments)
@@ -107,31 +114,37 @@ func (s *Store) FlushErrorSums(ctx context.Context, node string, flush int64, su
 		if err != nil {
 			return err
 		}
-		now := s.stamp()
-		var rows []*ent.ErrorInboxCreate
-		for i := range sums {
-			if !slices.Contains(known, string(sums[i].Org)) {
-				continue
-			}
-			body, err := json.Marshal(&sums[i])
-			if err != nil {
-				return err
-			}
-			key, err := uuid.NewV7()
-			if err != nil {
-				return err
-			}
-			org := string(sums[i].Org)
-			rows = append(rows, tx.ErrorInbox.Create().SetID(key).SetOrgID(org).SetShard(ShardOf(WorkIssues, org)).SetSum(body).SetCreatedAt(now))
-		}
-		for part := range slices.Chunk(rows, 500) {
-			if err := tx.ErrorInbox.CreateBulk(part...).Exec(ctx); err != nil {
-				return err
-			}
+		sums = slices.DeleteFunc(slices.Clone(sums), func(sum ErrorSum) bool { return !slices.Contains(known, string(sum.Org)) })
+		if err := s.queueErrorSums(ctx, tx, sums); err != nil {
+			return err
 		}
 		return tx.Counter.Create().SetID(id).SetValue(flush).
 			OnConflict(entsql.ConflictColumns(counter.FieldID)).UpdateValue().Exec(ctx)
 	})
+}
+
+// queueErrorSums puts sums into the inbox of issues. Their organizations must exist.
+func (s *Store) queueErrorSums(ctx context.Context, tx *ent.Tx, sums []ErrorSum) error {
+	now := s.stamp()
+	var rows []*ent.ErrorInboxCreate
+	for i := range sums {
+		body, err := json.Marshal(&sums[i])
+		if err != nil {
+			return err
+		}
+		key, err := uuid.NewV7()
+		if err != nil {
+			return err
+		}
+		org := string(sums[i].Org)
+		rows = append(rows, tx.ErrorInbox.Create().SetID(key).SetOrgID(org).SetShard(ShardOf(WorkIssues, org)).SetSum(body).SetCreatedAt(now))
+	}
+	for part := range slices.Chunk(rows, 500) {
+		if err := tx.ErrorInbox.CreateBulk(part...).Exec(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ErrorSumsFlushed returns the number of the last flush of a node; 0 before the first.
@@ -331,5 +344,5 @@ func (s *Store) saveBatch(ctx context.Context, tx *ent.Tx, b *IssueBatch) error 
 			return err
 		}
 	}
-	return nil
+	return linkAlertIncidents(ctx, tx, b)
 }

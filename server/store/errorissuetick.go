@@ -42,7 +42,8 @@ func (s *Store) OverdueErrorIssues(ctx context.Context, shard int, at IssueTimes
 		out = append(out, IssueRef{principal.OrgID(row.OrgID), row.ID})
 	}
 	quiet, err := s.read.ErrorIncident.Query().
-		Where(errorincident.Shard(shard), errorincident.Status(IncidentOpen), errorincident.LastTriggeredAtLTE(utc(at.Quiet))).
+		Where(errorincident.Shard(shard), errorincident.Status(IncidentOpen), errorincident.LastTriggeredAtLTE(utc(at.Quiet)),
+			errorincident.HasIssueWith(errorissue.KindNEQ(IssueKindAlert))). // an alert says itself when it is over
 		Order(errorincident.ByLastTriggeredAt()).Limit(limit).All(ctx)
 	if err != nil {
 		return nil, mapError("list quiet error incidents", err)

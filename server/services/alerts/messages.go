@@ -35,6 +35,12 @@ func NoticeEvent(n alerting.Notice, links notify.Links) Message {
 	return m
 }
 
+// Summary says in a sentence what a notice observed.
+func Summary(n alerting.Notice) string {
+	e := notify.Event(NoticeEvent(n, notify.Links{}))
+	return e.Summary()
+}
+
 // StormEvent is one message about many incidents of a rule that opened at once, with a link to the rule.
 func StormEvent(notices []alerting.Notice, links notify.Links) Message {
 	m := NoticeEvent(notices[0], links)

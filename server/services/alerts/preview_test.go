@@ -138,6 +138,7 @@ func evaluate(t *testing.T, played *replayed, source alerting.Source) {
 		Messages: func(context.Context, principal.OrgID, []alerting.Notice) ([]store.NewDelivery, error) {
 			return nil, nil
 		},
+		Summary: Summary,
 	})
 	node := store.WorkNode{ID: uuid.New(), Kinds: []string{store.WorkAlerts}, Host: "test", Version: "v0"}
 	if err := played.JoinWork(t.Context(), node); err != nil {

@@ -39,6 +39,10 @@ func (a *errorDetailArgs) target(ctx context.Context, s *tool.Clients) (*svcv2.E
 				return issue, g.GetFingerprintHash(), nil
 			}
 		}
+		if issue.GetKind() == "alert" {
+			rule := issue.GetSourceRef().GetFields()["alert_rule_id"].GetStringValue()
+			return nil, "", tool.BadInput("issue_id", "names the issue of an alert. get_alert_rule with rule_id "+rule+" and list_alert_incidents show it.", "iss_…")
+		}
 		return nil, "", tool.BadInput("issue_id", "names an issue without stored occurrences: it is of the kind "+issue.GetKind()+".", "iss_…")
 	}
 	if p, ok := principal.From(ctx); !ok || !p.Allows("error_issues", false) {

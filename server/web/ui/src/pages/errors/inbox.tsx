@@ -32,6 +32,7 @@ export function Inbox({ tab }: { tab: string }) {
   const state = (Object.keys(stateNames) as State[]).find((s) => s === address.searchParams.get("state"));
   const severity = ([...severities, "unset"] as const).find((s) => s === address.searchParams.get("severity"));
   const sort = address.searchParams.get("sort") === "severity" ? "severity" : "last_seen";
+  const kind = address.searchParams.get("kind") === "alert" ? "alert" : "error";
   const service = address.searchParams.get("service") ?? "";
   const search = address.searchParams.get("q") ?? "";
   const base = filterOf(tab, now, people.myId);
@@ -39,8 +40,9 @@ export function Inbox({ tab }: { tab: string }) {
     ...base,
     limit: 50,
     sort,
-    kind: "error",
-    ...(env ? { deploymentEnvironment: env } : {}),
+    kind,
+    // Incidents of alerts belong to no environment.
+    ...(env && kind === "error" ? { deploymentEnvironment: env } : {}),
     ...(state && tab === "all" ? { workflowState: state } : {}),
     ...(severity ? { severity } : {}),
     ...(service ? { serviceName: service } : {}),
@@ -64,7 +66,7 @@ export function Inbox({ tab }: { tab: string }) {
   const acting = picked.length > 0 ? picked : rows[at] ? [rows[at]] : [];
   const toggle = (id: string): void => setChosen((c) => new Set(c.has(id) ? [...c].filter((x) => x !== id) : [...c, id]));
   useKeys(rows, at, setAt, toggle, () => setChosen(new Set()));
-  useEffect(() => setChosen(new Set()), [tab, state, severity, service, search]);
+  useEffect(() => setChosen(new Set()), [tab, kind, state, severity, service, search]);
   const nothing =
     base === null ? (
       <Empty title="Nothing is assigned to you">
@@ -73,7 +75,7 @@ export function Inbox({ tab }: { tab: string }) {
         </p>
       </Empty>
     ) : (
-      <Nothing tab={tab} filtered={Boolean(severity || service || search || (state && tab === "all"))} />
+      <Nothing tab={tab} filtered={Boolean(kind === "alert" || severity || service || search || (state && tab === "all"))} />
     );
   return (
     <section className="panel">
@@ -96,6 +98,15 @@ export function Inbox({ tab }: { tab: string }) {
             defaultValue={search}
           />
         </form>
+        <select
+          className="field"
+          aria-label="Kind"
+          value={kind}
+          onChange={(e) => change({ kind: e.target.value === "alert" ? "alert" : null })}
+        >
+          <option value="error">errors</option>
+          <option value="alert">alerts</option>
+        </select>
         <select className="field" aria-label="Service" value={service} onChange={(e) => change({ service: e.target.value })}>
           <option value="">all services</option>
           {(services.data?.data ?? []).map((s) => (

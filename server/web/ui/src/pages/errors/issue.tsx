@@ -47,7 +47,12 @@ export function Issue({ id }: { id: string }) {
           <div className="pagehead">
             <h1 className="bad">{line(titleOf(i), 300)}</h1>
             <span className="grow" />
-            <AlertOnThis className="button" rule={alertOf(i)} />
+            {i.kind === "error" && <AlertOnThis className="button" rule={alertOf(i)} />}
+            {i.kind === "alert" && typeof i.sourceRef?.alert_rule_id === "string" && (
+              <Link className="button" href={href(`/alerts/rules/${encodeURIComponent(i.sourceRef.alert_rule_id)}`)}>
+                Alert rule
+              </Link>
+            )}
             <Link className="button" href={href("/investigations", { new: titleOf(i), issue: i.id })}>
               Investigate
             </Link>
@@ -89,12 +94,14 @@ export function Issue({ id }: { id: string }) {
               <b>{ago(i.lastSeenAt, now)}</b>
               <span title={exact(i.lastSeenAt)}>last seen</span>
             </div>
-            <div className="stat">
-              <b>
-                <Link href={href(`/services/${encodeURIComponent(i.serviceName ?? "")}`)}>{line(i.serviceName ?? "", 80)}</Link>
-              </b>
-              <span>service</span>
-            </div>
+            {i.serviceName && (
+              <div className="stat">
+                <b>
+                  <Link href={href(`/services/${encodeURIComponent(i.serviceName ?? "")}`)}>{line(i.serviceName ?? "", 80)}</Link>
+                </b>
+                <span>service</span>
+              </div>
+            )}
             {(i.regressionCount ?? 0) > 0 && (
               <div className="stat">
                 <b className="bad">{i.regressionCount}×</b>
@@ -113,11 +120,11 @@ export function Issue({ id }: { id: string }) {
               </div>
             )}
           </section>
-          <Occurrences issue={i} spanText={own ? `${span.from} to ${span.to}` : ""} />
+          {i.kind === "error" && <Occurrences issue={i} spanText={own ? `${span.from} to ${span.to}` : ""} />}
           <div className="halves">
             <History issue={i} people={people} />
             <div className="lay">
-              <Grouping issue={i} />
+              {i.kind === "error" && <Grouping issue={i} />}
               <PullRequests issue={i} people={people} />
             </div>
           </div>
