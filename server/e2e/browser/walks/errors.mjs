@@ -1,4 +1,4 @@
-// Errors: issues are triaged by the keyboard, and an issue is commented on, graded and snoozed.
+// Errors: issues are triaged by the keyboard, and an issue is commented on, graded, fixed and snoozed.
 export default async ({ page, home, settled, look, problems }) => {
   await page.goto(home + '/errors?tab=all');
   await settled();
@@ -35,12 +35,21 @@ export default async ({ page, home, settled, look, problems }) => {
   await page.click('button[aria-label=Severity]');
   await page.click('[role=menuitem] >> text=high');
   await page.waitForSelector('section.bulk >> text=high');
-  await page.click('button[aria-label=Snooze]');
-  await page.click('[role=menuitem] >> text=for 1 week');
-  await page.waitForSelector('text=snoozed until');
   await page.fill('input[aria-label="Address of a pull request"]', 'https://github.com/acme/shop/pull/12');
   await page.click('button >> text=Link');
   await page.waitForSelector('.pulls a');
+  await page.click('.pulls button >> text=Merged');
+  await page.fill('dialog input', 'not a commit');
+  await page.click('dialog button >> text=Report the merge');
+  if (!(await page.locator('dialog').count())) problems.push('errors: a commit that is none was reported');
+  await page.fill('dialog input', '4fc1a0b2c3d4e5f6');
+  await page.click('dialog button >> text=Report the merge');
+  await page.waitForSelector('.verdicts >> text=Waiting for a release with the fix');
+  await page.waitForSelector('section.bulk >> text=Verifying');
+  await page.click('button[aria-label=Snooze]');
+  await page.click('[role=menuitem] >> text=for 1 week');
+  await page.waitForSelector('text=snoozed until');
+  await page.waitForSelector('.verdicts >> text=because the issue moved on');
   const issue = new URL(page.url()).pathname.split('/').pop();
   if (await page.evaluate(() => window.hacked)) problems.push('errors: a comment ran as a script');
 

@@ -54,7 +54,7 @@ export function Verdicts({ issue: i }: { issue: ErrorIssueDetail }) {
                 <p>
                   <b>{count(Math.round(v.occurrenceCount ?? 0))}</b> errors in {versions.slice(0, 4).join(", ")}
                   {versions.length > 4 && ` and ${versions.length - 4} more`}, where {count(Math.round(v.expectedOccurrenceCount ?? 0))}{" "}
-                  would be expected without the fix. {percent(v.spanShare)} of the traffic since {ago(v.deployedAt, now)}
+                  would be expected without the fix. {percent(v.spanShare)} of the traffic since the deployment, {ago(v.deployedAt, now)}
                   {(v.otherOccurrenceCount ?? 0) > 0 &&
                     `; ${count(Math.round(v.otherOccurrenceCount ?? 0))} errors in other versions do not count`}
                   .

@@ -84,7 +84,7 @@ export function History({ issue: i, people }: { issue: ErrorIssueDetail; people:
       </Load>
       {(i.incidents ?? []).length > 0 && (
         <details className="body">
-          <summary>{i.incidents?.length} times in which it occurred</summary>
+          <summary>{i.incidents?.length === 1 ? "1 time" : `${i.incidents?.length} times`} in which it occurred</summary>
           <ul className="list">
             {i.incidents?.slice(0, 20).map((n) => (
               <li key={n.id}>
@@ -170,7 +170,7 @@ function Words({ e, people }: { e: ErrorIssueEvent; people: People }) {
     case "pr_merged":
       return (
         <span>
-          {{ pr_linked: "linked", pr_unlinked: "unlinked", pr_merged: "saw the merge of" }[e.type]} {text(p.url) || "a pull request"}
+          {{ pr_linked: "linked", pr_unlinked: "unlinked", pr_merged: "reported the merge of" }[e.type]} {text(p.url) || "a pull request"}
         </span>
       );
     case "verification_started":
