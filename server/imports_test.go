@@ -57,6 +57,7 @@ var levels = map[string]int{
 	"server/storeerr":    2,
 	"server/work":        2,
 
+	"server/console":   1, // it is an ordinary client of the public API
 	"server/ratelimit": 1,
 	"server/store":     1,
 	"server/warehouse": 1,
@@ -131,8 +132,8 @@ var seams = []struct {
 	{"github.com/ebitengine/purego", []string{"server/warehouse/chdb"}, "one package calls the engine's library"},
 	{
 		"connectrpc.com",
-		[]string{"server/rpc", "gen", "server/app", "server/mcp", "server/services"},
-		"the chain is made in rpc; MCP and the service packages see only generated clients and handlers (see serviceBans)",
+		[]string{"server/rpc", "gen", "server/app", "server/mcp", "server/services", "server/console"},
+		"the chain is made in rpc; MCP, the command line and the service packages see only generated clients and handlers (see serviceBans)",
 	},
 	{
 		"google.golang.org/grpc",

@@ -21,6 +21,15 @@ import (
 // defaultServer is the address of a server with default settings.
 const defaultServer = "http://127.0.0.1:8080"
 
+// auth groups the commands of the account.
+func (c *cli) auth() *cobra.Command {
+	cmd := group("auth", "Sign in, show the login, sign out")
+	status := c.whoami()
+	status.Use, status.Example = "status", "  svc auth status"
+	cmd.AddCommand(c.login(), status, c.logout())
+	return cmd
+}
+
 func (c *cli) login() *cobra.Command {
 	l := login{cli: c}
 	cmd := &cobra.Command{

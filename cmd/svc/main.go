@@ -33,6 +33,13 @@ type cli struct {
 	environ        []string
 }
 
+// Groups of commands in the help.
+const (
+	groupServer  = "server"
+	groupRead    = "read"
+	groupAccount = "account"
+)
+
 // run executes one command line and returns the exit code.
 func (c *cli) run(ctx context.Context, args []string) int {
 	root := c.root()
@@ -41,7 +48,12 @@ func (c *cli) run(ctx context.Context, args []string) int {
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintln(c.stderr, "svc: "+err.Error())
+	var printed *printedError
+	if errors.As(err, &printed) {
+		fmt.Fprintln(c.stderr, printed.text)
+	} else {
+		fmt.Fprintln(c.stderr, "svc: "+err.Error())
+	}
 	var usage *usageError
 	var bad *config.Error
 	switch {
@@ -63,7 +75,8 @@ Exit codes: 0 success, 1 failure, 2 bad usage or configuration. Data goes to std
 	root.Example = `  svc serve                                       start on the defaults, in ./data
   svc send-test --bootstrap-file data/keys.json   check that telemetry arrives
   svc demo --hours 24 --bootstrap-file data/keys.json   send the telemetry of a small shop
-  svc doctor                                      check this machine, the data folder and the databases`
+  svc doctor                                      check this machine, the data folder and the databases
+  svc services --since 1h                         ask a server: services, traces, logs, errors, metrics, SQL (docs/cli.md)`
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetOut(c.stdout)
 	root.SetErr(c.stderr)
@@ -87,7 +100,22 @@ Exit codes: 0 success, 1 failure, 2 bad usage or configuration. Data goes to std
 		c.login(),
 		c.whoami(),
 		c.logout(),
+		c.auth(),
+		c.use(),
 	)
+	root.AddGroup(
+		&cobra.Group{ID: groupServer, Title: "Run a server:"},
+		&cobra.Group{ID: groupRead, Title: "Ask a server:"},
+		&cobra.Group{ID: groupAccount, Title: "Sign in:"},
+	)
+	for _, cmd := range root.Commands() {
+		cmd.GroupID = groupServer
+		switch cmd.Name() {
+		case "login", "whoami", "logout", "auth", "use":
+			cmd.GroupID = groupAccount
+		}
+	}
+	root.AddCommand(c.readCommands()...)
 	// The default completion command accepts any word as a shell and prints help.
 	root.InitDefaultCompletionCmd("completion")
 	for _, cmd := range root.Commands() {

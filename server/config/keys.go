@@ -60,10 +60,12 @@ const (
 	envFileSuffix = "_FILE"
 )
 
-// OtherVariables are SVC_ variables that are not settings. Commands that call a running server (`svc send-test`) read the keys, and a
-// server tells the process of the engine that it supervises it.
+// OtherVariables are SVC_ variables that are not settings. Commands that call a running server (`svc send-test`, `svc traces`) read the
+// keys, its address and the format of answers, and a server tells the process of the engine that it supervises it.
 func OtherVariables() []string {
-	return []string{"SVC_API_KEY", "SVC_INGEST_KEY", "SVC_WAREHOUSE_SUPERVISED"}
+	return []string{
+		"SVC_API_KEY", "SVC_API_TOKEN", "SVC_API_URL", "SVC_FORMAT", "SVC_INGEST_KEY", "SVC_ORG_ID", "SVC_WAREHOUSE_SUPERVISED",
+	}
 }
 
 // Keys returns the table of all settings. Flags, variables, file keys and the documentation come from it.

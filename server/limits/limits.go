@@ -97,6 +97,7 @@ func Table() []Group {
 		{"Messages of alerts", deliveries()},
 		{"Alerts", alerts()},
 		{"Error issues", issues()},
+		{"Command line", commandLine()},
 	}
 }
 

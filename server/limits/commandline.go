@@ -1,0 +1,27 @@
+package limits
+
+import "time"
+
+// The command line.
+const (
+	// CommandRows is for the rows that one use of a command shows, or skips. It reads them page by page.
+	CommandRows = 10_000
+	// CommandWindow is the window of a command without one.
+	CommandWindow = 6 * time.Hour
+	// FollowRecords bounds the log records that a follower reads in a second.
+	FollowRecords = 500
+	// FollowLate is how late a record may arrive and still be shown.
+	FollowLate = 15 * time.Second
+	// FollowBack is how far back a follower begins.
+	FollowBack = 5 * time.Second
+)
+
+func commandLine() []Limit {
+	return []Limit{
+		count("CommandRows", CommandRows, "A command that reads shows at most %s rows, and skips at most as many."),
+		lasts("CommandWindow", CommandWindow, "A command that reads looks %s back when no flag gives a window."),
+		count("FollowRecords", FollowRecords, "svc logs --follow shows about %s log records a second at most, and says how many it left out."),
+		lasts("FollowLate", FollowLate, "svc logs --follow shows a log record that arrives up to %s late."),
+		lasts("FollowBack", FollowBack, "svc logs --follow begins %s before now."),
+	}
+}
