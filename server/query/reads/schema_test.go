@@ -46,6 +46,7 @@ func rows() map[any]string {
 		new(ErrorPointRow):       "error_points error_points_filtered",
 		new(ErrorSampleRow):      "error_samples",
 		new(ErrorSplitRow):       "error_split",
+		new(ErrorVersionRow):     "error_versions",
 		new(ErrorStackRow):       "error_stacks",
 		new(ErrorTotalsRow):      "error_totals",
 		new(FacetRow):            "trace_facets trace_facets_filtered log_facets log_facets_filtered",

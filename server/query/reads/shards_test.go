@@ -21,7 +21,7 @@ const emptyInDemo = `
 agent_failure_counts agent_samples agent_session_trace agent_sessions_all agent_tool_failures agent_tools alert_check_groups
 alert_check_points alert_check_points_by_hour alert_checks alert_checks_filtered attribute_keys
 attribute_values attribute_values_metrics attribute_values_rollup demo_funnel_groups demo_setup_values differences_logs error_groups_filtered
-error_points error_samples error_split error_stacks funnel funnel_by_attribute funnel_groups funnel_leavers gauge_changes level_changes
+error_points error_samples error_split error_stacks error_versions funnel funnel_by_attribute funnel_groups funnel_leavers gauge_changes level_changes
 list_metrics_filtered list_services_filtered log_facets_filtered log_record log_sample log_shapes matching_traces path_links_narrow path_nodes path_nodes_narrow
 product_event_names_filtered release_commits scrape_checks search_logs_filtered search_product_events_filtered search_sessions_filtered
 search_traces_filtered session_facets session_manifest session_timeline_filtered sessions_of_trace setup_links setup_metrics
@@ -72,6 +72,7 @@ func demoCases(w query.Window, values map[string]string) map[string]sqlbuild.Sta
 		"demo_error_points":      ErrorPoints(w, failed, 5*time.Minute),
 		"demo_error_samples":     ErrorSamples(w, failed, 5),
 		"demo_error_split":       ErrorSplit(w, failed),
+		"demo_error_versions":    ErrorVersions(w, failed, 100),
 		"demo_funnel":            FunnelCounts(funnel),
 		"demo_funnel_groups":     FunnelCounts(grouped),
 		"demo_funnel_leavers":    FunnelLeavers(Funnel{Window: w, Steps: []Step{event, page}, KeyBy: query.ByPerson, Within: time.Hour}),

@@ -108,6 +108,7 @@ func cases() map[string]sqlbuild.Statement {
 		"error_points":          ErrorPoints(w, errors, time.Hour),
 		"error_points_filtered": ErrorPoints(w, ErrorFilters{Fingerprints: []uint64{1}, Logs: true}, time.Hour),
 		"error_split":           ErrorSplit(w, errors),
+		"error_versions":        ErrorVersions(w, errors, 100),
 		"error_samples":         ErrorSamples(w, errors, 5),
 		"error_stacks":          ErrorStacks([]ErrorSampleRow{{TraceID: marker, SpanID: marker, ServiceName: marker, Timestamp: start}, {TraceID: marker, SpanID: marker, ServiceName: marker, Timestamp: start.Add(time.Second)}}),
 		"errors_in_traces":      ErrorsInTraces(w, []string{marker}, 77, 10),
