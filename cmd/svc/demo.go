@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -21,6 +22,8 @@ type demoFlags struct {
 	follow, json       bool
 	seed               uint64
 	shift              time.Duration
+	fault              string
+	quiet              bool
 	ingestURL, key     string
 }
 
@@ -35,9 +38,13 @@ product events and an LLM agent, with faults planted at known times (docs/demo.m
 Without --hours the demo sends live telemetry until Ctrl-C. With --hours it fills the past hours, a day in about a minute; --follow then continues live.
 The same seed, rate and time give the same telemetry with the same ids: filling the same hours twice stores it twice.
 
+The faults occur every day at the same times. --fault plants others instead, one in every four hours; --seed determines their places, times and
+sizes. --quiet plants none.
+
 The address and the key come from the flags, else from SVC_INGEST_KEY, else from the bootstrap file.`,
 		Example: `  svc demo --bootstrap-file data/keys.json                    # live, about 14 spans a second
   svc demo --hours 24 --follow                                # a day of data, then live (SVC_INGEST_KEY is set)
+  svc demo --hours 4 --fault memory-leak --seed 7             # one leak, somewhere in these hours
   svc demo --hours 24 --scale 10 --until 2026-11-21T12:00:00Z # over ten million spans, the same each time`,
 		Args: args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -75,6 +82,9 @@ The address and the key come from the flags, else from SVC_INGEST_KEY, else from
 	flags.Float64Var(&f.scale, "scale", 1, "multiply the rate, as for benchmarks")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of all random choices")
 	flags.DurationVar(&f.shift, "fault-shift", 0, "delay all planted faults by this time, such as 3h")
+	flags.StringVar(&f.fault, "fault", "",
+		"plant faults of this kind at random places and times: "+demo.PlantRandom+", "+strings.Join(demo.Kinds(), ", "))
+	flags.BoolVar(&f.quiet, "quiet", false, "plant no fault")
 	flags.StringVar(&f.ingestURL, "ingest-url", "", "URL of OTLP over HTTP (default: the bootstrap file's, else the running server's)")
 	flags.StringVar(&f.key, "ingest-key", "", "ingest key to send with (SVC_INGEST_KEY)")
 	flags.StringVar(&f.output, "output", "text", "format of the summary: text or json")
@@ -114,6 +124,12 @@ func (c *cli) demoOptions(cmd *cobra.Command, f *demoFlags) (demo.Options, error
 		return bad("--follow continues from now: it cannot be used with --until")
 	case f.shift < -24*time.Hour || f.shift > 24*time.Hour:
 		return bad("--fault-shift must be within a day")
+	case f.fault == demo.PlantNone || !demo.CanPlant(f.fault):
+		return bad("--fault must be %s or one of %s, not %q", demo.PlantRandom, strings.Join(demo.Kinds(), ", "), f.fault)
+	case f.quiet && f.fault != "":
+		return bad("--quiet plants no fault: it cannot be used with --fault")
+	case f.shift != 0 && (f.quiet || f.fault != ""):
+		return bad("--fault-shift moves the daily faults: it cannot be used with --fault or --quiet")
 	}
 	until := time.Now()
 	if f.until != "" {
@@ -132,8 +148,13 @@ func (c *cli) demoOptions(cmd *cobra.Command, f *demoFlags) (demo.Options, error
 	if err := where.complete(cfg, c.environ); err != nil {
 		return none, err
 	}
+	plant := f.fault
+	if f.quiet {
+		plant = demo.PlantNone
+	}
 	return demo.Options{
-		Config: demo.Config{Seed: f.seed, Rate: rate, FaultShift: f.shift}, Target: demo.Target{URL: where.ingestURL, Key: where.ingestKey},
-		From: from, To: until, Follow: f.follow || f.hours == 0,
+		Config: demo.Config{Seed: f.seed, Rate: rate, FaultShift: f.shift, Plant: plant},
+		Target: demo.Target{URL: where.ingestURL, Key: where.ingestKey},
+		From:   from, To: until, Follow: f.follow || f.hours == 0,
 	}, nil
 }

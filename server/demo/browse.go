@@ -124,8 +124,8 @@ func (t *trace) searchProducts() *failure {
 	})
 }
 
-func (t *trace) partnerStock() *failure {
-	return t.http(call{to: edge, method: "GET", route: "/partner/v1/stock"}, func() *failure {
+func (t *trace) partnerStock() {
+	t.http(call{to: edge, method: "GET", route: "/partner/v1/stock"}, func() *failure {
 		t.work(ms)
 		if t.r.chance(0.02) {
 			return &failure{kind: "InvalidToken", message: "the token of partner acme has expired", http: 401, grpc: 16, expected: true}

@@ -26,6 +26,8 @@ type Config struct {
 	Rate float64
 	// FaultShift moves the timetable of the planted faults later.
 	FaultShift time.Duration
+	// Plant replaces the timetable by faults at random times and places: a kind, PlantRandom or PlantNone.
+	Plant string
 }
 
 // DefaultRate gives 1 to 1.5 million spans a day.

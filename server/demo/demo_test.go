@@ -201,7 +201,7 @@ func TestTimetable(t *testing.T) {
 	}
 	for _, shift := range []time.Duration{0, 5 * time.Hour, -11 * time.Hour, 23 * time.Hour} {
 		cfg := Config{FaultShift: shift}
-		c := newFaultClock(shift)
+		c := newFaultClock(cfg)
 		from := noon()
 		list := cfg.Faults(from, from.Add(48*time.Hour))
 		if len(list) < 7 || len(list) > 9 {

@@ -52,12 +52,17 @@ type Fault struct {
 	Start   time.Time `json:"start_time"`
 	End     time.Time `json:"end_time"`
 	What    string    `json:"description"`
+	// Truth is the right answer about a fault of Config.Plant.
+	Truth *Truth `json:"truth,omitempty"`
 }
 
 // Faults lists the planted faults that overlap a window, in order of time.
 func (c Config) Faults(from, to time.Time) []Fault {
+	if c.Plant != "" {
+		return newShop(c).plan.list(from, to)
+	}
 	var out []Fault
-	clock := newFaultClock(c.FaultShift)
+	clock := newFaultClock(c)
 	for at := from.Add(-c.FaultShift - day).Truncate(day); at.Before(to.Add(day - c.FaultShift)); at = at.Add(day) {
 		for _, f := range timetable() {
 			start := at.Add(f.at + c.FaultShift).UTC()
@@ -73,10 +78,12 @@ func (c Config) Faults(from, to time.Time) []Fault {
 type faultClock struct {
 	shift int64
 	at    map[string][2]int64 // start within the day, and length
+	// quiet says that a plan replaces the timetable: the releases of catalog remain, but all of them are good.
+	quiet bool
 }
 
-func newFaultClock(shift time.Duration) faultClock {
-	c := faultClock{int64(shift), map[string][2]int64{}}
+func newFaultClock(cfg Config) faultClock {
+	c := faultClock{int64(cfg.FaultShift), map[string][2]int64{}, cfg.Plant != ""}
 	for _, f := range timetable() {
 		c.at[f.name] = [2]int64{int64(f.at), int64(f.lasts)}
 	}
@@ -86,13 +93,16 @@ func newFaultClock(shift time.Duration) faultClock {
 func (c faultClock) on(name string, nano int64) bool {
 	f := c.at[name]
 	since := (nano - c.shift) % int64(day)
-	return since >= f[0] && since < f[0]+f[1]
+	return !c.quiet && since >= f[0] && since < f[0]+f[1]
 }
 
 // seconds returns how long a fault was active between two times.
 func (c faultClock) seconds(name string, from, to int64) float64 {
 	f := c.at[name]
 	sum := int64(0)
+	if c.quiet {
+		return 0
+	}
 	for start := from - c.shift - (from-c.shift)%int64(day) + f[0] + c.shift - int64(day); start < to; start += int64(day) {
 		if lo, hi := max(start, from), min(start+f[1], to); hi > lo {
 			sum += hi - lo
@@ -108,7 +118,7 @@ func (c faultClock) catalogVersion(nano int64) string {
 	switch since := (nano - c.shift) % int64(day); {
 	case since < f[0]:
 		return fmt.Sprintf("4.%d.1", number-1)
-	case since < f[0]+f[1]:
+	case since < f[0]+f[1] && !c.quiet:
 		return fmt.Sprintf("4.%d.0", number)
 	default:
 		return fmt.Sprintf("4.%d.1", number)

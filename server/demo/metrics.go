@@ -44,6 +44,8 @@ type level struct {
 	// fault adds extra while it is active.
 	fault string
 	extra float64
+	// planted is the factor of a fault of the plan.
+	planted func(nano int64) float64
 	// wave is the period, in minutes, of a sawtooth: a steady rise and a drop.
 	wave int64
 
@@ -58,6 +60,9 @@ func (l *level) at(sh *shop, nano int64) float64 {
 	}
 	if l.fault != "" && sh.faults.on(l.fault, nano) {
 		v += l.extra
+	}
+	if l.planted != nil {
+		v *= l.planted(nano)
 	}
 	return max(v, 0)
 }
@@ -83,6 +88,12 @@ func value(base, lean, wobble float64, attributes ...attribute) *level {
 
 func (l *level) during(fault string, extra float64) *level {
 	l.fault, l.extra = fault, extra
+	return l
+}
+
+// times multiplies the series by a factor. It is nil in a shop without a plan.
+func (l *level) times(planted func(nano int64) float64) *level {
+	l.planted = planted
 	return l
 }
 

@@ -38,7 +38,7 @@ func (t *trace) http(c call, body func() *failure) *failure {
 	}
 	began := t.now
 	callee := t.open(to, server, c.method+" "+c.route, t.serverAttributes(to, c.method, c.route, path)...)
-	f := body()
+	f := t.serve(to, path, body)
 	status := 200
 	if c.method == "POST" {
 		status = 201
@@ -106,6 +106,18 @@ func seconds(nanos int64) float64 { return float64(nanos) / 1e9 }
 
 // external calls a program that sends no telemetry.
 func (t *trace) external(method, address, path string, median time.Duration, fail func() *failure, attributes ...attribute) *failure {
+	once := func(median time.Duration, fail func() *failure) *failure {
+		return t.externalOnce(method, address, path, median, fail, attributes...)
+	}
+	if p := t.troubled(address); p != nil {
+		return p.call(t, "", median, fail, once)
+	}
+	return once(median, fail)
+}
+
+func (t *trace) externalOnce(
+	method, address, path string, median time.Duration, fail func() *failure, attributes ...attribute,
+) *failure {
 	s := t.running
 	var a []attribute
 	url := "https://" + address + path
@@ -122,7 +134,7 @@ func (t *trace) external(method, address, path string, median time.Duration, fai
 	switch {
 	case f == nil:
 		t.work(median)
-	case f.http > 0 && f.kind != timeoutKind:
+	case f.http > 0 && f.kind != timeoutKind && !f.unanswered:
 		t.work(median)
 		status = f.http
 	default:
@@ -167,7 +179,7 @@ func (t *trace) grpc(to, method string, body func() *failure) *failure {
 	}
 	began := t.now
 	callee := t.open(t.g.services[to], server, method, attributes()...)
-	f := body()
+	f := t.serve(t.g.services[to], "", body)
 	code := 0
 	if f != nil {
 		code = f.grpc
@@ -200,6 +212,13 @@ type database struct {
 
 // query runs a statement on a database.
 func (t *trace) query(d database, median time.Duration, fail func() *failure) *failure {
+	if p := t.troubled(d.namespace); p != nil {
+		return p.call(t, d.table, median, fail, func(median time.Duration, fail func() *failure) *failure { return t.queryOnce(d, median, fail) })
+	}
+	return t.queryOnce(d, median, fail)
+}
+
+func (t *trace) queryOnce(d database, median time.Duration, fail func() *failure) *failure {
 	s := t.running
 	var a []attribute
 	summary := strings.TrimSpace(d.operation + " " + d.table)
@@ -270,6 +289,7 @@ func (t *trace) publish(system, destination string, consumers ...func()) {
 
 // consume processes a message.
 func (t *trace) consume(to, system, destination, group string, body func() *failure) {
+	t.wait(t.held(to, destination))
 	began := t.now
 	attributes := []attribute{
 		text("messaging.system", system), text("messaging.destination.name", destination), text("messaging.operation.type", "process"),
@@ -283,7 +303,7 @@ func (t *trace) consume(to, system, destination, group string, body func() *fail
 	if t.link != nil {
 		sc.span.Links, t.link = append(sc.span.Links, t.link), nil
 	}
-	f := body()
+	f := t.serve(t.g.services[to], "", body)
 	if f != nil && !f.expected {
 		t.add(text("error.type", f.kind))
 	} else {

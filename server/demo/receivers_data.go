@@ -87,7 +87,7 @@ func (sh *shop) brokers() []*receiver {
 		return value(base, 1, 0, text("topic", name), whole("partition", 0))
 	}
 	lag := func(base float64, group, topic string) *level {
-		return value(base, 1, 0.8, text("group", group), text("topic", topic), whole("partition", 0))
+		return value(base, 1, 0.8, text("group", group), text("topic", topic), whole("partition", 0)).times(sh.plan.behind(group, topic))
 	}
 	out := []*receiver{
 		sh.receiver(
@@ -118,7 +118,7 @@ func (sh *shop) brokers() []*receiver {
 			contrib+"rabbitmqreceiver", receiverVersion,
 			about("rabbitmq", text("rabbitmq.queue.name", queue), text("rabbitmq.node.name", "rabbit@mq-0"), text("rabbitmq.vhost.name", "/")),
 			newInstrument("rabbitmq.message.current", "{messages}", "The total number of messages currently in the queue.", upDown,
-				value(14*busy+1, 1, 0.7, text("state", "ready")), value(6*busy+1, 1, 0.6, text("state", "unacknowledged"))),
+				value(14*busy+1, 1, 0.7, text("state", "ready")).times(sh.plan.behind(shipping, queue)), value(6*busy+1, 1, 0.6, text("state", "unacknowledged"))),
 			newInstrument("rabbitmq.message.published", "{messages}", "The number of messages published to a queue.", counter,
 				value(0.5*busy, 1, 0)),
 			newInstrument("rabbitmq.message.delivered", "{messages}", "The number of messages delivered to consumers.", counter,

@@ -23,7 +23,7 @@ func (sh *shop) allReceivers() []*receiver {
 		}
 	}
 	for _, s := range sh.order {
-		for replica := range s.replicas {
+		for replica := range sh.replicas(s, production) {
 			out = append(out, sh.runtime(s, replica)...)
 		}
 	}
@@ -43,7 +43,7 @@ func (sh *shop) host(n int) *receiver {
 	return sh.receiver(
 		contrib+"hostmetricsreceiver", receiverVersion, append(
 			about("host-agent"), text("host.name", name), text("host.arch", "amd64"), text("os.type", "linux"), text("cloud.provider", "aws"),
-			text("cloud.region", "eu-central-1"),
+			text("cloud.region", sh.nodeRegion(n)),
 			text("k8s.cluster.name", clusterName(production)), text("k8s.node.name", name),
 		),
 		newInstrument("system.cpu.utilization", "1", "Share of time in each state.", gauge, state(0.22*hot, 0.9, 0.15, "user"),
@@ -119,6 +119,13 @@ func (sh *shop) pod(s *service, environment string, replica int) *receiver {
 	if s.name == catalog && environment == production {
 		cpu = cpu.during(FaultRelease, 0.6)
 	}
+	memoryUsed, memoryShare := value(memory, 0.1, 0.04).rising(240), value(0.55, 0.1, 0.04)
+	cpuShare := value(busy, 0.9, 0.2)
+	if environment == production {
+		memoryUsed.times(sh.plan.memory(s.name))
+		memoryShare.times(sh.plan.memoryShare(s.name))
+		cpu, cpuShare = cpu.times(sh.plan.busy(s.name)), cpuShare.times(sh.plan.busy(s.name))
+	}
 	restarts := value(0, 0, 0)
 	if s.name == recommendation && environment == production {
 		restarts = value(6, 0, 0).rising(int64(day / time.Minute)) // the replica runs out of memory from time to time
@@ -132,10 +139,9 @@ func (sh *shop) pod(s *service, environment string, replica int) *receiver {
 			value(2, 0, 0)),
 		newInstrument("k8s.container.restarts", "{restart}", "How many times the container has restarted.", gauge, restarts),
 		newInstrument("k8s.pod.cpu.usage", "{cpu}", "Total CPU usage.", gauge, cpu).fractional(),
-		newInstrument("k8s.pod.memory.usage", "By", "Pod memory usage.", gauge, value(memory, 0.1, 0.04).rising(240)),
-		newInstrument("k8s.pod.cpu_limit_utilization", "1", "CPU usage as a ratio of the limit.", gauge, value(busy, 0.9, 0.2)).fractional(),
-		newInstrument("k8s.pod.memory_limit_utilization", "1", "Memory usage as a ratio of the limit.", gauge,
-			value(0.55, 0.1, 0.04)).fractional(),
+		newInstrument("k8s.pod.memory.usage", "By", "Pod memory usage.", gauge, memoryUsed),
+		newInstrument("k8s.pod.cpu_limit_utilization", "1", "CPU usage as a ratio of the limit.", gauge, cpuShare).fractional(),
+		newInstrument("k8s.pod.memory_limit_utilization", "1", "Memory usage as a ratio of the limit.", gauge, memoryShare).fractional(),
 		newInstrument("k8s.pod.network.io", "By", "Network IO of the pod.", counter, io(38e3, "receive"), io(52e3, "transmit")),
 	)
 }
@@ -152,7 +158,7 @@ func (sh *shop) runtime(s *service, replica int) []*receiver {
 		}
 		return of(
 			"io.opentelemetry.runtime-telemetry-java8",
-			newInstrument("jvm.memory.used", "By", "Measure of memory used.", upDown, pool(180e6, "heap", "G1 Old Gen").rising(90),
+			newInstrument("jvm.memory.used", "By", "Measure of memory used.", upDown, pool(180e6, "heap", "G1 Old Gen").rising(90).times(sh.plan.memory(s.name)),
 				pool(96e6, "heap", "G1 Eden Space").rising(7), pool(88e6, "non_heap", "Metaspace")),
 			newInstrument("jvm.memory.committed", "By", "Measure of memory committed.", upDown, pool(420e6, "heap", "G1 Old Gen"),
 				pool(220e6, "heap", "G1 Eden Space"), pool(96e6, "non_heap", "Metaspace")),
@@ -183,14 +189,14 @@ func (sh *shop) runtime(s *service, replica int) []*receiver {
 			"@opentelemetry/instrumentation-runtime-node",
 			newInstrument("nodejs.eventloop.delay.p99", "s", "Event loop 99 percentile delay.", gauge, value(0.014, 0.7, 0.4)).fractional(),
 			newInstrument("nodejs.eventloop.utilization", "1", "Event loop utilization.", gauge, value(0.21, 0.9, 0.2)).fractional(),
-			newInstrument("v8js.memory.heap.used", "By", "Heap memory in use.", gauge, space(52e6, "old_space"), space(14e6, "new_space")),
+			newInstrument("v8js.memory.heap.used", "By", "Heap memory in use.", gauge, space(52e6, "old_space").times(sh.plan.memory(s.name)), space(14e6, "new_space")),
 			newInstrument("v8js.gc.duration", "s", "Garbage collection duration.", histogram, value(0.003, 0.4, 0.3, text("v8js.gc.type", "minor"))),
 		)
 	case "go":
 		return of(
 			"go.opentelemetry.io/contrib/instrumentation/runtime",
 			newInstrument("go.goroutine.count", "{goroutine}", "Count of live goroutines.", upDown, value(120, 0.5, 0.1)),
-			newInstrument("go.memory.used", "By", "Memory used by the Go runtime.", upDown, value(64e6, 0.1, 0.1).rising(3)),
+			newInstrument("go.memory.used", "By", "Memory used by the Go runtime.", upDown, value(64e6, 0.1, 0.1).rising(3).times(sh.plan.memory(s.name))),
 			// Scraped in the Prometheus format, which has summaries.
 			newInstrument("go_gc_duration_seconds", "s", "A summary of the pause duration of garbage collection cycles.", summary,
 				value(0.00009, 0.2, 0.3)),

@@ -81,8 +81,12 @@ func podName(s *service, environment, version string, n int) string {
 	return fmt.Sprintf("%s-%s-%05x", s.name, h[:9], hash(s.name, environment, version, fmt.Sprint(n))&0xfffff)
 }
 
-func podNode(s *service, environment string, n int) string {
-	return nodeName(environment, (int(hash(s.name)%nodes)+n)%nodes)
+func (sh *shop) podNode(s *service, environment string, n int) string {
+	first := int(hash(s.name) % nodes)
+	if sh.plan != nil { // nodes with even numbers are in the first region, and so are the replicas
+		return nodeName(environment, (2*(first/2+n/2)+n%2)%nodes)
+	}
+	return nodeName(environment, (first+n)%nodes)
 }
 
 type instance struct {
@@ -94,6 +98,10 @@ func (sh *shop) versionOf(s *service, environment string, nano int64) string {
 	switch {
 	case s.unversioned:
 		return ""
+	case sh.plan != nil && environment == production && s.name == catalog:
+		return sh.plan.version(s.name, sh.faults.catalogVersion(nano), nano)
+	case sh.plan != nil && environment == production:
+		return sh.plan.version(s.name, s.version, nano)
 	case s.name == catalog && environment == production:
 		return sh.faults.catalogVersion(nano)
 	case s.name == catalog:
@@ -141,8 +149,8 @@ func (sh *shop) describe(s *service, key instance) []attribute {
 	pod := podName(s, key.environment, key.version, key.replica)
 	a = append(a, kubernetes(s, key.environment, pod)...)
 	a = append(
-		a, text("service.instance.id", pod), text("host.name", podNode(s, key.environment, key.replica)),
-		text("cloud.provider", "aws"), text("cloud.platform", "aws_eks"), text("cloud.region", "eu-central-1"), text("os.type", "linux"),
+		a, text("service.instance.id", pod), text("host.name", sh.podNode(s, key.environment, key.replica)),
+		text("cloud.provider", "aws"), text("cloud.platform", "aws_eks"), text("cloud.region", sh.region(s, key.environment, key.replica)), text("os.type", "linux"),
 	)
 	if name := map[string]string{
 		"java": "OpenJDK Runtime Environment", "nodejs": "nodejs", "python": "cpython",
@@ -161,14 +169,33 @@ func kubernetes(s *service, environment, pod string) []attribute {
 	}
 }
 
+// nodeRegion returns the region in which a node of production runs.
+func (sh *shop) nodeRegion(n int) string {
+	if sh.plan != nil {
+		return regionOf(n)
+	}
+	return regions()[0]
+}
+
 // commitOf returns the commit from which a version was built.
 func commitOf(name, version string) string {
 	return fmt.Sprintf("%016x%016x%08x", hash("commit", name, version), hash(version, name), uint32(hash(name, version, "tail")))
 }
 
 func (sh *shop) replicas(s *service, environment string) int {
-	if environment == staging {
+	switch {
+	case environment == staging:
 		return 1
+	case sh.plan != nil && s.replicas > 1:
+		return replicasInRegions
 	}
 	return s.replicas
+}
+
+// region returns the region in which a replica runs.
+func (sh *shop) region(s *service, environment string, replica int) string {
+	if sh.plan != nil && environment == production && s.replicas > 1 {
+		return regionOf(replica)
+	}
+	return regions()[0]
 }

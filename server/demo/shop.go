@@ -20,6 +20,8 @@ type shop struct {
 	// observed holds the counts of the services about their work, by minute.
 	observed map[int64]*observations
 	measures map[string]measure
+	// plan has the faults of Config.Plant. It is nil if the timetable holds.
+	plan *plan
 }
 
 type product struct {
@@ -33,12 +35,13 @@ func newShop(cfg Config) *shop {
 		rate = DefaultRate
 	}
 	sh := &shop{
-		seed: cfg.Seed, rate: rate, faults: newFaultClock(cfg.FaultShift), services: map[string]*service{}, order: services(),
+		seed: cfg.Seed, rate: rate, faults: newFaultClock(cfg), services: map[string]*service{}, order: services(),
 		instances: map[instance]*resource{}, observed: map[int64]*observations{}, measures: measures(),
 	}
 	for _, s := range sh.order {
 		sh.services[s.name] = s
 	}
+	sh.plan = newPlan(sh, cfg)
 	sh.products = products()
 	sh.receivers = sh.allReceivers()
 	return sh
@@ -102,6 +105,7 @@ func (sh *shop) makeMinute(minute int64) []*Unit {
 	g.each("partners", perMinute*sharePartners, (*slot).partner)
 	g.each("staging", perMinute*shareStaging, (*slot).rehearsal)
 	g.each("talks", perMinute*shareAgent/turnsPerTalk, (*slot).talk)
+	g.rush()
 	g.jobs()
 	g.backgroundLogs()
 	g.flood()
@@ -153,6 +157,10 @@ func (g *slot) mobile(r random, at int64) {
 
 // partner is a partner's machine that requests stock and prices.
 func (g *slot) partner(r random, at int64) {
+	if g.plan != nil {
+		g.order(r, at, pick(r, customers()), inventory)
+		return
+	}
 	t := g.begin(r, at, production, &visitor{agent: "acme-feed/2.3 (+https://partner.example/bot)"})
 	t.partnerStock()
 	t.end()

@@ -19,6 +19,9 @@ type trace struct {
 	from        *resource     // its sender
 	running     *service
 	instances   map[string]*resource
+	// region handles the request in a shop with a plan, by these replicas.
+	region   string
+	replicas map[string]int
 
 	// state and sampleRate describe the sampling before the trace was sent. weight is the number of spans that each span stands for.
 	state      string
@@ -56,10 +59,32 @@ func (t *trace) end() {
 func (t *trace) instance(s *service) *resource {
 	r := t.instances[s.name]
 	if r == nil {
-		r = t.g.instance(s, t.environment, t.r.IntN(t.g.replicas(s, t.environment)), t.now)
+		r = t.g.instance(s, t.environment, t.replica(s), t.now)
 		t.instances[s.name] = r
 	}
 	return r
+}
+
+// replica chooses a replica of a service. In a shop with a plan, it is in the region of the trace.
+func (t *trace) replica(s *service) int {
+	all := t.g.replicas(s, t.environment)
+	if t.g.plan == nil || t.environment != production {
+		return t.r.IntN(all)
+	}
+	if t.region == "" {
+		t.region, t.replicas = regions()[0], map[string]int{}
+		if t.r.chance(usShare) {
+			t.region = regions()[1]
+		}
+	}
+	n := t.r.IntN(all)
+	if s.replicas > 1 {
+		for regionOf(n) != t.region {
+			n = (n + 1) % all
+		}
+	}
+	t.replicas[s.name] = n
+	return n
 }
 
 // work advances the clock by a random time around the median.
@@ -82,6 +107,8 @@ type failure struct {
 	// expected failures are answers, not faults, such as a declined card.
 	expected bool
 	recorded bool
+	// unanswered says that the other side gave no answer.
+	unanswered bool
 }
 
 // scope is an open span and the span that was open before.

@@ -9,6 +9,8 @@ type visitor struct {
 	country, language                  string
 	isNew                              bool
 	referrer, source, medium, campaign string
+	// customer is the customer to whom a machine belongs.
+	customer string
 }
 
 type device struct{ agent, browser, os, kind string }
