@@ -217,7 +217,7 @@ func (p *plan) truth(f *planted) *Truth {
 		broker := brokerOf(f.dependency)
 		t.Services = append(t.Services, broker)
 		may("resource", map[string]string{"kafka": "consumer_group.lag", "rabbitmq": "message.current"}[broker])
-		may("operation", "process "+f.dependency)
+		may("operation", f.dependency)
 	case KindCertificate:
 		may("dependency", f.dependency)
 		may("error", "certificate")

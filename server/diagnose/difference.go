@@ -129,6 +129,6 @@ func onSameRows(x, y reads.DifferenceRow) bool {
 }
 
 // describe words a value of a difference.
-func describe(v *svcv2.DifferenceValue) string {
-	return fmt.Sprintf("%s = %s", v.GetKey(), wording.Clip(strings.TrimSpace(v.GetValue()), 100))
+func describe(key, value string) string {
+	return fmt.Sprintf("%s = %s", key, wording.Clip(strings.TrimSpace(value), 100))
 }

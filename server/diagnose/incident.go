@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"context"
+	"math"
 	"net/url"
 	"slices"
 	"strconv"
@@ -179,7 +180,9 @@ func (i *incident) bad() query.Filter { return query.And(i.scope(), i.badness())
 
 func (i *incident) badness() query.Filter {
 	if slow := i.of(latency); slow.score > i.of(errorRate).score {
-		return is("duration", query.OpGreater, strconv.FormatFloat(1.2*slow.usual, 'f', 3, 64)+"ms")
+		// Half way between the usual figure and the present one, as factors: above it are few good spans, and most bad ones.
+		limit := slow.usual * min(max(math.Sqrt(slow.value/slow.usual), 1.2), 3)
+		return is("duration", query.OpGreater, strconv.FormatFloat(limit, 'f', 3, 64)+"ms")
 	}
 	return is("has_error", query.OpEqual, "true")
 }

@@ -163,9 +163,15 @@ func symptomatic(key string) bool {
 	return key == "kind" || key == "service.name" || key == "deployment.environment.name"
 }
 
+// deployed tells whether an attribute describes the running program, which changes with each release, and not who calls it.
+func deployed(key string) bool {
+	return key == "service.version" || strings.HasPrefix(key, "resource.")
+}
+
 // route tells whether an attribute names an operation.
 func route(key string) bool {
-	return key == "name" || strings.HasPrefix(key, "url.") || strings.HasPrefix(key, "http.") || strings.HasPrefix(key, "rpc.") || strings.HasPrefix(key, "code.")
+	return key == "name" || strings.HasPrefix(key, "url.") || strings.HasPrefix(key, "http.") || strings.HasPrefix(key, "rpc.") || strings.HasPrefix(key, "code.") ||
+		strings.HasPrefix(key, "messaging.")
 }
 
 // before is the time with which rates are compared: as long as the incident, at least 30 minutes, and some minutes ahead of it.
@@ -181,6 +187,23 @@ func (i *incident) before() Period {
 		return Period{i.window.End.Add(lead), i.window.End.Add(lead + length)}
 	}
 	return Period{start, end}
+}
+
+// narrowest names the attribute that says most about where the rows of a value come from. A release has its commit on the same rows, and a
+// pod its host, on which other pods may be well.
+func narrowest(v *svcv2.DifferenceValue) (key, value string) {
+	same := map[string]string{v.GetKey(): v.GetValue()}
+	for _, row := range v.GetSameRows() {
+		if k, x, cut := strings.Cut(row, "="); cut {
+			same[k] = x
+		}
+	}
+	for _, k := range []string{"service.version", "resource.k8s.pod.name", "resource.service.instance.id", "resource.container.id"} {
+		if x, found := same[k]; found {
+			return k, x
+		}
+	}
+	return v.GetKey(), v.GetValue()
 }
 
 // attributeOf finds the attribute that sets the bad spans apart from the good ones, and did not do so before.
@@ -211,7 +234,8 @@ func (e *Engine) attributeOf(ctx context.Context, org principal.OrgID, i *incide
 		if symptomatic(v.GetKey()) || rates[v.GetKey()+"="+v.GetValue()] > v.GetRateWith()/2 {
 			continue
 		}
-		f := finding{kind: "attribute", key: v.GetKey(), value: v.GetValue()}
+		key, value := narrowest(v)
+		f := finding{kind: "attribute", key: key, value: value}
 		lift := 1000.0
 		if v.Lift != nil {
 			lift = v.GetLift()
@@ -227,55 +251,17 @@ func (e *Engine) attributeOf(ctx context.Context, org principal.OrgID, i *incide
 			continue
 		}
 		f.statement = fmt.Sprintf("%s has %s of the bad spans of %s and %s of the others: %s of its spans are bad, %s of the rest.",
-			describe(v), wording.Percent(v.GetSelectedShare()), i.service, wording.Percent(v.GetOtherShare()), wording.Percent(v.GetRateWith()),
+			describe(key, value), wording.Percent(v.GetSelectedShare()), i.service, wording.Percent(v.GetOtherShare()), wording.Percent(v.GetRateWith()),
 			wording.Percent(v.GetRateWithout()))
 		switch {
-		case v.GetKey() == "service.version":
-			f = finding{kind: "release", target: v.GetValue(), statement: f.statement, confidence: f.confidence + 0.05}
-		case route(v.GetKey()):
-			f = finding{kind: "operation", target: v.GetValue(), statement: f.statement, confidence: min(f.confidence, 0.5)}
+		case key == "service.version":
+			f = finding{kind: "release", target: value, statement: f.statement, confidence: f.confidence + 0.05}
+		case route(key):
+			f = finding{kind: "operation", target: value, statement: f.statement, confidence: min(f.confidence, 0.5)}
 		}
 		if f.confidence > best.confidence {
 			best = f
 		}
 	}
 	return best, nil
-}
-
-// trafficOf finds who sends more requests, if the service or one that calls it gets more than usual.
-func (e *Engine) trafficOf(ctx context.Context, org principal.OrgID, i *incident) (finding, error) {
-	var rise symptom
-	for _, y := range i.symptoms {
-		if y.kind != throughput || !y.up() || y.from.Sub(i.window.Start) > together {
-			continue
-		}
-		// Of services that call each other, the traffic comes in at the first.
-		if rise.kind == "" || i.calls[[2]string{y.service, rise.service}] && !i.calls[[2]string{rise.service, y.service}] {
-			rise = y
-		}
-	}
-	if rise.kind == "" {
-		return finding{}, nil
-	}
-	f := finding{kind: "traffic", statement: "More requests came: " + rise.statement() + ".", confidence: 0.62}
-	scope := query.And(is("service.name", query.OpEqual, rise.service), is("is_entry", query.OpEqual, "true"),
-		is("deployment.environment", query.OpEqual, rise.environment))
-	before := i.before()
-	d, err := e.Difference(ctx, org, reads.Difference{
-		Source: query.Traces, Scope: scope,
-		Selected: reads.Selection{Window: query.Window{Start: rise.from, End: rise.to}},
-		Other:    reads.Selection{Window: query.Window{Start: before.Start, End: before.End}},
-	})
-	if err != nil {
-		return finding{}, err
-	}
-	for _, v := range d.GetData() {
-		if symptomatic(v.GetKey()) || route(v.GetKey()) || v.GetKey() == "service.version" || v.GetSelectedShare()-v.GetOtherShare() < 0.25 {
-			continue
-		}
-		f.key, f.value, f.confidence = v.GetKey(), v.GetValue(), 0.86
-		f.statement += fmt.Sprintf(" %s makes %s of them, %s before.", describe(v), wording.Percent(v.GetSelectedShare()), wording.Percent(v.GetOtherShare()))
-		break
-	}
-	return f, nil
 }

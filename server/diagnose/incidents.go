@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -21,8 +20,11 @@ const together = 12 * time.Minute
 // cluster is the changes that belong together.
 type cluster struct {
 	symptoms []symptom
-	// calls are the pairs of caller and called service.
-	calls map[[2]string]bool
+	// calls are the pairs of caller and called service. messages are those of them in which the caller only sends messages, and does not
+	// wait for what becomes of them.
+	calls, messages map[[2]string]bool
+	// root is the service of the cause if that was found with the cluster.
+	root string
 }
 
 // Incidents finds the times in which services were not like themselves, and the likeliest cause of each.
@@ -38,11 +40,11 @@ func (e *Engine) Incidents(ctx context.Context, org principal.OrgID, p Period, s
 	if len(s.list) == 0 {
 		return res, nil
 	}
-	calls, err := e.calls(ctx, s, scope)
+	calls, messages, err := e.calls(ctx, s, scope)
 	if err != nil {
 		return nil, err
 	}
-	found := clusters(s.list, calls)
+	found := clusters(s.list, calls, messages)
 	slices.SortStableFunc(found, func(x, y cluster) int { return cmp.Compare(y.weight(), x.weight()) })
 	if len(found) > limits.Incidents {
 		res.NotSearched = append(res.NotSearched, fmt.Sprintf("%d incidents beyond the %d that hurt most", len(found)-limits.Incidents, limits.Incidents))
@@ -68,8 +70,8 @@ func (e *Engine) Incidents(ctx context.Context, org principal.OrgID, p Period, s
 	return res, nil
 }
 
-// calls reads which services call each other, around the begins of the clearest changes.
-func (e *Engine) calls(ctx context.Context, s *search, scope Scope) (map[[2]string]bool, error) {
+// calls reads which services call each other, around the begins of the clearest changes, and which of them only send messages.
+func (e *Engine) calls(ctx context.Context, s *search, scope Scope) (calls, messages map[[2]string]bool, err error) {
 	const around, most = 5 * time.Minute, 4
 	list := slices.Clone(s.list)
 	slices.SortFunc(list, func(x, y symptom) int { return cmp.Compare(y.score, x.score) })
@@ -88,20 +90,43 @@ func (e *Engine) calls(ctx context.Context, s *search, scope Scope) (map[[2]stri
 		})
 	}
 	if err := parallel(read...); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	calls := map[[2]string]bool{}
+	calls, messages = map[[2]string]bool{}, map[[2]string]bool{}
 	for _, m := range maps {
 		for _, x := range m.GetEdges() {
-			calls[[2]string{x.GetSourceService(), x.GetTargetService()}] = true
+			pair := [2]string{x.GetSourceService(), x.GetTargetService()}
+			calls[pair] = true
+			if x.GetCallCount() <= messagesBetween(m, pair) {
+				messages[pair] = true
+			}
 		}
 	}
-	return calls, nil
+	return calls, messages, nil
+}
+
+// messagesBetween is the greatest number of messages that one service may have got from another: those of the queues into which the
+// first puts messages and of which the second takes them.
+func messagesBetween(m *svcv2.ServiceMap, pair [2]string) float64 {
+	sent := map[string]bool{}
+	for _, x := range m.GetPeerEdges() {
+		if x.GetPeerKind() == "queue" && x.GetDirection() == "outbound" && x.GetSource() == "service:"+pair[0] {
+			sent[x.GetTarget()] = true
+		}
+	}
+	n := 0.0
+	for _, x := range m.GetPeerEdges() {
+		if x.GetPeerKind() == "queue" && x.GetDirection() == "inbound" && x.GetTarget() == "service:"+pair[1] && sent[x.GetSource()] {
+			n += x.GetCallCount()
+		}
+	}
+	return n
 }
 
 // clusters joins the changes that belong together. The clearest change that callers feel begins a cluster. It takes all changes that fit
-// its time, in the same service or in services between which calls lead there. What is left begins the next cluster.
-func clusters(list []symptom, calls map[[2]string]bool) []cluster {
+// its time, in the same service or in services between which calls lead there. What is left begins the next cluster. A cluster in which
+// several services changed by themselves becomes several.
+func clusters(list []symptom, calls, messages map[[2]string]bool) []cluster {
 	left := slices.Clone(list)
 	slices.SortStableFunc(left, func(x, y symptom) int {
 		return cmp.Or(-compareBool(x.hurts(), y.hurts()), cmp.Compare(y.score, x.score))
@@ -109,7 +134,7 @@ func clusters(list []symptom, calls map[[2]string]bool) []cluster {
 	var out []cluster
 	for len(left) > 0 {
 		seed := left[0]
-		c := cluster{calls: calls}
+		c := cluster{calls: calls, messages: messages}
 		reached := []symptom{seed}
 		left = left[1:]
 		for len(reached) > 0 {
@@ -118,7 +143,7 @@ func clusters(list []symptom, calls map[[2]string]bool) []cluster {
 			c.symptoms = append(c.symptoms, from)
 			var rest []symptom
 			for _, y := range left {
-				if seed.fits(y) && adjacent(from, y, calls) {
+				if (seed.fits(y) || from.filledBy(y)) && adjacent(from, y, calls) {
 					reached = append(reached, y)
 				} else {
 					rest = append(rest, y)
@@ -126,28 +151,34 @@ func clusters(list []symptom, calls map[[2]string]bool) []cluster {
 			}
 			left = rest
 		}
-		if c.matters() {
-			slices.SortStableFunc(c.symptoms, func(x, y symptom) int { return cmp.Compare(y.score, x.score) })
-			out = append(out, c)
+		slices.SortStableFunc(c.symptoms, func(x, y symptom) int { return cmp.Compare(y.score, x.score) })
+		for _, part := range c.split() {
+			if part.matters() {
+				out = append(out, part)
+			}
 		}
 	}
 	return out
 }
 
-// fits tells whether a change can have the cause of this one by its time: both begin together, or it lies within this one. A resource of
-// the same service may fill long before callers feel it.
+// fits tells whether a change can have the cause of this one by its time: both begin together, or it lies within this one.
 func (s symptom) fits(y symptom) bool {
 	if y.from.Sub(s.from).Abs() <= together && y.to.After(s.from) && y.from.Before(s.to) {
 		return true
 	}
-	within := !y.from.Before(s.from.Add(-together)) && !y.to.After(s.to.Add(together))
-	fills := y.kind == resource && y.service == s.service && y.from.Before(s.from) && y.to.After(s.from)
-	return within || fills
+	return !y.from.Before(s.from.Add(-together)) && !y.to.After(s.to.Add(together))
+}
+
+// filledBy tells whether a resource of the same service began to fill before this change.
+func (s symptom) filledBy(y symptom) bool {
+	return y.kind == resource && y.service == s.service && y.from.Before(s.from) && y.to.After(s.from)
 }
 
 // adjacent tells whether a cause can lead from one change to the other.
 func adjacent(x, y symptom, calls map[[2]string]bool) bool {
 	switch {
+	case x.environment != y.environment && x.environment != "" && y.environment != "":
+		return false
 	case x.service == y.service:
 		return true
 	case x.subject != "" && x.subject == y.subject && dependent(x.kind) && dependent(y.kind):
@@ -203,51 +234,6 @@ func (c cluster) weight() float64 {
 		}
 	}
 	return w
-}
-
-// services returns the services of a cluster, with that of the cause first: the one with errors or latency whose called services have
-// none, else the one whose change is the clearest. Of traffic, it is the one that no other with a change calls.
-func (c cluster) services() []string {
-	felt, any := map[string]float64{}, map[string]float64{}
-	for _, s := range c.symptoms {
-		any[s.service] += s.score
-		switch s.kind {
-		case errorRate, latency, dependencyErrors, dependencyLatency, resource, errorGroup:
-			felt[s.service] += s.score
-		}
-	}
-	candidates := felt
-	downstream := true
-	if len(felt) == 0 {
-		candidates, downstream = any, false
-	}
-	var out []string
-	for name := range any {
-		out = append(out, name)
-	}
-	strongest := 0.0
-	for _, score := range candidates {
-		strongest = max(strongest, score)
-	}
-	last := func(name string) bool {
-		if candidates[name] < strongest/8 {
-			return false
-		}
-		for other, score := range candidates {
-			pair := [2]string{name, other}
-			if !downstream {
-				pair = [2]string{other, name}
-			}
-			if other != name && score >= strongest/8 && c.calls[pair] && !c.calls[[2]string{pair[1], pair[0]}] {
-				return false
-			}
-		}
-		return true
-	}
-	slices.SortFunc(out, func(x, y string) int {
-		return cmp.Or(-compareBool(last(x), last(y)), cmp.Compare(candidates[y], candidates[x]), cmp.Compare(any[y], any[x]), strings.Compare(x, y))
-	})
-	return out
 }
 
 func compareBool(x, y bool) int {

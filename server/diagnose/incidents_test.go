@@ -52,7 +52,7 @@ func TestClusters(t *testing.T) {
 		"a flood of records":                   {[]symptom{change(logRecords, "cart", 10, 40, 500)}, [][]string{{"cart"}}},
 	} {
 		var got [][]string
-		for _, found := range clusters(c.symptoms, shopCalls()) {
+		for _, found := range clusters(c.symptoms, shopCalls(), nil) {
 			got = append(got, found.services())
 		}
 		if diff := cmp.Diff(c.services, got); diff != "" {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -51,6 +52,9 @@ func (s symptom) statement() string {
 	figure := func(v float64) string {
 		switch s.unit {
 		case "1":
+			if s.kind == resource && max(s.value, s.usual) > 1.5 { // a number of things has the unit 1, too
+				return wording.Number(v)
+			}
 			return wording.Percent(v)
 		case "ms":
 			return wording.Number(v) + " ms"
@@ -84,6 +88,8 @@ type search struct {
 	list []symptom
 	// traffic is the number of received entry spans by service and environment.
 	traffic map[[2]string][]float64
+	// course is the course of the day, nil if too few services tell it.
+	course []float64
 	// begin is the first bucket with an entry span of any service. What is before it was not observed, and is no silence.
 	begin int
 	// looked is the number of series, notSearched the telemetry left out.
@@ -180,7 +186,7 @@ func (s *search) services(rows []reads.ChangeSeriesRow) {
 		s.traffic[[2]string{r.Service, r.Environment}] = s.column(r, 0, 0)
 	}
 	s.empty, s.begin = s.beforeIsEmpty(), s.firstObserved()
-	profile := s.profile(rows)
+	s.course = s.profile(rows)
 	for _, r := range rows {
 		n, k := s.column(r, 0, 0), s.column(r, 1, 0)
 		weighted, failed := s.column(r, 2, 0), s.column(r, 3, 0)
@@ -192,7 +198,7 @@ func (s *search) services(rows []reads.ChangeSeriesRow) {
 			s.add(c, y)
 		}
 		var slow []changes.Change
-		for _, figure := range []int{5, 4} { // the 95th percentile, then the median, which sees what is slow for all
+		for _, figure := range []int{6, 4, 5} { // the 95th percentile first; the others see what is slow below it
 			x := s.column(r, figure, math.NaN())
 			for i := range x {
 				if x[i] /= 1e6; n[i] < 3 {
@@ -208,7 +214,7 @@ func (s *search) services(rows []reads.ChangeSeriesRow) {
 				s.add(c, y)
 			}
 		}
-		s.rate(r, n, profile, y)
+		s.rate(r, n, y)
 	}
 }
 
@@ -268,7 +274,7 @@ func (s *search) profile(rows []reads.ChangeSeriesRow) []float64 {
 }
 
 // rate searches the traffic of a service for more or less than the course of the day.
-func (s *search) rate(r reads.ChangeSeriesRow, n, profile []float64, y symptom) {
+func (s *search) rate(r reads.ChangeSeriesRow, n []float64, y symptom) {
 	m := middle(n)
 	if m < 10 {
 		return
@@ -276,8 +282,8 @@ func (s *search) rate(r reads.ChangeSeriesRow, n, profile []float64, y symptom) 
 	x := make([]float64, len(n))
 	for i := range n {
 		var usual float64
-		if profile != nil {
-			usual = m * profile[i]
+		if s.course != nil {
+			usual = m * s.course[i]
 		} else {
 			width := int(90 * time.Minute / s.series.Bucket)
 			usual = max(middle(n[max(0, i-width):min(len(n), i+width)]), m/10)
@@ -407,7 +413,7 @@ func (s *search) gauges(rows []reads.ChangeSeriesRow) {
 		}
 		for _, c := range changes.Levels(x, nil, changes.Level{Ratio: 1.3, Noise: 0.03, Gap: s.gap, Shortest: 5}) {
 			s.add(c, symptom{
-				kind: resource, service: r.Service, environment: r.Environment, subject: r.Kind, label: r.Kind,
+				kind: resource, service: r.Service, environment: r.Environment, subject: r.Kind, label: strings.TrimSpace(r.Kind + " " + r.Subject),
 				value: c.Value - offset, usual: c.Baseline - offset, unit: r.Label,
 			})
 		}

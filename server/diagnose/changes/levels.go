@@ -80,7 +80,8 @@ func noise(logs []float64) float64 {
 }
 
 // onset is the bucket in which a run began. A level that rises slowly passes the usual long before the run stands out: the begin is that
-// of the line that fits the rise best, if a line fits better than a step.
+// of the line that fits the rise best, if a line fits better than a step. Memory that leaks rises by the same amount in each bucket, a
+// queue that feeds itself by the same factor: the first is a line in the level, the second in its logarithm.
 func onset(logs []float64, r run, m, sigma, sign float64) int {
 	earliest := max(0, r.from-3*(r.to-r.from))
 	peak := r.from
@@ -101,11 +102,16 @@ func onset(logs []float64, r run, m, sigma, sign float64) int {
 	})
 	best, at := step, r.from
 	for from := earliest; from < peak-4; from++ {
-		slope := (mean(logs[max(from, peak-3):peak+1]) - m) / float64(peak-1-from)
-		line := squares(logs, earliest, peak, func(i int) float64 { return m + slope*max(0, float64(i-from)) })
-		// A line has one more freedom than a step: it must be clearly better.
-		if line < best-4*sigma*sigma && line < 0.7*step {
-			best, at = line, from
+		rise, length := mean(logs[max(from, peak-3):peak+1])-m, float64(peak-1-from)
+		for _, model := range []func(part float64) float64{
+			func(part float64) float64 { return m + rise*part },
+			func(part float64) float64 { return m + math.Log(max(1+(math.Exp(rise)-1)*part, 0.01)) },
+		} {
+			line := squares(logs, earliest, peak, func(i int) float64 { return model(max(0, float64(i-from)) / length) })
+			// A line has one more freedom than a step: it must be clearly better.
+			if line < best-4*sigma*sigma && line < 0.7*step {
+				best, at = line, from
+			}
 		}
 	}
 	return at

@@ -75,12 +75,12 @@ LIMIT %s`, names[0], names[1], names[2], time, start, b.Bind("bucket", "Int64", 
 }
 
 // ServiceChanges gives a ChangeSeriesRow for the entry spans of each service and environment. The figures are received spans, received
-// failures, both corrected for sampling, and the 50th and 95th percentile of the durations in nanoseconds.
+// failures, both corrected for sampling, and the 50th, 75th and 95th percentile of the durations in nanoseconds.
 func ServiceChanges(c ChangeSeries) sqlbuild.Statement {
 	return c.series(&sqlbuild.Builder{}, "service_minutes", "Minute", [3]string{"''", "''", "''"},
 		`arrayConcat(
             [toFloat64(sum(SpanCount)), toFloat64(sum(ErrorCount)), sum(EstimatedSpanCount), sum(EstimatedErrorCount)],
-            arraySlice(arrayMap(q -> toFloat64(q), quantilesTDigestWeightedMerge(0.5, 0.95, 0.99)(WeightedDurations)), 1, 2))`,
+            arrayMap(q -> toFloat64(q), quantilesTDigestWeightedMerge(0.5, 0.75, 0.95)(WeightedDurations)))`,
 		"sum(EstimatedSpanCount)", "IsEntry")
 }
 
@@ -109,19 +109,26 @@ func LogChanges(c ChangeSeries) sqlbuild.Statement {
 	return c.series(&sqlbuild.Builder{}, "log_minutes", "Minute", [3]string{severity, "''", "''"}, "[toFloat64(sum(LogCount))]", "sum(LogCount)")
 }
 
-// GaugeChanges gives a ChangeSeriesRow for each of the named gauges in each service. Kind is the metric, Label its unit. The figures are the
-// mean and the highest value.
+// instance prints what tells one queue, pool or device of a service from another, by the attributes that name them: each is a series of
+// its own. Other attributes do not count, because they may have any number of values.
+const instance = `arrayStringConcat(arrayFilter(v -> v != '', arrayMap(k -> Attributes[k], [
+            'messaging.destination.name', 'messaging.consumer.group.name', 'topic', 'queue', 'group', 'consumer_group', 'destination',
+            'pool', 'pool.name', 'db.client.connection.pool.name', 'jvm.memory.pool.name', 'v8js.heap.space.name', 'mountpoint',
+            'system.filesystem.mountpoint'])), ' ')`
+
+// GaugeChanges gives a ChangeSeriesRow for each of the named gauges in each service. Kind is the metric, Subject the queue, pool or device
+// if the attributes name one, Label the unit. The figures are the mean and the highest value.
 func GaugeChanges(c ChangeSeries, names []string) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	named := "MetricName IN " + b.Bind("metrics", "Array(String)", names)
-	return c.series(b, "metrics_gauge", "Timestamp", [3]string{"MetricName", "''", "min(MetricUnit)"}, "[avg(Value), max(Value)]", "count()", named)
+	return c.series(b, "metrics_gauge", "Timestamp", [3]string{"MetricName", instance, "min(MetricUnit)"}, "[avg(Value), max(Value)]", "count()", named)
 }
 
 // LevelChanges does as GaugeChanges does, for up-down counters.
 func LevelChanges(c ChangeSeries, names []string) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	named := "MetricName IN " + b.Bind("metrics", "Array(String)", names)
-	return c.series(b, "metrics_sum", "Timestamp", [3]string{"MetricName", "''", "min(MetricUnit)"}, "[avg(Value), max(Value)]", "count()",
+	return c.series(b, "metrics_sum", "Timestamp", [3]string{"MetricName", instance, "min(MetricUnit)"}, "[avg(Value), max(Value)]", "count()",
 		named, "NOT IsMonotonic")
 }
 
