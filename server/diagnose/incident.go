@@ -106,7 +106,8 @@ func (i *incident) locate(scope Scope) {
 
 // bound finds the begin, the end and the first symptom. Weak changes at the edges do not count: they may be chance that joined.
 func (i *incident) bound() {
-	strongest, worst := i.symptoms[0].score, 0.0
+	clearest, worst := i.symptoms[0], 0.0
+	strongest := clearest.score
 	for _, y := range i.symptoms {
 		if y.hurts() {
 			worst = max(worst, y.score)
@@ -115,6 +116,11 @@ func (i *incident) bound() {
 	var last time.Time
 	for _, y := range i.symptoms {
 		if y.score < min(strongest/10, minorScore) {
+			continue
+		}
+		// Only what is nearly as clear begins the incident ahead of the clearest change, or a resource that fills slowly.
+		fills := y.kind == resource && y.service == i.service
+		if !fills && y.score < strongest/10 && y.from.Before(clearest.from.Add(-sameTime)) {
 			continue
 		}
 		if i.first.kind == "" || y.from.Before(i.first.from) || y.from.Equal(i.first.from) && y.score > i.first.score {

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/svc-observability/svc/server/limits"
@@ -37,14 +38,24 @@ func (e *Engine) slowerOperation(ctx context.Context, org principal.OrgID, i *in
 		if float64(r.Now) < 0.03*all || r.Now < 10 || r.Before < 10 {
 			continue
 		}
-		// Both figures must have risen: a quantile of few spans rises by chance.
-		slow := r.NowP95 > 1.4*r.BeforeP95 && r.NowMean > 1.25*r.BeforeMean && r.NowP95-r.BeforeP95 > 5
-		if more := float64(r.Now) * (r.NowMean - r.BeforeMean); slow && more > cost {
+		if more := float64(r.Now) * (r.NowMean - r.BeforeMean); slower(r) && more > cost {
 			i.slower, cost = &r, more
 		}
 	}
 	return nil
 }
+
+// slower tells whether an operation takes longer than before: some of its spans, or most of them, and not by chance. A few long spans more
+// among a few dozen are chance.
+func slower(r reads.OperationLevelRow) bool {
+	tail := r.NowP95 > 1.4*r.BeforeP95 && r.NowMean > 1.25*r.BeforeMean && r.NowP95-r.BeforeP95 > 5
+	most := r.NowMean > 1.1*r.BeforeMean && r.NowMean-r.BeforeMean > 5 && typically(r.NowLog) > 1.3*typically(r.BeforeLog)
+	deviation := math.Sqrt(r.NowVariance/float64(r.Now) + r.BeforeVariance/float64(r.Before))
+	return (tail || most) && r.NowLog-r.BeforeLog > 3.5*deviation
+}
+
+// typically is the geometric mean in milliseconds.
+func typically(log float64) float64 { return math.Exp(log) / 1e6 }
 
 // onlyMix tells whether the service only seems slow: none of its operations takes longer, but slow ones were called more often.
 func (i *incident) onlyMix() bool {
@@ -57,9 +68,14 @@ func (i *incident) operation() finding {
 		return finding{}
 	}
 	o := i.slower
-	return finding{
+	f := finding{
 		kind: "operation", target: o.Name, confidence: 0.55,
 		statement: fmt.Sprintf("The operation %s of %s takes longer: 95th percentile %s ms, %s ms before.", o.Name, i.service,
 			wording.Number(o.NowP95), wording.Number(o.BeforeP95)),
 	}
+	if o.NowP95 <= 1.4*o.BeforeP95 {
+		f.statement = fmt.Sprintf("The operation %s of %s takes longer: typically %s ms, %s ms before.", o.Name, i.service,
+			wording.Number(typically(o.NowLog)), wording.Number(typically(o.BeforeLog)))
+	}
+	return f
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // grown is the least factor by which the traffic of a service must have grown to be looked at.
-const grown = 1.2
+const grown = 1.1
 
 // trafficOf finds who sends more requests, if the service or one that calls it gets more than usual. A service that serves many gets only
 // a little more when one customer sends a lot. So services count of which the traffic is no change by itself, if a value of an attribute

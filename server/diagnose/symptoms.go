@@ -201,11 +201,11 @@ func (s *search) services(rows []reads.ChangeSeriesRow) {
 		for _, figure := range []int{6, 4, 5} { // the 95th percentile first; the others see what is slow below it
 			x := s.column(r, figure, math.NaN())
 			for i := range x {
-				if x[i] /= 1e6; n[i] < 3 {
+				if x[i] /= 1e6; n[i] < 3 { // of one or two spans there is no quantile
 					x[i] = math.NaN()
 				}
 			}
-			for _, c := range changes.Levels(x, n, changes.Level{Ratio: 1.5, Distance: 8, Noise: 0.08, Gap: s.gap, Shortest: 3}) {
+			for _, c := range changes.Levels(x, n, changes.Level{Ratio: 1.5, Distance: 8, Noise: 0.08, Gap: s.gap, Shortest: 3, Few: 20}) {
 				if slices.ContainsFunc(slow, func(o changes.Change) bool { return o.From < c.To && c.From < o.To }) {
 					continue
 				}

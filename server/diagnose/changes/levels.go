@@ -12,11 +12,55 @@ type Level struct {
 	Noise float64
 	// Gap is the number of buckets without a change that one run may contain. Shortest is the least length of a run.
 	Gap, Shortest int
+	// Few is the number of measurements below which a bucket tells little: if most buckets have fewer, some are taken together. 0 is none.
+	Few float64
 }
 
 // Levels finds runs in which a level is far from usual, for example a latency or the memory of a process. x are the levels, NaN in
 // buckets without one. n are the measurements behind each, nil if they count alike: a quantile of few measurements varies more.
 func Levels(x, n []float64, l Level) []Change {
+	out := levels(x, n, l)
+	if l.Few == 0 || len(out) > 0 {
+		return out
+	}
+	const most = 6
+	together := int(math.Ceil(l.Few / max(median(n), 1)))
+	if together < 2 {
+		return nil
+	}
+	together = min(together, most)
+	l.Gap = max(l.Gap/together, 1)
+	out = levels(grouped(x, n, together), sums(n, together), l)
+	for i := range out {
+		out[i].From, out[i].To = out[i].From*together, min(out[i].To*together, len(x))
+	}
+	return out
+}
+
+// grouped takes buckets together: the geometric mean of the levels, by their measurements.
+func grouped(x, n []float64, size int) []float64 {
+	out := make([]float64, (len(x)+size-1)/size)
+	for i := range out {
+		t, of := 0.0, 0.0
+		for j := i * size; j < min((i+1)*size, len(x)); j++ {
+			if x[j] > 0 && n[j] > 0 {
+				t, of = t+n[j]*math.Log(x[j]), of+n[j]
+			}
+		}
+		out[i] = math.Exp(t / of) // NaN without a level
+	}
+	return out
+}
+
+func sums(n []float64, size int) []float64 {
+	out := make([]float64, (len(n)+size-1)/size)
+	for i, v := range n {
+		out[i/size] += v
+	}
+	return out
+}
+
+func levels(x, n []float64, l Level) []Change {
 	logs := make([]float64, len(x))
 	known := 0
 	for i, v := range x {

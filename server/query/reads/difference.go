@@ -194,6 +194,11 @@ type OperationLevelRow struct {
 	BeforeMean float64 `ch:"BeforeMean"`
 	NowP95     float64 `ch:"NowP95"`
 	BeforeP95  float64 `ch:"BeforeP95"`
+	// The logarithms of the nanoseconds of received spans: their means and variances.
+	NowLog         float64 `ch:"NowLog"`
+	BeforeLog      float64 `ch:"BeforeLog"`
+	NowVariance    float64 `ch:"NowVariance"`
+	BeforeVariance float64 `ch:"BeforeVariance"`
 }
 
 // OperationLevels gives an OperationLevelRow for the busiest operations of the spans that meet a filter, in a window and in one before it.
@@ -214,7 +219,11 @@ SELECT
     toFloat64(avgWeightedIf(DurationNano, SampleRate, IsNow)) / 1e6 AS NowMean,
     toFloat64(avgWeightedIf(DurationNano, SampleRate, NOT IsNow)) / 1e6 AS BeforeMean,
     toFloat64(quantileTDigestWeightedIf(0.95)(DurationNano, Weight, IsNow)) / 1e6 AS NowP95,
-    toFloat64(quantileTDigestWeightedIf(0.95)(DurationNano, Weight, NOT IsNow)) / 1e6 AS BeforeP95
+    toFloat64(quantileTDigestWeightedIf(0.95)(DurationNano, Weight, NOT IsNow)) / 1e6 AS BeforeP95,
+    avgIf(log(DurationNano + 1), IsNow) AS NowLog,
+    avgIf(log(DurationNano + 1), NOT IsNow) AS BeforeLog,
+    varPopIf(log(DurationNano + 1), IsNow) AS NowVariance,
+    varPopIf(log(DurationNano + 1), NOT IsNow) AS BeforeVariance
 FROM spans
 WHERE %s
 GROUP BY SpanName

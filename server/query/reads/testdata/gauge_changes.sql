@@ -14,7 +14,10 @@ FROM
         ServiceName,
         Environment,
         toString(MetricName) AS Kind,
-        toString('') AS Subject,
+        toString(arrayStringConcat(arrayFilter(v -> v != '', arrayMap(k -> Attributes[k], [
+            'messaging.destination.name', 'messaging.consumer.group.name', 'topic', 'queue', 'group', 'consumer_group', 'destination',
+            'pool', 'pool.name', 'db.client.connection.pool.name', 'jvm.memory.pool.name', 'v8js.heap.space.name', 'mountpoint',
+            'system.filesystem.mountpoint'])), ' ')) AS Subject,
         toString(min(MetricUnit)) AS Name,
         intDiv(toInt64(toUnixTimestamp(Timestamp)) - {start:Int64}, {bucket:Int64}) AS Bucket,
         [avg(Value), max(Value)] AS Numbers,

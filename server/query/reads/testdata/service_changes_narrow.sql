@@ -19,7 +19,7 @@ FROM
         intDiv(toInt64(toUnixTimestamp(Minute)) - {start:Int64}, {bucket:Int64}) AS Bucket,
         arrayConcat(
             [toFloat64(sum(SpanCount)), toFloat64(sum(ErrorCount)), sum(EstimatedSpanCount), sum(EstimatedErrorCount)],
-            arraySlice(arrayMap(q -> toFloat64(q), quantilesTDigestWeightedMerge(0.5, 0.95, 0.99)(WeightedDurations)), 1, 2)) AS Numbers,
+            arrayMap(q -> toFloat64(q), quantilesTDigestWeightedMerge(0.5, 0.75, 0.95)(WeightedDurations))) AS Numbers,
         toFloat64(sum(EstimatedSpanCount)) AS Size
     FROM service_minutes
     WHERE OrgId = {org:String}
