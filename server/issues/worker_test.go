@@ -34,7 +34,7 @@ type bed struct {
 	w          *Worker
 }
 
-func open(t *testing.T, cfg store.Config) *bed {
+func open(t testing.TB, cfg store.Config) *bed {
 	t.Helper()
 	s, err := store.Open(t.Context(), cfg)
 	must(t, err)
@@ -80,7 +80,7 @@ func each(t *testing.T, test func(*testing.T, *bed)) {
 	})
 }
 
-func (b *bed) send(t *testing.T, sums ...store.ErrorSum) {
+func (b *bed) send(t testing.TB, sums ...store.ErrorSum) {
 	t.Helper()
 	b.flush++
 	must(t, b.FlushErrorSums(t.Context(), "node", b.flush, sums))

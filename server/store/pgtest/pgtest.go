@@ -43,7 +43,7 @@ type Server struct {
 
 // Start returns a server that lives as long as the test. If this machine has no PostgreSQL, it skips the test with a message, or
 // fails it if EnvRequire is set.
-func Start(t *testing.T) *Server {
+func Start(t testing.TB) *Server {
 	t.Helper()
 	if text := os.Getenv(EnvURL); text != "" {
 		u, err := url.Parse(text)
@@ -90,7 +90,7 @@ func executable(path string) bool {
 	return err == nil && info.Mode()&0o111 != 0
 }
 
-func startCluster(t *testing.T, bin string) *Server {
+func startCluster(t testing.TB, bin string) *Server {
 	t.Helper()
 	// Not t.TempDir: the path of a unix socket is limited to about 100 bytes, and PostgreSQL's user must reach it.
 	dir, err := os.MkdirTemp("", "svcpg")
@@ -157,7 +157,7 @@ func startCluster(t *testing.T, bin string) *Server {
 }
 
 // clusterUser gives the folder to an unprivileged user if the test runs as root, because PostgreSQL refuses to run as root.
-func clusterUser(t *testing.T, dir string) *syscall.SysProcAttr {
+func clusterUser(t testing.TB, dir string) *syscall.SysProcAttr {
 	t.Helper()
 	if os.Geteuid() != 0 {
 		return nil
@@ -182,7 +182,7 @@ func clusterUser(t *testing.T, dir string) *syscall.SysProcAttr {
 }
 
 // NewDatabase creates an empty database and returns its URL. It is dropped with the test.
-func (p *Server) NewDatabase(t *testing.T) string {
+func (p *Server) NewDatabase(t testing.TB) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), clusterStart)
 	defer cancel()
