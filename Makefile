@@ -210,7 +210,7 @@ bench-ingest: build ## measure the cost of ingest in two minutes: CPU, disk, lat
 	@go run ./server/e2e/benchingest -size '$(SIZE)' -signals '$(SIGNALS)' $(if $(ITEMS),-items $(ITEMS))
 	$(if $(filter long,$(SIZE)),go test -run '^$$' -bench Soak -benchtime 1x ./server/e2e)
 
-# The figures in docs/incidents.md are those of SEEDS=shown QUIET=4, which take seven minutes. Tune with SEEDS=tuning (50 other seeds),
+# The figures in docs/incidents.md are those of SEEDS=shown QUIET=4, which take eight to thirteen minutes. Tune with SEEDS=tuning (50 other seeds),
 # tuning:13 (the first 13) or a list of seeds. DETAIL=1 tells what was planted and answered, DATA=folder keeps the warehouse to ask again.
 SEEDS ?= tuning:13
 QUIET ?= 1
