@@ -16,7 +16,7 @@ import (
 	"github.com/svc-observability/svc/server/wording"
 )
 
-// Difference finds the attributes that set two selections of spans or log records apart.
+// Difference finds the attributes that set two selections of spans, log records or sessions apart.
 func (e *Engine) Difference(ctx context.Context, org principal.OrgID, d reads.Difference) (*svcv2.Difference, error) {
 	sizes, err := read.One[reads.DifferenceSizesRow](ctx, e.read.Warehouse, org, reads.DifferenceSizes(d))
 	if err != nil {

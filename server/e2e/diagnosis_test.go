@@ -70,6 +70,12 @@ func TestDiagnosis(t *testing.T) {
 		t.Errorf("failed spans: ours %v, those of the others %v", ours, others)
 	}
 
+	// Sessions have a scope of their own.
+	telemetry := restClient{t, ours, createKey(t, ours, "traces:read", "logs:read")}
+	telemetry.call("POST", "/v2/traces/explain_difference", sides, 200)
+	telemetry.call("POST", "/v2/traces/explain_difference", strings.Replace(sides, "}", `,"signal":"sessions"}`, 1), 403)
+	us.call("POST", "/v2/traces/explain_difference", strings.Replace(sides, "}", `,"signal":"sessions"}`, 1), 200)
+
 	// A diagnosis holds errors and log patterns, so the scope of services alone does not open it.
 	narrow := createKey(t, ours, "services:read")
 	restClient{t, ours, narrow}.call("GET", "/v2/services/checkout?"+window, "", 200)

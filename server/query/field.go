@@ -156,8 +156,51 @@ func builtins(s Source) []builtin {
 			{key: "known.user", aliases: []string{"known_user"}, sql: "KnownUser", identity: true},
 			{key: "known.visitor", aliases: []string{"known_visitor"}, sql: "KnownVisitor", identity: true},
 		}
+	case Sessions:
+		return sessionBuiltins()
 	default:
 		return nil
+	}
+}
+
+// sessionBuiltins are the fields of sessions. Texts are those that a browser sends, so most are compared as they are.
+func sessionBuiltins() []builtin {
+	resource := func(key string) string { return "ResourceAttributes['" + key + "']" }
+	return []builtin{
+		{key: "service.name", aliases: []string{"service", "service_name"}, sql: "ServiceName"},
+		{key: "service.version", aliases: []string{"version", "service_version"}, sql: resource("service.version")},
+		{
+			key: "deployment.environment", aliases: []string{"env", "environment", "deployment.environment.name", "deployment_environment"},
+			sql: "coalesce(nullIf(" + resource("deployment.environment.name") + ", ''), " + resource("deployment.environment") + ")",
+		},
+		{key: "browser.name", aliases: []string{"browser", "browser_name"}, sql: "BrowserName"},
+		{key: "os.name", aliases: []string{"os", "os_name"}, sql: "OsName"},
+		{key: "device.type", aliases: []string{"device", "device_type"}, sql: "DeviceType"},
+		{key: "language", sql: "Language"},
+		{key: "country", sql: "Country"},
+		{key: "host", sql: "Host", normal: strings.ToLower},
+		{key: "entry.path", aliases: []string{"entry_path"}, sql: "EntryPath"},
+		{key: "exit.path", aliases: []string{"exit_path"}, sql: "ExitPath"},
+		{key: "referrer.host", aliases: []string{"referrer", "referrer_host"}, sql: "ReferrerHost"},
+		{key: "utm.source", aliases: []string{"utm_source"}, sql: "UtmSource"},
+		{key: "utm.medium", aliases: []string{"utm_medium"}, sql: "UtmMedium"},
+		{key: "utm.campaign", aliases: []string{"utm_campaign"}, sql: "UtmCampaign"},
+		{key: "utm.term", aliases: []string{"utm_term"}, sql: "UtmTerm"},
+		{key: "utm.content", aliases: []string{"utm_content"}, sql: "UtmContent"},
+		{key: "session.id", aliases: []string{"session", "session_id"}, sql: "SessionId"},
+		{key: "visitor.id", aliases: []string{"visitor", "visitor_id"}, sql: "VisitorId"},
+		{key: "visitor.is_new", aliases: []string{"new_visitor"}, sql: "VisitorIsNew", kind: boolField},
+		{key: "user.id", aliases: []string{"user", "user_id"}, sql: "UserId"},
+		{key: "group.id", aliases: []string{"group", "group_id"}, sql: "GroupId"},
+		{key: "group.name", aliases: []string{"group_name"}, sql: "GroupName"},
+		{key: "has_error", aliases: []string{"errors_only"}, sql: "ErrorCount > 0", kind: boolField},
+		{key: "error_count", aliases: []string{"errors"}, sql: "ErrorCount", kind: numberField, zero: true},
+		{key: "click_count", aliases: []string{"clicks"}, sql: "ClickCount", kind: numberField, zero: true},
+		{key: "page_views", aliases: []string{"pages"}, sql: "PageViews", kind: numberField, zero: true},
+		{
+			key: "duration", aliases: []string{"duration_ms"}, kind: durationField, zero: true,
+			sql: "greatest(toUnixTimestamp64Nano(greatest(EndTime, LastActivityAt)) - toUnixTimestamp64Nano(StartTime), 0)",
+		},
 	}
 }
 

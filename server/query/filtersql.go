@@ -34,6 +34,8 @@ func AttributeMap(s Source) (name string, indexed bool) {
 		return "SpanAttributes", true
 	case Logs:
 		return "LogAttributes", true
+	case Sessions:
+		return "UserTraits", false
 	default:
 		return "Attributes", false
 	}
@@ -44,7 +46,7 @@ func promotedResource(s Source, key string) string {
 	switch {
 	case key == "service.name":
 		return "ServiceName"
-	case s == ProductEvents:
+	case s == ProductEvents || s == Sessions:
 		return ""
 	case key == "service.namespace":
 		return "ServiceNamespace"

@@ -15,6 +15,8 @@ func PlanTimeseries(q *Spec, w Window, bucket time.Duration) (p Plan, err error)
 		p, err = planMetricTimeseries(q, w, bucket)
 	case Traces, Logs, ProductEvents:
 		p = planRows(q, w, bucket)
+	case Sessions: // only differences read them
+		fallthrough
 	default:
 		return Plan{}, invalid("source", "must be traces, logs, metrics or product_events")
 	}
@@ -30,6 +32,8 @@ func PlanBreakdown(q *Spec, w Window) (Plan, error) {
 		return planMetricBreakdown(q, w)
 	case Traces, Logs, ProductEvents:
 		return planRows(q, w, 0), nil
+	case Sessions: // only differences read them
+		fallthrough
 	default:
 		return Plan{}, invalid("source", "must be traces, logs, metrics or product_events")
 	}

@@ -18,6 +18,8 @@ const (
 	Logs          Source = "logs"
 	Metrics       Source = "metrics"
 	ProductEvents Source = "product_events"
+	// Sessions are not in Sources: only differences read them. Their own attributes are the traits of the user.
+	Sessions Source = "sessions"
 )
 
 // Sources lists the sources.

@@ -55,8 +55,8 @@ type DiagnosisServiceClient interface {
 	SearchIncidents(ctx context.Context, in *SearchIncidentsRequest, opts ...grpc.CallOption) (*IncidentSearch, error)
 	// Explain a difference.
 	//
-	// Compares two selections of spans or log records, for example failed and successful, slow and quick, or now and before: the attributes,
-	// versions, hosts, routes and users that set them apart, by share and lift.
+	// Compares two selections of spans, log records or sessions, for example failed and successful, slow and quick, or now and before: the
+	// attributes, versions, hosts, routes and users that set them apart, by share and lift.
 	ExplainDifference(ctx context.Context, in *ExplainDifferenceRequest, opts ...grpc.CallOption) (*Difference, error)
 	// Search operations that got slower.
 	//
@@ -196,8 +196,8 @@ type DiagnosisServiceServer interface {
 	SearchIncidents(context.Context, *SearchIncidentsRequest) (*IncidentSearch, error)
 	// Explain a difference.
 	//
-	// Compares two selections of spans or log records, for example failed and successful, slow and quick, or now and before: the attributes,
-	// versions, hosts, routes and users that set them apart, by share and lift.
+	// Compares two selections of spans, log records or sessions, for example failed and successful, slow and quick, or now and before: the
+	// attributes, versions, hosts, routes and users that set them apart, by share and lift.
 	ExplainDifference(context.Context, *ExplainDifferenceRequest) (*Difference, error)
 	// Search operations that got slower.
 	//

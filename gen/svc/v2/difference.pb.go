@@ -27,7 +27,7 @@ const (
 // Selects two sides: telemetry to explain, and telemetry to compare it with.
 type ExplainDifferenceRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The signal whose attributes are compared. Null compares spans.
+	// The signal whose attributes are compared. Null compares spans. `sessions` needs the scope `session_replays:read`, too.
 	Signal *string `protobuf:"bytes,1,opt,name=signal" json:"signal,omitempty"`
 	// Start of the window, inclusive. RFC 3339, UTC.
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
@@ -394,9 +394,9 @@ var File_svc_v2_difference_proto protoreflect.FileDescriptor
 
 const file_svc_v2_difference_proto_rawDesc = "" +
 	"\n" +
-	"\x17svc/v2/difference.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\"\x91\x04\n" +
-	"\x18ExplainDifferenceRequest\x120\n" +
-	"\x06signal\x18\x01 \x01(\tB\x18\xbaH\x10r\x0eR\x06tracesR\x04logs\xaa\x01\x02\b\x01R\x06signal\x12A\n" +
+	"\x17svc/v2/difference.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\"\x9b\x04\n" +
+	"\x18ExplainDifferenceRequest\x12:\n" +
+	"\x06signal\x18\x01 \x01(\tB\"\xbaH\x1ar\x18R\x06tracesR\x04logsR\bsessions\xaa\x01\x02\b\x01R\x06signal\x12A\n" +
 	"\n" +
 	"start_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12=\n" +
 	"\bend_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\aendTime\x12@\n" +

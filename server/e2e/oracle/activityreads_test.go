@@ -135,6 +135,49 @@ func (a *audit) checkActivity() {
 		a.checkActionSeries(w, p)
 		a.checkFunnels(w, p)
 		a.walkVisits(w)
+		a.checkVisitDifference(w)
+	}
+}
+
+// checkVisitDifference compares the sides and the values of a difference of sessions.
+func (a *audit) checkVisitDifference(w window) {
+	const read = "explainDifference"
+	request := in(w, object{"signal": "sessions", "where": "page_views > 0 AND has_error = true", "selected": "country = CZ"})
+	var got object
+	a.ask(read, request, &got)
+	sides := map[string][]*visit{}
+	for _, v := range a.visits {
+		switch {
+		case !w.holds(v.start) || v.pages == 0 || v.errors == 0:
+		case v.country == "CZ":
+			sides["selected"] = append(sides["selected"], v)
+		default:
+			sides["other"] = append(sides["other"], v)
+		}
+	}
+	for _, name := range []string{"selected", "other"} {
+		side, _ := got[name].(object)
+		a.figure(read, name+" sessions in "+w.String(), number64(side["received_count"]), exactly(float64(len(sides[name]))))
+	}
+	if w.start.Equal(a.start) && w.end.Equal(a.end) && len(list(got, "data")) == 0 {
+		a.Errorf("%s: the country sets the sessions apart, and no value does", read)
+	}
+	for _, d := range list(got, "data") {
+		key, value := fmt.Sprint(d["key"]), fmt.Sprint(d["value"])
+		for name, field := range map[string]string{"selected": "selected_share", "other": "other_share"} {
+			with := 0
+			for _, v := range sides[name] {
+				of := map[string]string{
+					"country": v.country, "service.name": v.service, "referrer.host": v.referrer, "utm.source": v.source, "user.id": v.user,
+				}
+				if held, ok := of[key]; !ok {
+					a.Errorf("%s: %s is no value of a session", read, key)
+				} else if held == value {
+					with++
+				}
+			}
+			a.figure(read, fmt.Sprintf("%s of %s=%s in %s", field, key, value, w), number64(d[field]), exactly(float64(with)/float64(len(sides[name]))))
+		}
 	}
 }
 

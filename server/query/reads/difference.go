@@ -2,6 +2,7 @@ package reads
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/sqlbuild"
@@ -13,7 +14,7 @@ type Selection struct {
 	Filter query.Filter
 }
 
-// Difference compares the attributes of two selections of spans or of log records. A row that both select belongs to the first.
+// Difference compares the attributes of two selections of spans, log records or sessions. A row that both select belongs to the first.
 type Difference struct {
 	Source query.Source
 	// Scope are conditions on both.
@@ -32,6 +33,20 @@ func (d Difference) sides(b *sqlbuild.Builder) (table, weight, key string, where
 	if d.Source == query.Logs {
 		table, weight, key = "logs", "1", "TraceId, Timestamp, Body"
 	}
+	var sessions func(first, last time.Time) string
+	if d.Source == query.Sessions {
+		weight, key = "1", "SessionId"
+		// Versions are merged before the filters, because a lower version may match where the highest does not.
+		sessions = func(first, last time.Time) string {
+			return fmt.Sprintf(`(
+        SELECT *, StartTime AS Timestamp
+        FROM session_replays
+        WHERE %s
+        ORDER BY SessionId, Version DESC
+        LIMIT 1 BY SessionId
+    ) AS latest`, sqlbuild.OfOrganization().With("StartTime >= "+b.Time("start", first), "StartTime <= "+b.Time("end", last)).Join(12))
+		}
+	}
 	side := func(prefix string, s Selection) string {
 		c := sqlbuild.Conditions{"Timestamp >= " + b.Time(prefix+"_start", s.Window.Start), "Timestamp <= " + b.Time(prefix+"_end", s.Window.End)}
 		return "(" + c.With(query.FilterSQL(b, d.Source, s.Filter)...).Join(8) + ")"
@@ -44,6 +59,9 @@ func (d Difference) sides(b *sqlbuild.Builder) (table, weight, key string, where
 	}
 	if d.Other.Window.End.After(last) {
 		last = d.Other.Window.End
+	}
+	if sessions != nil {
+		return sessions(first, last), weight, key, sqlbuild.OfOrganization().With(query.FilterSQL(b, d.Source, d.Scope)...), selected, other
 	}
 	where = sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", first), "Timestamp <= "+b.Time("end", last))
 	return table, weight, key, where.With(query.FilterSQL(b, d.Source, d.Scope)...), selected, other
@@ -95,6 +113,17 @@ type DifferenceRow struct {
 // differenceValue is the longest value, in characters, that takes part: longer ones are texts, not properties.
 const differenceValue = 200
 
+// sessionPairs are the values of a session that take part. Those of its visitor do not: they name one session, or few.
+const sessionPairs = `arrayConcat(
+            [('service.name', toString(ServiceName)), ('service.version', ResourceAttributes['service.version']), ('browser.name', toString(BrowserName)),
+             ('os.name', toString(OsName)), ('device.type', toString(DeviceType)), ('language', toString(Language)), ('country', toString(Country)),
+             ('host', toString(Host)), ('entry.path', EntryPath), ('exit.path', ExitPath), ('referrer.host', toString(ReferrerHost)),
+             ('utm.source', toString(UtmSource)), ('utm.medium', toString(UtmMedium)), ('utm.campaign', toString(UtmCampaign)),
+             ('group.id', GroupId), ('user.id', UserId), ('visitor.is_new', if(VisitorIsNew, 'true', 'false'))],
+            arrayMap(p -> (concat('attr.', toString(p.1)), p.2), arrayZip(mapKeys(UserTraits), mapValues(UserTraits))),
+            arrayMap(p -> (concat('resource.', toString(p.1)), p.2), arrayFilter(p -> p.1 NOT IN ('service.name', 'service.version'),
+                arrayZip(mapKeys(ResourceAttributes), mapValues(ResourceAttributes)))))`
+
 // Differences gives DifferenceRow rows for the values whose shares of the two sides differ most.
 func Differences(d Difference, selectedSize, otherSize float64) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
@@ -114,6 +143,9 @@ func Differences(d Difference, selectedSize, otherSize float64) sqlbuild.Stateme
             arrayMap(p -> (toString(p.1), p.2), arrayZip(mapKeys(LogAttributes), mapValues(LogAttributes))),
             arrayMap(p -> (concat('resource.', toString(p.1)), p.2), arrayFilter(p -> p.1 NOT IN ('service.name', 'service.version',
                 'deployment.environment.name', 'deployment.environment'), arrayZip(mapKeys(ResourceAttributes), mapValues(ResourceAttributes)))))`
+	}
+	if d.Source == query.Sessions {
+		pairs = sessionPairs
 	}
 	selectedSize, otherSize = max(selectedSize, 1), max(otherSize, 1)
 	return b.Statement(fmt.Sprintf(`SELECT

@@ -19,6 +19,10 @@ func incidentCases(w query.Window, value func(string) *string, filter query.Filt
 		Source: query.Logs, Scope: match(query.Builtin, "service.name", query.OpEqual, marker), Selected: Selection{Window: w}, Other: before,
 		SelectedShare: 1, OtherShare: 1, Limit: 100,
 	}
+	sessions := Difference{
+		Source: query.Sessions, Scope: match(query.OwnAttribute, "plan", query.OpEqual, marker), Selected: side, Other: before,
+		SelectedShare: 1, OtherShare: 1, Limit: 100,
+	}
 	return map[string]sqlbuild.Statement{
 		"service_changes":        ServiceChanges(c),
 		"service_changes_narrow": ServiceChanges(narrow),
@@ -30,8 +34,10 @@ func incidentCases(w query.Window, value func(string) *string, filter query.Filt
 		"resource_metrics":       ResourceMetrics(w, []string{"memory", "queue"}, 51),
 		"difference_sizes":       DifferenceSizes(spans),
 		"difference_sizes_logs":  DifferenceSizes(logs),
+		"difference_sessions":    DifferenceSizes(sessions),
 		"differences":            Differences(spans, 100, 1000),
 		"differences_logs":       Differences(logs, 100, 1000),
+		"differences_sessions":   Differences(sessions, 100, 1000),
 		"operation_levels":       OperationLevels(w, w.Before(), match(query.Builtin, "service.name", query.OpEqual, marker+" service"), 100),
 		"affected":               Affected(w, filter, 10_000),
 	}

@@ -25,8 +25,8 @@ func rows() map[any]string {
 	return map[any]string{
 		new(AffectedRow):         "affected",
 		new(ChangeSeriesRow):     "service_changes service_changes_narrow peer_changes error_changes log_changes gauge_changes level_changes",
-		new(DifferenceRow):       "differences differences_logs",
-		new(DifferenceSizesRow):  "difference_sizes difference_sizes_logs",
+		new(DifferenceRow):       "differences differences_logs differences_sessions",
+		new(DifferenceSizesRow):  "difference_sizes difference_sizes_logs difference_sessions",
 		new(ResourceMetricRow):   "resource_metrics",
 		new(AgentSessionRow):     "agent_sessions agent_sessions_all",
 		new(AgentSpanRow):        "agent_session agent_session_trace agent_samples",

@@ -20,7 +20,7 @@ import (
 const emptyInDemo = `
 agent_failure_counts agent_samples agent_session_trace agent_sessions_all agent_tool_failures agent_tools alert_check_groups
 alert_check_points alert_check_points_by_hour alert_checks alert_checks_filtered attribute_keys
-attribute_values attribute_values_metrics attribute_values_rollup demo_funnel_groups demo_setup_values differences_logs error_groups_filtered
+attribute_values attribute_values_metrics attribute_values_rollup demo_funnel_groups demo_setup_values differences_logs differences_sessions error_groups_filtered
 error_points error_samples error_split error_stacks error_versions funnel funnel_by_attribute funnel_groups funnel_leavers gauge_changes level_changes
 list_metrics_filtered list_services_filtered log_facets_filtered log_record log_sample log_shapes matching_traces path_links_narrow path_nodes path_nodes_narrow
 product_event_names_filtered release_commits scrape_checks search_logs_filtered search_product_events_filtered search_sessions_filtered
@@ -59,6 +59,10 @@ func demoCases(w query.Window, values map[string]string) map[string]sqlbuild.Sta
 	return map[string]sqlbuild.Statement{
 		"demo_differences_logs": Differences(Difference{
 			Source: query.Logs, Selected: Selection{Window: w, Filter: service}, Other: Selection{Window: w}, SelectedShare: 1, OtherShare: 1, Limit: 100,
+		}, 100, 1000),
+		"demo_differences_sessions": Differences(Difference{
+			Source: query.Sessions, Selected: Selection{Window: w, Filter: match(query.Builtin, "has_error", query.OpEqual, "true")},
+			Other: Selection{Window: w}, SelectedShare: 1, OtherShare: 1, Limit: 100,
 		}, 100, 1000),
 		"demo_gauges": GaugeChanges(ChangeSeries{Window: query.Window{Start: w.Start.Truncate(time.Minute), End: w.End}, Bucket: time.Minute, Limit: 100},
 			[]string{"redis.memory.used", "kafka.consumer_group.lag"}),

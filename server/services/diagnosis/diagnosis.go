@@ -13,6 +13,7 @@ import (
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/diagnose"
 	"github.com/svc-observability/svc/server/limits"
+	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
 	"github.com/svc-observability/svc/server/query/reads"
@@ -78,11 +79,15 @@ func (s *Service) SearchIncidents(ctx context.Context, req *svcv2.SearchIncident
 	return s.engine.Incidents(ctx, org, p, diagnose.Scope{Service: req.ServiceName, Environment: req.DeploymentEnvironment})
 }
 
-// ExplainDifference compares two selections of spans or log records.
+// ExplainDifference compares two selections of spans, log records or sessions.
 func (s *Service) ExplainDifference(ctx context.Context, req *svcv2.ExplainDifferenceRequest) (*svcv2.Difference, error) {
 	org, err := read.Org(ctx)
 	if err != nil {
 		return nil, err
+	}
+	// Spans and log records stay readable for keys from before there were differences of sessions.
+	if p, ok := principal.From(ctx); req.GetSignal() == "sessions" && (!ok || !p.Allows("session_replays", false)) {
+		return nil, apierr.New(apierr.InsufficientScope, "Differences of sessions need the scope session_replays:read.", apierr.Param("signal"))
 	}
 	d, err := difference(req)
 	if err != nil {
@@ -94,8 +99,11 @@ func (s *Service) ExplainDifference(ctx context.Context, req *svcv2.ExplainDiffe
 // difference reads the two sides of a request.
 func difference(req *svcv2.ExplainDifferenceRequest) (reads.Difference, error) {
 	d := reads.Difference{Source: query.Traces}
-	if req.GetSignal() == "logs" {
+	switch req.GetSignal() {
+	case "logs":
 		d.Source = query.Logs
+	case "sessions":
+		d.Source = query.Sessions
 	}
 	w, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), limits.SearchWindow)
 	if err != nil {

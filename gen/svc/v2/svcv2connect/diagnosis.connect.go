@@ -81,8 +81,8 @@ type DiagnosisServiceClient interface {
 	SearchIncidents(context.Context, *v2.SearchIncidentsRequest) (*v2.IncidentSearch, error)
 	// Explain a difference.
 	//
-	// Compares two selections of spans or log records, for example failed and successful, slow and quick, or now and before: the attributes,
-	// versions, hosts, routes and users that set them apart, by share and lift.
+	// Compares two selections of spans, log records or sessions, for example failed and successful, slow and quick, or now and before: the
+	// attributes, versions, hosts, routes and users that set them apart, by share and lift.
 	ExplainDifference(context.Context, *v2.ExplainDifferenceRequest) (*v2.Difference, error)
 	// Search operations that got slower.
 	//
@@ -276,8 +276,8 @@ type DiagnosisServiceHandler interface {
 	SearchIncidents(context.Context, *v2.SearchIncidentsRequest) (*v2.IncidentSearch, error)
 	// Explain a difference.
 	//
-	// Compares two selections of spans or log records, for example failed and successful, slow and quick, or now and before: the attributes,
-	// versions, hosts, routes and users that set them apart, by share and lift.
+	// Compares two selections of spans, log records or sessions, for example failed and successful, slow and quick, or now and before: the
+	// attributes, versions, hosts, routes and users that set them apart, by share and lift.
 	ExplainDifference(context.Context, *v2.ExplainDifferenceRequest) (*v2.Difference, error)
 	// Search operations that got slower.
 	//

@@ -34,7 +34,7 @@ type differenceValue struct {
 
 type explainDifferenceArgs struct {
 	tool.Window
-	Signal     string     `default:"traces" enum:"traces,logs"`
+	Signal     string     `default:"traces" enum:"traces,logs,sessions"`
 	Where      *string    `doc:"Condition on both sides." example:"service.name = checkout"`
 	Selected   *string    `doc:"Condition of the side to explain." example:"has_error = true"`
 	Other      *string    `doc:"Default: all that selected leaves."`
@@ -46,7 +46,7 @@ func newExplainDifference(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[differenceResult](&tool.Tool{
 		Name: "explain_difference", View: "/difference?signal={signal}&where={where}&selected={selected}&other={other}",
 		Title: "Differences",
-		Description: "Find the attributes, versions, hosts, routes and users that set two selections of spans or logs apart: failed and successful, " +
+		Description: "Find the attributes, versions, hosts, routes and users that set two selections of spans, logs or sessions apart: failed and successful, " +
 			"slow (duration > 500ms) and quick, now and before. At most " + limits.Lasts(limits.SearchWindow) + ".",
 		Run: tool.With(func(ctx context.Context, a *explainDifferenceArgs) (*tool.Answer, error) {
 			w, err := a.Range(limits.SearchWindow)
@@ -114,7 +114,7 @@ func differenceAnswer(a *explainDifferenceArgs, w tool.TimeRange, found *svcv2.D
 	if left := found.GetNotCompared(); len(left) > 0 {
 		text.Notes = append(text.Notes, "Not compared: "+strings.Join(left, "; ")+".")
 	}
-	if len(res.Values) > 0 {
+	if len(res.Values) > 0 && a.Signal != "sessions" {
 		if grouped := groupedBy(a.Signal, res.Values[0].Key); grouped != nil {
 			grouped["source"], grouped["kind"] = a.Signal, "timeseries"
 			text.Next = append(text.Next, tool.Next("query_data", a.Again(w, grouped), "the attribute over time"))

@@ -1812,7 +1812,7 @@ export interface ErrorNotificationPolicy {
 }
 
 export interface ExplainDifferenceRequest {
-  signal?: "traces" | "logs";
+  signal?: "traces" | "logs" | "sessions";
   startTime?: string;
   endTime?: string;
   where?: string;

@@ -16,12 +16,16 @@ import "./difference.css";
 const Chart = lazy(() => import("../../parts/chart"));
 const week = 7 * 86_400_000;
 
-/** Difference compares two selections of spans or log records, and shows the values that set them apart. */
+type Signal = "traces" | "logs" | "sessions";
+const signals: Record<Signal, string> = { traces: "spans", logs: "log records", sessions: "sessions" };
+const signalOf = (text: string): Signal => (text in signals ? (text as Signal) : "traces");
+
+/** Difference compares two selections of spans, log records or sessions, and shows the values that set them apart. */
 export default function Difference() {
   const { window: w, env, org } = useFrame();
   const address = useAddress();
   const get = (name: string): string => address.searchParams.get(name) ?? "";
-  const signal = get("signal") === "logs" ? "logs" : "traces";
+  const signal = signalOf(get("signal"));
   const where = get("where");
   const [selected, other] = [get("selected"), get("other")];
   const brush = get("bfrom") && get("bto") ? { start: Date.parse(get("bfrom")), end: Date.parse(get("bto")) } : null;
@@ -59,7 +63,7 @@ export default function Difference() {
         other={other}
         error={found.error}
       />
-      <Times signal={signal} scope={scope} selected={selected} brush={brush} />
+      {signal !== "sessions" && <Times signal={signal} scope={scope} selected={selected} brush={brush} />}
       {!ready ? (
         <div className="panel">
           <Empty title="Choose a side to explain">
@@ -114,11 +118,17 @@ function Sides({
           ["Errors and the rest", "severity >= ERROR", ""],
           ["Warnings and the rest", "severity >= WARN", ""],
         ]
-      : [
-          ["Failed and not", "has_error = true", ""],
-          ["Slower than 500 ms and not", "duration > 500ms", ""],
-          ["Slower than 2 s and not", "duration > 2s", ""],
-        ];
+      : signal === "sessions"
+        ? [
+            ["With errors and without", "has_error = true", ""],
+            ["Left after one page and not", "page_views <= 1", ""],
+            ["New visitors and known ones", "new_visitor = true", ""],
+          ]
+        : [
+            ["Failed and not", "has_error = true", ""],
+            ["Slower than 500 ms and not", "duration > 500ms", ""],
+            ["Slower than 2 s and not", "duration > 2s", ""],
+          ];
   return (
     <form
       className="panel sides"
@@ -132,10 +142,22 @@ function Sides({
           className="field"
           aria-label="Signal"
           value={signal}
-          onChange={(e) => change({ signal: e.target.value === "logs" ? "logs" : null, selected: null, other: null })}
+          onChange={(e) =>
+            change({
+              signal: e.target.value === "traces" ? null : e.target.value,
+              where: null,
+              selected: null,
+              other: null,
+              bfrom: null,
+              bto: null,
+            })
+          }
         >
-          <option value="traces">spans</option>
-          <option value="logs">log records</option>
+          {Object.entries(signals).map(([value, name]) => (
+            <option key={value} value={value}>
+              {name}
+            </option>
+          ))}
         </select>
         {presets.map(([name, text]) => (
           <button
@@ -311,7 +333,7 @@ function Values({
 }: {
   d: Answer;
   names: string[];
-  signal: "traces" | "logs";
+  signal: Signal;
   where: string;
   request: ExplainDifferenceRequest;
 }) {
@@ -339,18 +361,8 @@ function Values({
   );
 }
 
-function Value({
-  v,
-  signal,
-  where,
-  request,
-}: {
-  v: DifferenceValue;
-  signal: "traces" | "logs";
-  where: string;
-  request: ExplainDifferenceRequest;
-}) {
-  const condition = conditionOf(v.key ?? "", v.value ?? "");
+function Value({ v, signal, where, request }: { v: DifferenceValue; signal: Signal; where: string; request: ExplainDifferenceRequest }) {
+  const condition = conditionOf(v.key ?? "", v.value ?? "", signal === "sessions");
   const words =
     v.lift === undefined || v.lift === null
       ? "every one of them has it"
@@ -380,12 +392,14 @@ function Value({
         </span>
       </div>
       <div className="row wrap acts">
-        <Link
-          className="button small"
-          href={href(`/${signal}`, { ...window, q: withPart(withPart(where, request.selected ?? ""), condition) })}
-        >
-          Show
-        </Link>
+        {signal !== "sessions" && (
+          <Link
+            className="button small"
+            href={href(`/${signal}`, { ...window, q: withPart(withPart(where, request.selected ?? ""), condition) })}
+          >
+            Show
+          </Link>
+        )}
         <button type="button" className="button small" onClick={() => change({ where: withPart(where, condition) })}>
           Only these
         </button>

@@ -6,6 +6,7 @@ test("a value becomes a condition of the query language", () => {
   expect(conditionOf("resource.host.name", "node-1")).toBe('resource.host.name = "node-1"');
   expect(conditionOf("resource.service.name", "cart")).toBe('service.name = "cart"');
   expect(conditionOf("name", "GET /")).toBe('span.name = "GET /"');
+  expect(conditionOf("browser.name", "Firefox", true)).toBe('browser.name = "Firefox"');
   expect(conditionOf("kind", "Server")).toBe('span.kind = "Server"');
 });
 

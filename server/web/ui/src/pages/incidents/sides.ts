@@ -9,9 +9,12 @@ const builtin: Record<string, string> = {
   severity: "severity",
 };
 
-/** conditionOf is the condition that an attribute has a value, in the query language. Attributes of resources begin with `resource.`. */
-export function conditionOf(key: string, value: string): string {
-  const field = builtin[key] ?? (key.startsWith("resource.") ? key : `attr.${key}`);
+/**
+ * conditionOf is the condition that an attribute has a value, in the query language. Attributes of resources begin with `resource.`.
+ * The keys of sessions are fields of the language as they are.
+ */
+export function conditionOf(key: string, value: string, session = false): string {
+  const field = session ? key : (builtin[key] ?? (key.startsWith("resource.") ? key : `attr.${key}`));
   return `${field} = "${value.replace(/["\\]/g, "\\$&")}"`;
 }
 
