@@ -110,8 +110,7 @@ func (s *CheckShard) check(ctx context.Context, v *store.ErrorIssueVerification)
 	if err != nil {
 		return err
 	}
-	ref := store.IssueRef{Org: v.Org, ID: v.IssueID}
-	return s.cfg.Store.TickErrorIssue(ctx, s.fence, ref, func(r *store.IssueRecord) error {
+	return s.cfg.Store.TickErrorIssues(ctx, s.fence, v.Org, []uuid.UUID{v.IssueID}, func(r *store.IssueRecord) error {
 		if r.Verification == nil || r.Verification.ID != v.ID || r.Verification.EndedAt != nil {
 			return nil // somebody else decided meanwhile
 		}

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
@@ -153,17 +156,20 @@ func (s *Shard) end(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	tellers := map[principal.OrgID]*Teller{}
+	due := map[principal.OrgID][]uuid.UUID{}
 	for _, ref := range refs {
-		t := tellers[ref.Org]
-		if t == nil {
-			if t, err = s.w.cfg.Teller(ctx, ref.Org); err != nil {
+		due[ref.Org] = append(due[ref.Org], ref.ID)
+	}
+	for org, ids := range due {
+		t, err := s.w.cfg.Teller(ctx, org)
+		if err != nil {
+			return err
+		}
+		for part := range slices.Chunk(ids, limits.IssueTickTogether) {
+			err := s.w.cfg.Store.TickErrorIssues(ctx, s.fence, org, part, func(r *store.IssueRecord) error { return s.over(t, r, now) })
+			if err != nil {
 				return err
 			}
-			tellers[ref.Org] = t
-		}
-		if err := s.w.cfg.Store.TickErrorIssue(ctx, s.fence, ref, func(r *store.IssueRecord) error { return s.over(t, r, now) }); err != nil {
-			return err
 		}
 	}
 	return s.w.cfg.Store.DeleteArchivedErrorIssues(ctx, s.fence, now.Add(-limits.IssueDelete), limits.IssueTickRows)

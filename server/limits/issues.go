@@ -33,8 +33,9 @@ const (
 	// IssueLook is the pause between two looks for occurrences, IssueTick that between two looks for leases and pauses that are over.
 	IssueLook = time.Second
 	IssueTick = time.Minute
-	// IssueTickRows is the number of issues that one look changes.
-	IssueTickRows = 500
+	// IssueTickRows is the number of issues that one look changes, IssueTickTogether that of one transaction.
+	IssueTickRows     = 500
+	IssueTickTogether = 100
 	// IssueIncidents is the number of incidents that an issue shows, IssueFingerprints that of its fingerprints, IssueLinks that of its pull
 	// requests.
 	IssueIncidents    = 50
@@ -120,6 +121,7 @@ func issues() []Limit {
 		lasts("IssueLook", IssueLook, "The server looks for new occurrences every %s."),
 		lasts("IssueTick", IssueTick, "It looks for leases, pauses and incidents that are over every %s."),
 		count("IssueTickRows", IssueTickRows, "One such look changes at most %s issues of a shard."),
+		count("IssueTickTogether", IssueTickTogether, "One of its transactions changes at most %s."),
 		count("IssueIncidents", IssueIncidents, "An issue shows its last %s incidents."),
 		count("IssueFingerprints", IssueFingerprints, "It shows at most %s fingerprints."),
 		count("IssueLinks", IssueLinks, "It shows at most %s pull requests."),

@@ -206,7 +206,8 @@ type IssueBatch struct {
 	Sums []*ErrorSum
 	// Prints are fingerprints by hash. The change adds new ones, with new issues.
 	Prints map[string]*IssuePrint
-	// Open is the number of issues that are not done, cancelled or archived; New those that were made in the last minute.
+	// Open is the number of issues that are not done, cancelled or archived; New those that were made in the last minute. Both are 0 when each
+	// sum has a fingerprint.
 	Open, New int
 	// Print reads a fingerprint that no sum has; nil if it does not exist.
 	Print func(hash string) (*IssuePrint, error)
@@ -272,6 +273,9 @@ func (s *Store) issueBatch(ctx context.Context, tx *ent.Tx, org principal.OrgID,
 		}
 		err := s.loadPrints(ctx, tx, b, []string{hash})
 		return b.Prints[hash], err
+	}
+	if len(b.Prints) == len(b.Sums) {
+		return b, nil // nothing is new, so its bounds do not matter
 	}
 	var err error
 	b.Open, err = tx.ErrorIssue.Query().Where(errorissue.OrgID(string(org)), errorissue.ArchivedAtIsNil(), errorissue.MergedIntoIsNil(),

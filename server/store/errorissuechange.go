@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"entgo.io/ent/dialect"
+	entsql "entgo.io/ent/dialect/sql"
 	"github.com/google/uuid"
 
 	"github.com/svc-observability/svc/ent"
@@ -23,6 +24,8 @@ var ErrNoPullRequest = errors.New("no such pull request")
 // IssueRecord is an issue in a change. The function that makes the change edits it; the store saves it.
 type IssueRecord struct {
 	ErrorIssue
+	// stored is the issue as it was read.
+	stored ErrorIssue
 	// IsNew is set for an issue that does not exist yet.
 	IsNew bool
 	// Incident is the open incident; nil without one. A change opens one by setting it, and ends it by its status.
@@ -47,11 +50,23 @@ type IssueEvent struct {
 	Payload  map[string]any
 }
 
+// byKey is the condition that rows are of an organization, for a read of rows by their keys. SQLite has no statistics: it would take the index
+// of the organization, and look at all of its rows. A plus sign forbids that.
+func (s *Store) byKey(column string, org principal.OrgID) func(*entsql.Selector) {
+	return func(sel *entsql.Selector) {
+		if s.dialect == dialect.SQLite {
+			sel.Where(entsql.ExprP("+"+sel.C(column)+" = ?", string(org)))
+			return
+		}
+		sel.Where(entsql.EQ(sel.C(column), string(org)))
+	}
+}
+
 // loadIssues reads and locks issues with their open incidents, in the order of their ids.
 func (s *Store) loadIssues(ctx context.Context, tx *ent.Tx, org principal.OrgID, ids []uuid.UUID) (map[uuid.UUID]*IssueRecord, error) {
 	out := map[uuid.UUID]*IssueRecord{}
 	for part := range slices.Chunk(ids, 500) {
-		q := tx.ErrorIssue.Query().Where(errorissue.OrgID(string(org)), errorissue.IDIn(part...)).Order(errorissue.ByID())
+		q := tx.ErrorIssue.Query().Where(s.byKey(errorissue.FieldOrgID, org), errorissue.IDIn(part...)).Order(errorissue.ByID())
 		if s.dialect == dialect.Postgres {
 			q.ForUpdate()
 		}
@@ -62,6 +77,7 @@ func (s *Store) loadIssues(ctx context.Context, tx *ent.Tx, org principal.OrgID,
 		open, checks := map[uuid.UUID]*IssueRecord{}, map[uuid.UUID]*IssueRecord{}
 		for _, row := range rows {
 			r := &IssueRecord{ErrorIssue: toErrorIssue(row)}
+			r.stored = r.ErrorIssue
 			out[row.ID] = r
 			if row.OpenIncidentID != nil {
 				open[*row.OpenIncidentID] = r
@@ -71,7 +87,7 @@ func (s *Store) loadIssues(ctx context.Context, tx *ent.Tx, org principal.OrgID,
 			}
 		}
 		incidents, err := tx.ErrorIncident.Query().
-			Where(errorincident.OrgID(string(org)), errorincident.IDIn(slices.Collect(maps.Keys(open))...)).All(ctx)
+			Where(s.byKey(errorincident.FieldOrgID, org), errorincident.IDIn(slices.Collect(maps.Keys(open))...)).All(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -133,7 +149,7 @@ func (s *Store) saveIssue(ctx context.Context, tx *ent.Tx, r *IssueRecord) error
 		if err != nil {
 			return err
 		}
-		r.ErrorIssue, r.IsNew = made, false
+		r.ErrorIssue, r.stored, r.IsNew = made, made, false
 	}
 	if err := s.saveIncident(ctx, tx, r); err != nil {
 		return err
@@ -142,7 +158,7 @@ func (s *Store) saveIssue(ctx context.Context, tx *ent.Tx, r *IssueRecord) error
 		return err
 	}
 	r.UpdatedAt = s.stamp()
-	if err := updateIssue(ctx, tx, &r.ErrorIssue); err != nil {
+	if err := updateIssue(ctx, tx, &r.stored, &r.ErrorIssue); err != nil {
 		return err
 	}
 	for _, e := range r.Events {
@@ -224,33 +240,6 @@ func (s *Store) addIssueEvent(ctx context.Context, tx *ent.Tx, i *ErrorIssue, e 
 		audit.Before, audit.After = map[string]any{"workflow_state": e.From}, map[string]any{"workflow_state": e.To}
 	}
 	return s.audit(ctx, tx, i.Org, audit)
-}
-
-func updateIssue(ctx context.Context, tx *ent.Tx, i *ErrorIssue) error {
-	u := tx.ErrorIssue.Update().Where(errorissue.ID(i.ID), errorissue.OrgID(string(i.Org))).
-		SetExceptionType(i.ExceptionType).SetExceptionMessage(i.ExceptionMessage).SetErrorLabel(i.ErrorLabel).SetTopFrame(i.TopFrame).
-		SetWorkflowState(i.WorkflowState).SetPriority(i.Priority).SetSeverityRank(SeverityRank(i.Severity)).
-		SetLeaseSeconds(i.LeaseSeconds).SetFirstSeenAt(utc(i.FirstSeenAt)).SetLastSeenAt(utc(i.LastSeenAt)).
-		SetOccurrenceCount(i.OccurrenceCount).SetEstimatedCount(i.EstimatedCount).SetRegressionCount(i.RegressionCount).
-		SetResolvedVersions(i.ResolvedVersions).SetVersions(i.Versions).SetEnvironments(i.Environments).
-		SetCommentCount(i.CommentCount).SetOpenPullRequestCount(i.OpenPullRequestCount).
-		SetMergedPullRequestCount(i.MergedPullRequestCount).SetTold(i.Told).SetUpdatedAt(utc(i.UpdatedAt))
-	setOr(i.Severity, u.SetSeverity, u.ClearSeverity)
-	setOr(i.SeveritySource, u.SetSeveritySource, u.ClearSeveritySource)
-	setOr(i.AssignedActorID, u.SetAssignedActorID, u.ClearAssignedActorID)
-	setOr(i.LeaseHolderID, u.SetLeaseHolderID, u.ClearLeaseHolderID)
-	setOr(utcPtr(i.LeaseExpiresAt), u.SetLeaseExpiresAt, u.ClearLeaseExpiresAt)
-	setOr(utcPtr(i.ClaimedAt), u.SetClaimedAt, u.ClearClaimedAt)
-	setOr(i.Notes, u.SetNotes, u.ClearNotes)
-	setOr(utcPtr(i.ResolvedAt), u.SetResolvedAt, u.ClearResolvedAt)
-	setOr(utcPtr(i.LastResolvedAt), u.SetLastResolvedAt, u.ClearLastResolvedAt)
-	setOr(utcPtr(i.LastRegressedAt), u.SetLastRegressedAt, u.ClearLastRegressedAt)
-	setOr(utcPtr(i.SnoozeUntil), u.SetSnoozeUntil, u.ClearSnoozeUntil)
-	setOr(utcPtr(i.ArchivedAt), u.SetArchivedAt, u.ClearArchivedAt)
-	setOr(i.OpenIncidentID, u.SetOpenIncidentID, u.ClearOpenIncidentID)
-	setOr(i.OpenVerificationID, u.SetOpenVerificationID, u.ClearOpenVerificationID)
-	setOr(i.MergedInto, u.SetMergedInto, u.ClearMergedInto)
-	return u.Exec(ctx)
 }
 
 // UnlinkErrorIssuePullRequest removes a link. ErrNotFound: the issue has no such link.

@@ -1,8 +1,11 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -54,17 +57,22 @@ func (s *Store) OverdueErrorIssues(ctx context.Context, shard int, at IssueTimes
 	return out, nil
 }
 
-// TickErrorIssue changes one issue for the worker of its shard, under its lease. An issue that is gone is left out.
-func (s *Store) TickErrorIssue(ctx context.Context, f Fence, ref IssueRef, change func(*IssueRecord) error) error {
-	return s.fenced(ctx, "tick an error issue", f, func(tx *ent.Tx) error {
-		records, err := s.loadIssues(ctx, tx, ref.Org, []uuid.UUID{ref.ID})
-		if err != nil || records[ref.ID] == nil {
+// TickErrorIssues changes issues of an organization for the worker of its shard, under its lease. Issues that are gone are left out.
+func (s *Store) TickErrorIssues(ctx context.Context, f Fence, org principal.OrgID, ids []uuid.UUID, change func(*IssueRecord) error) error {
+	return s.fenced(ctx, "tick error issues", f, func(tx *ent.Tx) error {
+		records, err := s.loadIssues(ctx, tx, org, ids)
+		if err != nil {
 			return err
 		}
-		if err := change(records[ref.ID]); err != nil {
-			return err
+		for _, id := range slices.SortedFunc(maps.Keys(records), func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) }) {
+			if err := change(records[id]); err != nil {
+				return err
+			}
+			if err := s.saveIssue(ctx, tx, records[id]); err != nil {
+				return err
+			}
 		}
-		return s.saveIssue(ctx, tx, records[ref.ID])
+		return nil
 	})
 }
 
