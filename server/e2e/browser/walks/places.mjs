@@ -56,7 +56,11 @@ export default async ({ page, home, look, settled, allow, problems }, { base }) 
   );
   await page.click('button >> text=Errors only');
   await page.waitForURL(/errors=1/);
-  await page.waitForSelector('text=The session has no errors');
+  // A request that the server refused is shown, too, and the session does not count it.
+  await page.waitForFunction(() => {
+    const shown = [...document.querySelectorAll('.replayevent')];
+    return shown.length ? shown.every((e) => e.innerText.includes('Error')) : document.body.innerText.includes('The session has no errors');
+  });
 
   // A short link opens in the organization that it names, and its address becomes that of the page.
   await page.goto(`${base}/replays/${session}?org=org_unknown&${window}`);
