@@ -316,7 +316,7 @@ func TestErrorIssues(t *testing.T) {
 		"error_issue.first_seen " + id, "error_issue.first_seen " + other, "error_issue.claim " + id, "error_issue.escalation " + id,
 		"error_issue.done " + id, "error_issue.regression " + id,
 	}
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(100 * time.Millisecond) {
 		mu.Lock()
 		missing := ""
 		for _, w := range want {
