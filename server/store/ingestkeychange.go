@@ -134,10 +134,10 @@ func (s *Store) EditIngestKey(ctx context.Context, org principal.OrgID, id uuid.
 			now := old
 			edit.apply(&now, s.stamp())
 			u.SetName(now.Name)
-			setOrClear(now.Description, u.SetDescription, u.ClearDescription)
-			setOrClear(now.RateLimit, u.SetRateLimit, u.ClearRateLimit)
-			setOrClear(now.DisabledAt, u.SetDisabledAt, u.ClearDisabledAt)
-			setOrClear(now.ExpiresAt, u.SetExpiresAt, u.ClearExpiresAt)
+			setOr(now.Description, u.SetDescription, u.ClearDescription)
+			setOr(now.RateLimit, u.SetRateLimit, u.ClearRateLimit)
+			setOr(now.DisabledAt, u.SetDisabledAt, u.ClearDisabledAt)
+			setOr(now.ExpiresAt, u.SetExpiresAt, u.ClearExpiresAt)
 			if edit.Signals.Set {
 				u.SetSignals(now.Signals)
 			}
@@ -153,14 +153,6 @@ func (s *Store) EditIngestKey(ctx context.Context, org principal.OrgID, id uuid.
 			return e, now.DisabledAt != nil
 		},
 	)
-}
-
-func setOrClear[T, U any](v *T, set func(T) U, unset func() U) {
-	if v == nil {
-		unset()
-	} else {
-		set(*v)
-	}
 }
 
 // DeleteIngestKey deletes a custom key. Its telemetry and its usage stay.

@@ -222,9 +222,9 @@ func (s *Store) EditScrapeTarget(ctx context.Context, org principal.OrgID, id uu
 		if t.ExcludeBranches == nil {
 			u.ClearExcludeBranches()
 		}
-		setOrClear(t.ServiceName, u.SetServiceName, u.ClearServiceName)
-		setOrClear(t.OrganizationName, u.SetOrganizationName, u.ClearOrganizationName)
-		setOrClear(t.LabelsJSON, u.SetLabelsJSON, u.ClearLabelsJSON)
+		setOr(t.ServiceName, u.SetServiceName, u.ClearServiceName)
+		setOr(t.OrganizationName, u.SetOrganizationName, u.ClearOrganizationName)
+		setOr(t.LabelsJSON, u.SetLabelsJSON, u.ClearLabelsJSON)
 		u.SetCredentials(t.Credentials)
 		if t.Credentials == nil {
 			u.ClearCredentials()
