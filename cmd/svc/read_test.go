@@ -76,7 +76,7 @@ func TestReadOnTerminal(t *testing.T) {
 	}
 }
 
-// TestReadCredentials checks which server is asked with which credential, and what is said without one.
+// TestReadCredentials checks the server and the credential of a read, and the message without a credential.
 func TestReadCredentials(t *testing.T) {
 	s := consoletest.New(t, nil)
 	home, dir := t.TempDir(), t.TempDir()

@@ -15,7 +15,8 @@ func errorCommands() []Command {
 			Example: "  svc errors -s checkout --since 1d", run: errorGroups,
 		},
 		{
-			Path: "error", Arguments: []string{"ID"}, Short: "Show a group of errors by its fingerprint, or an issue by its id (iss_…)", window: true, service: true,
+			Path: "error", Arguments: []string{"ID"}, Short: "Show a group of errors by its fingerprint, or an issue by its id (iss_…)",
+			window: true, service: true,
 			Example: "  svc error 9223372036854775808 --since 1d\n  svc error iss_…", run: oneError,
 		},
 	}
@@ -72,7 +73,7 @@ func oneError(ctx context.Context, q *Query) (Answer, error) {
 	for _, p := range res.GetTimeseries() {
 		values = append(values, p.GetEstimatedCount())
 	}
-	samples := section{title: "Occurrences", columns: []column{{title: "TIME (UTC)"}, {title: "TRACE"}, {title: "SERVICE", grow: true, drop: 1}, {title: "MESSAGE", grow: true}}}
+	samples := occurrences()
 	for _, v := range res.GetSampleTraces() {
 		samples.rows = append(samples.rows, row(at(v.GetTimestamp()), v.GetTraceId(), v.GetServiceName(), v.GetExceptionMessage()))
 	}
@@ -87,6 +88,13 @@ func oneError(ctx context.Context, q *Query) (Answer, error) {
 			stack(res.GetStacktrace()), samples,
 		},
 	}, nil
+}
+
+// occurrences is the table of the samples of an error, without rows.
+func occurrences() section {
+	return section{title: "Occurrences", columns: []column{
+		{title: "TIME (UTC)"}, {title: "TRACE"}, {title: "SERVICE", grow: true, drop: 1}, {title: "MESSAGE", grow: true},
+	}}
 }
 
 // stack shows the lines of a stack, each made safe by itself.

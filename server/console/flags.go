@@ -1,5 +1,12 @@
 package console
 
+import (
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	optionsv1 "github.com/svc-observability/svc/gen/svc/options/v1"
+)
+
 // Options are the values of all flags.
 type Options struct {
 	Since, Start, End        string
@@ -34,7 +41,7 @@ type Flag struct {
 	Target func(*Options) any
 }
 
-// AllFlags returns the flags of the command, with those that it shares with others.
+// AllFlags returns the own and the shared flags of the command.
 func (c *Command) AllFlags() []Flag {
 	var list []Flag
 	if c.window {
@@ -93,4 +100,10 @@ func flagOf(field string) string {
 		"queries[0].group_by": "--group-by", "queries[0].value_field": "--value-field", "queries[0].metric.name": "--metric",
 		"lease_duration_seconds": "--lease-seconds", "note": "--note", "metric_type": "--type",
 	}[field]
+}
+
+// valuesOf are the values of a field that the contract lists.
+func valuesOf(m proto.Message, field protoreflect.Name) []string {
+	spec, _ := proto.GetExtension(m.ProtoReflect().Descriptor().Fields().ByName(field).Options(), optionsv1.E_Field).(*optionsv1.FieldSpec)
+	return spec.GetValues()
 }

@@ -4,15 +4,14 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/limits"
 )
 
-func issueStates() []string {
-	return []string{"triage", "todo", "in_progress", "in_review", "verifying", "done", "regressed", "cancelled", "wontfix"}
-}
+func issueStates() []string { return valuesOf(&svcv2.ErrorIssue{}, "workflow_state") }
 
 func issueCommands() []Command {
 	noteFlag := Flag{Name: "note", Usage: "a note for the history of the issue", Target: func(o *Options) any { return &o.Note }}
@@ -21,7 +20,10 @@ func issueCommands() []Command {
 			Path: "issues", Short: "List error issues, latest first", service: true, page: true,
 			Flags: []Flag{
 				{Name: "state", Usage: "only issues in this workflow state", Choices: issueStates(), Target: func(o *Options) any { return &o.State }},
-				{Name: "kind", Usage: "only issues of this kind", Choices: []string{"error", "alert", "integration"}, Target: func(o *Options) any { return &o.IssueKind }},
+				{
+					Name: "kind", Usage: "only issues of this kind", Choices: valuesOf(&svcv2.ErrorIssue{}, "kind"),
+					Target: func(o *Options) any { return &o.IssueKind },
+				},
 				searchFlag("text that the issue contains"),
 			},
 			Example: "  svc issues --state triage -s checkout", run: issues,
@@ -39,12 +41,12 @@ func issueCommands() []Command {
 		},
 		{
 			Path: "issues move", Arguments: []string{"ID", "STATE"}, Short: "Move an issue to another workflow state", Flags: []Flag{noteFlag},
-			Long:    "States: triage, todo, in_progress, in_review, verifying, done, regressed, cancelled, wontfix.",
+			Long:    "States: " + strings.Join(issueStates(), ", ") + ".",
 			Example: "  svc issues move iss_… done --note 'fixed in 1.4.2'", run: moveIssue,
 		},
 		{
-			Path: "issues comment", Arguments: []string{"ID", "TEXT"}, Short: "Comment on an issue", Example: "  svc issues comment iss_… 'Seen again after the deploy'",
-			run: commentIssue,
+			Path: "issues comment", Arguments: []string{"ID", "TEXT"}, Short: "Comment on an issue",
+			Example: "  svc issues comment iss_… 'Seen again after the deploy'", run: commentIssue,
 		},
 	}
 }
@@ -115,7 +117,7 @@ func issue(ctx context.Context, q *Query) (Answer, error) {
 	for _, p := range res.GetTimeseries() {
 		values = append(values, p.GetCount())
 	}
-	samples := section{title: "Occurrences", columns: []column{{title: "TIME (UTC)"}, {title: "TRACE"}, {title: "SERVICE", grow: true, drop: 1}, {title: "MESSAGE", grow: true}}}
+	samples := occurrences()
 	for _, v := range res.GetSampleTraces() {
 		samples.rows = append(samples.rows, row(at(v.GetTimestamp()), v.GetTraceId(), v.GetServiceName(), v.GetExceptionMessage()))
 	}

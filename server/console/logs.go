@@ -31,9 +31,10 @@ server was away. In a pipe it writes one JSON object on each line.`,
 		},
 		{
 			Path: "log-patterns", Short: "Find the common patterns of log records, new ones first", window: true, service: true,
-			Flags: append(slices.Clone(filters), limitFlag("most patterns to show (default 50)")),
-			Long:  "Patterns are compared with the equally long time before. The default window is an hour.", Example: "  svc log-patterns -s checkout --since 1h",
-			run: logPatterns,
+			Flags:   append(slices.Clone(filters), limitFlag("most patterns to show (default 50)")),
+			Long:    "The command compares the patterns with those of the time before, which is as long. The default window is an hour.",
+			Example: "  svc log-patterns -s checkout --since 1h",
+			run:     logPatterns,
 		},
 	}
 }

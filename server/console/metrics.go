@@ -7,9 +7,7 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 )
 
-func metricTypes() []string {
-	return []string{"sum", "gauge", "histogram", "exponential_histogram", "summary"}
-}
+func metricTypes() []string { return valuesOf(&svcv2.Metric{}, "type") }
 
 func metricCommands() []Command {
 	source := Flag{
@@ -63,7 +61,7 @@ func metricCommands() []Command {
 				{Name: "previous-start", Usage: "start of the earlier period, as --start", Target: func(o *Options) any { return &o.PreviousStart }},
 				{Name: "previous-end", Usage: "end of the earlier period, as --start", Target: func(o *Options) any { return &o.PreviousEnd }},
 			},
-			Long:    "Without another flag, the window is compared with the equally long time before it.",
+			Long:    "Without another flag, the command compares the window with the time before it, which is as long.",
 			Example: "  svc compare --since 1h\n  svc compare --around '2026-11-21 12:30' --since 15m", run: compare,
 		},
 	}

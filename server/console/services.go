@@ -33,8 +33,9 @@ func serviceCommands() []Command {
 		},
 		{
 			Path: "diagnose", Arguments: []string{"SERVICE"}, Short: "Show the health of a service and the likely causes of a change", window: true,
-			Long: "The window is compared with the equally long time before it.", Example: "  svc diagnose checkout --since 1h",
-			run: diagnose,
+			Long:    "The command compares the window with the time before it, which is as long.",
+			Example: "  svc diagnose checkout --since 1h",
+			run:     diagnose,
 		},
 		{
 			Path: "service-map", Short: "List the calls between services, databases, queues and external systems", window: true, service: true,
