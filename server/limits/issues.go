@@ -153,7 +153,7 @@ func issues() []Limit {
 		count("IssueVerifications", IssueVerifications, "An issue shows its last %s checks of fixes."),
 		count("IssueFixReleases", IssueFixReleases, "A check names at most %s releases."),
 		lasts("IssueRollbackAfter", IssueRollbackAfter,
-			"A fix counts as rolled back when its releases sent nothing for %s while an earlier one went on."),
+			"A fix counts as rolled back when its releases send nothing for %s and an earlier release goes on."),
 		lasts("IssueMergeAhead", IssueMergeAhead, "The time of a merge may be at most %s in the future."),
 		characters("CommitShortest", CommitShortest, "The name of a commit has at least %s."),
 		characters("IssueFixVersion", IssueFixVersion, "The version that has a fix has at most %s."),
