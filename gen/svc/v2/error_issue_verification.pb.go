@@ -46,7 +46,7 @@ type ErrorIssueVerification struct {
 	CommitSha *string `protobuf:"bytes,7,opt,name=commit_sha,json=commitSha" json:"commit_sha,omitempty"`
 	// Version of the fix, when it was named.
 	Version *string `protobuf:"bytes,8,opt,name=version" json:"version,omitempty"`
-	// Time of the fix: that of the merge, or of the move to `done`.
+	// Time of the merge, or of the move to `done`.
 	FixedAt *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=fixed_at,json=fixedAt" json:"fixed_at,omitempty"`
 	// How the first release with the fix is known: by its commit, by its version, or as the first release after the fix (`assumed`). Null
 	// until there is one.
@@ -252,7 +252,7 @@ type ErrorIssueFixedRelease struct {
 	DeploymentEnvironment string `protobuf:"bytes,1,opt,name=deployment_environment,json=deploymentEnvironment" json:"deployment_environment,omitempty"`
 	// `service.version` of the resource.
 	Version string `protobuf:"bytes,2,opt,name=version" json:"version,omitempty"`
-	// The commit, from `vcs.ref.head.revision` of the resource. Null when its first spans name none.
+	// The commit, from `vcs.ref.head.revision` of the resource. Null when its first spans have no commit.
 	CommitSha *string `protobuf:"bytes,3,opt,name=commit_sha,json=commitSha" json:"commit_sha,omitempty"`
 	// First minute in which it sent spans.
 	FirstSeen *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=first_seen,json=firstSeen" json:"first_seen,omitempty"`
