@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"strconv"
 	"time"
 
 	"github.com/svc-observability/svc/server/issues"
@@ -55,12 +54,7 @@ func (t fixTelemetry) Releases(ctx context.Context, org principal.OrgID, service
 
 // Occurrences implements issues.Telemetry.
 func (t fixTelemetry) Occurrences(ctx context.Context, org principal.OrgID, hashes []string, from, to time.Time) ([]issues.VersionCount, error) {
-	f := reads.ErrorFilters{Fingerprints: []uint64{}, Logs: true}
-	for _, hash := range hashes {
-		if n, err := strconv.ParseUint(hash, 10, 64); err == nil { // issues of another kind have no errors
-			f.Fingerprints = append(f.Fingerprints, n)
-		}
-	}
+	f := reads.ErrorFilters{Fingerprints: reads.Fingerprints(hashes), Logs: true}
 	w := query.Window{Start: from, End: to}
 	rows, err := read.All[reads.ErrorVersionRow](ctx, t.warehouse, org, reads.ErrorVersions(w, f, limits.ReleasesCompared).Until(to))
 	if err != nil {

@@ -2,6 +2,7 @@ package reads
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -17,6 +18,18 @@ type ErrorFilters struct {
 	RootOnly     bool
 	// Logs keeps the exceptions of log records, too.
 	Logs bool
+}
+
+// Fingerprints reads the hashes of error issues. Issues of other kinds have texts, which are left out. The list is never nil, so that an issue
+// without a fingerprint selects nothing.
+func Fingerprints(hashes []string) []uint64 {
+	out := []uint64{}
+	for _, hash := range hashes {
+		if n, err := strconv.ParseUint(hash, 10, 64); err == nil {
+			out = append(out, n)
+		}
+	}
+	return out
 }
 
 func (f ErrorFilters) add(b *sqlbuild.Builder, c *sqlbuild.Conditions) {

@@ -3,7 +3,6 @@ package errorissues
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -247,12 +246,11 @@ func (c *Config) occurrences(
 	ctx context.Context, org principal.OrgID, out *svcv2.ErrorIssueDetail, prints []store.ErrorIssueFingerprint, w query.Window,
 	bucket time.Duration, samples int,
 ) error {
-	filters := reads.ErrorFilters{Fingerprints: []uint64{}, Logs: true}
+	hashes := make([]string, len(prints))
 	for i := range prints {
-		if n, err := strconv.ParseUint(prints[i].Hash, 10, 64); err == nil {
-			filters.Fingerprints = append(filters.Fingerprints, n)
-		}
+		hashes[i] = prints[i].Hash
 	}
+	filters := reads.ErrorFilters{Fingerprints: reads.Fingerprints(hashes), Logs: true}
 	if len(filters.Fingerprints) == 0 {
 		return nil
 	}
