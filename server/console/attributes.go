@@ -26,7 +26,9 @@ func attributeCommands() []Command {
 		},
 		{
 			Path: "attributes values", Arguments: []string{"KEY"}, Short: "List the values of an attribute, most frequent first", window: true, page: true,
-			Flags:   append(append([]Flag{}, flags...), Flag{Name: "metric", Usage: "only data points of this metric", Target: func(o *Options) any { return &o.Metric }}),
+			Flags: append(append([]Flag{}, flags...), Flag{
+				Name: "metric", Usage: "only data points of this metric", Target: func(o *Options) any { return &o.Metric },
+			}),
 			Example: "  svc attributes values http.route -s checkout", run: attributeValues,
 		},
 	}

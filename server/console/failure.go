@@ -97,7 +97,9 @@ func (c *Client) failure(err error) error {
 // unknown describes an error that no method of svc returned.
 func (f *Failure) unknown(server string, wire *connect.Error) {
 	f.away = true
-	f.detail = &optionsv1.ErrorDetail{Tag: tagUnreachable, Type: "api_error", Code: "server_unreachable", Title: "Server unreachable", Recovery: "retry", Retryable: true}
+	f.detail = &optionsv1.ErrorDetail{
+		Tag: tagUnreachable, Type: "api_error", Code: "server_unreachable", Title: "Server unreachable", Recovery: "retry", Retryable: true,
+	}
 	var network *net.OpError
 	var address *url.Error
 	switch {

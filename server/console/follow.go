@@ -145,7 +145,8 @@ func (f *follower) settle(ctx context.Context, now time.Time) error {
 			return err
 		}
 		if missing > 0 {
-			f.out.note(fmt.Sprintf("left out about %.0f log records from %s to %s UTC: they arrive faster than they are shown; --service, --severity and --search narrow them",
+			f.out.note(fmt.Sprintf("left out about %.0f log records from %s to %s UTC: they arrive faster than they are shown; "+
+				"--service, --severity and --search narrow them",
 				missing, f.settled.UTC().Format(time.TimeOnly), upTo.UTC().Format(time.TimeOnly)))
 		}
 		f.skipped = false

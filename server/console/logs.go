@@ -109,7 +109,11 @@ func logPatterns(ctx context.Context, q *Query) (Answer, error) {
 		return Answer{}, q.client.failure(err)
 	}
 	s := section{columns: []column{
-		{title: "RECORDS", right: true}, {title: "SHARE %", right: true, drop: 2}, {title: "NEW"}, {title: "SERVICES", grow: true, drop: 1}, {title: "PATTERN", grow: true},
+		{title: "RECORDS", right: true},
+		{title: "SHARE %", right: true, drop: 2},
+		{title: "NEW"},
+		{title: "SERVICES", grow: true, drop: 1},
+		{title: "PATTERN", grow: true},
 	}}
 	for _, v := range res.GetData() {
 		fresh := cell{}

@@ -57,7 +57,10 @@ func metricCommands() []Command {
 		{
 			Path: "compare", Short: "Compare two periods: the services that changed, and likely causes", window: true, service: true,
 			Flags: []Flag{
-				{Name: "around", Usage: "time of a change: --since after it is compared with as long before it (default 30m)", Target: func(o *Options) any { return &o.Around }},
+				{
+					Name: "around", Usage: "time of a change: --since after it is compared with as long before it (default 30m)",
+					Target: func(o *Options) any { return &o.Around },
+				},
 				{Name: "previous-start", Usage: "start of the earlier period, as --start", Target: func(o *Options) any { return &o.PreviousStart }},
 				{Name: "previous-end", Usage: "end of the earlier period, as --start", Target: func(o *Options) any { return &o.PreviousEnd }},
 			},

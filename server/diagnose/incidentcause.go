@@ -170,7 +170,8 @@ func deployed(key string) bool {
 
 // route tells whether an attribute names an operation.
 func route(key string) bool {
-	return key == "name" || strings.HasPrefix(key, "url.") || strings.HasPrefix(key, "http.") || strings.HasPrefix(key, "rpc.") || strings.HasPrefix(key, "code.") ||
+	return key == "name" ||
+		strings.HasPrefix(key, "url.") || strings.HasPrefix(key, "http.") || strings.HasPrefix(key, "rpc.") || strings.HasPrefix(key, "code.") ||
 		strings.HasPrefix(key, "messaging.")
 }
 
