@@ -37,7 +37,7 @@ help: ## list the targets
 deps: ## fetch the embedded engine and the API definitions that git does not hold (pinned, verified)
 	@tools/deps.sh
 
-# UI=0 leaves the web application out: the program then has the pages for signing in only.
+# UI=0 leaves the web application and the browser SDK out: the program then has the pages for signing in only.
 UI ?= 1
 .PHONY: ui
 ui: ## build the web application into server/web/dist (npm; free when nothing changed); UI=0 leaves it out
@@ -47,12 +47,24 @@ ui: ## build the web application into server/web/dist (npm; free when nothing ch
 ui-check: ## build the web application, and hold its types, tests and sizes
 	@$(if $(filter 0,$(UI)),:,tools/ui.sh check)
 
+.PHONY: browser-sdk
+browser-sdk: ## build the browser SDK into server/ingest/browsersdk/dist (npm; free when nothing changed); UI=0 leaves it out
+	@$(if $(filter 0,$(UI)),:,tools/browser-sdk.sh)
+
+.PHONY: browser-sdk-check
+browser-sdk-check: ## build the browser SDK, and hold its types, tests and sizes
+	@$(if $(filter 0,$(UI)),:,tools/browser-sdk.sh check)
+
+.PHONY: browser-sdk-pack
+browser-sdk-pack: ## bin/svc-browser-VERSION.tgz, the package of the browser SDK for bundlers
+	@mkdir -p bin && tools/browser-sdk.sh && npm --prefix clients/browser run --silent tarball
+
 .PHONY: ui-dev
 ui-dev: ## serve the web application with hot reload on port 5173; SVC_DEV_API names the server (http://127.0.0.1:8080)
 	cd server/web/ui && npm ci --ignore-scripts --no-audit --no-fund && npx vite
 
 .PHONY: build
-build: deps ui ## bin/svc, and the engine library beside it
+build: deps ui browser-sdk ## bin/svc, and the engine library beside it
 	@mkdir -p bin
 	go build -ldflags '$(LDFLAGS)' -o bin/svc ./cmd/svc
 	@if [ -f .cache/chdb/libchdb.so ] && ! [ bin/libchdb.so -ef .cache/chdb/libchdb.so ]; then \
@@ -113,9 +125,10 @@ generated: tools deps
 	go generate ./ent
 
 .PHONY: fmt
-fmt: tools ui ## format code written by hand
+fmt: tools ui browser-sdk ## format code written by hand
 	@$(BIN)/gofumpt -w $(GO_FILES)
 	@if [ -x server/web/ui/node_modules/.bin/prettier ]; then npm --prefix server/web/ui run --silent format; else echo 'The web application is not formatted: run make ui-check once.'; fi
+	@if [ -x clients/browser/node_modules/.bin/prettier ]; then npm --prefix clients/browser run --silent format; fi
 
 # The contract of the last release, without comments.
 RELEASED := proto/released.binpb
@@ -162,13 +175,13 @@ PARALLEL ?= $(shell echo $$(($(PROCESSORS) + 1)))
 
 # What CI prepares is also checked, in one run of npm.
 .PHONY: test-binary
-test-binary: deps $(if $(filter prepare,$(MAKECMDGOALS)),ui-check,ui)
+test-binary: deps $(if $(filter prepare,$(MAKECMDGOALS)),ui-check browser-sdk-check,ui browser-sdk)
 	@mkdir -p $(dir $(TEST_BINARY))
 	go build -ldflags '-s -w' -o $(TEST_BINARY) ./cmd/svc
 
 # Everything that tools/check.sh compiles before it runs its steps in parallel.
 .PHONY: prepare
-prepare: ui-check tools deps $(GOLANGCI_LINT) $(OTELCOL) test-binary
+prepare: ui-check browser-sdk-check tools deps $(GOLANGCI_LINT) $(OTELCOL) test-binary
 
 GOTESTSUM = $(BIN)/gotestsum --format pkgname-and-test-fails --format-hide-empty-pkg
 

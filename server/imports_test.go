@@ -79,6 +79,7 @@ var levels = map[string]int{
 	"server/multihost":  0,
 	"server/nearest":    0,
 	"server/outage":     0,
+	"server/packed":     0,
 	"server/paging":     0,
 	"server/principal":  0,
 	"server/processors": 0,

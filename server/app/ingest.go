@@ -9,6 +9,7 @@ import (
 	"github.com/svc-observability/svc/server/auth"
 	"github.com/svc-observability/svc/server/config"
 	"github.com/svc-observability/svc/server/ingest"
+	"github.com/svc-observability/svc/server/ingest/browsersdk"
 	"github.com/svc-observability/svc/server/ingest/credentials"
 	"github.com/svc-observability/svc/server/ingest/errorsums"
 	"github.com/svc-observability/svc/server/ingest/pipeline"
@@ -76,6 +77,10 @@ func (a *App) openIngest(context.Context) error {
 	a.onClose("ingest keys", func(context.Context) error { keys.Close(); return nil })
 	connectors := auth.NewLogpush(auth.LogpushConfig{Store: a.store, Hasher: a.hasher, Logger: a.log})
 	a.onClose("log push connectors", func(context.Context) error { connectors.Close(); return nil })
+	sdk, err := browsersdk.Built()
+	if err != nil {
+		return err
+	}
 	gateway, err := ingest.New(ingest.Config{
 		Keys: credentials.Keys{
 			Keys: keys,
@@ -86,6 +91,7 @@ func (a *App) openIngest(context.Context) error {
 		Logger:     a.log,
 		Metrics:    a.registry,
 		Region:     a.cfg.Region,
+		SDK:        sdk,
 		Usage:      a.usage,
 		Outcomes:   a.outcomes,
 		Nodes:      a.cfg.IngestNodes,

@@ -26,8 +26,8 @@ type endpoint struct {
 	serve   func(w http.ResponseWriter, r *http.Request)
 }
 
-// HTTPHandler serves the ingest address: the OTLP endpoints, the endpoints of package activity and of log push connectors, and
-// /health.
+// HTTPHandler serves the ingest address: the OTLP endpoints, the endpoints of package activity and of log push connectors, the files of
+// the browser SDK, and /health.
 func (g *Gateway) HTTPHandler() http.Handler {
 	endpoints := map[string]endpoint{"/health": {[]string{http.MethodGet, http.MethodHead}, g.serveHealth}}
 	for path, signal := range map[string]otlp.Signal{"/v1/traces": otlp.Traces, "/v1/logs": otlp.Logs, "/v1/metrics": otlp.Metrics} {
@@ -50,6 +50,9 @@ func (g *Gateway) route(endpoints map[string]endpoint) http.Handler {
 		e, found := endpoints[r.URL.Path]
 		if !found {
 			e, found = g.logpushEndpoint(r.URL.Path)
+		}
+		if !found && strings.HasPrefix(r.URL.Path, sdkPath) {
+			e, found = endpoint{[]string{http.MethodGet, http.MethodHead}, g.serveSDK}, true
 		}
 		switch {
 		case r.Method == http.MethodOptions:

@@ -35,6 +35,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc/health"
 
+	"github.com/svc-observability/svc/server/ingest/browsersdk"
 	"github.com/svc-observability/svc/server/ingest/logpush"
 	"github.com/svc-observability/svc/server/ingest/otlp"
 	"github.com/svc-observability/svc/server/ingest/outcome"
@@ -160,6 +161,8 @@ type Config struct {
 	Nodes int
 	// Region appears in the refusal of a key, because this region does not know the keys of other regions.
 	Region string
+	// SDK has the files of the browser SDK. Nil means that the program was built without them.
+	SDK *browsersdk.Files
 }
 
 // Gateway is the ingest gateway. It is safe for concurrent use and starts no goroutines.
@@ -175,6 +178,7 @@ type Gateway struct {
 	metrics *metrics
 	now     func() time.Time
 	region  string
+	sdk     *browsersdk.Files
 
 	usage    *usage.Meter
 	outcomes *outcome.Recorder
@@ -210,7 +214,7 @@ func New(cfg Config) (*Gateway, error) {
 	g := &Gateway{
 		backoff: newBackoff(time.Now),
 		keys:    cfg.Keys, connectors: cfg.Connectors, queue: cfg.Queue, sets: cfg.Sets, limits: limits, metrics: m, packer: packer,
-		logger: cfg.Logger, noSniff: []string{"nosniff"}, now: cfg.Now, region: cfg.Region,
+		logger: cfg.Logger, noSniff: []string{"nosniff"}, now: cfg.Now, region: cfg.Region, sdk: cfg.SDK,
 		usage: cfg.Usage, outcomes: cfg.Outcomes, rates: ratelimit.NewPerSecond(cfg.Nodes),
 		inFlight: inFlight{limit: limits.InFlight, of: map[share]*atWork{}},
 		decoders: newDecoderSlots(limits.Decoders), large: newLargeQueue(), budget: newBudget(limits.Buffered),

@@ -6,20 +6,20 @@ package web
 
 import (
 	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"html"
-	"io"
 	"io/fs"
 	"mime"
 	"net/http"
 	"path"
 	"strconv"
 	"strings"
+
+	"github.com/svc-observability/svc/server/packed"
 )
 
 //go:embed all:dist
@@ -189,7 +189,7 @@ func (a *App) Files(w http.ResponseWriter, r *http.Request) {
 		a.playerFrame(w, r)
 		return
 	}
-	body, encoding, err := a.read(name, r.Header.Get("Accept-Encoding"))
+	body, encoding, err := packed.Read(a.files, name, r.Header.Get("Accept-Encoding"))
 	if err != nil {
 		h.Set("Cache-Control", "no-store")
 		http.Error(w, "This server has no such file.", http.StatusNotFound)
@@ -224,42 +224,6 @@ func (a *App) playerFrame(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Length", strconv.Itoa(len(a.player)))
 	write(w, r, a.player)
-}
-
-// read returns a file in the best encoding that the client takes. The program embeds compressed files alone.
-func (a *App) read(name, accepted string) (body []byte, encoding string, err error) {
-	if !fs.ValidPath(name) || path.Ext(name) == "" {
-		return nil, "", fs.ErrNotExist
-	}
-	if takes(accepted, "br") {
-		if body, err := fs.ReadFile(a.files, name+".br"); err == nil {
-			return body, "br", nil
-		}
-	}
-	packed, err := fs.ReadFile(a.files, name+".gz")
-	if err != nil {
-		return nil, "", err
-	}
-	if takes(accepted, "gzip") {
-		return packed, "gzip", nil
-	}
-	z, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		return nil, "", err
-	}
-	body, err = io.ReadAll(z)
-	return body, "", err
-}
-
-// takes reports whether an Accept-Encoding header lists a coding without refusing it.
-func takes(accepted, coding string) bool {
-	for part := range strings.SplitSeq(accepted, ",") {
-		name, q, _ := strings.Cut(part, ";")
-		if strings.EqualFold(strings.TrimSpace(name), coding) {
-			return strings.Trim(strings.TrimPrefix(strings.TrimSpace(q), "q="), "0.") != "" || q == ""
-		}
-	}
-	return false
 }
 
 func write(w http.ResponseWriter, r *http.Request, body []byte) {

@@ -1,0 +1,2 @@
+/** The build sets these. */
+declare const SVC_VERSION: string;
