@@ -8,7 +8,7 @@ import { PageLoad } from "./pageload";
 import { Recording } from "./recording";
 import { sessionRow, type Status } from "./row";
 import { forgetSession, Session } from "./session";
-import { attributes, chosen, cleanUrl, cut, stamp } from "./texts";
+import { attributes, chosen, cleanUrl, cut, pathOf, stamp } from "./texts";
 import { listen, type Failure, type TimelineEvent } from "./timeline";
 import { encode, resource, startSpan, type Span } from "./tracer";
 import { Transport } from "./transport";
@@ -38,6 +38,7 @@ export class Client {
   private readonly recording: Recording;
   private dirty = false;
   private metaAt = 0;
+  private metaStatus: Status = "active";
   private over = false;
 
   constructor(
@@ -236,7 +237,8 @@ export class Client {
     if (first || !this.settings.tracing.enabled) return;
     const span = startSpan("route change", 1, this.session.state.id, this.sampled());
     span.end = span.start;
-    span.attributes = { "url.full": this.clean(location.href), "url.path": location.pathname };
+    const url = this.clean(location.href);
+    span.attributes = { "url.full": url, "url.path": pathOf(url) };
     this.finished(span);
   }
 
@@ -273,6 +275,7 @@ export class Client {
   private sendMeta(status: Status): void {
     const s = this.session.state;
     this.dirty = false;
+    this.metaStatus = status;
     this.metaAt = Date.now();
     s.version++;
     this.session.write();
@@ -295,14 +298,18 @@ export class Client {
   }
 
   private listenToPage(): void {
-    const hide = () => this.guard.run("transport", () => document.visibilityState === "hidden" && this.leave("active"));
+    // A page that goes away is hidden too, before or after it hears that it goes.
+    let gone = false;
+    const hide = () => this.guard.run("transport", () => document.visibilityState === "hidden" && this.leave(gone ? "ended" : "active"));
     const away = () =>
       this.guard.run("transport", () => {
+        gone = true;
         this.leave("ended");
         this.session.release();
       });
     const back = (e: PageTransitionEvent) =>
       this.guard.run("transport", () => {
+        gone = false;
         if (!e.persisted || this.over) return;
         // The page comes out of the browser's cache, maybe after another page of the session.
         this.session.open(Date.now());
@@ -325,7 +332,7 @@ export class Client {
     this.recording.leave();
     this.flushTimeline();
     this.flushSpans();
-    if (this.dirty || status === "ended") this.sendMeta(status);
+    if (this.dirty || this.metaStatus !== status) this.sendMeta(status);
     this.transport.leave();
   }
 }

@@ -1,5 +1,6 @@
 // The file for a script tag. It sets window.svc, does the calls that waited for it, and reads options from the tag itself.
 import { createSDK, type SDK } from "./api";
+import { originals } from "./guard";
 
 type Queued = { q?: [keyof SDK, ...unknown[]][] };
 
@@ -9,6 +10,11 @@ const base = /^(.*)\/sdk\/browser\/[^/]+\/$/.exec(folder)?.[1] ?? "";
 const part = (name: string) => import(/* @vite-ignore */ folder + name);
 
 const sdk = createSDK({ replay: () => part("replay.js"), vitals: () => part("vitals.js") }, base);
+
+// The browser hides failures that pass through a script of another origin, unless the tag has the attribute. The page would not hear of
+// failed requests that it does not handle.
+if (script && script.crossOrigin === null && new URL(script.src).origin !== location.origin)
+  originals.warn("svc: the script tag needs the attribute crossorigin.");
 
 const holder = window as unknown as { svc?: SDK & Queued };
 const waiting = holder.svc?.q ?? [];

@@ -1,6 +1,7 @@
 // The span of the page's load, which requests and errors during the load belong to, and the measures of the page as its reader feels it.
 import type { VitalsModule } from "./chunks";
 import type { Guard } from "./guard";
+import { pathOf } from "./texts";
 import { now, parseTraceparent, startSpan, type Context, type Span, type Value } from "./tracer";
 
 export interface PageHost {
@@ -21,6 +22,7 @@ export class PageLoad {
   context: Context | undefined;
   /** The same while the page loads. */
   running: Context | undefined;
+  private span: Span | undefined;
   private vitals: Record<string, Value> = {};
 
   constructor(private readonly host: PageHost) {}
@@ -28,12 +30,11 @@ export class PageLoad {
   start(): void {
     if (performance.now() > longLoaded) return;
     const { host } = this;
-    const address = location.href;
-    const path = location.pathname;
+    const address = host.clean(location.href);
     // A server that traces the page names its span in the head of the page.
     const parent = parseTraceparent(document.querySelector("meta[name=traceparent]")?.getAttribute("content"));
     const span = startSpan("page load", 1, host.session(), host.sampled(), parent, performance.timeOrigin);
-    this.context = this.running = span;
+    this.span = this.context = this.running = span;
     const done = () =>
       host.guard.run("network", () => {
         if (!this.running) return;
@@ -41,8 +42,8 @@ export class PageLoad {
         const t = performance.getEntriesByType("navigation")[0] as PerformanceNavigationTiming | undefined;
         span.end = t?.loadEventEnd ? performance.timeOrigin + t.loadEventEnd : now();
         span.attributes = {
-          "url.full": host.clean(address),
-          "url.path": path,
+          "url.full": address,
+          "url.path": pathOf(address),
           "http.response.status_code": t?.responseStatus || undefined,
           "navigation.type": t?.type,
           "navigation.response_ms": t && Math.round(t.responseEnd),
@@ -77,9 +78,11 @@ export class PageLoad {
   /** flushVitals writes the measures as one span under the page's load. */
   flushVitals(): boolean {
     if (!Object.keys(this.vitals).length || !this.context) return false;
-    const span = startSpan("web vitals", 1, this.host.session(), this.host.sampled(), this.context);
+    // The measures stand at the end of the load, so a page that is open for long makes no long trace.
+    const span = startSpan("web vitals", 1, this.host.session(), this.host.sampled(), this.context, this.span?.end || now());
     span.end = span.start;
-    span.attributes = { ...this.vitals, "url.full": this.host.clean(location.href), "url.path": location.pathname };
+    const url = this.host.clean(location.href);
+    span.attributes = { ...this.vitals, "url.full": url, "url.path": pathOf(url) };
     this.vitals = {};
     this.host.finished(span);
     return true;

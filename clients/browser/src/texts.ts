@@ -54,7 +54,9 @@ export function nanos(ms: number): string {
 }
 
 const secretName =
-  /pass(word|wd|phrase)?|secret|token|api[-_]?key|^auth$|auth[-_]|authoriz|credential|session|signature|jwt|otp|^(sig|code|key|email|pwd)$/i;
+  /pass(word|wd|phrase)?|secret|token|api[-_]?key|^auth$|auth[-_]|authoriz|credential|session|signature|jwt|otp|^(email|pwd)$/i;
+/** In an address these are codes of a sign-in and keys of shared files. Elsewhere they are ordinary words. */
+const secretParameter = /^(sig|code|key)$/i;
 
 /** isSecret reports whether a name is that of a value nobody should see. */
 export function isSecret(name: string): boolean {
@@ -75,9 +77,18 @@ export function cleanUrl(url: string, own?: (url: string) => string): string {
   const hidden = url
     .replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#@]*@/i, "$1")
     .replace(/([?&#;])([^=&#;?]+)=([^&#;]*)/g, (all, mark: string, name: string) =>
-      isSecret(decode(name)) ? `${mark}${name}=redacted` : all,
+      isSecret(decode(name)) || secretParameter.test(name) ? `${mark}${name}=redacted` : all,
     );
   return cut(/^(data|blob|javascript):/i.test(hidden) ? hidden.slice(0, hidden.indexOf(":") + 1) : hidden, 2048);
+}
+
+/** pathOf returns the path of a cleaned address. */
+export function pathOf(url: string): string {
+  try {
+    return new URL(url).pathname;
+  } catch {
+    return "";
+  }
 }
 
 function decode(text: string): string {

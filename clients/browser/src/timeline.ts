@@ -39,10 +39,16 @@ export function describe(thrown: unknown, message = ""): Failure {
     return {
       type: cut(String(e.name || "Error"), 128),
       message: cut(String(e.message), 1024),
-      stack: String(e.stack ?? "").slice(0, 4000),
+      stack: withoutOwn(String(e.stack ?? "")),
     };
   }
   return { type: "Error", message: cut(message || brief(thrown) || "an error without a message", 1024), stack: "" };
+}
+
+/** withoutOwn removes the calls of the SDK from a stack: a request that the page sends goes through it. */
+function withoutOwn(stack: string): string {
+  const lines = stack.split("\n").filter((line) => !/\/sdk\/browser\/[^/]+\/(svc|svc\.iife|replay|vitals)\.js/.test(line));
+  return lines.join("\n").slice(0, 4000);
 }
 
 type Undo = () => void;

@@ -82,7 +82,7 @@ export class Transport {
     const waiting = [...this.held, ...this.queue];
     for (const stream of order)
       for (const b of waiting) {
-        if (b.stream !== stream || this.kept + b.size > maxKeepalive) continue;
+        if (b.gone || b.stream !== stream || this.kept + b.size > maxKeepalive) continue;
         b.gone = true;
         // The page may live on. Then nobody needs the answer either.
         this.post(b, b.body, {}, true).catch(() => {});

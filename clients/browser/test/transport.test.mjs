@@ -92,6 +92,17 @@ test("batches of a stream go in order, one after the other", async () => {
   );
 });
 
+test("a batch that is still being compressed goes once, however often the page says that it leaves", async () => {
+  const { t, sent } = setUp(200);
+  t.add("timeline", "/e", "t", "y".repeat(5000));
+  t.leave();
+  t.leave();
+  await settle();
+  t.leave();
+  assert.equal(sent.length, 1);
+  assert.equal(sent[0].keepalive, true);
+});
+
 test("a full queue drops the oldest part of the recording first", async () => {
   let open;
   const gate = new Promise((r) => (open = r));
@@ -125,6 +136,7 @@ test("a page that goes away sends what fits, the timeline before the recording, 
   await settle();
   const before = sent.length;
   t.leave();
+  t.leave(); // a page is hidden and goes away
   const left = sent.slice(before);
   assert.ok(left.every((s) => s.keepalive));
   assert.ok(left.reduce((n, s) => n + s.body.length, 0) <= 60 << 10);
