@@ -116,6 +116,7 @@ Exit codes: 0 success, 1 failure, 2 bad usage or configuration. Data goes to std
 		}
 	}
 	root.AddCommand(c.readCommands()...)
+	root.AddCommand(c.mcp())
 	// The default completion command accepts any word as a shell and prints help.
 	root.InitDefaultCompletionCmd("completion")
 	for _, cmd := range root.Commands() {

@@ -14,6 +14,10 @@ const (
 	FollowLate = 15 * time.Second
 	// FollowBack is how far back a follower begins.
 	FollowBack = 5 * time.Second
+	// BridgeRequests is for the requests of one agent that svc mcp forwards at once.
+	BridgeRequests = 16
+	// BridgeWait is how long svc mcp tries to reach a server that does not answer, as while it restarts.
+	BridgeWait = 20 * time.Second
 )
 
 func commandLine() []Limit {
@@ -23,5 +27,7 @@ func commandLine() []Limit {
 		count("FollowRecords", FollowRecords, "svc logs --follow shows about %s log records a second at most, and says how many it left out."),
 		lasts("FollowLate", FollowLate, "svc logs --follow shows a log record that arrives up to %s late."),
 		lasts("FollowBack", FollowBack, "svc logs --follow begins %s before now."),
+		count("BridgeRequests", BridgeRequests, "svc mcp forwards %s requests at once."),
+		lasts("BridgeWait", BridgeWait, "svc mcp tries for %s to reach a server that is away."),
 	}
 }
