@@ -132,7 +132,7 @@ func (b *Bridge) forward(ctx context.Context, e *envelope, line []byte) {
 	err = each(res, func(text []byte) error {
 		var a envelope
 		if json.Unmarshal(text, &a) != nil || a.Version != "2.0" {
-			return nil // not the protocol: the status says what it is
+			return nil //nolint:nilerr // not the protocol: the status says what it is
 		}
 		if e.Method == methodHello {
 			b.greeted(res, line, &a)
