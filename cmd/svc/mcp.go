@@ -1,12 +1,14 @@
 package main
 
 import (
+	"fmt"
 	"net/url"
 	"os/signal"
 	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/svc-observability/svc/server/console"
 )
@@ -38,6 +40,9 @@ An agent that speaks Streamable HTTP needs no bridge: give it the address of the
 			}
 			if readOnly {
 				query.Set("readonly", "true")
+			}
+			if term.IsTerminal(int(c.stdin.Fd())) {
+				fmt.Fprintln(c.stderr, "svc: an agent starts this command and speaks MCP with it (docs/cli.md); Ctrl-C ends it")
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/svc-observability/svc/server/auth"
 	"github.com/svc-observability/svc/server/store"
@@ -92,6 +93,12 @@ func Start(ctx context.Context, cfg Config) error {
 		if err != nil {
 			return errors.Join(err, file.Close(), os.Remove(file.Name()))
 		}
+		if !first {
+			err = keep(ctx, cfg, &out)
+		}
+		if err != nil {
+			return errors.Join(err, file.Close(), os.Remove(file.Name()))
+		}
 		err = out.commit(file, cfg.Path)
 	}
 	if first && cfg.OnFirstStart != nil {
@@ -99,6 +106,23 @@ func Start(ctx context.Context, cfg Config) error {
 		err = errors.Join(err, cfg.OnFirstStart(out))
 	}
 	return err
+}
+
+// keep takes the credentials of an earlier start from its bootstrap file, because they may be written down nowhere else. Those of another
+// database are left out.
+func keep(ctx context.Context, cfg Config, out *File) error {
+	var before File
+	text, err := os.ReadFile(cfg.Path)
+	if err != nil || json.Unmarshal(text, &before) != nil || before.OrgID == "" {
+		return nil //nolint:nilerr // a file without credentials, or none
+	}
+	all, err := cfg.Store.ListOrganizations(ctx)
+	if err != nil || !slices.ContainsFunc(all, func(o store.Organization) bool { return string(o.ID) == before.OrgID }) {
+		return err
+	}
+	before.BaseURL, before.IngestURL, before.OTLPGRPCAddr = out.BaseURL, out.IngestURL, out.OTLPGRPCAddr
+	*out = before
+	return nil
 }
 
 // createFirst creates the first organization of an empty database and adds its secrets to out.

@@ -98,7 +98,7 @@ func Keys() []Key {
 		},
 		{
 			Name: "bootstrap-file", Kind: KindPath,
-			Help:   "JSON file to which svc writes its addresses, and at the first start also the keys (mode 0600)",
+			Help:   "JSON file to which svc writes its addresses, and at the first start also the keys (mode 0600); later starts keep the keys",
 			assign: text(func(c *Config) *string { return &c.BootstrapFile }),
 		},
 		{

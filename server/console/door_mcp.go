@@ -152,7 +152,7 @@ func (d *mcpDoor) refused(res *http.Response, body []byte) string {
 	}
 	text := res.Status
 	if json.Unmarshal(body, &told) == nil && told.Error.Message != "" {
-		text = told.Error.Message
+		text = strings.ReplaceAll(told.Error.Message, "`toolsets`", "--toolset")
 		if told.Error.Tag != "" {
 			text += " (" + told.Error.Tag + ")"
 		}
@@ -162,8 +162,9 @@ func (d *mcpDoor) refused(res *http.Response, body []byte) string {
 		text += " " + d.target.Relogin
 	case res.StatusCode == http.StatusTooManyRequests && res.Header.Get("Retry-After") != "":
 		text += " Try again in " + res.Header.Get("Retry-After") + " s."
-	case res.StatusCode == http.StatusNotFound && told.Error.Message == "":
-		text = d.target.URL + " has no MCP endpoint: is it the address of an svc server?"
+	case res.StatusCode == http.StatusNotFound:
+		// The ingest port answers with an error of its own.
+		text = d.target.URL + " has no MCP endpoint: is it the address of the API of an svc server?"
 	}
 	return safe(strings.TrimSpace(text))
 }
