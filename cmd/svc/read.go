@@ -17,6 +17,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/svc-observability/svc/server/console"
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // readCommands makes a command of the command line out of each one of the console.
@@ -33,7 +34,7 @@ func (c *cli) readCommands() []*cobra.Command {
 			continue
 		}
 		if byPath[above] == nil {
-			byPath[above] = group(above, "Explore the "+above+" of telemetry")
+			byPath[above] = group(above, console.Groups()[above])
 			byPath[above].GroupID = groupRead
 			roots = append(roots, byPath[above])
 		}
@@ -93,12 +94,12 @@ func (c *cli) read(cmd *cobra.Command, model *console.Command, q *console.Query,
 	if err := model.Check(q); err != nil {
 		return err
 	}
-	if model.Path == "query" && list[0] == "-" {
-		text, err := io.ReadAll(io.LimitReader(c.stdin, 1<<20))
+	if input := model.Input(q); input != nil {
+		text, err := io.ReadAll(io.LimitReader(c.stdin, limits.RESTBody))
 		if err != nil {
-			return fmt.Errorf("read the statement: %w", err)
+			return fmt.Errorf("read standard input: %w", err)
 		}
-		q.Arguments[0] = string(text)
+		*input = string(text)
 	}
 	target, err := c.target(from)
 	if err != nil {

@@ -67,6 +67,8 @@ type Answer struct {
 	cursor string
 	// notes are for a person: warnings of the answer, and what it leaves out.
 	notes []string
+	// asides are notes that a table shows already.
+	asides []string
 	// empty says that nothing was found, in words.
 	empty string
 }
@@ -81,7 +83,23 @@ func usage(format string, list ...any) error { return &UsageError{fmt.Sprintf(fo
 // Commands returns all commands.
 func Commands() []Command {
 	return slices.Concat(serviceCommands(), traceCommands(), logCommands(), errorCommands(), issueCommands(), metricCommands(),
-		attributeCommands(), sqlCommands())
+		attributeCommands(), sqlCommands(), toolCommands())
+}
+
+// Groups says in a sentence what the commands with the same first word do, where that word is no command itself.
+func Groups() map[string]string {
+	return map[string]string{"attributes": "Explore the attributes of telemetry", "tools": "List and call the MCP tools of the server"}
+}
+
+// Input returns the argument or flag whose text is to be read from standard input, because its value is '-'. It returns nil for none.
+func (c *Command) Input(q *Query) *string {
+	switch {
+	case c.Path == "query" && q.Arguments[0] == "-":
+		return &q.Arguments[0]
+	case c.Path == "tools call" && q.ToolArguments == "-":
+		return &q.ToolArguments
+	}
+	return nil
 }
 
 // Run asks the server and writes the answer.

@@ -23,6 +23,8 @@ type Failure struct {
 	retry     time.Duration
 	// away says that no server of svc answered.
 	away bool
+	// tool says that the error names an argument of a tool, and no field of a request.
+	tool bool
 	err  error
 	hint string
 }
@@ -36,7 +38,7 @@ const (
 // Error is the message for people, with tag and request id.
 func (f *Failure) Error() string {
 	text := f.detail.GetMessage()
-	if flag := flagOf(f.detail.GetParam()); flag != "" {
+	if flag := flagOf(f.detail.GetParam()); flag != "" && !f.tool {
 		text = flag + ": " + text
 	}
 	about := []string{f.detail.GetTag()}

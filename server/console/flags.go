@@ -30,6 +30,9 @@ type Options struct {
 	PreviousEnd              string
 	State, IssueKind, Note   string
 	Lease                    int
+	ToolArguments            string
+	Toolsets                 []string
+	ReadOnly                 bool
 }
 
 // Flag is a flag of a command.

@@ -124,7 +124,7 @@ func TestFollow(t *testing.T) {
 	store.mu.Lock()
 	store.away = true
 	store.mu.Unlock()
-	within(t, &messages, "The warehouse is away. (@svc/x/Away, request req_TEST); trying again")
+	within(t, &messages, "The warehouse is away. (@svc/x/Away, request req_TEST); trying")
 	store.add("meanwhile", time.Now())
 	store.mu.Lock()
 	store.away = false

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"syscall"
 
 	"google.golang.org/protobuf/proto"
@@ -54,7 +56,11 @@ func (o *Output) write(a Answer) error {
 	if err != nil {
 		return left(err)
 	}
-	for _, note := range a.notes {
+	notes := a.notes
+	if o.Format != FormatTable {
+		notes = slices.Concat(notes, a.asides)
+	}
+	for _, note := range notes {
 		o.note(note)
 	}
 	if a.cursor != "" {
@@ -64,7 +70,13 @@ func (o *Output) write(a Answer) error {
 }
 
 // note tells a person something beside the data.
-func (o *Output) note(text string) { fmt.Fprintln(o.Messages, "svc: "+safe(text)) }
+func (o *Output) note(text string) {
+	text = "svc: " + safe(text)
+	if o.Width > 0 {
+		text = strings.Join(wrap(text, o.Width), "\n")
+	}
+	fmt.Fprintln(o.Messages, text)
+}
 
 // encode writes a message in the JSON of REST.
 func encode(m proto.Message) ([]byte, error) {

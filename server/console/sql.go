@@ -139,7 +139,7 @@ func sqlTables(ctx context.Context, q *Query) (Answer, error) {
 	}
 	a := Answer{message: res, lines: linesOf(res.GetData())}
 	if req.Table == nil {
-		s := section{columns: []column{{title: "TABLE"}, {title: "DESCRIPTION", grow: true}}}
+		s := section{columns: []column{{title: "TABLE"}, {title: "DESCRIPTION", prose: true}}}
 		for _, v := range res.GetData() {
 			s.rows = append(s.rows, row(v.GetName(), v.GetDescription()))
 		}
@@ -151,7 +151,7 @@ func sqlTables(ctx context.Context, q *Query) (Answer, error) {
 		for _, c := range v.GetColumns() {
 			columns.rows = append(columns.rows, row(c.GetName(), c.GetType()))
 		}
-		notes := section{title: "Notes", columns: []column{{}}}
+		notes := section{title: "Notes", columns: []column{{prose: true}}}
 		for _, n := range v.GetNotes() {
 			notes.rows = append(notes.rows, row(n))
 		}

@@ -2,6 +2,7 @@ package console
 
 import (
 	"io"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -28,6 +29,8 @@ type column struct {
 	right bool
 	// grow marks a text that may be cut when the terminal is narrow. Other columns, such as ids, never are: a person copies them.
 	grow bool
+	// prose marks a text of sentences, which goes on in further lines instead of being cut.
+	prose bool
 	// drop is the place in the order in which columns are left out when the terminal is narrow, the highest first; 0 stays.
 	drop int
 }
@@ -104,7 +107,9 @@ func (o *Output) writeSection(w io.Writer, s section) error {
 		o.writeRow(&out, s.columns, widths, heads)
 	}
 	for _, r := range safeRows {
-		o.writeRow(&out, s.columns, widths, r)
+		for _, line := range o.wrapped(s.columns, widths, r) {
+			o.writeRow(&out, s.columns, widths, line)
+		}
 	}
 	_, err := io.WriteString(w, out.String())
 	return err
@@ -120,7 +125,7 @@ func (o *Output) fit(columns []column, widths []int) {
 		room, drop := 0, 0
 		var widest, last *int
 		for i, c := range columns {
-			if c.grow && widths[i] > shortest {
+			if (c.grow || c.prose) && widths[i] > shortest {
 				room += max(0, widths[i]-comfortable)
 				if widest == nil || widths[i] > *widest {
 					widest = &widths[i]
@@ -178,6 +183,45 @@ func (o *Output) writeRow(out *strings.Builder, columns []column, widths []int, 
 		pad += rest + gap
 	}
 	out.WriteByte('\n')
+}
+
+// wrapped are the lines of a row whose prose is longer than its column is wide.
+func (o *Output) wrapped(columns []column, widths []int, cells []cell) [][]cell {
+	lines := [][]cell{slices.Clone(cells)}
+	for i, c := range cells {
+		if !columns[i].prose || o.Width <= 0 || widths[i] <= 0 {
+			continue
+		}
+		for n, part := range wrap(c.text, widths[i]) {
+			if n == len(lines) {
+				lines = append(lines, make([]cell, len(cells)))
+			}
+			lines[n][i] = cell{part, c.tone}
+		}
+	}
+	return lines
+}
+
+// wrap breaks text between words. A word that is longer than a line, such as a cursor or a URL, stays whole.
+func wrap(text string, columns int) []string {
+	var lines []string
+	for columnsOf(text) > columns {
+		end, used := -1, 0
+		for i, r := range text {
+			if r == ' ' && strings.TrimSpace(text[:i]) != "" && (used <= columns || end < 0) {
+				end = i
+			}
+			if used += columnsOfRune(r); used > columns && end >= 0 {
+				break
+			}
+		}
+		if end < 0 {
+			break
+		}
+		lines = append(lines, strings.TrimRight(text[:end], " "))
+		text = strings.TrimLeft(text[end:], " ")
+	}
+	return append(lines, text)
 }
 
 func (o *Output) paint(out *strings.Builder, text string, t tone) {

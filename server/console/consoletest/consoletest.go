@@ -21,10 +21,11 @@ import (
 
 	optionsv1 "github.com/svc-observability/svc/gen/svc/options/v1"
 	_ "github.com/svc-observability/svc/gen/svc/v2" // the messages of the contract
+	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/wirejson"
 )
 
-//go:embed answers/*.json
+//go:embed answers/*.json answers/mcp/*.json
 var answers embed.FS
 
 // Token is the credential that the server accepts.
@@ -63,10 +64,20 @@ func (s *Server) Requests() []string {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Request-Id", "req_TEST")
 	if r.Header.Get("Authorization") != "Bearer "+Token {
-		s.refuse(w, r, Refusal(connect.CodeUnauthenticated, &optionsv1.ErrorDetail{
+		refusal := &optionsv1.ErrorDetail{
 			Tag: "@svc/http/v2/InvalidCredentialsError", Type: "authentication_error", Code: "invalid_credentials", Title: "Invalid credentials",
 			Message: "The credential is not valid.", Recovery: "reauthenticate", Status: 401,
-		}))
+		}
+		if strings.HasPrefix(r.URL.Path, "/svc.v2.") {
+			s.refuse(w, r, Refusal(connect.CodeUnauthenticated, refusal))
+			return
+		}
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = w.Write(apierr.Envelope(refusal, false))
+		return
+	}
+	if r.URL.Path == "/mcp" {
+		s.serveMCP(w, r)
 		return
 	}
 	service, name, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
