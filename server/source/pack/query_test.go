@@ -288,7 +288,7 @@ func TestSlowExpressions(t *testing.T) {
 		"lines": strings.Repeat(strings.Repeat("aé", 100)+"\n", 3000),
 	})...), Limits{})
 	for _, text := range []string{
-		`/(a|é){300}b/`, `/(.*a){20}b/`, `/(\pL+\pL+)+\d/`, `/(?:(?:a?é?){20}){9}c/`, `/a{1000}é{100}/`,
+		`/(a|é){300}b/`, `/(.*a){20}b/`, `/(\pL+\pL+)+\d/`, `/(?:(?:a?é?){20}){9}c/`,
 	} {
 		start := time.Now()
 		r, err := p.Search(t.Context(), Query{Text: text, Time: 100 * time.Millisecond})
