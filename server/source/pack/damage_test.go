@@ -239,7 +239,8 @@ func FuzzQuery(f *testing.F) {
 	}
 	p := packed(f, archiveOf(f, tree(files)...), Limits{})
 	for _, q := range []string{
-		"needle", "Needle", `"func Needle"`, `/f.nc\s+\w+/`, "/v2/users", "//", `"a\"b"`, `/(/`, "repo:x y", "a b c", `/[k-s]\b/`, `/\pL+$/ return`,
+		"needle", "Needle", `"func Needle"`, `/f.nc\s+\w+/`, "/v2/users", "//", `"a\"b"`, `/(/`, "repo:x y", "a b c", `/[k-s]\b/`,
+		`/\pL+$/ return`,
 		`/(?i)K/`, `/(x{30}){30}/`, "\x00", "é", `/^\s+\S/`, `"unclosed`, `/\x{FFFD}/`,
 	} {
 		f.Add(q, "")

@@ -116,7 +116,8 @@ func compare(tb interface {
 // with case, line ends of both kinds, and bytes that are not UTF-8.
 func drawnText(t *rapid.T, name string, most int) string {
 	all := []string{
-		"a", "b", "A", "B", "k", "K", "s", "S", "\u017F", "\u212A", "é", "É", "ß", "日", "0", "7", "_", " ", "(", ".", "\t", "\n", "\n", "\r\n", "\r",
+		"a", "b", "A", "B", "k", "K", "s", "S", "\u017F", "\u212A", "é", "É", "ß", "日", "0", "7", "_", " ", "(", ".", "\t", "\n", "\n",
+		"\r\n", "\r",
 		"\xff", "\xc3", "abk", "ABK", "bask", "foo ", "Foo(", "\n\n",
 	}
 	if rapid.Bool().Draw(t, "few") {

@@ -85,7 +85,8 @@ func TestLimits(t *testing.T) {
 			if _, err := Build(t.Context(), io.Discard, bytes.NewReader(archive), c.fits); err != nil {
 				t.Error(err)
 			}
-			if _, err := Build(t.Context(), io.Discard, bytes.NewReader(archive), c.exceeds); !errors.Is(err, ErrTooLarge) || errors.Is(err, ErrArchive) {
+			_, err := Build(t.Context(), io.Discard, bytes.NewReader(archive), c.exceeds)
+			if !errors.Is(err, ErrTooLarge) || errors.Is(err, ErrArchive) {
 				t.Errorf("beyond the limit: %v", err)
 			}
 		})

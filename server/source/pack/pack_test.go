@@ -177,7 +177,9 @@ func TestPack(t *testing.T) {
 			t.Errorf("Read(%q): %v", path, err)
 		}
 	}
-	for prefix, want := range map[string]int{"": len(files) + 1, "server": 3, "server/app": 1, "/server/app/": 1, "serv": 0, "README.md": 1, "zzz": 0} {
+	for prefix, want := range map[string]int{
+		"": len(files) + 1, "server": 3, "server/app": 1, "/server/app/": 1, "serv": 0, "README.md": 1, "zzz": 0,
+	} {
 		if got := p.Files(prefix); len(got) != want {
 			t.Errorf("Files(%q): %d files", prefix, len(got))
 		}

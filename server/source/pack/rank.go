@@ -173,8 +173,8 @@ func isKeyword(word []byte) bool {
 	}
 	lowerASCII(small[:len(word)], word)
 	switch string(small[:len(word)]) {
-	case "func", "type", "const", "var", "class", "def", "fn", "struct", "enum", "interface", "trait", "module", "function", "message", "service",
-		"rpc", "let", "define", "macro", "namespace", "record", "object", "protocol", "typedef", "union", "table", "view", "procedure", "val",
+	case "func", "type", "const", "var", "class", "def", "fn", "struct", "enum", "interface", "trait", "module", "function", "message",
+		"service", "rpc", "let", "define", "macro", "namespace", "record", "object", "protocol", "typedef", "union", "table", "view", "procedure", "val",
 		"static", "impl", "defmodule", "defp", "sub", "package", "index", "trigger":
 		return true
 	}

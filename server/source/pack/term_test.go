@@ -15,7 +15,8 @@ func TestTermsFindWhatPackageRegexpFinds(t *testing.T) {
 	pick := func(from []string) string { return from[random.IntN(len(from))] }
 	letters := []string{"a", "b", "k"}
 	atoms := []string{
-		"A", "K", "s", "é", "É", "0", `\d`, `\w`, `\W`, ".", "[ab]", "[Aa]", "[^a]", "[A-Z]", `\b`, `\B`, "^", "$", "_", "ab", `\x{212A}`, `\x{FFFD}`,
+		"A", "K", "s", "é", "É", "0", `\d`, `\w`, `\W`, ".", "[ab]", "[Aa]", "[^a]", "[A-Z]", `\b`, `\B`, "^", "$", "_", "ab", `\x{212A}`,
+		`\x{FFFD}`,
 	}
 	parts := []string{"A", "B", "K", "s", "\u017F", "\u212A", "é", "É", "0", "_", " ", "\n", "\r\n", "\xff", "\xc3"}
 	var draw func(depth int) string
