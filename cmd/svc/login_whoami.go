@@ -6,64 +6,110 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/auth"
+	"github.com/svc-observability/svc/server/console"
 )
 
 // identity is the output of whoami.
 type identity struct {
-	URL          string     `json:"url"`
+	URL string `json:"url"`
+	// Credential is the kind of the credential, and Source the variable or the file that has it.
+	Credential   string     `json:"credential"`
+	Source       string     `json:"source"`
 	User         *account   `json:"user"`
-	Organization place      `json:"organization"`
+	Organization *place     `json:"organization"`
 	KeyID        string     `json:"key_id"`
 	KeyPrefix    string     `json:"key_prefix"`
+	Scopes       []string   `json:"scopes"`
 	ExpiresAt    *time.Time `json:"expires_at"`
 }
 
 func (c *cli) whoami() *cobra.Command {
 	var output string
+	var from source
 	cmd := &cobra.Command{
-		Use:     "whoami",
-		Short:   "Show the user and the key of this command line",
-		Long:    "Ask the server about the login of this command line: user, organization, key and its expiry.",
+		Use:   "whoami",
+		Short: "Show the user and the key of this command line",
+		Long: `Ask the server about the credential of this command line: user, organization, scopes and expiry of the key. It is the credential that
+all commands use: of SVC_API_TOKEN, of the login, or of the server of this machine.`,
 		Example: "  svc whoami --output json",
 		Args:    args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if output != "table" && output != "json" {
 				return &usageError{fmt.Errorf("--output %q: use table or json", output)}
 			}
-			kept, _, err := c.kept()
+			target, err := c.target(&from)
 			if err != nil {
 				return err
 			}
-			who := identity{URL: kept.URL, KeyPrefix: kept.KeyPrefix}
-			if err := apiCall(cmd.Context(), http.MethodGet, kept.URL+"/v2/session", kept.Token, nil, &who); err != nil {
-				return ended(err)
+			session, err := console.Connect(target).Session(cmd.Context())
+			if err != nil {
+				return inFormat(&console.Output{Format: output}, err)
 			}
+			who := identify(target, session)
 			if output == "json" {
 				return c.printJSON(who)
 			}
-			w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
-			user := "-"
-			if who.User != nil {
-				user = who.User.Email
-			}
-			for _, line := range [][2]string{
-				{"User", user},
-				{"Organization", who.Organization.Name + " (" + who.Organization.ID + ")"},
-				{"Key", who.KeyPrefix},
-				{"Expires", at(who.ExpiresAt)},
-				{"Server", who.URL},
-			} {
-				row(w, line[0], line[1])
-			}
-			return w.Flush()
+			return c.printIdentity(who)
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "table", "table or json")
+	from.flags(cmd)
 	return cmd
+}
+
+func identify(target console.Target, s *svcv2.Session) identity {
+	who := identity{
+		URL: target.URL, Source: target.Origin, Credential: s.GetCredential(), KeyID: s.GetKeyId(), KeyPrefix: auth.KeyPrefix(target.Token),
+		Scopes: s.GetScopes(),
+	}
+	if u := s.GetUser(); u != nil {
+		who.User = &account{ID: u.GetId(), Email: u.GetEmail(), Name: u.Name}
+	}
+	if o := s.GetOrganization(); o != nil {
+		who.Organization = &place{ID: o.GetId(), Name: o.GetName(), Role: o.GetRole()}
+	}
+	if s.GetExpiresAt() != nil {
+		at := s.GetExpiresAt().AsTime()
+		who.ExpiresAt = &at
+	}
+	return who
+}
+
+func (c *cli) printIdentity(who identity) error {
+	w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
+	user, organization, scopes := "-", "-", "full access"
+	if who.User != nil {
+		user = who.User.Email
+	}
+	if o := who.Organization; o != nil {
+		organization = plain(o.Name) + " (" + o.ID + "), " + o.Role
+	}
+	if len(who.Scopes) > 0 {
+		scopes = strings.Join(who.Scopes, ", ")
+	}
+	expires := at(who.ExpiresAt)
+	if who.ExpiresAt != nil {
+		expires += " UTC"
+	}
+	for _, line := range [][2]string{
+		{"User", user},
+		{"Organization", organization},
+		{"Key", who.KeyPrefix + " of " + who.Source},
+		{"Scopes", scopes},
+		{"Expires", expires},
+		{"Server", who.URL},
+	} {
+		row(w, line[0], line[1])
+	}
+	return w.Flush()
 }
 
 func (c *cli) logout() *cobra.Command {
@@ -110,13 +156,4 @@ func (c *cli) kept() (credential, string, error) {
 		return credential{}, "", errNotLoggedIn
 	}
 	return k, path, err
-}
-
-// ended says what to do about a key that the server no longer accepts.
-func ended(err error) error {
-	var refused *refusal
-	if errors.As(err, &refused) && refused.status == http.StatusUnauthorized {
-		return errors.New("the server no longer accepts the key of this login (it may have expired or been revoked): run 'svc login'")
-	}
-	return err
 }

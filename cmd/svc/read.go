@@ -58,7 +58,7 @@ func (c *cli) readCommand(model console.Command) *cobra.Command {
 		cmd.Long += "\n\n" + model.Long
 	}
 	cmd.RunE = func(cmd *cobra.Command, list []string) error {
-		out, err := c.output(&show, q.Follow)
+		out, err := c.output(&show, q.Follow, q.All)
 		if err != nil {
 			return err
 		}
@@ -151,7 +151,7 @@ func (d *display) flags(cmd *cobra.Command) {
 }
 
 // output returns where and how the answer of a command is written.
-func (c *cli) output(d *display, follow bool) (*console.Output, error) {
+func (c *cli) output(d *display, follow, all bool) (*console.Output, error) {
 	out := &console.Output{Data: c.stdout, Messages: c.stderr, Format: d.format}
 	flag := "--format"
 	if out.Format == "" {
@@ -159,6 +159,12 @@ func (c *cli) output(d *display, follow bool) (*console.Output, error) {
 	}
 	if !slices.Contains([]string{"", console.FormatTable, console.FormatJSON, console.FormatLines}, out.Format) {
 		return nil, &usageError{fmt.Errorf("%s %q: use table, json or jsonl", flag, out.Format)}
+	}
+	if all {
+		if d.format != "" && d.format != console.FormatLines {
+			return nil, &usageError{fmt.Errorf("--format %s: --all writes jsonl", d.format)}
+		}
+		out.Format = console.FormatLines
 	}
 	if f, ok := c.stdout.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		if out.Format == "" {

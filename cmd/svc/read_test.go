@@ -126,6 +126,34 @@ func TestReadCredentials(t *testing.T) {
 	}
 }
 
+// TestWhoami: the credential that commands use is shown, wherever it comes from, and never in full.
+func TestWhoami(t *testing.T) {
+	s := consoletest.New(t, nil)
+	t.Chdir(t.TempDir())
+	environ := asking(t, s.URL)
+	code, stdout, stderr := invoke(t, environ, "whoami")
+	for _, want := range []string{
+		"admin@localhost", "Default (org_", "), root", "of SVC_API_TOKEN", "traces:read, logs:read", "2027-01-01 00:00:00 UTC", s.URL,
+	} {
+		if code != 0 || !strings.Contains(stdout, want) {
+			t.Errorf("%d %s %s: %q is missing", code, stdout, stderr, want)
+		}
+	}
+	var who struct {
+		Source, Credential string
+		Scopes             []string
+	}
+	code, stdout, _ = invoke(t, environ, "auth", "status", "--output", "json")
+	if err := json.Unmarshal([]byte(stdout), &who); code != 0 || err != nil || who.Source != "SVC_API_TOKEN" || who.Credential != "api_key" || len(who.Scopes) != 2 {
+		t.Errorf("%d %v %s", code, err, stdout)
+	}
+	environ = append(environ, "SVC_API_TOKEN=svc_ak_old_and_long")
+	if code, _, stderr = invoke(t, environ, "whoami"); code != 1 || !strings.Contains(stderr, "InvalidCredentialsError") ||
+		!strings.Contains(stderr, "Set SVC_API_TOKEN to a valid key.") || strings.Contains(stderr, "svc_ak_old_and_long") {
+		t.Errorf("%d %s", code, stderr)
+	}
+}
+
 // A login is for one server: its key goes nowhere else.
 func TestReadLogin(t *testing.T) {
 	s := consoletest.New(t, nil)

@@ -31,6 +31,9 @@ func (s *source) flags(cmd *cobra.Command) {
 // localKeys is where `make run` and the examples keep the bootstrap file of the server of this machine.
 const localKeys = "data/keys.json"
 
+// localRelogin says how to get another key of the server of this machine.
+const localRelogin = "'svc admin org create' creates an organization with a new key on the server of this machine."
+
 // target finds the server and the credential: flags, then variables, then the login, then the server of this machine.
 func (c *cli) target(s *source) (console.Target, error) {
 	if s.local && s.remote {
@@ -48,21 +51,29 @@ func (c *cli) target(s *source) (console.Target, error) {
 		mode = c.mode()
 	}
 	if s.file != "" || mode == modeLocal {
-		file, err := c.bootstrapped(first(s.file, c.variable("SVC_BOOTSTRAP_FILE"), localKeys))
+		path := first(s.file, c.variable("SVC_BOOTSTRAP_FILE"), localKeys)
+		file, err := c.bootstrapped(path)
 		if err != nil {
 			return out, err
 		}
+		out.Origin = path
 		out.URL, out.Token = first(s.url, file.BaseURL), file.APIKey
-		out.Relogin = "'svc admin org create' makes a new key of the server of this machine."
+		out.Relogin = localRelogin
 		return c.checked(out)
 	}
-	if token := first(c.variable("SVC_API_TOKEN"), c.variable("SVC_API_KEY")); token != "" {
-		out.URL, out.Token, out.Relogin = first(url, defaultServer), token, "Set SVC_API_TOKEN to a valid key."
+	for _, name := range []string{"SVC_API_TOKEN", "SVC_API_KEY"} {
+		token := c.variable(name)
+		if token == "" {
+			continue
+		}
+		out.Origin = name
+		out.URL, out.Token, out.Relogin = first(url, defaultServer), token, "Set "+name+" to a valid key."
 		return c.checked(out)
 	}
-	kept, _, err := c.kept()
+	kept, path, err := c.kept()
 	switch {
 	case err == nil:
+		out.Origin = path
 		if url != "" && strings.TrimRight(url, "/") != kept.URL {
 			return out, fmt.Errorf("the login is for %s, not for %s: run 'svc login --url %s', or set SVC_API_TOKEN", kept.URL, plain(url), plain(url))
 		}
@@ -72,8 +83,9 @@ func (c *cli) target(s *source) (console.Target, error) {
 		return out, err
 	}
 	if mode == modeAuto && url == "" {
-		if file, err := c.bootstrapped(first(c.variable("SVC_BOOTSTRAP_FILE"), localKeys)); err == nil {
-			out.URL, out.Token = file.BaseURL, file.APIKey
+		path := first(c.variable("SVC_BOOTSTRAP_FILE"), localKeys)
+		if file, err := c.bootstrapped(path); err == nil {
+			out.URL, out.Token, out.Origin, out.Relogin = file.BaseURL, file.APIKey, path, localRelogin
 			return c.checked(out)
 		}
 	}

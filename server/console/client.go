@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"sync"
@@ -8,6 +9,7 @@ import (
 
 	"connectrpc.com/connect"
 
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/gen/svc/v2/svcv2connect"
 	"github.com/svc-observability/svc/server/limits"
 )
@@ -17,8 +19,8 @@ type Target struct {
 	URL, Token, OrgID string
 	// Agent is the User-Agent.
 	Agent string
-	// Relogin says how to get a new credential.
-	Relogin string
+	// Relogin says how to get a new credential, Origin where this one was found.
+	Relogin, Origin string
 }
 
 // Client calls the methods of one server.
@@ -37,6 +39,7 @@ type Client struct {
 	query      svcv2connect.QueryServiceClient
 	attributes svcv2connect.AttributesServiceClient
 	sql        svcv2connect.SqlServiceClient
+	session    svcv2connect.SessionsServiceClient
 }
 
 // Connect returns a client. It does not call the server.
@@ -60,7 +63,14 @@ func Connect(target Target) *Client {
 		query:      svcv2connect.NewQueryServiceClient(h, target.URL, options...),
 		attributes: svcv2connect.NewAttributesServiceClient(h, target.URL, options...),
 		sql:        svcv2connect.NewSqlServiceClient(h, target.URL, options...),
+		session:    svcv2connect.NewSessionsServiceClient(h, target.URL, options...),
 	}
+}
+
+// Session returns the user, the organization and the rights of the credential.
+func (c *Client) Session(ctx context.Context) (*svcv2.Session, error) {
+	session, err := c.session.GetSession(ctx, &svcv2.GetSessionRequest{})
+	return session, c.failure(err)
 }
 
 // HTTPClient sends the credential to the server of the target, for the doors that are not Connect.

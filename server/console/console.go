@@ -40,6 +40,8 @@ type Command struct {
 	window, service, page bool
 	// follow asks again and again instead of once.
 	follow func(context.Context, *Query, *Output) error
+	// stream writes an answer that does not fit into memory.
+	stream func(context.Context, *Query, *Output) error
 	run    func(context.Context, *Query) (Answer, error)
 }
 
@@ -51,6 +53,7 @@ type Query struct {
 	// Now is the time from which a window counts back.
 	Now    time.Time
 	client *Client
+	format string
 }
 
 // Answer is what a command found.
@@ -104,9 +107,12 @@ func (c *Command) Input(q *Query) *string {
 
 // Run asks the server and writes the answer.
 func (c *Command) Run(ctx context.Context, client *Client, q *Query, out *Output) error {
-	q.client = client
+	q.client, q.format = client, out.Format
 	if q.Follow && c.follow != nil {
 		return ended(c.follow(ctx, q, out))
+	}
+	if q.All && c.stream != nil {
+		return ended(c.stream(ctx, q, out))
 	}
 	answer, err := c.run(ctx, q)
 	if err != nil {

@@ -33,6 +33,7 @@ type Options struct {
 	ToolArguments            string
 	Toolsets                 []string
 	ReadOnly                 bool
+	All                      bool
 }
 
 // Flag is a flag of a command.

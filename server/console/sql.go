@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/wirejson"
 )
 
@@ -18,12 +19,22 @@ func sqlCommands() []Command {
 	return []Command{
 		{
 			Path: "query", Arguments: []string{"SQL"}, Short: "Run one SELECT over the telemetry of the organization", window: true,
-			Flags: []Flag{limitFlag("most rows, 1 to 10,000 (default 1,000)")},
+			Flags: []Flag{
+				limitFlag("most rows, 1 to 10,000 (default 1,000); with --all the rows of a request (default 10,000)"),
+				{
+					Name: "all", Usage: "all rows, page by page, as jsonl; the statement needs ORDER BY, and no LIMIT",
+					Target: func(o *Options) any { return &o.All },
+				},
+			},
 			Long: `'-' reads the statement from standard input. 'svc tables' lists the tables. The macros $__timeFilter(column), $__timeGroup(column), $__startTime and
-$__endTime use the window. With --format jsonl each row is an object on its own line.`,
+$__endTime use the window. With --format jsonl each row is an object on its own line.
+
+One request gives at most 10,000 rows and 8 MiB. --all repeats it with LIMIT and OFFSET until the statement has no more rows. So the columns of
+ORDER BY must be unique together, such as Timestamp, SpanId.`,
 			Example: "  svc query 'SELECT ServiceName, count() AS spans FROM spans WHERE $__timeFilter(Timestamp) GROUP BY ServiceName'\n" +
-				"  svc query - --format jsonl < report.sql | jq .spans",
-			run: runSQL,
+				"  svc query - --format jsonl < report.sql | jq .spans\n" +
+				"  svc query --all 'SELECT Timestamp, SpanId FROM spans WHERE $__timeFilter(Timestamp) ORDER BY Timestamp, SpanId' > spans.jsonl",
+			run: runSQL, stream: allRows,
 		},
 		{
 			Path: "tables", Arguments: []string{"[TABLE]"}, Short: "List the tables for svc query, or the columns of one", Example: "  svc tables spans", run: sqlTables,
@@ -43,12 +54,21 @@ func runSQL(ctx context.Context, q *Query) (Answer, error) {
 	if err != nil {
 		return Answer{}, q.client.failure(err)
 	}
-	s := section{}
+	s := section{records: true}
 	for _, c := range res.GetColumns() {
 		s.columns = append(s.columns, column{title: c.GetName(), right: isNumber(c.GetType()), grow: !isNumber(c.GetType())})
 	}
-	a := Answer{message: res, notes: res.GetWarnings()}
+	a := Answer{message: res, notes: sqlNotes(res)}
 	for _, r := range res.GetRows() {
+		// Only the form that is written is made: a result may have 8 MiB.
+		if q.format == FormatLines {
+			line, err := sqlObject(res.GetColumns(), r)
+			if err != nil {
+				return Answer{}, err
+			}
+			a.rawLines = append(a.rawLines, line)
+			continue
+		}
 		cells := make([]cell, len(s.columns))
 		for i, v := range r.GetValues() {
 			if i < len(cells) {
@@ -58,17 +78,21 @@ func runSQL(ctx context.Context, q *Query) (Answer, error) {
 			}
 		}
 		s.rows = append(s.rows, cells)
-		line, err := sqlObject(res.GetColumns(), r)
-		if err != nil {
-			return Answer{}, err
-		}
-		a.rawLines = append(a.rawLines, line)
 	}
 	a.sections, a.empty = []section{s}, none(s, "the statement has no rows")
 	if res.GetTruncated() {
-		a.notes = append(a.notes, fmt.Sprintf("the statement has more rows than %d: --limit shows up to 10,000", res.GetRowCount()))
+		a.notes = append(a.notes, cutNote(int(res.GetRowCount())))
 	}
 	return a, nil
+}
+
+// cutNote says that an answer lacks rows, and how to get them.
+func cutNote(rows int) string {
+	text := "the result was cut: the statement has more rows than these " + limits.Number(rows) + "."
+	if rows < limits.CommandRows {
+		text += " --limit shows up to " + limits.Number(limits.CommandRows) + ";"
+	}
+	return text + " --all reads every row, page by page, and needs ORDER BY"
 }
 
 // isNumber reports whether the values of a ClickHouse type line up at the right.

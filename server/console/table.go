@@ -3,6 +3,7 @@ package console
 import (
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -46,6 +47,8 @@ type section struct {
 	title   string
 	columns []column
 	rows    [][]cell
+	// records says that rows with more columns than the terminal can show become lists of names and values.
+	records bool
 }
 
 func row(list ...string) []cell {
@@ -93,7 +96,11 @@ func (o *Output) writeSection(w io.Writer, s section) error {
 			widths[i] = max(widths[i], columnsOf(c.text))
 		}
 	}
+	natural := slices.Clone(widths)
 	o.fit(s.columns, widths)
+	if s.records && o.crowded(natural, widths) {
+		return o.writeRecords(w, s)
+	}
 	var out strings.Builder
 	if s.title != "" {
 		o.paint(&out, cut(safe(s.title), o.Width), bold)
@@ -113,6 +120,43 @@ func (o *Output) writeSection(w io.Writer, s section) error {
 	}
 	_, err := io.WriteString(w, out.String())
 	return err
+}
+
+// readable is the width below which a cut text says nothing.
+const readable = 8
+
+// crowded reports whether a table has more columns than the terminal can show.
+func (o *Output) crowded(natural, widths []int) bool {
+	if o.Width <= 0 {
+		return false
+	}
+	for i, n := range widths {
+		if n < min(natural[i], readable) {
+			return true
+		}
+	}
+	return total(widths) > o.Width
+}
+
+// writeRecords writes each row as a list of names and values.
+func (o *Output) writeRecords(w io.Writer, s section) error {
+	for i, r := range s.rows {
+		record := section{title: "Row " + strconv.Itoa(i+1), columns: []column{{}, {prose: true}}}
+		for j, c := range r {
+			if c.text != "" {
+				record.rows = append(record.rows, []cell{{s.columns[j].title, faint}, c})
+			}
+		}
+		if i > 0 {
+			if _, err := io.WriteString(w, "\n"); err != nil {
+				return err
+			}
+		}
+		if err := o.writeSection(w, record); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // fit makes the columns as narrow as the terminal. It cuts texts first, then leaves out columns (width -1), and cuts texts further when

@@ -28,7 +28,7 @@ func warnings(sql string) []string {
 	}
 	if sampledTable.MatchString(sql) && unweighted.MatchString(sql) && !strings.Contains(sql, "SampleRate") {
 		notes = append(notes, "Spans may be sampled: count() counts the received rows, and avg and quantile weigh them alike. "+
-			"sum(SampleRate), avgWeighted and quantileTDigestWeighted estimate all spans; see describe_warehouse_tables.")
+			"sum(SampleRate), avgWeighted and quantileTDigestWeighted estimate all spans; see the notes of the table spans.")
 	}
 	return notes
 }
