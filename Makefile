@@ -157,13 +157,17 @@ fuzz: deps ## run every fuzz target for FUZZTIME; FUZZ=Gunzip, FUZZTIME=1h, FUZZ
 vuln: ## look for known vulnerabilities in the code that the program calls (govulncheck)
 	@tools/vuln.sh '$(GOVULNCHECK)' '$(GOVULNCHECK_VERSION)'
 
+# Packages that hold code written by hand. Reports on generated code are dropped anyway, and its analysis took a third of the time. With
+# more memory per collection, lint spends less time on the collection of garbage.
+LINTED = $(shell go list ./... | grep -v -e '/gen/' -e '/ent$$' -e '/ent/') ./ent/schema
+
 .PHONY: lint
 lint: tools deps $(GOLANGCI_LINT) ## golangci-lint (vet and staticcheck among its linters), gofumpt, buf lint
 	@unformatted=$$($(BIN)/gofumpt -l $(GO_FILES)); \
 		if [ -n "$$unformatted" ]; then echo "not formatted (run make fmt):" >&2; echo "$$unformatted" >&2; exit 1; fi
 	$(BIN)/buf lint
 	@$(MAKE) breaking
-	$(GOLANGCI_LINT) run --allow-serial-runners ./...
+	GOGC=200 GOMEMLIMIT=8GiB $(GOLANGCI_LINT) run --allow-serial-runners $(LINTED:github.com/svc-observability/svc%=.%)
 
 # The program that tests run as a process, built once for all test binaries. It is up to date with the sources whenever they run.
 TEST_BINARY := $(CURDIR)/.cache/test/svc

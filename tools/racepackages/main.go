@@ -36,8 +36,11 @@ func main() {
 type goPackage struct {
 	ImportPath, Dir                          string
 	GoFiles, TestGoFiles, XTestGoFiles       []string
+	EmbedFiles                               []string
 	Imports, TestImports, XTestImports, Deps []string
-	changed                                  bool
+
+	changed      bool // a file of the package itself, so its dependents have changed, too
+	testsChanged bool // a file that only its own tests read
 }
 
 func run(out io.Writer, since, without string) error {
@@ -53,6 +56,9 @@ func run(out io.Writer, since, without string) error {
 	if since != "" {
 		files, err := changedFiles(since)
 		if err != nil {
+			return err
+		}
+		if files, err = withoutComments(since, files); err != nil {
 			return err
 		}
 		affected = dependents(packages, root, files)
@@ -81,7 +87,7 @@ func within(dir, folder string) bool {
 }
 
 func list() ([]*goPackage, error) {
-	out, err := command("go", "list", "-json=ImportPath,Dir,GoFiles,TestGoFiles,XTestGoFiles,Imports,TestImports,XTestImports,Deps", "./...")
+	out, err := command("go", "list", "-json=ImportPath,Dir,GoFiles,TestGoFiles,XTestGoFiles,EmbedFiles,Imports,TestImports,XTestImports,Deps", "./...")
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +118,7 @@ func changedFiles(commit string) ([]string, error) {
 
 // dependents returns a function that reports whether one of the files belongs to a package, or to a package that it or its tests
 // import directly or indirectly. A file without a package, as in testdata, belongs to the nearest parent folder that has a
-// package. go.mod and go.sum belong to every package.
+// package. No other package depends on tests, or on data that is not embedded. go.mod and go.sum belong to every package.
 func dependents(packages []*goPackage, root string, files []string) func(*goPackage) bool {
 	byDir, byPath := map[string]*goPackage{}, map[string]*goPackage{}
 	for _, p := range packages {
@@ -127,7 +133,11 @@ func dependents(packages []*goPackage, root string, files []string) func(*goPack
 	for _, file := range files {
 		for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
 			if p := byDir[dir]; p != nil {
-				p.changed = true
+				if p.built(strings.TrimPrefix(file, dir+"/")) {
+					p.changed = true
+				} else {
+					p.testsChanged = true
+				}
 				break
 			}
 		}
@@ -137,7 +147,20 @@ func dependents(packages []*goPackage, root string, files []string) func(*goPack
 		return p != nil && (p.changed || slices.ContainsFunc(p.Deps, func(dep string) bool { return byPath[dep] != nil && byPath[dep].changed }))
 	}
 	return func(p *goPackage) bool {
-		return reaches(p.ImportPath) || slices.ContainsFunc(p.TestImports, reaches) || slices.ContainsFunc(p.XTestImports, reaches)
+		return p.testsChanged || reaches(p.ImportPath) || slices.ContainsFunc(p.TestImports, reaches) || slices.ContainsFunc(p.XTestImports, reaches)
+	}
+}
+
+// built reports whether a file, named relative to the package's folder, can be part of the build of the package. A file that was
+// removed can have been. A C file or an assembler file is one.
+func (p *goPackage) built(file string) bool {
+	switch path.Ext(file) {
+	case ".go":
+		return !strings.Contains(file, "/") && !strings.HasSuffix(file, "_test.go")
+	case ".c", ".h", ".s":
+		return true
+	default:
+		return slices.Contains(p.EmbedFiles, file)
 	}
 }
 

@@ -4,6 +4,9 @@ import (
 	"go/parser"
 	"go/token"
 	"testing"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/descriptorpb"
 )
 
 func TestConcurrent(t *testing.T) {
@@ -32,7 +35,7 @@ func TestConcurrent(t *testing.T) {
 
 func TestDependents(t *testing.T) {
 	packages := []*goPackage{
-		{ImportPath: "m/low", Dir: "/m/low"},
+		{ImportPath: "m/low", Dir: "/m/low", EmbedFiles: []string{"data/x.json"}},
 		{ImportPath: "m/high", Dir: "/m/high", Deps: []string{"m/low"}},
 		{ImportPath: "m/tested", Dir: "/m/tested", XTestImports: []string{"m/high"}},
 		{ImportPath: "m/apart", Dir: "/m/apart"},
@@ -42,14 +45,17 @@ func TestDependents(t *testing.T) {
 		want  []bool
 	}{
 		{[]string{"low/x.go"}, []bool{true, true, true, false}},
-		{[]string{"low/testdata/deep/x.golden"}, []bool{true, true, true, false}},
-		{[]string{"high/x_test.go"}, []bool{false, true, true, false}},
+		{[]string{"low/data/x.json"}, []bool{true, true, true, false}},
+		{[]string{"low/testdata/deep/x.golden"}, []bool{true, false, false, false}},
+		{[]string{"low/testdata/deep/x.go"}, []bool{true, false, false, false}},
+		{[]string{"low/x_test.go"}, []bool{true, false, false, false}},
+		{[]string{"high/x.go"}, []bool{false, true, true, false}},
 		{[]string{"apart/x.go", "docs/x.md"}, []bool{false, false, false, true}},
 		{[]string{"docs/x.md", "x.md"}, []bool{false, false, false, false}},
 		{[]string{"go.sum"}, []bool{true, true, true, true}},
 	} {
 		for _, p := range packages {
-			p.changed = false
+			p.changed, p.testsChanged = false, false
 		}
 		affected := dependents(packages, "/m", c.files)
 		for i, p := range packages {
@@ -57,5 +63,41 @@ func TestDependents(t *testing.T) {
 				t.Errorf("%v reaches %s: %t, want %t", c.files, p.ImportPath, got, c.want[i])
 			}
 		}
+	}
+}
+
+func TestSameWithoutComments(t *testing.T) {
+	for _, c := range []struct {
+		before, now string
+		want        bool
+	}{
+		{"package a\n\n// F does.\nfunc F() {}", "package a\n\n// F does it.\n// Twice.\nfunc F() {}\n", true},
+		{"package a; func F() { /* why */ }", "package a; func F() {}", true},
+		{"package a\nvar s = `// x`", "package a\nvar s = `// y`", false},
+		{"package a\nvar n = 1", "package a\nvar n = 2", false},
+		{"package a\nfunc F() {}", "package a\n//go:noinline\nfunc F() {}", false},
+		{"package a\n// int a;\nimport \"C\"", "package a\n// int b;\nimport \"C\"", false},
+		{"package a\nvar x = a\nvar y = 1", "package a\nvar x = a // b\nvar y = 1", true},
+		{"package a\nvar s = \"", "package a\nvar s = \"", false},
+	} {
+		if got := sameWithoutComments("a.go", []byte(c.before), []byte(c.now)); got != c.want {
+			t.Errorf("%q and %q: %t, want %t", c.before, c.now, got, c.want)
+		}
+	}
+	image := func(comment, field string) []byte {
+		b, err := proto.Marshal(&descriptorpb.FileDescriptorSet{File: []*descriptorpb.FileDescriptorProto{{
+			Name: new("a.proto"), MessageType: []*descriptorpb.DescriptorProto{{Name: new(field)}},
+			SourceCodeInfo: &descriptorpb.SourceCodeInfo{Location: []*descriptorpb.SourceCodeInfo_Location{{LeadingComments: new(comment)}}},
+		}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	if !sameWithoutComments("a.binpb", image("A", "M"), image("B", "M")) {
+		t.Error("another comment changes an image")
+	}
+	if sameWithoutComments("a.binpb", image("A", "M"), image("A", "N")) {
+		t.Error("another message does not change an image")
 	}
 }
