@@ -20,15 +20,23 @@ const (
 func (e *Engine) Service(ctx context.Context, name string, environment *string, p Period) (*svcv2.ServiceDiagnosis, error) {
 	prev := p.Before()
 	var covered, coveredBefore coverage
+	var apdex *svcv2.ServiceApdex
 	err := parallel(
 		func() (err error) { covered, err = e.coverage(ctx, p, environment); return err },
 		func() (err error) { coveredBefore, err = e.coverage(ctx, prev, environment); return err },
+		// It refuses an unknown service, before the costly queries.
+		func() (err error) {
+			apdex, err = e.read.Services.GetServiceApdex(
+				ctx,
+				&svcv2.GetServiceApdexRequest{Name: name, StartTime: p.start(), EndTime: p.end(), DeploymentEnvironment: environment},
+			)
+			return err
+		},
 	)
 	if err != nil {
 		return nil, err
 	}
 	var v *evidence
-	var apdex *svcv2.ServiceApdex
 	var row, was *svcv2.Service
 	err = parallel(
 		func() (err error) {
@@ -37,13 +45,6 @@ func (e *Engine) Service(ctx context.Context, name string, environment *string, 
 		},
 		func() (err error) { row, err = e.service(ctx, p, name, environment); return err },
 		func() (err error) { was, err = e.service(ctx, prev, name, environment); return err },
-		func() (err error) {
-			apdex, err = e.read.Services.GetServiceApdex(
-				ctx,
-				&svcv2.GetServiceApdexRequest{Name: name, StartTime: p.start(), EndTime: p.end(), DeploymentEnvironment: environment},
-			)
-			return err
-		},
 	)
 	if err != nil {
 		return nil, err
