@@ -24,13 +24,15 @@ import (
 type commandLine struct {
 	t    *testing.T
 	home string
+	// more are further variables.
+	more []string
 }
 
-func newCommandLine(t *testing.T) *commandLine { return &commandLine{t, t.TempDir()} }
+func newCommandLine(t *testing.T) *commandLine { return &commandLine{t: t, home: t.TempDir()} }
 
 func (c *commandLine) command(args ...string) *exec.Cmd {
 	cmd := testkit.Command(c.t, args...)
-	cmd.Env = append(cmd.Env, "XDG_CONFIG_HOME="+c.home)
+	cmd.Env = append(append(cmd.Env, "XDG_CONFIG_HOME="+c.home), c.more...)
 	return cmd
 }
 

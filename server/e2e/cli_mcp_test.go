@@ -2,7 +2,10 @@ package e2e
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
 	"os/exec"
+	"strings"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -63,5 +66,48 @@ func TestCLIMCP(t *testing.T) {
 	_, err := sdk.NewClient(&sdk.Implementation{Name: "e2e", Version: "1"}, nil).Connect(t.Context(), &sdk.CommandTransport{Command: cmd}, nil)
 	if err == nil || !bytes.Contains([]byte(err.Error()), []byte("Set SVC_API_TOKEN to a valid key.")) {
 		t.Errorf("%v, stderr %s", err, stderr)
+	}
+}
+
+// TestCLIMCPTypeScript: the official TypeScript SDKs start `svc mcp`, with an MCP key and the flags that narrow the tools. The reason for a
+// refusal reaches the agent and the person.
+func TestCLIMCPTypeScript(t *testing.T) {
+	s := testkit.Shared(t).NewOrganization(t, "CLI MCP, TypeScript")
+	key, _ := restClient{t, s, s.APIKey}.call("POST", "/v2/api_keys", `{"name":"agent","kind":"mcp"}`, 200)["secret"].(string)
+	t.Setenv("SVC_API_URL", s.BaseURL)
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	see := func(key string, flags ...string) (seen map[string]map[string]any) {
+		t.Helper()
+		t.Setenv("SVC_API_TOKEN", key)
+		out := node(t, ".", append([]string{"stdio.mjs", testkit.Binary(t)}, flags...)...)
+		if err := json.Unmarshal(out, &seen); err != nil || len(seen) != 4 {
+			t.Fatalf("%v %s", err, out)
+		}
+		return seen
+	}
+	versions := map[string]string{"client 2, as before": "2025-11-25", "client 2, any": "2026-07-28", "client 2, newest only": "2026-07-28"}
+	for name, got := range see(key, "--readonly", "--toolset", "oncall") {
+		for field, want := range map[string]any{
+			"readonly": true, "total": "number", "wrong": true, "resource": 1.0, "completion": true, "stderr": "", "error": nil,
+		} {
+			if got[field] != want {
+				t.Errorf("%s: %s is %v, want %v", name, field, got[field], want)
+			}
+		}
+		if n, _ := got["tools"].(float64); n < 10 || n > 40 || versions[name] != "" && got["version"] != versions[name] {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	// This client shows neither the error of its first request nor the stderr of the process that got it.
+	const silent = "client 2, newest only"
+	for name, got := range see("svc_ak_wrong") {
+		if text := fmt.Sprint(got["error"], got["stderr"]); got["error"] == nil || name != silent && !strings.Contains(text, "Set SVC_API_TOKEN to a valid key.") {
+			t.Errorf("%s with a wrong key: %v", name, got)
+		}
+	}
+	for name, got := range see(key, "--toolset", "nothing") {
+		if text := fmt.Sprint(got["error"], got["stderr"]); got["error"] == nil || name != silent && !strings.Contains(text, "--toolset must be a list of") {
+			t.Errorf("%s with a wrong set: %v", name, got)
+		}
 	}
 }

@@ -1,0 +1,382 @@
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/svc-observability/svc/server/testkit"
+)
+
+// TestCLI uses the commands as a person and a script do, against a real server with an hour of the demo: from the login to a restart of
+// the server below `svc logs --follow`.
+func TestCLI(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "data")
+	p := testkit.StartProcess(t, dir)
+	c := newCommandLine(t)
+	c.more = []string{"SVC_INGEST_KEY=" + p.PrivateKey}
+	if code, _, stderr := c.run("demo", "--hours", "1", "--ingest-url", p.IngestURL); code != 0 {
+		t.Fatalf("svc demo: %d %s", code, stderr)
+	}
+	v := newVisitor(t, p.BaseURL)
+	v.signIn(p.AdminEmail, p.AdminPassword)
+	w := c.login("--url", p.BaseURL)
+	v.post("/cli?code="+w.code, "/cli", "code", w.code, "organization", p.OrgID, "decision", "approve")
+	if code := w.wait(t); code != 0 {
+		t.Fatalf("svc login: %d\n%s", code, w.log)
+	}
+	deadline := time.Now().Add(time.Minute)
+	for names := 0; names < 12; time.Sleep(200 * time.Millisecond) {
+		code, stdout, stderr := c.run("services", "--format", "jsonl")
+		if names = strings.Count(stdout, "\n"); code != 0 || time.Now().After(deadline) {
+			t.Fatalf("%d services, exit code %d: %s", names, code, stderr)
+		}
+	}
+	t.Run("commands", func(t *testing.T) { cliCommands(t, c) })
+	t.Run("terminal", func(t *testing.T) { cliTerminal(t, c) })
+	t.Run("pipe", func(t *testing.T) { cliPipe(t, c) })
+	t.Run("exit codes", func(t *testing.T) { cliExitCodes(t, c) })
+	t.Run("follow", func(t *testing.T) { cliFollow(t, c, p) })
+}
+
+// cliCommands: every command answers in every format, and what it prints can be read by a program.
+func cliCommands(t *testing.T, c *commandLine) {
+	trace := c.row("slow-traces", "-n", "1")["id"]
+	fingerprint := c.row("errors", "-n", "1")["fingerprint_hash"]
+	issue := c.row("issues", "-n", "1")["id"]
+	for _, line := range [][]string{
+		{"services"},
+		{"diagnose", "checkout"},
+		{"service-map"},
+		{"top-ops", "checkout"},
+		{"traces", "--errors"},
+		{"trace", fmt.Sprint(trace)},
+		{"traces", "get", fmt.Sprint(trace)},
+		{"slow-traces"},
+		{"logs", "--severity", "WARN"},
+		{"log-patterns"},
+		{"errors"},
+		{"error", fmt.Sprint(fingerprint)},
+		{"error", fmt.Sprint(issue)},
+		{"issues"},
+		{"issues", "get", fmt.Sprint(issue)},
+		{"issues", "comment", fmt.Sprint(issue), "seen"},
+		{"metrics"},
+		{"timeseries", "--group-by", "service.name"},
+		{"breakdown"},
+		{"compare", "--since", "30m"},
+		{"attributes", "keys"},
+		{"attributes", "values", "http.route"},
+		{"tables"},
+		{"tables", "spans"},
+		{"query", "SELECT ServiceName, count() AS n FROM spans WHERE $__timeFilter(Timestamp) GROUP BY ServiceName"},
+		{"tools", "list", "--readonly"},
+		{"tools", "list", "search_logs"},
+		{"tools", "call", "search_logs", "--json", `{"limit": 2}`},
+	} {
+		name := strings.Join(line, " ")
+		for _, format := range []string{"", "json", "jsonl", "table"} {
+			list := line
+			if format != "" {
+				list = append(append([]string{}, line...), "--format", format)
+			}
+			code, stdout, stderr := c.run(list...)
+			if code != 0 || stdout == "" && !strings.HasPrefix(name, "compare") {
+				t.Errorf("svc %s: %d, %d bytes, %s", strings.Join(list, " "), code, len(stdout), stderr)
+				continue
+			}
+			switch format {
+			case "", "json":
+				if !json.Valid([]byte(stdout)) {
+					t.Errorf("svc %s is not JSON: %.200s", name, stdout)
+				}
+			case "jsonl":
+				for text := range strings.Lines(stdout) {
+					if !json.Valid([]byte(text)) {
+						t.Errorf("svc %s: a line is not JSON: %.200s", name, text)
+					}
+				}
+			case "table":
+				if strings.Contains(stdout, "\x1b") || json.Valid([]byte(stdout)) {
+					t.Errorf("svc %s --format table: %.200s", name, stdout)
+				}
+			}
+		}
+	}
+	if _, _, stderr := c.run("query", "SELECT count() FROM spans WHERE $__timeFilter(Timestamp)"); !strings.Contains(stderr, "svc tables") {
+		t.Errorf("the note on sampling: %s", stderr)
+	}
+	_, _, stderr := c.run("query", "SELECT SpanId FROM spans WHERE $__timeFilter(Timestamp)")
+	if !strings.Contains(stderr, "the result was cut") || !strings.Contains(stderr, "--all") {
+		t.Errorf("a result that was cut: %s", stderr)
+	}
+	window := []string{"--end", time.Now().UTC().Format(time.RFC3339)}
+	_, stdout, _ := c.run(append([]string{"query", "SELECT count() AS n FROM spans WHERE $__timeFilter(Timestamp)", "--format", "jsonl"}, window...)...)
+	var counted struct {
+		N int `json:"n,string"`
+	}
+	if err := json.Unmarshal([]byte(stdout), &counted); err != nil || counted.N < 20_000 {
+		t.Fatalf("%v %s", err, stdout)
+	}
+	all := `SELECT Timestamp, SpanId FROM spans WHERE $__timeFilter(Timestamp) ORDER BY Timestamp, SpanId`
+	_, stdout, stderr = c.run(append([]string{"query", "--all", all, "-n", "7000"}, window...)...)
+	seen := map[string]bool{}
+	for text := range strings.Lines(stdout) {
+		seen[text] = true
+	}
+	if n := strings.Count(stdout, "\n"); n != counted.N || len(seen) != n {
+		t.Errorf("--all gave %d rows, %d of them different; the table has %d: %s", n, len(seen), counted.N, stderr)
+	}
+}
+
+// row is the first row of the answer of a command.
+func (c *commandLine) row(args ...string) map[string]any {
+	c.t.Helper()
+	code, stdout, stderr := c.run(append(args, "--format", "jsonl")...)
+	first, _, _ := strings.Cut(stdout, "\n")
+	var out map[string]any
+	if err := json.Unmarshal([]byte(first), &out); code != 0 || err != nil {
+		c.t.Fatalf("svc %s: %d %v %s", strings.Join(args, " "), code, err, stderr)
+	}
+	return out
+}
+
+// cliTerminal: a terminal gets tables that fit it, in colours unless nobody wants them; a program without a terminal gets JSON.
+func cliTerminal(t *testing.T, c *commandLine) {
+	for _, columns := range []int{40, 80, 200} {
+		for _, plain := range []bool{true, false} {
+			program, person := testkit.Terminal(t, columns)
+			cmd := c.command("logs", "--severity", "ERROR", "-n", "5")
+			cmd.Env = append(cmd.Env, "TERM=xterm-256color", "NO_COLOR=")
+			if plain {
+				cmd.Env = append(cmd.Env, "NO_COLOR=1")
+			}
+			cmd.Stdin, cmd.Stdout = program, program
+			seen := make(chan string, 1)
+			go func() {
+				text, _ := io.ReadAll(person) // ends with an error when the program has closed its side
+				seen <- string(text)
+			}()
+			if err := cmd.Run(); err != nil {
+				t.Fatal(err)
+			}
+			_ = program.Close()
+			screen := <-seen
+			if !strings.Contains(screen, "TIME (UTC)") || strings.Contains(screen, "\x1b[") == plain {
+				t.Errorf("%d columns, plain %v: %q", columns, plain, screen)
+			}
+			for line := range strings.Lines(screen) {
+				for _, code := range []string{"\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[33m"} {
+					line = strings.ReplaceAll(line, code, "")
+				}
+				if n := utf8.RuneCountInString(strings.TrimRight(line, "\r\n")); n > columns {
+					t.Errorf("%d columns on a terminal of %d: %q", n, columns, line)
+				}
+			}
+		}
+	}
+	cmd := c.command("services")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if out, err := cmd.Output(); err != nil || !json.Valid(out) {
+		t.Errorf("without a terminal: %v %s", err, out)
+	}
+}
+
+// cliPipe: a reader that has enough ends a command with success, also one that writes much more than a pipe holds.
+func cliPipe(t *testing.T, c *commandLine) {
+	for _, list := range [][]string{
+		{"traces", "-n", "2000", "--format", "jsonl"},
+		{"query", "SELECT * FROM spans WHERE $__timeFilter(Timestamp) LIMIT 1000", "--format", "json"},
+		{"query", "--all", "SELECT Timestamp, SpanId, TraceId FROM spans ORDER BY Timestamp, SpanId"},
+	} {
+		cmd := c.command(list...)
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		out, err := cmd.StdoutPipe()
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if line, err := bufio.NewReaderSize(out, 16).ReadString('\n'); err != nil || line == "" {
+			t.Errorf("%v %q", err, line)
+		}
+		_ = out.Close()
+		err = cmd.Wait()
+		if err != nil || strings.Contains(stderr.String(), "pipe") {
+			t.Errorf("svc %s: %v %s", strings.Join(list, " "), err, &stderr)
+		}
+	}
+}
+
+// cliExitCodes: 0 for a search without a match, 1 for a refusal, 2 for an error in the command line.
+func cliExitCodes(t *testing.T, c *commandLine) {
+	for _, tc := range []struct {
+		code   int
+		env    string
+		args   []string
+		stderr string
+	}{
+		{0, "", []string{"traces", "-s", "no-such-service"}, ""},
+		{0, "", []string{"traces", "-s", "no-such-service", "--format", "table"}, "no trace"},
+		{1, "SVC_API_TOKEN=svc_ak_wrong", []string{"services", "--format", "table"}, "InvalidCredentialsError"},
+		{1, "SVC_API_TOKEN=svc_ak_wrong", []string{"tools", "list"}, `"_tag":"@svc/http/v2/InvalidCredentialsError"`},
+		{1, "", []string{"trace", strings.Repeat("0", 31) + "1", "--format", "table"}, "TraceNotFoundError"},
+		{1, "", []string{"query", "SELECT nonsense FROM spans"}, `"request_id":"req_`},
+		{1, "", []string{"tools", "call", "inspect_trace", "--json", `{"trace_id": "no hex"}`}, "McpInvalidInputError"},
+		{1, "", []string{"tools", "call", "no_such_tool"}, "unknown tool"},
+		{1, "SVC_API_TOKEN=x SVC_API_URL=http://127.0.0.1:1", []string{"services", "--format", "table"}, "no server answers"},
+		{2, "", []string{"traces", "--since", "yesterday"}, "--since"},
+		{2, "", []string{"traces", "--no-such-flag"}, "--no-such-flag"},
+		{2, "", []string{"tools", "call", "search_logs", "--json", "[]"}, "--json"},
+		{2, "", []string{"query", "--all", "SELECT 1"}, "ORDER BY"},
+		{2, "", []string{"no-such-command"}, "no-such-command"},
+	} {
+		asked := *c
+		asked.more = append(strings.Fields("SVC_API_URL="+c.server()+" "+tc.env), c.more...)
+		if !strings.Contains(tc.env, "TOKEN") {
+			asked.more = c.more
+		}
+		code, stdout, stderr := asked.run(tc.args...)
+		if code != tc.code || !strings.Contains(stderr, tc.stderr) || code != 0 && stdout != "" {
+			t.Errorf("svc %s: exit code %d, want %d, with %q in %q", strings.Join(tc.args, " "), code, tc.code, tc.stderr, stderr)
+		}
+	}
+}
+
+// server is the address of the login.
+func (c *commandLine) server() string {
+	c.t.Helper()
+	text, err := os.ReadFile(c.file())
+	var kept struct{ URL string }
+	if err == nil {
+		err = json.Unmarshal(text, &kept)
+	}
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return kept.URL
+}
+
+// cliFollow: a follower shows each record once, also those from while the server was away, and Ctrl-C ends it with success.
+func cliFollow(t *testing.T, c *commandLine, p *testkit.Process) {
+	cmd := c.command("logs", "--follow", "-s", "followed")
+	var stderr lockedText
+	cmd.Stderr = &stderr
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	bodies, ended := make(chan string, 100), make(chan error, 1)
+	go func() {
+		lines := bufio.NewScanner(out)
+		for lines.Scan() {
+			var record struct{ Body string }
+			if json.Unmarshal(lines.Bytes(), &record) == nil {
+				bodies <- record.Body
+			}
+		}
+		ended <- cmd.Wait()
+	}()
+	wait := func(want string) {
+		t.Helper()
+		select {
+		case got := <-bodies:
+			if got != want {
+				t.Fatalf("the follower shows %q, want %q; %s", got, want, &stderr)
+			}
+		case <-time.After(time.Minute):
+			t.Fatalf("the follower does not show %q; %s", want, &stderr)
+		}
+	}
+	sendLog(t, p, "before the restart")
+	wait("before the restart")
+	addresses := []string{"--api-addr", strings.TrimPrefix(p.BaseURL, "http://"), "--ingest-addr", strings.TrimPrefix(p.IngestURL, "http://")}
+	if code := p.Stop(t); code != 0 {
+		t.Fatalf("the server ended with %d: %s", code, p.Log())
+	}
+	deadline := time.Now().Add(30 * time.Second)
+	for !strings.Contains(stderr.String(), "trying again until it answers") {
+		if time.Now().After(deadline) {
+			t.Fatalf("the follower does not say that the server is away: %s", &stderr)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	p = testkit.StartProcess(t, p.DataDir, addresses...)
+	sendLog(t, p, "after the restart")
+	wait("after the restart")
+	if !strings.Contains(stderr.String(), "the server answers again") {
+		t.Errorf("%s", &stderr)
+	}
+	// Two more polls: nothing is shown again.
+	sendLog(t, p, "last")
+	wait("last")
+	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Errorf("Ctrl-C: %v %s", err, &stderr)
+		}
+	case <-time.After(20 * time.Second):
+		t.Errorf("Ctrl-C does not end the follower: %s", &stderr)
+	}
+}
+
+// sendLog sends one log record of the service "followed".
+func sendLog(t *testing.T, p *testkit.Process, body string) {
+	t.Helper()
+	text := fmt.Sprintf(`{"resourceLogs":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"followed"}}]},
+		"scopeLogs":[{"logRecords":[{"timeUnixNano":"%d","severityText":"INFO","severityNumber":9,"body":{"stringValue":%q}}]}]}]}`,
+		time.Now().UnixNano(), body)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.IngestURL+"/v1/logs", strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("X-Svc-Ingest-Key", p.PrivateKey)
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		t.Fatal(res.Status)
+	}
+}
+
+// lockedText is the output of a process that a test reads while the process runs.
+type lockedText struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *lockedText) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lockedText) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
