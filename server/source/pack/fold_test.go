@@ -2,6 +2,8 @@ package pack
 
 import (
 	"bytes"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -24,5 +26,29 @@ func TestLowerASCII(t *testing.T) {
 	}
 	if lower('A') != 'a' || lower('Z') != 'z' || lower('@') != '@' || lower('[') != '[' || lower('a') != 'a' {
 		t.Error("lower")
+	}
+}
+
+// TestNeedle finds texts that occur at every place, and texts whose rare byte occurs everywhere.
+func TestNeedle(t *testing.T) {
+	for _, word := range []string{"E", "Et", "tE", "aaE", "eee", "EEE", "teEt"} {
+		n := newNeedle(word)
+		for _, filler := range []string{"", "e", "E", "t", "eE", "te", "EEt"} {
+			for size := range 60 {
+				text := []byte(strings.Repeat(filler, size))
+				for at := 0; at <= len(text); at += 7 {
+					with := slices.Insert(bytes.Clone(text), at, []byte(word)...)
+					for from := 0; from <= len(with); from += 5 {
+						want := bytes.Index(with[from:], []byte(word))
+						if want >= 0 {
+							want += from
+						}
+						if got := n.in(with, from); got != want {
+							t.Fatalf("%q in %q from %d: %d instead of %d", word, with, from, got, want)
+						}
+					}
+				}
+			}
+		}
 	}
 }

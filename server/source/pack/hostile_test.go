@@ -235,19 +235,18 @@ func TestBuildMemory(t *testing.T) {
 	go func() {
 		z, _ := gzip.NewWriterLevel(w, gzip.HuffmanOnly)
 		a := tar.NewWriter(z)
-		random := rand.New(rand.NewPCG(1, 2))
-		const files = 99_900
-		text := make([]byte, 0, 3000)
+		words := make([]byte, 0, 1<<20)
+		for random := rand.New(rand.NewPCG(1, 2)); len(words) < 1<<20-20; {
+			words = fmt.Appendf(words, "word%d ", random.IntN(1<<20))
+		}
+		const files, size = 99_900, 2600
 		for i := range files {
-			text = text[:0]
-			for len(text) < 2600 {
-				text = fmt.Appendf(text, "word%d ", random.IntN(1<<20))
-			}
+			at := i * 7919 % (len(words) - size)
 			name := fmt.Sprintf("top/a-folder-with-a-name/%03d/another-one/%05d/file-with-a-long-name.go", i/1000, i)
-			if a.WriteHeader(&tar.Header{Name: name, Size: int64(len(text)), Mode: 0o644}) != nil {
+			if a.WriteHeader(&tar.Header{Name: name, Size: size, Mode: 0o644}) != nil {
 				return
 			}
-			if _, err := a.Write(text); err != nil {
+			if _, err := a.Write(words[at : at+size]); err != nil {
 				return
 			}
 		}

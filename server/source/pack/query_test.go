@@ -210,12 +210,17 @@ func TestDefinition(t *testing.T) {
 		"needle(() => {":                             false,
 		"x.y(needle(z), func() {":                    false,
 		strings.Repeat(" ", 500) + "func Needle() {": false,
+		"\tneedle(t, &tls.Config{":                   false,
+		"// func Needle() {":                         false,
 		"\tdefer needle(func() {":                    false,
 	} {
 		at := strings.Index(strings.ToLower(line), "needle")
 		if got := definition([]byte(line), at, at+6); got != want {
 			t.Errorf("%q: %v", line, got)
 		}
+	}
+	if line := "type Needle struct {"; !definition([]byte(line), 0, len(line)) {
+		t.Error("a match that has the keyword")
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 // Points of a file. The best line counts most, then the path. A definition with the exact word beats any number of uses.
 const (
 	pointsDefinition = 40
+	pointsPart       = 15 // the match is a part of the name that is defined
 	pointsWord       = 20
 	pointsOtherTerm  = 15 // for each further term in the same line
 	pointsNear       = 15 // all terms within nearBytes
@@ -27,11 +28,16 @@ const (
 // points rates a line by its match.
 func (h hit) points(text []byte) int {
 	n := 0
-	if wholeWord(text, h.from, h.to) {
+	whole := wholeWord(text, h.from, h.to)
+	if whole {
 		n += pointsWord
 	}
 	if definition(text[h.start:h.end], h.from-h.start, h.to-h.start) {
-		n += pointsDefinition
+		if whole {
+			n += pointsDefinition
+		} else {
+			n += pointsPart
+		}
 	}
 	for others := h.terms & (h.terms - 1); others != 0; others &= others - 1 {
 		n += pointsOtherTerm
@@ -103,8 +109,11 @@ func near(hits []hit, all uint32) bool {
 func definition(line []byte, from, to int) bool {
 	// The name is the last word of the match, with the rest of the word around it.
 	to = min(to, len(line))
-	if from >= to {
+	if from >= to || isComment(line) {
 		return false
+	}
+	if n := bytes.IndexByte(line[from:to], ' '); n > 0 && isKeyword(line[from:from+n]) {
+		return true // the match has the keyword itself
 	}
 	if n := bytes.LastIndexByte(bytes.TrimRight(line[from:to], " \t"), ' '); n >= 0 {
 		from += n + 1
@@ -137,11 +146,11 @@ func definition(line []byte, from, to int) bool {
 
 // function recognizes `int name(…) {` and `name(…) {` in a class.
 func function(before, after []byte) bool {
-	if !bytes.HasPrefix(after, []byte("(")) || after[len(after)-1] != '{' {
-		return false
+	if !bytes.HasPrefix(after, []byte("(")) || after[len(after)-1] != '{' || bytes.Count(after, []byte{'('}) != bytes.Count(after, []byte{')'}) {
+		return false // a list that is open is that of a call: run(func() {
 	}
 	if len(before) == 0 {
-		return !bytes.Contains(after, []byte("=> {")) && !bytes.Contains(after, []byte("(function"))
+		return true
 	}
 	if last := before[len(before)-1]; !isWord(last) && !bytes.ContainsRune([]byte("*&>]"), rune(last)) {
 		return false
@@ -155,6 +164,17 @@ func function(before, after []byte) bool {
 		return false
 	}
 	return !bytes.ContainsAny(before, "=.(\"'")
+}
+
+// isComment reports whether a line begins as a comment does.
+func isComment(line []byte) bool {
+	line = bytes.TrimLeft(line, " \t")
+	for _, mark := range []string{"//", "/*", "*", "--", "# ", ";"} {
+		if bytes.HasPrefix(line, []byte(mark)) {
+			return true
+		}
+	}
+	return false
 }
 
 func lastWord(text []byte) []byte {
@@ -175,7 +195,7 @@ func isKeyword(word []byte) bool {
 	switch string(small[:len(word)]) {
 	case "func", "type", "const", "var", "class", "def", "fn", "struct", "enum", "interface", "trait", "module", "function", "message",
 		"service", "rpc", "let", "define", "macro", "namespace", "record", "object", "protocol", "typedef", "union", "table", "view", "procedure", "val",
-		"static", "impl", "defmodule", "defp", "sub", "package", "index", "trigger":
+		"static", "impl", "defmodule", "defp", "sub", "index", "trigger":
 		return true
 	}
 	return false

@@ -18,14 +18,14 @@ const longLine = 16 << 10
 // term is one term of a query, ready to be found.
 type term struct {
 	// literal is the text to find, in lower case if fold is set. It is empty for an expression.
-	literal []byte
+	literal needle
 	fold    bool
 	// expression finds an expression, or a literal in a text for which the folding of ASCII is not enough.
 	expression *regexp.Regexp
 	automaton  *automaton
 	// needed are texts that a matching line holds; scan is the best of them for finding lines, or nil.
 	needed []clause
-	scan   clause
+	scan   []needle
 	// name is a literal in lower case, to be compared with paths.
 	name string
 }
@@ -34,7 +34,7 @@ func (w writtenTerm) compile(fold bool) (*term, error) {
 	if w.expression {
 		return w.compileExpression(fold)
 	}
-	t := &term{literal: []byte(w.text), name: strings.ToLower(w.text), needed: []clause{{w.text}}}
+	t := &term{literal: newNeedle(w.text), name: strings.ToLower(w.text), needed: []clause{{w.text}}}
 	cased, beyond := false, false
 	for _, r := range w.text {
 		if unicode.SimpleFold(r) != r {
@@ -90,12 +90,16 @@ func (w writtenTerm) compileExpression(fold bool) (*term, error) {
 	}
 	t.automaton = newAutomaton(program)
 	t.needed = clauses(tree, t.fold)
+	var best clause
 	for _, c := range t.needed {
 		if c.shortest() > 1 || len(c) == 1 && !isWord(c[0][0]) && c[0] != " " {
-			if c.better(t.scan) {
-				t.scan = c
+			if c.better(best) {
+				best = c
 			}
 		}
+	}
+	for _, text := range best {
+		t.scan = append(t.scan, newNeedle(text))
 	}
 	return t, nil
 }
@@ -209,7 +213,7 @@ func (f *fileText) endOfLine(at int) (end, next int) {
 // time, and ends when going returns false.
 func (t *term) find(f *fileText, going func() bool, each func(hit) bool) {
 	switch {
-	case len(t.literal) > 0 && (t.expression == nil || !f.foldsBeyond7):
+	case len(t.literal.text) > 0 && (t.expression == nil || !f.foldsBeyond7):
 		t.findLiteral(f, going, each)
 	case t.scan != nil && !(t.fold && f.foldsBeyond7):
 		t.findCandidates(f, going, each)
@@ -224,11 +228,11 @@ func (t *term) findLiteral(f *fileText, going func() bool, each func(hit) bool) 
 		text = f.lower()
 	}
 	for pos := 0; pos < len(text); {
-		n := bytes.Index(text[pos:], t.literal)
-		if n < 0 || !going() {
+		at := t.literal.in(text, pos)
+		if at < 0 || !going() {
 			return
 		}
-		h := hit{from: pos + n, to: pos + n + len(t.literal)}
+		h := hit{from: at, to: at + len(t.literal.text)}
 		h.start, h.end, pos = f.line(h.from)
 		if !each(h) {
 			return
@@ -248,11 +252,10 @@ func (t *term) findCandidates(f *fileText, going func() bool, each func(hit) boo
 	}
 	for pos := 0; pos < len(text); {
 		first := len(text)
-		for i, s := range t.scan {
+		for i := range t.scan {
 			if at[i] < pos {
-				at[i] = len(text)
-				if n := bytes.Index(text[pos:], []byte(s)); n >= 0 {
-					at[i] = pos + n
+				if at[i] = t.scan[i].in(text, pos); at[i] < 0 {
+					at[i] = len(text)
 				}
 			}
 			first = min(first, at[i])
