@@ -3,10 +3,6 @@ package pack
 import (
 	"context"
 	"fmt"
-	"io/fs"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -185,48 +181,4 @@ func TestSearchIsGrep(t *testing.T) {
 			compare(rt, p, files, text)
 		}
 	})
-}
-
-// TestSearchIsGrepOnSources compares both on packages of the Go distribution.
-func TestSearchIsGrepOnSources(t *testing.T) {
-	out, err := exec.Command("go", "env", "GOROOT").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	root := filepath.Join(strings.TrimSpace(string(out)), "src")
-	files := map[string]string{}
-	for _, dir := range []string{"net/http", "strings", "regexp"} {
-		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, d fs.DirEntry, err error) error {
-			if err != nil || !d.Type().IsRegular() {
-				return err
-			}
-			text, err := os.ReadFile(path)
-			if len(text) < 1<<20 && !strings.Contains(string(text), "\x00") {
-				files[strings.TrimPrefix(path, root+"/")] = string(text)
-			}
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	p := packed(t, archiveOf(t, tree(files)...), everything())
-	if p.Info().Files != len(files) || p.Info().Blocks < 3 {
-		t.Fatalf("%+v", p.Info())
-	}
-	for _, text := range []string{
-		"ErrAbortHandler", "errabort", "ServeHTTP", "servehttp", "NoSuchWord", "k", "Kelvin", "straße", "日本", "=", "{", "//",
-		`"func (s *Server)"`, `"a \"quoted\" text"`, "Foo bar", "context cancel deadline", `handler "http.error" func`,
-		`/func \(\w+ \*Server\) [A-Z]\w+/`, `/err\w+handler/`, `/(read|write)(header|trailer)s?\(/`, `/^package \w+$/`, `/\d{3}-\d{4}/`,
-		`/[a-z]+[A-Z][a-z]+\d{2,}/`, `/\bfunc\b.*\berror\b/`, `/[^\x00-\x7f]/`, `/\S+\s+:=\s+\S+\(/`, `/kk|ss/`, `/[Kk]ey\b/`, `/(?i)KEY/`,
-		`/x{3,}/`, `/\.\.\.$/`, `/^}$/ Serve`, `/\pL\pN/`, `/^\s*$|zz/`,
-	} {
-		if err := (Query{Text: text}).Check(); err != nil {
-			if text == `/^\s*$|zz/` {
-				continue
-			}
-			t.Fatal(err)
-		}
-		compare(t, p, files, text)
-	}
 }

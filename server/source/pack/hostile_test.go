@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -227,55 +226,3 @@ func TestFailingStreams(t *testing.T) {
 type brokenWriter struct{}
 
 func (brokenWriter) Write([]byte) (int, error) { return 0, errConnection }
-
-// TestBuildMemory builds the largest pack that DefaultLimits allow: 100,000 files and folders with long paths, and 250 MB of text.
-func TestBuildMemory(t *testing.T) {
-	r, w := io.Pipe()
-	defer r.Close()
-	go func() {
-		z, _ := gzip.NewWriterLevel(w, gzip.HuffmanOnly)
-		a := tar.NewWriter(z)
-		words := make([]byte, 0, 1<<20)
-		for random := rand.New(rand.NewPCG(1, 2)); len(words) < 1<<20-20; {
-			words = fmt.Appendf(words, "word%d ", random.IntN(1<<20))
-		}
-		const files, size = 99_900, 2600
-		for i := range files {
-			at := i * 7919 % (len(words) - size)
-			name := fmt.Sprintf("top/a-folder-with-a-name/%03d/another-one/%05d/file-with-a-long-name.go", i/1000, i)
-			if a.WriteHeader(&tar.Header{Name: name, Size: size, Mode: 0o644}) != nil {
-				return
-			}
-			if _, err := a.Write(words[at : at+size]); err != nil {
-				return
-			}
-		}
-		a.Close()
-		z.Close()
-		w.Close()
-	}()
-	runtime.GC()
-	var before, now runtime.MemStats
-	runtime.ReadMemStats(&before)
-	var most uint64
-	watch := writerFunc(func(b []byte) (int, error) {
-		runtime.ReadMemStats(&now)
-		most = max(most, now.HeapAlloc)
-		return len(b), nil
-	})
-	info, err := Build(t.Context(), watch, r, Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if info.Files < 99_000 || info.Bytes < 240<<20 {
-		t.Fatalf("%+v", info)
-	}
-	t.Logf("%d files, %d MiB of text: %d MiB of heap", info.Files, info.Bytes>>20, (most-before.HeapAlloc)>>20)
-	if most-before.HeapAlloc > 64<<20 {
-		t.Errorf("the heap grew by %d MiB", (most-before.HeapAlloc)>>20)
-	}
-}
-
-type writerFunc func([]byte) (int, error)
-
-func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
