@@ -305,3 +305,26 @@ func TestCacheRefuses(t *testing.T) {
 		t.Errorf("left behind: %q", files)
 	}
 }
+
+// TestCacheOpenFiles closes packs with many files, because their directories are held in memory.
+func TestCacheOpenFiles(t *testing.T) {
+	c := mustOpen(t, CacheConfig{Dir: t.TempDir()})
+	entries := make([]archived, 90_000)
+	for i := range entries {
+		entries[i] = archived{name: fmt.Sprintf("top/%d", i)}
+	}
+	archive := bytes.ReplaceAll(tarOf(t, entries...), []byte("comment="+commit), []byte("comment="+strings.Repeat("-", 40)))
+	archive = zipped(t, archive)
+	for n := range 4 {
+		p, err := c.Get(t.Context(), keyOf(n), func(context.Context) (io.ReadCloser, error) {
+			return io.NopCloser(bytes.NewReader(archive)), nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Close()
+	}
+	if len(c.open) != maxOpenFiles/len(entries) {
+		t.Errorf("%d packs are open", len(c.open))
+	}
+}

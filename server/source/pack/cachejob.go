@@ -67,9 +67,16 @@ func (c *Cache) refuse(key Key, err error) {
 	c.refusals[key] = refusal{err: err, until: time.Now().Add(wait)}
 }
 
-// closeLeastUsed keeps the number of open packs within maxOpen. It requires mu.
+// closeLeastUsed keeps the open packs within maxOpen and maxOpenFiles, but leaves the last one. It requires mu.
 func (c *Cache) closeLeastUsed() {
-	for len(c.open) > maxOpen {
+	for {
+		files := 0
+		for _, o := range c.open {
+			files += len(o.directory.entries)
+		}
+		if len(c.open) <= maxOpen && (files <= maxOpenFiles || len(c.open) == 1) {
+			return
+		}
 		var oldest Key
 		used := c.clock + 1
 		for key, o := range c.open {

@@ -8,8 +8,8 @@ import (
 // common has the bytes of source code from the most frequent one on, as counted in 40 MB of the sources of Go in lower case.
 const common = " etran\tis\nocl0df,pu.mxg()/hb1\"=2yv{4}36:w_k8"
 
-// needle is a text to be found. Package bytes looks for the first byte of a text. A rare byte, such as the capital letter of "return Error",
-// is found in fewer wrong places: searches of BenchmarkSearch take 13 to 25 % less processor time.
+// needle is a text to be found. Package bytes looks for the first byte of a text. A rare byte, such as the capital letter of "return
+// Error", is found in fewer wrong places: searches of BenchmarkSearch take 13 to 25 % less processor time.
 type needle struct {
 	text []byte
 	// rare is the place of the byte that is the least frequent in source code.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -177,7 +178,11 @@ func (p *Pack) Close() error {
 }
 
 // Info describes the pack.
-func (p *Pack) Info() Info { return p.info }
+func (p *Pack) Info() Info {
+	info := p.info
+	info.Omitted = maps.Clone(info.Omitted)
+	return info
+}
 
 // Files returns the files of a folder and of the folders below it, or the file of that path, sorted by path. An empty prefix stands for
 // all. A prefix ends where a segment ends: "server/app" does not match "server/apps/x.go".

@@ -35,14 +35,14 @@ func DefaultQuery() Query {
 }
 
 const (
-	maxFiles   = 200
-	maxPerFile = 100
-	maxContext = 20
+	maxFiles   = 100
+	maxPerFile = 50
+	maxContext = 10
 	// maxText is the longest text of a query, in characters, and maxTerms bounds its terms.
 	maxText  = 1024
 	maxTerms = 16
-	// maxProgram bounds the instructions of an expression, because the time of a search grows with them: x{1000} has 1,000. maxGlob bounds
-	// a glob for the same reason.
+	// maxProgram bounds the instructions of the expressions of a query, because the time of a search grows with them: x{1000} has 1,000.
+	// maxGlob bounds a glob for the same reason.
 	maxProgram = 2000
 	maxGlob    = 256
 )
@@ -119,6 +119,7 @@ func compile(q Query) (*plan, error) {
 	for _, w := range written {
 		fold = fold && !w.hasCapital()
 	}
+	room := maxProgram
 	seen := map[writtenTerm]bool{}
 	for _, w := range written {
 		key := writtenTerm{text: w.text, expression: w.expression}
@@ -126,10 +127,11 @@ func compile(q Query) (*plan, error) {
 			continue
 		}
 		seen[key] = true
-		t, err := w.compile(fold)
+		t, err := w.compile(fold, room)
 		if err != nil {
 			return nil, err
 		}
+		room -= t.instructions
 		p.terms = append(p.terms, t)
 	}
 	p.path, err = newPathFilter(q.Path)

@@ -146,7 +146,8 @@ func definition(line []byte, from, to int) bool {
 
 // function recognizes `int name(…) {` and `name(…) {` in a class.
 func function(before, after []byte) bool {
-	if !bytes.HasPrefix(after, []byte("(")) || after[len(after)-1] != '{' || bytes.Count(after, []byte{'('}) != bytes.Count(after, []byte{')'}) {
+	if !bytes.HasPrefix(after, []byte("(")) || after[len(after)-1] != '{' ||
+		bytes.Count(after, []byte{'('}) != bytes.Count(after, []byte{')'}) {
 		return false // a list that is open is that of a call: run(func() {
 	}
 	if len(before) == 0 {
@@ -194,8 +195,8 @@ func isKeyword(word []byte) bool {
 	lowerASCII(small[:len(word)], word)
 	switch string(small[:len(word)]) {
 	case "func", "type", "const", "var", "class", "def", "fn", "struct", "enum", "interface", "trait", "module", "function", "message",
-		"service", "rpc", "let", "define", "macro", "namespace", "record", "object", "protocol", "typedef", "union", "table", "view", "procedure", "val",
-		"static", "impl", "defmodule", "defp", "sub", "index", "trigger":
+		"service", "rpc", "let", "define", "macro", "namespace", "record", "object", "protocol", "typedef", "union", "table",
+		"view", "procedure", "val", "static", "impl", "defmodule", "defp", "sub", "index", "trigger":
 		return true
 	}
 	return false

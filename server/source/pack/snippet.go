@@ -6,8 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// lineCharacters bounds each line of an answer, in characters.
-const lineCharacters = 2000
+const (
+	// lineCharacters bounds each line of an answer, in characters.
+	lineCharacters = 2000
+	// contextBytes ends the context lines of one file, which may have long lines only.
+	contextBytes = 64 << 10
+)
 
 // Match is a line that matches.
 type Match struct {
@@ -17,14 +21,14 @@ type Match struct {
 	// character of Text. Bytes that are not UTF-8 are replaced by U+FFFD.
 	Text  string
 	First int
-	// Before and After are the lines around it, each cut at the end.
+	// Before and After are the lines around it, each cut at the end. When those of a file have contextBytes, later matches have none.
 	Before, After []string
 	// Definition says that the line looks as if it defines the name.
 	Definition bool
 }
 
 // match makes the answer of a hit. The line has the number line.
-func (f *fileText) match(h hit, line, context int) Match {
+func (f *fileText) match(h hit, line int) Match {
 	text := f.text[h.start:h.end]
 	from, to := h.from-h.start, h.to-h.start
 	m := Match{
@@ -32,6 +36,11 @@ func (f *fileText) match(h hit, line, context int) Match {
 		Definition: definition(text, from, to), First: 1,
 	}
 	m.Text, m.First = cutAround(text, from)
+	return m
+}
+
+// addContext adds the lines around a hit and returns their bytes.
+func (f *fileText) addContext(m *Match, h hit, context int) (size int) {
 	start := h.start
 	for range context {
 		if start == 0 {
@@ -39,7 +48,9 @@ func (f *fileText) match(h hit, line, context int) Match {
 		}
 		end := start - 1
 		start = bytes.LastIndexByte(f.text[:end], '\n') + 1
-		m.Before = append(m.Before, cutEnd(bytes.TrimSuffix(f.text[start:end], []byte{'\r'})))
+		line := cutEnd(bytes.TrimSuffix(f.text[start:end], []byte{'\r'}))
+		m.Before = append(m.Before, line)
+		size += len(line)
 	}
 	for i, j := 0, len(m.Before)-1; i < j; i, j = i+1, j-1 {
 		m.Before[i], m.Before[j] = m.Before[j], m.Before[i]
@@ -50,10 +61,12 @@ func (f *fileText) match(h hit, line, context int) Match {
 			break
 		}
 		end, after := f.endOfLine(next)
-		m.After = append(m.After, cutEnd(f.text[next:end]))
+		line := cutEnd(f.text[next:end])
+		m.After = append(m.After, line)
+		size += len(line)
 		next = after
 	}
-	return m
+	return size
 }
 
 // cutAround cuts a line so that the match at a byte is in it, and returns the column of the first character.

@@ -1,7 +1,6 @@
 package pack
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"regexp"
@@ -21,8 +20,9 @@ type term struct {
 	literal needle
 	fold    bool
 	// expression finds an expression, or a literal in a text for which the folding of ASCII is not enough.
-	expression *regexp.Regexp
-	automaton  *automaton
+	expression   *regexp.Regexp
+	automaton    *automaton
+	instructions int
 	// needed are texts that a matching line holds; scan is the best of them for finding lines, or nil.
 	needed []clause
 	scan   []needle
@@ -30,9 +30,10 @@ type term struct {
 	name string
 }
 
-func (w writtenTerm) compile(fold bool) (*term, error) {
+// compile makes the term. Its expression may have that many instructions.
+func (w writtenTerm) compile(fold bool, room int) (*term, error) {
 	if w.expression {
-		return w.compileExpression(fold)
+		return w.compileExpression(fold, room)
 	}
 	t := &term{literal: newNeedle(w.text), name: strings.ToLower(w.text), needed: []clause{{w.text}}}
 	cased, beyond := false, false
@@ -52,14 +53,14 @@ func (w writtenTerm) compile(fold bool) (*term, error) {
 		return t, nil
 	}
 	w.text = regexp.QuoteMeta(w.text)
-	e, err := w.compileExpression(true)
+	e, err := w.compileExpression(true, room)
 	if err == nil {
 		e.name = t.name
 	}
 	return e, err
 }
 
-func (w writtenTerm) compileExpression(fold bool) (*term, error) {
+func (w writtenTerm) compileExpression(fold bool, room int) (*term, error) {
 	problem := func(text string) error { return &QueryError{Position: w.at, Message: text} }
 	flags, prefix := syntax.Perl, ""
 	if fold {
@@ -73,10 +74,11 @@ func (w writtenTerm) compileExpression(fold bool) (*term, error) {
 		}
 		return nil, problem("the regular expression has an error: " + err.Error())
 	}
-	if n := instructions(tree); n > maxProgram {
-		return nil, problem(fmt.Sprintf("the regular expression is too large: it has about %d steps, and %d are allowed", n, maxProgram))
+	t := &term{fold: fold || folds(tree), instructions: instructions(tree)}
+	if t.instructions > room {
+		return nil, problem(fmt.Sprintf("the regular expression is too large: it has about %d steps, and all of a query may have %d",
+			t.instructions, maxProgram))
 	}
-	t := &term{fold: fold || folds(tree)}
 	if t.expression, err = regexp.Compile(prefix + w.text); err != nil {
 		return nil, problem("the regular expression has an error: " + err.Error())
 	}
@@ -161,57 +163,9 @@ func (t *term) blocks(x index, blocks []part) blockSet {
 	return set
 }
 
-// hit is a line that matches a term. All numbers are places in the text of the file.
-type hit struct {
-	start, end int // the line, without its end
-	from, to   int // the first match in it
-	terms      uint32
-}
-
-// source text of one file, as terms need it.
-type fileText struct {
-	text []byte
-	// folded is the text in lower case, made when a term needs it.
-	folded       []byte
-	foldsBeyond7 bool
-	buffer       *[]byte
-	// long counts lines of which an expression saw only a part.
-	long int
-}
-
-func (f *fileText) lower() []byte {
-	if f.folded == nil {
-		if cap(*f.buffer) < len(f.text) {
-			*f.buffer = make([]byte, len(f.text)+len(f.text)/4)
-		}
-		f.folded = (*f.buffer)[:len(f.text)]
-		lowerASCII(f.folded, f.text)
-	}
-	return f.folded
-}
-
-// line returns the bounds of the line around a place, and where the next line begins.
-func (f *fileText) line(at int) (start, end, next int) {
-	start = bytes.LastIndexByte(f.text[:at], '\n') + 1
-	end, next = f.endOfLine(at)
-	return start, max(start, end), next
-}
-
-func (f *fileText) endOfLine(at int) (end, next int) {
-	end = len(f.text)
-	if n := bytes.IndexByte(f.text[at:], '\n'); n >= 0 {
-		end = at + n
-	}
-	next = end + 1
-	if end > at && f.text[end-1] == '\r' {
-		end--
-	}
-	return end, next
-}
-
 // find calls each for every line of a file that matches, in order, until each returns false. It calls going for every line that costs
 // time, and ends when going returns false.
-func (t *term) find(f *fileText, going func() bool, each func(hit) bool) {
+func (t *term) find(f *fileText, going func(bytes int) bool, each func(hit) bool) {
 	switch {
 	case len(t.literal.text) > 0 && (t.expression == nil || !f.foldsBeyond7):
 		t.findLiteral(f, going, each)
@@ -222,14 +176,14 @@ func (t *term) find(f *fileText, going func() bool, each func(hit) bool) {
 	}
 }
 
-func (t *term) findLiteral(f *fileText, going func() bool, each func(hit) bool) {
+func (t *term) findLiteral(f *fileText, going func(bytes int) bool, each func(hit) bool) {
 	text := f.text
 	if t.fold {
 		text = f.lower()
 	}
 	for pos := 0; pos < len(text); {
 		at := t.literal.in(text, pos)
-		if at < 0 || !going() {
+		if at < 0 || !going(0) {
 			return
 		}
 		h := hit{from: at, to: at + len(t.literal.text)}
@@ -241,7 +195,7 @@ func (t *term) findLiteral(f *fileText, going func() bool, each func(hit) bool) 
 }
 
 // findCandidates looks at the lines that hold one of the texts of scan.
-func (t *term) findCandidates(f *fileText, going func() bool, each func(hit) bool) {
+func (t *term) findCandidates(f *fileText, going func(bytes int) bool, each func(hit) bool) {
 	text := f.text
 	if t.fold {
 		text = f.lower()
@@ -260,21 +214,27 @@ func (t *term) findCandidates(f *fileText, going func() bool, each func(hit) boo
 			}
 			first = min(first, at[i])
 		}
-		if first == len(text) || !going() {
+		if first == len(text) {
 			return
 		}
 		var h hit
 		h.start, h.end, pos = f.line(first)
+		if !going(min(h.end-h.start, longLine)) {
+			return
+		}
 		if t.matches(f, &h) && !each(h) {
 			return
 		}
 	}
 }
 
-func (t *term) findLines(f *fileText, going func() bool, each func(hit) bool) {
-	for pos := 0; pos < len(f.text) && going(); {
+func (t *term) findLines(f *fileText, going func(bytes int) bool, each func(hit) bool) {
+	for pos := 0; pos < len(f.text); {
 		h := hit{start: pos}
 		h.end, pos = f.endOfLine(pos)
+		if !going(min(h.end-h.start, longLine)) {
+			return
+		}
 		if t.matches(f, &h) && !each(h) {
 			return
 		}

@@ -43,7 +43,7 @@ func TestTermsFindWhatPackageRegexpFinds(t *testing.T) {
 	for range 30_000 {
 		w := writtenTerm{text: draw(random.IntN(3)), expression: true}
 		fold := random.IntN(2) == 0
-		term, err := w.compile(fold)
+		term, err := w.compile(fold, maxProgram)
 		if err != nil {
 			continue // it matches the empty text
 		}
@@ -63,7 +63,7 @@ func TestTermsFindWhatPackageRegexpFinds(t *testing.T) {
 		f := &fileText{text: []byte(text), foldsBeyond7: foldsBeyond7([]byte(text)), buffer: new([]byte)}
 		got := map[int]int{}
 		if term.blocks(x, []part{{foldsBeyond7: f.foldsBeyond7}}).has(0) {
-			term.find(f, func() bool { return true }, func(h hit) bool {
+			term.find(f, func(int) bool { return true }, func(h hit) bool {
 				line := strings.Count(text[:h.start], "\n") + 1
 				got[line] = len([]rune(text[h.start:h.from])) + 1
 				return true
