@@ -117,14 +117,7 @@ Exit codes: 0 success, 1 failure, 2 bad usage or configuration. Data goes to std
 	}
 	root.AddCommand(c.readCommands()...)
 	root.AddCommand(c.mcp())
-	// The default completion command accepts any word as a shell and prints help.
-	root.InitDefaultCompletionCmd("completion")
-	for _, cmd := range root.Commands() {
-		if cmd.Name() == "completion" {
-			model := group(cmd.Use, cmd.Short)
-			cmd.Args, cmd.RunE = model.Args, model.RunE
-		}
-	}
+	c.completion(root)
 	return root
 }
 

@@ -85,6 +85,7 @@ func (c *cli) readCommand(model console.Command) *cobra.Command {
 	}
 	show.flags(cmd)
 	from.flags(cmd)
+	c.complete(cmd, &model, &from)
 	return cmd
 }
 

@@ -138,6 +138,8 @@ func (c *Command) Check(q *Query) error {
 		return usage("--offset %d: use 0 to %s", q.Offset, limits.Number(limits.CommandRows))
 	case q.Follow && (q.Start != "" || q.End != "" || q.Since != "" || q.Cursor != "" || q.Offset != 0 || q.Limit != 0):
 		return usage("--follow shows what arrives from now on: it takes no --since, --start, --end, --limit, --offset and --cursor")
+	case c.Path == "query" && q.Environment != "":
+		return usage("--environment does not change a statement: put the condition into it")
 	case q.MinDuration < 0 || q.MaxDuration < 0 || q.MaxDuration > 0 && q.MaxDuration < q.MinDuration:
 		return usage("--max-duration-ms must not be below --min-duration-ms, and both not below 0")
 	}

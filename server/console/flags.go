@@ -41,6 +41,8 @@ type Flag struct {
 	Name, Short, Usage string
 	// Choices are the possible values of a text; any when empty.
 	Choices []string
+	// Names is the kind of names that a shell completes; empty for none.
+	Names string
 	// Target points to the value in the options: *string, *bool, *int, *float64 or *[]string.
 	Target func(*Options) any
 }
@@ -66,7 +68,7 @@ func (c *Command) AllFlags() []Flag {
 	}
 	if c.service || c.window {
 		list = append(list, Flag{
-			Name: "environment", Short: "e", Usage: "only this deployment environment",
+			Name: "environment", Short: "e", Usage: "only this deployment environment", Names: NamesEnvironments,
 			Target: func(o *Options) any { return &o.Environment },
 		})
 	}
@@ -80,7 +82,9 @@ func (c *Command) AllFlags() []Flag {
 }
 
 func serviceFlag() Flag {
-	return Flag{Name: "service", Short: "s", Usage: "only this service", Target: func(o *Options) any { return &o.Service }}
+	return Flag{
+		Name: "service", Short: "s", Usage: "only this service", Names: NamesServices, Target: func(o *Options) any { return &o.Service },
+	}
 }
 
 func limitFlag(text string) Flag {

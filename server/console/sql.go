@@ -20,7 +20,8 @@ func sqlCommands() []Command {
 		{
 			Path: "query", Arguments: []string{"SQL"}, Short: "Run one SELECT over the telemetry of the organization", window: true,
 			Flags: []Flag{
-				limitFlag("most rows, 1 to 10,000 (default 1,000); with --all the rows of a request (default 10,000)"),
+				limitFlag("most rows, 1 to " + limits.Number(limits.SQLRows) + " (default " + limits.Number(limits.DefaultSQLRows) + "); with --all " +
+					"the rows of a request (default " + limits.Number(limits.SQLRows) + ")"),
 				{
 					Name: "all", Usage: "all rows, page by page, as jsonl; the statement needs ORDER BY, and no LIMIT",
 					Target: func(o *Options) any { return &o.All },
@@ -29,8 +30,8 @@ func sqlCommands() []Command {
 			Long: `'-' reads the statement from standard input. 'svc tables' lists the tables. The macros $__timeFilter(column), $__timeGroup(column), $__startTime and
 $__endTime use the window. With --format jsonl each row is an object on its own line.
 
-One request gives at most 10,000 rows and 8 MiB. --all repeats it with LIMIT and OFFSET until the statement has no more rows. So the columns of
-ORDER BY must be unique together, such as Timestamp, SpanId.`,
+One request gives at most ` + limits.Number(limits.SQLRows) + ` rows and ` + limits.Size(limits.SQLResult) + `. --all repeats it with LIMIT and OFFSET until the statement has no more rows. So the
+columns of ORDER BY must be unique together, such as Timestamp, SpanId.`,
 			Example: "  svc query 'SELECT ServiceName, count() AS spans FROM spans WHERE $__timeFilter(Timestamp) GROUP BY ServiceName'\n" +
 				"  svc query - --format jsonl < report.sql | jq .spans\n" +
 				"  svc query --all 'SELECT Timestamp, SpanId FROM spans WHERE $__timeFilter(Timestamp) ORDER BY Timestamp, SpanId' > spans.jsonl",
@@ -43,9 +44,6 @@ ORDER BY must be unique together, such as Timestamp, SpanId.`,
 }
 
 func runSQL(ctx context.Context, q *Query) (Answer, error) {
-	if q.Environment != "" {
-		return Answer{}, usage("--environment does not change a statement: put the condition into it")
-	}
 	start, end, err := q.window(0)
 	if err != nil {
 		return Answer{}, err
@@ -89,8 +87,8 @@ func runSQL(ctx context.Context, q *Query) (Answer, error) {
 // cutNote says that an answer lacks rows, and how to get them.
 func cutNote(rows int) string {
 	text := "the result was cut: the statement has more rows than these " + limits.Number(rows) + "."
-	if rows < limits.CommandRows {
-		text += " --limit shows up to " + limits.Number(limits.CommandRows) + ";"
+	if rows < limits.SQLRows {
+		text += " --limit shows up to " + limits.Number(limits.SQLRows) + ";"
 	}
 	return text + " --all reads every row, page by page, and needs ORDER BY"
 }

@@ -45,7 +45,7 @@ func allRows(ctx context.Context, q *Query, out *Output) error {
 	}
 	size := q.Limit
 	if size == 0 {
-		size = limits.CommandRows
+		size = limits.SQLRows
 	}
 	w := bufio.NewWriter(out.Data)
 	for rows, page := 0, 1; ; page++ {

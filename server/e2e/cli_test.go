@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -47,6 +48,7 @@ func TestCLI(t *testing.T) {
 	t.Run("commands", func(t *testing.T) { cliCommands(t, c) })
 	t.Run("terminal", func(t *testing.T) { cliTerminal(t, c) })
 	t.Run("pipe", func(t *testing.T) { cliPipe(t, c) })
+	t.Run("completion", func(t *testing.T) { cliCompletion(t, c) })
 	t.Run("exit codes", func(t *testing.T) { cliExitCodes(t, c) })
 	t.Run("follow", func(t *testing.T) { cliFollow(t, c, p) })
 }
@@ -220,6 +222,45 @@ func cliPipe(t *testing.T, c *commandLine) {
 			t.Errorf("svc %s: %v %s", strings.Join(list, " "), err, &stderr)
 		}
 	}
+}
+
+// cliCompletion: a person presses Tab in bash, which has no package for completion here.
+func cliCompletion(t *testing.T, c *commandLine) {
+	folder := t.TempDir()
+	if err := os.Symlink(testkit.Binary(t), filepath.Join(folder, "svc")); err != nil {
+		t.Fatal(err)
+	}
+	program, person := testkit.Terminal(t, 100)
+	cmd := exec.Command("bash", "--norc", "--noprofile", "-i")
+	cmd.Env = append(c.command().Env, "PATH="+folder+":"+os.Getenv("PATH"), "XDG_CACHE_HOME="+t.TempDir(), "TERM=dumb", "PS1=> ", "INPUTRC=/dev/null")
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = program, program, program
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	screen := &lockedText{}
+	go func() { _, _ = io.Copy(screen, person) }()
+	enter := func(keys, want string) {
+		t.Helper()
+		before := len(screen.String())
+		if _, err := person.WriteString(keys); err != nil {
+			t.Fatal(err)
+		}
+		deadline := time.Now().Add(20 * time.Second)
+		for !strings.Contains(screen.String()[before:], want) {
+			if time.Now().After(deadline) {
+				t.Fatalf("after %q, %q does not appear: %q", keys, want, screen.String()[before:])
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+	}
+	enter("source <(svc completion bash) && echo loa''ded\n", "loaded\r\n")
+	enter("\x15svc slow-tr\t", "slow-traces ")
+	enter("\x15svc traces -s checko\t", "checkout ")
+	enter("\x15svc diagnose sh\t", "shipping ")
+	enter("\x15svc traces --environment=prod\t", "production")
+	enter("\x15svc issues move iss_1 tria\t", "triage ")
 }
 
 // cliExitCodes: 0 for a search without a match, 1 for a refusal, 2 for an error in the command line.

@@ -18,6 +18,12 @@ const (
 	BridgeRequests = 16
 	// BridgeWait is how long svc mcp tries to reach a server that does not answer, as while it restarts.
 	BridgeWait = 20 * time.Second
+	// CompletedNames is for the services that a shell offers.
+	CompletedNames = 1000
+	// CompletionKept is how long names for a shell are kept.
+	CompletionKept = time.Minute
+	// CompletionWait is how long a shell waits for names of the server.
+	CompletionWait = 2 * time.Second
 )
 
 func commandLine() []Limit {
@@ -29,5 +35,8 @@ func commandLine() []Limit {
 		lasts("FollowBack", FollowBack, "svc logs --follow begins %s before now."),
 		count("BridgeRequests", BridgeRequests, "svc mcp forwards %s requests at once."),
 		lasts("BridgeWait", BridgeWait, "svc mcp tries for %s to reach a server that is away."),
+		count("CompletedNames", CompletedNames, "A shell completes the names of the %s busiest services."),
+		lasts("CompletionKept", CompletionKept, "Names that a shell completes are kept for %s."),
+		lasts("CompletionWait", CompletionWait, "A shell waits for %s at most for names of the server."),
 	}
 }

@@ -1,0 +1,97 @@
+package console
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
+)
+
+// Kinds of names that a shell can complete. A server knows them.
+const (
+	NamesServices     = "services"
+	NamesEnvironments = "environments"
+	NamesTables       = "tables"
+	NamesTools        = "tools"
+)
+
+// harmless are names that mean themselves in every shell. Names come from senders of telemetry, and a shell may run a name such as
+// $(reboot) when a person completes and enters it. So others are not offered.
+var harmless = regexp.MustCompile(`^[\pL\pN_][\pL\pN_.:/@+%-]{0,127}$`)
+
+// Names are the names of one kind on the server, in order.
+func (c *Client) Names(ctx context.Context, kind string) ([]string, error) {
+	var list []string
+	switch kind {
+	case NamesServices, NamesEnvironments:
+		services, err := c.namedServices(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range services {
+			if kind == NamesServices {
+				list = append(list, s.GetName())
+			} else {
+				list = append(list, s.GetDeploymentEnvironments()...)
+			}
+		}
+	case NamesTables:
+		res, err := c.sql.ListSqlTables(ctx, &svcv2.ListSqlTablesRequest{})
+		if err != nil {
+			return nil, c.failure(err)
+		}
+		for _, t := range res.GetData() {
+			list = append(list, t.GetName())
+		}
+	case NamesTools:
+		tools, err := (&Query{client: c}).tools(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range tools {
+			list = append(list, t.Name)
+		}
+	default:
+		return nil, fmt.Errorf("there are no names of %s", kind)
+	}
+	list = slices.DeleteFunc(list, func(name string) bool { return !harmless.MatchString(name) })
+	slices.Sort(list)
+	return slices.Compact(list), nil
+}
+
+// namedServices are the services of the last day.
+func (c *Client) namedServices(ctx context.Context) ([]*svcv2.Service, error) {
+	now := time.Now()
+	q := &Query{client: c, Options: Options{Limit: limits.CompletedNames}}
+	res, err := collect(q, func(limit int32, cursor *string) (*svcv2.ListServicesResponse, error) {
+		return c.services.ListServices(ctx, &svcv2.ListServicesRequest{
+			StartTime: timestamppb.New(now.Add(-limits.Day)), EndTime: timestamppb.New(now), Limit: &limit, Cursor: cursor,
+		})
+	}, func(r *svcv2.ListServicesResponse) *[]*svcv2.Service { return &r.Data })
+	return res.GetData(), err
+}
+
+// Completion says what an argument can be: a kind of names, or a list of values. Both are empty for a text.
+func (c *Command) Completion(argument int) (kind string, values []string) {
+	if argument >= len(c.Arguments) {
+		return "", nil
+	}
+	switch strings.Trim(c.Arguments[argument], "[]") {
+	case "SERVICE":
+		return NamesServices, nil
+	case "TABLE":
+		return NamesTables, nil
+	case "STATE":
+		return "", issueStates()
+	case "NAME":
+		return NamesTools, nil
+	}
+	return "", nil
+}
