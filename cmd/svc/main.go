@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/svc-observability/svc/server/config"
+	"github.com/svc-observability/svc/server/console"
 )
 
 const (
@@ -52,7 +53,7 @@ func (c *cli) run(ctx context.Context, args []string) int {
 	if errors.As(err, &printed) {
 		fmt.Fprintln(c.stderr, printed.text)
 	} else {
-		fmt.Fprintln(c.stderr, "svc: "+err.Error())
+		fmt.Fprintln(c.stderr, console.Wrap("svc: "+err.Error(), columns(c.stderr)))
 	}
 	var usage *usageError
 	var bad *config.Error

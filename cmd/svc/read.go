@@ -171,13 +171,7 @@ func (c *cli) output(d *display, follow, all bool) (*console.Output, error) {
 		if out.Format == "" {
 			out.Format = console.FormatTable
 		}
-		out.Resize = func() int {
-			width, _, err := term.GetSize(int(f.Fd()))
-			if err != nil || width <= 0 {
-				return 80
-			}
-			return width
-		}
+		out.Resize = func() int { return columns(f) }
 		out.Width = out.Resize()
 		out.Color = !d.noColor && c.variable("NO_COLOR") == "" && c.variable("TERM") != "dumb"
 	}

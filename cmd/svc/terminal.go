@@ -32,3 +32,16 @@ func (t *terminal) Write(p []byte) (int, error) {
 	}
 	return t.to.Write(out)
 }
+
+// columns is the width of a terminal; 0 for a file or a pipe.
+func columns(w io.Writer) int {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return 0
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil || width <= 0 {
+		return 80
+	}
+	return width
+}

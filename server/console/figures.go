@@ -93,5 +93,16 @@ func sparkline(values []float64) string {
 }
 
 func utcWindow(start, end *timestamppb.Timestamp) string {
-	return at(start) + " to " + at(end) + " UTC (" + end.AsTime().Sub(start.AsTime()).Round(time.Second).String() + ")"
+	return at(start) + " to " + at(end) + " UTC (" + length(end.AsTime().Sub(start.AsTime())) + ")"
+}
+
+// length writes a length of time without the units that are zero at its end: 6h, not 6h0m0s.
+func length(d time.Duration) string {
+	text := d.Round(time.Second).String()
+	for _, unit := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(text, unit) {
+			text = text[:len(text)-2]
+		}
+	}
+	return text
 }

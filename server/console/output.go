@@ -72,10 +72,19 @@ func (o *Output) write(a Answer) error {
 // note tells a person something beside the data.
 func (o *Output) note(text string) {
 	text = "svc: " + safe(text)
-	if o.Width > 0 {
-		text = strings.Join(wrap(text, o.Width), "\n")
+	fmt.Fprintln(o.Messages, Wrap(text, o.Width))
+}
+
+// Wrap breaks the lines of a text between words, for a terminal of some columns; 0 breaks nothing.
+func Wrap(text string, columns int) string {
+	if columns <= 0 {
+		return text
 	}
-	fmt.Fprintln(o.Messages, text)
+	var lines []string
+	for _, line := range strings.Split(text, "\n") {
+		lines = append(lines, wrap(line, columns)...)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // encode writes a message in the JSON of REST.

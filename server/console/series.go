@@ -84,7 +84,7 @@ func timeseries(ctx context.Context, q *Query) (Answer, error) {
 	}
 	s := section{
 		title: spec.GetAggregation() + " of " + subject(spec) + ", " + utcWindow(res.GetStartTime(), res.GetEndTime()) + ", buckets of " +
-			(time.Duration(res.GetBucketSeconds()) * time.Second).String(),
+			length(time.Duration(res.GetBucketSeconds())*time.Second),
 		columns: []column{
 			{title: "SERIES", grow: true},
 			{title: "OVER TIME", drop: 4},

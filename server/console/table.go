@@ -103,8 +103,14 @@ func (o *Output) writeSection(w io.Writer, s section) error {
 	}
 	var out strings.Builder
 	if s.title != "" {
-		o.paint(&out, cut(safe(s.title), o.Width), bold)
-		out.WriteByte('\n')
+		title := []string{safe(s.title)}
+		if o.Width > 0 {
+			title = wrap(title[0], o.Width)
+		}
+		for _, line := range title {
+			o.paint(&out, line, bold)
+			out.WriteByte('\n')
+		}
 	}
 	if titled {
 		heads := make([]cell, len(s.columns))
