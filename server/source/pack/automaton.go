@@ -47,7 +47,7 @@ const (
 	notMade   = -1
 	matched   = 0
 	maxStates = 4096
-	maxWork   = 20_000_000
+	maxWork   = 5_000_000
 )
 
 func newAutomaton(program *syntax.Prog) *automaton {

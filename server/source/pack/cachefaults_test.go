@@ -273,3 +273,26 @@ func TestCacheLeavesOtherFiles(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestCacheEmptiedFolder deletes all files while the cache runs, as operators do with a cache.
+func TestCacheEmptiedFolder(t *testing.T) {
+	dir := t.TempDir()
+	var calls atomic.Int64
+	c := mustOpen(t, CacheConfig{Dir: dir})
+	for range 2 {
+		p, err := c.Get(t.Context(), keyOf(1), fetches(t, keyOf(1), &calls))
+		holds(t, p, err, keyOf(1))
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if calls.Load() != 2 {
+		t.Errorf("%d fetches", calls.Load())
+	}
+}

@@ -97,6 +97,13 @@ func (f *folder) create() (*os.File, string, error) {
 	for {
 		name := path.Join(building, rand.Text()+extension)
 		file, err := f.root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+		if errors.Is(err, fs.ErrNotExist) {
+			// Somebody has emptied the folder, as one does with a cache.
+			if err := f.root.MkdirAll(building, 0o700); err != nil {
+				return nil, "", err
+			}
+			continue
+		}
 		if err != nil {
 			return nil, "", err
 		}

@@ -19,6 +19,9 @@ import (
 	"testing"
 )
 
+// slack is how much longer than without load a search may take in a test.
+const slack = 4
+
 // TestBuildMemory builds the largest pack that DefaultLimits allow: 100,000 files and folders with long paths, and 250 MB of text.
 func TestBuildMemory(t *testing.T) {
 	r, w := io.Pipe()
