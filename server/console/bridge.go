@@ -141,7 +141,11 @@ func (b *Bridge) forward(ctx context.Context, e *envelope, line []byte) {
 		return b.write(text)
 	})
 	switch {
-	case ctx.Err() != nil || answered:
+	case answered:
+		b.mu.Lock()
+		clear(b.told) // the next outage is told again
+		b.mu.Unlock()
+	case ctx.Err() != nil:
 	case err != nil:
 		b.away(e, "the answer of "+b.door.target.URL+" broke off: "+err.Error())
 	case res.StatusCode >= http.StatusBadRequest:

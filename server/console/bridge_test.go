@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -125,5 +126,46 @@ func TestBridgeRefusals(t *testing.T) {
 	}
 	if strings.Count(messages.String(), "\n") != 1 || !strings.Contains(messages.String(), "Run 'svc login'.") {
 		t.Error(messages.String())
+	}
+}
+
+// TestBridgeTellsEachOutage: a person learns of an outage once, and of the next one again.
+func TestBridgeTellsEachOutage(t *testing.T) {
+	var away atomic.Bool
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var e struct{ ID json.RawMessage }
+		if err := json.NewDecoder(r.Body).Decode(&e); err != nil {
+			t.Error(err)
+		}
+		if away.Load() {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{}}`, e.ID)
+	}))
+	defer s.Close()
+	fromAgent, agent := io.Pipe()
+	answers, toAgent := io.Pipe()
+	var messages bytes.Buffer
+	ended := make(chan error, 1)
+	go func() {
+		ended <- console.NewBridge(console.Target{URL: s.URL}, nil, &messages).Run(t.Context(), fromAgent, toAgent)
+	}()
+	lines := bufio.NewScanner(answers)
+	for i, outage := range []bool{true, true, false, true, false} {
+		away.Store(outage)
+		if _, err := fmt.Fprintf(agent, `{"jsonrpc":"2.0","id":%d,"method":"ping"}`+"\n", i); err != nil || !lines.Scan() {
+			t.Fatal(err, lines.Err())
+		}
+		if failed := strings.Contains(lines.Text(), `"error"`); failed != outage {
+			t.Errorf("%d: %s", i, lines.Text())
+		}
+	}
+	if err := agent.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err != nil || strings.Count(messages.String(), "503") != 2 {
+		t.Errorf("%v %s", err, &messages)
 	}
 }

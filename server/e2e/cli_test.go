@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -16,6 +17,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/svc-observability/svc/server/testkit"
 )
@@ -347,6 +350,11 @@ func cliFollow(t *testing.T, c *commandLine, p *testkit.Process) {
 			t.Fatalf("the follower does not show %q; %s", want, &stderr)
 		}
 	}
+	// An agent whose bridge was there before the restart has its call answered after it.
+	agent, err := sdk.NewClient(&sdk.Implementation{Name: "e2e", Version: "1"}, nil).Connect(t.Context(), &sdk.CommandTransport{Command: c.command("mcp")}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	sendLog(t, p, "before the restart")
 	wait("before the restart")
 	addresses := []string{"--api-addr", strings.TrimPrefix(p.BaseURL, "http://"), "--ingest-addr", strings.TrimPrefix(p.IngestURL, "http://")}
@@ -360,7 +368,18 @@ func cliFollow(t *testing.T, c *commandLine, p *testkit.Process) {
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
+	called := make(chan error, 1)
+	go func() {
+		result, err := agent.CallTool(t.Context(), &sdk.CallToolParams{Name: "list_services", Arguments: map[string]any{}})
+		if err == nil && result.IsError {
+			err = fmt.Errorf("%+v", result.Content)
+		}
+		called <- err
+	}()
 	p = testkit.StartProcess(t, p.DataDir, addresses...)
+	if err := errors.Join(<-called, agent.Close()); err != nil {
+		t.Errorf("a call of an agent across the restart: %v", err)
+	}
 	sendLog(t, p, "after the restart")
 	wait("after the restart")
 	if !strings.Contains(stderr.String(), "the server answers again") {
