@@ -26,6 +26,10 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	code := testkit.Main(m)
+	if err := walks.close(); err != nil {
+		fmt.Fprintln(os.Stderr, "the browser of the walks:", err)
+		code = max(code, 1)
+	}
 	remove()
 	os.Exit(code)
 }

@@ -3,7 +3,6 @@ package e2e
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -26,38 +25,6 @@ func look(name string) step           { return step{"look": name} }
 func read(name, what string) step     { return step{"read": []string{name, what}} }
 func awaitPage(address string) step   { return step{"await": address} }
 func script(name, source string) step { return step{"script": []string{name, source}} }
-
-// shown is what the browser saw.
-type shown struct {
-	Seen     map[string]any `json:"seen"`
-	URL      string         `json:"url"`
-	Title    string         `json:"title"`
-	Problems []string       `json:"problems"`
-	Foreign  []string       `json:"foreign"`
-}
-
-// browse takes the steps in Chromium.
-func browse(t *testing.T, allowed []string, steps ...step) (got shown) {
-	t.Helper()
-	browser := chromium(t, os.Getenv("SVC_TEST_REQUIRE_CHROMIUM") == "1")
-	dir := npmInstall(t, "browser", "playwright-core")
-	input, err := json.Marshal(map[string]any{"steps": steps, "allowed": allowed})
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), "node", "pages.mjs", browser, t.ArtifactDir())
-	cmd.Dir, cmd.Stdin = dir, bytes.NewReader(input)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("pages.mjs: %v\n%s", err, stderr.Bytes())
-	}
-	if err := json.Unmarshal(out, &got); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	return got
-}
 
 // walk is browse on our own pages. All requests must go to the allowed servers, and the content security policy may refuse
 // nothing.
