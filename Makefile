@@ -189,11 +189,14 @@ prepare: ui-check browser-sdk-check tools deps $(GOLANGCI_LINT) $(OTELCOL) test-
 
 GOTESTSUM = $(BIN)/gotestsum --format pkgname-and-test-fails --format-hide-empty-pkg
 
+# A folder of the run, in which test binaries share a migrated engine.
+MIGRATED = export SVC_TEST_MIGRATED=$$(mktemp -d); trap 'rm -rf "$$SVC_TEST_MIGRATED"' EXIT
+
 .PHONY: test
 test: export SVC_TEST_BINARY = $(if $(E2E),$(TEST_BINARY))
 test: tools deps $(if $(E2E),$(OTELCOL) test-binary) ## run all tests (shuffled); PKG, RUN and COUNT narrow it down
 	@mkdir -p .cache/check
-	$(GOTESTSUM) --jsonfile-timing-events .cache/check/test.json -- $(TEST_FLAGS) $(FIRST) $(PKG)
+	@$(MIGRATED); $(GOTESTSUM) --jsonfile-timing-events .cache/check/test.json -- $(TEST_FLAGS) $(FIRST) $(PKG)
 
 .PHONY: pictures
 pictures: export SVC_TEST_BINARY = $(TEST_BINARY)
@@ -207,7 +210,7 @@ race: export SVC_TEST_BINARY = $(TEST_BINARY)
 race: tools deps $(OTELCOL) test-binary ## run the race detector on packages in which goroutines meet; SINCE=commit: only changed packages
 	@packages=$$(go run ./tools/racepackages $(if $(SINCE),-since '$(SINCE)') $(if $(WITHOUT),-without '$(WITHOUT)')); \
 		if [ -z "$$packages" ]; then echo 'race: no package in which goroutines meet has changed'; exit 0; fi; \
-		$(GOTESTSUM) -- -race $(TEST_FLAGS) $$packages
+		$(MIGRATED); $(GOTESTSUM) -- -race $(TEST_FLAGS) $$packages
 	@if [ -z '$(SINCE)$(RUN)' ] && [ -z "$$(git status --porcelain)" ]; then git rev-parse HEAD >.ci/raced && echo 'race: noted in .ci/raced; commit it'; fi
 
 .PHONY: check

@@ -75,6 +75,15 @@ type Engine struct {
 }
 
 func open(ctx context.Context, dir, config string, log *slog.Logger) (*Engine, error) {
+	if config == "" {
+		if err := CopyMigrated(ctx, filepath.Join(dir, "warehouse")); err != nil {
+			return nil, err
+		}
+	}
+	return start(ctx, dir, config, log)
+}
+
+func start(ctx context.Context, dir, config string, log *slog.Logger) (*Engine, error) {
 	e := &Engine{DataDir: filepath.Join(dir, "warehouse"), Socket: filepath.Join(dir, "warehouse.sock")}
 	var err error
 	e.Supervisor, err = chdb.Start(ctx, chdb.SupervisorConfig{
