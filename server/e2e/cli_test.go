@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -51,6 +52,7 @@ func TestCLI(t *testing.T) {
 	t.Run("commands", func(t *testing.T) { cliCommands(t, c) })
 	t.Run("terminal", func(t *testing.T) { cliTerminal(t, c) })
 	t.Run("pipe", func(t *testing.T) { cliPipe(t, c) })
+	t.Run("memory", func(t *testing.T) { cliMemory(t, c) })
 	t.Run("completion", func(t *testing.T) { cliCompletion(t, c) })
 	t.Run("exit codes", func(t *testing.T) { cliExitCodes(t, c) })
 	t.Run("follow", func(t *testing.T) { cliFollow(t, c, p) })
@@ -225,6 +227,49 @@ func cliPipe(t *testing.T, c *commandLine) {
 			t.Errorf("svc %s: %v %s", strings.Join(list, " "), err, &stderr)
 		}
 	}
+}
+
+// cliMemory: a result of 200,000 rows, which is 34 MB, needs hardly more memory than one of 20,000.
+func cliMemory(t *testing.T, c *commandLine) {
+	peak := map[int]int{}
+	for _, rows := range []int{20_000, 200_000} {
+		cmd := c.command("query", "--all", fmt.Sprintf(
+			"SELECT number, toString(sipHash64(number)) AS a, repeat(toString(number), 20) AS b FROM numbers(%d) ORDER BY number", rows))
+		out, err := cmd.StdoutPipe()
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines, read := bufio.NewScanner(out), 0
+		for lines.Scan() {
+			// The peak that the system tells after the end would be that of the test, from which the process was forked.
+			if read++; read%5000 == 0 {
+				peak[rows] = max(peak[rows], peakOf(cmd.Process.Pid))
+			}
+		}
+		if err := cmd.Wait(); err != nil || read != rows || peak[rows] == 0 {
+			t.Errorf("%d of %d rows, peak %d KiB: %v", read, rows, peak[rows], err)
+		}
+	}
+	t.Logf("peak memory by rows, in KiB: %v", peak)
+	if peak[200_000] > peak[20_000]*3/2 {
+		t.Errorf("the memory grows with the rows: %v KiB", peak)
+	}
+}
+
+// peakOf is the peak of the memory of a process in KiB; 0 when it has ended.
+func peakOf(pid int) int {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	if m := highWater.FindSubmatch(text); m != nil {
+		peak, _ := strconv.Atoi(string(m[1])) // digits
+		return peak
+	}
+	return 0
 }
 
 // cliCompletion: a person presses Tab in bash, which has no package for completion here.
