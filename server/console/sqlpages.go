@@ -17,16 +17,40 @@ import (
 
 var (
 	ordered = regexp.MustCompile(`(?i)\border\s+by\b`)
-	limited = regexp.MustCompile(`(?is)\blimit\s+\d+(\s*,\s*\d+)?(\s+offset\s+\d+)?\s*$`)
+	limited = regexp.MustCompile(`(?i)\b(limit\s+\d+(\s*,\s*\d+)?(\s+offset\s+\d+)?|offset\s+\d+(\s+rows?)?)\s*$`)
+	united  = regexp.MustCompile(`(?i)\b(union|intersect|except)\s+(all|distinct|select|\()`)
+	// A comment, a text or a quoted name, whose words are none of the statement.
+	quoted  = regexp.MustCompile(`(?s)--[^\n]*|/\*.*?\*/|'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.)*"|` + "`(?:[^`\\\\]|\\\\.)*`")
+	bracket = regexp.MustCompile(`\([^()]*\)`)
 )
+
+// outermost is the statement without comments, texts and everything in parentheses, such as subqueries and windows.
+func outermost(sql string) string {
+	sql = quoted.ReplaceAllStringFunc(sql, func(text string) string {
+		if strings.HasPrefix(text, "--") || strings.HasPrefix(text, "/*") {
+			return " "
+		}
+		return " x "
+	})
+	for {
+		less := bracket.ReplaceAllString(sql, " x ")
+		if less == sql {
+			return sql
+		}
+		sql = less
+	}
+}
 
 // paged is the statement without its end, to which LIMIT and OFFSET are added.
 func paged(sql string) (string, error) {
 	sql = strings.TrimRight(sql, "; \t\r\n")
+	outer := strings.TrimRight(outermost(sql), "; \t\r\n")
 	switch {
-	case !ordered.MatchString(sql):
+	case united.MatchString(outer):
+		return "", usage("--all adds LIMIT, which belongs to the last SELECT of a UNION: write SELECT * FROM (…) ORDER BY … around it")
+	case !ordered.MatchString(outer):
 		return "", usage("--all reads page by page, so the statement needs an ORDER BY whose columns are unique together")
-	case limited.MatchString(sql):
+	case limited.MatchString(outer):
 		return "", usage("--all adds LIMIT and OFFSET itself: leave LIMIT out of the statement")
 	}
 	return sql, nil

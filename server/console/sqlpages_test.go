@@ -33,7 +33,7 @@ func numbered(t *testing.T, length int) func(string, proto.Message) (proto.Messa
 			return nil, err
 		}
 		var limit, offset int
-		_, end, _ := strings.Cut(req.GetSql(), "\n")
+		end := req.GetSql()[strings.LastIndex(req.GetSql(), "\n")+1:]
 		if _, err := fmt.Sscanf(end, "LIMIT %d OFFSET %d", &limit, &offset); err != nil || int(req.GetMaxRows()) != limit {
 			t.Errorf("%v of %v", err, req)
 		}
@@ -75,10 +75,33 @@ func TestAllRows(t *testing.T) {
 	s := consoletest.New(t, nil)
 	for sql, want := range map[string]string{
 		"SELECT 1": "ORDER BY", "SELECT 1 order by 1 limit 5": "LIMIT", "SELECT 1 ORDER BY 1\nLIMIT 5, 6;": "LIMIT", "SELECT 1 ORDER BY 1 LIMIT 5 OFFSET 3": "LIMIT",
+		"SELECT * FROM (SELECT a FROM t ORDER BY a)":           "ORDER BY",
+		"SELECT rank() OVER (PARTITION BY f(b) ORDER BY a), c": "ORDER BY",
+		"SELECT 'it''s ORDER BY \\' a' -- ORDER BY a":          "ORDER BY",
+		"SELECT a ORDER BY a LIMIT 3 -- all":                   "LIMIT",
+		"SELECT a ORDER BY a OFFSET 3":                         "LIMIT",
+		"SELECT a FROM t UNION ALL SELECT b FROM u ORDER BY b": "UNION",
 	} {
 		_, _, err := run(t.Context(), t, s, "query", console.Query{Arguments: []string{sql}, Options: console.Options{All: true}}, console.Output{})
 		var bad *console.UsageError
 		if !errors.As(err, &bad) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", sql, err)
+		}
+	}
+}
+
+// TestAllStatements: these statements can be read page by page, although a part of them looks as if they could not.
+func TestAllStatements(t *testing.T) {
+	for _, sql := range []string{
+		"SELECT * FROM (SELECT a FROM t UNION ALL SELECT b FROM u LIMIT 5) ORDER BY a",
+		"SELECT 'LIMIT 5' AS x ORDER BY x, 'LIMIT 5'",
+		"SELECT a FROM t ORDER BY a LIMIT 1 BY b",
+		"WITH u AS (SELECT 1 LIMIT 1) SELECT union FROM t\nORDER\n BY \"limit 5\" /* LIMIT 5 */ -- LIMIT 5",
+		"SELECT a FROM t ORDER BY a, (SELECT 1 LIMIT 1)",
+	} {
+		s := consoletest.New(t, numbered(t, 1))
+		_, _, err := run(t.Context(), t, s, "query", console.Query{Arguments: []string{sql}, Options: console.Options{All: true}}, console.Output{})
+		if err != nil {
 			t.Errorf("%s: %v", sql, err)
 		}
 	}
