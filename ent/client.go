@@ -46,6 +46,8 @@ import (
 	"github.com/svc-observability/svc/ent/ingestmark"
 	"github.com/svc-observability/svc/ent/ingestoutcomes"
 	"github.com/svc-observability/svc/ent/ingestusage"
+	"github.com/svc-observability/svc/ent/integrationconnection"
+	"github.com/svc-observability/svc/ent/integrationlogin"
 	"github.com/svc-observability/svc/ent/investigation"
 	"github.com/svc-observability/svc/ent/invitation"
 	"github.com/svc-observability/svc/ent/issueactor"
@@ -61,8 +63,10 @@ import (
 	"github.com/svc-observability/svc/ent/samplingpolicy"
 	"github.com/svc-observability/svc/ent/scrapetarget"
 	"github.com/svc-observability/svc/ent/session"
+	"github.com/svc-observability/svc/ent/sourcerepository"
 	"github.com/svc-observability/svc/ent/user"
 	"github.com/svc-observability/svc/ent/useridentity"
+	"github.com/svc-observability/svc/ent/webhookdelivery"
 	"github.com/svc-observability/svc/ent/worknode"
 	"github.com/svc-observability/svc/ent/workshard"
 
@@ -134,6 +138,10 @@ type Client struct {
 	IngestOutcomes *IngestOutcomesClient
 	// IngestUsage is the client for interacting with the IngestUsage builders.
 	IngestUsage *IngestUsageClient
+	// IntegrationConnection is the client for interacting with the IntegrationConnection builders.
+	IntegrationConnection *IntegrationConnectionClient
+	// IntegrationLogin is the client for interacting with the IntegrationLogin builders.
+	IntegrationLogin *IntegrationLoginClient
 	// Investigation is the client for interacting with the Investigation builders.
 	Investigation *InvestigationClient
 	// Invitation is the client for interacting with the Invitation builders.
@@ -164,10 +172,14 @@ type Client struct {
 	ScrapeTarget *ScrapeTargetClient
 	// Session is the client for interacting with the Session builders.
 	Session *SessionClient
+	// SourceRepository is the client for interacting with the SourceRepository builders.
+	SourceRepository *SourceRepositoryClient
 	// User is the client for interacting with the User builders.
 	User *UserClient
 	// UserIdentity is the client for interacting with the UserIdentity builders.
 	UserIdentity *UserIdentityClient
+	// WebhookDelivery is the client for interacting with the WebhookDelivery builders.
+	WebhookDelivery *WebhookDeliveryClient
 	// WorkNode is the client for interacting with the WorkNode builders.
 	WorkNode *WorkNodeClient
 	// WorkShard is the client for interacting with the WorkShard builders.
@@ -213,6 +225,8 @@ func (c *Client) init() {
 	c.IngestMark = NewIngestMarkClient(c.config)
 	c.IngestOutcomes = NewIngestOutcomesClient(c.config)
 	c.IngestUsage = NewIngestUsageClient(c.config)
+	c.IntegrationConnection = NewIntegrationConnectionClient(c.config)
+	c.IntegrationLogin = NewIntegrationLoginClient(c.config)
 	c.Investigation = NewInvestigationClient(c.config)
 	c.Invitation = NewInvitationClient(c.config)
 	c.IssueActor = NewIssueActorClient(c.config)
@@ -228,8 +242,10 @@ func (c *Client) init() {
 	c.SamplingPolicy = NewSamplingPolicyClient(c.config)
 	c.ScrapeTarget = NewScrapeTargetClient(c.config)
 	c.Session = NewSessionClient(c.config)
+	c.SourceRepository = NewSourceRepositoryClient(c.config)
 	c.User = NewUserClient(c.config)
 	c.UserIdentity = NewUserIdentityClient(c.config)
+	c.WebhookDelivery = NewWebhookDeliveryClient(c.config)
 	c.WorkNode = NewWorkNodeClient(c.config)
 	c.WorkShard = NewWorkShardClient(c.config)
 }
@@ -354,6 +370,8 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		IngestMark:             NewIngestMarkClient(cfg),
 		IngestOutcomes:         NewIngestOutcomesClient(cfg),
 		IngestUsage:            NewIngestUsageClient(cfg),
+		IntegrationConnection:  NewIntegrationConnectionClient(cfg),
+		IntegrationLogin:       NewIntegrationLoginClient(cfg),
 		Investigation:          NewInvestigationClient(cfg),
 		Invitation:             NewInvitationClient(cfg),
 		IssueActor:             NewIssueActorClient(cfg),
@@ -369,8 +387,10 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		SamplingPolicy:         NewSamplingPolicyClient(cfg),
 		ScrapeTarget:           NewScrapeTargetClient(cfg),
 		Session:                NewSessionClient(cfg),
+		SourceRepository:       NewSourceRepositoryClient(cfg),
 		User:                   NewUserClient(cfg),
 		UserIdentity:           NewUserIdentityClient(cfg),
+		WebhookDelivery:        NewWebhookDeliveryClient(cfg),
 		WorkNode:               NewWorkNodeClient(cfg),
 		WorkShard:              NewWorkShardClient(cfg),
 	}, nil
@@ -422,6 +442,8 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		IngestMark:             NewIngestMarkClient(cfg),
 		IngestOutcomes:         NewIngestOutcomesClient(cfg),
 		IngestUsage:            NewIngestUsageClient(cfg),
+		IntegrationConnection:  NewIntegrationConnectionClient(cfg),
+		IntegrationLogin:       NewIntegrationLoginClient(cfg),
 		Investigation:          NewInvestigationClient(cfg),
 		Invitation:             NewInvitationClient(cfg),
 		IssueActor:             NewIssueActorClient(cfg),
@@ -437,8 +459,10 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		SamplingPolicy:         NewSamplingPolicyClient(cfg),
 		ScrapeTarget:           NewScrapeTargetClient(cfg),
 		Session:                NewSessionClient(cfg),
+		SourceRepository:       NewSourceRepositoryClient(cfg),
 		User:                   NewUserClient(cfg),
 		UserIdentity:           NewUserIdentityClient(cfg),
+		WebhookDelivery:        NewWebhookDeliveryClient(cfg),
 		WorkNode:               NewWorkNodeClient(cfg),
 		WorkShard:              NewWorkShardClient(cfg),
 	}, nil
@@ -477,10 +501,11 @@ func (c *Client) Use(hooks ...Hook) {
 		c.ErrorIncident, c.ErrorIssue, c.ErrorIssueEvent, c.ErrorIssueFingerprint,
 		c.ErrorIssuePullRequest, c.ErrorIssueVerification, c.ErrorPolicy,
 		c.IdempotencyKey, c.IngestKey, c.IngestMark, c.IngestOutcomes, c.IngestUsage,
-		c.Investigation, c.Invitation, c.IssueActor, c.LogpushConnector, c.Marker,
-		c.Membership, c.OAuthClient, c.OAuthGrant, c.OAuthToken, c.Organization,
-		c.Plan, c.Recommendation, c.SamplingPolicy, c.ScrapeTarget, c.Session, c.User,
-		c.UserIdentity, c.WorkNode, c.WorkShard,
+		c.IntegrationConnection, c.IntegrationLogin, c.Investigation, c.Invitation,
+		c.IssueActor, c.LogpushConnector, c.Marker, c.Membership, c.OAuthClient,
+		c.OAuthGrant, c.OAuthToken, c.Organization, c.Plan, c.Recommendation,
+		c.SamplingPolicy, c.ScrapeTarget, c.Session, c.SourceRepository, c.User,
+		c.UserIdentity, c.WebhookDelivery, c.WorkNode, c.WorkShard,
 	} {
 		n.Use(hooks...)
 	}
@@ -497,10 +522,11 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 		c.ErrorIncident, c.ErrorIssue, c.ErrorIssueEvent, c.ErrorIssueFingerprint,
 		c.ErrorIssuePullRequest, c.ErrorIssueVerification, c.ErrorPolicy,
 		c.IdempotencyKey, c.IngestKey, c.IngestMark, c.IngestOutcomes, c.IngestUsage,
-		c.Investigation, c.Invitation, c.IssueActor, c.LogpushConnector, c.Marker,
-		c.Membership, c.OAuthClient, c.OAuthGrant, c.OAuthToken, c.Organization,
-		c.Plan, c.Recommendation, c.SamplingPolicy, c.ScrapeTarget, c.Session, c.User,
-		c.UserIdentity, c.WorkNode, c.WorkShard,
+		c.IntegrationConnection, c.IntegrationLogin, c.Investigation, c.Invitation,
+		c.IssueActor, c.LogpushConnector, c.Marker, c.Membership, c.OAuthClient,
+		c.OAuthGrant, c.OAuthToken, c.Organization, c.Plan, c.Recommendation,
+		c.SamplingPolicy, c.ScrapeTarget, c.Session, c.SourceRepository, c.User,
+		c.UserIdentity, c.WebhookDelivery, c.WorkNode, c.WorkShard,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -569,6 +595,10 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.IngestOutcomes.mutate(ctx, m)
 	case *IngestUsageMutation:
 		return c.IngestUsage.mutate(ctx, m)
+	case *IntegrationConnectionMutation:
+		return c.IntegrationConnection.mutate(ctx, m)
+	case *IntegrationLoginMutation:
+		return c.IntegrationLogin.mutate(ctx, m)
 	case *InvestigationMutation:
 		return c.Investigation.mutate(ctx, m)
 	case *InvitationMutation:
@@ -599,10 +629,14 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.ScrapeTarget.mutate(ctx, m)
 	case *SessionMutation:
 		return c.Session.mutate(ctx, m)
+	case *SourceRepositoryMutation:
+		return c.SourceRepository.mutate(ctx, m)
 	case *UserMutation:
 		return c.User.mutate(ctx, m)
 	case *UserIdentityMutation:
 		return c.UserIdentity.mutate(ctx, m)
+	case *WebhookDeliveryMutation:
+		return c.WebhookDelivery.mutate(ctx, m)
 	case *WorkNodeMutation:
 		return c.WorkNode.mutate(ctx, m)
 	case *WorkShardMutation:
@@ -5290,6 +5324,320 @@ func (c *IngestUsageClient) mutate(ctx context.Context, m *IngestUsageMutation) 
 	}
 }
 
+// IntegrationConnectionClient is a client for the IntegrationConnection schema.
+type IntegrationConnectionClient struct {
+	config
+}
+
+// NewIntegrationConnectionClient returns a client for the IntegrationConnection from the given config.
+func NewIntegrationConnectionClient(c config) *IntegrationConnectionClient {
+	return &IntegrationConnectionClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `integrationconnection.Hooks(f(g(h())))`.
+func (c *IntegrationConnectionClient) Use(hooks ...Hook) {
+	c.hooks.IntegrationConnection = append(c.hooks.IntegrationConnection, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `integrationconnection.Intercept(f(g(h())))`.
+func (c *IntegrationConnectionClient) Intercept(interceptors ...Interceptor) {
+	c.inters.IntegrationConnection = append(c.inters.IntegrationConnection, interceptors...)
+}
+
+// Create returns a builder for creating a IntegrationConnection entity.
+func (c *IntegrationConnectionClient) Create() *IntegrationConnectionCreate {
+	mutation := newIntegrationConnectionMutation(c.config, OpCreate)
+	return &IntegrationConnectionCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of IntegrationConnection entities.
+func (c *IntegrationConnectionClient) CreateBulk(builders ...*IntegrationConnectionCreate) *IntegrationConnectionCreateBulk {
+	return &IntegrationConnectionCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *IntegrationConnectionClient) MapCreateBulk(slice any, setFunc func(*IntegrationConnectionCreate, int)) *IntegrationConnectionCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &IntegrationConnectionCreateBulk{err: fmt.Errorf("calling to IntegrationConnectionClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*IntegrationConnectionCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &IntegrationConnectionCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for IntegrationConnection.
+func (c *IntegrationConnectionClient) Update() *IntegrationConnectionUpdate {
+	mutation := newIntegrationConnectionMutation(c.config, OpUpdate)
+	return &IntegrationConnectionUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *IntegrationConnectionClient) UpdateOne(_m *IntegrationConnection) *IntegrationConnectionUpdateOne {
+	mutation := newIntegrationConnectionMutation(c.config, OpUpdateOne, withIntegrationConnection(_m))
+	return &IntegrationConnectionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *IntegrationConnectionClient) UpdateOneID(id uuid.UUID) *IntegrationConnectionUpdateOne {
+	mutation := newIntegrationConnectionMutation(c.config, OpUpdateOne, withIntegrationConnectionID(id))
+	return &IntegrationConnectionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for IntegrationConnection.
+func (c *IntegrationConnectionClient) Delete() *IntegrationConnectionDelete {
+	mutation := newIntegrationConnectionMutation(c.config, OpDelete)
+	return &IntegrationConnectionDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *IntegrationConnectionClient) DeleteOne(_m *IntegrationConnection) *IntegrationConnectionDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *IntegrationConnectionClient) DeleteOneID(id uuid.UUID) *IntegrationConnectionDeleteOne {
+	builder := c.Delete().Where(integrationconnection.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &IntegrationConnectionDeleteOne{builder}
+}
+
+// Query returns a query builder for IntegrationConnection.
+func (c *IntegrationConnectionClient) Query() *IntegrationConnectionQuery {
+	return &IntegrationConnectionQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeIntegrationConnection},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a IntegrationConnection entity by its id.
+func (c *IntegrationConnectionClient) Get(ctx context.Context, id uuid.UUID) (*IntegrationConnection, error) {
+	return c.Query().Where(integrationconnection.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *IntegrationConnectionClient) GetX(ctx context.Context, id uuid.UUID) *IntegrationConnection {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryOrganization queries the organization edge of a IntegrationConnection.
+func (c *IntegrationConnectionClient) QueryOrganization(_m *IntegrationConnection) *OrganizationQuery {
+	query := (&OrganizationClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(integrationconnection.Table, integrationconnection.FieldID, id),
+			sqlgraph.To(organization.Table, organization.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, integrationconnection.OrganizationTable, integrationconnection.OrganizationColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryRepositories queries the repositories edge of a IntegrationConnection.
+func (c *IntegrationConnectionClient) QueryRepositories(_m *IntegrationConnection) *SourceRepositoryQuery {
+	query := (&SourceRepositoryClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(integrationconnection.Table, integrationconnection.FieldID, id),
+			sqlgraph.To(sourcerepository.Table, sourcerepository.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, integrationconnection.RepositoriesTable, integrationconnection.RepositoriesColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *IntegrationConnectionClient) Hooks() []Hook {
+	return c.hooks.IntegrationConnection
+}
+
+// Interceptors returns the client interceptors.
+func (c *IntegrationConnectionClient) Interceptors() []Interceptor {
+	return c.inters.IntegrationConnection
+}
+
+func (c *IntegrationConnectionClient) mutate(ctx context.Context, m *IntegrationConnectionMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&IntegrationConnectionCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&IntegrationConnectionUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&IntegrationConnectionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&IntegrationConnectionDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown IntegrationConnection mutation op: %q", m.Op())
+	}
+}
+
+// IntegrationLoginClient is a client for the IntegrationLogin schema.
+type IntegrationLoginClient struct {
+	config
+}
+
+// NewIntegrationLoginClient returns a client for the IntegrationLogin from the given config.
+func NewIntegrationLoginClient(c config) *IntegrationLoginClient {
+	return &IntegrationLoginClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `integrationlogin.Hooks(f(g(h())))`.
+func (c *IntegrationLoginClient) Use(hooks ...Hook) {
+	c.hooks.IntegrationLogin = append(c.hooks.IntegrationLogin, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `integrationlogin.Intercept(f(g(h())))`.
+func (c *IntegrationLoginClient) Intercept(interceptors ...Interceptor) {
+	c.inters.IntegrationLogin = append(c.inters.IntegrationLogin, interceptors...)
+}
+
+// Create returns a builder for creating a IntegrationLogin entity.
+func (c *IntegrationLoginClient) Create() *IntegrationLoginCreate {
+	mutation := newIntegrationLoginMutation(c.config, OpCreate)
+	return &IntegrationLoginCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of IntegrationLogin entities.
+func (c *IntegrationLoginClient) CreateBulk(builders ...*IntegrationLoginCreate) *IntegrationLoginCreateBulk {
+	return &IntegrationLoginCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *IntegrationLoginClient) MapCreateBulk(slice any, setFunc func(*IntegrationLoginCreate, int)) *IntegrationLoginCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &IntegrationLoginCreateBulk{err: fmt.Errorf("calling to IntegrationLoginClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*IntegrationLoginCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &IntegrationLoginCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for IntegrationLogin.
+func (c *IntegrationLoginClient) Update() *IntegrationLoginUpdate {
+	mutation := newIntegrationLoginMutation(c.config, OpUpdate)
+	return &IntegrationLoginUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *IntegrationLoginClient) UpdateOne(_m *IntegrationLogin) *IntegrationLoginUpdateOne {
+	mutation := newIntegrationLoginMutation(c.config, OpUpdateOne, withIntegrationLogin(_m))
+	return &IntegrationLoginUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *IntegrationLoginClient) UpdateOneID(id uuid.UUID) *IntegrationLoginUpdateOne {
+	mutation := newIntegrationLoginMutation(c.config, OpUpdateOne, withIntegrationLoginID(id))
+	return &IntegrationLoginUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for IntegrationLogin.
+func (c *IntegrationLoginClient) Delete() *IntegrationLoginDelete {
+	mutation := newIntegrationLoginMutation(c.config, OpDelete)
+	return &IntegrationLoginDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *IntegrationLoginClient) DeleteOne(_m *IntegrationLogin) *IntegrationLoginDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *IntegrationLoginClient) DeleteOneID(id uuid.UUID) *IntegrationLoginDeleteOne {
+	builder := c.Delete().Where(integrationlogin.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &IntegrationLoginDeleteOne{builder}
+}
+
+// Query returns a query builder for IntegrationLogin.
+func (c *IntegrationLoginClient) Query() *IntegrationLoginQuery {
+	return &IntegrationLoginQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeIntegrationLogin},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a IntegrationLogin entity by its id.
+func (c *IntegrationLoginClient) Get(ctx context.Context, id uuid.UUID) (*IntegrationLogin, error) {
+	return c.Query().Where(integrationlogin.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *IntegrationLoginClient) GetX(ctx context.Context, id uuid.UUID) *IntegrationLogin {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryOrganization queries the organization edge of a IntegrationLogin.
+func (c *IntegrationLoginClient) QueryOrganization(_m *IntegrationLogin) *OrganizationQuery {
+	query := (&OrganizationClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(integrationlogin.Table, integrationlogin.FieldID, id),
+			sqlgraph.To(organization.Table, organization.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, integrationlogin.OrganizationTable, integrationlogin.OrganizationColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *IntegrationLoginClient) Hooks() []Hook {
+	return c.hooks.IntegrationLogin
+}
+
+// Interceptors returns the client interceptors.
+func (c *IntegrationLoginClient) Interceptors() []Interceptor {
+	return c.inters.IntegrationLogin
+}
+
+func (c *IntegrationLoginClient) mutate(ctx context.Context, m *IntegrationLoginMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&IntegrationLoginCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&IntegrationLoginUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&IntegrationLoginUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&IntegrationLoginDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown IntegrationLogin mutation op: %q", m.Op())
+	}
+}
+
 // InvestigationClient is a client for the Investigation schema.
 type InvestigationClient struct {
 	config
@@ -7363,6 +7711,54 @@ func (c *OrganizationClient) QueryErrorInbox(_m *Organization) *ErrorInboxQuery 
 	return query
 }
 
+// QueryIntegrationConnections queries the integration_connections edge of a Organization.
+func (c *OrganizationClient) QueryIntegrationConnections(_m *Organization) *IntegrationConnectionQuery {
+	query := (&IntegrationConnectionClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, id),
+			sqlgraph.To(integrationconnection.Table, integrationconnection.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.IntegrationConnectionsTable, organization.IntegrationConnectionsColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryIntegrationLogins queries the integration_logins edge of a Organization.
+func (c *OrganizationClient) QueryIntegrationLogins(_m *Organization) *IntegrationLoginQuery {
+	query := (&IntegrationLoginClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, id),
+			sqlgraph.To(integrationlogin.Table, integrationlogin.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.IntegrationLoginsTable, organization.IntegrationLoginsColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QuerySourceRepositories queries the source_repositories edge of a Organization.
+func (c *OrganizationClient) QuerySourceRepositories(_m *Organization) *SourceRepositoryQuery {
+	query := (&SourceRepositoryClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, id),
+			sqlgraph.To(sourcerepository.Table, sourcerepository.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.SourceRepositoriesTable, organization.SourceRepositoriesColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
 // Hooks returns the client hooks.
 func (c *OrganizationClient) Hooks() []Hook {
 	return c.hooks.Organization
@@ -8149,6 +8545,171 @@ func (c *SessionClient) mutate(ctx context.Context, m *SessionMutation) (Value, 
 	}
 }
 
+// SourceRepositoryClient is a client for the SourceRepository schema.
+type SourceRepositoryClient struct {
+	config
+}
+
+// NewSourceRepositoryClient returns a client for the SourceRepository from the given config.
+func NewSourceRepositoryClient(c config) *SourceRepositoryClient {
+	return &SourceRepositoryClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `sourcerepository.Hooks(f(g(h())))`.
+func (c *SourceRepositoryClient) Use(hooks ...Hook) {
+	c.hooks.SourceRepository = append(c.hooks.SourceRepository, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `sourcerepository.Intercept(f(g(h())))`.
+func (c *SourceRepositoryClient) Intercept(interceptors ...Interceptor) {
+	c.inters.SourceRepository = append(c.inters.SourceRepository, interceptors...)
+}
+
+// Create returns a builder for creating a SourceRepository entity.
+func (c *SourceRepositoryClient) Create() *SourceRepositoryCreate {
+	mutation := newSourceRepositoryMutation(c.config, OpCreate)
+	return &SourceRepositoryCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of SourceRepository entities.
+func (c *SourceRepositoryClient) CreateBulk(builders ...*SourceRepositoryCreate) *SourceRepositoryCreateBulk {
+	return &SourceRepositoryCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *SourceRepositoryClient) MapCreateBulk(slice any, setFunc func(*SourceRepositoryCreate, int)) *SourceRepositoryCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &SourceRepositoryCreateBulk{err: fmt.Errorf("calling to SourceRepositoryClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*SourceRepositoryCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &SourceRepositoryCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for SourceRepository.
+func (c *SourceRepositoryClient) Update() *SourceRepositoryUpdate {
+	mutation := newSourceRepositoryMutation(c.config, OpUpdate)
+	return &SourceRepositoryUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *SourceRepositoryClient) UpdateOne(_m *SourceRepository) *SourceRepositoryUpdateOne {
+	mutation := newSourceRepositoryMutation(c.config, OpUpdateOne, withSourceRepository(_m))
+	return &SourceRepositoryUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *SourceRepositoryClient) UpdateOneID(id uuid.UUID) *SourceRepositoryUpdateOne {
+	mutation := newSourceRepositoryMutation(c.config, OpUpdateOne, withSourceRepositoryID(id))
+	return &SourceRepositoryUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for SourceRepository.
+func (c *SourceRepositoryClient) Delete() *SourceRepositoryDelete {
+	mutation := newSourceRepositoryMutation(c.config, OpDelete)
+	return &SourceRepositoryDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *SourceRepositoryClient) DeleteOne(_m *SourceRepository) *SourceRepositoryDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *SourceRepositoryClient) DeleteOneID(id uuid.UUID) *SourceRepositoryDeleteOne {
+	builder := c.Delete().Where(sourcerepository.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &SourceRepositoryDeleteOne{builder}
+}
+
+// Query returns a query builder for SourceRepository.
+func (c *SourceRepositoryClient) Query() *SourceRepositoryQuery {
+	return &SourceRepositoryQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeSourceRepository},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a SourceRepository entity by its id.
+func (c *SourceRepositoryClient) Get(ctx context.Context, id uuid.UUID) (*SourceRepository, error) {
+	return c.Query().Where(sourcerepository.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *SourceRepositoryClient) GetX(ctx context.Context, id uuid.UUID) *SourceRepository {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryOrganization queries the organization edge of a SourceRepository.
+func (c *SourceRepositoryClient) QueryOrganization(_m *SourceRepository) *OrganizationQuery {
+	query := (&OrganizationClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(sourcerepository.Table, sourcerepository.FieldID, id),
+			sqlgraph.To(organization.Table, organization.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, sourcerepository.OrganizationTable, sourcerepository.OrganizationColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryConnection queries the connection edge of a SourceRepository.
+func (c *SourceRepositoryClient) QueryConnection(_m *SourceRepository) *IntegrationConnectionQuery {
+	query := (&IntegrationConnectionClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(sourcerepository.Table, sourcerepository.FieldID, id),
+			sqlgraph.To(integrationconnection.Table, integrationconnection.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, sourcerepository.ConnectionTable, sourcerepository.ConnectionColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *SourceRepositoryClient) Hooks() []Hook {
+	return c.hooks.SourceRepository
+}
+
+// Interceptors returns the client interceptors.
+func (c *SourceRepositoryClient) Interceptors() []Interceptor {
+	return c.inters.SourceRepository
+}
+
+func (c *SourceRepositoryClient) mutate(ctx context.Context, m *SourceRepositoryMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&SourceRepositoryCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&SourceRepositoryUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&SourceRepositoryUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&SourceRepositoryDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown SourceRepository mutation op: %q", m.Op())
+	}
+}
+
 // UserClient is a client for the User schema.
 type UserClient struct {
 	config
@@ -8495,6 +9056,139 @@ func (c *UserIdentityClient) mutate(ctx context.Context, m *UserIdentityMutation
 	}
 }
 
+// WebhookDeliveryClient is a client for the WebhookDelivery schema.
+type WebhookDeliveryClient struct {
+	config
+}
+
+// NewWebhookDeliveryClient returns a client for the WebhookDelivery from the given config.
+func NewWebhookDeliveryClient(c config) *WebhookDeliveryClient {
+	return &WebhookDeliveryClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `webhookdelivery.Hooks(f(g(h())))`.
+func (c *WebhookDeliveryClient) Use(hooks ...Hook) {
+	c.hooks.WebhookDelivery = append(c.hooks.WebhookDelivery, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `webhookdelivery.Intercept(f(g(h())))`.
+func (c *WebhookDeliveryClient) Intercept(interceptors ...Interceptor) {
+	c.inters.WebhookDelivery = append(c.inters.WebhookDelivery, interceptors...)
+}
+
+// Create returns a builder for creating a WebhookDelivery entity.
+func (c *WebhookDeliveryClient) Create() *WebhookDeliveryCreate {
+	mutation := newWebhookDeliveryMutation(c.config, OpCreate)
+	return &WebhookDeliveryCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of WebhookDelivery entities.
+func (c *WebhookDeliveryClient) CreateBulk(builders ...*WebhookDeliveryCreate) *WebhookDeliveryCreateBulk {
+	return &WebhookDeliveryCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *WebhookDeliveryClient) MapCreateBulk(slice any, setFunc func(*WebhookDeliveryCreate, int)) *WebhookDeliveryCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &WebhookDeliveryCreateBulk{err: fmt.Errorf("calling to WebhookDeliveryClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*WebhookDeliveryCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &WebhookDeliveryCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for WebhookDelivery.
+func (c *WebhookDeliveryClient) Update() *WebhookDeliveryUpdate {
+	mutation := newWebhookDeliveryMutation(c.config, OpUpdate)
+	return &WebhookDeliveryUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *WebhookDeliveryClient) UpdateOne(_m *WebhookDelivery) *WebhookDeliveryUpdateOne {
+	mutation := newWebhookDeliveryMutation(c.config, OpUpdateOne, withWebhookDelivery(_m))
+	return &WebhookDeliveryUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *WebhookDeliveryClient) UpdateOneID(id uuid.UUID) *WebhookDeliveryUpdateOne {
+	mutation := newWebhookDeliveryMutation(c.config, OpUpdateOne, withWebhookDeliveryID(id))
+	return &WebhookDeliveryUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for WebhookDelivery.
+func (c *WebhookDeliveryClient) Delete() *WebhookDeliveryDelete {
+	mutation := newWebhookDeliveryMutation(c.config, OpDelete)
+	return &WebhookDeliveryDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *WebhookDeliveryClient) DeleteOne(_m *WebhookDelivery) *WebhookDeliveryDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *WebhookDeliveryClient) DeleteOneID(id uuid.UUID) *WebhookDeliveryDeleteOne {
+	builder := c.Delete().Where(webhookdelivery.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &WebhookDeliveryDeleteOne{builder}
+}
+
+// Query returns a query builder for WebhookDelivery.
+func (c *WebhookDeliveryClient) Query() *WebhookDeliveryQuery {
+	return &WebhookDeliveryQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeWebhookDelivery},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a WebhookDelivery entity by its id.
+func (c *WebhookDeliveryClient) Get(ctx context.Context, id uuid.UUID) (*WebhookDelivery, error) {
+	return c.Query().Where(webhookdelivery.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *WebhookDeliveryClient) GetX(ctx context.Context, id uuid.UUID) *WebhookDelivery {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *WebhookDeliveryClient) Hooks() []Hook {
+	return c.hooks.WebhookDelivery
+}
+
+// Interceptors returns the client interceptors.
+func (c *WebhookDeliveryClient) Interceptors() []Interceptor {
+	return c.inters.WebhookDelivery
+}
+
+func (c *WebhookDeliveryClient) mutate(ctx context.Context, m *WebhookDeliveryMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&WebhookDeliveryCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&WebhookDeliveryUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&WebhookDeliveryUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&WebhookDeliveryDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown WebhookDelivery mutation op: %q", m.Op())
+	}
+}
+
 // WorkNodeClient is a client for the WorkNode schema.
 type WorkNodeClient struct {
 	config
@@ -8770,9 +9464,10 @@ type (
 		DeviceLogin, ErrorInbox, ErrorIncident, ErrorIssue, ErrorIssueEvent,
 		ErrorIssueFingerprint, ErrorIssuePullRequest, ErrorIssueVerification,
 		ErrorPolicy, IdempotencyKey, IngestKey, IngestMark, IngestOutcomes,
-		IngestUsage, Investigation, Invitation, IssueActor, LogpushConnector, Marker,
-		Membership, OAuthClient, OAuthGrant, OAuthToken, Organization, Plan,
-		Recommendation, SamplingPolicy, ScrapeTarget, Session, User, UserIdentity,
+		IngestUsage, IntegrationConnection, IntegrationLogin, Investigation,
+		Invitation, IssueActor, LogpushConnector, Marker, Membership, OAuthClient,
+		OAuthGrant, OAuthToken, Organization, Plan, Recommendation, SamplingPolicy,
+		ScrapeTarget, Session, SourceRepository, User, UserIdentity, WebhookDelivery,
 		WorkNode, WorkShard []ent.Hook
 	}
 	inters struct {
@@ -8782,9 +9477,10 @@ type (
 		DeviceLogin, ErrorInbox, ErrorIncident, ErrorIssue, ErrorIssueEvent,
 		ErrorIssueFingerprint, ErrorIssuePullRequest, ErrorIssueVerification,
 		ErrorPolicy, IdempotencyKey, IngestKey, IngestMark, IngestOutcomes,
-		IngestUsage, Investigation, Invitation, IssueActor, LogpushConnector, Marker,
-		Membership, OAuthClient, OAuthGrant, OAuthToken, Organization, Plan,
-		Recommendation, SamplingPolicy, ScrapeTarget, Session, User, UserIdentity,
+		IngestUsage, IntegrationConnection, IntegrationLogin, Investigation,
+		Invitation, IssueActor, LogpushConnector, Marker, Membership, OAuthClient,
+		OAuthGrant, OAuthToken, Organization, Plan, Recommendation, SamplingPolicy,
+		ScrapeTarget, Session, SourceRepository, User, UserIdentity, WebhookDelivery,
 		WorkNode, WorkShard []ent.Interceptor
 	}
 )

@@ -42,6 +42,8 @@ import (
 	"github.com/svc-observability/svc/ent/ingestmark"
 	"github.com/svc-observability/svc/ent/ingestoutcomes"
 	"github.com/svc-observability/svc/ent/ingestusage"
+	"github.com/svc-observability/svc/ent/integrationconnection"
+	"github.com/svc-observability/svc/ent/integrationlogin"
 	"github.com/svc-observability/svc/ent/investigation"
 	"github.com/svc-observability/svc/ent/invitation"
 	"github.com/svc-observability/svc/ent/issueactor"
@@ -57,8 +59,10 @@ import (
 	"github.com/svc-observability/svc/ent/samplingpolicy"
 	"github.com/svc-observability/svc/ent/scrapetarget"
 	"github.com/svc-observability/svc/ent/session"
+	"github.com/svc-observability/svc/ent/sourcerepository"
 	"github.com/svc-observability/svc/ent/user"
 	"github.com/svc-observability/svc/ent/useridentity"
+	"github.com/svc-observability/svc/ent/webhookdelivery"
 	"github.com/svc-observability/svc/ent/worknode"
 	"github.com/svc-observability/svc/ent/workshard"
 )
@@ -151,6 +155,8 @@ func checkColumn(t, c string) error {
 			ingestmark.Table:             ingestmark.ValidColumn,
 			ingestoutcomes.Table:         ingestoutcomes.ValidColumn,
 			ingestusage.Table:            ingestusage.ValidColumn,
+			integrationconnection.Table:  integrationconnection.ValidColumn,
+			integrationlogin.Table:       integrationlogin.ValidColumn,
 			investigation.Table:          investigation.ValidColumn,
 			invitation.Table:             invitation.ValidColumn,
 			issueactor.Table:             issueactor.ValidColumn,
@@ -166,8 +172,10 @@ func checkColumn(t, c string) error {
 			samplingpolicy.Table:         samplingpolicy.ValidColumn,
 			scrapetarget.Table:           scrapetarget.ValidColumn,
 			session.Table:                session.ValidColumn,
+			sourcerepository.Table:       sourcerepository.ValidColumn,
 			user.Table:                   user.ValidColumn,
 			useridentity.Table:           useridentity.ValidColumn,
+			webhookdelivery.Table:        webhookdelivery.ValidColumn,
 			worknode.Table:               worknode.ValidColumn,
 			workshard.Table:              workshard.ValidColumn,
 		})

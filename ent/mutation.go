@@ -43,6 +43,8 @@ import (
 	"github.com/svc-observability/svc/ent/ingestmark"
 	"github.com/svc-observability/svc/ent/ingestoutcomes"
 	"github.com/svc-observability/svc/ent/ingestusage"
+	"github.com/svc-observability/svc/ent/integrationconnection"
+	"github.com/svc-observability/svc/ent/integrationlogin"
 	"github.com/svc-observability/svc/ent/investigation"
 	"github.com/svc-observability/svc/ent/invitation"
 	"github.com/svc-observability/svc/ent/issueactor"
@@ -60,8 +62,10 @@ import (
 	"github.com/svc-observability/svc/ent/schema"
 	"github.com/svc-observability/svc/ent/scrapetarget"
 	"github.com/svc-observability/svc/ent/session"
+	"github.com/svc-observability/svc/ent/sourcerepository"
 	"github.com/svc-observability/svc/ent/user"
 	"github.com/svc-observability/svc/ent/useridentity"
+	"github.com/svc-observability/svc/ent/webhookdelivery"
 	"github.com/svc-observability/svc/ent/worknode"
 	"github.com/svc-observability/svc/ent/workshard"
 )
@@ -105,6 +109,8 @@ const (
 	TypeIngestMark             = "IngestMark"
 	TypeIngestOutcomes         = "IngestOutcomes"
 	TypeIngestUsage            = "IngestUsage"
+	TypeIntegrationConnection  = "IntegrationConnection"
+	TypeIntegrationLogin       = "IntegrationLogin"
 	TypeInvestigation          = "Investigation"
 	TypeInvitation             = "Invitation"
 	TypeIssueActor             = "IssueActor"
@@ -120,8 +126,10 @@ const (
 	TypeSamplingPolicy         = "SamplingPolicy"
 	TypeScrapeTarget           = "ScrapeTarget"
 	TypeSession                = "Session"
+	TypeSourceRepository       = "SourceRepository"
 	TypeUser                   = "User"
 	TypeUserIdentity           = "UserIdentity"
+	TypeWebhookDelivery        = "WebhookDelivery"
 	TypeWorkNode               = "WorkNode"
 	TypeWorkShard              = "WorkShard"
 )
@@ -35725,6 +35733,2682 @@ func (m *IngestUsageMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown IngestUsage edge %s", name)
 }
 
+// IntegrationConnectionMutation represents an operation that mutates the IntegrationConnection nodes in the graph.
+type IntegrationConnectionMutation struct {
+	config
+	op                  Op
+	typ                 string
+	id                  *uuid.UUID
+	shard               *int
+	addshard            *int
+	provider            *string
+	base_url            *string
+	external_id         *string
+	name                *string
+	state               *integrationconnection.State
+	reason              *string
+	settings            *json.RawMessage
+	appendsettings      json.RawMessage
+	connected_by        *string
+	connected_at        *time.Time
+	state_changed_at    *time.Time
+	sync_due_at         *time.Time
+	last_sync_at        *time.Time
+	last_sync_error     *string
+	failures            *int
+	addfailures         *int
+	failing_since       *time.Time
+	created_at          *time.Time
+	updated_at          *time.Time
+	clearedFields       map[string]struct{}
+	organization        *string
+	clearedorganization bool
+	repositories        map[uuid.UUID]struct{}
+	removedrepositories map[uuid.UUID]struct{}
+	clearedrepositories bool
+	done                bool
+	oldValue            func(context.Context) (*IntegrationConnection, error)
+	predicates          []predicate.IntegrationConnection
+}
+
+var _ ent.Mutation = (*IntegrationConnectionMutation)(nil)
+
+// integrationconnectionOption allows management of the mutation configuration using functional options.
+type integrationconnectionOption func(*IntegrationConnectionMutation)
+
+// newIntegrationConnectionMutation creates new mutation for the IntegrationConnection entity.
+func newIntegrationConnectionMutation(c config, op Op, opts ...integrationconnectionOption) *IntegrationConnectionMutation {
+	m := &IntegrationConnectionMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeIntegrationConnection,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withIntegrationConnectionID sets the ID field of the mutation.
+func withIntegrationConnectionID(id uuid.UUID) integrationconnectionOption {
+	return func(m *IntegrationConnectionMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *IntegrationConnection
+		)
+		m.oldValue = func(ctx context.Context) (*IntegrationConnection, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().IntegrationConnection.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withIntegrationConnection sets the old IntegrationConnection of the mutation.
+func withIntegrationConnection(node *IntegrationConnection) integrationconnectionOption {
+	return func(m *IntegrationConnectionMutation) {
+		m.oldValue = func(context.Context) (*IntegrationConnection, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m IntegrationConnectionMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m IntegrationConnectionMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of IntegrationConnection entities.
+func (m *IntegrationConnectionMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *IntegrationConnectionMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *IntegrationConnectionMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().IntegrationConnection.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetOrgID sets the "org_id" field.
+func (m *IntegrationConnectionMutation) SetOrgID(s string) {
+	m.organization = &s
+}
+
+// OrgID returns the value of the "org_id" field in the mutation.
+func (m *IntegrationConnectionMutation) OrgID() (r string, exists bool) {
+	v := m.organization
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOrgID returns the old "org_id" field's value of the IntegrationConnection entity.
+// If the IntegrationConnection object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IntegrationConnectionMutation) OldOrgID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOrgID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOrgID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOrgID: %w", err)
+	}
+	return oldValue.OrgID, nil
+}
+
+// ResetOrgID resets all changes to the "org_id" field.
+func (m *IntegrationConnectionMutation) ResetOrgID() {
+	m.organization = nil
+}
+
+// SetShard sets the "shard" field.
+func (m *IntegrationConnectionMutation) SetShard(i int) {
+	m.shard = &i
+	m.addshard = nil
+}
+
+// Shard returns the value of the "shard" field in the mutation.
+func (m *IntegrationConnectionMutation) Shard() (r int, exists bool) {
+	v := m.shard
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldShard returns the old "shard" field's value of the IntegrationConnection entity.
+// If the IntegrationConnection object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IntegrationConnectionMutation) OldShard(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldShard is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldShard requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldShard: %w", err)
+	}
+	return oldValue.Shard, nil
+}
+
+// AddShard adds i to the "shard" field.
+func (m *IntegrationConnectionMutation) AddShard(i int) {
+	if m.addshard != nil {
+		*m.addshard += i
+	} else {
+		m.addshard = &i
+	}
+}
+
+// AddedShard returns the value that was added to the "shard" field in this mutation.
+func (m *IntegrationConnectionMutation) AddedShard() (r int, exists bool) {
+	v := m.addshard
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetShard resets all changes to the "shard" field.
+func (m *IntegrationConnectionMutation) ResetShard() {
+	m.shard = nil
+	m.addshard = nil
+}
+
+// SetProvider sets the "provider" field.
+func (m *IntegrationConnectionMutation) SetProvider(s string) {
+	m.provider = &s
+}
+
+// Provider returns the value of the "provider" field in the mutation.
+func (m *IntegrationConnectionMutation) Provider() (r string, exists bool) {
+	v := m.provider
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldProvider returns the old "provider" field's value of the IntegrationConnection entity.
+// If the IntegrationConnection object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IntegrationConnectionMutation) OldProvider(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldProvider is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldProvider requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldProvider: %w", err)
+	}
+	return oldValue.Provider, nil
+}
+
+// ResetProvider resets all changes to the "provider" field.
+func (m *IntegrationConnectionMutation) ResetProvider() {
+	m.provider = nil
+}
+
+// SetBaseURL sets the "base_url" field.
+func (m *IntegrationConnectionMutation) SetBaseURL(s string) {
+	m.base_url = &s
+}
+
+// BaseURL returns the value of the "base_url" field in the mutation.
+func (m *IntegrationConnectionMutation) BaseURL() (r string, exists bool) {
+	v := m.base_url
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldBaseURL returns the old "base_url" field's value of the IntegrationConnection entity.
+// If the IntegrationConnection object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IntegrationConnectionMutation) OldBaseURL(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldBaseURL is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldBaseURL requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldBaseURL: %w", err)
+	}
+	return oldValue.BaseURL, nil
+}
+
+// ResetBaseURL resets all changes to the "base_url" field.
+func (m *IntegrationConnectionMutation) ResetBaseURL() {
+	m.base_url = nil
+}
+
+// SetExternalID sets the "external_id" field.
+func (m *IntegrationConnectionMutation) SetExternalID(s string) {
+	m.external_id = &s
+}
+
+// ExternalID returns the value of the "external_id" field in the mutation.
+func (m *IntegrationConnectionMutation) ExternalID() (r string, exists bool) {
+	v := m.external_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldExternalID returns the old "external_id" field's value of the IntegrationConnection entity.
+// If the IntegrationConnection object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IntegrationConnectionMutation) OldExternalID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldExternalID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldExternalID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldExternalID: %w", err)
+	}
+	return oldValue.ExternalID, nil
+}
+
+// ResetExternalID resets all changes to the "external_id" field.
+func (m *IntegrationConnectionMutation) ResetExternalID() {
+	m.external_id = nil
+}
+
+// SetName sets the "name" field.
+func (m *IntegrationConnectionMutation) SetName(s string) {
+	m.name = &s
+}
+
+// Name returns the value of the "name" field in the mutation.
+func (m *IntegrationConnectionMutation) Name() (r string, exists bool) {
+	v := m.name
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldName returns the old "name" field's value of the IntegrationConnection entity.
+// If the IntegrationConnection object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IntegrationConnectionMutation) OldName(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldName is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldName requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldName: %w", err)
+	}
+	return oldValue.Name, nil
+}
+
+// ResetName resets all changes to the "name" field.
+func (m *IntegrationConnectionMutation) ResetName() {
+	m.name = nil
+}
+
+// SetState sets the "state" field.
+func (m *IntegrationConnectionMutation) SetState(i integrationconnection.State) {
+	m.state = &i
+}
+
+// State returns the value of the "state" field in the mutation.
+func (m *IntegrationConnectionMutation) State() (r integrationconnection.State, exists bool) {
+	v := m.state
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldState returns the old "state" field's value of the IntegrationConnection entity.
+// If the IntegrationConnection object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IntegrationConnectionMutation) OldState(ctx context.Context) (v integrationconnection.State, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldState is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldState requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldState: %w", err)
+	}
+	return oldValue.State, nil
+}
+
+// ResetState resets all changes to the "state" field.
+func (m *IntegrationConnectionMutation) ResetState() {
+	m.state = nil
+}
+
+// SetReason sets the "reason" field.
+func (m *IntegrationConnectionMutation) SetReason(s string) {
+	m.reason = &s
+}
+
+// Reason returns the value of the "reason" field in the mutation.
+func (m *IntegrationConnectionMutation) Reason() (r string, exists bool) {
+	v := m.reason
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldReason returns the old "reason" field's value of the IntegrationConnection entity.
+// If the IntegrationConnection object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IntegrationConnectionMutation) OldReason(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldReason is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldReason requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldReason: %w", err)
+	}
+	return oldValue.Reason, nil
+}
+
+// ClearReason clears the value of the "reason" field.
+func (m *IntegrationConnectionMutation) ClearReason() {
+	m.reason = nil
+	m.clearedFields[integrationconnection.FieldReason] = struct{}{}
+}
+
+// ReasonCleared returns if the "reason" field was cleared in this mutation.
+func (m *IntegrationConnectionMutation) ReasonCleared() bool {
+	_, ok := m.clearedFields[integrationconnection.FieldReason]
+	return ok
+}
+
+// ResetReason resets all changes to the "reason" field.
+func (m *IntegrationConnectionMutation) ResetReason() {
+	m.reason = nil
+	delete(m.clearedFields, integrationconnection.FieldReason)
+}
+
+// SetSettings sets the "settings" field.
+func (m *IntegrationConnectionMutation) SetSettings(jm json.RawMessage) {
+	m.settings = &jm
+	m.appendsettings = nil
+}
+
+// Settings returns the value of the "settings" field in the mutation.
+func (m *IntegrationConnectionMutation) Settings() (r json.RawMessage, exists bool) {
+	v := m.settings
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSettings returns the old "settings" field's value of the IntegrationConnection entity.
+// If the IntegrationConnection object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IntegrationConnectionMutation) OldSettings(ctx context.Context) (v json.RawMessage, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSettings is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSettings requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSettings: %w", err)
+	}
+	return oldValue.Settings, nil
+}
+
+// AppendSettings adds jm to the "settings" field.
+func (m *IntegrationConnectionMutation) AppendSettings(jm json.RawMessage) {
+	m.appendsettings = append(m.appendsettings, jm...)
+}
+
+// AppendedSettings returns the list of values that were appended to the "settings" field in this mutation.
+func (m *IntegrationConnectionMutation) AppendedSettings() (json.RawMessage, bool) {
+	if len(m.appendsettings) == 0 {
+		return nil, false
+	}
+	return m.appendsettings, true
+}
+
+// ResetSettings resets all changes to the "settings" field.
+func (m *IntegrationConnectionMutation) ResetSettings() {
+	m.settings = nil
+	m.appendsettings = nil
+}
+
+// SetConnectedBy sets the "connected_by" field.
+func (m *IntegrationConnectionMutation) SetConnectedBy(s string) {
+	m.connected_by = &s
+}
+
+// ConnectedBy returns the value of the "connected_by" field in the mutation.
+func (m *IntegrationConnectionMutation) ConnectedBy() (r string, exists bool) {
+	v := m.connected_by
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldConnectedBy returns the old "connected_by" field's value of the IntegrationConnection entity.
+// If the IntegrationConnection object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IntegrationConnectionMutation) OldConnectedBy(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldConnectedBy is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldConnectedBy requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldConnectedBy: %w", err)
+	}
+	return oldValue.ConnectedBy, nil
+}
+
+// ResetConnectedBy resets all changes to the "connected_by" field.
+func (m *IntegrationConnectionMutation) ResetConnectedBy() {
+	m.connected_by = nil
+}
+
+// SetConnectedAt sets the "connected_at" field.
+func (m *IntegrationConnectionMutation) SetConnectedAt(t time.Time) {
+	m.connected_at = &t
+}
+
+// ConnectedAt returns the value of the "connected_at" field in the mutation.
+func (m *IntegrationConnectionMutation) ConnectedAt() (r time.Time, exists bool) {
+	v := m.connected_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldConnectedAt returns the old "connected_at" field's value of the IntegrationConnection entity.
+// If the IntegrationConnection object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IntegrationConnectionMutation) OldConnectedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldConnectedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldConnectedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldConnectedAt: %w", err)
+	}
+	return oldValue.ConnectedAt, nil
+}
+
+// ResetConnectedAt resets all changes to the "connected_at" field.
+func (m *IntegrationConnectionMutation) ResetConnectedAt() {
+	m.connected_at = nil
+}
+
+// SetStateChangedAt sets the "state_changed_at" field.
+func (m *IntegrationConnectionMutation) SetStateChangedAt(t time.Time) {
+	m.state_changed_at = &t
+}
+
+// StateChangedAt returns the value of the "state_changed_at" field in the mutation.
+func (m *IntegrationConnectionMutation) StateChangedAt() (r time.Time, exists bool) {
+	v := m.state_changed_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStateChangedAt returns the old "state_changed_at" field's value of the IntegrationConnection entity.
+// If the IntegrationConnection object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IntegrationConnectionMutation) OldStateChangedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStateChangedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStateChangedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStateChangedAt: %w", err)
+	}
+	return oldValue.StateChangedAt, nil
+}
+
+// ResetStateChangedAt resets all changes to the "state_changed_at" field.
+func (m *IntegrationConnectionMutation) ResetStateChangedAt() {
+	m.state_changed_at = nil
+}
+
+// SetSyncDueAt sets the "sync_due_at" field.
+func (m *IntegrationConnectionMutation) SetSyncDueAt(t time.Time) {
+	m.sync_due_at = &t
+}
+
+// SyncDueAt returns the value of the "sync_due_at" field in the mutation.
+func (m *IntegrationConnectionMutation) SyncDueAt() (r time.Time, exists bool) {
+	v := m.sync_due_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSyncDueAt returns the old "sync_due_at" field's value of the IntegrationConnection entity.
+// If the IntegrationConnection object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IntegrationConnectionMutation) OldSyncDueAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSyncDueAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSyncDueAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSyncDueAt: %w", err)
+	}
+	return oldValue.SyncDueAt, nil
+}
+
+// ClearSyncDueAt clears the value of the "sync_due_at" field.
+func (m *IntegrationConnectionMutation) ClearSyncDueAt() {
+	m.sync_due_at = nil
+	m.clearedFields[integrationconnection.FieldSyncDueAt] = struct{}{}
+}
+
+// SyncDueAtCleared returns if the "sync_due_at" field was cleared in this mutation.
+func (m *IntegrationConnectionMutation) SyncDueAtCleared() bool {
+	_, ok := m.clearedFields[integrationconnection.FieldSyncDueAt]
+	return ok
+}
+
+// ResetSyncDueAt resets all changes to the "sync_due_at" field.
+func (m *IntegrationConnectionMutation) ResetSyncDueAt() {
+	m.sync_due_at = nil
+	delete(m.clearedFields, integrationconnection.FieldSyncDueAt)
+}
+
+// SetLastSyncAt sets the "last_sync_at" field.
+func (m *IntegrationConnectionMutation) SetLastSyncAt(t time.Time) {
+	m.last_sync_at = &t
+}
+
+// LastSyncAt returns the value of the "last_sync_at" field in the mutation.
+func (m *IntegrationConnectionMutation) LastSyncAt() (r time.Time, exists bool) {
+	v := m.last_sync_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLastSyncAt returns the old "last_sync_at" field's value of the IntegrationConnection entity.
+// If the IntegrationConnection object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IntegrationConnectionMutation) OldLastSyncAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLastSyncAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLastSyncAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLastSyncAt: %w", err)
+	}
+	return oldValue.LastSyncAt, nil
+}
+
+// ClearLastSyncAt clears the value of the "last_sync_at" field.
+func (m *IntegrationConnectionMutation) ClearLastSyncAt() {
+	m.last_sync_at = nil
+	m.clearedFields[integrationconnection.FieldLastSyncAt] = struct{}{}
+}
+
+// LastSyncAtCleared returns if the "last_sync_at" field was cleared in this mutation.
+func (m *IntegrationConnectionMutation) LastSyncAtCleared() bool {
+	_, ok := m.clearedFields[integrationconnection.FieldLastSyncAt]
+	return ok
+}
+
+// ResetLastSyncAt resets all changes to the "last_sync_at" field.
+func (m *IntegrationConnectionMutation) ResetLastSyncAt() {
+	m.last_sync_at = nil
+	delete(m.clearedFields, integrationconnection.FieldLastSyncAt)
+}
+
+// SetLastSyncError sets the "last_sync_error" field.
+func (m *IntegrationConnectionMutation) SetLastSyncError(s string) {
+	m.last_sync_error = &s
+}
+
+// LastSyncError returns the value of the "last_sync_error" field in the mutation.
+func (m *IntegrationConnectionMutation) LastSyncError() (r string, exists bool) {
+	v := m.last_sync_error
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLastSyncError returns the old "last_sync_error" field's value of the IntegrationConnection entity.
+// If the IntegrationConnection object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IntegrationConnectionMutation) OldLastSyncError(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLastSyncError is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLastSyncError requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLastSyncError: %w", err)
+	}
+	return oldValue.LastSyncError, nil
+}
+
+// ClearLastSyncError clears the value of the "last_sync_error" field.
+func (m *IntegrationConnectionMutation) ClearLastSyncError() {
+	m.last_sync_error = nil
+	m.clearedFields[integrationconnection.FieldLastSyncError] = struct{}{}
+}
+
+// LastSyncErrorCleared returns if the "last_sync_error" field was cleared in this mutation.
+func (m *IntegrationConnectionMutation) LastSyncErrorCleared() bool {
+	_, ok := m.clearedFields[integrationconnection.FieldLastSyncError]
+	return ok
+}
+
+// ResetLastSyncError resets all changes to the "last_sync_error" field.
+func (m *IntegrationConnectionMutation) ResetLastSyncError() {
+	m.last_sync_error = nil
+	delete(m.clearedFields, integrationconnection.FieldLastSyncError)
+}
+
+// SetFailures sets the "failures" field.
+func (m *IntegrationConnectionMutation) SetFailures(i int) {
+	m.failures = &i
+	m.addfailures = nil
+}
+
+// Failures returns the value of the "failures" field in the mutation.
+func (m *IntegrationConnectionMutation) Failures() (r int, exists bool) {
+	v := m.failures
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFailures returns the old "failures" field's value of the IntegrationConnection entity.
+// If the IntegrationConnection object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IntegrationConnectionMutation) OldFailures(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFailures is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFailures requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFailures: %w", err)
+	}
+	return oldValue.Failures, nil
+}
+
+// AddFailures adds i to the "failures" field.
+func (m *IntegrationConnectionMutation) AddFailures(i int) {
+	if m.addfailures != nil {
+		*m.addfailures += i
+	} else {
+		m.addfailures = &i
+	}
+}
+
+// AddedFailures returns the value that was added to the "failures" field in this mutation.
+func (m *IntegrationConnectionMutation) AddedFailures() (r int, exists bool) {
+	v := m.addfailures
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetFailures resets all changes to the "failures" field.
+func (m *IntegrationConnectionMutation) ResetFailures() {
+	m.failures = nil
+	m.addfailures = nil
+}
+
+// SetFailingSince sets the "failing_since" field.
+func (m *IntegrationConnectionMutation) SetFailingSince(t time.Time) {
+	m.failing_since = &t
+}
+
+// FailingSince returns the value of the "failing_since" field in the mutation.
+func (m *IntegrationConnectionMutation) FailingSince() (r time.Time, exists bool) {
+	v := m.failing_since
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFailingSince returns the old "failing_since" field's value of the IntegrationConnection entity.
+// If the IntegrationConnection object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IntegrationConnectionMutation) OldFailingSince(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFailingSince is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFailingSince requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFailingSince: %w", err)
+	}
+	return oldValue.FailingSince, nil
+}
+
+// ClearFailingSince clears the value of the "failing_since" field.
+func (m *IntegrationConnectionMutation) ClearFailingSince() {
+	m.failing_since = nil
+	m.clearedFields[integrationconnection.FieldFailingSince] = struct{}{}
+}
+
+// FailingSinceCleared returns if the "failing_since" field was cleared in this mutation.
+func (m *IntegrationConnectionMutation) FailingSinceCleared() bool {
+	_, ok := m.clearedFields[integrationconnection.FieldFailingSince]
+	return ok
+}
+
+// ResetFailingSince resets all changes to the "failing_since" field.
+func (m *IntegrationConnectionMutation) ResetFailingSince() {
+	m.failing_since = nil
+	delete(m.clearedFields, integrationconnection.FieldFailingSince)
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *IntegrationConnectionMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *IntegrationConnectionMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the IntegrationConnection entity.
+// If the IntegrationConnection object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IntegrationConnectionMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *IntegrationConnectionMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetUpdatedAt sets the "updated_at" field.
+func (m *IntegrationConnectionMutation) SetUpdatedAt(t time.Time) {
+	m.updated_at = &t
+}
+
+// UpdatedAt returns the value of the "updated_at" field in the mutation.
+func (m *IntegrationConnectionMutation) UpdatedAt() (r time.Time, exists bool) {
+	v := m.updated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUpdatedAt returns the old "updated_at" field's value of the IntegrationConnection entity.
+// If the IntegrationConnection object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IntegrationConnectionMutation) OldUpdatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUpdatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUpdatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUpdatedAt: %w", err)
+	}
+	return oldValue.UpdatedAt, nil
+}
+
+// ResetUpdatedAt resets all changes to the "updated_at" field.
+func (m *IntegrationConnectionMutation) ResetUpdatedAt() {
+	m.updated_at = nil
+}
+
+// SetOrganizationID sets the "organization" edge to the Organization entity by id.
+func (m *IntegrationConnectionMutation) SetOrganizationID(id string) {
+	m.organization = &id
+}
+
+// ClearOrganization clears the "organization" edge to the Organization entity.
+func (m *IntegrationConnectionMutation) ClearOrganization() {
+	m.clearedorganization = true
+	m.clearedFields[integrationconnection.FieldOrgID] = struct{}{}
+}
+
+// OrganizationCleared reports if the "organization" edge to the Organization entity was cleared.
+func (m *IntegrationConnectionMutation) OrganizationCleared() bool {
+	return m.clearedorganization
+}
+
+// OrganizationID returns the "organization" edge ID in the mutation.
+func (m *IntegrationConnectionMutation) OrganizationID() (id string, exists bool) {
+	if m.organization != nil {
+		return *m.organization, true
+	}
+	return
+}
+
+// OrganizationIDs returns the "organization" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// OrganizationID instead. It exists only for internal usage by the builders.
+func (m *IntegrationConnectionMutation) OrganizationIDs() (ids []string) {
+	if id := m.organization; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetOrganization resets all changes to the "organization" edge.
+func (m *IntegrationConnectionMutation) ResetOrganization() {
+	m.organization = nil
+	m.clearedorganization = false
+}
+
+// AddRepositoryIDs adds the "repositories" edge to the SourceRepository entity by ids.
+func (m *IntegrationConnectionMutation) AddRepositoryIDs(ids ...uuid.UUID) {
+	if m.repositories == nil {
+		m.repositories = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.repositories[ids[i]] = struct{}{}
+	}
+}
+
+// ClearRepositories clears the "repositories" edge to the SourceRepository entity.
+func (m *IntegrationConnectionMutation) ClearRepositories() {
+	m.clearedrepositories = true
+}
+
+// RepositoriesCleared reports if the "repositories" edge to the SourceRepository entity was cleared.
+func (m *IntegrationConnectionMutation) RepositoriesCleared() bool {
+	return m.clearedrepositories
+}
+
+// RemoveRepositoryIDs removes the "repositories" edge to the SourceRepository entity by IDs.
+func (m *IntegrationConnectionMutation) RemoveRepositoryIDs(ids ...uuid.UUID) {
+	if m.removedrepositories == nil {
+		m.removedrepositories = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.repositories, ids[i])
+		m.removedrepositories[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedRepositories returns the removed IDs of the "repositories" edge to the SourceRepository entity.
+func (m *IntegrationConnectionMutation) RemovedRepositoriesIDs() (ids []uuid.UUID) {
+	for id := range m.removedrepositories {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// RepositoriesIDs returns the "repositories" edge IDs in the mutation.
+func (m *IntegrationConnectionMutation) RepositoriesIDs() (ids []uuid.UUID) {
+	for id := range m.repositories {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetRepositories resets all changes to the "repositories" edge.
+func (m *IntegrationConnectionMutation) ResetRepositories() {
+	m.repositories = nil
+	m.clearedrepositories = false
+	m.removedrepositories = nil
+}
+
+// Where appends a list predicates to the IntegrationConnectionMutation builder.
+func (m *IntegrationConnectionMutation) Where(ps ...predicate.IntegrationConnection) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the IntegrationConnectionMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *IntegrationConnectionMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.IntegrationConnection, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *IntegrationConnectionMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *IntegrationConnectionMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (IntegrationConnection).
+func (m *IntegrationConnectionMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *IntegrationConnectionMutation) Fields() []string {
+	fields := make([]string, 0, 19)
+	if m.organization != nil {
+		fields = append(fields, integrationconnection.FieldOrgID)
+	}
+	if m.shard != nil {
+		fields = append(fields, integrationconnection.FieldShard)
+	}
+	if m.provider != nil {
+		fields = append(fields, integrationconnection.FieldProvider)
+	}
+	if m.base_url != nil {
+		fields = append(fields, integrationconnection.FieldBaseURL)
+	}
+	if m.external_id != nil {
+		fields = append(fields, integrationconnection.FieldExternalID)
+	}
+	if m.name != nil {
+		fields = append(fields, integrationconnection.FieldName)
+	}
+	if m.state != nil {
+		fields = append(fields, integrationconnection.FieldState)
+	}
+	if m.reason != nil {
+		fields = append(fields, integrationconnection.FieldReason)
+	}
+	if m.settings != nil {
+		fields = append(fields, integrationconnection.FieldSettings)
+	}
+	if m.connected_by != nil {
+		fields = append(fields, integrationconnection.FieldConnectedBy)
+	}
+	if m.connected_at != nil {
+		fields = append(fields, integrationconnection.FieldConnectedAt)
+	}
+	if m.state_changed_at != nil {
+		fields = append(fields, integrationconnection.FieldStateChangedAt)
+	}
+	if m.sync_due_at != nil {
+		fields = append(fields, integrationconnection.FieldSyncDueAt)
+	}
+	if m.last_sync_at != nil {
+		fields = append(fields, integrationconnection.FieldLastSyncAt)
+	}
+	if m.last_sync_error != nil {
+		fields = append(fields, integrationconnection.FieldLastSyncError)
+	}
+	if m.failures != nil {
+		fields = append(fields, integrationconnection.FieldFailures)
+	}
+	if m.failing_since != nil {
+		fields = append(fields, integrationconnection.FieldFailingSince)
+	}
+	if m.created_at != nil {
+		fields = append(fields, integrationconnection.FieldCreatedAt)
+	}
+	if m.updated_at != nil {
+		fields = append(fields, integrationconnection.FieldUpdatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *IntegrationConnectionMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case integrationconnection.FieldOrgID:
+		return m.OrgID()
+	case integrationconnection.FieldShard:
+		return m.Shard()
+	case integrationconnection.FieldProvider:
+		return m.Provider()
+	case integrationconnection.FieldBaseURL:
+		return m.BaseURL()
+	case integrationconnection.FieldExternalID:
+		return m.ExternalID()
+	case integrationconnection.FieldName:
+		return m.Name()
+	case integrationconnection.FieldState:
+		return m.State()
+	case integrationconnection.FieldReason:
+		return m.Reason()
+	case integrationconnection.FieldSettings:
+		return m.Settings()
+	case integrationconnection.FieldConnectedBy:
+		return m.ConnectedBy()
+	case integrationconnection.FieldConnectedAt:
+		return m.ConnectedAt()
+	case integrationconnection.FieldStateChangedAt:
+		return m.StateChangedAt()
+	case integrationconnection.FieldSyncDueAt:
+		return m.SyncDueAt()
+	case integrationconnection.FieldLastSyncAt:
+		return m.LastSyncAt()
+	case integrationconnection.FieldLastSyncError:
+		return m.LastSyncError()
+	case integrationconnection.FieldFailures:
+		return m.Failures()
+	case integrationconnection.FieldFailingSince:
+		return m.FailingSince()
+	case integrationconnection.FieldCreatedAt:
+		return m.CreatedAt()
+	case integrationconnection.FieldUpdatedAt:
+		return m.UpdatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *IntegrationConnectionMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case integrationconnection.FieldOrgID:
+		return m.OldOrgID(ctx)
+	case integrationconnection.FieldShard:
+		return m.OldShard(ctx)
+	case integrationconnection.FieldProvider:
+		return m.OldProvider(ctx)
+	case integrationconnection.FieldBaseURL:
+		return m.OldBaseURL(ctx)
+	case integrationconnection.FieldExternalID:
+		return m.OldExternalID(ctx)
+	case integrationconnection.FieldName:
+		return m.OldName(ctx)
+	case integrationconnection.FieldState:
+		return m.OldState(ctx)
+	case integrationconnection.FieldReason:
+		return m.OldReason(ctx)
+	case integrationconnection.FieldSettings:
+		return m.OldSettings(ctx)
+	case integrationconnection.FieldConnectedBy:
+		return m.OldConnectedBy(ctx)
+	case integrationconnection.FieldConnectedAt:
+		return m.OldConnectedAt(ctx)
+	case integrationconnection.FieldStateChangedAt:
+		return m.OldStateChangedAt(ctx)
+	case integrationconnection.FieldSyncDueAt:
+		return m.OldSyncDueAt(ctx)
+	case integrationconnection.FieldLastSyncAt:
+		return m.OldLastSyncAt(ctx)
+	case integrationconnection.FieldLastSyncError:
+		return m.OldLastSyncError(ctx)
+	case integrationconnection.FieldFailures:
+		return m.OldFailures(ctx)
+	case integrationconnection.FieldFailingSince:
+		return m.OldFailingSince(ctx)
+	case integrationconnection.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case integrationconnection.FieldUpdatedAt:
+		return m.OldUpdatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown IntegrationConnection field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *IntegrationConnectionMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case integrationconnection.FieldOrgID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOrgID(v)
+		return nil
+	case integrationconnection.FieldShard:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetShard(v)
+		return nil
+	case integrationconnection.FieldProvider:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetProvider(v)
+		return nil
+	case integrationconnection.FieldBaseURL:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetBaseURL(v)
+		return nil
+	case integrationconnection.FieldExternalID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetExternalID(v)
+		return nil
+	case integrationconnection.FieldName:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetName(v)
+		return nil
+	case integrationconnection.FieldState:
+		v, ok := value.(integrationconnection.State)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetState(v)
+		return nil
+	case integrationconnection.FieldReason:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetReason(v)
+		return nil
+	case integrationconnection.FieldSettings:
+		v, ok := value.(json.RawMessage)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSettings(v)
+		return nil
+	case integrationconnection.FieldConnectedBy:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetConnectedBy(v)
+		return nil
+	case integrationconnection.FieldConnectedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetConnectedAt(v)
+		return nil
+	case integrationconnection.FieldStateChangedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStateChangedAt(v)
+		return nil
+	case integrationconnection.FieldSyncDueAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSyncDueAt(v)
+		return nil
+	case integrationconnection.FieldLastSyncAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLastSyncAt(v)
+		return nil
+	case integrationconnection.FieldLastSyncError:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLastSyncError(v)
+		return nil
+	case integrationconnection.FieldFailures:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFailures(v)
+		return nil
+	case integrationconnection.FieldFailingSince:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFailingSince(v)
+		return nil
+	case integrationconnection.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case integrationconnection.FieldUpdatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUpdatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown IntegrationConnection field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *IntegrationConnectionMutation) AddedFields() []string {
+	var fields []string
+	if m.addshard != nil {
+		fields = append(fields, integrationconnection.FieldShard)
+	}
+	if m.addfailures != nil {
+		fields = append(fields, integrationconnection.FieldFailures)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *IntegrationConnectionMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case integrationconnection.FieldShard:
+		return m.AddedShard()
+	case integrationconnection.FieldFailures:
+		return m.AddedFailures()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *IntegrationConnectionMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case integrationconnection.FieldShard:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddShard(v)
+		return nil
+	case integrationconnection.FieldFailures:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddFailures(v)
+		return nil
+	}
+	return fmt.Errorf("unknown IntegrationConnection numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *IntegrationConnectionMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(integrationconnection.FieldReason) {
+		fields = append(fields, integrationconnection.FieldReason)
+	}
+	if m.FieldCleared(integrationconnection.FieldSyncDueAt) {
+		fields = append(fields, integrationconnection.FieldSyncDueAt)
+	}
+	if m.FieldCleared(integrationconnection.FieldLastSyncAt) {
+		fields = append(fields, integrationconnection.FieldLastSyncAt)
+	}
+	if m.FieldCleared(integrationconnection.FieldLastSyncError) {
+		fields = append(fields, integrationconnection.FieldLastSyncError)
+	}
+	if m.FieldCleared(integrationconnection.FieldFailingSince) {
+		fields = append(fields, integrationconnection.FieldFailingSince)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *IntegrationConnectionMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *IntegrationConnectionMutation) ClearField(name string) error {
+	switch name {
+	case integrationconnection.FieldReason:
+		m.ClearReason()
+		return nil
+	case integrationconnection.FieldSyncDueAt:
+		m.ClearSyncDueAt()
+		return nil
+	case integrationconnection.FieldLastSyncAt:
+		m.ClearLastSyncAt()
+		return nil
+	case integrationconnection.FieldLastSyncError:
+		m.ClearLastSyncError()
+		return nil
+	case integrationconnection.FieldFailingSince:
+		m.ClearFailingSince()
+		return nil
+	}
+	return fmt.Errorf("unknown IntegrationConnection nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *IntegrationConnectionMutation) ResetField(name string) error {
+	switch name {
+	case integrationconnection.FieldOrgID:
+		m.ResetOrgID()
+		return nil
+	case integrationconnection.FieldShard:
+		m.ResetShard()
+		return nil
+	case integrationconnection.FieldProvider:
+		m.ResetProvider()
+		return nil
+	case integrationconnection.FieldBaseURL:
+		m.ResetBaseURL()
+		return nil
+	case integrationconnection.FieldExternalID:
+		m.ResetExternalID()
+		return nil
+	case integrationconnection.FieldName:
+		m.ResetName()
+		return nil
+	case integrationconnection.FieldState:
+		m.ResetState()
+		return nil
+	case integrationconnection.FieldReason:
+		m.ResetReason()
+		return nil
+	case integrationconnection.FieldSettings:
+		m.ResetSettings()
+		return nil
+	case integrationconnection.FieldConnectedBy:
+		m.ResetConnectedBy()
+		return nil
+	case integrationconnection.FieldConnectedAt:
+		m.ResetConnectedAt()
+		return nil
+	case integrationconnection.FieldStateChangedAt:
+		m.ResetStateChangedAt()
+		return nil
+	case integrationconnection.FieldSyncDueAt:
+		m.ResetSyncDueAt()
+		return nil
+	case integrationconnection.FieldLastSyncAt:
+		m.ResetLastSyncAt()
+		return nil
+	case integrationconnection.FieldLastSyncError:
+		m.ResetLastSyncError()
+		return nil
+	case integrationconnection.FieldFailures:
+		m.ResetFailures()
+		return nil
+	case integrationconnection.FieldFailingSince:
+		m.ResetFailingSince()
+		return nil
+	case integrationconnection.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case integrationconnection.FieldUpdatedAt:
+		m.ResetUpdatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown IntegrationConnection field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *IntegrationConnectionMutation) AddedEdges() []string {
+	edges := make([]string, 0, 2)
+	if m.organization != nil {
+		edges = append(edges, integrationconnection.EdgeOrganization)
+	}
+	if m.repositories != nil {
+		edges = append(edges, integrationconnection.EdgeRepositories)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *IntegrationConnectionMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case integrationconnection.EdgeOrganization:
+		if id := m.organization; id != nil {
+			return []ent.Value{*id}
+		}
+	case integrationconnection.EdgeRepositories:
+		ids := make([]ent.Value, 0, len(m.repositories))
+		for id := range m.repositories {
+			ids = append(ids, id)
+		}
+		return ids
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *IntegrationConnectionMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 2)
+	if m.removedrepositories != nil {
+		edges = append(edges, integrationconnection.EdgeRepositories)
+	}
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *IntegrationConnectionMutation) RemovedIDs(name string) []ent.Value {
+	switch name {
+	case integrationconnection.EdgeRepositories:
+		ids := make([]ent.Value, 0, len(m.removedrepositories))
+		for id := range m.removedrepositories {
+			ids = append(ids, id)
+		}
+		return ids
+	}
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *IntegrationConnectionMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 2)
+	if m.clearedorganization {
+		edges = append(edges, integrationconnection.EdgeOrganization)
+	}
+	if m.clearedrepositories {
+		edges = append(edges, integrationconnection.EdgeRepositories)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *IntegrationConnectionMutation) EdgeCleared(name string) bool {
+	switch name {
+	case integrationconnection.EdgeOrganization:
+		return m.clearedorganization
+	case integrationconnection.EdgeRepositories:
+		return m.clearedrepositories
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *IntegrationConnectionMutation) ClearEdge(name string) error {
+	switch name {
+	case integrationconnection.EdgeOrganization:
+		m.ClearOrganization()
+		return nil
+	}
+	return fmt.Errorf("unknown IntegrationConnection unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *IntegrationConnectionMutation) ResetEdge(name string) error {
+	switch name {
+	case integrationconnection.EdgeOrganization:
+		m.ResetOrganization()
+		return nil
+	case integrationconnection.EdgeRepositories:
+		m.ResetRepositories()
+		return nil
+	}
+	return fmt.Errorf("unknown IntegrationConnection edge %s", name)
+}
+
+// IntegrationLoginMutation represents an operation that mutates the IntegrationLogin nodes in the graph.
+type IntegrationLoginMutation struct {
+	config
+	op                  Op
+	typ                 string
+	id                  *uuid.UUID
+	state_hash          *string
+	provider            *string
+	user_id             *string
+	session_id          *string
+	verifier            *[]byte
+	return_to           *string
+	offer               *[]byte
+	created_at          *time.Time
+	expires_at          *time.Time
+	used_at             *time.Time
+	clearedFields       map[string]struct{}
+	organization        *string
+	clearedorganization bool
+	done                bool
+	oldValue            func(context.Context) (*IntegrationLogin, error)
+	predicates          []predicate.IntegrationLogin
+}
+
+var _ ent.Mutation = (*IntegrationLoginMutation)(nil)
+
+// integrationloginOption allows management of the mutation configuration using functional options.
+type integrationloginOption func(*IntegrationLoginMutation)
+
+// newIntegrationLoginMutation creates new mutation for the IntegrationLogin entity.
+func newIntegrationLoginMutation(c config, op Op, opts ...integrationloginOption) *IntegrationLoginMutation {
+	m := &IntegrationLoginMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeIntegrationLogin,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withIntegrationLoginID sets the ID field of the mutation.
+func withIntegrationLoginID(id uuid.UUID) integrationloginOption {
+	return func(m *IntegrationLoginMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *IntegrationLogin
+		)
+		m.oldValue = func(ctx context.Context) (*IntegrationLogin, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().IntegrationLogin.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withIntegrationLogin sets the old IntegrationLogin of the mutation.
+func withIntegrationLogin(node *IntegrationLogin) integrationloginOption {
+	return func(m *IntegrationLoginMutation) {
+		m.oldValue = func(context.Context) (*IntegrationLogin, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m IntegrationLoginMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m IntegrationLoginMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of IntegrationLogin entities.
+func (m *IntegrationLoginMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *IntegrationLoginMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *IntegrationLoginMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().IntegrationLogin.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetOrgID sets the "org_id" field.
+func (m *IntegrationLoginMutation) SetOrgID(s string) {
+	m.organization = &s
+}
+
+// OrgID returns the value of the "org_id" field in the mutation.
+func (m *IntegrationLoginMutation) OrgID() (r string, exists bool) {
+	v := m.organization
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOrgID returns the old "org_id" field's value of the IntegrationLogin entity.
+// If the IntegrationLogin object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IntegrationLoginMutation) OldOrgID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOrgID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOrgID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOrgID: %w", err)
+	}
+	return oldValue.OrgID, nil
+}
+
+// ResetOrgID resets all changes to the "org_id" field.
+func (m *IntegrationLoginMutation) ResetOrgID() {
+	m.organization = nil
+}
+
+// SetStateHash sets the "state_hash" field.
+func (m *IntegrationLoginMutation) SetStateHash(s string) {
+	m.state_hash = &s
+}
+
+// StateHash returns the value of the "state_hash" field in the mutation.
+func (m *IntegrationLoginMutation) StateHash() (r string, exists bool) {
+	v := m.state_hash
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStateHash returns the old "state_hash" field's value of the IntegrationLogin entity.
+// If the IntegrationLogin object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IntegrationLoginMutation) OldStateHash(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStateHash is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStateHash requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStateHash: %w", err)
+	}
+	return oldValue.StateHash, nil
+}
+
+// ResetStateHash resets all changes to the "state_hash" field.
+func (m *IntegrationLoginMutation) ResetStateHash() {
+	m.state_hash = nil
+}
+
+// SetProvider sets the "provider" field.
+func (m *IntegrationLoginMutation) SetProvider(s string) {
+	m.provider = &s
+}
+
+// Provider returns the value of the "provider" field in the mutation.
+func (m *IntegrationLoginMutation) Provider() (r string, exists bool) {
+	v := m.provider
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldProvider returns the old "provider" field's value of the IntegrationLogin entity.
+// If the IntegrationLogin object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IntegrationLoginMutation) OldProvider(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldProvider is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldProvider requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldProvider: %w", err)
+	}
+	return oldValue.Provider, nil
+}
+
+// ResetProvider resets all changes to the "provider" field.
+func (m *IntegrationLoginMutation) ResetProvider() {
+	m.provider = nil
+}
+
+// SetUserID sets the "user_id" field.
+func (m *IntegrationLoginMutation) SetUserID(s string) {
+	m.user_id = &s
+}
+
+// UserID returns the value of the "user_id" field in the mutation.
+func (m *IntegrationLoginMutation) UserID() (r string, exists bool) {
+	v := m.user_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUserID returns the old "user_id" field's value of the IntegrationLogin entity.
+// If the IntegrationLogin object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IntegrationLoginMutation) OldUserID(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUserID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUserID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUserID: %w", err)
+	}
+	return oldValue.UserID, nil
+}
+
+// ClearUserID clears the value of the "user_id" field.
+func (m *IntegrationLoginMutation) ClearUserID() {
+	m.user_id = nil
+	m.clearedFields[integrationlogin.FieldUserID] = struct{}{}
+}
+
+// UserIDCleared returns if the "user_id" field was cleared in this mutation.
+func (m *IntegrationLoginMutation) UserIDCleared() bool {
+	_, ok := m.clearedFields[integrationlogin.FieldUserID]
+	return ok
+}
+
+// ResetUserID resets all changes to the "user_id" field.
+func (m *IntegrationLoginMutation) ResetUserID() {
+	m.user_id = nil
+	delete(m.clearedFields, integrationlogin.FieldUserID)
+}
+
+// SetSessionID sets the "session_id" field.
+func (m *IntegrationLoginMutation) SetSessionID(s string) {
+	m.session_id = &s
+}
+
+// SessionID returns the value of the "session_id" field in the mutation.
+func (m *IntegrationLoginMutation) SessionID() (r string, exists bool) {
+	v := m.session_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSessionID returns the old "session_id" field's value of the IntegrationLogin entity.
+// If the IntegrationLogin object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IntegrationLoginMutation) OldSessionID(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSessionID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSessionID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSessionID: %w", err)
+	}
+	return oldValue.SessionID, nil
+}
+
+// ClearSessionID clears the value of the "session_id" field.
+func (m *IntegrationLoginMutation) ClearSessionID() {
+	m.session_id = nil
+	m.clearedFields[integrationlogin.FieldSessionID] = struct{}{}
+}
+
+// SessionIDCleared returns if the "session_id" field was cleared in this mutation.
+func (m *IntegrationLoginMutation) SessionIDCleared() bool {
+	_, ok := m.clearedFields[integrationlogin.FieldSessionID]
+	return ok
+}
+
+// ResetSessionID resets all changes to the "session_id" field.
+func (m *IntegrationLoginMutation) ResetSessionID() {
+	m.session_id = nil
+	delete(m.clearedFields, integrationlogin.FieldSessionID)
+}
+
+// SetVerifier sets the "verifier" field.
+func (m *IntegrationLoginMutation) SetVerifier(b []byte) {
+	m.verifier = &b
+}
+
+// Verifier returns the value of the "verifier" field in the mutation.
+func (m *IntegrationLoginMutation) Verifier() (r []byte, exists bool) {
+	v := m.verifier
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldVerifier returns the old "verifier" field's value of the IntegrationLogin entity.
+// If the IntegrationLogin object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IntegrationLoginMutation) OldVerifier(ctx context.Context) (v []byte, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldVerifier is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldVerifier requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldVerifier: %w", err)
+	}
+	return oldValue.Verifier, nil
+}
+
+// ResetVerifier resets all changes to the "verifier" field.
+func (m *IntegrationLoginMutation) ResetVerifier() {
+	m.verifier = nil
+}
+
+// SetReturnTo sets the "return_to" field.
+func (m *IntegrationLoginMutation) SetReturnTo(s string) {
+	m.return_to = &s
+}
+
+// ReturnTo returns the value of the "return_to" field in the mutation.
+func (m *IntegrationLoginMutation) ReturnTo() (r string, exists bool) {
+	v := m.return_to
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldReturnTo returns the old "return_to" field's value of the IntegrationLogin entity.
+// If the IntegrationLogin object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IntegrationLoginMutation) OldReturnTo(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldReturnTo is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldReturnTo requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldReturnTo: %w", err)
+	}
+	return oldValue.ReturnTo, nil
+}
+
+// ClearReturnTo clears the value of the "return_to" field.
+func (m *IntegrationLoginMutation) ClearReturnTo() {
+	m.return_to = nil
+	m.clearedFields[integrationlogin.FieldReturnTo] = struct{}{}
+}
+
+// ReturnToCleared returns if the "return_to" field was cleared in this mutation.
+func (m *IntegrationLoginMutation) ReturnToCleared() bool {
+	_, ok := m.clearedFields[integrationlogin.FieldReturnTo]
+	return ok
+}
+
+// ResetReturnTo resets all changes to the "return_to" field.
+func (m *IntegrationLoginMutation) ResetReturnTo() {
+	m.return_to = nil
+	delete(m.clearedFields, integrationlogin.FieldReturnTo)
+}
+
+// SetOffer sets the "offer" field.
+func (m *IntegrationLoginMutation) SetOffer(b []byte) {
+	m.offer = &b
+}
+
+// Offer returns the value of the "offer" field in the mutation.
+func (m *IntegrationLoginMutation) Offer() (r []byte, exists bool) {
+	v := m.offer
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOffer returns the old "offer" field's value of the IntegrationLogin entity.
+// If the IntegrationLogin object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IntegrationLoginMutation) OldOffer(ctx context.Context) (v []byte, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOffer is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOffer requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOffer: %w", err)
+	}
+	return oldValue.Offer, nil
+}
+
+// ClearOffer clears the value of the "offer" field.
+func (m *IntegrationLoginMutation) ClearOffer() {
+	m.offer = nil
+	m.clearedFields[integrationlogin.FieldOffer] = struct{}{}
+}
+
+// OfferCleared returns if the "offer" field was cleared in this mutation.
+func (m *IntegrationLoginMutation) OfferCleared() bool {
+	_, ok := m.clearedFields[integrationlogin.FieldOffer]
+	return ok
+}
+
+// ResetOffer resets all changes to the "offer" field.
+func (m *IntegrationLoginMutation) ResetOffer() {
+	m.offer = nil
+	delete(m.clearedFields, integrationlogin.FieldOffer)
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *IntegrationLoginMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *IntegrationLoginMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the IntegrationLogin entity.
+// If the IntegrationLogin object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IntegrationLoginMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *IntegrationLoginMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetExpiresAt sets the "expires_at" field.
+func (m *IntegrationLoginMutation) SetExpiresAt(t time.Time) {
+	m.expires_at = &t
+}
+
+// ExpiresAt returns the value of the "expires_at" field in the mutation.
+func (m *IntegrationLoginMutation) ExpiresAt() (r time.Time, exists bool) {
+	v := m.expires_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldExpiresAt returns the old "expires_at" field's value of the IntegrationLogin entity.
+// If the IntegrationLogin object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IntegrationLoginMutation) OldExpiresAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldExpiresAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldExpiresAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldExpiresAt: %w", err)
+	}
+	return oldValue.ExpiresAt, nil
+}
+
+// ResetExpiresAt resets all changes to the "expires_at" field.
+func (m *IntegrationLoginMutation) ResetExpiresAt() {
+	m.expires_at = nil
+}
+
+// SetUsedAt sets the "used_at" field.
+func (m *IntegrationLoginMutation) SetUsedAt(t time.Time) {
+	m.used_at = &t
+}
+
+// UsedAt returns the value of the "used_at" field in the mutation.
+func (m *IntegrationLoginMutation) UsedAt() (r time.Time, exists bool) {
+	v := m.used_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUsedAt returns the old "used_at" field's value of the IntegrationLogin entity.
+// If the IntegrationLogin object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IntegrationLoginMutation) OldUsedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUsedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUsedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUsedAt: %w", err)
+	}
+	return oldValue.UsedAt, nil
+}
+
+// ClearUsedAt clears the value of the "used_at" field.
+func (m *IntegrationLoginMutation) ClearUsedAt() {
+	m.used_at = nil
+	m.clearedFields[integrationlogin.FieldUsedAt] = struct{}{}
+}
+
+// UsedAtCleared returns if the "used_at" field was cleared in this mutation.
+func (m *IntegrationLoginMutation) UsedAtCleared() bool {
+	_, ok := m.clearedFields[integrationlogin.FieldUsedAt]
+	return ok
+}
+
+// ResetUsedAt resets all changes to the "used_at" field.
+func (m *IntegrationLoginMutation) ResetUsedAt() {
+	m.used_at = nil
+	delete(m.clearedFields, integrationlogin.FieldUsedAt)
+}
+
+// SetOrganizationID sets the "organization" edge to the Organization entity by id.
+func (m *IntegrationLoginMutation) SetOrganizationID(id string) {
+	m.organization = &id
+}
+
+// ClearOrganization clears the "organization" edge to the Organization entity.
+func (m *IntegrationLoginMutation) ClearOrganization() {
+	m.clearedorganization = true
+	m.clearedFields[integrationlogin.FieldOrgID] = struct{}{}
+}
+
+// OrganizationCleared reports if the "organization" edge to the Organization entity was cleared.
+func (m *IntegrationLoginMutation) OrganizationCleared() bool {
+	return m.clearedorganization
+}
+
+// OrganizationID returns the "organization" edge ID in the mutation.
+func (m *IntegrationLoginMutation) OrganizationID() (id string, exists bool) {
+	if m.organization != nil {
+		return *m.organization, true
+	}
+	return
+}
+
+// OrganizationIDs returns the "organization" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// OrganizationID instead. It exists only for internal usage by the builders.
+func (m *IntegrationLoginMutation) OrganizationIDs() (ids []string) {
+	if id := m.organization; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetOrganization resets all changes to the "organization" edge.
+func (m *IntegrationLoginMutation) ResetOrganization() {
+	m.organization = nil
+	m.clearedorganization = false
+}
+
+// Where appends a list predicates to the IntegrationLoginMutation builder.
+func (m *IntegrationLoginMutation) Where(ps ...predicate.IntegrationLogin) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the IntegrationLoginMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *IntegrationLoginMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.IntegrationLogin, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *IntegrationLoginMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *IntegrationLoginMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (IntegrationLogin).
+func (m *IntegrationLoginMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *IntegrationLoginMutation) Fields() []string {
+	fields := make([]string, 0, 11)
+	if m.organization != nil {
+		fields = append(fields, integrationlogin.FieldOrgID)
+	}
+	if m.state_hash != nil {
+		fields = append(fields, integrationlogin.FieldStateHash)
+	}
+	if m.provider != nil {
+		fields = append(fields, integrationlogin.FieldProvider)
+	}
+	if m.user_id != nil {
+		fields = append(fields, integrationlogin.FieldUserID)
+	}
+	if m.session_id != nil {
+		fields = append(fields, integrationlogin.FieldSessionID)
+	}
+	if m.verifier != nil {
+		fields = append(fields, integrationlogin.FieldVerifier)
+	}
+	if m.return_to != nil {
+		fields = append(fields, integrationlogin.FieldReturnTo)
+	}
+	if m.offer != nil {
+		fields = append(fields, integrationlogin.FieldOffer)
+	}
+	if m.created_at != nil {
+		fields = append(fields, integrationlogin.FieldCreatedAt)
+	}
+	if m.expires_at != nil {
+		fields = append(fields, integrationlogin.FieldExpiresAt)
+	}
+	if m.used_at != nil {
+		fields = append(fields, integrationlogin.FieldUsedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *IntegrationLoginMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case integrationlogin.FieldOrgID:
+		return m.OrgID()
+	case integrationlogin.FieldStateHash:
+		return m.StateHash()
+	case integrationlogin.FieldProvider:
+		return m.Provider()
+	case integrationlogin.FieldUserID:
+		return m.UserID()
+	case integrationlogin.FieldSessionID:
+		return m.SessionID()
+	case integrationlogin.FieldVerifier:
+		return m.Verifier()
+	case integrationlogin.FieldReturnTo:
+		return m.ReturnTo()
+	case integrationlogin.FieldOffer:
+		return m.Offer()
+	case integrationlogin.FieldCreatedAt:
+		return m.CreatedAt()
+	case integrationlogin.FieldExpiresAt:
+		return m.ExpiresAt()
+	case integrationlogin.FieldUsedAt:
+		return m.UsedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *IntegrationLoginMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case integrationlogin.FieldOrgID:
+		return m.OldOrgID(ctx)
+	case integrationlogin.FieldStateHash:
+		return m.OldStateHash(ctx)
+	case integrationlogin.FieldProvider:
+		return m.OldProvider(ctx)
+	case integrationlogin.FieldUserID:
+		return m.OldUserID(ctx)
+	case integrationlogin.FieldSessionID:
+		return m.OldSessionID(ctx)
+	case integrationlogin.FieldVerifier:
+		return m.OldVerifier(ctx)
+	case integrationlogin.FieldReturnTo:
+		return m.OldReturnTo(ctx)
+	case integrationlogin.FieldOffer:
+		return m.OldOffer(ctx)
+	case integrationlogin.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case integrationlogin.FieldExpiresAt:
+		return m.OldExpiresAt(ctx)
+	case integrationlogin.FieldUsedAt:
+		return m.OldUsedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown IntegrationLogin field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *IntegrationLoginMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case integrationlogin.FieldOrgID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOrgID(v)
+		return nil
+	case integrationlogin.FieldStateHash:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStateHash(v)
+		return nil
+	case integrationlogin.FieldProvider:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetProvider(v)
+		return nil
+	case integrationlogin.FieldUserID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUserID(v)
+		return nil
+	case integrationlogin.FieldSessionID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSessionID(v)
+		return nil
+	case integrationlogin.FieldVerifier:
+		v, ok := value.([]byte)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetVerifier(v)
+		return nil
+	case integrationlogin.FieldReturnTo:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetReturnTo(v)
+		return nil
+	case integrationlogin.FieldOffer:
+		v, ok := value.([]byte)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOffer(v)
+		return nil
+	case integrationlogin.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case integrationlogin.FieldExpiresAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetExpiresAt(v)
+		return nil
+	case integrationlogin.FieldUsedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUsedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown IntegrationLogin field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *IntegrationLoginMutation) AddedFields() []string {
+	return nil
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *IntegrationLoginMutation) AddedField(name string) (ent.Value, bool) {
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *IntegrationLoginMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown IntegrationLogin numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *IntegrationLoginMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(integrationlogin.FieldUserID) {
+		fields = append(fields, integrationlogin.FieldUserID)
+	}
+	if m.FieldCleared(integrationlogin.FieldSessionID) {
+		fields = append(fields, integrationlogin.FieldSessionID)
+	}
+	if m.FieldCleared(integrationlogin.FieldReturnTo) {
+		fields = append(fields, integrationlogin.FieldReturnTo)
+	}
+	if m.FieldCleared(integrationlogin.FieldOffer) {
+		fields = append(fields, integrationlogin.FieldOffer)
+	}
+	if m.FieldCleared(integrationlogin.FieldUsedAt) {
+		fields = append(fields, integrationlogin.FieldUsedAt)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *IntegrationLoginMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *IntegrationLoginMutation) ClearField(name string) error {
+	switch name {
+	case integrationlogin.FieldUserID:
+		m.ClearUserID()
+		return nil
+	case integrationlogin.FieldSessionID:
+		m.ClearSessionID()
+		return nil
+	case integrationlogin.FieldReturnTo:
+		m.ClearReturnTo()
+		return nil
+	case integrationlogin.FieldOffer:
+		m.ClearOffer()
+		return nil
+	case integrationlogin.FieldUsedAt:
+		m.ClearUsedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown IntegrationLogin nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *IntegrationLoginMutation) ResetField(name string) error {
+	switch name {
+	case integrationlogin.FieldOrgID:
+		m.ResetOrgID()
+		return nil
+	case integrationlogin.FieldStateHash:
+		m.ResetStateHash()
+		return nil
+	case integrationlogin.FieldProvider:
+		m.ResetProvider()
+		return nil
+	case integrationlogin.FieldUserID:
+		m.ResetUserID()
+		return nil
+	case integrationlogin.FieldSessionID:
+		m.ResetSessionID()
+		return nil
+	case integrationlogin.FieldVerifier:
+		m.ResetVerifier()
+		return nil
+	case integrationlogin.FieldReturnTo:
+		m.ResetReturnTo()
+		return nil
+	case integrationlogin.FieldOffer:
+		m.ResetOffer()
+		return nil
+	case integrationlogin.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case integrationlogin.FieldExpiresAt:
+		m.ResetExpiresAt()
+		return nil
+	case integrationlogin.FieldUsedAt:
+		m.ResetUsedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown IntegrationLogin field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *IntegrationLoginMutation) AddedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.organization != nil {
+		edges = append(edges, integrationlogin.EdgeOrganization)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *IntegrationLoginMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case integrationlogin.EdgeOrganization:
+		if id := m.organization; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *IntegrationLoginMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 1)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *IntegrationLoginMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *IntegrationLoginMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.clearedorganization {
+		edges = append(edges, integrationlogin.EdgeOrganization)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *IntegrationLoginMutation) EdgeCleared(name string) bool {
+	switch name {
+	case integrationlogin.EdgeOrganization:
+		return m.clearedorganization
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *IntegrationLoginMutation) ClearEdge(name string) error {
+	switch name {
+	case integrationlogin.EdgeOrganization:
+		m.ClearOrganization()
+		return nil
+	}
+	return fmt.Errorf("unknown IntegrationLogin unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *IntegrationLoginMutation) ResetEdge(name string) error {
+	switch name {
+	case integrationlogin.EdgeOrganization:
+		m.ResetOrganization()
+		return nil
+	}
+	return fmt.Errorf("unknown IntegrationLogin edge %s", name)
+}
+
 // InvestigationMutation represents an operation that mutates the Investigation nodes in the graph.
 type InvestigationMutation struct {
 	config
@@ -44202,6 +46886,15 @@ type OrganizationMutation struct {
 	error_inbox                      map[uuid.UUID]struct{}
 	removederror_inbox               map[uuid.UUID]struct{}
 	clearederror_inbox               bool
+	integration_connections          map[uuid.UUID]struct{}
+	removedintegration_connections   map[uuid.UUID]struct{}
+	clearedintegration_connections   bool
+	integration_logins               map[uuid.UUID]struct{}
+	removedintegration_logins        map[uuid.UUID]struct{}
+	clearedintegration_logins        bool
+	source_repositories              map[uuid.UUID]struct{}
+	removedsource_repositories       map[uuid.UUID]struct{}
+	clearedsource_repositories       bool
 	done                             bool
 	oldValue                         func(context.Context) (*Organization, error)
 	predicates                       []predicate.Organization
@@ -46372,6 +49065,168 @@ func (m *OrganizationMutation) ResetErrorInbox() {
 	m.removederror_inbox = nil
 }
 
+// AddIntegrationConnectionIDs adds the "integration_connections" edge to the IntegrationConnection entity by ids.
+func (m *OrganizationMutation) AddIntegrationConnectionIDs(ids ...uuid.UUID) {
+	if m.integration_connections == nil {
+		m.integration_connections = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.integration_connections[ids[i]] = struct{}{}
+	}
+}
+
+// ClearIntegrationConnections clears the "integration_connections" edge to the IntegrationConnection entity.
+func (m *OrganizationMutation) ClearIntegrationConnections() {
+	m.clearedintegration_connections = true
+}
+
+// IntegrationConnectionsCleared reports if the "integration_connections" edge to the IntegrationConnection entity was cleared.
+func (m *OrganizationMutation) IntegrationConnectionsCleared() bool {
+	return m.clearedintegration_connections
+}
+
+// RemoveIntegrationConnectionIDs removes the "integration_connections" edge to the IntegrationConnection entity by IDs.
+func (m *OrganizationMutation) RemoveIntegrationConnectionIDs(ids ...uuid.UUID) {
+	if m.removedintegration_connections == nil {
+		m.removedintegration_connections = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.integration_connections, ids[i])
+		m.removedintegration_connections[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedIntegrationConnections returns the removed IDs of the "integration_connections" edge to the IntegrationConnection entity.
+func (m *OrganizationMutation) RemovedIntegrationConnectionsIDs() (ids []uuid.UUID) {
+	for id := range m.removedintegration_connections {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// IntegrationConnectionsIDs returns the "integration_connections" edge IDs in the mutation.
+func (m *OrganizationMutation) IntegrationConnectionsIDs() (ids []uuid.UUID) {
+	for id := range m.integration_connections {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetIntegrationConnections resets all changes to the "integration_connections" edge.
+func (m *OrganizationMutation) ResetIntegrationConnections() {
+	m.integration_connections = nil
+	m.clearedintegration_connections = false
+	m.removedintegration_connections = nil
+}
+
+// AddIntegrationLoginIDs adds the "integration_logins" edge to the IntegrationLogin entity by ids.
+func (m *OrganizationMutation) AddIntegrationLoginIDs(ids ...uuid.UUID) {
+	if m.integration_logins == nil {
+		m.integration_logins = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.integration_logins[ids[i]] = struct{}{}
+	}
+}
+
+// ClearIntegrationLogins clears the "integration_logins" edge to the IntegrationLogin entity.
+func (m *OrganizationMutation) ClearIntegrationLogins() {
+	m.clearedintegration_logins = true
+}
+
+// IntegrationLoginsCleared reports if the "integration_logins" edge to the IntegrationLogin entity was cleared.
+func (m *OrganizationMutation) IntegrationLoginsCleared() bool {
+	return m.clearedintegration_logins
+}
+
+// RemoveIntegrationLoginIDs removes the "integration_logins" edge to the IntegrationLogin entity by IDs.
+func (m *OrganizationMutation) RemoveIntegrationLoginIDs(ids ...uuid.UUID) {
+	if m.removedintegration_logins == nil {
+		m.removedintegration_logins = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.integration_logins, ids[i])
+		m.removedintegration_logins[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedIntegrationLogins returns the removed IDs of the "integration_logins" edge to the IntegrationLogin entity.
+func (m *OrganizationMutation) RemovedIntegrationLoginsIDs() (ids []uuid.UUID) {
+	for id := range m.removedintegration_logins {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// IntegrationLoginsIDs returns the "integration_logins" edge IDs in the mutation.
+func (m *OrganizationMutation) IntegrationLoginsIDs() (ids []uuid.UUID) {
+	for id := range m.integration_logins {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetIntegrationLogins resets all changes to the "integration_logins" edge.
+func (m *OrganizationMutation) ResetIntegrationLogins() {
+	m.integration_logins = nil
+	m.clearedintegration_logins = false
+	m.removedintegration_logins = nil
+}
+
+// AddSourceRepositoryIDs adds the "source_repositories" edge to the SourceRepository entity by ids.
+func (m *OrganizationMutation) AddSourceRepositoryIDs(ids ...uuid.UUID) {
+	if m.source_repositories == nil {
+		m.source_repositories = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.source_repositories[ids[i]] = struct{}{}
+	}
+}
+
+// ClearSourceRepositories clears the "source_repositories" edge to the SourceRepository entity.
+func (m *OrganizationMutation) ClearSourceRepositories() {
+	m.clearedsource_repositories = true
+}
+
+// SourceRepositoriesCleared reports if the "source_repositories" edge to the SourceRepository entity was cleared.
+func (m *OrganizationMutation) SourceRepositoriesCleared() bool {
+	return m.clearedsource_repositories
+}
+
+// RemoveSourceRepositoryIDs removes the "source_repositories" edge to the SourceRepository entity by IDs.
+func (m *OrganizationMutation) RemoveSourceRepositoryIDs(ids ...uuid.UUID) {
+	if m.removedsource_repositories == nil {
+		m.removedsource_repositories = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.source_repositories, ids[i])
+		m.removedsource_repositories[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedSourceRepositories returns the removed IDs of the "source_repositories" edge to the SourceRepository entity.
+func (m *OrganizationMutation) RemovedSourceRepositoriesIDs() (ids []uuid.UUID) {
+	for id := range m.removedsource_repositories {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// SourceRepositoriesIDs returns the "source_repositories" edge IDs in the mutation.
+func (m *OrganizationMutation) SourceRepositoriesIDs() (ids []uuid.UUID) {
+	for id := range m.source_repositories {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetSourceRepositories resets all changes to the "source_repositories" edge.
+func (m *OrganizationMutation) ResetSourceRepositories() {
+	m.source_repositories = nil
+	m.clearedsource_repositories = false
+	m.removedsource_repositories = nil
+}
+
 // Where appends a list predicates to the OrganizationMutation builder.
 func (m *OrganizationMutation) Where(ps ...predicate.Organization) {
 	m.predicates = append(m.predicates, ps...)
@@ -46539,7 +49394,7 @@ func (m *OrganizationMutation) ResetField(name string) error {
 
 // AddedEdges returns all edge names that were set/added in this mutation.
 func (m *OrganizationMutation) AddedEdges() []string {
-	edges := make([]string, 0, 37)
+	edges := make([]string, 0, 40)
 	if m.memberships != nil {
 		edges = append(edges, organization.EdgeMemberships)
 	}
@@ -46650,6 +49505,15 @@ func (m *OrganizationMutation) AddedEdges() []string {
 	}
 	if m.error_inbox != nil {
 		edges = append(edges, organization.EdgeErrorInbox)
+	}
+	if m.integration_connections != nil {
+		edges = append(edges, organization.EdgeIntegrationConnections)
+	}
+	if m.integration_logins != nil {
+		edges = append(edges, organization.EdgeIntegrationLogins)
+	}
+	if m.source_repositories != nil {
+		edges = append(edges, organization.EdgeSourceRepositories)
 	}
 	return edges
 }
@@ -46874,13 +49738,31 @@ func (m *OrganizationMutation) AddedIDs(name string) []ent.Value {
 			ids = append(ids, id)
 		}
 		return ids
+	case organization.EdgeIntegrationConnections:
+		ids := make([]ent.Value, 0, len(m.integration_connections))
+		for id := range m.integration_connections {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeIntegrationLogins:
+		ids := make([]ent.Value, 0, len(m.integration_logins))
+		for id := range m.integration_logins {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeSourceRepositories:
+		ids := make([]ent.Value, 0, len(m.source_repositories))
+		for id := range m.source_repositories {
+			ids = append(ids, id)
+		}
+		return ids
 	}
 	return nil
 }
 
 // RemovedEdges returns all edge names that were removed in this mutation.
 func (m *OrganizationMutation) RemovedEdges() []string {
-	edges := make([]string, 0, 37)
+	edges := make([]string, 0, 40)
 	if m.removedmemberships != nil {
 		edges = append(edges, organization.EdgeMemberships)
 	}
@@ -46982,6 +49864,15 @@ func (m *OrganizationMutation) RemovedEdges() []string {
 	}
 	if m.removederror_inbox != nil {
 		edges = append(edges, organization.EdgeErrorInbox)
+	}
+	if m.removedintegration_connections != nil {
+		edges = append(edges, organization.EdgeIntegrationConnections)
+	}
+	if m.removedintegration_logins != nil {
+		edges = append(edges, organization.EdgeIntegrationLogins)
+	}
+	if m.removedsource_repositories != nil {
+		edges = append(edges, organization.EdgeSourceRepositories)
 	}
 	return edges
 }
@@ -47194,13 +50085,31 @@ func (m *OrganizationMutation) RemovedIDs(name string) []ent.Value {
 			ids = append(ids, id)
 		}
 		return ids
+	case organization.EdgeIntegrationConnections:
+		ids := make([]ent.Value, 0, len(m.removedintegration_connections))
+		for id := range m.removedintegration_connections {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeIntegrationLogins:
+		ids := make([]ent.Value, 0, len(m.removedintegration_logins))
+		for id := range m.removedintegration_logins {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeSourceRepositories:
+		ids := make([]ent.Value, 0, len(m.removedsource_repositories))
+		for id := range m.removedsource_repositories {
+			ids = append(ids, id)
+		}
+		return ids
 	}
 	return nil
 }
 
 // ClearedEdges returns all edge names that were cleared in this mutation.
 func (m *OrganizationMutation) ClearedEdges() []string {
-	edges := make([]string, 0, 37)
+	edges := make([]string, 0, 40)
 	if m.clearedmemberships {
 		edges = append(edges, organization.EdgeMemberships)
 	}
@@ -47312,6 +50221,15 @@ func (m *OrganizationMutation) ClearedEdges() []string {
 	if m.clearederror_inbox {
 		edges = append(edges, organization.EdgeErrorInbox)
 	}
+	if m.clearedintegration_connections {
+		edges = append(edges, organization.EdgeIntegrationConnections)
+	}
+	if m.clearedintegration_logins {
+		edges = append(edges, organization.EdgeIntegrationLogins)
+	}
+	if m.clearedsource_repositories {
+		edges = append(edges, organization.EdgeSourceRepositories)
+	}
 	return edges
 }
 
@@ -47393,6 +50311,12 @@ func (m *OrganizationMutation) EdgeCleared(name string) bool {
 		return m.clearederror_policies
 	case organization.EdgeErrorInbox:
 		return m.clearederror_inbox
+	case organization.EdgeIntegrationConnections:
+		return m.clearedintegration_connections
+	case organization.EdgeIntegrationLogins:
+		return m.clearedintegration_logins
+	case organization.EdgeSourceRepositories:
+		return m.clearedsource_repositories
 	}
 	return false
 }
@@ -47528,6 +50452,15 @@ func (m *OrganizationMutation) ResetEdge(name string) error {
 		return nil
 	case organization.EdgeErrorInbox:
 		m.ResetErrorInbox()
+		return nil
+	case organization.EdgeIntegrationConnections:
+		m.ResetIntegrationConnections()
+		return nil
+	case organization.EdgeIntegrationLogins:
+		m.ResetIntegrationLogins()
+		return nil
+	case organization.EdgeSourceRepositories:
+		m.ResetSourceRepositories()
 		return nil
 	}
 	return fmt.Errorf("unknown Organization edge %s", name)
@@ -52690,6 +55623,1522 @@ func (m *SessionMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown Session edge %s", name)
 }
 
+// SourceRepositoryMutation represents an operation that mutates the SourceRepository nodes in the graph.
+type SourceRepositoryMutation struct {
+	config
+	op                  Op
+	typ                 string
+	id                  *uuid.UUID
+	external_id         *string
+	full_name           *string
+	former_names        *[]schema.FormerName
+	appendformer_names  []schema.FormerName
+	html_url            *string
+	is_private          *bool
+	is_archived         *bool
+	default_branch      *string
+	tracked_branch      *string
+	status              *sourcerepository.Status
+	last_synced_at      *time.Time
+	last_sync_error     *string
+	etag                *string
+	checked_at          *time.Time
+	searched_at         *time.Time
+	created_at          *time.Time
+	updated_at          *time.Time
+	clearedFields       map[string]struct{}
+	organization        *string
+	clearedorganization bool
+	connection          *uuid.UUID
+	clearedconnection   bool
+	done                bool
+	oldValue            func(context.Context) (*SourceRepository, error)
+	predicates          []predicate.SourceRepository
+}
+
+var _ ent.Mutation = (*SourceRepositoryMutation)(nil)
+
+// sourcerepositoryOption allows management of the mutation configuration using functional options.
+type sourcerepositoryOption func(*SourceRepositoryMutation)
+
+// newSourceRepositoryMutation creates new mutation for the SourceRepository entity.
+func newSourceRepositoryMutation(c config, op Op, opts ...sourcerepositoryOption) *SourceRepositoryMutation {
+	m := &SourceRepositoryMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeSourceRepository,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withSourceRepositoryID sets the ID field of the mutation.
+func withSourceRepositoryID(id uuid.UUID) sourcerepositoryOption {
+	return func(m *SourceRepositoryMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *SourceRepository
+		)
+		m.oldValue = func(ctx context.Context) (*SourceRepository, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().SourceRepository.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withSourceRepository sets the old SourceRepository of the mutation.
+func withSourceRepository(node *SourceRepository) sourcerepositoryOption {
+	return func(m *SourceRepositoryMutation) {
+		m.oldValue = func(context.Context) (*SourceRepository, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m SourceRepositoryMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m SourceRepositoryMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of SourceRepository entities.
+func (m *SourceRepositoryMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *SourceRepositoryMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *SourceRepositoryMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().SourceRepository.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetOrgID sets the "org_id" field.
+func (m *SourceRepositoryMutation) SetOrgID(s string) {
+	m.organization = &s
+}
+
+// OrgID returns the value of the "org_id" field in the mutation.
+func (m *SourceRepositoryMutation) OrgID() (r string, exists bool) {
+	v := m.organization
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOrgID returns the old "org_id" field's value of the SourceRepository entity.
+// If the SourceRepository object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SourceRepositoryMutation) OldOrgID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOrgID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOrgID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOrgID: %w", err)
+	}
+	return oldValue.OrgID, nil
+}
+
+// ResetOrgID resets all changes to the "org_id" field.
+func (m *SourceRepositoryMutation) ResetOrgID() {
+	m.organization = nil
+}
+
+// SetConnectionID sets the "connection_id" field.
+func (m *SourceRepositoryMutation) SetConnectionID(u uuid.UUID) {
+	m.connection = &u
+}
+
+// ConnectionID returns the value of the "connection_id" field in the mutation.
+func (m *SourceRepositoryMutation) ConnectionID() (r uuid.UUID, exists bool) {
+	v := m.connection
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldConnectionID returns the old "connection_id" field's value of the SourceRepository entity.
+// If the SourceRepository object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SourceRepositoryMutation) OldConnectionID(ctx context.Context) (v uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldConnectionID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldConnectionID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldConnectionID: %w", err)
+	}
+	return oldValue.ConnectionID, nil
+}
+
+// ResetConnectionID resets all changes to the "connection_id" field.
+func (m *SourceRepositoryMutation) ResetConnectionID() {
+	m.connection = nil
+}
+
+// SetExternalID sets the "external_id" field.
+func (m *SourceRepositoryMutation) SetExternalID(s string) {
+	m.external_id = &s
+}
+
+// ExternalID returns the value of the "external_id" field in the mutation.
+func (m *SourceRepositoryMutation) ExternalID() (r string, exists bool) {
+	v := m.external_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldExternalID returns the old "external_id" field's value of the SourceRepository entity.
+// If the SourceRepository object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SourceRepositoryMutation) OldExternalID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldExternalID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldExternalID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldExternalID: %w", err)
+	}
+	return oldValue.ExternalID, nil
+}
+
+// ResetExternalID resets all changes to the "external_id" field.
+func (m *SourceRepositoryMutation) ResetExternalID() {
+	m.external_id = nil
+}
+
+// SetFullName sets the "full_name" field.
+func (m *SourceRepositoryMutation) SetFullName(s string) {
+	m.full_name = &s
+}
+
+// FullName returns the value of the "full_name" field in the mutation.
+func (m *SourceRepositoryMutation) FullName() (r string, exists bool) {
+	v := m.full_name
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFullName returns the old "full_name" field's value of the SourceRepository entity.
+// If the SourceRepository object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SourceRepositoryMutation) OldFullName(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFullName is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFullName requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFullName: %w", err)
+	}
+	return oldValue.FullName, nil
+}
+
+// ResetFullName resets all changes to the "full_name" field.
+func (m *SourceRepositoryMutation) ResetFullName() {
+	m.full_name = nil
+}
+
+// SetFormerNames sets the "former_names" field.
+func (m *SourceRepositoryMutation) SetFormerNames(sn []schema.FormerName) {
+	m.former_names = &sn
+	m.appendformer_names = nil
+}
+
+// FormerNames returns the value of the "former_names" field in the mutation.
+func (m *SourceRepositoryMutation) FormerNames() (r []schema.FormerName, exists bool) {
+	v := m.former_names
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFormerNames returns the old "former_names" field's value of the SourceRepository entity.
+// If the SourceRepository object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SourceRepositoryMutation) OldFormerNames(ctx context.Context) (v []schema.FormerName, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFormerNames is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFormerNames requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFormerNames: %w", err)
+	}
+	return oldValue.FormerNames, nil
+}
+
+// AppendFormerNames adds sn to the "former_names" field.
+func (m *SourceRepositoryMutation) AppendFormerNames(sn []schema.FormerName) {
+	m.appendformer_names = append(m.appendformer_names, sn...)
+}
+
+// AppendedFormerNames returns the list of values that were appended to the "former_names" field in this mutation.
+func (m *SourceRepositoryMutation) AppendedFormerNames() ([]schema.FormerName, bool) {
+	if len(m.appendformer_names) == 0 {
+		return nil, false
+	}
+	return m.appendformer_names, true
+}
+
+// ClearFormerNames clears the value of the "former_names" field.
+func (m *SourceRepositoryMutation) ClearFormerNames() {
+	m.former_names = nil
+	m.appendformer_names = nil
+	m.clearedFields[sourcerepository.FieldFormerNames] = struct{}{}
+}
+
+// FormerNamesCleared returns if the "former_names" field was cleared in this mutation.
+func (m *SourceRepositoryMutation) FormerNamesCleared() bool {
+	_, ok := m.clearedFields[sourcerepository.FieldFormerNames]
+	return ok
+}
+
+// ResetFormerNames resets all changes to the "former_names" field.
+func (m *SourceRepositoryMutation) ResetFormerNames() {
+	m.former_names = nil
+	m.appendformer_names = nil
+	delete(m.clearedFields, sourcerepository.FieldFormerNames)
+}
+
+// SetHTMLURL sets the "html_url" field.
+func (m *SourceRepositoryMutation) SetHTMLURL(s string) {
+	m.html_url = &s
+}
+
+// HTMLURL returns the value of the "html_url" field in the mutation.
+func (m *SourceRepositoryMutation) HTMLURL() (r string, exists bool) {
+	v := m.html_url
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldHTMLURL returns the old "html_url" field's value of the SourceRepository entity.
+// If the SourceRepository object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SourceRepositoryMutation) OldHTMLURL(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldHTMLURL is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldHTMLURL requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldHTMLURL: %w", err)
+	}
+	return oldValue.HTMLURL, nil
+}
+
+// ResetHTMLURL resets all changes to the "html_url" field.
+func (m *SourceRepositoryMutation) ResetHTMLURL() {
+	m.html_url = nil
+}
+
+// SetIsPrivate sets the "is_private" field.
+func (m *SourceRepositoryMutation) SetIsPrivate(b bool) {
+	m.is_private = &b
+}
+
+// IsPrivate returns the value of the "is_private" field in the mutation.
+func (m *SourceRepositoryMutation) IsPrivate() (r bool, exists bool) {
+	v := m.is_private
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldIsPrivate returns the old "is_private" field's value of the SourceRepository entity.
+// If the SourceRepository object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SourceRepositoryMutation) OldIsPrivate(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldIsPrivate is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldIsPrivate requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldIsPrivate: %w", err)
+	}
+	return oldValue.IsPrivate, nil
+}
+
+// ResetIsPrivate resets all changes to the "is_private" field.
+func (m *SourceRepositoryMutation) ResetIsPrivate() {
+	m.is_private = nil
+}
+
+// SetIsArchived sets the "is_archived" field.
+func (m *SourceRepositoryMutation) SetIsArchived(b bool) {
+	m.is_archived = &b
+}
+
+// IsArchived returns the value of the "is_archived" field in the mutation.
+func (m *SourceRepositoryMutation) IsArchived() (r bool, exists bool) {
+	v := m.is_archived
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldIsArchived returns the old "is_archived" field's value of the SourceRepository entity.
+// If the SourceRepository object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SourceRepositoryMutation) OldIsArchived(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldIsArchived is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldIsArchived requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldIsArchived: %w", err)
+	}
+	return oldValue.IsArchived, nil
+}
+
+// ResetIsArchived resets all changes to the "is_archived" field.
+func (m *SourceRepositoryMutation) ResetIsArchived() {
+	m.is_archived = nil
+}
+
+// SetDefaultBranch sets the "default_branch" field.
+func (m *SourceRepositoryMutation) SetDefaultBranch(s string) {
+	m.default_branch = &s
+}
+
+// DefaultBranch returns the value of the "default_branch" field in the mutation.
+func (m *SourceRepositoryMutation) DefaultBranch() (r string, exists bool) {
+	v := m.default_branch
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDefaultBranch returns the old "default_branch" field's value of the SourceRepository entity.
+// If the SourceRepository object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SourceRepositoryMutation) OldDefaultBranch(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDefaultBranch is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDefaultBranch requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDefaultBranch: %w", err)
+	}
+	return oldValue.DefaultBranch, nil
+}
+
+// ResetDefaultBranch resets all changes to the "default_branch" field.
+func (m *SourceRepositoryMutation) ResetDefaultBranch() {
+	m.default_branch = nil
+}
+
+// SetTrackedBranch sets the "tracked_branch" field.
+func (m *SourceRepositoryMutation) SetTrackedBranch(s string) {
+	m.tracked_branch = &s
+}
+
+// TrackedBranch returns the value of the "tracked_branch" field in the mutation.
+func (m *SourceRepositoryMutation) TrackedBranch() (r string, exists bool) {
+	v := m.tracked_branch
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldTrackedBranch returns the old "tracked_branch" field's value of the SourceRepository entity.
+// If the SourceRepository object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SourceRepositoryMutation) OldTrackedBranch(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldTrackedBranch is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldTrackedBranch requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldTrackedBranch: %w", err)
+	}
+	return oldValue.TrackedBranch, nil
+}
+
+// ClearTrackedBranch clears the value of the "tracked_branch" field.
+func (m *SourceRepositoryMutation) ClearTrackedBranch() {
+	m.tracked_branch = nil
+	m.clearedFields[sourcerepository.FieldTrackedBranch] = struct{}{}
+}
+
+// TrackedBranchCleared returns if the "tracked_branch" field was cleared in this mutation.
+func (m *SourceRepositoryMutation) TrackedBranchCleared() bool {
+	_, ok := m.clearedFields[sourcerepository.FieldTrackedBranch]
+	return ok
+}
+
+// ResetTrackedBranch resets all changes to the "tracked_branch" field.
+func (m *SourceRepositoryMutation) ResetTrackedBranch() {
+	m.tracked_branch = nil
+	delete(m.clearedFields, sourcerepository.FieldTrackedBranch)
+}
+
+// SetStatus sets the "status" field.
+func (m *SourceRepositoryMutation) SetStatus(s sourcerepository.Status) {
+	m.status = &s
+}
+
+// Status returns the value of the "status" field in the mutation.
+func (m *SourceRepositoryMutation) Status() (r sourcerepository.Status, exists bool) {
+	v := m.status
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStatus returns the old "status" field's value of the SourceRepository entity.
+// If the SourceRepository object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SourceRepositoryMutation) OldStatus(ctx context.Context) (v sourcerepository.Status, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStatus is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStatus requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStatus: %w", err)
+	}
+	return oldValue.Status, nil
+}
+
+// ResetStatus resets all changes to the "status" field.
+func (m *SourceRepositoryMutation) ResetStatus() {
+	m.status = nil
+}
+
+// SetLastSyncedAt sets the "last_synced_at" field.
+func (m *SourceRepositoryMutation) SetLastSyncedAt(t time.Time) {
+	m.last_synced_at = &t
+}
+
+// LastSyncedAt returns the value of the "last_synced_at" field in the mutation.
+func (m *SourceRepositoryMutation) LastSyncedAt() (r time.Time, exists bool) {
+	v := m.last_synced_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLastSyncedAt returns the old "last_synced_at" field's value of the SourceRepository entity.
+// If the SourceRepository object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SourceRepositoryMutation) OldLastSyncedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLastSyncedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLastSyncedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLastSyncedAt: %w", err)
+	}
+	return oldValue.LastSyncedAt, nil
+}
+
+// ClearLastSyncedAt clears the value of the "last_synced_at" field.
+func (m *SourceRepositoryMutation) ClearLastSyncedAt() {
+	m.last_synced_at = nil
+	m.clearedFields[sourcerepository.FieldLastSyncedAt] = struct{}{}
+}
+
+// LastSyncedAtCleared returns if the "last_synced_at" field was cleared in this mutation.
+func (m *SourceRepositoryMutation) LastSyncedAtCleared() bool {
+	_, ok := m.clearedFields[sourcerepository.FieldLastSyncedAt]
+	return ok
+}
+
+// ResetLastSyncedAt resets all changes to the "last_synced_at" field.
+func (m *SourceRepositoryMutation) ResetLastSyncedAt() {
+	m.last_synced_at = nil
+	delete(m.clearedFields, sourcerepository.FieldLastSyncedAt)
+}
+
+// SetLastSyncError sets the "last_sync_error" field.
+func (m *SourceRepositoryMutation) SetLastSyncError(s string) {
+	m.last_sync_error = &s
+}
+
+// LastSyncError returns the value of the "last_sync_error" field in the mutation.
+func (m *SourceRepositoryMutation) LastSyncError() (r string, exists bool) {
+	v := m.last_sync_error
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLastSyncError returns the old "last_sync_error" field's value of the SourceRepository entity.
+// If the SourceRepository object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SourceRepositoryMutation) OldLastSyncError(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLastSyncError is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLastSyncError requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLastSyncError: %w", err)
+	}
+	return oldValue.LastSyncError, nil
+}
+
+// ClearLastSyncError clears the value of the "last_sync_error" field.
+func (m *SourceRepositoryMutation) ClearLastSyncError() {
+	m.last_sync_error = nil
+	m.clearedFields[sourcerepository.FieldLastSyncError] = struct{}{}
+}
+
+// LastSyncErrorCleared returns if the "last_sync_error" field was cleared in this mutation.
+func (m *SourceRepositoryMutation) LastSyncErrorCleared() bool {
+	_, ok := m.clearedFields[sourcerepository.FieldLastSyncError]
+	return ok
+}
+
+// ResetLastSyncError resets all changes to the "last_sync_error" field.
+func (m *SourceRepositoryMutation) ResetLastSyncError() {
+	m.last_sync_error = nil
+	delete(m.clearedFields, sourcerepository.FieldLastSyncError)
+}
+
+// SetEtag sets the "etag" field.
+func (m *SourceRepositoryMutation) SetEtag(s string) {
+	m.etag = &s
+}
+
+// Etag returns the value of the "etag" field in the mutation.
+func (m *SourceRepositoryMutation) Etag() (r string, exists bool) {
+	v := m.etag
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEtag returns the old "etag" field's value of the SourceRepository entity.
+// If the SourceRepository object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SourceRepositoryMutation) OldEtag(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEtag is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEtag requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEtag: %w", err)
+	}
+	return oldValue.Etag, nil
+}
+
+// ClearEtag clears the value of the "etag" field.
+func (m *SourceRepositoryMutation) ClearEtag() {
+	m.etag = nil
+	m.clearedFields[sourcerepository.FieldEtag] = struct{}{}
+}
+
+// EtagCleared returns if the "etag" field was cleared in this mutation.
+func (m *SourceRepositoryMutation) EtagCleared() bool {
+	_, ok := m.clearedFields[sourcerepository.FieldEtag]
+	return ok
+}
+
+// ResetEtag resets all changes to the "etag" field.
+func (m *SourceRepositoryMutation) ResetEtag() {
+	m.etag = nil
+	delete(m.clearedFields, sourcerepository.FieldEtag)
+}
+
+// SetCheckedAt sets the "checked_at" field.
+func (m *SourceRepositoryMutation) SetCheckedAt(t time.Time) {
+	m.checked_at = &t
+}
+
+// CheckedAt returns the value of the "checked_at" field in the mutation.
+func (m *SourceRepositoryMutation) CheckedAt() (r time.Time, exists bool) {
+	v := m.checked_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCheckedAt returns the old "checked_at" field's value of the SourceRepository entity.
+// If the SourceRepository object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SourceRepositoryMutation) OldCheckedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCheckedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCheckedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCheckedAt: %w", err)
+	}
+	return oldValue.CheckedAt, nil
+}
+
+// ClearCheckedAt clears the value of the "checked_at" field.
+func (m *SourceRepositoryMutation) ClearCheckedAt() {
+	m.checked_at = nil
+	m.clearedFields[sourcerepository.FieldCheckedAt] = struct{}{}
+}
+
+// CheckedAtCleared returns if the "checked_at" field was cleared in this mutation.
+func (m *SourceRepositoryMutation) CheckedAtCleared() bool {
+	_, ok := m.clearedFields[sourcerepository.FieldCheckedAt]
+	return ok
+}
+
+// ResetCheckedAt resets all changes to the "checked_at" field.
+func (m *SourceRepositoryMutation) ResetCheckedAt() {
+	m.checked_at = nil
+	delete(m.clearedFields, sourcerepository.FieldCheckedAt)
+}
+
+// SetSearchedAt sets the "searched_at" field.
+func (m *SourceRepositoryMutation) SetSearchedAt(t time.Time) {
+	m.searched_at = &t
+}
+
+// SearchedAt returns the value of the "searched_at" field in the mutation.
+func (m *SourceRepositoryMutation) SearchedAt() (r time.Time, exists bool) {
+	v := m.searched_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSearchedAt returns the old "searched_at" field's value of the SourceRepository entity.
+// If the SourceRepository object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SourceRepositoryMutation) OldSearchedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSearchedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSearchedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSearchedAt: %w", err)
+	}
+	return oldValue.SearchedAt, nil
+}
+
+// ClearSearchedAt clears the value of the "searched_at" field.
+func (m *SourceRepositoryMutation) ClearSearchedAt() {
+	m.searched_at = nil
+	m.clearedFields[sourcerepository.FieldSearchedAt] = struct{}{}
+}
+
+// SearchedAtCleared returns if the "searched_at" field was cleared in this mutation.
+func (m *SourceRepositoryMutation) SearchedAtCleared() bool {
+	_, ok := m.clearedFields[sourcerepository.FieldSearchedAt]
+	return ok
+}
+
+// ResetSearchedAt resets all changes to the "searched_at" field.
+func (m *SourceRepositoryMutation) ResetSearchedAt() {
+	m.searched_at = nil
+	delete(m.clearedFields, sourcerepository.FieldSearchedAt)
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *SourceRepositoryMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *SourceRepositoryMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the SourceRepository entity.
+// If the SourceRepository object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SourceRepositoryMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *SourceRepositoryMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetUpdatedAt sets the "updated_at" field.
+func (m *SourceRepositoryMutation) SetUpdatedAt(t time.Time) {
+	m.updated_at = &t
+}
+
+// UpdatedAt returns the value of the "updated_at" field in the mutation.
+func (m *SourceRepositoryMutation) UpdatedAt() (r time.Time, exists bool) {
+	v := m.updated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUpdatedAt returns the old "updated_at" field's value of the SourceRepository entity.
+// If the SourceRepository object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SourceRepositoryMutation) OldUpdatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUpdatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUpdatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUpdatedAt: %w", err)
+	}
+	return oldValue.UpdatedAt, nil
+}
+
+// ResetUpdatedAt resets all changes to the "updated_at" field.
+func (m *SourceRepositoryMutation) ResetUpdatedAt() {
+	m.updated_at = nil
+}
+
+// SetOrganizationID sets the "organization" edge to the Organization entity by id.
+func (m *SourceRepositoryMutation) SetOrganizationID(id string) {
+	m.organization = &id
+}
+
+// ClearOrganization clears the "organization" edge to the Organization entity.
+func (m *SourceRepositoryMutation) ClearOrganization() {
+	m.clearedorganization = true
+	m.clearedFields[sourcerepository.FieldOrgID] = struct{}{}
+}
+
+// OrganizationCleared reports if the "organization" edge to the Organization entity was cleared.
+func (m *SourceRepositoryMutation) OrganizationCleared() bool {
+	return m.clearedorganization
+}
+
+// OrganizationID returns the "organization" edge ID in the mutation.
+func (m *SourceRepositoryMutation) OrganizationID() (id string, exists bool) {
+	if m.organization != nil {
+		return *m.organization, true
+	}
+	return
+}
+
+// OrganizationIDs returns the "organization" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// OrganizationID instead. It exists only for internal usage by the builders.
+func (m *SourceRepositoryMutation) OrganizationIDs() (ids []string) {
+	if id := m.organization; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetOrganization resets all changes to the "organization" edge.
+func (m *SourceRepositoryMutation) ResetOrganization() {
+	m.organization = nil
+	m.clearedorganization = false
+}
+
+// ClearConnection clears the "connection" edge to the IntegrationConnection entity.
+func (m *SourceRepositoryMutation) ClearConnection() {
+	m.clearedconnection = true
+	m.clearedFields[sourcerepository.FieldConnectionID] = struct{}{}
+}
+
+// ConnectionCleared reports if the "connection" edge to the IntegrationConnection entity was cleared.
+func (m *SourceRepositoryMutation) ConnectionCleared() bool {
+	return m.clearedconnection
+}
+
+// ConnectionIDs returns the "connection" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// ConnectionID instead. It exists only for internal usage by the builders.
+func (m *SourceRepositoryMutation) ConnectionIDs() (ids []uuid.UUID) {
+	if id := m.connection; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetConnection resets all changes to the "connection" edge.
+func (m *SourceRepositoryMutation) ResetConnection() {
+	m.connection = nil
+	m.clearedconnection = false
+}
+
+// Where appends a list predicates to the SourceRepositoryMutation builder.
+func (m *SourceRepositoryMutation) Where(ps ...predicate.SourceRepository) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the SourceRepositoryMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *SourceRepositoryMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.SourceRepository, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *SourceRepositoryMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *SourceRepositoryMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (SourceRepository).
+func (m *SourceRepositoryMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *SourceRepositoryMutation) Fields() []string {
+	fields := make([]string, 0, 18)
+	if m.organization != nil {
+		fields = append(fields, sourcerepository.FieldOrgID)
+	}
+	if m.connection != nil {
+		fields = append(fields, sourcerepository.FieldConnectionID)
+	}
+	if m.external_id != nil {
+		fields = append(fields, sourcerepository.FieldExternalID)
+	}
+	if m.full_name != nil {
+		fields = append(fields, sourcerepository.FieldFullName)
+	}
+	if m.former_names != nil {
+		fields = append(fields, sourcerepository.FieldFormerNames)
+	}
+	if m.html_url != nil {
+		fields = append(fields, sourcerepository.FieldHTMLURL)
+	}
+	if m.is_private != nil {
+		fields = append(fields, sourcerepository.FieldIsPrivate)
+	}
+	if m.is_archived != nil {
+		fields = append(fields, sourcerepository.FieldIsArchived)
+	}
+	if m.default_branch != nil {
+		fields = append(fields, sourcerepository.FieldDefaultBranch)
+	}
+	if m.tracked_branch != nil {
+		fields = append(fields, sourcerepository.FieldTrackedBranch)
+	}
+	if m.status != nil {
+		fields = append(fields, sourcerepository.FieldStatus)
+	}
+	if m.last_synced_at != nil {
+		fields = append(fields, sourcerepository.FieldLastSyncedAt)
+	}
+	if m.last_sync_error != nil {
+		fields = append(fields, sourcerepository.FieldLastSyncError)
+	}
+	if m.etag != nil {
+		fields = append(fields, sourcerepository.FieldEtag)
+	}
+	if m.checked_at != nil {
+		fields = append(fields, sourcerepository.FieldCheckedAt)
+	}
+	if m.searched_at != nil {
+		fields = append(fields, sourcerepository.FieldSearchedAt)
+	}
+	if m.created_at != nil {
+		fields = append(fields, sourcerepository.FieldCreatedAt)
+	}
+	if m.updated_at != nil {
+		fields = append(fields, sourcerepository.FieldUpdatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *SourceRepositoryMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case sourcerepository.FieldOrgID:
+		return m.OrgID()
+	case sourcerepository.FieldConnectionID:
+		return m.ConnectionID()
+	case sourcerepository.FieldExternalID:
+		return m.ExternalID()
+	case sourcerepository.FieldFullName:
+		return m.FullName()
+	case sourcerepository.FieldFormerNames:
+		return m.FormerNames()
+	case sourcerepository.FieldHTMLURL:
+		return m.HTMLURL()
+	case sourcerepository.FieldIsPrivate:
+		return m.IsPrivate()
+	case sourcerepository.FieldIsArchived:
+		return m.IsArchived()
+	case sourcerepository.FieldDefaultBranch:
+		return m.DefaultBranch()
+	case sourcerepository.FieldTrackedBranch:
+		return m.TrackedBranch()
+	case sourcerepository.FieldStatus:
+		return m.Status()
+	case sourcerepository.FieldLastSyncedAt:
+		return m.LastSyncedAt()
+	case sourcerepository.FieldLastSyncError:
+		return m.LastSyncError()
+	case sourcerepository.FieldEtag:
+		return m.Etag()
+	case sourcerepository.FieldCheckedAt:
+		return m.CheckedAt()
+	case sourcerepository.FieldSearchedAt:
+		return m.SearchedAt()
+	case sourcerepository.FieldCreatedAt:
+		return m.CreatedAt()
+	case sourcerepository.FieldUpdatedAt:
+		return m.UpdatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *SourceRepositoryMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case sourcerepository.FieldOrgID:
+		return m.OldOrgID(ctx)
+	case sourcerepository.FieldConnectionID:
+		return m.OldConnectionID(ctx)
+	case sourcerepository.FieldExternalID:
+		return m.OldExternalID(ctx)
+	case sourcerepository.FieldFullName:
+		return m.OldFullName(ctx)
+	case sourcerepository.FieldFormerNames:
+		return m.OldFormerNames(ctx)
+	case sourcerepository.FieldHTMLURL:
+		return m.OldHTMLURL(ctx)
+	case sourcerepository.FieldIsPrivate:
+		return m.OldIsPrivate(ctx)
+	case sourcerepository.FieldIsArchived:
+		return m.OldIsArchived(ctx)
+	case sourcerepository.FieldDefaultBranch:
+		return m.OldDefaultBranch(ctx)
+	case sourcerepository.FieldTrackedBranch:
+		return m.OldTrackedBranch(ctx)
+	case sourcerepository.FieldStatus:
+		return m.OldStatus(ctx)
+	case sourcerepository.FieldLastSyncedAt:
+		return m.OldLastSyncedAt(ctx)
+	case sourcerepository.FieldLastSyncError:
+		return m.OldLastSyncError(ctx)
+	case sourcerepository.FieldEtag:
+		return m.OldEtag(ctx)
+	case sourcerepository.FieldCheckedAt:
+		return m.OldCheckedAt(ctx)
+	case sourcerepository.FieldSearchedAt:
+		return m.OldSearchedAt(ctx)
+	case sourcerepository.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case sourcerepository.FieldUpdatedAt:
+		return m.OldUpdatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown SourceRepository field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *SourceRepositoryMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case sourcerepository.FieldOrgID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOrgID(v)
+		return nil
+	case sourcerepository.FieldConnectionID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetConnectionID(v)
+		return nil
+	case sourcerepository.FieldExternalID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetExternalID(v)
+		return nil
+	case sourcerepository.FieldFullName:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFullName(v)
+		return nil
+	case sourcerepository.FieldFormerNames:
+		v, ok := value.([]schema.FormerName)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFormerNames(v)
+		return nil
+	case sourcerepository.FieldHTMLURL:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetHTMLURL(v)
+		return nil
+	case sourcerepository.FieldIsPrivate:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetIsPrivate(v)
+		return nil
+	case sourcerepository.FieldIsArchived:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetIsArchived(v)
+		return nil
+	case sourcerepository.FieldDefaultBranch:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDefaultBranch(v)
+		return nil
+	case sourcerepository.FieldTrackedBranch:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetTrackedBranch(v)
+		return nil
+	case sourcerepository.FieldStatus:
+		v, ok := value.(sourcerepository.Status)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStatus(v)
+		return nil
+	case sourcerepository.FieldLastSyncedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLastSyncedAt(v)
+		return nil
+	case sourcerepository.FieldLastSyncError:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLastSyncError(v)
+		return nil
+	case sourcerepository.FieldEtag:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEtag(v)
+		return nil
+	case sourcerepository.FieldCheckedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCheckedAt(v)
+		return nil
+	case sourcerepository.FieldSearchedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSearchedAt(v)
+		return nil
+	case sourcerepository.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case sourcerepository.FieldUpdatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUpdatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown SourceRepository field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *SourceRepositoryMutation) AddedFields() []string {
+	return nil
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *SourceRepositoryMutation) AddedField(name string) (ent.Value, bool) {
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *SourceRepositoryMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown SourceRepository numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *SourceRepositoryMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(sourcerepository.FieldFormerNames) {
+		fields = append(fields, sourcerepository.FieldFormerNames)
+	}
+	if m.FieldCleared(sourcerepository.FieldTrackedBranch) {
+		fields = append(fields, sourcerepository.FieldTrackedBranch)
+	}
+	if m.FieldCleared(sourcerepository.FieldLastSyncedAt) {
+		fields = append(fields, sourcerepository.FieldLastSyncedAt)
+	}
+	if m.FieldCleared(sourcerepository.FieldLastSyncError) {
+		fields = append(fields, sourcerepository.FieldLastSyncError)
+	}
+	if m.FieldCleared(sourcerepository.FieldEtag) {
+		fields = append(fields, sourcerepository.FieldEtag)
+	}
+	if m.FieldCleared(sourcerepository.FieldCheckedAt) {
+		fields = append(fields, sourcerepository.FieldCheckedAt)
+	}
+	if m.FieldCleared(sourcerepository.FieldSearchedAt) {
+		fields = append(fields, sourcerepository.FieldSearchedAt)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *SourceRepositoryMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *SourceRepositoryMutation) ClearField(name string) error {
+	switch name {
+	case sourcerepository.FieldFormerNames:
+		m.ClearFormerNames()
+		return nil
+	case sourcerepository.FieldTrackedBranch:
+		m.ClearTrackedBranch()
+		return nil
+	case sourcerepository.FieldLastSyncedAt:
+		m.ClearLastSyncedAt()
+		return nil
+	case sourcerepository.FieldLastSyncError:
+		m.ClearLastSyncError()
+		return nil
+	case sourcerepository.FieldEtag:
+		m.ClearEtag()
+		return nil
+	case sourcerepository.FieldCheckedAt:
+		m.ClearCheckedAt()
+		return nil
+	case sourcerepository.FieldSearchedAt:
+		m.ClearSearchedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown SourceRepository nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *SourceRepositoryMutation) ResetField(name string) error {
+	switch name {
+	case sourcerepository.FieldOrgID:
+		m.ResetOrgID()
+		return nil
+	case sourcerepository.FieldConnectionID:
+		m.ResetConnectionID()
+		return nil
+	case sourcerepository.FieldExternalID:
+		m.ResetExternalID()
+		return nil
+	case sourcerepository.FieldFullName:
+		m.ResetFullName()
+		return nil
+	case sourcerepository.FieldFormerNames:
+		m.ResetFormerNames()
+		return nil
+	case sourcerepository.FieldHTMLURL:
+		m.ResetHTMLURL()
+		return nil
+	case sourcerepository.FieldIsPrivate:
+		m.ResetIsPrivate()
+		return nil
+	case sourcerepository.FieldIsArchived:
+		m.ResetIsArchived()
+		return nil
+	case sourcerepository.FieldDefaultBranch:
+		m.ResetDefaultBranch()
+		return nil
+	case sourcerepository.FieldTrackedBranch:
+		m.ResetTrackedBranch()
+		return nil
+	case sourcerepository.FieldStatus:
+		m.ResetStatus()
+		return nil
+	case sourcerepository.FieldLastSyncedAt:
+		m.ResetLastSyncedAt()
+		return nil
+	case sourcerepository.FieldLastSyncError:
+		m.ResetLastSyncError()
+		return nil
+	case sourcerepository.FieldEtag:
+		m.ResetEtag()
+		return nil
+	case sourcerepository.FieldCheckedAt:
+		m.ResetCheckedAt()
+		return nil
+	case sourcerepository.FieldSearchedAt:
+		m.ResetSearchedAt()
+		return nil
+	case sourcerepository.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case sourcerepository.FieldUpdatedAt:
+		m.ResetUpdatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown SourceRepository field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *SourceRepositoryMutation) AddedEdges() []string {
+	edges := make([]string, 0, 2)
+	if m.organization != nil {
+		edges = append(edges, sourcerepository.EdgeOrganization)
+	}
+	if m.connection != nil {
+		edges = append(edges, sourcerepository.EdgeConnection)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *SourceRepositoryMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case sourcerepository.EdgeOrganization:
+		if id := m.organization; id != nil {
+			return []ent.Value{*id}
+		}
+	case sourcerepository.EdgeConnection:
+		if id := m.connection; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *SourceRepositoryMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 2)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *SourceRepositoryMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *SourceRepositoryMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 2)
+	if m.clearedorganization {
+		edges = append(edges, sourcerepository.EdgeOrganization)
+	}
+	if m.clearedconnection {
+		edges = append(edges, sourcerepository.EdgeConnection)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *SourceRepositoryMutation) EdgeCleared(name string) bool {
+	switch name {
+	case sourcerepository.EdgeOrganization:
+		return m.clearedorganization
+	case sourcerepository.EdgeConnection:
+		return m.clearedconnection
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *SourceRepositoryMutation) ClearEdge(name string) error {
+	switch name {
+	case sourcerepository.EdgeOrganization:
+		m.ClearOrganization()
+		return nil
+	case sourcerepository.EdgeConnection:
+		m.ClearConnection()
+		return nil
+	}
+	return fmt.Errorf("unknown SourceRepository unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *SourceRepositoryMutation) ResetEdge(name string) error {
+	switch name {
+	case sourcerepository.EdgeOrganization:
+		m.ResetOrganization()
+		return nil
+	case sourcerepository.EdgeConnection:
+		m.ResetConnection()
+		return nil
+	}
+	return fmt.Errorf("unknown SourceRepository edge %s", name)
+}
+
 // UserMutation represents an operation that mutates the User nodes in the graph.
 type UserMutation struct {
 	config
@@ -54148,6 +58597,644 @@ func (m *UserIdentityMutation) ResetEdge(name string) error {
 		return nil
 	}
 	return fmt.Errorf("unknown UserIdentity edge %s", name)
+}
+
+// WebhookDeliveryMutation represents an operation that mutates the WebhookDelivery nodes in the graph.
+type WebhookDeliveryMutation struct {
+	config
+	op             Op
+	typ            string
+	id             *uuid.UUID
+	provider       *string
+	delivery_id    *string
+	kind           *string
+	account        *string
+	connections    *int
+	addconnections *int
+	created_at     *time.Time
+	clearedFields  map[string]struct{}
+	done           bool
+	oldValue       func(context.Context) (*WebhookDelivery, error)
+	predicates     []predicate.WebhookDelivery
+}
+
+var _ ent.Mutation = (*WebhookDeliveryMutation)(nil)
+
+// webhookdeliveryOption allows management of the mutation configuration using functional options.
+type webhookdeliveryOption func(*WebhookDeliveryMutation)
+
+// newWebhookDeliveryMutation creates new mutation for the WebhookDelivery entity.
+func newWebhookDeliveryMutation(c config, op Op, opts ...webhookdeliveryOption) *WebhookDeliveryMutation {
+	m := &WebhookDeliveryMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeWebhookDelivery,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withWebhookDeliveryID sets the ID field of the mutation.
+func withWebhookDeliveryID(id uuid.UUID) webhookdeliveryOption {
+	return func(m *WebhookDeliveryMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *WebhookDelivery
+		)
+		m.oldValue = func(ctx context.Context) (*WebhookDelivery, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().WebhookDelivery.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withWebhookDelivery sets the old WebhookDelivery of the mutation.
+func withWebhookDelivery(node *WebhookDelivery) webhookdeliveryOption {
+	return func(m *WebhookDeliveryMutation) {
+		m.oldValue = func(context.Context) (*WebhookDelivery, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m WebhookDeliveryMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m WebhookDeliveryMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of WebhookDelivery entities.
+func (m *WebhookDeliveryMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *WebhookDeliveryMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *WebhookDeliveryMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().WebhookDelivery.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetProvider sets the "provider" field.
+func (m *WebhookDeliveryMutation) SetProvider(s string) {
+	m.provider = &s
+}
+
+// Provider returns the value of the "provider" field in the mutation.
+func (m *WebhookDeliveryMutation) Provider() (r string, exists bool) {
+	v := m.provider
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldProvider returns the old "provider" field's value of the WebhookDelivery entity.
+// If the WebhookDelivery object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookDeliveryMutation) OldProvider(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldProvider is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldProvider requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldProvider: %w", err)
+	}
+	return oldValue.Provider, nil
+}
+
+// ResetProvider resets all changes to the "provider" field.
+func (m *WebhookDeliveryMutation) ResetProvider() {
+	m.provider = nil
+}
+
+// SetDeliveryID sets the "delivery_id" field.
+func (m *WebhookDeliveryMutation) SetDeliveryID(s string) {
+	m.delivery_id = &s
+}
+
+// DeliveryID returns the value of the "delivery_id" field in the mutation.
+func (m *WebhookDeliveryMutation) DeliveryID() (r string, exists bool) {
+	v := m.delivery_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDeliveryID returns the old "delivery_id" field's value of the WebhookDelivery entity.
+// If the WebhookDelivery object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookDeliveryMutation) OldDeliveryID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDeliveryID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDeliveryID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDeliveryID: %w", err)
+	}
+	return oldValue.DeliveryID, nil
+}
+
+// ResetDeliveryID resets all changes to the "delivery_id" field.
+func (m *WebhookDeliveryMutation) ResetDeliveryID() {
+	m.delivery_id = nil
+}
+
+// SetKind sets the "kind" field.
+func (m *WebhookDeliveryMutation) SetKind(s string) {
+	m.kind = &s
+}
+
+// Kind returns the value of the "kind" field in the mutation.
+func (m *WebhookDeliveryMutation) Kind() (r string, exists bool) {
+	v := m.kind
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldKind returns the old "kind" field's value of the WebhookDelivery entity.
+// If the WebhookDelivery object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookDeliveryMutation) OldKind(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldKind is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldKind requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldKind: %w", err)
+	}
+	return oldValue.Kind, nil
+}
+
+// ResetKind resets all changes to the "kind" field.
+func (m *WebhookDeliveryMutation) ResetKind() {
+	m.kind = nil
+}
+
+// SetAccount sets the "account" field.
+func (m *WebhookDeliveryMutation) SetAccount(s string) {
+	m.account = &s
+}
+
+// Account returns the value of the "account" field in the mutation.
+func (m *WebhookDeliveryMutation) Account() (r string, exists bool) {
+	v := m.account
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccount returns the old "account" field's value of the WebhookDelivery entity.
+// If the WebhookDelivery object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookDeliveryMutation) OldAccount(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccount is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccount requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccount: %w", err)
+	}
+	return oldValue.Account, nil
+}
+
+// ResetAccount resets all changes to the "account" field.
+func (m *WebhookDeliveryMutation) ResetAccount() {
+	m.account = nil
+}
+
+// SetConnections sets the "connections" field.
+func (m *WebhookDeliveryMutation) SetConnections(i int) {
+	m.connections = &i
+	m.addconnections = nil
+}
+
+// Connections returns the value of the "connections" field in the mutation.
+func (m *WebhookDeliveryMutation) Connections() (r int, exists bool) {
+	v := m.connections
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldConnections returns the old "connections" field's value of the WebhookDelivery entity.
+// If the WebhookDelivery object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookDeliveryMutation) OldConnections(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldConnections is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldConnections requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldConnections: %w", err)
+	}
+	return oldValue.Connections, nil
+}
+
+// AddConnections adds i to the "connections" field.
+func (m *WebhookDeliveryMutation) AddConnections(i int) {
+	if m.addconnections != nil {
+		*m.addconnections += i
+	} else {
+		m.addconnections = &i
+	}
+}
+
+// AddedConnections returns the value that was added to the "connections" field in this mutation.
+func (m *WebhookDeliveryMutation) AddedConnections() (r int, exists bool) {
+	v := m.addconnections
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetConnections resets all changes to the "connections" field.
+func (m *WebhookDeliveryMutation) ResetConnections() {
+	m.connections = nil
+	m.addconnections = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *WebhookDeliveryMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *WebhookDeliveryMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the WebhookDelivery entity.
+// If the WebhookDelivery object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookDeliveryMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *WebhookDeliveryMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// Where appends a list predicates to the WebhookDeliveryMutation builder.
+func (m *WebhookDeliveryMutation) Where(ps ...predicate.WebhookDelivery) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the WebhookDeliveryMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *WebhookDeliveryMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.WebhookDelivery, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *WebhookDeliveryMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *WebhookDeliveryMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (WebhookDelivery).
+func (m *WebhookDeliveryMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *WebhookDeliveryMutation) Fields() []string {
+	fields := make([]string, 0, 6)
+	if m.provider != nil {
+		fields = append(fields, webhookdelivery.FieldProvider)
+	}
+	if m.delivery_id != nil {
+		fields = append(fields, webhookdelivery.FieldDeliveryID)
+	}
+	if m.kind != nil {
+		fields = append(fields, webhookdelivery.FieldKind)
+	}
+	if m.account != nil {
+		fields = append(fields, webhookdelivery.FieldAccount)
+	}
+	if m.connections != nil {
+		fields = append(fields, webhookdelivery.FieldConnections)
+	}
+	if m.created_at != nil {
+		fields = append(fields, webhookdelivery.FieldCreatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *WebhookDeliveryMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case webhookdelivery.FieldProvider:
+		return m.Provider()
+	case webhookdelivery.FieldDeliveryID:
+		return m.DeliveryID()
+	case webhookdelivery.FieldKind:
+		return m.Kind()
+	case webhookdelivery.FieldAccount:
+		return m.Account()
+	case webhookdelivery.FieldConnections:
+		return m.Connections()
+	case webhookdelivery.FieldCreatedAt:
+		return m.CreatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *WebhookDeliveryMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case webhookdelivery.FieldProvider:
+		return m.OldProvider(ctx)
+	case webhookdelivery.FieldDeliveryID:
+		return m.OldDeliveryID(ctx)
+	case webhookdelivery.FieldKind:
+		return m.OldKind(ctx)
+	case webhookdelivery.FieldAccount:
+		return m.OldAccount(ctx)
+	case webhookdelivery.FieldConnections:
+		return m.OldConnections(ctx)
+	case webhookdelivery.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown WebhookDelivery field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *WebhookDeliveryMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case webhookdelivery.FieldProvider:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetProvider(v)
+		return nil
+	case webhookdelivery.FieldDeliveryID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDeliveryID(v)
+		return nil
+	case webhookdelivery.FieldKind:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetKind(v)
+		return nil
+	case webhookdelivery.FieldAccount:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccount(v)
+		return nil
+	case webhookdelivery.FieldConnections:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetConnections(v)
+		return nil
+	case webhookdelivery.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown WebhookDelivery field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *WebhookDeliveryMutation) AddedFields() []string {
+	var fields []string
+	if m.addconnections != nil {
+		fields = append(fields, webhookdelivery.FieldConnections)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *WebhookDeliveryMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case webhookdelivery.FieldConnections:
+		return m.AddedConnections()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *WebhookDeliveryMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case webhookdelivery.FieldConnections:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddConnections(v)
+		return nil
+	}
+	return fmt.Errorf("unknown WebhookDelivery numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *WebhookDeliveryMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *WebhookDeliveryMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *WebhookDeliveryMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown WebhookDelivery nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *WebhookDeliveryMutation) ResetField(name string) error {
+	switch name {
+	case webhookdelivery.FieldProvider:
+		m.ResetProvider()
+		return nil
+	case webhookdelivery.FieldDeliveryID:
+		m.ResetDeliveryID()
+		return nil
+	case webhookdelivery.FieldKind:
+		m.ResetKind()
+		return nil
+	case webhookdelivery.FieldAccount:
+		m.ResetAccount()
+		return nil
+	case webhookdelivery.FieldConnections:
+		m.ResetConnections()
+		return nil
+	case webhookdelivery.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown WebhookDelivery field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *WebhookDeliveryMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *WebhookDeliveryMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *WebhookDeliveryMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *WebhookDeliveryMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *WebhookDeliveryMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *WebhookDeliveryMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *WebhookDeliveryMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown WebhookDelivery unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *WebhookDeliveryMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown WebhookDelivery edge %s", name)
 }
 
 // WorkNodeMutation represents an operation that mutates the WorkNode nodes in the graph.

@@ -109,9 +109,15 @@ type OrganizationEdges struct {
 	ErrorPolicies []*ErrorPolicy `json:"error_policies,omitempty"`
 	// ErrorInbox holds the value of the error_inbox edge.
 	ErrorInbox []*ErrorInbox `json:"error_inbox,omitempty"`
+	// IntegrationConnections holds the value of the integration_connections edge.
+	IntegrationConnections []*IntegrationConnection `json:"integration_connections,omitempty"`
+	// IntegrationLogins holds the value of the integration_logins edge.
+	IntegrationLogins []*IntegrationLogin `json:"integration_logins,omitempty"`
+	// SourceRepositories holds the value of the source_repositories edge.
+	SourceRepositories []*SourceRepository `json:"source_repositories,omitempty"`
 	// loadedTypes holds the information for reporting if a
 	// type was loaded (or requested) in eager-loading or not.
-	loadedTypes [37]bool
+	loadedTypes [40]bool
 }
 
 // MembershipsOrErr returns the Memberships value or an error if the edge
@@ -453,6 +459,33 @@ func (e OrganizationEdges) ErrorInboxOrErr() ([]*ErrorInbox, error) {
 	return nil, &NotLoadedError{edge: "error_inbox"}
 }
 
+// IntegrationConnectionsOrErr returns the IntegrationConnections value or an error if the edge
+// was not loaded in eager-loading.
+func (e OrganizationEdges) IntegrationConnectionsOrErr() ([]*IntegrationConnection, error) {
+	if e.loadedTypes[37] {
+		return e.IntegrationConnections, nil
+	}
+	return nil, &NotLoadedError{edge: "integration_connections"}
+}
+
+// IntegrationLoginsOrErr returns the IntegrationLogins value or an error if the edge
+// was not loaded in eager-loading.
+func (e OrganizationEdges) IntegrationLoginsOrErr() ([]*IntegrationLogin, error) {
+	if e.loadedTypes[38] {
+		return e.IntegrationLogins, nil
+	}
+	return nil, &NotLoadedError{edge: "integration_logins"}
+}
+
+// SourceRepositoriesOrErr returns the SourceRepositories value or an error if the edge
+// was not loaded in eager-loading.
+func (e OrganizationEdges) SourceRepositoriesOrErr() ([]*SourceRepository, error) {
+	if e.loadedTypes[39] {
+		return e.SourceRepositories, nil
+	}
+	return nil, &NotLoadedError{edge: "source_repositories"}
+}
+
 // scanValues returns the types for scanning values from sql.Rows.
 func (*Organization) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
@@ -697,6 +730,21 @@ func (_m *Organization) QueryErrorPolicies() *ErrorPolicyQuery {
 // QueryErrorInbox queries the "error_inbox" edge of the Organization entity.
 func (_m *Organization) QueryErrorInbox() *ErrorInboxQuery {
 	return NewOrganizationClient(_m.config).QueryErrorInbox(_m)
+}
+
+// QueryIntegrationConnections queries the "integration_connections" edge of the Organization entity.
+func (_m *Organization) QueryIntegrationConnections() *IntegrationConnectionQuery {
+	return NewOrganizationClient(_m.config).QueryIntegrationConnections(_m)
+}
+
+// QueryIntegrationLogins queries the "integration_logins" edge of the Organization entity.
+func (_m *Organization) QueryIntegrationLogins() *IntegrationLoginQuery {
+	return NewOrganizationClient(_m.config).QueryIntegrationLogins(_m)
+}
+
+// QuerySourceRepositories queries the "source_repositories" edge of the Organization entity.
+func (_m *Organization) QuerySourceRepositories() *SourceRepositoryQuery {
+	return NewOrganizationClient(_m.config).QuerySourceRepositories(_m)
 }
 
 // Update returns a builder for updating this Organization.

@@ -38,6 +38,8 @@ import (
 	"github.com/svc-observability/svc/ent/ingestkey"
 	"github.com/svc-observability/svc/ent/ingestoutcomes"
 	"github.com/svc-observability/svc/ent/ingestusage"
+	"github.com/svc-observability/svc/ent/integrationconnection"
+	"github.com/svc-observability/svc/ent/integrationlogin"
 	"github.com/svc-observability/svc/ent/investigation"
 	"github.com/svc-observability/svc/ent/invitation"
 	"github.com/svc-observability/svc/ent/issueactor"
@@ -51,6 +53,7 @@ import (
 	"github.com/svc-observability/svc/ent/samplingpolicy"
 	"github.com/svc-observability/svc/ent/scrapetarget"
 	"github.com/svc-observability/svc/ent/session"
+	"github.com/svc-observability/svc/ent/sourcerepository"
 )
 
 // OrganizationCreate is the builder for creating a Organization entity.
@@ -650,6 +653,51 @@ func (_c *OrganizationCreate) AddErrorInbox(v ...*ErrorInbox) *OrganizationCreat
 		ids[i] = v[i].ID
 	}
 	return _c.AddErrorInboxIDs(ids...)
+}
+
+// AddIntegrationConnectionIDs adds the "integration_connections" edge to the IntegrationConnection entity by IDs.
+func (_c *OrganizationCreate) AddIntegrationConnectionIDs(ids ...uuid.UUID) *OrganizationCreate {
+	_c.mutation.AddIntegrationConnectionIDs(ids...)
+	return _c
+}
+
+// AddIntegrationConnections adds the "integration_connections" edges to the IntegrationConnection entity.
+func (_c *OrganizationCreate) AddIntegrationConnections(v ...*IntegrationConnection) *OrganizationCreate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddIntegrationConnectionIDs(ids...)
+}
+
+// AddIntegrationLoginIDs adds the "integration_logins" edge to the IntegrationLogin entity by IDs.
+func (_c *OrganizationCreate) AddIntegrationLoginIDs(ids ...uuid.UUID) *OrganizationCreate {
+	_c.mutation.AddIntegrationLoginIDs(ids...)
+	return _c
+}
+
+// AddIntegrationLogins adds the "integration_logins" edges to the IntegrationLogin entity.
+func (_c *OrganizationCreate) AddIntegrationLogins(v ...*IntegrationLogin) *OrganizationCreate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddIntegrationLoginIDs(ids...)
+}
+
+// AddSourceRepositoryIDs adds the "source_repositories" edge to the SourceRepository entity by IDs.
+func (_c *OrganizationCreate) AddSourceRepositoryIDs(ids ...uuid.UUID) *OrganizationCreate {
+	_c.mutation.AddSourceRepositoryIDs(ids...)
+	return _c
+}
+
+// AddSourceRepositories adds the "source_repositories" edges to the SourceRepository entity.
+func (_c *OrganizationCreate) AddSourceRepositories(v ...*SourceRepository) *OrganizationCreate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddSourceRepositoryIDs(ids...)
 }
 
 // Mutation returns the OrganizationMutation object of the builder.
@@ -1343,6 +1391,54 @@ func (_c *OrganizationCreate) createSpec() (*Organization, *sqlgraph.CreateSpec)
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
 				IDSpec: sqlgraph.NewFieldSpec(errorinbox.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.IntegrationConnectionsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.IntegrationConnectionsTable,
+			Columns: []string{organization.IntegrationConnectionsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(integrationconnection.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.IntegrationLoginsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.IntegrationLoginsTable,
+			Columns: []string{organization.IntegrationLoginsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(integrationlogin.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.SourceRepositoriesIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.SourceRepositoriesTable,
+			Columns: []string{organization.SourceRepositoriesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(sourcerepository.FieldID, field.TypeUUID),
 			},
 		}
 		for _, k := range nodes {

@@ -38,6 +38,8 @@ import (
 	"github.com/svc-observability/svc/ent/ingestkey"
 	"github.com/svc-observability/svc/ent/ingestoutcomes"
 	"github.com/svc-observability/svc/ent/ingestusage"
+	"github.com/svc-observability/svc/ent/integrationconnection"
+	"github.com/svc-observability/svc/ent/integrationlogin"
 	"github.com/svc-observability/svc/ent/investigation"
 	"github.com/svc-observability/svc/ent/invitation"
 	"github.com/svc-observability/svc/ent/issueactor"
@@ -52,6 +54,7 @@ import (
 	"github.com/svc-observability/svc/ent/samplingpolicy"
 	"github.com/svc-observability/svc/ent/scrapetarget"
 	"github.com/svc-observability/svc/ent/session"
+	"github.com/svc-observability/svc/ent/sourcerepository"
 )
 
 // OrganizationQuery is the builder for querying Organization entities.
@@ -98,6 +101,9 @@ type OrganizationQuery struct {
 	withErrorIssueVerifications *ErrorIssueVerificationQuery
 	withErrorPolicies           *ErrorPolicyQuery
 	withErrorInbox              *ErrorInboxQuery
+	withIntegrationConnections  *IntegrationConnectionQuery
+	withIntegrationLogins       *IntegrationLoginQuery
+	withSourceRepositories      *SourceRepositoryQuery
 	modifiers                   []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).
 	sql  *sql.Selector
@@ -949,6 +955,72 @@ func (_q *OrganizationQuery) QueryErrorInbox() *ErrorInboxQuery {
 	return query
 }
 
+// QueryIntegrationConnections chains the current query on the "integration_connections" edge.
+func (_q *OrganizationQuery) QueryIntegrationConnections() *IntegrationConnectionQuery {
+	query := (&IntegrationConnectionClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, selector),
+			sqlgraph.To(integrationconnection.Table, integrationconnection.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.IntegrationConnectionsTable, organization.IntegrationConnectionsColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QueryIntegrationLogins chains the current query on the "integration_logins" edge.
+func (_q *OrganizationQuery) QueryIntegrationLogins() *IntegrationLoginQuery {
+	query := (&IntegrationLoginClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, selector),
+			sqlgraph.To(integrationlogin.Table, integrationlogin.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.IntegrationLoginsTable, organization.IntegrationLoginsColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QuerySourceRepositories chains the current query on the "source_repositories" edge.
+func (_q *OrganizationQuery) QuerySourceRepositories() *SourceRepositoryQuery {
+	query := (&SourceRepositoryClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, selector),
+			sqlgraph.To(sourcerepository.Table, sourcerepository.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.SourceRepositoriesTable, organization.SourceRepositoriesColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
 // First returns the first Organization entity from the query.
 // Returns a *NotFoundError when no Organization was found.
 func (_q *OrganizationQuery) First(ctx context.Context) (*Organization, error) {
@@ -1178,6 +1250,9 @@ func (_q *OrganizationQuery) Clone() *OrganizationQuery {
 		withErrorIssueVerifications: _q.withErrorIssueVerifications.Clone(),
 		withErrorPolicies:           _q.withErrorPolicies.Clone(),
 		withErrorInbox:              _q.withErrorInbox.Clone(),
+		withIntegrationConnections:  _q.withIntegrationConnections.Clone(),
+		withIntegrationLogins:       _q.withIntegrationLogins.Clone(),
+		withSourceRepositories:      _q.withSourceRepositories.Clone(),
 		// clone intermediate query.
 		sql:       _q.sql.Clone(),
 		path:      _q.path,
@@ -1592,6 +1667,39 @@ func (_q *OrganizationQuery) WithErrorInbox(opts ...func(*ErrorInboxQuery)) *Org
 	return _q
 }
 
+// WithIntegrationConnections tells the query-builder to eager-load the nodes that are connected to
+// the "integration_connections" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *OrganizationQuery) WithIntegrationConnections(opts ...func(*IntegrationConnectionQuery)) *OrganizationQuery {
+	query := (&IntegrationConnectionClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withIntegrationConnections = query
+	return _q
+}
+
+// WithIntegrationLogins tells the query-builder to eager-load the nodes that are connected to
+// the "integration_logins" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *OrganizationQuery) WithIntegrationLogins(opts ...func(*IntegrationLoginQuery)) *OrganizationQuery {
+	query := (&IntegrationLoginClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withIntegrationLogins = query
+	return _q
+}
+
+// WithSourceRepositories tells the query-builder to eager-load the nodes that are connected to
+// the "source_repositories" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *OrganizationQuery) WithSourceRepositories(opts ...func(*SourceRepositoryQuery)) *OrganizationQuery {
+	query := (&SourceRepositoryClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withSourceRepositories = query
+	return _q
+}
+
 // GroupBy is used to group vertices by one or more fields/columns.
 // It is often used with aggregate functions, like: count, max, mean, min, sum.
 //
@@ -1670,7 +1778,7 @@ func (_q *OrganizationQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]
 	var (
 		nodes       = []*Organization{}
 		_spec       = _q.querySpec()
-		loadedTypes = [37]bool{
+		loadedTypes = [40]bool{
 			_q.withMemberships != nil,
 			_q.withAPIKeys != nil,
 			_q.withIngestKeys != nil,
@@ -1708,6 +1816,9 @@ func (_q *OrganizationQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]
 			_q.withErrorIssueVerifications != nil,
 			_q.withErrorPolicies != nil,
 			_q.withErrorInbox != nil,
+			_q.withIntegrationConnections != nil,
+			_q.withIntegrationLogins != nil,
+			_q.withSourceRepositories != nil,
 		}
 	)
 	_spec.ScanValues = func(columns []string) ([]any, error) {
@@ -2000,6 +2111,33 @@ func (_q *OrganizationQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]
 		if err := _q.loadErrorInbox(ctx, query, nodes,
 			func(n *Organization) { n.Edges.ErrorInbox = []*ErrorInbox{} },
 			func(n *Organization, e *ErrorInbox) { n.Edges.ErrorInbox = append(n.Edges.ErrorInbox, e) }); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withIntegrationConnections; query != nil {
+		if err := _q.loadIntegrationConnections(ctx, query, nodes,
+			func(n *Organization) { n.Edges.IntegrationConnections = []*IntegrationConnection{} },
+			func(n *Organization, e *IntegrationConnection) {
+				n.Edges.IntegrationConnections = append(n.Edges.IntegrationConnections, e)
+			}); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withIntegrationLogins; query != nil {
+		if err := _q.loadIntegrationLogins(ctx, query, nodes,
+			func(n *Organization) { n.Edges.IntegrationLogins = []*IntegrationLogin{} },
+			func(n *Organization, e *IntegrationLogin) {
+				n.Edges.IntegrationLogins = append(n.Edges.IntegrationLogins, e)
+			}); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withSourceRepositories; query != nil {
+		if err := _q.loadSourceRepositories(ctx, query, nodes,
+			func(n *Organization) { n.Edges.SourceRepositories = []*SourceRepository{} },
+			func(n *Organization, e *SourceRepository) {
+				n.Edges.SourceRepositories = append(n.Edges.SourceRepositories, e)
+			}); err != nil {
 			return nil, err
 		}
 	}
@@ -3095,6 +3233,96 @@ func (_q *OrganizationQuery) loadErrorInbox(ctx context.Context, query *ErrorInb
 	}
 	query.Where(predicate.ErrorInbox(func(s *sql.Selector) {
 		s.Where(sql.InValues(s.C(organization.ErrorInboxColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.OrgID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "org_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *OrganizationQuery) loadIntegrationConnections(ctx context.Context, query *IntegrationConnectionQuery, nodes []*Organization, init func(*Organization), assign func(*Organization, *IntegrationConnection)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[string]*Organization)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(integrationconnection.FieldOrgID)
+	}
+	query.Where(predicate.IntegrationConnection(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(organization.IntegrationConnectionsColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.OrgID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "org_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *OrganizationQuery) loadIntegrationLogins(ctx context.Context, query *IntegrationLoginQuery, nodes []*Organization, init func(*Organization), assign func(*Organization, *IntegrationLogin)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[string]*Organization)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(integrationlogin.FieldOrgID)
+	}
+	query.Where(predicate.IntegrationLogin(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(organization.IntegrationLoginsColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.OrgID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "org_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *OrganizationQuery) loadSourceRepositories(ctx context.Context, query *SourceRepositoryQuery, nodes []*Organization, init func(*Organization), assign func(*Organization, *SourceRepository)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[string]*Organization)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(sourcerepository.FieldOrgID)
+	}
+	query.Where(predicate.SourceRepository(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(organization.SourceRepositoriesColumn), fks...))
 	}))
 	neighbors, err := query.All(ctx)
 	if err != nil {

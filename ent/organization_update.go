@@ -36,6 +36,8 @@ import (
 	"github.com/svc-observability/svc/ent/ingestkey"
 	"github.com/svc-observability/svc/ent/ingestoutcomes"
 	"github.com/svc-observability/svc/ent/ingestusage"
+	"github.com/svc-observability/svc/ent/integrationconnection"
+	"github.com/svc-observability/svc/ent/integrationlogin"
 	"github.com/svc-observability/svc/ent/investigation"
 	"github.com/svc-observability/svc/ent/invitation"
 	"github.com/svc-observability/svc/ent/issueactor"
@@ -50,6 +52,7 @@ import (
 	"github.com/svc-observability/svc/ent/samplingpolicy"
 	"github.com/svc-observability/svc/ent/scrapetarget"
 	"github.com/svc-observability/svc/ent/session"
+	"github.com/svc-observability/svc/ent/sourcerepository"
 )
 
 // OrganizationUpdate is the builder for updating Organization entities.
@@ -659,6 +662,51 @@ func (_u *OrganizationUpdate) AddErrorInbox(v ...*ErrorInbox) *OrganizationUpdat
 		ids[i] = v[i].ID
 	}
 	return _u.AddErrorInboxIDs(ids...)
+}
+
+// AddIntegrationConnectionIDs adds the "integration_connections" edge to the IntegrationConnection entity by IDs.
+func (_u *OrganizationUpdate) AddIntegrationConnectionIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.AddIntegrationConnectionIDs(ids...)
+	return _u
+}
+
+// AddIntegrationConnections adds the "integration_connections" edges to the IntegrationConnection entity.
+func (_u *OrganizationUpdate) AddIntegrationConnections(v ...*IntegrationConnection) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddIntegrationConnectionIDs(ids...)
+}
+
+// AddIntegrationLoginIDs adds the "integration_logins" edge to the IntegrationLogin entity by IDs.
+func (_u *OrganizationUpdate) AddIntegrationLoginIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.AddIntegrationLoginIDs(ids...)
+	return _u
+}
+
+// AddIntegrationLogins adds the "integration_logins" edges to the IntegrationLogin entity.
+func (_u *OrganizationUpdate) AddIntegrationLogins(v ...*IntegrationLogin) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddIntegrationLoginIDs(ids...)
+}
+
+// AddSourceRepositoryIDs adds the "source_repositories" edge to the SourceRepository entity by IDs.
+func (_u *OrganizationUpdate) AddSourceRepositoryIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.AddSourceRepositoryIDs(ids...)
+	return _u
+}
+
+// AddSourceRepositories adds the "source_repositories" edges to the SourceRepository entity.
+func (_u *OrganizationUpdate) AddSourceRepositories(v ...*SourceRepository) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddSourceRepositoryIDs(ids...)
 }
 
 // Mutation returns the OrganizationMutation object of the builder.
@@ -1396,6 +1444,69 @@ func (_u *OrganizationUpdate) RemoveErrorInbox(v ...*ErrorInbox) *OrganizationUp
 		ids[i] = v[i].ID
 	}
 	return _u.RemoveErrorInboxIDs(ids...)
+}
+
+// ClearIntegrationConnections clears all "integration_connections" edges to the IntegrationConnection entity.
+func (_u *OrganizationUpdate) ClearIntegrationConnections() *OrganizationUpdate {
+	_u.mutation.ClearIntegrationConnections()
+	return _u
+}
+
+// RemoveIntegrationConnectionIDs removes the "integration_connections" edge to IntegrationConnection entities by IDs.
+func (_u *OrganizationUpdate) RemoveIntegrationConnectionIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.RemoveIntegrationConnectionIDs(ids...)
+	return _u
+}
+
+// RemoveIntegrationConnections removes "integration_connections" edges to IntegrationConnection entities.
+func (_u *OrganizationUpdate) RemoveIntegrationConnections(v ...*IntegrationConnection) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveIntegrationConnectionIDs(ids...)
+}
+
+// ClearIntegrationLogins clears all "integration_logins" edges to the IntegrationLogin entity.
+func (_u *OrganizationUpdate) ClearIntegrationLogins() *OrganizationUpdate {
+	_u.mutation.ClearIntegrationLogins()
+	return _u
+}
+
+// RemoveIntegrationLoginIDs removes the "integration_logins" edge to IntegrationLogin entities by IDs.
+func (_u *OrganizationUpdate) RemoveIntegrationLoginIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.RemoveIntegrationLoginIDs(ids...)
+	return _u
+}
+
+// RemoveIntegrationLogins removes "integration_logins" edges to IntegrationLogin entities.
+func (_u *OrganizationUpdate) RemoveIntegrationLogins(v ...*IntegrationLogin) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveIntegrationLoginIDs(ids...)
+}
+
+// ClearSourceRepositories clears all "source_repositories" edges to the SourceRepository entity.
+func (_u *OrganizationUpdate) ClearSourceRepositories() *OrganizationUpdate {
+	_u.mutation.ClearSourceRepositories()
+	return _u
+}
+
+// RemoveSourceRepositoryIDs removes the "source_repositories" edge to SourceRepository entities by IDs.
+func (_u *OrganizationUpdate) RemoveSourceRepositoryIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.RemoveSourceRepositoryIDs(ids...)
+	return _u
+}
+
+// RemoveSourceRepositories removes "source_repositories" edges to SourceRepository entities.
+func (_u *OrganizationUpdate) RemoveSourceRepositories(v ...*SourceRepository) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveSourceRepositoryIDs(ids...)
 }
 
 // Save executes the query and returns the number of nodes affected by the update operation.
@@ -3081,6 +3192,141 @@ func (_u *OrganizationUpdate) sqlSave(ctx context.Context) (_node int, err error
 		}
 		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
+	if _u.mutation.IntegrationConnectionsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.IntegrationConnectionsTable,
+			Columns: []string{organization.IntegrationConnectionsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(integrationconnection.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedIntegrationConnectionsIDs(); len(nodes) > 0 && !_u.mutation.IntegrationConnectionsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.IntegrationConnectionsTable,
+			Columns: []string{organization.IntegrationConnectionsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(integrationconnection.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.IntegrationConnectionsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.IntegrationConnectionsTable,
+			Columns: []string{organization.IntegrationConnectionsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(integrationconnection.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.IntegrationLoginsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.IntegrationLoginsTable,
+			Columns: []string{organization.IntegrationLoginsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(integrationlogin.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedIntegrationLoginsIDs(); len(nodes) > 0 && !_u.mutation.IntegrationLoginsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.IntegrationLoginsTable,
+			Columns: []string{organization.IntegrationLoginsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(integrationlogin.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.IntegrationLoginsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.IntegrationLoginsTable,
+			Columns: []string{organization.IntegrationLoginsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(integrationlogin.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.SourceRepositoriesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.SourceRepositoriesTable,
+			Columns: []string{organization.SourceRepositoriesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(sourcerepository.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedSourceRepositoriesIDs(); len(nodes) > 0 && !_u.mutation.SourceRepositoriesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.SourceRepositoriesTable,
+			Columns: []string{organization.SourceRepositoriesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(sourcerepository.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.SourceRepositoriesIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.SourceRepositoriesTable,
+			Columns: []string{organization.SourceRepositoriesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(sourcerepository.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
 	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -3696,6 +3942,51 @@ func (_u *OrganizationUpdateOne) AddErrorInbox(v ...*ErrorInbox) *OrganizationUp
 		ids[i] = v[i].ID
 	}
 	return _u.AddErrorInboxIDs(ids...)
+}
+
+// AddIntegrationConnectionIDs adds the "integration_connections" edge to the IntegrationConnection entity by IDs.
+func (_u *OrganizationUpdateOne) AddIntegrationConnectionIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.AddIntegrationConnectionIDs(ids...)
+	return _u
+}
+
+// AddIntegrationConnections adds the "integration_connections" edges to the IntegrationConnection entity.
+func (_u *OrganizationUpdateOne) AddIntegrationConnections(v ...*IntegrationConnection) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddIntegrationConnectionIDs(ids...)
+}
+
+// AddIntegrationLoginIDs adds the "integration_logins" edge to the IntegrationLogin entity by IDs.
+func (_u *OrganizationUpdateOne) AddIntegrationLoginIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.AddIntegrationLoginIDs(ids...)
+	return _u
+}
+
+// AddIntegrationLogins adds the "integration_logins" edges to the IntegrationLogin entity.
+func (_u *OrganizationUpdateOne) AddIntegrationLogins(v ...*IntegrationLogin) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddIntegrationLoginIDs(ids...)
+}
+
+// AddSourceRepositoryIDs adds the "source_repositories" edge to the SourceRepository entity by IDs.
+func (_u *OrganizationUpdateOne) AddSourceRepositoryIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.AddSourceRepositoryIDs(ids...)
+	return _u
+}
+
+// AddSourceRepositories adds the "source_repositories" edges to the SourceRepository entity.
+func (_u *OrganizationUpdateOne) AddSourceRepositories(v ...*SourceRepository) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddSourceRepositoryIDs(ids...)
 }
 
 // Mutation returns the OrganizationMutation object of the builder.
@@ -4433,6 +4724,69 @@ func (_u *OrganizationUpdateOne) RemoveErrorInbox(v ...*ErrorInbox) *Organizatio
 		ids[i] = v[i].ID
 	}
 	return _u.RemoveErrorInboxIDs(ids...)
+}
+
+// ClearIntegrationConnections clears all "integration_connections" edges to the IntegrationConnection entity.
+func (_u *OrganizationUpdateOne) ClearIntegrationConnections() *OrganizationUpdateOne {
+	_u.mutation.ClearIntegrationConnections()
+	return _u
+}
+
+// RemoveIntegrationConnectionIDs removes the "integration_connections" edge to IntegrationConnection entities by IDs.
+func (_u *OrganizationUpdateOne) RemoveIntegrationConnectionIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.RemoveIntegrationConnectionIDs(ids...)
+	return _u
+}
+
+// RemoveIntegrationConnections removes "integration_connections" edges to IntegrationConnection entities.
+func (_u *OrganizationUpdateOne) RemoveIntegrationConnections(v ...*IntegrationConnection) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveIntegrationConnectionIDs(ids...)
+}
+
+// ClearIntegrationLogins clears all "integration_logins" edges to the IntegrationLogin entity.
+func (_u *OrganizationUpdateOne) ClearIntegrationLogins() *OrganizationUpdateOne {
+	_u.mutation.ClearIntegrationLogins()
+	return _u
+}
+
+// RemoveIntegrationLoginIDs removes the "integration_logins" edge to IntegrationLogin entities by IDs.
+func (_u *OrganizationUpdateOne) RemoveIntegrationLoginIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.RemoveIntegrationLoginIDs(ids...)
+	return _u
+}
+
+// RemoveIntegrationLogins removes "integration_logins" edges to IntegrationLogin entities.
+func (_u *OrganizationUpdateOne) RemoveIntegrationLogins(v ...*IntegrationLogin) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveIntegrationLoginIDs(ids...)
+}
+
+// ClearSourceRepositories clears all "source_repositories" edges to the SourceRepository entity.
+func (_u *OrganizationUpdateOne) ClearSourceRepositories() *OrganizationUpdateOne {
+	_u.mutation.ClearSourceRepositories()
+	return _u
+}
+
+// RemoveSourceRepositoryIDs removes the "source_repositories" edge to SourceRepository entities by IDs.
+func (_u *OrganizationUpdateOne) RemoveSourceRepositoryIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.RemoveSourceRepositoryIDs(ids...)
+	return _u
+}
+
+// RemoveSourceRepositories removes "source_repositories" edges to SourceRepository entities.
+func (_u *OrganizationUpdateOne) RemoveSourceRepositories(v ...*SourceRepository) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveSourceRepositoryIDs(ids...)
 }
 
 // Where appends a list predicates to the OrganizationUpdate builder.
@@ -6141,6 +6495,141 @@ func (_u *OrganizationUpdateOne) sqlSave(ctx context.Context) (_node *Organizati
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
 				IDSpec: sqlgraph.NewFieldSpec(errorinbox.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.IntegrationConnectionsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.IntegrationConnectionsTable,
+			Columns: []string{organization.IntegrationConnectionsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(integrationconnection.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedIntegrationConnectionsIDs(); len(nodes) > 0 && !_u.mutation.IntegrationConnectionsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.IntegrationConnectionsTable,
+			Columns: []string{organization.IntegrationConnectionsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(integrationconnection.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.IntegrationConnectionsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.IntegrationConnectionsTable,
+			Columns: []string{organization.IntegrationConnectionsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(integrationconnection.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.IntegrationLoginsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.IntegrationLoginsTable,
+			Columns: []string{organization.IntegrationLoginsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(integrationlogin.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedIntegrationLoginsIDs(); len(nodes) > 0 && !_u.mutation.IntegrationLoginsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.IntegrationLoginsTable,
+			Columns: []string{organization.IntegrationLoginsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(integrationlogin.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.IntegrationLoginsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.IntegrationLoginsTable,
+			Columns: []string{organization.IntegrationLoginsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(integrationlogin.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.SourceRepositoriesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.SourceRepositoriesTable,
+			Columns: []string{organization.SourceRepositoriesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(sourcerepository.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedSourceRepositoriesIDs(); len(nodes) > 0 && !_u.mutation.SourceRepositoriesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.SourceRepositoriesTable,
+			Columns: []string{organization.SourceRepositoriesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(sourcerepository.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.SourceRepositoriesIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.SourceRepositoriesTable,
+			Columns: []string{organization.SourceRepositoriesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(sourcerepository.FieldID, field.TypeUUID),
 			},
 		}
 		for _, k := range nodes {

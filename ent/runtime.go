@@ -33,6 +33,8 @@ import (
 	"github.com/svc-observability/svc/ent/ingestmark"
 	"github.com/svc-observability/svc/ent/ingestoutcomes"
 	"github.com/svc-observability/svc/ent/ingestusage"
+	"github.com/svc-observability/svc/ent/integrationconnection"
+	"github.com/svc-observability/svc/ent/integrationlogin"
 	"github.com/svc-observability/svc/ent/investigation"
 	"github.com/svc-observability/svc/ent/invitation"
 	"github.com/svc-observability/svc/ent/issueactor"
@@ -49,8 +51,10 @@ import (
 	"github.com/svc-observability/svc/ent/schema"
 	"github.com/svc-observability/svc/ent/scrapetarget"
 	"github.com/svc-observability/svc/ent/session"
+	"github.com/svc-observability/svc/ent/sourcerepository"
 	"github.com/svc-observability/svc/ent/user"
 	"github.com/svc-observability/svc/ent/useridentity"
+	"github.com/svc-observability/svc/ent/webhookdelivery"
 	"github.com/svc-observability/svc/ent/workshard"
 )
 
@@ -644,6 +648,52 @@ func init() {
 	ingestusageDescKeyID := ingestusageFields[4].Descriptor()
 	// ingestusage.KeyIDValidator is a validator for the "key_id" field. It is called by the builders before save.
 	ingestusage.KeyIDValidator = ingestusageDescKeyID.Validators[0].(func(string) error)
+	integrationconnectionFields := schema.IntegrationConnection{}.Fields()
+	_ = integrationconnectionFields
+	// integrationconnectionDescOrgID is the schema descriptor for org_id field.
+	integrationconnectionDescOrgID := integrationconnectionFields[1].Descriptor()
+	// integrationconnection.OrgIDValidator is a validator for the "org_id" field. It is called by the builders before save.
+	integrationconnection.OrgIDValidator = integrationconnectionDescOrgID.Validators[0].(func(string) error)
+	// integrationconnectionDescShard is the schema descriptor for shard field.
+	integrationconnectionDescShard := integrationconnectionFields[2].Descriptor()
+	// integrationconnection.ShardValidator is a validator for the "shard" field. It is called by the builders before save.
+	integrationconnection.ShardValidator = integrationconnectionDescShard.Validators[0].(func(int) error)
+	// integrationconnectionDescProvider is the schema descriptor for provider field.
+	integrationconnectionDescProvider := integrationconnectionFields[3].Descriptor()
+	// integrationconnection.ProviderValidator is a validator for the "provider" field. It is called by the builders before save.
+	integrationconnection.ProviderValidator = integrationconnectionDescProvider.Validators[0].(func(string) error)
+	// integrationconnectionDescBaseURL is the schema descriptor for base_url field.
+	integrationconnectionDescBaseURL := integrationconnectionFields[4].Descriptor()
+	// integrationconnection.BaseURLValidator is a validator for the "base_url" field. It is called by the builders before save.
+	integrationconnection.BaseURLValidator = integrationconnectionDescBaseURL.Validators[0].(func(string) error)
+	// integrationconnectionDescExternalID is the schema descriptor for external_id field.
+	integrationconnectionDescExternalID := integrationconnectionFields[5].Descriptor()
+	// integrationconnection.ExternalIDValidator is a validator for the "external_id" field. It is called by the builders before save.
+	integrationconnection.ExternalIDValidator = integrationconnectionDescExternalID.Validators[0].(func(string) error)
+	// integrationconnectionDescName is the schema descriptor for name field.
+	integrationconnectionDescName := integrationconnectionFields[6].Descriptor()
+	// integrationconnection.NameValidator is a validator for the "name" field. It is called by the builders before save.
+	integrationconnection.NameValidator = integrationconnectionDescName.Validators[0].(func(string) error)
+	// integrationconnectionDescFailures is the schema descriptor for failures field.
+	integrationconnectionDescFailures := integrationconnectionFields[16].Descriptor()
+	// integrationconnection.DefaultFailures holds the default value on creation for the failures field.
+	integrationconnection.DefaultFailures = integrationconnectionDescFailures.Default.(int)
+	// integrationconnection.FailuresValidator is a validator for the "failures" field. It is called by the builders before save.
+	integrationconnection.FailuresValidator = integrationconnectionDescFailures.Validators[0].(func(int) error)
+	integrationloginFields := schema.IntegrationLogin{}.Fields()
+	_ = integrationloginFields
+	// integrationloginDescOrgID is the schema descriptor for org_id field.
+	integrationloginDescOrgID := integrationloginFields[1].Descriptor()
+	// integrationlogin.OrgIDValidator is a validator for the "org_id" field. It is called by the builders before save.
+	integrationlogin.OrgIDValidator = integrationloginDescOrgID.Validators[0].(func(string) error)
+	// integrationloginDescStateHash is the schema descriptor for state_hash field.
+	integrationloginDescStateHash := integrationloginFields[2].Descriptor()
+	// integrationlogin.StateHashValidator is a validator for the "state_hash" field. It is called by the builders before save.
+	integrationlogin.StateHashValidator = integrationloginDescStateHash.Validators[0].(func(string) error)
+	// integrationloginDescProvider is the schema descriptor for provider field.
+	integrationloginDescProvider := integrationloginFields[3].Descriptor()
+	// integrationlogin.ProviderValidator is a validator for the "provider" field. It is called by the builders before save.
+	integrationlogin.ProviderValidator = integrationloginDescProvider.Validators[0].(func(string) error)
 	investigationFields := schema.Investigation{}.Fields()
 	_ = investigationFields
 	// investigationDescOrgID is the schema descriptor for org_id field.
@@ -874,6 +924,24 @@ func init() {
 	sessionDescUserAgent := sessionFields[4].Descriptor()
 	// session.DefaultUserAgent holds the default value on creation for the user_agent field.
 	session.DefaultUserAgent = sessionDescUserAgent.Default.(string)
+	sourcerepositoryFields := schema.SourceRepository{}.Fields()
+	_ = sourcerepositoryFields
+	// sourcerepositoryDescOrgID is the schema descriptor for org_id field.
+	sourcerepositoryDescOrgID := sourcerepositoryFields[1].Descriptor()
+	// sourcerepository.OrgIDValidator is a validator for the "org_id" field. It is called by the builders before save.
+	sourcerepository.OrgIDValidator = sourcerepositoryDescOrgID.Validators[0].(func(string) error)
+	// sourcerepositoryDescExternalID is the schema descriptor for external_id field.
+	sourcerepositoryDescExternalID := sourcerepositoryFields[3].Descriptor()
+	// sourcerepository.ExternalIDValidator is a validator for the "external_id" field. It is called by the builders before save.
+	sourcerepository.ExternalIDValidator = sourcerepositoryDescExternalID.Validators[0].(func(string) error)
+	// sourcerepositoryDescFullName is the schema descriptor for full_name field.
+	sourcerepositoryDescFullName := sourcerepositoryFields[4].Descriptor()
+	// sourcerepository.FullNameValidator is a validator for the "full_name" field. It is called by the builders before save.
+	sourcerepository.FullNameValidator = sourcerepositoryDescFullName.Validators[0].(func(string) error)
+	// sourcerepositoryDescHTMLURL is the schema descriptor for html_url field.
+	sourcerepositoryDescHTMLURL := sourcerepositoryFields[6].Descriptor()
+	// sourcerepository.HTMLURLValidator is a validator for the "html_url" field. It is called by the builders before save.
+	sourcerepository.HTMLURLValidator = sourcerepositoryDescHTMLURL.Validators[0].(func(string) error)
 	userFields := schema.User{}.Fields()
 	_ = userFields
 	// userDescEmail is the schema descriptor for email field.
@@ -906,6 +974,20 @@ func init() {
 	useridentityDescSubject := useridentityFields[3].Descriptor()
 	// useridentity.SubjectValidator is a validator for the "subject" field. It is called by the builders before save.
 	useridentity.SubjectValidator = useridentityDescSubject.Validators[0].(func(string) error)
+	webhookdeliveryFields := schema.WebhookDelivery{}.Fields()
+	_ = webhookdeliveryFields
+	// webhookdeliveryDescProvider is the schema descriptor for provider field.
+	webhookdeliveryDescProvider := webhookdeliveryFields[1].Descriptor()
+	// webhookdelivery.ProviderValidator is a validator for the "provider" field. It is called by the builders before save.
+	webhookdelivery.ProviderValidator = webhookdeliveryDescProvider.Validators[0].(func(string) error)
+	// webhookdeliveryDescDeliveryID is the schema descriptor for delivery_id field.
+	webhookdeliveryDescDeliveryID := webhookdeliveryFields[2].Descriptor()
+	// webhookdelivery.DeliveryIDValidator is a validator for the "delivery_id" field. It is called by the builders before save.
+	webhookdelivery.DeliveryIDValidator = webhookdeliveryDescDeliveryID.Validators[0].(func(string) error)
+	// webhookdeliveryDescConnections is the schema descriptor for connections field.
+	webhookdeliveryDescConnections := webhookdeliveryFields[5].Descriptor()
+	// webhookdelivery.ConnectionsValidator is a validator for the "connections" field. It is called by the builders before save.
+	webhookdelivery.ConnectionsValidator = webhookdeliveryDescConnections.Validators[0].(func(int) error)
 	workshardFields := schema.WorkShard{}.Fields()
 	_ = workshardFields
 	// workshardDescKind is the schema descriptor for kind field.

@@ -74,6 +74,10 @@ type Tx struct {
 	IngestOutcomes *IngestOutcomesClient
 	// IngestUsage is the client for interacting with the IngestUsage builders.
 	IngestUsage *IngestUsageClient
+	// IntegrationConnection is the client for interacting with the IntegrationConnection builders.
+	IntegrationConnection *IntegrationConnectionClient
+	// IntegrationLogin is the client for interacting with the IntegrationLogin builders.
+	IntegrationLogin *IntegrationLoginClient
 	// Investigation is the client for interacting with the Investigation builders.
 	Investigation *InvestigationClient
 	// Invitation is the client for interacting with the Invitation builders.
@@ -104,10 +108,14 @@ type Tx struct {
 	ScrapeTarget *ScrapeTargetClient
 	// Session is the client for interacting with the Session builders.
 	Session *SessionClient
+	// SourceRepository is the client for interacting with the SourceRepository builders.
+	SourceRepository *SourceRepositoryClient
 	// User is the client for interacting with the User builders.
 	User *UserClient
 	// UserIdentity is the client for interacting with the UserIdentity builders.
 	UserIdentity *UserIdentityClient
+	// WebhookDelivery is the client for interacting with the WebhookDelivery builders.
+	WebhookDelivery *WebhookDeliveryClient
 	// WorkNode is the client for interacting with the WorkNode builders.
 	WorkNode *WorkNodeClient
 	// WorkShard is the client for interacting with the WorkShard builders.
@@ -273,6 +281,8 @@ func (tx *Tx) init() {
 	tx.IngestMark = NewIngestMarkClient(tx.config)
 	tx.IngestOutcomes = NewIngestOutcomesClient(tx.config)
 	tx.IngestUsage = NewIngestUsageClient(tx.config)
+	tx.IntegrationConnection = NewIntegrationConnectionClient(tx.config)
+	tx.IntegrationLogin = NewIntegrationLoginClient(tx.config)
 	tx.Investigation = NewInvestigationClient(tx.config)
 	tx.Invitation = NewInvitationClient(tx.config)
 	tx.IssueActor = NewIssueActorClient(tx.config)
@@ -288,8 +298,10 @@ func (tx *Tx) init() {
 	tx.SamplingPolicy = NewSamplingPolicyClient(tx.config)
 	tx.ScrapeTarget = NewScrapeTargetClient(tx.config)
 	tx.Session = NewSessionClient(tx.config)
+	tx.SourceRepository = NewSourceRepositoryClient(tx.config)
 	tx.User = NewUserClient(tx.config)
 	tx.UserIdentity = NewUserIdentityClient(tx.config)
+	tx.WebhookDelivery = NewWebhookDeliveryClient(tx.config)
 	tx.WorkNode = NewWorkNodeClient(tx.config)
 	tx.WorkShard = NewWorkShardClient(tx.config)
 }

@@ -369,6 +369,30 @@ func (f IngestUsageFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value,
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.IngestUsageMutation", m)
 }
 
+// The IntegrationConnectionFunc type is an adapter to allow the use of ordinary
+// function as IntegrationConnection mutator.
+type IntegrationConnectionFunc func(context.Context, *ent.IntegrationConnectionMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f IntegrationConnectionFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.IntegrationConnectionMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.IntegrationConnectionMutation", m)
+}
+
+// The IntegrationLoginFunc type is an adapter to allow the use of ordinary
+// function as IntegrationLogin mutator.
+type IntegrationLoginFunc func(context.Context, *ent.IntegrationLoginMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f IntegrationLoginFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.IntegrationLoginMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.IntegrationLoginMutation", m)
+}
+
 // The InvestigationFunc type is an adapter to allow the use of ordinary
 // function as Investigation mutator.
 type InvestigationFunc func(context.Context, *ent.InvestigationMutation) (ent.Value, error)
@@ -549,6 +573,18 @@ func (f SessionFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, err
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.SessionMutation", m)
 }
 
+// The SourceRepositoryFunc type is an adapter to allow the use of ordinary
+// function as SourceRepository mutator.
+type SourceRepositoryFunc func(context.Context, *ent.SourceRepositoryMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f SourceRepositoryFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.SourceRepositoryMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.SourceRepositoryMutation", m)
+}
+
 // The UserFunc type is an adapter to allow the use of ordinary
 // function as User mutator.
 type UserFunc func(context.Context, *ent.UserMutation) (ent.Value, error)
@@ -571,6 +607,18 @@ func (f UserIdentityFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value
 		return f(ctx, mv)
 	}
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.UserIdentityMutation", m)
+}
+
+// The WebhookDeliveryFunc type is an adapter to allow the use of ordinary
+// function as WebhookDelivery mutator.
+type WebhookDeliveryFunc func(context.Context, *ent.WebhookDeliveryMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f WebhookDeliveryFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.WebhookDeliveryMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.WebhookDeliveryMutation", m)
 }
 
 // The WorkNodeFunc type is an adapter to allow the use of ordinary

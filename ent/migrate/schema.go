@@ -1253,6 +1253,96 @@ var (
 			},
 		},
 	}
+	// IntegrationConnectionsColumns holds the columns for the "integration_connections" table.
+	IntegrationConnectionsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "shard", Type: field.TypeInt},
+		{Name: "provider", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "base_url", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "external_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "name", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "state", Type: field.TypeEnum, Enums: []string{"connected", "error", "reconnect_needed", "disconnected"}, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "reason", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "settings", Type: field.TypeJSON, SchemaType: map[string]string{"postgres": "jsonb"}},
+		{Name: "connected_by", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "connected_at", Type: field.TypeTime},
+		{Name: "state_changed_at", Type: field.TypeTime},
+		{Name: "sync_due_at", Type: field.TypeTime, Nullable: true},
+		{Name: "last_sync_at", Type: field.TypeTime, Nullable: true},
+		{Name: "last_sync_error", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "failures", Type: field.TypeInt, Default: 0},
+		{Name: "failing_since", Type: field.TypeTime, Nullable: true},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "updated_at", Type: field.TypeTime},
+		{Name: "org_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+	}
+	// IntegrationConnectionsTable holds the schema information for the "integration_connections" table.
+	IntegrationConnectionsTable = &schema.Table{
+		Name:       "integration_connections",
+		Columns:    IntegrationConnectionsColumns,
+		PrimaryKey: []*schema.Column{IntegrationConnectionsColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "integration_connections_organizations_integration_connections",
+				Columns:    []*schema.Column{IntegrationConnectionsColumns[19]},
+				RefColumns: []*schema.Column{OrganizationsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "integrationconnection_org_id_provider_base_url_external_id",
+				Unique:  true,
+				Columns: []*schema.Column{IntegrationConnectionsColumns[19], IntegrationConnectionsColumns[2], IntegrationConnectionsColumns[3], IntegrationConnectionsColumns[4]},
+			},
+			{
+				Name:    "integrationconnection_provider_external_id",
+				Unique:  false,
+				Columns: []*schema.Column{IntegrationConnectionsColumns[2], IntegrationConnectionsColumns[4]},
+			},
+			{
+				Name:    "integrationconnection_shard_sync_due_at",
+				Unique:  false,
+				Columns: []*schema.Column{IntegrationConnectionsColumns[1], IntegrationConnectionsColumns[12]},
+			},
+		},
+	}
+	// IntegrationLoginsColumns holds the columns for the "integration_logins" table.
+	IntegrationLoginsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "state_hash", Type: field.TypeString, Unique: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "provider", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "user_id", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "session_id", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "verifier", Type: field.TypeBytes},
+		{Name: "return_to", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "offer", Type: field.TypeBytes, Nullable: true},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "expires_at", Type: field.TypeTime},
+		{Name: "used_at", Type: field.TypeTime, Nullable: true},
+		{Name: "org_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+	}
+	// IntegrationLoginsTable holds the schema information for the "integration_logins" table.
+	IntegrationLoginsTable = &schema.Table{
+		Name:       "integration_logins",
+		Columns:    IntegrationLoginsColumns,
+		PrimaryKey: []*schema.Column{IntegrationLoginsColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "integration_logins_organizations_integration_logins",
+				Columns:    []*schema.Column{IntegrationLoginsColumns[11]},
+				RefColumns: []*schema.Column{OrganizationsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "integrationlogin_expires_at",
+				Unique:  false,
+				Columns: []*schema.Column{IntegrationLoginsColumns[9]},
+			},
+		},
+	}
 	// InvestigationsColumns holds the columns for the "investigations" table.
 	InvestigationsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeUUID},
@@ -1799,6 +1889,60 @@ var (
 			},
 		},
 	}
+	// SourceRepositoriesColumns holds the columns for the "source_repositories" table.
+	SourceRepositoriesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "external_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "full_name", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "former_names", Type: field.TypeJSON, Nullable: true, SchemaType: map[string]string{"postgres": "jsonb"}},
+		{Name: "html_url", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "is_private", Type: field.TypeBool},
+		{Name: "is_archived", Type: field.TypeBool},
+		{Name: "default_branch", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "tracked_branch", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "status", Type: field.TypeEnum, Enums: []string{"active", "removed"}, Default: "active", SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "last_synced_at", Type: field.TypeTime, Nullable: true},
+		{Name: "last_sync_error", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "etag", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "checked_at", Type: field.TypeTime, Nullable: true},
+		{Name: "searched_at", Type: field.TypeTime, Nullable: true},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "updated_at", Type: field.TypeTime},
+		{Name: "connection_id", Type: field.TypeUUID},
+		{Name: "org_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+	}
+	// SourceRepositoriesTable holds the schema information for the "source_repositories" table.
+	SourceRepositoriesTable = &schema.Table{
+		Name:       "source_repositories",
+		Columns:    SourceRepositoriesColumns,
+		PrimaryKey: []*schema.Column{SourceRepositoriesColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "source_repositories_integration_connections_repositories",
+				Columns:    []*schema.Column{SourceRepositoriesColumns[17]},
+				RefColumns: []*schema.Column{IntegrationConnectionsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+			{
+				Symbol:     "source_repositories_organizations_source_repositories",
+				Columns:    []*schema.Column{SourceRepositoriesColumns[18]},
+				RefColumns: []*schema.Column{OrganizationsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "sourcerepository_connection_id_external_id",
+				Unique:  true,
+				Columns: []*schema.Column{SourceRepositoriesColumns[17], SourceRepositoriesColumns[1]},
+			},
+			{
+				Name:    "sourcerepository_org_id_full_name_id",
+				Unique:  false,
+				Columns: []*schema.Column{SourceRepositoriesColumns[18], SourceRepositoriesColumns[2], SourceRepositoriesColumns[0]},
+			},
+		},
+	}
 	// UsersColumns holds the columns for the "users" table.
 	UsersColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
@@ -1845,6 +1989,34 @@ var (
 				Name:    "useridentity_user_id",
 				Unique:  false,
 				Columns: []*schema.Column{UserIdentitiesColumns[4]},
+			},
+		},
+	}
+	// WebhookDeliveriesColumns holds the columns for the "webhook_deliveries" table.
+	WebhookDeliveriesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "provider", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "delivery_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "kind", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "account", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "connections", Type: field.TypeInt},
+		{Name: "created_at", Type: field.TypeTime},
+	}
+	// WebhookDeliveriesTable holds the schema information for the "webhook_deliveries" table.
+	WebhookDeliveriesTable = &schema.Table{
+		Name:       "webhook_deliveries",
+		Columns:    WebhookDeliveriesColumns,
+		PrimaryKey: []*schema.Column{WebhookDeliveriesColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "webhookdelivery_provider_delivery_id",
+				Unique:  true,
+				Columns: []*schema.Column{WebhookDeliveriesColumns[1], WebhookDeliveriesColumns[2]},
+			},
+			{
+				Name:    "webhookdelivery_created_at",
+				Unique:  false,
+				Columns: []*schema.Column{WebhookDeliveriesColumns[6]},
 			},
 		},
 	}
@@ -1922,6 +2094,8 @@ var (
 		IngestMarksTable,
 		IngestOutcomesTable,
 		IngestUsagesTable,
+		IntegrationConnectionsTable,
+		IntegrationLoginsTable,
 		InvestigationsTable,
 		InvitationsTable,
 		IssueActorsTable,
@@ -1937,8 +2111,10 @@ var (
 		SamplingPoliciesTable,
 		ScrapeTargetsTable,
 		SessionsTable,
+		SourceRepositoriesTable,
 		UsersTable,
 		UserIdentitiesTable,
+		WebhookDeliveriesTable,
 		WorkNodesTable,
 		WorkShardsTable,
 	}
@@ -1985,6 +2161,8 @@ func init() {
 	IngestKeysTable.ForeignKeys[0].RefTable = OrganizationsTable
 	IngestOutcomesTable.ForeignKeys[0].RefTable = OrganizationsTable
 	IngestUsagesTable.ForeignKeys[0].RefTable = OrganizationsTable
+	IntegrationConnectionsTable.ForeignKeys[0].RefTable = OrganizationsTable
+	IntegrationLoginsTable.ForeignKeys[0].RefTable = OrganizationsTable
 	InvestigationsTable.ForeignKeys[0].RefTable = OrganizationsTable
 	InvitationsTable.ForeignKeys[0].RefTable = OrganizationsTable
 	IssueActorsTable.ForeignKeys[0].RefTable = OrganizationsTable
@@ -2001,5 +2179,7 @@ func init() {
 	ScrapeTargetsTable.ForeignKeys[0].RefTable = OrganizationsTable
 	SessionsTable.ForeignKeys[0].RefTable = OrganizationsTable
 	SessionsTable.ForeignKeys[1].RefTable = UsersTable
+	SourceRepositoriesTable.ForeignKeys[0].RefTable = IntegrationConnectionsTable
+	SourceRepositoriesTable.ForeignKeys[1].RefTable = OrganizationsTable
 	UserIdentitiesTable.ForeignKeys[0].RefTable = UsersTable
 }

@@ -92,6 +92,12 @@ const (
 	EdgeErrorPolicies = "error_policies"
 	// EdgeErrorInbox holds the string denoting the error_inbox edge name in mutations.
 	EdgeErrorInbox = "error_inbox"
+	// EdgeIntegrationConnections holds the string denoting the integration_connections edge name in mutations.
+	EdgeIntegrationConnections = "integration_connections"
+	// EdgeIntegrationLogins holds the string denoting the integration_logins edge name in mutations.
+	EdgeIntegrationLogins = "integration_logins"
+	// EdgeSourceRepositories holds the string denoting the source_repositories edge name in mutations.
+	EdgeSourceRepositories = "source_repositories"
 	// Table holds the table name of the organization in the database.
 	Table = "organizations"
 	// MembershipsTable is the table that holds the memberships relation/edge.
@@ -353,6 +359,27 @@ const (
 	ErrorInboxInverseTable = "error_inboxes"
 	// ErrorInboxColumn is the table column denoting the error_inbox relation/edge.
 	ErrorInboxColumn = "org_id"
+	// IntegrationConnectionsTable is the table that holds the integration_connections relation/edge.
+	IntegrationConnectionsTable = "integration_connections"
+	// IntegrationConnectionsInverseTable is the table name for the IntegrationConnection entity.
+	// It exists in this package in order to avoid circular dependency with the "integrationconnection" package.
+	IntegrationConnectionsInverseTable = "integration_connections"
+	// IntegrationConnectionsColumn is the table column denoting the integration_connections relation/edge.
+	IntegrationConnectionsColumn = "org_id"
+	// IntegrationLoginsTable is the table that holds the integration_logins relation/edge.
+	IntegrationLoginsTable = "integration_logins"
+	// IntegrationLoginsInverseTable is the table name for the IntegrationLogin entity.
+	// It exists in this package in order to avoid circular dependency with the "integrationlogin" package.
+	IntegrationLoginsInverseTable = "integration_logins"
+	// IntegrationLoginsColumn is the table column denoting the integration_logins relation/edge.
+	IntegrationLoginsColumn = "org_id"
+	// SourceRepositoriesTable is the table that holds the source_repositories relation/edge.
+	SourceRepositoriesTable = "source_repositories"
+	// SourceRepositoriesInverseTable is the table name for the SourceRepository entity.
+	// It exists in this package in order to avoid circular dependency with the "sourcerepository" package.
+	SourceRepositoriesInverseTable = "source_repositories"
+	// SourceRepositoriesColumn is the table column denoting the source_repositories relation/edge.
+	SourceRepositoriesColumn = "org_id"
 )
 
 // Columns holds all SQL columns for organization fields.
@@ -901,6 +928,48 @@ func ByErrorInbox(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
 		sqlgraph.OrderByNeighborTerms(s, newErrorInboxStep(), append([]sql.OrderTerm{term}, terms...)...)
 	}
 }
+
+// ByIntegrationConnectionsCount orders the results by integration_connections count.
+func ByIntegrationConnectionsCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newIntegrationConnectionsStep(), opts...)
+	}
+}
+
+// ByIntegrationConnections orders the results by integration_connections terms.
+func ByIntegrationConnections(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newIntegrationConnectionsStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
+
+// ByIntegrationLoginsCount orders the results by integration_logins count.
+func ByIntegrationLoginsCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newIntegrationLoginsStep(), opts...)
+	}
+}
+
+// ByIntegrationLogins orders the results by integration_logins terms.
+func ByIntegrationLogins(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newIntegrationLoginsStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
+
+// BySourceRepositoriesCount orders the results by source_repositories count.
+func BySourceRepositoriesCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newSourceRepositoriesStep(), opts...)
+	}
+}
+
+// BySourceRepositories orders the results by source_repositories terms.
+func BySourceRepositories(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newSourceRepositoriesStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
 func newMembershipsStep() *sqlgraph.Step {
 	return sqlgraph.NewStep(
 		sqlgraph.From(Table, FieldID),
@@ -1158,5 +1227,26 @@ func newErrorInboxStep() *sqlgraph.Step {
 		sqlgraph.From(Table, FieldID),
 		sqlgraph.To(ErrorInboxInverseTable, FieldID),
 		sqlgraph.Edge(sqlgraph.O2M, false, ErrorInboxTable, ErrorInboxColumn),
+	)
+}
+func newIntegrationConnectionsStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(IntegrationConnectionsInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2M, false, IntegrationConnectionsTable, IntegrationConnectionsColumn),
+	)
+}
+func newIntegrationLoginsStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(IntegrationLoginsInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2M, false, IntegrationLoginsTable, IntegrationLoginsColumn),
+	)
+}
+func newSourceRepositoriesStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(SourceRepositoriesInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2M, false, SourceRepositoriesTable, SourceRepositoriesColumn),
 	)
 }

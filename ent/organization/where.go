@@ -1101,6 +1101,75 @@ func HasErrorInboxWith(preds ...predicate.ErrorInbox) predicate.Organization {
 	})
 }
 
+// HasIntegrationConnections applies the HasEdge predicate on the "integration_connections" edge.
+func HasIntegrationConnections() predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, IntegrationConnectionsTable, IntegrationConnectionsColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasIntegrationConnectionsWith applies the HasEdge predicate on the "integration_connections" edge with a given conditions (other predicates).
+func HasIntegrationConnectionsWith(preds ...predicate.IntegrationConnection) predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := newIntegrationConnectionsStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
+// HasIntegrationLogins applies the HasEdge predicate on the "integration_logins" edge.
+func HasIntegrationLogins() predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, IntegrationLoginsTable, IntegrationLoginsColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasIntegrationLoginsWith applies the HasEdge predicate on the "integration_logins" edge with a given conditions (other predicates).
+func HasIntegrationLoginsWith(preds ...predicate.IntegrationLogin) predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := newIntegrationLoginsStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
+// HasSourceRepositories applies the HasEdge predicate on the "source_repositories" edge.
+func HasSourceRepositories() predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, SourceRepositoriesTable, SourceRepositoriesColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasSourceRepositoriesWith applies the HasEdge predicate on the "source_repositories" edge with a given conditions (other predicates).
+func HasSourceRepositoriesWith(preds ...predicate.SourceRepository) predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := newSourceRepositoriesStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
 // And groups predicates with the AND operator between them.
 func And(predicates ...predicate.Organization) predicate.Organization {
 	return predicate.Organization(sql.AndPredicates(predicates...))

@@ -96,6 +96,12 @@ type IngestOutcomes func(*sql.Selector)
 // IngestUsage is the predicate function for ingestusage builders.
 type IngestUsage func(*sql.Selector)
 
+// IntegrationConnection is the predicate function for integrationconnection builders.
+type IntegrationConnection func(*sql.Selector)
+
+// IntegrationLogin is the predicate function for integrationlogin builders.
+type IntegrationLogin func(*sql.Selector)
+
 // Investigation is the predicate function for investigation builders.
 type Investigation func(*sql.Selector)
 
@@ -141,11 +147,17 @@ type ScrapeTarget func(*sql.Selector)
 // Session is the predicate function for session builders.
 type Session func(*sql.Selector)
 
+// SourceRepository is the predicate function for sourcerepository builders.
+type SourceRepository func(*sql.Selector)
+
 // User is the predicate function for user builders.
 type User func(*sql.Selector)
 
 // UserIdentity is the predicate function for useridentity builders.
 type UserIdentity func(*sql.Selector)
+
+// WebhookDelivery is the predicate function for webhookdelivery builders.
+type WebhookDelivery func(*sql.Selector)
 
 // WorkNode is the predicate function for worknode builders.
 type WorkNode func(*sql.Selector)

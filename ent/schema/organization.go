@@ -63,5 +63,8 @@ func (Organization) Edges() []ent.Edge {
 			StorageKey(edge.Symbol("error_issue_verifications_organizations")),
 		edge.To("error_policies", ErrorPolicy.Type).Annotations(cascade),
 		edge.To("error_inbox", ErrorInbox.Type).Annotations(cascade),
+		edge.To("integration_connections", IntegrationConnection.Type).Annotations(cascade),
+		edge.To("integration_logins", IntegrationLogin.Type).Annotations(cascade),
+		edge.To("source_repositories", SourceRepository.Type).Annotations(cascade),
 	}
 }

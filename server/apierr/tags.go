@@ -189,4 +189,13 @@ const (
 	InvestigationNotFound                    = svcv2.ErrorTag_ERROR_TAG_INVESTIGATION_NOT_FOUND
 	InvestigationValidation                  = svcv2.ErrorTag_ERROR_TAG_INVESTIGATION_VALIDATION
 	InvestigationPersistence                 = svcv2.ErrorTag_ERROR_TAG_INVESTIGATION_PERSISTENCE
+	VcsRepoUnavailable                       = svcv2.ErrorTag_ERROR_TAG_VCS_REPO_UNAVAILABLE
+	VcsRateLimited                           = svcv2.ErrorTag_ERROR_TAG_VCS_RATE_LIMITED
+	VcsCommitShaInvalid                      = svcv2.ErrorTag_ERROR_TAG_VCS_COMMIT_SHA_INVALID
+	VcsCommitNotFound                        = svcv2.ErrorTag_ERROR_TAG_VCS_COMMIT_NOT_FOUND
+	VcsRefNotFound                           = svcv2.ErrorTag_ERROR_TAG_VCS_REF_NOT_FOUND
+	VcsFileNotFound                          = svcv2.ErrorTag_ERROR_TAG_VCS_FILE_NOT_FOUND
+	VcsQueryInvalid                          = svcv2.ErrorTag_ERROR_TAG_VCS_QUERY_INVALID
+	VcsNotReady                              = svcv2.ErrorTag_ERROR_TAG_VCS_NOT_READY
+	UnknownVcsProvider                       = svcv2.ErrorTag_ERROR_TAG_UNKNOWN_VCS_PROVIDER
 )

@@ -13,6 +13,7 @@ import (
 	"github.com/svc-observability/svc/server/config"
 	"github.com/svc-observability/svc/server/contract"
 	"github.com/svc-observability/svc/server/diagnose"
+	"github.com/svc-observability/svc/server/hooks"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp"
 	"github.com/svc-observability/svc/server/oauth"
@@ -42,6 +43,7 @@ import (
 	"github.com/svc-observability/svc/server/services/errorissues"
 	"github.com/svc-observability/svc/server/services/ingestkeys"
 	"github.com/svc-observability/svc/server/services/instrumentation"
+	"github.com/svc-observability/svc/server/services/integrationlist"
 	"github.com/svc-observability/svc/server/services/investigations"
 	"github.com/svc-observability/svc/server/services/logs"
 	"github.com/svc-observability/svc/server/services/markers"
@@ -141,6 +143,7 @@ func (a *App) mountAPI(ctx context.Context) error {
 	for _, r := range rpc.Infra(c.Services(), status.Ready) {
 		mux.Handle(r.Path, r.Handler)
 	}
+	mux.Handle(hooks.Path, hooks.Handler(a.webhookDoor()))
 	mux.Handle("/mcp", door(principal.DoorMCP, mcpDoor))
 	for _, p := range mcp.Published() {
 		mux.Handle(p, mcpDoor)
@@ -296,6 +299,13 @@ func (a *App) mountServices(
 		return nil, err
 	}
 	mount(svcv2connect.NewScrapeTargetsServiceHandler(targets, options...))
+	mount(svcv2connect.NewIntegrationsServiceHandler(integrationlist.New(a.store, a.integrations.Setups()), options...))
+	hosting, err := a.sourceHosting(limiter("source-search", limits.SourceSearches, limits.SourceSearchesPeriod))
+	if err != nil {
+		return nil, err
+	}
+	mount(svcv2connect.NewSourceHostingServiceHandler(hosting, options...))
+	mount(svcv2connect.NewSourceCodeServiceHandler(hosting, options...))
 	issues, workflow, policies := errorissues.New(a.errorIssues(reads, rollups))
 	mount(svcv2connect.NewErrorIssuesServiceHandler(issues, options...))
 	mount(svcv2connect.NewErrorIssueWorkflowServiceHandler(workflow, options...))

@@ -25,6 +25,7 @@ import (
 	"github.com/svc-observability/svc/server/ingest/pipeline"
 	"github.com/svc-observability/svc/server/ingest/queue"
 	"github.com/svc-observability/svc/server/ingest/usage"
+	"github.com/svc-observability/svc/server/integrations"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp"
 	"github.com/svc-observability/svc/server/notify"
@@ -91,8 +92,10 @@ type App struct {
 	outcomes   *outcome.Recorder
 	passwords  *auth.Passwords
 	signIn     *auth.SignIn
-	sender     *notify.Sender
-	seals      notify.Seals // of the secrets of alert destinations
+
+	integrations *integrations.Engine
+	sender       *notify.Sender
+	seals        notify.Seals // of the secrets of alert destinations
 
 	listeners listeners
 	api       *http.Server
@@ -119,6 +122,7 @@ func New(ctx context.Context, cfg config.Config, opts Options) (*App, error) {
 		{"Opening the ingest queue", a.openQueue},
 		{"Opening the ports of ingest", a.openIngest},
 		{"Preparing the messages of alerts", a.openSender},
+		{"Preparing the integrations", a.openIntegrations},
 		{"Opening the API", a.mountAPI},
 		{"Opening the marks of ingest", a.openMarks},
 		{"Starting the background work", a.openWork},

@@ -41,6 +41,7 @@ func (a *App) mountPages(
 		Logger:        a.log,
 		OAuth:         oauthServer,
 		Grants:        a.store,
+		Integrations:  a.integrations,
 	}
 	if o := a.cfg.OIDC; o.Issuer != "" {
 		cfg.Label = o.Label

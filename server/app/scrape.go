@@ -2,8 +2,6 @@ package app
 
 import (
 	"context"
-	"crypto/x509"
-	"os"
 	"time"
 
 	"github.com/svc-observability/svc/server/egress"
@@ -15,19 +13,9 @@ import (
 // scrapeGuard judges the addresses of scrape targets.
 func (a *App) scrapeGuard() (*egress.Guard, error) {
 	guard := a.guard()
-	if a.cfg.EgressCAFile == "" {
-		return guard, nil
-	}
-	text, err := os.ReadFile(a.cfg.EgressCAFile)
-	if err != nil {
-		return nil, a.cfg.Invalid("egress-ca-file", err.Error())
-	}
-	roots, err := x509.SystemCertPool()
-	if err != nil {
-		roots = x509.NewCertPool() // a system without authorities
-	}
-	if !roots.AppendCertsFromPEM(text) {
-		return nil, a.cfg.Invalid("egress-ca-file", a.cfg.EgressCAFile+" holds no certificate in the PEM format")
+	roots, err := a.egressRoots()
+	if err != nil || roots == nil {
+		return guard, err
 	}
 	return guard.Trusting(roots), nil
 }

@@ -43,6 +43,7 @@ func (a *App) workKinds(ctx context.Context) []work.Kind {
 		a.alertsKind(ctx),
 		a.issuesKind(),
 		a.issueChecksKind(ctx),
+		a.integrationsKind(),
 	}
 	if a.cfg.HeartbeatURL.Reveal() != "" {
 		kinds = append(kinds, work.Kind{Name: store.WorkHeartbeat, Run: a.heartbeat})
@@ -70,10 +71,11 @@ func (a *App) sweep(ctx context.Context, shard *work.Shard) {
 		_, err := a.store.PurgeIdempotencyKeys(ctx)
 		swept, failed := a.store.SweepDeliveries(ctx, time.Now().Add(-limits.DeliveryRetention), limits.DeliverySweep)
 		aside := a.store.SweepAlertChecks(ctx, time.Now().Add(-limits.AlertCheckRetention))
+		old := a.store.SweepIntegrations(ctx, time.Now().Add(-limits.WebhookRetention))
 		next := time.Now().Add(sweepEvery)
 		if swept == limits.DeliverySweep {
 			next = time.Now() // there may be more
 		}
-		return next, errors.Join(err, failed, aside)
+		return next, errors.Join(err, failed, aside, old)
 	})
 }

@@ -47,6 +47,9 @@ type Config struct {
 
 	OIDC OIDC
 
+	GitHub            GitHub
+	IntegrationsProxy DSN // URL of the proxy to providers; empty: that of the environment
+
 	Limits Limits
 
 	resolved map[string]resolved
@@ -77,6 +80,7 @@ type Limits struct {
 	WarehouseMaxMemoryBytes    Size // 0: the engine decides by the machine's
 	RESTMaxBodyBytes           Size
 	GRPCMaxMessageBytes        Size
+	SourceCacheMaxBytes        Size
 }
 
 // Sources are the inputs of Load.

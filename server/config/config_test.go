@@ -49,10 +49,12 @@ func TestDefaults(t *testing.T) {
 	want := Config{
 		DataDir: "./data", APIAddr: "127.0.0.1:8080", IngestAddr: "127.0.0.1:4318", OTLPGRPCAddr: "127.0.0.1:4317",
 		Region: "us", Roles: Roles{"api", "ingest", "worker"}, LogFormat: "text", ShutdownTimeout: 30 * time.Second, IngestNodes: 1,
-		OIDC: OIDC{Scopes: []string{"openid", "email", "profile"}, Label: "single sign-on"},
+		OIDC:   OIDC{Scopes: []string{"openid", "email", "profile"}, Label: "single sign-on"},
+		GitHub: GitHub{URL: "https://github.com"},
 		Limits: Limits{
 			QueueMaxBytes: 16 << 30, QueueSegmentBytes: 64 << 20, IngestMaxBodyBytes: 20 << 20, IngestMaxDecompressedBytes: 128 << 20,
 			BatchMaxRows: 100_000, BatchMaxAge: time.Second, RESTMaxBodyBytes: 4 << 20, GRPCMaxMessageBytes: 64 << 20,
+			SourceCacheMaxBytes: 2 << 30,
 		},
 	}
 	if diff := cmp.Diff(want, cfg, cmp.AllowUnexported(Config{})); diff != "" {
@@ -100,7 +102,11 @@ func TestEveryKeyEveryWay(t *testing.T) {
 	other := map[Kind]string{
 		KindPath: "/srv/x", KindAddress: "0.0.0.0:0", KindURL: "https://svc.example.com/", KindName: "eu", KindRoles: "worker,api",
 		KindSecret: strings.Repeat("k", 32), KindDuration: "1m30s", KindSize: "5MB", KindCount: "7", KindList: "10.0.0.0/8,::1",
-		KindText: "openid,words",
+		KindText: "openid,words", KindPEM: oneLine(privateKey(t)),
+	}
+	app := map[string]string{
+		"SVC_GITHUB_APP_ID": "7", "SVC_GITHUB_SLUG": "a", "SVC_GITHUB_CLIENT_ID": "b", "SVC_GITHUB_CLIENT_SECRET": "c",
+		"SVC_GITHUB_PRIVATE_KEY": oneLine(privateKey(t)), "SVC_GITHUB_WEBHOOK_SECRET": "d",
 	}
 	// These settings need others beside them.
 	company := map[string]string{
@@ -131,10 +137,23 @@ func TestEveryKeyEveryWay(t *testing.T) {
 			text = "32MiB"
 		case "oidc-join-domains":
 			text = "Example.com,example.org"
+		case "github-app-id":
+			text = "4711"
+		case "github-slug":
+			text = "svc-acme"
+		case "integrations-proxy":
+			text = "http://u:pw@proxy:3128"
+		case "source-cache-max-bytes":
+			text = "64MiB"
 		}
 		var environ []string
 		for name, value := range company {
 			if strings.HasPrefix(key.Name, "oidc-") && name != key.Env() {
+				environ = append(environ, name+"="+value)
+			}
+		}
+		for name, value := range app {
+			if strings.HasPrefix(key.Name, "github-") && name != key.Env() {
 				environ = append(environ, name+"="+value)
 			}
 		}

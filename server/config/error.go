@@ -66,6 +66,8 @@ func (k Key) Allowed() string {
 			return "any text" + optional
 		}
 		return fmt.Sprintf("%d characters or more", k.Min) + optional
+	case KindPEM:
+		return "an RSA private key in the PEM format" + optional
 	case KindText:
 		return "text" + optional
 	case KindDuration:

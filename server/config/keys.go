@@ -26,6 +26,7 @@ const (
 	KindChoice   Kind = "choice"
 	KindText     Kind = "text"
 	KindSecret   Kind = "secret"
+	KindPEM      Kind = "private key"
 	KindDuration Kind = "duration"
 	KindSize     Kind = "size"
 	KindCount    Kind = "number"
@@ -51,7 +52,7 @@ func (k Key) Flag() string { return "--" + k.Name }
 
 // Secret reports whether the value must not be printed. Such a key also has a variable that ends in _FILE and names a file
 // whose first line is the value.
-func (k Key) Secret() bool { return k.Kind == KindSecret || k.Kind == KindDSN }
+func (k Key) Secret() bool { return k.Kind == KindSecret || k.Kind == KindPEM || k.Kind == KindDSN }
 
 const (
 	envPrefix     = "SVC_"
@@ -201,7 +202,7 @@ func Keys() []Key {
 		{
 			Name: "oidc-client-secret", Kind: KindSecret,
 			Help:   "secret of that client; empty: the client has no secret",
-			assign: func(c *Config, s string) (err error) { c.OIDC.ClientSecret, err = parseClientSecret(s); return err },
+			assign: secret(func(c *Config) *Secret { return &c.OIDC.ClientSecret }),
 		},
 		{
 			Name: "oidc-scopes", Kind: KindText, Default: "openid,email,profile",
@@ -223,6 +224,51 @@ func Keys() []Key {
 			Name: "oidc-join-domains", Kind: KindText,
 			Help:   "domains (`example.com,example.org`) whose verified addresses may join `oidc-join-organization`",
 			assign: domains(func(c *Config) *[]string { return &c.OIDC.JoinDomains }),
+		},
+		{
+			Name: "github-url", Kind: KindURL, Default: "https://github.com",
+			Help:   "GitHub, or the GitHub Enterprise Server, whose repositories organizations may connect",
+			assign: origin(func(c *Config) *string { return &c.GitHub.URL }),
+		},
+		{
+			Name: "github-app-id", Kind: KindText,
+			Help:   "number of the GitHub App that is registered for this server; the six `github-` settings are given together, or none of them",
+			assign: appID(func(c *Config) *int64 { return &c.GitHub.AppID }),
+		},
+		{
+			Name: "github-slug", Kind: KindText,
+			Help:   "name of that app in the address of its page",
+			assign: slug(func(c *Config) *string { return &c.GitHub.Slug }),
+		},
+		{
+			Name: "github-client-id", Kind: KindText,
+			Help:   "client id of that app",
+			assign: text(func(c *Config) *string { return &c.GitHub.ClientID }),
+		},
+		{
+			Name: "github-client-secret", Kind: KindSecret,
+			Help:   "client secret of that app",
+			assign: secret(func(c *Config) *Secret { return &c.GitHub.ClientSecret }),
+		},
+		{
+			Name: "github-private-key", Kind: KindPEM,
+			Help:   "private key of that app: RSA, PEM, with line ends or with `\\n` for each",
+			assign: func(c *Config, s string) (err error) { c.GitHub.PrivateKey, err = parsePrivateKey(s); return err },
+		},
+		{
+			Name: "github-webhook-secret", Kind: KindSecret,
+			Help:   "secret with which that app signs deliveries; its webhook address is `PUBLIC_URL/integrations/github/webhook`",
+			assign: secret(func(c *Config) *Secret { return &c.GitHub.WebhookSecret }),
+		},
+		{
+			Name: "integrations-proxy", Kind: KindDSN,
+			Help:   "proxy for requests to the providers that the settings name; empty: that of `HTTPS_PROXY` and `NO_PROXY`",
+			assign: func(c *Config, s string) (err error) { c.IntegrationsProxy, err = parseProxy(s); return err },
+		},
+		{
+			Name: "source-cache-max-bytes", Kind: KindSize, Default: "2GiB", Min: 16 << 20,
+			Help:   "largest size of the copies of source code in the data folder, which searches read; the oldest go first",
+			assign: size(func(c *Config) *Size { return &c.Limits.SourceCacheMaxBytes }),
 		},
 		{
 			Name: "shutdown-timeout", Kind: KindDuration, Default: "30s",

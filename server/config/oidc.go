@@ -35,11 +35,15 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-func parseClientSecret(s string) (Secret, error) {
-	if s == hidden {
-		return "", errors.New("it is the *** that `svc config print` writes in place of a secret")
+// secret reads a text that is not printed.
+func secret(field func(*Config) *Secret) func(*Config, string) error {
+	return func(c *Config, s string) error {
+		if s == hidden {
+			return errors.New("it is the *** that `svc config print` writes in place of a secret")
+		}
+		*field(c) = Secret(s)
+		return nil
 	}
-	return Secret(s), nil
 }
 
 // words reads a list between commas or spaces.

@@ -193,13 +193,21 @@ func envLayer(environ []string) (layer, error) {
 			problems = append(problems, &Error{Key: key.Name, Source: fromEnv(variable), Reason: err.Error()})
 			continue
 		}
-		line, _, _ := strings.Cut(string(content), "\n")
-		values[key.Name], sources[key.Name] = strings.TrimRight(line, "\r"), fromEnv(variable)
+		values[key.Name], sources[key.Name] = key.fileValue(string(content)), fromEnv(variable)
 	}
 	if len(problems) > 0 {
 		return layer{}, errors.Join(problems...)
 	}
 	return newLayer(values, sources)
+}
+
+// fileValue is the value in a file: its first line, or for a key in the PEM format the whole text.
+func (k Key) fileValue(content string) string {
+	if k.Kind == KindPEM {
+		return strings.TrimSpace(content)
+	}
+	line, _, _ := strings.Cut(content, "\n")
+	return strings.TrimRight(line, "\r")
 }
 
 // flagLayer takes the flags that were given. An unknown flag never gets here: the command line parser refuses it.

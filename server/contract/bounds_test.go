@@ -20,7 +20,15 @@ var bounds = []struct {
 	limit float64
 	paths string
 }{
+	{limits.SourceFiles, "SearchSourceCodeRequest.limit"},
+	{limits.SourceRuns, "ListSourceCiRunsRequest.limit"},
 	{limits.LargestPage, "limit"},
+	{limits.SourceRef, "base head branch ref tracked_branch"},
+	{limits.SourcePath, "path"},
+	{limits.SourceQuery, "SearchSourceCodeRequest.query"},
+	{limits.SourceCommits, "max_commits"},
+	{limits.ReturnTo, "return_to"},
+	{limits.NameLength, "full_name ListSourceRepositoriesRequest.search"},
 	{limits.Series, "series_limit"},
 	{limits.Buckets, "max_data_points"},
 	{limits.GroupBy, "group_by"},

@@ -19,6 +19,10 @@ var defaults = []struct {
 	limit float64
 	paths string
 }{
+	{limits.DefaultSourceFiles, "SearchSourceCodeRequest.limit"},
+	{limits.DefaultSourceRuns, "ListSourceCiRunsRequest.limit"},
+	{limits.DefaultSourceCommits, "max_commits"},
+	{1, "start_line"},
 	{limits.DefaultPage, "limit"},
 	{limits.DefaultSignalBreakdownRows, "QueryTraceBreakdownRequest.limit QueryLogBreakdownRequest.limit QueryMetricBreakdownRequest.limit " +
 		"QueryProductEventBreakdownRequest.limit"},

@@ -8,6 +8,18 @@ import (
 
 // documentFigures binds the figures of the documents to limits, as boundFigures does for the contract.
 var documentFigures = []struct{ figure, documents string }{
+	{limits.Lasts(limits.BridgeWait), "cli.md"},
+	{limits.Lasts(limits.CompletionKept), "cli.md"},
+	{limits.Number(limits.SQLRows), "cli.md"},
+	{limits.Size(limits.SQLResult), "cli.md"},
+	{limits.Lasts(limits.SQLTime), "cli.md"},
+	{limits.Lasts(limits.IntegrationSync), "integrations.md"},
+	{limits.Lasts(limits.IntegrationLogin), "integrations.md"},
+	{limits.Lasts(limits.RepositoryAccess), "integrations.md"},
+	{limits.Lasts(limits.RepositoryFormerName), "integrations.md"},
+	{limits.Lasts(limits.SourcePackWait), "integrations.md"},
+	{limits.Lasts(limits.IntegrationRetryLeast), "integrations.md"},
+	{limits.Lasts(limits.IntegrationLoud), "integrations.md"}, // it is IntegrationFailing and IntegrationRetryMost, too
 	{limits.Lasts(limits.AlertSettle), "alerts.md"},
 	{limits.Lasts(limits.AlertSettle + limits.AlertSpread), "alerts.md"},
 	{limits.Lasts(limits.AlertPatience), "alerts.md"},

@@ -9,6 +9,15 @@ import (
 // boundFigures binds each figure in a comment of the contract to its limit: a unit of time or size, or a largest number of things. A
 // path is `Message.field`, `Service.Method`, or another name in package svc.v2.
 var boundFigures = []struct{ figure, paths string }{
+	{limits.Lasts(limits.RepositoryFormerName), "ListSourceRepositoriesRequest.full_name"},
+	{limits.Number(limits.SourceLines), "ReadSourceFileRequest.end_line"},
+	{"7 characters", "ReadSourceFileRequest.ref"}, // fewer are no id of a commit: it is git's shortest form
+	{limits.Lasts(limits.RepositoryAccess), "SourceCodeService"},
+	{limits.Number(limits.SourcePatch) + " characters", "SourceCodeService.CompareSourceCommits"},
+	{limits.Number(limits.SourceText) + " characters", "SourceCodeService.ReadSourceFile"},
+	{limits.Lasts(limits.IntegrationLogin), "SourceHostingService.InstallSourceHost"},
+	{limits.Number(limits.SourceSnippets), "SourceMatch.snippets"},
+	{limits.Number(limits.SourceSnippet) + " characters", "SourceSnippet.text"},
 	{limits.Size(limits.SQLMemory), "SqlService.RunSql"},
 	{limits.Number(limits.Buckets), "GetErrorEventRequest.bucket_seconds GetServiceApdexRequest.bucket_seconds " +
 		"GetServiceOverviewRequest.bucket_seconds ListServiceReleasesRequest.bucket_seconds " +

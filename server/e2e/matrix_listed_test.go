@@ -63,6 +63,11 @@ var exemptions = []exemption{
 	{`listErrorIncidents`, `ErrorIssueNotFoundError`, "", "takes the id of an issue that does not exist: TestErrorIssues"},
 	{`.*ErrorIssue.*`, `ErrorIssue(Transition|LeaseConflict|PullRequestInvalid|PullRequestNotFound)Error|ActorNotFoundError|ErrorForbiddenError|CursorSortMismatchError`, "", "takes an issue in another state, or another actor: TestErrorIssues"},
 	{`.*(ErrorIssue|ErrorNotificationPolicy|ErrorEscalationPolicy).*`, `ErrorValidationError|ErrorForbiddenError`, "", "takes values that only the service knows: TestErrorIssues"},
+	{
+		`.*Source.*|setTrackedBranch`, `Integrations(Forbidden|Revoked|Upstream)Error|Vcs(RateLimited|NotReady)Error`, "",
+		"takes a source host that refuses or fails: TestSourceFailures",
+	},
+	{`installSourceHost`, `CallbackHostUnavailableError|IntegrationsConfigurationError`, "", "a setting of the server: TestIntegrationSettings, and TestPublicURLProblem in server/app"},
 	{`deleteScrapeTarget`, `ScrapeTargetValidationError`, "", "takes a target of an integration: testScrapeTargetRules in server/store/storetest"},
 	{`.*`, `PayloadTooLargeError|UnsupportedMediaTypeError`, "connect", "the protocol has its own answers to these; TestUnreadableMessages in server/rpc"},
 	{`inspectDashboardWidget`, `WarehouseQueryError`, "", "a widget whose query is refused is a verdict, inside a success: failTelemetry"},
@@ -464,6 +469,22 @@ func provocations(m *contract.Method) []provocation {
 		return []provocation{set("title", "a\nb")}
 	case "addInvestigationFinding":
 		return []provocation{set("request", map[string]any{"x": strings.Repeat("x", 8<<10)})}
+	case "getSourceHost":
+		return []provocation{set("provider", "nobody")}
+	case "installSourceHost":
+		return []provocation{set("provider", "nobody"), set("return_to", "//evil.example")}
+	case "setTrackedBranch":
+		return []provocation{set("tracked_branch", "nobody")}
+	case "deleteSourceRepository":
+		return []provocation{{}} // it is active
+	case "searchSourceCode":
+		return []provocation{set("query", "repo:acme/shop"), set("ref", "nobody")}
+	case "readSourceFile":
+		return []provocation{set("path", "../x"), set("path", "nobody.go"), set("ref", "nobody")}
+	case "getSourceCommit":
+		return []provocation{set("sha", "zz"), set("sha", strings.Repeat("0", 40))}
+	case "compareSourceCommits":
+		return []provocation{set("base", "nobody")}
 	case "createMarker", "updateMarker":
 		return []provocation{{change: func(_ *operated, _ *testing.T, request map[string]any) {
 			request["occurred_at"], request["ended_at"] = "2026-01-02T00:00:00Z", "2026-01-01T00:00:00Z"
@@ -577,7 +598,7 @@ func (o *operated) link(t *testing.T, mode string) map[string]any {
 // TestMatrixNames checks that the names in the tables of the matrix exist.
 func TestMatrixNames(t *testing.T) {
 	sources := map[string]string{}
-	for _, dir := range []string{".", "../rpc", "../services/organization", "../services/dashboards/links", "../services/sessionreplays"} {
+	for _, dir := range []string{".", "../app", "../rpc", "../services/organization", "../services/dashboards/links", "../services/sessionreplays"} {
 		files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
 		if err != nil {
 			t.Fatal(err)

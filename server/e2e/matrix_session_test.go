@@ -107,6 +107,9 @@ var differing = map[string]func(request map[string]any, n int){
 		request["destination_ids"], request["min_occurrence_count"] = []any{}, n+1
 	},
 	"replaceErrorEscalationPolicy": func(request map[string]any, n int) { request["enabled"], request["rules"] = n%2 == 0, []any{} },
+	"setTrackedBranch":             func(request map[string]any, _ int) { request["tracked_branch"] = "next" },
+	"updateSourceConnection":       func(request map[string]any, n int) { request["code_access"] = []string{"admins", "off"}[n%2] },
+	"installSourceHost":            func(request map[string]any, _ int) { delete(request, "return_to") },
 	"updateSamplingPolicy":         func(request map[string]any, n int) { request["trace_sample_ratio"] = 1 / float64(n+1) },
 }
 

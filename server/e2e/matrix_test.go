@@ -47,6 +47,8 @@ type matrix struct {
 	db breakable
 	// known means that another run asks the warehouse for telemetry with every malformed name. The database takes no part in that.
 	known bool
+	// source is the source host of the server.
+	source *matrixSource
 }
 
 // parameterOf gives parameters that no create or list method gives.
@@ -58,6 +60,10 @@ func (x *matrix) parameterOf(name string) (string, bool) {
 		return "w", true
 	case "variable": // as widget_id
 		return "v", true
+	case "provider": // of source code
+		return "github", true
+	case "sha": // a commit of a repository
+		return x.source.head, true
 	default:
 		return "", false
 	}
@@ -126,6 +132,8 @@ var noSuccess = map[string]string{
 	"mergeErrorIssues":            "takes several issues; TestErrorIssues has it",
 	"splitErrorIssue":             "takes an issue with several fingerprints; TestErrorIssues has it",
 	"registerErrorIssueAgent":     "a key cannot register agents; TestErrorIssues has it",
+	"searchSourceCode":            "has a budget of its own; TestSourceCode has it",
+	"deleteSourceRepository":      "takes a repository that was removed; TestSourceAccess has it",
 	"signOut":                     "ends a session, which an API key has none of",
 }
 
@@ -134,6 +142,8 @@ var noOwner = map[string]string{
 	"template_id":            "templates belong to every organization",
 	"widget_id":              "a widget is named within its dashboard, whose id is isolated",
 	"variable":               "a variable is named within its dashboard, whose id is isolated",
+	"provider":               "the providers are those of the server",
+	"sha":                    "a commit is named within its repository, whose id is isolated",
 	"listDashboardTemplates": "templates belong to every organization",
 }
 
@@ -152,9 +162,9 @@ var firstDo = map[string]string{
 	"rotateDashboardWidgetShare": "upsertDashboardWidgetShare",
 }
 
-func newMatrix(t *testing.T, s *testkit.Server, f *faults) *matrix {
+func newMatrix(t *testing.T, s *testkit.Server, f *faults, source *matrixSource) *matrix {
 	x := &matrix{
-		t: t, mine: s.NewOrganization(t, "Matrix mine"), theirs: s.NewOrganization(t, "Matrix theirs"), trace: seedTrace, seen: map[listedError]bool{}, faults: f,
+		t: t, source: source, mine: s.NewOrganization(t, "Matrix mine"), theirs: s.NewOrganization(t, "Matrix theirs"), trace: seedTrace, seen: map[listedError]bool{}, faults: f,
 	}
 	seedTelemetry(t, x.theirs)
 	for _, s := range []*testkit.Server{x.mine, x.theirs} {
@@ -207,16 +217,19 @@ func TestMatrix(t *testing.T) {
 	t.Parallel()
 	t.Run("SQLite", func(t *testing.T) { // a separate server, because its database is broken at the end
 		t.Parallel()
-		f := &faults{}
-		s := testkit.Start(t, nil, f.options)
-		runMatrix(t, newMatrix(t, s, f), brokenSQLite(t, s))
+		f, source := &faults{}, newMatrixSource(t)
+		s := testkit.Start(t, appOf(source.hub), f.options)
+		runMatrix(t, newMatrix(t, s, f, source), brokenSQLite(t, s))
 	})
 	t.Run("PostgreSQL", func(t *testing.T) {
 		t.Parallel()
 		database := pgtest.Start(t).NewDatabase(t)
-		f := &faults{}
-		s := testkit.Start(t, func(c *config.Config) { c.DatabaseURL = config.DSN(database) }, f.options)
-		x := newMatrix(t, s, f)
+		f, source := &faults{}, newMatrixSource(t)
+		s := testkit.Start(t, func(c *config.Config) {
+			c.DatabaseURL = config.DSN(database)
+			appOf(source.hub)(c)
+		}, f.options)
+		x := newMatrix(t, s, f, source)
 		x.known = true
 		runMatrix(t, x, brokenPostgres(t, database))
 	})
@@ -328,6 +341,13 @@ func (x *matrix) resource(t *testing.T, s *testkit.Server, collection string) st
 	}
 	if collection == "/v2/error_issues" { // made of telemetry
 		return seedIssue(t, x.db, s)
+	}
+	if place, ok := strings.CutPrefix(collection, "/v2/integrations/"); ok { // made in a browser
+		connection, repository := x.seedConnection(t, s)
+		if place == "source_connections" {
+			return connection
+		}
+		return repository
 	}
 	for _, m := range x.contract.Route(strings.Split(strings.TrimPrefix(collection, "/"), "/")) {
 		client := x.client(t, s)

@@ -92,6 +92,7 @@ func Table() []Group {
 		{"Tools of assistants", tools()},
 		{"Settings of an organization", settings()},
 		{"Scrape targets", scraping()},
+		{"Integrations and source code", source()},
 		{"Start and stop of a server", startStop()},
 		{"Background work", work()},
 		{"Messages of alerts", deliveries()},

@@ -23,6 +23,7 @@ import (
 	"github.com/svc-observability/svc/server/mcp/tools/services"
 	"github.com/svc-observability/svc/server/mcp/tools/sessions"
 	"github.com/svc-observability/svc/server/mcp/tools/setup"
+	"github.com/svc-observability/svc/server/mcp/tools/sourcecode"
 	"github.com/svc-observability/svc/server/mcp/tools/telemetry"
 	"github.com/svc-observability/svc/server/principal"
 )
@@ -45,7 +46,8 @@ func toolsets() []toolset {
 		{"alerts", "alert rules, incidents, checks, destinations", alerts.Tools()},
 		{"sessions", "sessions of browsers, product events, funnels", sessions.Tools()},
 		{"agents", "sessions of AI agents and their tools", agents.Tools()},
-		{"setup", "audit and advice on instrumentation", setup.Tools()},
+		{"source", "source code: search, files, CI, commits", sourcecode.Tools()},
+		{"setup", "audit, advice on instrumentation, integrations", setup.Tools()},
 		{"scraping", "Prometheus targets", scraping.Tools()},
 		{"feedback", "feedback about svc", feedback.Tools()},
 	}

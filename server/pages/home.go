@@ -14,6 +14,7 @@ const programsPath = "/programs"
 // They are in messages and comments, so `frame/shell.tsx` knows them too.
 var applicationPaths = []string{
 	"/o/", "/traces/{id}", "/dashboards/{id}", "/errors/{id}", "/replays/{id}", "/alerts/incidents/{id}", "/alerts/rules/{id}",
+	"/settings/{part}",
 }
 
 // application shows the web application to people who are signed in, and the sign-in page to all others.

@@ -47,7 +47,9 @@ type Config struct {
 	// OAuth decides what programs may ask for. Grants holds the access that people granted to them.
 	OAuth  *oauth.Server
 	Grants Grants
-	Hasher *auth.Hasher
+	// Integrations finishes attempts to connect accounts of providers.
+	Integrations Integrations
+	Hasher       *auth.Hasher
 	// Provider is another way to sign in besides passwords. Label is the text of its button, and Federated starts its sessions.
 	// All are nil or empty without a provider.
 	Provider  *oidc.Provider
@@ -119,6 +121,7 @@ func (p *Pages) Mount(mux *http.ServeMux) {
 	mux.Handle("/login/oidc", p.page(methods{http.MethodPost: p.startOIDC}))
 	mux.Handle(callbackPath, p.page(methods{http.MethodGet: p.finishOIDC}))
 	mux.Handle("/invite/{token}", p.page(methods{http.MethodGet: p.showInvitation, http.MethodPost: p.acceptInvitation}))
+	mux.Handle(integrationPath, p.page(methods{http.MethodGet: p.integrationCallback, http.MethodPost: p.decideIntegration}))
 	mux.Handle("/cli", p.page(methods{http.MethodGet: p.showCli, http.MethodPost: p.decideCli}))
 	mux.Handle(oauth.AuthorizePath, p.page(methods{http.MethodGet: p.showConsent, http.MethodPost: p.decideConsent}))
 	mux.Handle(grantsPath, p.page(methods{http.MethodPost: p.revokeGrant}))

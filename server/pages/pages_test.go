@@ -12,6 +12,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/auth"
+	"github.com/svc-observability/svc/server/integrations"
 )
 
 func newPages(t *testing.T, base string) *Pages {
@@ -75,7 +76,8 @@ func TestViews(t *testing.T) {
 	for name, data := range map[string]any{
 		"login": loginData{}, "account": accountData{Password: true}, "invite": inviteData{}, "home": homeData{}, "message": nil,
 		"cli": cliData{Step: "confirm", Choices: []cliChoice{{Admin: true}, {}}}, "leave": struct{ To, Whither string }{"https://x.test", "X"},
-		"consent": consentData{Program: "Some <app>", Access: []string{"Read traces"}, Choices: []cliChoice{{Admin: true}, {}}},
+		"integration": integrationData{Step: "choose", Accounts: []integrations.Account{{Name: "a"}, {Name: "<b>"}}},
+		"consent":     consentData{Program: "Some <app>", Access: []string{"Read traces"}, Choices: []cliChoice{{Admin: true}, {}}},
 	} {
 		for _, viewer := range []*Viewer{nil, {}} {
 			if (name == "home" || name == "account") && viewer == nil {
@@ -88,8 +90,8 @@ func TestViews(t *testing.T) {
 			}
 		}
 	}
-	if len(p.views) != 8 {
-		t.Errorf("%d templates, of which 8 are looked at", len(p.views))
+	if len(p.views) != 9 {
+		t.Errorf("%d templates, of which 9 are looked at", len(p.views))
 	}
 }
 

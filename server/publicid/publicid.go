@@ -34,12 +34,14 @@ const (
 	ErrorVerification = "ivf"
 	DashboardTemplate = "dtpl"
 	DashboardVersion  = "dbv"
+	Integration       = "intg"
 	Investigation     = "inv"
 	Invitation        = "invt"
 	Marker            = "mark"
 	Recommendation    = "rec"
 	ScrapeTarget      = "scrp"
 	SessionReplay     = "srep"
+	SourceRepository  = "repo"
 )
 
 const (

@@ -77,6 +77,9 @@ func services() map[string]register {
 		"svc.v2.InstrumentationService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
 			return svcv2.RegisterInstrumentationServiceHandlerClient(ctx, mux, svcv2.NewInstrumentationServiceClient(conn))
 		},
+		"svc.v2.IntegrationsService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+			return svcv2.RegisterIntegrationsServiceHandlerClient(ctx, mux, svcv2.NewIntegrationsServiceClient(conn))
+		},
 		"svc.v2.InvestigationsService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
 			return svcv2.RegisterInvestigationsServiceHandlerClient(ctx, mux, svcv2.NewInvestigationsServiceClient(conn))
 		},
@@ -118,6 +121,12 @@ func services() map[string]register {
 		},
 		"svc.v2.ShareService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
 			return svcv2.RegisterShareServiceHandlerClient(ctx, mux, svcv2.NewShareServiceClient(conn))
+		},
+		"svc.v2.SourceCodeService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+			return svcv2.RegisterSourceCodeServiceHandlerClient(ctx, mux, svcv2.NewSourceCodeServiceClient(conn))
+		},
+		"svc.v2.SourceHostingService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+			return svcv2.RegisterSourceHostingServiceHandlerClient(ctx, mux, svcv2.NewSourceHostingServiceClient(conn))
 		},
 		"svc.v2.SqlService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
 			return svcv2.RegisterSqlServiceHandlerClient(ctx, mux, svcv2.NewSqlServiceClient(conn))

@@ -28,6 +28,9 @@ const (
 	SubjectOAuthGrant Subject = "oauth_grant"
 	// SubjectScrapeTarget: a scrape target of Org was created, changed or deleted.
 	SubjectScrapeTarget Subject = "scrape_target"
+	// SubjectIntegration: a connected account of Org or a repository of one was added, removed or made due. A delivery of a provider may
+	// concern several organizations; Org is then empty.
+	SubjectIntegration Subject = "integration"
 	// SubjectAny: anything may have changed. Every cached copy must be read again before its next use. See Change.Cause.
 	SubjectAny Subject = "any"
 )

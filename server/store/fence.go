@@ -25,6 +25,8 @@ const (
 	WorkIssues = "issues"
 	// WorkIssueChecks reads telemetry for error issues: whether fixes hold. An organization has one shard.
 	WorkIssueChecks = "issue_checks"
+	// WorkIntegrations reads the accounts that organizations connected. An account has one shard.
+	WorkIntegrations = "integrations"
 	// WorkHeartbeat tells a monitor outside that alert rules are evaluated.
 	WorkHeartbeat = "heartbeat"
 	// WorkSweep removes old rows.
@@ -32,7 +34,9 @@ const (
 )
 
 // WorkShards are the numbers of shards.
-var workShards = map[string]int{WorkAlerts: 64, WorkOutbox: 16, WorkScrape: 64, WorkIssues: 64, WorkIssueChecks: 8, WorkHeartbeat: 1, WorkSweep: 1}
+var workShards = map[string]int{
+	WorkAlerts: 64, WorkOutbox: 16, WorkScrape: 64, WorkIssues: 64, WorkIssueChecks: 8, WorkIntegrations: 16, WorkHeartbeat: 1, WorkSweep: 1,
+}
 
 // WorkShards returns the number of shards of a kind.
 func WorkShards(kind string) int { return workShards[kind] }
@@ -68,18 +72,26 @@ var ErrFenced = errors.New("the lease of the shard is over")
 // fenced is tx for workers. On PostgreSQL a takeover of the shard waits for the end of the transaction. On SQLite there is one writer.
 func (s *Store) fenced(ctx context.Context, op string, f Fence, fn func(*ent.Tx) error) error {
 	return s.tx(ctx, op, func(tx *ent.Tx) error {
-		q := tx.WorkShard.Query().
-			Where(workshard.ID(f.Shard()), workshard.Holder(f.Holder), workshard.Fence(f.Token))
-		if s.dialect == dialect.Postgres {
-			q.ForShare()
-		}
-		held, err := q.Exist(ctx)
-		if err != nil {
-			return err
-		}
-		if !held {
-			return fmt.Errorf("store: %s: %w: %s", op, ErrFenced, f.Shard())
+		if err := s.hold(ctx, tx, f); err != nil {
+			return fmt.Errorf("store: %s: %w", op, err)
 		}
 		return fn(tx)
 	})
+}
+
+// hold checks that the lease is not over. ErrFenced: it is.
+func (s *Store) hold(ctx context.Context, tx *ent.Tx, f Fence) error {
+	q := tx.WorkShard.Query().
+		Where(workshard.ID(f.Shard()), workshard.Holder(f.Holder), workshard.Fence(f.Token))
+	if s.dialect == dialect.Postgres {
+		q.ForShare()
+	}
+	held, err := q.Exist(ctx)
+	if err != nil {
+		return err
+	}
+	if !held {
+		return fmt.Errorf("%w: %s", ErrFenced, f.Shard())
+	}
+	return nil
 }

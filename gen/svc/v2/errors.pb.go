@@ -395,6 +395,24 @@ const (
 	ErrorTag_ERROR_TAG_INVESTIGATION_VALIDATION ErrorTag = 182
 	// Investigations unavailable.
 	ErrorTag_ERROR_TAG_INVESTIGATION_PERSISTENCE ErrorTag = 183
+	// No such repository, or no access to it.
+	ErrorTag_ERROR_TAG_VCS_REPO_UNAVAILABLE ErrorTag = 184
+	// Source host busy.
+	ErrorTag_ERROR_TAG_VCS_RATE_LIMITED ErrorTag = 185
+	// Bad commit id.
+	ErrorTag_ERROR_TAG_VCS_COMMIT_SHA_INVALID ErrorTag = 186
+	// No such commit.
+	ErrorTag_ERROR_TAG_VCS_COMMIT_NOT_FOUND ErrorTag = 187
+	// No such branch, tag or commit.
+	ErrorTag_ERROR_TAG_VCS_REF_NOT_FOUND ErrorTag = 188
+	// No such file.
+	ErrorTag_ERROR_TAG_VCS_FILE_NOT_FOUND ErrorTag = 189
+	// Bad source query.
+	ErrorTag_ERROR_TAG_VCS_QUERY_INVALID ErrorTag = 190
+	// Source being prepared.
+	ErrorTag_ERROR_TAG_VCS_NOT_READY ErrorTag = 191
+	// No such source host.
+	ErrorTag_ERROR_TAG_UNKNOWN_VCS_PROVIDER ErrorTag = 192
 )
 
 // Enum value maps for ErrorTag.
@@ -584,6 +602,15 @@ var (
 		181: "ERROR_TAG_INVESTIGATION_NOT_FOUND",
 		182: "ERROR_TAG_INVESTIGATION_VALIDATION",
 		183: "ERROR_TAG_INVESTIGATION_PERSISTENCE",
+		184: "ERROR_TAG_VCS_REPO_UNAVAILABLE",
+		185: "ERROR_TAG_VCS_RATE_LIMITED",
+		186: "ERROR_TAG_VCS_COMMIT_SHA_INVALID",
+		187: "ERROR_TAG_VCS_COMMIT_NOT_FOUND",
+		188: "ERROR_TAG_VCS_REF_NOT_FOUND",
+		189: "ERROR_TAG_VCS_FILE_NOT_FOUND",
+		190: "ERROR_TAG_VCS_QUERY_INVALID",
+		191: "ERROR_TAG_VCS_NOT_READY",
+		192: "ERROR_TAG_UNKNOWN_VCS_PROVIDER",
 	}
 	ErrorTag_value = map[string]int32{
 		"ERROR_TAG_UNSPECIFIED":                                   0,
@@ -770,6 +797,15 @@ var (
 		"ERROR_TAG_INVESTIGATION_NOT_FOUND":                       181,
 		"ERROR_TAG_INVESTIGATION_VALIDATION":                      182,
 		"ERROR_TAG_INVESTIGATION_PERSISTENCE":                     183,
+		"ERROR_TAG_VCS_REPO_UNAVAILABLE":                          184,
+		"ERROR_TAG_VCS_RATE_LIMITED":                              185,
+		"ERROR_TAG_VCS_COMMIT_SHA_INVALID":                        186,
+		"ERROR_TAG_VCS_COMMIT_NOT_FOUND":                          187,
+		"ERROR_TAG_VCS_REF_NOT_FOUND":                             188,
+		"ERROR_TAG_VCS_FILE_NOT_FOUND":                            189,
+		"ERROR_TAG_VCS_QUERY_INVALID":                             190,
+		"ERROR_TAG_VCS_NOT_READY":                                 191,
+		"ERROR_TAG_UNKNOWN_VCS_PROVIDER":                          192,
 	}
 )
 
@@ -804,7 +840,7 @@ var File_svc_v2_errors_proto protoreflect.FileDescriptor
 
 const file_svc_v2_errors_proto_rawDesc = "" +
 	"\n" +
-	"\x13svc/v2/errors.proto\x12\x06svc.v2\x1a\x1asvc/options/v1/error.proto*\xc0\xd5\x01\n" +
+	"\x13svc/v2/errors.proto\x12\x06svc.v2\x1a\x1asvc/options/v1/error.proto*\xa1\xdf\x01\n" +
 	"\bErrorTag\x12\x19\n" +
 	"\x15ERROR_TAG_UNSPECIFIED\x10\x00\x12~\n" +
 	"\x19ERROR_TAG_INVALID_REQUEST\x10\x01\x1a_\xea\xf9\x18[\n" +
@@ -1179,7 +1215,25 @@ const file_svc_v2_errors_proto_rawDesc = "" +
 	"\"ERROR_TAG_INVESTIGATION_VALIDATION\x10\xb6\x01\x1as\xea\xf9\x18o\n" +
 	"-@svc/http/errors/InvestigationValidationError\x10\x90\x03\x1a\x15investigation_invalid\"\x17Investigation not valid*\vfix_request\x12\xa4\x01\n" +
 	"#ERROR_TAG_INVESTIGATION_PERSISTENCE\x10\xb7\x01\x1az\xea\xf9\x18v\n" +
-	".@svc/http/errors/InvestigationPersistenceError\x10\xf7\x03\x1a\x1ainvestigations_unavailable\"\x1aInvestigations unavailable*\x05retry0\x018\x05B\x8a\x01\n" +
+	".@svc/http/errors/InvestigationPersistenceError\x10\xf7\x03\x1a\x1ainvestigations_unavailable\"\x1aInvestigations unavailable*\x05retry0\x018\x05\x12\x8c\x01\n" +
+	"\x1eERROR_TAG_VCS_REPO_UNAVAILABLE\x10\xb8\x01\x1ag\xea\xf9\x18c\n" +
+	"(@svc/http/errors/VcsRepoUnavailableError\x10\x94\x03\x1a\x1avcs_repository_unavailable\"\x12No such repository*\x04none\x12}\n" +
+	"\x1aERROR_TAG_VCS_RATE_LIMITED\x10\xb9\x01\x1a\\\xea\xf9\x18X\n" +
+	"$@svc/http/errors/VcsRateLimitedError\x10\xad\x03\x1a\x10vcs_rate_limited\"\x10Source host busy*\x05retry0\x018<\x12\x92\x01\n" +
+	" ERROR_TAG_VCS_COMMIT_SHA_INVALID\x10\xba\x01\x1ak\xea\xf9\x18g\n" +
+	")@svc/http/errors/VcsCommitShaInvalidError\x10\xa6\x03\x1a\x16vcs_commit_sha_invalid\"\rBad commit id*\vfix_requestB\x03sha\x12\x86\x01\n" +
+	"\x1eERROR_TAG_VCS_COMMIT_NOT_FOUND\x10\xbb\x01\x1aa\xea\xf9\x18]\n" +
+	"'@svc/http/errors/VcsCommitNotFoundError\x10\x94\x03\x1a\x14vcs_commit_not_found\"\x0eNo such commit*\x04noneB\x03sha\x12\x8e\x01\n" +
+	"\x1bERROR_TAG_VCS_REF_NOT_FOUND\x10\xbc\x01\x1al\xea\xf9\x18h\n" +
+	"$@svc/http/errors/VcsRefNotFoundError\x10\x94\x03\x1a\x11vcs_ref_not_found\"\x1dNo such branch, tag or commit*\vfix_request\x12\x86\x01\n" +
+	"\x1cERROR_TAG_VCS_FILE_NOT_FOUND\x10\xbd\x01\x1ac\xea\xf9\x18_\n" +
+	"%@svc/http/errors/VcsFileNotFoundError\x10\x94\x03\x1a\x12vcs_file_not_found\"\fNo such file*\vfix_requestB\x04path\x12\x82\x01\n" +
+	"\x1bERROR_TAG_VCS_QUERY_INVALID\x10\xbe\x01\x1a`\xea\xf9\x18\\\n" +
+	"%@svc/http/errors/VcsQueryInvalidError\x10\x90\x03\x1a\x11vcs_query_invalid\"\x10Bad source query*\vfix_request\x12y\n" +
+	"\x17ERROR_TAG_VCS_NOT_READY\x10\xbf\x01\x1a[\xea\xf9\x18W\n" +
+	"!@svc/http/errors/VcsNotReadyError\x10\xf7\x03\x1a\rvcs_not_ready\"\x15Source being prepared*\x05retry0\x018\x05\x12\x98\x01\n" +
+	"\x1eERROR_TAG_UNKNOWN_VCS_PROVIDER\x10\xc0\x01\x1as\xea\xf9\x18o\n" +
+	"(@svc/http/errors/UnknownVcsProviderError\x10\x94\x03\x1a\x14unknown_vcs_provider\"\x13No such source host*\vfix_requestB\bproviderB\x8a\x01\n" +
 	"\n" +
 	"com.svc.v2B\vErrorsProtoP\x01Z1github.com/svc-observability/svc/gen/svc/v2;svcv2\xa2\x02\x03SXX\xaa\x02\x06Svc.V2\xca\x02\x06Svc\\V2\xe2\x02\x12Svc\\V2\\GPBMetadata\xea\x02\aSvc::V2\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 

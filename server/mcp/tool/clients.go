@@ -25,6 +25,7 @@ type Clients struct {
 	ErrorIssueWorkflow svcv2.ErrorIssueWorkflowServiceClient
 	ErrorIssues        svcv2.ErrorIssuesServiceClient
 	Instrumentation    svcv2.InstrumentationServiceClient
+	Integrations       svcv2.IntegrationsServiceClient
 	Investigations     svcv2.InvestigationsServiceClient
 	Logs               svcv2.LogsServiceClient
 	Markers            svcv2.MarkersServiceClient
@@ -36,6 +37,8 @@ type Clients struct {
 	Services           svcv2.ServicesServiceClient
 	Replays            svcv2.SessionReplaysServiceClient
 	Sessions           svcv2.SessionsServiceClient
+	SourceCode         svcv2.SourceCodeServiceClient
+	SourceHosting      svcv2.SourceHostingServiceClient
 	SQL                svcv2.SqlServiceClient
 	Traces             svcv2.TracesServiceClient
 }
@@ -58,6 +61,7 @@ func NewClients(conn grpc.ClientConnInterface) *Clients {
 		ErrorIssueWorkflow: svcv2.NewErrorIssueWorkflowServiceClient(conn),
 		ErrorIssues:        svcv2.NewErrorIssuesServiceClient(conn),
 		Instrumentation:    svcv2.NewInstrumentationServiceClient(conn),
+		Integrations:       svcv2.NewIntegrationsServiceClient(conn),
 		Investigations:     svcv2.NewInvestigationsServiceClient(conn),
 		Logs:               svcv2.NewLogsServiceClient(conn),
 		Markers:            svcv2.NewMarkersServiceClient(conn),
@@ -69,6 +73,8 @@ func NewClients(conn grpc.ClientConnInterface) *Clients {
 		Services:           svcv2.NewServicesServiceClient(conn),
 		Replays:            svcv2.NewSessionReplaysServiceClient(conn),
 		Sessions:           svcv2.NewSessionsServiceClient(conn),
+		SourceCode:         svcv2.NewSourceCodeServiceClient(conn),
+		SourceHosting:      svcv2.NewSourceHostingServiceClient(conn),
 		SQL:                svcv2.NewSqlServiceClient(conn),
 		Traces:             svcv2.NewTracesServiceClient(conn),
 	}

@@ -23,6 +23,8 @@ type Tool struct {
 	Set                          string
 	Output                       *jsonschema.Schema
 	Writes, Destroys, Repeatable bool
+	// OpenWorld says that the tool reads from a service outside of this server.
+	OpenWorld bool
 	// Run is made by With.
 	Run Runner
 	// clients look up names in the arguments; see LookUp.
@@ -56,7 +58,7 @@ func (t *Tool) Call(ctx context.Context, raw json.RawMessage, now time.Time) (*A
 
 // Declaration is the tool as clients see it.
 func (t *Tool) Declaration() *sdk.Tool {
-	destructive, open := t.Destroys, false
+	destructive, open := t.Destroys, t.OpenWorld
 	return &sdk.Tool{
 		Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: inputSchema(t.listed()), OutputSchema: t.Output,
 		Annotations: &sdk.ToolAnnotations{

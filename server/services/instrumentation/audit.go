@@ -50,6 +50,8 @@ type evidence struct {
 	// targets is the number of enabled scrape targets; failing are those that fail for long.
 	targets int
 	failing []store.ScrapeTarget
+	// accounts are the connected accounts of other services.
+	accounts []store.IntegrationConnection
 	// keyUse counts the spans with the keys of mappings.
 	keyUse []reads.SetupKeyUseRow
 }
@@ -134,6 +136,9 @@ func (s *Service) stored(ctx context.Context, org principal.OrgID, e *evidence) 
 		return err
 	}
 	if e.failing, err = s.store.FailingScrapeTargets(ctx, org, e.now.Add(-limits.SetupScrapeFailure), mostFailing); err != nil {
+		return err
+	}
+	if e.accounts, err = s.store.ListIntegrations(ctx, org); err != nil {
 		return err
 	}
 	e.open, err = s.store.ListRecommendations(ctx, org)

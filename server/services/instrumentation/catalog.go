@@ -69,6 +69,15 @@ func setupChecks() []check {
 			targetsAnswer,
 		},
 		{
+			"CFG-INT-01",
+			connected,
+			"Connected accounts can be read",
+			critical,
+			"An administrator of the organization opens /settings/integrations and connects the account again. While the note says that the provider fails, wait: the server tries again by itself.",
+			false,
+			accountsAnswer,
+		},
+		{
 			"CFG-MAP-01",
 			attributes,
 			"Attribute mappings find their attribute",

@@ -24,6 +24,7 @@ const (
 	ingestion  = "ingestion"
 	attributes = "attributes"
 	traces     = "traces"
+	connected  = "integrations"
 )
 
 // tolerated is the share of items that may lack something. Old senders and start-up spans need no action.

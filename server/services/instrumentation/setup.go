@@ -169,6 +169,24 @@ func targetsAnswer(e *evidence) verdict {
 	return v
 }
 
+// accountsAnswer checks the connected accounts of other services.
+func accountsAnswer(e *evidence) verdict {
+	v := verdict{nothing: len(e.accounts) == 0, detail: "No account of another service is connected."}
+	for i := range e.accounts {
+		c := &e.accounts[i]
+		if c.State == store.IntegrationConnected || e.now.Sub(c.StateChangedAt) < limits.IntegrationLoud {
+			continue
+		}
+		v.affected = append(v.affected, identified("integration", publicid.Encode(publicid.Integration, c.ID), c.Name,
+			"%s since %s: %s", c.State, clock(c.StateChangedAt), c.Reason))
+	}
+	if len(e.accounts) > 0 {
+		v.detail = fmt.Sprintf("%d of %d connected accounts cannot be read for more than %s.", len(v.affected), len(e.accounts),
+			limits.Lasts(limits.IntegrationLoud))
+	}
+	return v
+}
+
 // sourceKeys returns the keys by which one can tell whether spans arrive to which the mappings apply. Of a mapping that moves an attribute
 // of spans, stored spans have only the target.
 func sourceKeys(mappings []store.AttributeMapping) []string {

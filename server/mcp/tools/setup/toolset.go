@@ -8,5 +8,6 @@ func Tools() []tool.Maker {
 	return []tool.Maker{
 		newAuditSetup,
 		newGetInstrumentationRecommendations,
+		newListIntegrations,
 	}
 }

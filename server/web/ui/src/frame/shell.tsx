@@ -79,7 +79,7 @@ export function Entry({ page }: { page: (path: string) => ReactNode }) {
     ? (orgs.find((o) => o.slug === localStorage.getItem(lastOrganization)) ?? me.data.organization ?? orgs[0])
     : undefined;
   // A short link opens in the organization that it names, else in the one used last.
-  const short = ["traces", "dashboards", "errors", "replays", "alerts"].includes(parts[1] ?? "") ? address.pathname : "";
+  const short = ["traces", "dashboards", "errors", "replays", "alerts", "settings"].includes(parts[1] ?? "") ? address.pathname : "";
   const named = orgs.find((o) => o.id === address.searchParams.get("org")) ?? first;
   address.searchParams.delete("org");
   const search = address.searchParams.size > 0 ? `?${address.searchParams}` : "";

@@ -125,6 +125,7 @@ export interface Calls {
   "InstrumentationService/GetTelemetrySignals": [GetTelemetrySignalsRequest, TelemetrySignals];
   "InstrumentationService/ListInstrumentationRecommendations": [ListInstrumentationRecommendationsRequest, ListInstrumentationRecommendationsResponse];
   "InstrumentationService/ReopenInstrumentationRecommendation": [ReopenInstrumentationRecommendationRequest, Recommendation];
+  "IntegrationsService/ListIntegrations": [ListIntegrationsRequest, ListIntegrationsResponse];
   "InvestigationsService/AddInvestigationFinding": [AddInvestigationFindingRequest, Investigation];
   "InvestigationsService/CreateInvestigation": [CreateInvestigationRequest, Investigation];
   "InvestigationsService/DeleteInvestigation": [DeleteInvestigationRequest, DeletedInvestigation];
@@ -198,6 +199,20 @@ export interface Calls {
   "ShareService/ResolveShareOgCard": [ResolveShareOgCardRequest, ShareOgCard];
   "ShareService/ResolveShareOgMeta": [ResolveShareOgMetaRequest, ShareOgMeta];
   "ShareService/ResolveShareWidgetData": [ResolveShareWidgetDataRequest, ShareWidgetData];
+  "SourceCodeService/CompareSourceCommits": [CompareSourceCommitsRequest, SourceComparison];
+  "SourceCodeService/GetSourceCommit": [GetSourceCommitRequest, SourceCommit];
+  "SourceCodeService/ListSourceCiRuns": [ListSourceCiRunsRequest, SourceCiRuns];
+  "SourceCodeService/ReadSourceFile": [ReadSourceFileRequest, SourceFile];
+  "SourceCodeService/SearchSourceCode": [SearchSourceCodeRequest, SourceMatches];
+  "SourceHostingService/DeleteSourceRepository": [DeleteSourceRepositoryRequest, DeletedSourceRepository];
+  "SourceHostingService/DisconnectSource": [DisconnectSourceRequest, DisconnectedSource];
+  "SourceHostingService/GetSourceHost": [GetSourceHostRequest, SourceHost];
+  "SourceHostingService/GetSourceRepository": [GetSourceRepositoryRequest, SourceRepository];
+  "SourceHostingService/InstallSourceHost": [InstallSourceHostRequest, SourceHostInstall];
+  "SourceHostingService/ListSourceRepositories": [ListSourceRepositoriesRequest, ListSourceRepositoriesResponse];
+  "SourceHostingService/SetTrackedBranch": [SetTrackedBranchRequest, SourceRepository];
+  "SourceHostingService/SyncSourceConnection": [SyncSourceConnectionRequest, SourceConnection];
+  "SourceHostingService/UpdateSourceConnection": [UpdateSourceConnectionRequest, SourceConnection];
   "SqlService/ListSqlTables": [ListSqlTablesRequest, ListSqlTablesResponse];
   "SqlService/RunSql": [RunSqlRequest, SqlResult];
   "TracesService/GetSpan": [GetSpanRequest, Span];
@@ -984,6 +999,13 @@ export interface ComparePeriodsRequest {
   deploymentEnvironment?: string;
 }
 
+export interface CompareSourceCommitsRequest {
+  id?: string;
+  base?: string;
+  head?: string;
+  maxCommits?: number;
+}
+
 export interface ComparedService {
   name?: string;
   current?: PeriodFigures;
@@ -1353,6 +1375,10 @@ export interface DeleteScrapeTargetRequest {
   id?: string;
 }
 
+export interface DeleteSourceRepositoryRequest {
+  id?: string;
+}
+
 export interface DeletedAlertDestination {
   id?: string;
   object?: string;
@@ -1416,6 +1442,12 @@ export interface DeletedScrapeTarget {
   deleted?: boolean;
 }
 
+export interface DeletedSourceRepository {
+  id?: string;
+  object?: string;
+  deleted?: boolean;
+}
+
 export interface DenyCliLoginRequest {
   userCode?: string;
 }
@@ -1457,6 +1489,16 @@ export interface DifferenceValue {
   rateWith?: number;
   rateWithout?: number;
   sameRows?: Array<string>;
+}
+
+export interface DisconnectSourceRequest {
+  id?: string;
+}
+
+export interface DisconnectedSource {
+  id?: string;
+  object?: string;
+  deleted?: boolean;
 }
 
 export interface DismissInstrumentationRecommendationRequest {
@@ -2114,6 +2156,19 @@ export interface GetSessionRequest {
 export interface GetSetupAuditRequest {
 }
 
+export interface GetSourceCommitRequest {
+  id?: string;
+  sha?: string;
+}
+
+export interface GetSourceHostRequest {
+  provider?: string;
+}
+
+export interface GetSourceRepositoryRequest {
+  id?: string;
+}
+
 export interface GetSpanRequest {
   traceId?: string;
   spanId?: string;
@@ -2267,10 +2322,32 @@ export interface IngestKeys {
   privateRotatedAt?: string;
 }
 
+export interface InstallSourceHostRequest {
+  provider?: string;
+  returnTo?: string;
+}
+
 export interface InstantiateDashboardTemplateRequest {
   templateId?: string;
   parameters?: Record<string, string>;
   name?: string;
+}
+
+export interface Integration {
+  id?: string;
+  object?: string;
+  provider?: string;
+  name?: string;
+  class?: string;
+  connected?: boolean;
+  status?: string;
+  connectedAt?: string;
+  account?: string;
+  lastSyncAt?: string;
+  error?: string;
+  missingPermissions?: Array<string>;
+  nextAction?: string;
+  tools?: Array<string>;
 }
 
 export interface Investigation {
@@ -2686,6 +2763,16 @@ export interface ListInstrumentationRecommendationsResponse {
   nextCursor?: string;
 }
 
+export interface ListIntegrationsRequest {
+}
+
+export interface ListIntegrationsResponse {
+  object?: string;
+  data?: Array<Integration>;
+  hasMore?: boolean;
+  nextCursor?: string;
+}
+
 export interface ListInvestigationsRequest {
   limit?: number;
   cursor?: string;
@@ -2873,6 +2960,29 @@ export interface ListSessionReplaysForTraceRequest {
 export interface ListSessionReplaysForTraceResponse {
   object?: string;
   data?: Array<SessionReplayRef>;
+  hasMore?: boolean;
+  nextCursor?: string;
+}
+
+export interface ListSourceCiRunsRequest {
+  id?: string;
+  branch?: string;
+  commitSha?: string;
+  status?: "queued" | "in_progress" | "completed" | "success" | "failure" | "cancelled" | "skipped" | "timed_out" | "action_required" | "neutral";
+  limit?: number;
+}
+
+export interface ListSourceRepositoriesRequest {
+  limit?: number;
+  cursor?: string;
+  search?: string;
+  fullName?: string;
+  status?: "active" | "removed";
+}
+
+export interface ListSourceRepositoriesResponse {
+  object?: string;
+  data?: Array<SourceRepository>;
   hasMore?: boolean;
   nextCursor?: string;
 }
@@ -3609,6 +3719,14 @@ export interface QueryTraceTimeseriesRequest {
   where?: string;
 }
 
+export interface ReadSourceFileRequest {
+  id?: string;
+  path?: string;
+  ref?: string;
+  startLine?: number;
+  endLine?: number;
+}
+
 export interface Recommendation {
   id?: string;
   object?: string;
@@ -4071,6 +4189,14 @@ export interface SearchSlowerOperationsRequest {
   deploymentEnvironment?: string;
 }
 
+export interface SearchSourceCodeRequest {
+  id?: string;
+  query?: string;
+  path?: string;
+  ref?: string;
+  limit?: number;
+}
+
 export interface SearchTraceFacetsRequest {
   startTime?: string;
   endTime?: string;
@@ -4495,6 +4621,11 @@ export interface SetErrorIssueSeverityRequest {
   note?: string;
 }
 
+export interface SetTrackedBranchRequest {
+  id?: string;
+  trackedBranch?: string;
+}
+
 export interface SetupAudit {
   object?: string;
   generatedAt?: string;
@@ -4642,6 +4773,157 @@ export interface SortBy {
   direction?: "asc" | "desc";
 }
 
+export interface SourceCiJob {
+  name?: string;
+  failedStep?: string;
+  htmlUrl?: string;
+}
+
+export interface SourceCiRun {
+  id?: string;
+  name?: string;
+  status?: string;
+  conclusion?: string;
+  branch?: string;
+  commitSha?: string;
+  htmlUrl?: string;
+  startedAt?: string;
+  completedAt?: string;
+  failedJobs?: Array<SourceCiJob>;
+}
+
+export interface SourceCiRuns {
+  object?: string;
+  repository?: string;
+  runs?: Array<SourceCiRun>;
+}
+
+export interface SourceCommit {
+  object?: string;
+  provider?: string;
+  sha?: string;
+  message?: string;
+  authorName?: string;
+  authorEmail?: string;
+  authorLogin?: string;
+  authoredAt?: string;
+  committedAt?: string;
+  htmlUrl?: string;
+  repoFullName?: string;
+}
+
+export interface SourceComparison {
+  object?: string;
+  repository?: string;
+  status?: string;
+  aheadBy?: number;
+  behindBy?: number;
+  mergeBaseSha?: string;
+  commits?: Array<SourceCommit>;
+  files?: Array<SourceFileChange>;
+  truncated?: boolean;
+  htmlUrl?: string;
+}
+
+export interface SourceConnection {
+  id?: string;
+  object?: string;
+  provider?: string;
+  baseUrl?: string;
+  accountLogin?: string;
+  accountType?: string;
+  repositorySelection?: string;
+  limited?: boolean;
+  status?: string;
+  error?: string;
+  codeAccess?: string;
+  missingPermissions?: Array<string>;
+  settingsUrl?: string;
+  connectedBy?: string;
+  connectedAt?: string;
+  lastSyncAt?: string;
+}
+
+export interface SourceFile {
+  object?: string;
+  repository?: string;
+  path?: string;
+  ref?: string;
+  commitSha?: string;
+  sha?: string;
+  htmlUrl?: string;
+  kind?: string;
+  sizeBytes?: string;
+  startLine?: number;
+  endLine?: number;
+  totalLines?: number;
+  truncated?: boolean;
+  lines?: Array<string>;
+}
+
+export interface SourceFileChange {
+  path?: string;
+  previousPath?: string;
+  status?: string;
+  additions?: number;
+  deletions?: number;
+  patch?: string;
+}
+
+export interface SourceHost {
+  object?: string;
+  provider?: string;
+  name?: string;
+  available?: boolean;
+  state?: string;
+  connections?: Array<SourceConnection>;
+}
+
+export interface SourceHostInstall {
+  object?: string;
+  url?: string;
+  expiresAt?: string;
+}
+
+export interface SourceMatch {
+  path?: string;
+  sha?: string;
+  htmlUrl?: string;
+  snippets?: Array<SourceSnippet>;
+}
+
+export interface SourceMatches {
+  object?: string;
+  repository?: string;
+  ref?: string;
+  commitSha?: string;
+  matches?: Array<SourceMatch>;
+  totalFiles?: number;
+  incomplete?: boolean;
+}
+
+export interface SourceRepository {
+  id?: string;
+  object?: string;
+  provider?: string;
+  connectionId?: string;
+  fullName?: string;
+  htmlUrl?: string;
+  isPrivate?: boolean;
+  isArchived?: boolean;
+  status?: string;
+  defaultBranch?: string;
+  trackedBranch?: string;
+  lastSyncedAt?: string;
+  lastSyncError?: string;
+}
+
+export interface SourceSnippet {
+  startLine?: number;
+  line?: number;
+  text?: string;
+}
+
 export interface Span {
   id?: string;
   object?: string;
@@ -4756,6 +5038,10 @@ export interface SummarizeTracesRequest {
 
 export interface SummarizeTracesResponse {
   data?: Array<TraceFigures>;
+}
+
+export interface SyncSourceConnectionRequest {
+  id?: string;
 }
 
 export interface TableColumn {
@@ -5098,6 +5384,11 @@ export interface UpdateScrapeTargetRequest {
   authCredentials?: string;
   enabled?: boolean;
   updateMask?: string;
+}
+
+export interface UpdateSourceConnectionRequest {
+  id?: string;
+  codeAccess?: "members" | "admins" | "off";
 }
 
 export interface UpsertDashboardShareRequest {

@@ -5,10 +5,12 @@ import { ApiKeys } from "./apikeys";
 import { AuditLog } from "./auditlog";
 import { General } from "./general";
 import { IngestKeys } from "./ingestkeys";
+import { Integrations } from "./integrations";
 import { Mappings } from "./mappings";
 import { Me } from "./me";
 import { People } from "./people";
 import { Recommendations } from "./recommendations";
+import { Repositories } from "./repositories";
 import { Sampling } from "./sampling";
 import { ScrapeTargets } from "./scrapetargets";
 import "../home.css";
@@ -23,10 +25,12 @@ const tabs = [
   ["attribute-mappings", "Attribute mappings"],
   ["recommendations", "Recommendations"],
   ["scrape-targets", "Scrape targets"],
+  ["integrations", "Integrations"],
+  ["repositories", "Repositories"],
   ["audit-log", "Audit log"],
   ["me", "You"],
 ] as const;
-const everybodys = ["audit-log", "me"]; // parts in which members change or read all that there is
+const everybodys = ["audit-log", "me", "repositories"]; // parts in which members change or read all that there is
 
 /** Settings leads to a part of the settings of the organization. */
 export default function Settings({ part }: { part: string }) {
@@ -44,6 +48,8 @@ export default function Settings({ part }: { part: string }) {
     "attribute-mappings": <Mappings />,
     recommendations: <Recommendations />,
     "scrape-targets": <ScrapeTargets />,
+    integrations: <Integrations />,
+    repositories: <Repositories />,
     "audit-log": <AuditLog />,
     me: <Me />,
   };

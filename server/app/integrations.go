@@ -1,0 +1,144 @@
+package app
+
+import (
+	"context"
+	"crypto/x509"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/svc-observability/svc/server/config"
+	"github.com/svc-observability/svc/server/egress"
+	"github.com/svc-observability/svc/server/hooks"
+	"github.com/svc-observability/svc/server/integrations"
+	"github.com/svc-observability/svc/server/integrations/github"
+	"github.com/svc-observability/svc/server/ratelimit"
+	"github.com/svc-observability/svc/server/services/sourcehosting"
+	"github.com/svc-observability/svc/server/source/pack"
+	"github.com/svc-observability/svc/server/store"
+	"github.com/svc-observability/svc/server/work"
+)
+
+// openIntegrations makes the engine of integrations with the providers that the operator has set up.
+func (a *App) openIntegrations(context.Context) error {
+	setups, err := a.providers()
+	if err != nil {
+		return err
+	}
+	sealer, err := a.hasher.Sealer("integration")
+	if err != nil {
+		return err
+	}
+	a.integrations = integrations.New(integrations.Config{
+		Store: a.store, Setups: setups, BaseURL: a.baseURL(), Sealer: sealer, Logger: a.log, Now: time.Now,
+		Hash: func(secret string) string { return a.hasher.Hash("integration login " + secret) },
+	})
+	return nil
+}
+
+func (a *App) providers() ([]integrations.Setup, error) {
+	setup := integrations.Setup{ID: github.ID, Name: "GitHub", Class: integrations.ClassSource, Settings: config.GitHubSettings(), Tools: github.Tools()}
+	if g := a.cfg.GitHub; g.Configured() {
+		roots, err := a.egressRoots()
+		if err != nil {
+			return nil, err
+		}
+		proxy, err := a.integrationsProxy()
+		if err != nil {
+			return nil, err
+		}
+		setup.Provider, err = github.New(github.Config{
+			URL: g.URL, AppID: g.AppID, Slug: g.Slug, ClientID: g.ClientID, ClientSecret: g.ClientSecret.Reveal(),
+			PrivateKey: g.PrivateKey.Reveal(), WebhookSecret: g.WebhookSecret.Reveal(),
+			Trust: func(origins ...*url.URL) *egress.Trusted { return egress.Trust(proxy, roots, origins...) },
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return []integrations.Setup{setup}, nil
+}
+
+func (a *App) integrationsProxy() (*url.URL, error) {
+	text := a.cfg.IntegrationsProxy.Reveal()
+	if text == "" {
+		return nil, nil
+	}
+	u, err := url.Parse(text)
+	if err != nil {
+		return nil, a.cfg.Invalid("integrations-proxy", "not a URL")
+	}
+	return u, nil
+}
+
+// egressRoots returns the certificate authorities of the setting egress-ca-file besides those of the system; nil without the setting.
+func (a *App) egressRoots() (*x509.CertPool, error) {
+	if a.cfg.EgressCAFile == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(a.cfg.EgressCAFile)
+	if err != nil {
+		return nil, a.cfg.Invalid("egress-ca-file", err.Error())
+	}
+	roots, err := x509.SystemCertPool()
+	if err != nil {
+		roots = x509.NewCertPool() // a system without authorities
+	}
+	if !roots.AppendCertsFromPEM(text) {
+		return nil, a.cfg.Invalid("egress-ca-file", a.cfg.EgressCAFile+" holds no certificate in the PEM format")
+	}
+	return roots, nil
+}
+
+// integrationsKind synchronizes connected accounts.
+func (a *App) integrationsKind() work.Kind {
+	return work.Kind{Name: store.WorkIntegrations, Run: func(ctx context.Context, shard *work.Shard) {
+		wake := make(chan struct{}, 1)
+		unsubscribe := a.store.Subscribe(func(c store.Change) {
+			if c.Subject != store.SubjectIntegration && c.Subject != store.SubjectAny {
+				return
+			}
+			select {
+			case wake <- struct{}{}:
+			default: // it is awake
+			}
+		})
+		defer unsubscribe()
+		work.Due(ctx, shard, wake, time.Second, a.integrations.Shard(shard.Fence).Step)
+	}}
+}
+
+// sourceHosting makes the services of source code.
+func (a *App) sourceHosting(searches ratelimit.Limiter) (*sourcehosting.Service, error) {
+	packs, err := pack.OpenCache(pack.CacheConfig{
+		Dir: filepath.Join(a.cfg.DataDir, "source"), MaxBytes: int64(a.cfg.Limits.SourceCacheMaxBytes), Logger: a.log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	a.onClose("copies of source code", func(context.Context) error { return packs.Close() })
+	service := sourcehosting.New(sourcehosting.Config{
+		Store: a.store, Engine: a.integrations, Packs: packs, Searches: searches, PublicURLProblem: publicURLProblem(a.baseURL()),
+		Logger: a.log, Now: time.Now,
+	})
+	a.onClose("sweep of copies of source code", service.Follow(a.store.Subscribe))
+	return service, nil
+}
+
+// publicURLProblem says why a provider could not send browsers back to an address: it takes https, and http on this machine only.
+func publicURLProblem(base string) string {
+	u, err := url.Parse(base)
+	switch {
+	case err != nil:
+		return "The address of this server cannot be read. Its operator sets public-url."
+	case u.Scheme == "https", u.Hostname() == "localhost", u.Hostname() == "127.0.0.1", u.Hostname() == "::1":
+		return ""
+	}
+	return "The address of this server, " + base + ", is not https, so a provider does not send browsers back to it. Its operator sets public-url."
+}
+
+// webhookDoor is the door for deliveries of providers.
+func (a *App) webhookDoor() hooks.Config {
+	return hooks.Config{Store: a.store, Engine: a.integrations, Logger: a.log, Now: time.Now}
+}

@@ -1,0 +1,137 @@
+package config
+
+import (
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// GitHub is the GitHub App of this server. Without an AppID there is none.
+type GitHub struct {
+	URL           string
+	AppID         int64
+	Slug          string
+	ClientID      string
+	ClientSecret  Secret
+	PrivateKey    Secret
+	WebhookSecret Secret
+}
+
+// Configured reports whether the operator has set the app up.
+func (g GitHub) Configured() bool { return g.AppID != 0 }
+
+// GitHubSettings are the settings that set the app up.
+func GitHubSettings() []string {
+	return []string{
+		"github-app-id", "github-slug", "github-client-id", "github-client-secret", "github-private-key", "github-webhook-secret",
+	}
+}
+
+// validateGitHub finds a registration of which a part is missing.
+func (c *Config) validateGitHub() (problems []error) {
+	g := c.GitHub
+	set := map[string]bool{
+		"github-app-id": g.AppID != 0, "github-slug": g.Slug != "", "github-client-id": g.ClientID != "",
+		"github-client-secret": g.ClientSecret != "", "github-private-key": g.PrivateKey != "", "github-webhook-secret": g.WebhookSecret != "",
+	}
+	var given, missing []string
+	for _, name := range GitHubSettings() {
+		if set[name] {
+			given = append(given, name)
+		} else {
+			missing = append(missing, name)
+		}
+	}
+	if len(given) > 0 && len(missing) > 0 {
+		problems = append(problems, c.Invalid(given[0], "the GitHub App needs also "+strings.Join(missing, ", ")))
+	}
+	return problems
+}
+
+// origin reads the address of a server, without a path.
+func origin(field func(*Config) *string) func(*Config, string) error {
+	return func(c *Config, s string) error {
+		*field(c) = ""
+		if s == "" {
+			return nil
+		}
+		u, err := url.Parse(strings.TrimRight(s, "/"))
+		switch {
+		case err != nil || u.Host == "":
+			return errors.New("not a URL")
+		case u.Scheme != "https" && u.Scheme != "http":
+			return errors.New("the scheme is neither http nor https")
+		case u.Path != "" || u.User != nil || u.RawQuery != "" || u.Fragment != "":
+			return errors.New("remove the user, the path, the query and the fragment")
+		}
+		*field(c) = u.String()
+		return nil
+	}
+}
+
+func appID(field func(*Config) *int64) func(*Config, string) error {
+	return func(c *Config, s string) error {
+		*field(c) = 0
+		if s == "" {
+			return nil
+		}
+		n, err := strconv.ParseInt(s, 10, 64)
+		if err != nil || n <= 0 {
+			return errors.New("it is the number on the page of the app")
+		}
+		*field(c) = n
+		return nil
+	}
+}
+
+var slugPattern = regexp.MustCompile(`^[a-zA-Z0-9-]*$`)
+
+func slug(field func(*Config) *string) func(*Config, string) error {
+	return func(c *Config, s string) error {
+		if !slugPattern.MatchString(s) {
+			return errors.New("it is the last part of the address of the app's page: letters, digits and dashes")
+		}
+		*field(c) = s
+		return nil
+	}
+}
+
+// parsePrivateKey reads a key whose line ends may be written as \n, since a variable of the environment has one line.
+func parsePrivateKey(s string) (Secret, error) {
+	if s == "" {
+		return "", nil
+	}
+	text := strings.ReplaceAll(s, `\n`, "\n")
+	block, _ := pem.Decode([]byte(text))
+	if block == nil {
+		return "", errors.New("it is not in the PEM format")
+	}
+	if _, err := x509.ParsePKCS1PrivateKey(block.Bytes); err == nil {
+		return Secret(text), nil
+	}
+	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+	if _, ok := key.(*rsa.PrivateKey); err != nil || !ok {
+		return "", errors.New("it is not an RSA private key")
+	}
+	return Secret(text), nil
+}
+
+// parseProxy reads the address of a proxy, which may hold a user and a password.
+func parseProxy(s string) (DSN, error) {
+	if s == "" {
+		return "", nil
+	}
+	u, err := url.Parse(s)
+	switch {
+	case err != nil || u.Host == "":
+		return "", errors.New("not a URL")
+	case u.Scheme != "https" && u.Scheme != "http" && u.Scheme != "socks5":
+		return "", errors.New("the scheme must be http, https or socks5")
+	}
+	return DSN(s), nil
+}

@@ -1,0 +1,86 @@
+package config
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// privateKey makes an RSA key in the PEM format.
+func privateKey(t *testing.T) string {
+	t.Helper()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}))
+}
+
+// oneLine writes a text in one line, as for a variable.
+func oneLine(text string) string { return strings.ReplaceAll(strings.TrimSpace(text), "\n", `\n`) }
+
+func TestPrivateKey(t *testing.T) {
+	text := privateKey(t)
+	other, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bytes, err := x509.MarshalPKCS8PrivateKey(other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	curve := string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: bytes}))
+	for name, c := range map[string]struct{ text, reason string }{
+		"with line ends": {text, ""},
+		"in one line":    {oneLine(text), ""},
+		"nothing":        {"", ""},
+		"no PEM":         {"MIIEvQIBADANBg", "PEM"},
+		"not RSA":        {curve, "RSA"},
+		"cut":            {text[:len(text)/2], "PEM"},
+		"a certificate":  {strings.ReplaceAll(text, "RSA PRIVATE KEY", "CERTIFICATE")[:40] + "\n", "PEM"},
+	} {
+		got, err := parsePrivateKey(c.text)
+		switch {
+		case c.reason == "" && (err != nil || strings.Contains(got.Reveal(), `\n`)):
+			t.Errorf("%s: %v", name, err)
+		case c.reason != "" && (err == nil || !strings.Contains(err.Error(), c.reason)):
+			t.Errorf("%s: %v, want an error about %s", name, err, c.reason)
+		}
+	}
+}
+
+// A half-set registration names the settings that are missing, and a key may stand in a file with all its lines.
+func TestGitHubSettings(t *testing.T) {
+	_, err := Load(Sources{Environ: []string{"SVC_GITHUB_APP_ID=7", "SVC_GITHUB_SLUG=svc"}})
+	for _, want := range []string{"github-app-id", "github-client-id", "github-client-secret", "github-private-key", "github-webhook-secret"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v does not name %s", err, want)
+		}
+	}
+	path, text := filepath.Join(t.TempDir(), "key.pem"), privateKey(t)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := Load(Sources{Environ: []string{
+		"SVC_GITHUB_APP_ID=7", "SVC_GITHUB_SLUG=svc", "SVC_GITHUB_CLIENT_ID=i", "SVC_GITHUB_CLIENT_SECRET=s",
+		"SVC_GITHUB_PRIVATE_KEY_FILE=" + path, "SVC_GITHUB_WEBHOOK_SECRET=w", "SVC_GITHUB_URL=https://git.corp.example/",
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := cfg.GitHub.PrivateKey.Reveal(); got != strings.TrimSpace(text) || cfg.GitHub.URL != "https://git.corp.example" {
+		t.Errorf("key of %d characters, URL %s", len(got), cfg.GitHub.URL)
+	}
+	for _, bad := range []string{"ftp://x", "https://u:p@x", "https://x/path", "https://x?q"} {
+		if _, err := Load(Sources{Environ: []string{"SVC_GITHUB_URL=" + bad}}); err == nil {
+			t.Errorf("%s is taken", bad)
+		}
+	}
+}

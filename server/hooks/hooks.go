@@ -1,0 +1,100 @@
+// Package hooks is the door for deliveries of providers: POST /integrations/{provider}/webhook. A delivery whose signature is good makes
+// the accounts that it names due for synchronization; see package integrations.
+package hooks
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/svc-observability/svc/server/integrations"
+	"github.com/svc-observability/svc/server/limits"
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/ratelimit"
+	"github.com/svc-observability/svc/server/store"
+)
+
+// Path is the pattern of the door.
+const Path = "POST /integrations/{provider}/webhook"
+
+// Store receives deliveries.
+type Store interface {
+	ReceiveWebhook(ctx context.Context, in store.NewWebhookDelivery) (connections int, err error)
+}
+
+// Config configures the door. All fields are required.
+type Config struct {
+	Store  Store
+	Engine *integrations.Engine
+	Logger *slog.Logger
+	Now    func() time.Time
+}
+
+// Handler answers 202 to a delivery that is stored, also to one that was stored before; 401 to one without a good signature; 413 to one
+// that is too large; 429 to an address that sent too many bad signatures; 503 if the delivery cannot be stored.
+func Handler(cfg Config) http.Handler {
+	return &handler{cfg, ratelimit.NewLocalBuckets(maxAddresses, cfg.Now)}
+}
+
+// maxAddresses bounds the memory of the addresses that sent deliveries of late.
+const maxAddresses = 10_000
+
+type handler struct {
+	cfg Config
+	// forgeries holds the attempts that each address has left. A good signature gives the attempt back.
+	forgeries *ratelimit.LocalBuckets
+}
+
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	setup, _ := h.cfg.Engine.Provider(r.PathValue("provider"))
+	if setup.Provider == nil {
+		http.Error(w, "no such provider", http.StatusNotFound)
+		return
+	}
+	attempt := []ratelimit.Bucket{{
+		Key: principal.OriginFrom(r.Context()).IP, Burst: limits.WebhookForgeries,
+		Interval: limits.WebhookForgeriesPeriod / limits.WebhookForgeries,
+	}}
+	if wait := h.forgeries.Take(attempt); wait > 0 {
+		w.Header().Set("Retry-After", "60")
+		http.Error(w, "too many bad signatures", http.StatusTooManyRequests)
+		return
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limits.WebhookBody))
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		http.Error(w, "the delivery is too large", http.StatusRequestEntityTooLarge)
+		return
+	case err != nil:
+		http.Error(w, "the delivery could not be read", http.StatusBadRequest)
+		return
+	}
+	d, err := setup.Provider.Verify(r.Header, body)
+	if err != nil {
+		http.Error(w, "the signature is not good", http.StatusUnauthorized)
+		return
+	}
+	h.forgeries.GiveBack(attempt)
+	if d.ID == "" {
+		// A delivery without an id is the same as another one of this hour with the same bytes.
+		sum := sha256.Sum256(body)
+		d.ID = h.cfg.Now().UTC().Format("2006-01-02T15") + " " + hex.EncodeToString(sum[:])
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), time.Second)
+	defer cancel()
+	_, err = h.cfg.Store.ReceiveWebhook(ctx, store.NewWebhookDelivery{Provider: setup.ID, DeliveryID: d.ID, Kind: d.Kind, Account: d.Account})
+	if err != nil && !errors.Is(err, store.ErrConflict) {
+		h.cfg.Logger.WarnContext(ctx, "a delivery could not be stored", "provider", setup.ID, "delivery", d.ID, "error", err)
+		w.Header().Set("Retry-After", "5")
+		http.Error(w, "the delivery could not be stored", http.StatusServiceUnavailable)
+		return
+	}
+	w.WriteHeader(http.StatusAccepted)
+}

@@ -1,0 +1,135 @@
+package integrations
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/store"
+)
+
+// Store is the part of the relational store that the engine needs.
+type Store interface {
+	ConnectIntegration(ctx context.Context, org principal.OrgID, in store.NewIntegration) (store.IntegrationConnection, error)
+	DueIntegrations(ctx context.Context, shard int, now time.Time, limit int) ([]store.IntegrationConnection, error)
+	NextIntegrationDue(ctx context.Context, shard int) (time.Time, error)
+	RecordIntegration(ctx context.Context, fence store.Fence, before, after store.IntegrationConnection) error
+	SyncSourceRepositories(ctx context.Context, fence store.Fence, of store.IntegrationConnection, complete []store.SourceRepository) (
+		[]uuid.UUID, error)
+	BeginIntegrationLogin(ctx context.Context, org principal.OrgID, in store.IntegrationLogin) error
+	IntegrationLoginByState(ctx context.Context, org principal.OrgID, provider, hash string) (store.IntegrationLogin, error)
+	UseIntegrationLogin(ctx context.Context, org principal.OrgID, id uuid.UUID) error
+	OfferIntegrationAccounts(ctx context.Context, org principal.OrgID, id uuid.UUID, offer []byte) error
+	EndIntegrationLogin(ctx context.Context, org principal.OrgID, id uuid.UUID) error
+}
+
+// Sealer encrypts what the store must give back.
+type Sealer interface {
+	Seal(plain []byte, place string) []byte
+	Open(sealed []byte, place string) ([]byte, error)
+}
+
+// Config configures an Engine. All fields are required.
+type Config struct {
+	Store  Store
+	Setups []Setup
+	// BaseURL is the address at which people reach this server.
+	BaseURL string
+	Sealer  Sealer
+	// Hash is the keyed hash under which states of logins are stored.
+	Hash   func(secret string) string
+	Logger *slog.Logger
+	Now    func() time.Time
+}
+
+// Engine is safe for concurrent use.
+type Engine struct{ cfg Config }
+
+// New returns an engine.
+func New(cfg Config) *Engine { return &Engine{cfg} }
+
+// Setups lists the providers that the server knows.
+func (e *Engine) Setups() []Setup { return e.cfg.Setups }
+
+// Provider finds a provider by its short name. Known is false if the server knows none of this name; the provider is nil if the operator
+// has not set it up.
+func (e *Engine) Provider(id string) (setup Setup, known bool) {
+	for _, s := range e.cfg.Setups {
+		if s.ID == id {
+			return s, true
+		}
+	}
+	return Setup{}, false
+}
+
+// syncTime bounds a synchronization.
+const syncTime = 2 * time.Minute
+
+// Shard is the work of one shard of accounts.
+type Shard struct {
+	engine *Engine
+	fence  store.Fence
+}
+
+// Shard returns the work of a shard under a lease.
+func (e *Engine) Shard(fence store.Fence) *Shard { return &Shard{e, fence} }
+
+// Step synchronizes the accounts that are due and returns the time of the next one.
+func (s *Shard) Step(ctx context.Context) (time.Time, error) {
+	due, err := s.engine.cfg.Store.DueIntegrations(ctx, s.fence.Number, s.engine.cfg.Now(), 20)
+	if err != nil {
+		return time.Time{}, err
+	}
+	for _, c := range due {
+		if err := s.sync(ctx, c); err != nil {
+			return time.Time{}, err
+		}
+	}
+	next, err := s.engine.cfg.Store.NextIntegrationDue(ctx, s.fence.Number)
+	if err != nil || next.IsZero() {
+		return s.engine.cfg.Now().Add(time.Minute), err
+	}
+	return next, nil
+}
+
+// sync reads one account and records the result. Its error is one of the store.
+func (s *Shard) sync(ctx context.Context, c store.IntegrationConnection) error {
+	e := s.engine
+	setup, _ := e.Provider(c.Provider)
+	var got Synced
+	var err error
+	if setup.Provider == nil || setup.Provider.BaseURL() != c.BaseURL {
+		err = NewProblem(Upstream, nil, "The operator of this server has not set up %s.", c.BaseURL)
+	} else {
+		call, cancel := context.WithTimeout(ctx, syncTime)
+		got, err = setup.Provider.Sync(call, c)
+		cancel()
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	now := e.cfg.Now()
+	if err == nil && got.Repositories != nil {
+		_, failed := e.cfg.Store.SyncSourceRepositories(ctx, s.fence, c, got.Repositories)
+		if errors.Is(failed, store.ErrNotFound) {
+			return nil // the account was disconnected meanwhile
+		}
+		if failed != nil {
+			return failed
+		}
+	}
+	after := Failed(c, err, now)
+	if err == nil {
+		after = Succeeded(c, got, now)
+	} else {
+		e.cfg.Logger.WarnContext(ctx, "an integration could not be synchronized", "provider", c.Provider, "connection", c.ID, "error", err)
+	}
+	if err := e.cfg.Store.RecordIntegration(ctx, s.fence, c, after); err != nil && !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	return nil
+}

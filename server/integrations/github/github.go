@@ -1,0 +1,189 @@
+// Package github connects GitHub, or a GitHub Enterprise Server, as an app: it lists the installations that a person may connect, reads
+// their repositories, and checks deliveries. Tokens of installations last an hour; each process makes its own and stores none.
+package github
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bradleyfalzon/ghinstallation/v2"
+	api "github.com/google/go-github/v88/github"
+
+	"github.com/svc-observability/svc/server/egress"
+	"github.com/svc-observability/svc/server/integrations"
+	"github.com/svc-observability/svc/server/source"
+	"github.com/svc-observability/svc/server/store"
+)
+
+// ID is the short name of the provider.
+const ID = "github"
+
+// publicURL is GitHub's own server. Its API has a host of its own, and so do archives.
+const publicURL = "https://github.com"
+
+// Config is the registration of our app at one server.
+type Config struct {
+	// URL is the server, https://github.com or that of an Enterprise Server.
+	URL                          string
+	AppID                        int64
+	Slug, ClientID, ClientSecret string
+	PrivateKey, WebhookSecret    string
+	// Trust makes the client for the addresses of the server.
+	Trust func(origins ...*url.URL) *egress.Trusted
+}
+
+// App implements integrations.SourceProvider. It is safe for concurrent use.
+type App struct {
+	cfg      Config
+	web, api *url.URL
+	client   *http.Client
+	archives *http.Client
+	apps     *ghinstallation.AppsTransport
+
+	mu    sync.Mutex
+	hosts map[int64]*api.Client
+}
+
+const (
+	callTime    = 10 * time.Second
+	archiveTime = 2 * time.Minute
+)
+
+// New returns the app.
+func New(cfg Config) (*App, error) {
+	web, err := url.Parse(strings.TrimRight(cfg.URL, "/"))
+	if err != nil {
+		return nil, fmt.Errorf("github: %w", err)
+	}
+	a := &App{cfg: cfg, web: web, hosts: map[int64]*api.Client{}}
+	also := []*url.URL{{Scheme: web.Scheme, Host: "codeload." + web.Host}}
+	a.api = web.JoinPath("api", "v3")
+	if web.String() == publicURL {
+		a.api = &url.URL{Scheme: "https", Host: "api.github.com"}
+		also = append(also, a.api)
+	}
+	trusted := cfg.Trust(append(also, web)...)
+	a.client, a.archives = trusted.Client(callTime), trusted.Client(archiveTime)
+	a.apps, err = ghinstallation.NewAppsTransport(a.client.Transport, cfg.AppID, []byte(cfg.PrivateKey))
+	if err != nil {
+		return nil, fmt.Errorf("github: %w", err)
+	}
+	a.apps.BaseURL = a.api.String()
+	return a, nil
+}
+
+// ID implements integrations.Provider.
+func (a *App) ID() string { return ID }
+
+// Name implements integrations.Provider.
+func (a *App) Name() string { return "GitHub" }
+
+// Class implements integrations.Provider.
+func (a *App) Class() string { return integrations.ClassSource }
+
+// Tools implements integrations.Provider.
+func (a *App) Tools() []string { return Tools() }
+
+// Tools are the tools that read from source hosts.
+func Tools() []string {
+	return []string{"list_source_repositories", "search_source_code", "read_source_file", "ci_runs", "compare_commits"}
+}
+
+// BaseURL implements integrations.Provider.
+func (a *App) BaseURL() string { return a.web.String() }
+
+// Reconnected implements integrations.Provider.
+func (a *App) Reconnected(before, now json.RawMessage) (json.RawMessage, error) {
+	account, err := source.ReadAccount(now)
+	if err != nil {
+		return nil, err
+	}
+	return account.Reconnected(before).JSON()
+}
+
+// as makes an API client whose requests carry the credentials of a transport.
+func (a *App) as(next http.RoundTripper) (*api.Client, error) {
+	base := a.api.String() + "/"
+	client, err := api.NewClient(api.WithTransport(next), api.WithTimeout(callTime), api.WithURLs(&base, nil),
+		api.WithUserAgent("svc"))
+	if err != nil {
+		return nil, fmt.Errorf("github: %w", err)
+	}
+	return client, nil
+}
+
+// installation makes the API client of an installation. It keeps the client, and with it the token.
+func (a *App) installation(id int64) (*api.Client, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if c := a.hosts[id]; c != nil {
+		return c, nil
+	}
+	t := ghinstallation.NewFromAppsTransport(a.apps, id)
+	t.BaseURL, t.Client = a.api.String(), a.client
+	c, err := a.as(t)
+	if err != nil {
+		return nil, err
+	}
+	a.hosts[id] = c
+	return c, nil
+}
+
+// forget drops the token of an installation, so that the next request makes one with the permissions of today.
+func (a *App) forget(id int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.hosts, id)
+}
+
+// Host implements integrations.SourceProvider.
+func (a *App) Host(c store.IntegrationConnection) (source.Host, error) {
+	id, err := installationID(c)
+	if err != nil {
+		return nil, err
+	}
+	client, err := a.installation(id)
+	if err != nil {
+		return nil, err
+	}
+	return &host{app: a, client: client}, nil
+}
+
+func installationID(c store.IntegrationConnection) (int64, error) {
+	id, err := strconv.ParseInt(c.ExternalID, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("github: the installation %q is no number", c.ExternalID)
+	}
+	return id, nil
+}
+
+// Verify implements integrations.Provider: `X-Hub-Signature-256` is the HMAC-SHA256 of the body with the secret of the app.
+func (a *App) Verify(header http.Header, body []byte) (integrations.Delivery, error) {
+	sent, ok := strings.CutPrefix(header.Get("X-Hub-Signature-256"), "sha256=")
+	signature, err := hex.DecodeString(sent)
+	mac := hmac.New(sha256.New, []byte(a.cfg.WebhookSecret))
+	mac.Write(body)
+	if !ok || err != nil || a.cfg.WebhookSecret == "" || !hmac.Equal(signature, mac.Sum(nil)) {
+		return integrations.Delivery{}, integrations.ErrForged
+	}
+	d := integrations.Delivery{ID: header.Get("X-GitHub-Delivery"), Kind: header.Get("X-GitHub-Event")}
+	var said struct {
+		Installation struct {
+			ID int64 `json:"id"`
+		} `json:"installation"`
+	}
+	// A body that cannot be read concerns no account that is known here.
+	if err := json.Unmarshal(body, &said); err == nil && said.Installation.ID != 0 {
+		d.Account = strconv.FormatInt(said.Installation.ID, 10)
+	}
+	return d, nil
+}

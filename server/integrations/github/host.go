@@ -1,0 +1,290 @@
+package github
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	api "github.com/google/go-github/v88/github"
+
+	"github.com/svc-observability/svc/server/integrations"
+	"github.com/svc-observability/svc/server/source"
+)
+
+// host implements source.Host for one installation.
+type host struct {
+	app    *App
+	client *api.Client
+}
+
+func split(repository string) (owner, name string) {
+	owner, name, _ = strings.Cut(repository, "/")
+	return owner, name
+}
+
+// Repository implements source.Host. A conditional request that is answered by 304 is not counted by GitHub.
+func (h *host) Repository(ctx context.Context, externalID, etag string) (source.Repository, bool, error) {
+	id, err := strconv.ParseInt(externalID, 10, 64)
+	if err != nil {
+		return source.Repository{}, false, fmt.Errorf("github: the repository %q is no number", externalID)
+	}
+	req, err := h.client.NewRequest(ctx, http.MethodGet, fmt.Sprintf("repositories/%d", id), nil)
+	if err != nil {
+		return source.Repository{}, false, fmt.Errorf("github: %w", err)
+	}
+	if etag != "" {
+		req.Header.Set("If-None-Match", etag)
+	}
+	var r api.Repository
+	res, err := h.client.Do(req, &r)
+	if err != nil {
+		if res != nil && res.StatusCode == http.StatusNotModified {
+			return source.Repository{}, false, nil
+		}
+		return source.Repository{}, false, problem(err)
+	}
+	return repository(&r, res.Header.Get("ETag")), true, nil
+}
+
+var wholeSHA = regexp.MustCompile(`^[0-9a-f]{40}$`)
+
+// Resolve implements source.Host.
+func (h *host) Resolve(ctx context.Context, repo, ref string) (string, error) {
+	owner, name := split(repo)
+	sha, _, err := h.client.Repositories.GetCommitSHA1(ctx, owner, name, ref, "")
+	if err != nil {
+		p := problem(err)
+		if integrations.IsKind(p, integrations.Invalid) { // GitHub's answer for a commit that is not there
+			return "", integrations.NewProblem(integrations.NotFound, err, "GitHub knows no such branch, tag or commit.")
+		}
+		return "", p
+	}
+	if !wholeSHA.MatchString(sha) {
+		return "", integrations.NewProblem(integrations.Upstream, nil, "GitHub's answer is not the id of a commit.")
+	}
+	return sha, nil
+}
+
+// HasBranch implements source.Host.
+func (h *host) HasBranch(ctx context.Context, repo, branch string) (bool, error) {
+	owner, name := split(repo)
+	_, _, err := h.client.Repositories.GetBranch(ctx, owner, name, branch, 0)
+	if err != nil {
+		p := statusProblem(err)
+		if integrations.IsKind(p, integrations.NotFound) {
+			return false, nil
+		}
+		return false, p
+	}
+	return true, nil
+}
+
+// Commit implements source.Host.
+func (h *host) Commit(ctx context.Context, repo, sha string) (source.Commit, error) {
+	owner, name := split(repo)
+	c, _, err := h.client.Repositories.GetCommit(ctx, owner, name, sha, &api.ListOptions{PerPage: 1})
+	if err != nil {
+		p := problem(err)
+		if integrations.IsKind(p, integrations.Invalid) {
+			return source.Commit{}, integrations.NewProblem(integrations.NotFound, err, "GitHub knows no such commit.")
+		}
+		return source.Commit{}, p
+	}
+	return commit(c), nil
+}
+
+func commit(c *api.RepositoryCommit) source.Commit {
+	author := c.GetCommit().GetAuthor()
+	return source.Commit{
+		SHA: c.GetSHA(), Message: c.GetCommit().GetMessage(), HTMLURL: c.GetHTMLURL(), AuthorName: author.GetName(),
+		AuthorEmail: author.GetEmail(), AuthorLogin: c.GetAuthor().GetLogin(), AuthoredAt: author.GetDate().Time,
+		CommittedAt: c.GetCommit().GetCommitter().GetDate().Time,
+	}
+}
+
+// Archive implements source.Host. GitHub redirects to a host for archives, which gets no credentials: the address holds its own.
+func (h *host) Archive(ctx context.Context, repo, sha string) (io.ReadCloser, error) {
+	owner, name := split(repo)
+	link, _, err := h.client.Repositories.GetArchiveLink(ctx, owner, name, api.Tarball, &api.RepositoryContentGetOptions{Ref: sha}, 0)
+	if err != nil {
+		return nil, statusProblem(err)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, link.String(), nil)
+	if err != nil {
+		return nil, integrations.NewProblem(integrations.Upstream, err, "GitHub's address of the archive cannot be read.")
+	}
+	res, err := h.app.archives.Do(req)
+	if err != nil {
+		return nil, integrations.NewProblem(integrations.Upstream, err, "The archive could not be fetched from GitHub.")
+	}
+	if res.StatusCode != http.StatusOK {
+		_ = res.Body.Close()
+		return nil, integrations.NewProblem(integrations.Upstream, nil, "GitHub answered %d for the archive.", res.StatusCode)
+	}
+	return res.Body, nil
+}
+
+// statusProblem sorts the error of a request that may be redirected. The client names the status of its answer in a text only.
+func statusProblem(err error) error {
+	for status, kind := range map[string]integrations.Kind{"404": integrations.NotFound, "401": integrations.Unauthorized} {
+		if strings.Contains(err.Error(), "unexpected status code: "+status) {
+			return integrations.NewProblem(kind, err, "GitHub does not know it, or gives no access to it.")
+		}
+	}
+	return problem(err)
+}
+
+// File implements source.Host. The contents API names the kind of a file; one above 1 MiB is read as a blob.
+func (h *host) File(ctx context.Context, repo, sha, name string, limit int64) (source.File, error) {
+	owner, repoName := split(repo)
+	opts := &api.RepositoryContentGetOptions{Ref: sha}
+	c, folder, _, err := h.client.Repositories.GetContents(ctx, owner, repoName, name, opts)
+	if err != nil {
+		return source.File{}, problem(err)
+	}
+	if c == nil {
+		return source.File{}, integrations.NewProblem(integrations.NotFound, nil, "%s is a folder with %d entries.", name, len(folder))
+	}
+	f := source.File{SHA: c.GetSHA(), Size: int64(c.GetSize())}
+	switch {
+	case c.GetType() == "submodule", c.GetSubmoduleGitURL() != "":
+		f.Kind = source.KindSubmodule
+		return f, nil
+	case c.GetType() == "symlink":
+		f.Kind = source.KindSymlink
+		return f, nil
+	case f.Size > limit:
+		f.Kind = source.KindBinary
+		return f, nil
+	}
+	text, err := c.GetContent()
+	content := []byte(text)
+	if err != nil || c.GetEncoding() == "none" || text == "" && f.Size > 0 {
+		if content, _, err = h.client.Git.GetBlobRaw(ctx, owner, repoName, f.SHA); err != nil {
+			return source.File{}, problem(err)
+		}
+	}
+	f.Kind = kindOf(content)
+	if f.Kind == source.KindText {
+		f.Content = content
+	}
+	return f, nil
+}
+
+// kindOf tells texts from other contents, as git does: a zero byte in the first 8,000 bytes is binary.
+func kindOf(content []byte) string {
+	switch {
+	case bytes.HasPrefix(content, []byte("version https://git-lfs.github.com/spec/")) && len(content) < 1024:
+		return source.KindLFS
+	case bytes.IndexByte(content[:min(len(content), 8000)], 0) >= 0:
+		return source.KindBinary
+	}
+	return source.KindText
+}
+
+// Compare implements source.Host.
+func (h *host) Compare(ctx context.Context, repo, base, head string, commits int) (source.Comparison, error) {
+	owner, name := split(repo)
+	c, _, err := h.client.Repositories.CompareCommits(ctx, owner, name, base, head,
+		&api.ListOptions{PerPage: commits})
+	if err != nil {
+		return source.Comparison{}, problem(err)
+	}
+	out := source.Comparison{
+		Status: c.GetStatus(), MergeBase: c.GetMergeBaseCommit().GetSHA(), HTMLURL: c.GetHTMLURL(), Ahead: c.GetAheadBy(),
+		Behind: c.GetBehindBy(), Truncated: c.GetTotalCommits() > len(c.Commits),
+	}
+	for _, one := range c.Commits {
+		out.Commits = append(out.Commits, commit(one))
+	}
+	for _, f := range c.Files {
+		out.Files = append(out.Files, source.FileChange{
+			Path: f.GetFilename(), PreviousPath: f.GetPreviousFilename(), Status: f.GetStatus(), Patch: f.GetPatch(),
+			Additions: f.GetAdditions(), Deletions: f.GetDeletions(),
+		})
+	}
+	return out, nil
+}
+
+// Runs implements source.Host.
+func (h *host) Runs(ctx context.Context, repo string, f source.RunFilter) ([]source.Run, error) {
+	owner, name := split(repo)
+	list, _, err := h.client.Actions.ListRepositoryWorkflowRuns(ctx, owner, name, &api.ListWorkflowRunsOptions{
+		Branch: f.Branch, HeadSHA: f.SHA, Status: f.Status, ListOptions: api.ListOptions{PerPage: f.Limit},
+	})
+	if err != nil {
+		return nil, problem(err)
+	}
+	var out []source.Run
+	for _, r := range list.WorkflowRuns {
+		run := source.Run{
+			ID: strconv.FormatInt(r.GetID(), 10), Name: r.GetName(), Status: runStatus(r.GetStatus()), Conclusion: conclusion(r.GetConclusion()),
+			Branch: r.GetHeadBranch(), SHA: r.GetHeadSHA(), HTMLURL: r.GetHTMLURL(), StartedAt: r.GetRunStartedAt().Time,
+		}
+		if run.Status == "completed" {
+			run.CompletedAt = r.GetUpdatedAt().Time
+		}
+		if run.Conclusion == "failure" || run.Conclusion == "timed_out" {
+			if run.FailedJobs, err = h.failedJobs(ctx, owner, name, r.GetID(), f.FailedJobs); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, run)
+	}
+	return out, nil
+}
+
+// runStatus maps GitHub's further states (`waiting`, `requested`, `pending`) to that of a run that has not begun.
+func runStatus(s string) string {
+	if s == "in_progress" || s == "completed" {
+		return s
+	}
+	return "queued"
+}
+
+// conclusion maps GitHub's further conclusions (`stale`, `startup_failure`).
+func conclusion(s string) string {
+	switch s {
+	case "startup_failure":
+		return "failure"
+	case "stale":
+		return "cancelled"
+	}
+	return s
+}
+
+func (h *host) failedJobs(ctx context.Context, owner, name string, run int64, most int) ([]source.Job, error) {
+	list, _, err := h.client.Actions.ListWorkflowJobs(ctx, owner, name, run, &api.ListWorkflowJobsOptions{
+		Filter: "latest", ListOptions: api.ListOptions{PerPage: 100},
+	})
+	if err != nil {
+		return nil, problem(err)
+	}
+	var out []source.Job
+	for _, j := range list.Jobs {
+		if len(out) == most || !slices.Contains([]string{"failure", "timed_out"}, j.GetConclusion()) {
+			continue
+		}
+		job := source.Job{Name: j.GetName(), HTMLURL: j.GetHTMLURL()}
+		for _, s := range j.Steps {
+			if s.GetConclusion() == "failure" {
+				job.FailedStep = s.GetName()
+				break
+			}
+		}
+		out = append(out, job)
+	}
+	return out, nil
+}
+
+// FileURL implements source.Host.
+func (h *host) FileURL(repo, sha, name string) string {
+	return h.app.web.JoinPath(repo, "blob", sha, path.Clean(name)).String()
+}

@@ -1,0 +1,144 @@
+package github
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/bradleyfalzon/ghinstallation/v2"
+	api "github.com/google/go-github/v88/github"
+
+	"github.com/svc-observability/svc/server/integrations"
+	"github.com/svc-observability/svc/server/source"
+	"github.com/svc-observability/svc/server/store"
+)
+
+// Sync implements integrations.Provider: it reads the installation and the complete list of its repositories. It leaves half of the
+// account's quota to people and agents.
+func (a *App) Sync(ctx context.Context, c store.IntegrationConnection) (integrations.Synced, error) {
+	id, err := installationID(c)
+	if err != nil {
+		return integrations.Synced{}, err
+	}
+	app, err := a.as(a.apps)
+	if err != nil {
+		return integrations.Synced{}, err
+	}
+	installed, _, err := app.Apps.GetInstallation(ctx, id)
+	if err != nil {
+		p := problem(err)
+		if integrations.IsKind(p, integrations.NotFound) {
+			return integrations.Synced{}, integrations.NewProblem(integrations.Gone, err, "The app is no longer installed at GitHub.")
+		}
+		return integrations.Synced{}, p
+	}
+	if installed.SuspendedAt != nil {
+		return integrations.Synced{}, integrations.NewProblem(integrations.Suspended, nil, "The installation is suspended at GitHub.")
+	}
+	before, err := source.ReadAccount(c.Settings)
+	if err != nil {
+		return integrations.Synced{}, err
+	}
+	now := accountOf(installed)
+	now.CodeAccess, now.Limited, now.Allowed = before.CodeAccess, before.Limited, before.Allowed
+	if !slices.Equal(now.Missing, before.Missing) {
+		a.forget(id)
+	}
+	repositories, err := a.repositories(ctx, id, now)
+	if err != nil {
+		return integrations.Synced{}, err
+	}
+	settings, err := now.JSON()
+	return integrations.Synced{Name: installed.GetAccount().GetLogin(), Settings: settings, Repositories: repositories}, err
+}
+
+func (a *App) repositories(ctx context.Context, id int64, account source.Account) ([]store.SourceRepository, error) {
+	client, err := a.installation(id)
+	if err != nil {
+		return nil, err
+	}
+	out := []store.SourceRepository{}
+	for page := 1; page != 0; {
+		list, res, err := client.Apps.ListRepos(ctx, &api.ListOptions{Page: page, PerPage: 100})
+		if err != nil {
+			return nil, problem(err)
+		}
+		for _, r := range list.Repositories {
+			row := repository(r, "")
+			if account.Limited && !slices.Contains(account.Allowed, row.ExternalID) {
+				continue
+			}
+			out = append(out, store.SourceRepository{
+				ExternalID: row.ExternalID, FullName: row.FullName, HTMLURL: row.HTMLURL, IsPrivate: row.Private, IsArchived: row.Archived,
+				DefaultBranch: row.DefaultBranch,
+			})
+		}
+		page = res.NextPage
+		if page != 0 && res.Rate.Limit > 0 && res.Rate.Remaining < res.Rate.Limit/2 {
+			p := integrations.NewProblem(integrations.RateLimited, nil, "Half of the quota at GitHub is used; the list is read later.")
+			p.RetryAfter = time.Until(res.Rate.Reset.Time)
+			return nil, p
+		}
+	}
+	return out, nil
+}
+
+func repository(r *api.Repository, etag string) source.Repository {
+	return source.Repository{
+		ExternalID: strconv.FormatInt(r.GetID(), 10), FullName: r.GetFullName(), HTMLURL: r.GetHTMLURL(),
+		DefaultBranch: r.GetDefaultBranch(), Private: r.GetPrivate(), Archived: r.GetArchived(), ETag: etag,
+	}
+}
+
+// problem sorts an error of the API client.
+func problem(err error) error {
+	var known *integrations.Problem
+	var limited *api.RateLimitError
+	var secondary *api.AbuseRateLimitError
+	var answered *api.ErrorResponse
+	var token *ghinstallation.HTTPError
+	status := 0
+	switch {
+	case errors.As(err, &known):
+		return known
+	case errors.As(err, &limited):
+		p := integrations.NewProblem(integrations.RateLimited, err, "The quota of this account at GitHub is used up.")
+		p.RetryAfter = max(time.Second, time.Until(limited.Rate.Reset.Time))
+		return p
+	case errors.As(err, &secondary):
+		p := integrations.NewProblem(integrations.RateLimited, err, "GitHub asks for a pause.")
+		p.RetryAfter = time.Minute
+		if secondary.RetryAfter != nil {
+			p.RetryAfter = *secondary.RetryAfter
+		}
+		return p
+	case errors.As(err, &token) && token.Response != nil:
+		status = token.Response.StatusCode
+		if status == http.StatusNotFound {
+			return integrations.NewProblem(integrations.Gone, err, "The app is no longer installed at GitHub.")
+		}
+		if status == http.StatusForbidden {
+			return integrations.NewProblem(integrations.Suspended, err, "GitHub gives no access to the installation: it may be suspended.")
+		}
+	case errors.As(err, &answered) && answered.Response != nil:
+		status = answered.Response.StatusCode
+	}
+	switch status {
+	case http.StatusUnauthorized:
+		return integrations.NewProblem(integrations.Unauthorized, err, "GitHub refused the credentials of the app.")
+	case http.StatusForbidden:
+		return integrations.NewProblem(integrations.Forbidden, err, "GitHub did not permit the request: a permission is missing.")
+	case http.StatusNotFound, http.StatusGone, http.StatusUnavailableForLegalReasons:
+		return integrations.NewProblem(integrations.NotFound, err, "GitHub does not know it, or gives no access to it.")
+	case http.StatusUnprocessableEntity, http.StatusBadRequest, http.StatusConflict:
+		return integrations.NewProblem(integrations.Invalid, err, "GitHub does not take the request.")
+	case http.StatusTooManyRequests:
+		p := integrations.NewProblem(integrations.RateLimited, err, "GitHub asks for a pause.")
+		p.RetryAfter = time.Minute
+		return p
+	}
+	return integrations.NewProblem(integrations.Upstream, err, "GitHub failed or did not answer in time.")
+}

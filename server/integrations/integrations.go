@@ -1,0 +1,152 @@
+// Package integrations connects accounts of other services to organizations and keeps them in order: the login at the provider, the state
+// of each account, and its synchronization. A package below it speaks with one provider and implements the interfaces here.
+//
+// A delivery of a provider is a hint. It says which account to read again; nothing of it is stored as a fact. So deliveries that are
+// lost, repeated, reordered or forged by somebody with the secret lead to the same state.
+package integrations
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/svc-observability/svc/server/source"
+	"github.com/svc-observability/svc/server/store"
+)
+
+// Classes of providers.
+const (
+	ClassSource = "source"
+	ClassCDN    = "cdn"
+)
+
+// Provider is a service whose accounts can be connected. It is safe for concurrent use.
+type Provider interface {
+	// ID is the short name, `github`. Name is the name for people.
+	ID() string
+	Name() string
+	Class() string
+	// Tools are the tools of the MCP server that read from the provider.
+	Tools() []string
+	// BaseURL is the provider's server, to which its accounts belong.
+	BaseURL() string
+	// AuthorizeURL is where a person proves at the provider who they are (RFC 6749 section 4.1.1, with the code challenge of RFC 7636).
+	AuthorizeURL(state, challenge, redirectURI string) string
+	// InstallURL is where a person gives our app access to an account.
+	InstallURL(state string) string
+	// Accounts exchanges the code of a callback and lists the accounts that the person may connect.
+	Accounts(ctx context.Context, c Callback) ([]Account, error)
+	// Reconnected returns the settings of an account that was connected before and is connected again.
+	Reconnected(before, now json.RawMessage) (json.RawMessage, error)
+	// Sync reads a connected account.
+	Sync(ctx context.Context, c store.IntegrationConnection) (Synced, error)
+	// Verify checks the signature of a delivery. ErrForged: it is bad.
+	Verify(header http.Header, body []byte) (Delivery, error)
+}
+
+// SourceProvider is a provider of the class source.
+type SourceProvider interface {
+	Provider
+	// Host reads the repositories of an account.
+	Host(c store.IntegrationConnection) (source.Host, error)
+}
+
+// Callback is what the provider sent with the browser.
+type Callback struct {
+	Code string
+	// Verifier is the PKCE code verifier; empty if the code comes from the installation of the app, which takes no challenge.
+	Verifier    string
+	RedirectURI string
+	// Account is the account that the person has just given access to; empty if any may be meant.
+	Account string
+}
+
+// Account is an account that a person may connect.
+type Account struct {
+	ExternalID string `json:"external_id"`
+	Name       string `json:"name"`
+	// Kind is a word for people, for example organization.
+	Kind string `json:"kind"`
+	// Note says how far the person's rights reach.
+	Note     string          `json:"note"`
+	Settings json.RawMessage `json:"settings"`
+}
+
+// Synced is an account as it was read. Repositories is the complete list of a source host; nil for other classes.
+type Synced struct {
+	Name         string
+	Settings     json.RawMessage
+	Repositories []store.SourceRepository
+}
+
+// Delivery is a delivery with a good signature. Account is the id of the account that it is about.
+type Delivery struct{ ID, Kind, Account string }
+
+// ErrForged reports a delivery without a good signature.
+var ErrForged = errors.New("the signature of the delivery is not good")
+
+// Kind is the kind of a Problem.
+type Kind int
+
+// Kinds of problems.
+const (
+	// Upstream: the provider failed, or did not answer in time. The same request may succeed later.
+	Upstream Kind = iota
+	// RateLimited: the account has no quota left for a while.
+	RateLimited
+	// Unauthorized: the provider refused our credentials.
+	Unauthorized
+	// Suspended: the owner of the account has suspended us.
+	Suspended
+	// Gone: the account no longer knows us.
+	Gone
+	// Forbidden: a permission is missing.
+	Forbidden
+	// NotFound: the thing that was asked for does not exist, or we may not see it.
+	NotFound
+	// Invalid: the provider does not take the request.
+	Invalid
+)
+
+// Problem is the failure of a request to a provider.
+type Problem struct {
+	Kind Kind
+	// Text is for people. It holds no secret and nothing that the provider wrote.
+	Text       string
+	RetryAfter time.Duration
+	cause      error
+}
+
+// NewProblem makes a problem. The cause is for logs only.
+func NewProblem(kind Kind, cause error, format string, args ...any) *Problem {
+	return &Problem{Kind: kind, Text: fmt.Sprintf(format, args...), cause: cause}
+}
+
+func (p *Problem) Error() string {
+	if p.cause != nil {
+		return p.Text + ": " + p.cause.Error()
+	}
+	return p.Text
+}
+
+// Unwrap returns the cause.
+func (p *Problem) Unwrap() error { return p.cause }
+
+// IsKind reports whether an error is a problem of a kind.
+func IsKind(err error, kind Kind) bool {
+	var p *Problem
+	return errors.As(err, &p) && p.Kind == kind
+}
+
+// Setup is a provider of this server: one that the operator has set up, or the names of the settings that set it up.
+type Setup struct {
+	ID, Name, Class string
+	// Provider is nil if the operator has not set it up.
+	Provider Provider
+	// Settings are the settings that an operator gives.
+	Settings []string
+	Tools    []string
+}

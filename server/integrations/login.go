@@ -1,0 +1,219 @@
+package integrations
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/svc-observability/svc/server/limits"
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/store"
+)
+
+// CallbackPath is the path to which a provider sends the browser back, with the short name of the provider.
+func CallbackPath(provider string) string { return "/integrations/" + provider + "/callback" }
+
+// Starter is the caller that starts to connect an account. User and Session are empty for an API key.
+type Starter struct {
+	User    principal.UserID
+	Session string
+}
+
+// Reasons why an attempt cannot go on.
+var (
+	// ErrLoginUnknown: no attempt has this state, or it is over.
+	ErrLoginUnknown = errors.New("the attempt to connect an account is over")
+	// ErrElsewhere: another session, or another person, has started the attempt.
+	ErrElsewhere = errors.New("the attempt to connect an account was started elsewhere")
+)
+
+// Begin starts to connect an account of a provider that is set up. It returns where the browser goes, and until when.
+func (e *Engine) Begin(ctx context.Context, org principal.OrgID, p Provider, by Starter, returnTo string) (string, time.Time, error) {
+	state, challenge, expires, err := e.begin(ctx, org, p, by, returnTo)
+	if err != nil {
+		return "", time.Time{}, err
+	}
+	return p.AuthorizeURL(state, challenge, e.redirectURI(p)), expires, nil
+}
+
+// Install starts an attempt whose first step is the installation of the app at the provider.
+func (e *Engine) Install(ctx context.Context, l Login) (string, error) {
+	state, _, _, err := e.begin(ctx, l.Org, l.Provider, Starter{User: l.User, Session: l.SessionID}, l.ReturnTo)
+	if err != nil {
+		return "", err
+	}
+	return l.Provider.InstallURL(state), nil
+}
+
+func (e *Engine) begin(ctx context.Context, org principal.OrgID, p Provider, by Starter, returnTo string) (
+	state, challenge string, expires time.Time, err error,
+) {
+	id, err := uuid.NewV7()
+	if err != nil {
+		return "", "", time.Time{}, err
+	}
+	verifier := random()
+	sum := sha256.Sum256([]byte(verifier))
+	state = random() + "." + string(org)
+	expires = e.cfg.Now().Add(limits.IntegrationLogin)
+	err = e.cfg.Store.BeginIntegrationLogin(ctx, org, store.IntegrationLogin{
+		ID: id, StateHash: e.cfg.Hash(state), Provider: p.ID(), User: by.User, SessionID: by.Session,
+		Verifier: e.cfg.Sealer.Seal([]byte(verifier), place(org, id)), ReturnTo: returnTo, ExpiresAt: expires,
+	})
+	return state, base64.RawURLEncoding.EncodeToString(sum[:]), expires, err
+}
+
+func random() string {
+	var b [32]byte
+	_, _ = rand.Read(b[:]) // never fails: the program ends instead
+	return base64.RawURLEncoding.EncodeToString(b[:])
+}
+
+func place(org principal.OrgID, id uuid.UUID) string { return string(org) + "/" + id.String() }
+
+func (e *Engine) redirectURI(p Provider) string {
+	return strings.TrimRight(e.cfg.BaseURL, "/") + CallbackPath(p.ID())
+}
+
+// Login is an attempt to connect an account.
+type Login struct {
+	store.IntegrationLogin
+	Provider Provider
+}
+
+// Login finds the attempt of a state. ErrLoginUnknown: there is none, or it is over.
+func (e *Engine) Login(ctx context.Context, provider, state string) (Login, error) {
+	setup, _ := e.Provider(provider)
+	_, org, ok := strings.Cut(state, ".")
+	if setup.Provider == nil || !ok {
+		return Login{}, ErrLoginUnknown
+	}
+	row, err := e.cfg.Store.IntegrationLoginByState(ctx, principal.OrgID(org), provider, e.cfg.Hash(state))
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return Login{}, ErrLoginUnknown
+	case err != nil:
+		return Login{}, err
+	case !e.cfg.Now().Before(row.ExpiresAt):
+		return Login{}, ErrLoginUnknown
+	}
+	return Login{row, setup.Provider}, nil
+}
+
+// Admits checks that a signed-in person may finish the attempt: the one who started it, in the same session; or, for the start of an API
+// key, anybody who administers the organization. The caller checks the latter.
+func (l Login) Admits(by Starter) error {
+	if l.User != "" && (l.User != by.User || l.SessionID != by.Session) {
+		return ErrElsewhere
+	}
+	return nil
+}
+
+// Exchange uses the attempt: it exchanges the code and returns the accounts that the person may connect. An account that the callback names
+// is the only one. ErrLoginUnknown: the attempt was used before.
+func (e *Engine) Exchange(ctx context.Context, l Login, c Callback) ([]Account, error) {
+	if err := e.cfg.Store.UseIntegrationLogin(ctx, l.Org, l.ID); err != nil {
+		if errors.Is(err, store.ErrConflict) {
+			return nil, ErrLoginUnknown
+		}
+		return nil, err
+	}
+	verifier, err := e.cfg.Sealer.Open(l.Verifier, place(l.Org, l.ID))
+	if err != nil {
+		return nil, err
+	}
+	c.RedirectURI = e.redirectURI(l.Provider)
+	if c.Account == "" {
+		c.Verifier = string(verifier)
+	}
+	accounts, err := l.Provider.Accounts(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if c.Account == "" {
+		return accounts, nil
+	}
+	for _, a := range accounts {
+		if a.ExternalID == c.Account {
+			return []Account{a}, nil
+		}
+	}
+	return nil, NewProblem(Forbidden, nil, "Your account at %s may not see the installation that was chosen.", l.Provider.Name())
+}
+
+// Offer keeps accounts of which the person chooses one.
+func (e *Engine) Offer(ctx context.Context, l Login, accounts []Account) error {
+	text, err := json.Marshal(accounts)
+	if err != nil {
+		return fmt.Errorf("integrations: offer: %w", err)
+	}
+	return e.cfg.Store.OfferIntegrationAccounts(ctx, l.Org, l.ID, e.cfg.Sealer.Seal(text, place(l.Org, l.ID)))
+}
+
+// Offered returns the accounts of Offer; nil if nothing was offered.
+func (e *Engine) Offered(l Login) ([]Account, error) {
+	if l.IntegrationLogin.Offer == nil {
+		return nil, nil
+	}
+	text, err := e.cfg.Sealer.Open(l.IntegrationLogin.Offer, place(l.Org, l.ID))
+	if err != nil {
+		return nil, err
+	}
+	var accounts []Account
+	if err := json.Unmarshal(text, &accounts); err != nil {
+		return nil, fmt.Errorf("integrations: offer: %w", err)
+	}
+	return accounts, nil
+}
+
+// Cancel ends the attempt. ErrLoginUnknown: it is over already.
+func (e *Engine) Cancel(ctx context.Context, l Login) error {
+	err := e.cfg.Store.EndIntegrationLogin(ctx, l.Org, l.ID)
+	if errors.Is(err, store.ErrConflict) {
+		return ErrLoginUnknown
+	}
+	return err
+}
+
+// Connect stores an account and ends the attempt. ErrLoginUnknown: another request has ended it.
+func (e *Engine) Connect(ctx context.Context, l Login, a Account, by principal.UserID) (store.IntegrationConnection, error) {
+	if err := e.Cancel(ctx, l); err != nil {
+		return store.IntegrationConnection{}, err
+	}
+	return e.cfg.Store.ConnectIntegration(ctx, l.Org, store.NewIntegration{
+		Provider: l.Provider.ID(), BaseURL: l.Provider.BaseURL(), ExternalID: a.ExternalID, Name: a.Name, ConnectedBy: by,
+		Settings: a.Settings, Keep: l.Provider.Reconnected,
+	})
+}
+
+// ReturnPath reads a path of this server to which the browser may return. It refuses everything that a browser could take for another
+// host.
+func ReturnPath(text string) (string, error) {
+	if text == "" {
+		return "", nil
+	}
+	if len(text) > limits.ReturnTo {
+		return "", fmt.Errorf("has more than %s characters", limits.Number(limits.ReturnTo))
+	}
+	if text[0] != '/' || len(text) > 1 && (text[1] == '/' || text[1] == '\\') {
+		return "", errors.New("must be a path of this server, which begins with one slash")
+	}
+	for _, r := range text {
+		if r <= ' ' || r == '\\' || r == 0x7f {
+			return "", errors.New("must not hold a backslash, a space or a control character")
+		}
+	}
+	if _, err := url.Parse(text); err != nil {
+		return "", errors.New("is not a path")
+	}
+	return text, nil
+}

@@ -1,0 +1,66 @@
+package integrations
+
+import (
+	"errors"
+	"hash/fnv"
+	"time"
+
+	"github.com/svc-observability/svc/server/limits"
+	"github.com/svc-observability/svc/server/store"
+)
+
+// Succeeded is the account after a synchronization that succeeded.
+func Succeeded(c store.IntegrationConnection, got Synced, now time.Time) store.IntegrationConnection {
+	c.Name, c.Settings = got.Name, got.Settings
+	c.State, c.Reason, c.LastSyncError, c.Failures, c.FailingSince = store.IntegrationConnected, "", "", 0, nil
+	c.LastSyncAt = &now
+	c.SyncDueAt = new(now.Add(limits.IntegrationSync + jitter(c, limits.IntegrationSync/8)))
+	return c
+}
+
+// Failed is the account after a synchronization that failed. The first refusal of our credentials is tried again after a minute, because
+// a provider that spreads a new key refuses it for moments; the second one needs a person.
+func Failed(c store.IntegrationConnection, err error, now time.Time) store.IntegrationConnection {
+	var p *Problem
+	if !errors.As(err, &p) {
+		p = NewProblem(Upstream, err, "The provider failed.")
+	}
+	c.LastSyncError = p.Text
+	if p.Kind == RateLimited {
+		pause := min(max(p.RetryAfter, limits.IntegrationRetryLeast), time.Hour)
+		c.SyncDueAt = new(now.Add(pause))
+		return c
+	}
+	c.Failures++
+	if c.FailingSince == nil {
+		c.FailingSince = &now
+	}
+	switch {
+	case p.Kind == Gone:
+		c.State, c.Reason, c.SyncDueAt = store.IntegrationDisconnected, p.Text, nil
+		return c
+	case p.Kind == Suspended, p.Kind == Unauthorized && c.Failures > 1:
+		c.State, c.Reason = store.IntegrationReconnectNeeded, p.Text
+	case c.State == store.IntegrationConnected &&
+		(c.Failures >= limits.IntegrationFailures || now.Sub(*c.FailingSince) >= limits.IntegrationFailing):
+		c.State, c.Reason = store.IntegrationError, p.Text
+	}
+	pause := limits.IntegrationRetryMost
+	switch {
+	case c.State == store.IntegrationReconnectNeeded:
+		pause = limits.IntegrationProbe
+	case p.Kind == Unauthorized:
+		pause = time.Minute
+	case c.Failures < 8:
+		pause = min(pause, limits.IntegrationRetryLeast<<(c.Failures-1))
+	}
+	c.SyncDueAt = new(now.Add(pause + jitter(c, pause/8)))
+	return c
+}
+
+// jitter spreads the work of accounts that failed together. It is the same for one account, so tests can tell it.
+func jitter(c store.IntegrationConnection, most time.Duration) time.Duration {
+	h := fnv.New32a()
+	_, _ = h.Write(c.ID[:])
+	return time.Duration(h.Sum32()%1000) * most / 1000
+}

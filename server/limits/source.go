@@ -1,0 +1,107 @@
+package limits
+
+import "time"
+
+// Integrations and source code.
+const (
+	// IntegrationLogin is the time in which an account can be connected after the start.
+	IntegrationLogin = 10 * time.Minute
+	// ReturnTo is the length of the path to which the browser returns.
+	ReturnTo = 2048
+	// WebhookBody bounds a delivery of a provider.
+	WebhookBody = 1 << 20
+	// WebhookForgeries is how many bad signatures an address may send in WebhookForgeriesPeriod.
+	WebhookForgeries       = 20
+	WebhookForgeriesPeriod = time.Minute
+	// WebhookRetention is how long the id of a delivery is kept.
+	WebhookRetention = 7 * Day
+	// IntegrationSync is the time between two synchronizations of an account without a delivery.
+	IntegrationSync = 12 * time.Hour
+	// IntegrationRetryLeast and IntegrationRetryMost bound the pause after a failed synchronization, IntegrationProbe is the pause while
+	// somebody has to connect the account again.
+	IntegrationRetryLeast = 30 * time.Second
+	IntegrationRetryMost  = 15 * time.Minute
+	IntegrationProbe      = Day
+	// IntegrationFailures in a row, or failures for IntegrationFailing, make the state of an account error.
+	IntegrationFailures = 3
+	IntegrationFailing  = 15 * time.Minute
+	// IntegrationLoud is how long an account may be out of order before the audit of the setup says so.
+	IntegrationLoud = 15 * time.Minute
+	// RepositoryFormerName is how long a renamed repository is found by its former name; RepositoryFormerNames of them are kept.
+	RepositoryFormerName  = 90 * Day
+	RepositoryFormerNames = 10
+	// RepositoryAccess is the age at which access to a repository is proven again before an answer.
+	RepositoryAccess = 5 * time.Minute
+	// SourceRef is the length of the name of a branch, tag or commit, SourcePath that of a path.
+	SourceRef  = 255
+	SourcePath = 1024
+	// SourceQuery is the length of a query, SourceFiles the largest number of files in an answer.
+	SourceQuery        = 256
+	SourceFiles        = 20
+	DefaultSourceFiles = 10
+	// SourceSnippets and SourceSnippet bound the places that an answer shows of a file.
+	SourceSnippets = 2
+	SourceSnippet  = 2000
+	// SourceSearchTime bounds the CPU of a search, SourcePackWait the wait for the copy of a commit.
+	SourceSearchTime = 2 * time.Second
+	SourcePackWait   = 8 * time.Second
+	// SourceSearches in a minute are allowed to an organization.
+	SourceSearches       = 20
+	SourceSearchesPeriod = time.Minute
+	SourceSearchesAtOnce = 2
+	// SourceLines and SourceText bound a file in an answer.
+	SourceLines = 400
+	SourceText  = 40_000
+	// SourceFileBytes is the size of the largest file that is read.
+	SourceFileBytes = 10 << 20
+	// SourceCommits and SourceChanges bound a comparison, SourcePatch and SourceText its patches.
+	SourceCommits        = 250
+	DefaultSourceCommits = 50
+	SourceChanges        = 300
+	SourcePatch          = 3000
+	// SourceRuns is the largest number of runs in an answer, SourceFailedJobs that of jobs of a run.
+	SourceRuns        = 50
+	DefaultSourceRuns = 10
+	SourceFailedJobs  = 5
+)
+
+func source() []Limit {
+	return []Limit{
+		lasts("IntegrationLogin", IntegrationLogin, "An account is connected within %s after the start."),
+		characters("ReturnTo", ReturnTo, "The path to which the browser returns after connecting an account has at most %s."),
+		size("WebhookBody", WebhookBody, "A delivery of a provider has at most %s."),
+		rate("WebhookForgeries", WebhookForgeries, WebhookForgeriesPeriod, "Webhooks of providers: each address may make %s with a bad signature."),
+		lasts("WebhookRetention", WebhookRetention, "A delivery that is repeated within %s does nothing."),
+		lasts("IntegrationSync", IntegrationSync, "A connected account is read again after %s at the latest."),
+		lasts("IntegrationRetryLeast", IntegrationRetryLeast, "After a failure, an account is read again after %s at the earliest."),
+		lasts("IntegrationRetryMost", IntegrationRetryMost, "While reads of an account fail, they are repeated at least once in %s."),
+		lasts("IntegrationProbe", IntegrationProbe, "An account that has to be connected again is tried once in %s."),
+		count("IntegrationFailures", IntegrationFailures, "After %s failures in a row, the state of an account is `error`."),
+		lasts("IntegrationFailing", IntegrationFailing, "After failures for %s, the state of an account is `error`."),
+		lasts("IntegrationLoud", IntegrationLoud, "The audit of the setup reports an account that is out of order for %s."),
+		lasts("RepositoryFormerName", RepositoryFormerName, "A renamed repository is found by its former name for %s."),
+		count("RepositoryFormerNames", RepositoryFormerNames, "A repository keeps at most %s former names."),
+		lasts("RepositoryAccess", RepositoryAccess, "An answer from a repository needs access to it that was proven within the last %s."),
+		characters("SourceRef", SourceRef, "The name of a branch, tag or commit has at most %s."),
+		characters("SourcePath", SourcePath, "A path in a repository has at most %s."),
+		characters("SourceQuery", SourceQuery, "A query for source code has at most %s."),
+		count("SourceFiles", SourceFiles, "A search in source code returns at most %s files."),
+		count("DefaultSourceFiles", DefaultSourceFiles, "A search in source code returns %s files if the request does not say how many."),
+		count("SourceSnippets", SourceSnippets, "A search in source code shows at most %s places of a file."),
+		characters("SourceSnippet", SourceSnippet, "A place in source code is shown with at most %s."),
+		lasts("SourceSearchTime", SourceSearchTime, "A search in source code ends after %s and says that it is incomplete."),
+		lasts("SourcePackWait", SourcePackWait, "A search waits at most %s for the copy of a commit."),
+		rate("SourceSearches", SourceSearches, SourceSearchesPeriod, "Search in source code: each organization may make %s."),
+		count("SourceSearchesAtOnce", SourceSearchesAtOnce, "A node runs at most %s searches in source code at once."),
+		count("SourceLines", SourceLines, "An answer has at most %s lines of a file."),
+		characters("SourceText", SourceText, "The lines of a file in an answer, and the patches of a comparison, have at most %s."),
+		size("SourceFileBytes", SourceFileBytes, "A file that is read has at most %s."),
+		count("SourceCommits", SourceCommits, "A comparison returns at most %s commits."),
+		count("DefaultSourceCommits", DefaultSourceCommits, "A comparison returns %s commits if the request does not say how many."),
+		count("SourceChanges", SourceChanges, "A comparison returns at most %s files."),
+		characters("SourcePatch", SourcePatch, "The patch of a file in a comparison has at most %s."),
+		count("SourceRuns", SourceRuns, "A request returns at most %s runs of CI."),
+		count("DefaultSourceRuns", DefaultSourceRuns, "A request returns %s runs of CI if it does not say how many."),
+		count("SourceFailedJobs", SourceFailedJobs, "A run of CI is shown with at most %s failed jobs."),
+	}
+}

@@ -1,0 +1,143 @@
+// Package source describes source hosts: repositories, commits, files and runs of CI, whatever the provider. The packages of the providers
+// implement Host; services use it.
+package source
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+)
+
+// Host reads the repositories of one connected account. A repository is named by owner and name, a commit by its whole SHA-1. Errors are
+// *integrations.Problem.
+type Host interface {
+	// Repository reads a repository by its id at the host. With the ETag of an earlier answer, an unchanged repository is answered by
+	// changed=false and costs nothing of the account's quota.
+	Repository(ctx context.Context, externalID, etag string) (r Repository, changed bool, err error)
+	// Resolve finds the commit of a branch, tag or commit (7 digits or more).
+	Resolve(ctx context.Context, repository, ref string) (sha string, err error)
+	// HasBranch reports whether a branch exists.
+	HasBranch(ctx context.Context, repository, branch string) (bool, error)
+	Commit(ctx context.Context, repository, sha string) (Commit, error)
+	// Archive is the tree of a commit as a gzipped tar with one folder at the top. The caller closes it.
+	Archive(ctx context.Context, repository, sha string) (io.ReadCloser, error)
+	// File reads a file of a commit, at most limit bytes.
+	File(ctx context.Context, repository, sha, path string, limit int64) (File, error)
+	Compare(ctx context.Context, repository, base, head string, commits int) (Comparison, error)
+	// Runs lists runs of CI, newest first.
+	Runs(ctx context.Context, repository string, f RunFilter) ([]Run, error)
+	// FileURL, and the other URLs, are pages for people.
+	FileURL(repository, sha, path string) string
+}
+
+// Repository is a repository at a host.
+type Repository struct {
+	ExternalID, FullName, HTMLURL, DefaultBranch, ETag string
+	Private, Archived                                  bool
+}
+
+// Commit is a commit.
+type Commit struct {
+	SHA, Message, HTMLURL                string
+	AuthorName, AuthorEmail, AuthorLogin string
+	AuthoredAt, CommittedAt              time.Time
+}
+
+// Kinds of files.
+const (
+	KindText      = "text"
+	KindBinary    = "binary"
+	KindLFS       = "lfs_pointer"
+	KindSymlink   = "symlink"
+	KindSubmodule = "submodule"
+)
+
+// File is a file of a commit. Only a text has a content.
+type File struct {
+	Kind, SHA string
+	Size      int64
+	Content   []byte
+}
+
+// Comparison is the difference of two commits. Commits are oldest first.
+type Comparison struct {
+	Status, MergeBase, HTMLURL string
+	Ahead, Behind              int
+	Commits                    []Commit
+	Files                      []FileChange
+	// Truncated says that commits or files are missing.
+	Truncated bool
+}
+
+// FileChange is a change of a file in a comparison.
+type FileChange struct {
+	Path, PreviousPath, Status, Patch string
+	Additions, Deletions              int
+}
+
+// RunFilter selects runs of CI. Zero fields do not filter.
+type RunFilter struct {
+	Branch, SHA, Status string
+	Limit, FailedJobs   int
+}
+
+// Run is a run of CI.
+type Run struct {
+	ID, Name, Status, Conclusion, Branch, SHA, HTMLURL string
+	StartedAt, CompletedAt                             time.Time
+	FailedJobs                                         []Job
+}
+
+// Job is a job of CI that failed.
+type Job struct{ Name, FailedStep, HTMLURL string }
+
+// Who may read source code through an account.
+const (
+	AccessMembers = "members"
+	AccessAdmins  = "admins"
+	AccessOff     = "off"
+)
+
+// Account is what the settings of a connected account hold, as JSON.
+type Account struct {
+	// Type is organization or user, Selection is all or selected.
+	Type      string `json:"type"`
+	Selection string `json:"selection"`
+	// Missing lists permissions that the account did not grant, as `actions: read`.
+	Missing []string `json:"missing,omitempty"`
+	// SettingsURL is the page of the installation.
+	SettingsURL string `json:"settings_url"`
+	// Limited says that the person who connected the account does not administer it. Only repositories with an id in Allowed count then.
+	Limited bool     `json:"limited,omitempty"`
+	Allowed []string `json:"allowed,omitempty"`
+	// CodeAccess is who may read source code.
+	CodeAccess string `json:"code_access"`
+}
+
+// ReadAccount reads the settings of a connected account.
+func ReadAccount(settings json.RawMessage) (Account, error) {
+	var a Account
+	if err := json.Unmarshal(settings, &a); err != nil {
+		return Account{}, fmt.Errorf("settings of a source account: %w", err)
+	}
+	return a, nil
+}
+
+// JSON is the form for storage.
+func (a Account) JSON() (json.RawMessage, error) {
+	text, err := json.Marshal(a)
+	if err != nil {
+		return nil, fmt.Errorf("settings of a source account: %w", err)
+	}
+	return text, nil
+}
+
+// Reconnected returns the settings of an account that was connected before: the choice of who may read stays.
+func (a Account) Reconnected(old json.RawMessage) Account {
+	if before, err := ReadAccount(old); err == nil && before.CodeAccess != "" {
+		a.CodeAccess = before.CodeAccess
+	}
+	return a
+}

@@ -1,0 +1,105 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/svc-observability/svc/ent"
+	"github.com/svc-observability/svc/ent/integrationconnection"
+	"github.com/svc-observability/svc/ent/integrationlogin"
+	"github.com/svc-observability/svc/ent/webhookdelivery"
+	"github.com/svc-observability/svc/server/principal"
+)
+
+// BeginIntegrationLogin stores an attempt to connect an account.
+func (s *Store) BeginIntegrationLogin(ctx context.Context, org principal.OrgID, in IntegrationLogin) error {
+	in.Org = org
+	return s.tx(ctx, "begin integration login", func(tx *ent.Tx) error {
+		if _, err := s.insertIntegrationLogin(ctx, tx, in); err != nil {
+			return err
+		}
+		return s.audit(ctx, tx, org, AuditEvent{Action: "integration.login_started", Metadata: map[string]any{"provider": in.Provider}})
+	})
+}
+
+// IntegrationLoginByState finds the attempt with this hash of its state, whatever its age.
+func (s *Store) IntegrationLoginByState(ctx context.Context, org principal.OrgID, provider, hash string) (IntegrationLogin, error) {
+	row, err := s.read.IntegrationLogin.Query().Where(
+		integrationlogin.StateHash(hash), integrationlogin.OrgID(string(org)), integrationlogin.Provider(provider),
+	).Only(ctx)
+	return single("find integration login", toIntegrationLogin, row, err)
+}
+
+// UseIntegrationLogin marks an attempt as used. ErrConflict: it was used before.
+func (s *Store) UseIntegrationLogin(ctx context.Context, org principal.OrgID, id uuid.UUID) error {
+	return s.tx(ctx, "use integration login", func(tx *ent.Tx) error {
+		n, err := tx.IntegrationLogin.Update().
+			Where(integrationlogin.ID(id), integrationlogin.OrgID(string(org)), integrationlogin.UsedAtIsNil()).SetUsedAt(s.stamp()).Save(ctx)
+		if err == nil && n == 0 {
+			return ErrConflict
+		}
+		return err
+	})
+}
+
+// OfferIntegrationAccounts keeps the accounts of which the person chooses one.
+func (s *Store) OfferIntegrationAccounts(ctx context.Context, org principal.OrgID, id uuid.UUID, offer []byte) error {
+	return s.tx(ctx, "offer accounts", func(tx *ent.Tx) error {
+		return tx.IntegrationLogin.Update().Where(integrationlogin.ID(id), integrationlogin.OrgID(string(org))).SetOffer(offer).Exec(ctx)
+	})
+}
+
+// EndIntegrationLogin removes an attempt. ErrConflict: it is already gone, so another request has used it.
+func (s *Store) EndIntegrationLogin(ctx context.Context, org principal.OrgID, id uuid.UUID) error {
+	return s.tx(ctx, "end integration login", func(tx *ent.Tx) error {
+		n, err := tx.IntegrationLogin.Delete().Where(integrationlogin.ID(id), integrationlogin.OrgID(string(org))).Exec(ctx)
+		if err == nil && n == 0 {
+			return ErrConflict
+		}
+		return err
+	})
+}
+
+// NewWebhookDelivery is a delivery whose signature is good.
+type NewWebhookDelivery struct {
+	Provider, DeliveryID, Kind, Account string
+}
+
+// ReceiveWebhook stores a delivery and makes the synchronization of the accounts that it concerns due, in every organization that connected
+// one. It returns their number. ErrConflict: the delivery was received before, and nothing happens.
+func (s *Store) ReceiveWebhook(ctx context.Context, in NewWebhookDelivery) (connections int, err error) {
+	err = s.mutate(ctx, "receive webhook", func(tx *ent.Tx) (change Change, err error) {
+		connections = 0
+		if in.Account != "" {
+			now := s.stamp()
+			connections, err = tx.IntegrationConnection.Update().Where(
+				integrationconnection.Provider(in.Provider), integrationconnection.ExternalID(in.Account),
+				integrationconnection.Or(integrationconnection.SyncDueAtIsNil(), integrationconnection.SyncDueAtGT(now)),
+			).SetSyncDueAt(now).Save(ctx)
+			if err != nil {
+				return Change{}, err
+			}
+		}
+		if connections > 0 {
+			change = Change{Subject: SubjectIntegration}
+		}
+		_, err = s.insertWebhookDelivery(ctx, tx, WebhookDelivery{
+			Provider: in.Provider, DeliveryID: in.DeliveryID, Kind: in.Kind, Account: in.Account, Connections: connections,
+		})
+		return change, err
+	})
+	return connections, err
+}
+
+// SweepIntegrations removes attempts that expired and deliveries that were received before a time.
+func (s *Store) SweepIntegrations(ctx context.Context, before time.Time) error {
+	return s.tx(ctx, "remove old logins and deliveries of integrations", func(tx *ent.Tx) error {
+		if _, err := tx.IntegrationLogin.Delete().Where(integrationlogin.ExpiresAtLT(s.stamp())).Exec(ctx); err != nil {
+			return err
+		}
+		_, err := tx.WebhookDelivery.Delete().Where(webhookdelivery.CreatedAtLT(utc(before))).Exec(ctx)
+		return err
+	})
+}
