@@ -9,6 +9,7 @@ import (
 // documentFigures binds the figures of the documents to limits, as boundFigures does for the contract.
 var documentFigures = []struct{ figure, documents string }{
 	{limits.Lasts(limits.BridgeWait), "cli.md"},
+	{limits.Size(64 << 20), "reliability.md"}, // the heap of a build: package source/pack
 	{limits.Lasts(limits.CompletionKept), "cli.md"},
 	{limits.Number(limits.SQLRows), "cli.md"},
 	{limits.Size(limits.SQLResult), "cli.md"},
