@@ -39,8 +39,8 @@ type goPackage struct {
 	EmbedFiles                               []string
 	Imports, TestImports, XTestImports, Deps []string
 
-	changed      bool // a file of the package itself, so its dependents have changed, too
-	testsChanged bool // a file that only its own tests read
+	changed      bool // in a way that can matter to its dependents
+	testsChanged bool // in a way that matters to its own tests
 }
 
 func run(out io.Writer, since, without string) error {
@@ -61,7 +61,9 @@ func run(out io.Writer, since, without string) error {
 		if files, err = withoutComments(since, files); err != nil {
 			return err
 		}
-		affected = dependents(packages, root, files)
+		if affected, err = dependents(packages, root, files, passesOn); err != nil {
+			return err
+		}
 	}
 	for _, p := range packages {
 		dir, err := filepath.Rel(root, p.Dir)
@@ -118,8 +120,9 @@ func changedFiles(commit string) ([]string, error) {
 
 // dependents returns a function that reports whether one of the files belongs to a package, or to a package that it or its tests
 // import directly or indirectly. A file without a package, as in testdata, belongs to the nearest parent folder that has a
-// package. No other package depends on tests, or on data that is not embedded. go.mod and go.sum belong to every package.
-func dependents(packages []*goPackage, root string, files []string) func(*goPackage) bool {
+// package. No other package depends on tests, or on data that is not embedded, or on a package whose changes are not passed on. go.mod
+// and go.sum belong to every package.
+func dependents(packages []*goPackage, root string, files []string, passesOn func(*goPackage) (bool, error)) (func(*goPackage) bool, error) {
 	byDir, byPath := map[string]*goPackage{}, map[string]*goPackage{}
 	for _, p := range packages {
 		if dir, err := filepath.Rel(root, p.Dir); err == nil {
@@ -128,7 +131,7 @@ func dependents(packages []*goPackage, root string, files []string) func(*goPack
 		byPath[p.ImportPath] = p
 	}
 	if slices.Contains(files, "go.mod") || slices.Contains(files, "go.sum") {
-		return func(*goPackage) bool { return true }
+		return func(*goPackage) bool { return true }, nil
 	}
 	for _, file := range files {
 		for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
@@ -142,13 +145,23 @@ func dependents(packages []*goPackage, root string, files []string) func(*goPack
 			}
 		}
 	}
+	for _, p := range packages {
+		if !p.changed {
+			continue
+		}
+		on, err := passesOn(p)
+		if err != nil {
+			return nil, err
+		}
+		p.changed, p.testsChanged = on, true
+	}
 	reaches := func(importPath string) bool {
 		p := byPath[importPath]
 		return p != nil && (p.changed || slices.ContainsFunc(p.Deps, func(dep string) bool { return byPath[dep] != nil && byPath[dep].changed }))
 	}
 	return func(p *goPackage) bool {
 		return p.testsChanged || reaches(p.ImportPath) || slices.ContainsFunc(p.TestImports, reaches) || slices.ContainsFunc(p.XTestImports, reaches)
-	}
+	}, nil
 }
 
 // built reports whether a file, named relative to the package's folder, can be part of the build of the package. A file that was

@@ -38,26 +38,31 @@ func TestDependents(t *testing.T) {
 		{ImportPath: "m/low", Dir: "/m/low", EmbedFiles: []string{"data/x.json"}},
 		{ImportPath: "m/high", Dir: "/m/high", Deps: []string{"m/low"}},
 		{ImportPath: "m/tested", Dir: "/m/tested", XTestImports: []string{"m/high"}},
-		{ImportPath: "m/apart", Dir: "/m/apart"},
+		{ImportPath: "m/apart", Dir: "/m/apart", Deps: []string{"m/pure"}},
+		{ImportPath: "m/pure", Dir: "/m/pure"},
 	}
 	for _, c := range []struct {
 		files []string
 		want  []bool
 	}{
-		{[]string{"low/x.go"}, []bool{true, true, true, false}},
-		{[]string{"low/data/x.json"}, []bool{true, true, true, false}},
-		{[]string{"low/testdata/deep/x.golden"}, []bool{true, false, false, false}},
-		{[]string{"low/testdata/deep/x.go"}, []bool{true, false, false, false}},
-		{[]string{"low/x_test.go"}, []bool{true, false, false, false}},
-		{[]string{"high/x.go"}, []bool{false, true, true, false}},
-		{[]string{"apart/x.go", "docs/x.md"}, []bool{false, false, false, true}},
-		{[]string{"docs/x.md", "x.md"}, []bool{false, false, false, false}},
-		{[]string{"go.sum"}, []bool{true, true, true, true}},
+		{[]string{"low/x.go"}, []bool{true, true, true, false, false}},
+		{[]string{"low/data/x.json"}, []bool{true, true, true, false, false}},
+		{[]string{"low/testdata/deep/x.golden"}, []bool{true, false, false, false, false}},
+		{[]string{"low/testdata/deep/x.go"}, []bool{true, false, false, false, false}},
+		{[]string{"low/x_test.go"}, []bool{true, false, false, false, false}},
+		{[]string{"high/x.go"}, []bool{false, true, true, false, false}},
+		{[]string{"apart/x.go", "docs/x.md"}, []bool{false, false, false, true, false}},
+		{[]string{"docs/x.md", "x.md"}, []bool{false, false, false, false, false}},
+		{[]string{"pure/x.go"}, []bool{false, false, false, false, true}},
+		{[]string{"go.sum"}, []bool{true, true, true, true, true}},
 	} {
 		for _, p := range packages {
 			p.changed, p.testsChanged = false, false
 		}
-		affected := dependents(packages, "/m", c.files)
+		affected, err := dependents(packages, "/m", c.files, func(p *goPackage) (bool, error) { return p.ImportPath != "m/pure", nil })
+		if err != nil {
+			t.Fatal(err)
+		}
 		for i, p := range packages {
 			if got := affected(p); got != c.want[i] {
 				t.Errorf("%v reaches %s: %t, want %t", c.files, p.ImportPath, got, c.want[i])
@@ -99,5 +104,34 @@ func TestSameWithoutComments(t *testing.T) {
 	}
 	if sameWithoutComments("a.binpb", image("A", "M"), image("A", "N")) {
 		t.Error("another message does not change an image")
+	}
+}
+
+func TestComputes(t *testing.T) {
+	for text, want := range map[string]bool{
+		`package a; const n = 1; func f() int { x := n; x++; return x }`:         true,
+		`package a; type t struct{ n int }; func f() []t { return []t{{n: 1}} }`: true,
+		`package a; func f() { for i, x := range []int{1} { _, _ = i, x } }`:     true,
+		`package a; var n = 1`: false,
+		`package a; type t struct{ n int }; func (x t) f() t { x.n = 1; return x }`: true,
+		`package a; type t struct{ n int }; func (x *t) f() { x.n = 1 }`:            false,
+		`package a; type t struct{ n int }; func (x t) f(y *t) { y.n = 1 }`:         false,
+		`package a; type u struct{ *t }; func (x u) f() { x.n = 1 }`:                false,
+		`package a; func f(x *int) { *x = 1 }`:                                      false,
+		`package a; func f(x []int) { x[0]++ }`:                                     false,
+		`package a; func f(x []int) { x = append(x, 1)}`:                            false,
+		`package a; func f(m map[int]int) { m[1] = 1 }`:                             false,
+		`package a; func f() *int { x := 1; return &x }`:                            false,
+		`package a; func f(m map[int]int) { clear(m) }`:                             false,
+		`package a; func f(c chan int) {}`:                                          false,
+		`package a; func f(x []int, m map[int]int) { for x[0], m[1] = range x {} }`: false,
+	} {
+		file, err := parser.ParseFile(token.NewFileSet(), "a.go", text, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := computes(file); got != want {
+			t.Errorf("%s: %t, want %t", text, got, want)
+		}
 	}
 }
