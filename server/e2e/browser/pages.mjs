@@ -88,9 +88,7 @@ async function walk({ steps, allowed, screenshots }) {
         // A foreign page: the same machine under another name, with its own body.
         case 'evil': {
           const there = allowed[1] + '/evil';
-          await context.route(there, (route) =>
-            route.fulfill({ contentType: 'text/html', body: `<!doctype html><body>${value[1]}` }),
-          );
+          await context.route(there, (route) => route.fulfill({ contentType: 'text/html', body: `<!doctype html><body>${value[1]}` }));
           await page.goto(there);
           const frame = page.frames()[1];
           if (frame) {

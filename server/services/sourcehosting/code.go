@@ -75,8 +75,14 @@ func (s *Service) SearchSourceCode(ctx context.Context, req *svcv2.SearchSourceC
 	}
 	for _, f := range found.Files {
 		m := &svcv2.SourceMatch{Path: f.Path, Sha: f.SHA, HtmlUrl: r.host.FileURL(r.row.FullName, sha, f.Path)}
+		end := int32(0)
 		for _, line := range f.Matches {
-			m.Snippets = append(m.Snippets, snippet(line))
+			if int32(line.Line) <= end {
+				continue // the place before shows it
+			}
+			place := snippet(line)
+			end = place.GetStartLine() + int32(strings.Count(place.GetText(), "\n"))
+			m.Snippets = append(m.Snippets, place)
 		}
 		res.Matches = append(res.Matches, m)
 	}

@@ -169,7 +169,7 @@ function Code({ of }: { of: SourceRepository }) {
           Close
         </button>
       </header>
-      <form className="row" onSubmit={send}>
+      <form className="row codesearch" onSubmit={send}>
         <input
           type="search"
           className="grow"
@@ -187,8 +187,8 @@ function Code({ of }: { of: SourceRepository }) {
       <FormError error={search.error} />
       {found && (
         <p className="fine" role="status">
-          {found.totalFiles ?? 0} files match at {(found.commitSha ?? "").slice(0, 12)} ({line(found.ref ?? "", 60)})
-          {found.incomplete && "; the search ended early, so files may be missing"}.
+          {found.totalFiles ?? 0} {found.totalFiles === 1 ? "file matches" : "files match"} at {(found.commitSha ?? "").slice(0, 12)} (
+          {line(found.ref ?? "", 60)}){found.incomplete && "; the search ended early, so files may be missing"}.
         </p>
       )}
       {(found?.matches ?? []).map((m) => (
@@ -205,7 +205,7 @@ function Code({ of }: { of: SourceRepository }) {
                 return (
                   <span key={n} className={n === s.line ? "hit" : undefined}>
                     <span className="faint">{String(n).padStart(5)} </span>
-                    {line(text, 400)}
+                    {line(text.replaceAll("\t", "    "), 400)}
                     {"\n"}
                   </span>
                 );
