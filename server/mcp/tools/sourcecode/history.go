@@ -31,7 +31,7 @@ type runsResult struct {
 
 type ciRunsArgs struct {
 	tool.Call
-	Repository string  `doc:"owner/name" required:"true"`
+	Repository string `doc:"owner/name" required:"true"`
 	Branch     *string
 	CommitSHA  *string `doc:"40 hexadecimal digits."`
 	Status     *string `of:"ListSourceCiRunsRequest.status"`
