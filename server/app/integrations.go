@@ -38,7 +38,9 @@ func (a *App) openIntegrations(context.Context) error {
 }
 
 func (a *App) providers() ([]integrations.Setup, error) {
-	setup := integrations.Setup{ID: github.ID, Name: "GitHub", Class: integrations.ClassSource, Settings: config.GitHubSettings(), Tools: github.Tools()}
+	setup := integrations.Setup{
+		ID: github.ID, Name: "GitHub", Class: integrations.ClassSource, Settings: config.GitHubSettings(), Tools: github.Tools(),
+	}
 	if g := a.cfg.GitHub; g.Configured() {
 		roots, err := a.egressRoots()
 		if err != nil {
@@ -135,7 +137,8 @@ func publicURLProblem(base string) string {
 	case u.Scheme == "https", u.Hostname() == "localhost", u.Hostname() == "127.0.0.1", u.Hostname() == "::1":
 		return ""
 	}
-	return "The address of this server, " + base + ", is not https, so a provider does not send browsers back to it. Its operator sets public-url."
+	return "The address of this server, " + base +
+		", is not https, so a provider does not send browsers back to it. Its operator sets public-url."
 }
 
 // webhookDoor is the door for deliveries of providers.

@@ -7,7 +7,6 @@
 package svcv2
 
 import (
-	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	_ "github.com/svc-observability/svc/gen/svc/options/v1"
 	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
@@ -304,7 +303,7 @@ var File_svc_v2_integrations_proto protoreflect.FileDescriptor
 
 const file_svc_v2_integrations_proto_rawDesc = "" +
 	"\n" +
-	"\x19svc/v2/integrations.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\"\xda\x05\n" +
+	"\x19svc/v2/integrations.proto\x12\x06svc.v2\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\"\xda\x05\n" +
 	"\vIntegration\x126\n" +
 	"\x02id\x18\x01 \x01(\tB&\xfa\xf9\x18\x1d\"\x1bintg_2vXqR8Yf3mKc9LpT5sWd7N\xaa\x01\x02\b\x01R\x02id\x12)\n" +
 	"\x06object\x18\x02 \x01(\tB\x11\xfa\xf9\x18\r\x1a\vintegrationR\x06object\x121\n" +
