@@ -5,7 +5,18 @@ import { load } from "./load.mjs";
 
 const { Transport } = await load("transport");
 const quiet = { run: (_, fn) => fn(), spend() {} };
-const settle = () => new Promise((r) => setTimeout(r, 20));
+
+/** The requests that all transports of this file have sent. */
+let requests = 0;
+
+/** settle waits until nothing was sent for three turns, however slow the machine is. */
+async function settle() {
+  for (let still = 0, seen = requests; still < 3; still++) {
+    await new Promise((r) => setTimeout(r, 20));
+    if (requests !== seen) [still, seen] = [-1, requests];
+  }
+}
+
 const refusal = (status, seconds) => new Response(JSON.stringify({ error: { retry_after_seconds: seconds } }), { status });
 
 /** setUp makes a transport whose server answers in turn, and whose waits are noted and end at once. */
@@ -15,6 +26,7 @@ function setUp(...answers) {
   let stops = 0;
   const send = async (url, init) => {
     sent.push({ url, ...init });
+    requests++;
     const answer = answers.length > 1 ? answers.shift() : answers[0];
     if (answer instanceof Error) throw answer;
     return typeof answer === "function" ? answer() : new Response("", { status: answer });
