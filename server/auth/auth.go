@@ -95,7 +95,7 @@ func New(cfg Config) *Authenticator {
 				a.oauth.doubtAll(true)
 			}
 		case store.SubjectIngestKey, store.SubjectIngestPolicy, store.SubjectLogpushConnector, store.SubjectOrganization,
-			store.SubjectScrapeTarget:
+			store.SubjectScrapeTarget, store.SubjectIntegration:
 		}
 	})
 	return a

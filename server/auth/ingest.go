@@ -121,7 +121,7 @@ func (a *IngestAuthenticator) changed(c store.Change) {
 		a.keys.doubtAll(c.Cause == nil)
 		a.policies.doubtAll(c.Cause == nil)
 	case store.SubjectAPIKey, store.SubjectSession, store.SubjectMembership, store.SubjectLogpushConnector, store.SubjectOrganization,
-		store.SubjectOAuthGrant, store.SubjectScrapeTarget:
+		store.SubjectOAuthGrant, store.SubjectScrapeTarget, store.SubjectIntegration:
 	}
 }
 
