@@ -95,7 +95,10 @@ func schemaOf(t *testing.T, name string, doc map[string]any) *jsonschema.Schema 
 // layout and its budget, every suggested call works, and errors about arguments name them.
 func TestMCPTools(t *testing.T) {
 	t.Parallel()
-	p := testkit.StartProcess(t, t.TempDir()+"/data")
+	source := newSourceHub(t)
+	p := testkit.StartProcess(t, t.TempDir()+"/data", appFlags(source.hub)...)
+	source.serve(&p.Server)
+	source.connect()
 	cmd := testkit.Command(t, "demo", "--ingest-url", p.IngestURL, "--hours", "0.5", "--output", "json", "--seed", "7")
 	cmd.Env = append(cmd.Environ(), "SVC_INGEST_KEY="+p.PrivateKey)
 	if out, err := cmd.Output(); err != nil {
@@ -262,7 +265,7 @@ func badArguments(t *testing.T, tool listedTool, good map[string]any, call func(
 			t.Errorf("it has no %s", hint)
 		}
 	}
-	read := regexp.MustCompile(`^(list|get|search|find|inspect|explore|describe|diagnose|compare|explain|mine|query|run|audit|preview|service_map|error_detail)`).MatchString(tool.Name)
+	read := regexp.MustCompile(`^(list|get|search|find|inspect|explore|describe|diagnose|compare|explain|mine|query|run|audit|preview|service_map|error_detail|read|ci_runs)`).MatchString(tool.Name)
 	if tool.Annotations["readOnlyHint"] != read {
 		t.Errorf("readOnlyHint is %v", tool.Annotations["readOnlyHint"])
 	}
@@ -325,7 +328,13 @@ func toolArguments(t *testing.T, call func(string, map[string]any) toolResult) m
 	steps := []any{args{"kind": "page", "page_path": "/"}, args{"kind": "page", "page_path": "/cart"}}
 	minute := time.Now().UTC().Add(-15 * time.Minute).Format(time.RFC3339)
 	return map[string][]map[string]any{
-		"list_services": {{}}, "diagnose_service": {{"service": "checkout"}}, "get_service_top_operations": {{"service": "checkout", "metric": "p95_duration"}}, "service_map": {{}, {"service": "checkout"}},
+		"list_integrations":        {nil},
+		"list_source_repositories": {nil, {"search": "shop"}},
+		"search_source_code":       {{"repository": "acme/shop", "query": "total", "path": "checkout", "limit": 5}},
+		"read_source_file":         {{"repository": "acme/shop", "path": "big.txt"}, {"repository": "acme/shop", "path": "logo.png"}},
+		"ci_runs":                  {{"repository": "acme/shop", "branch": "main"}},
+		"compare_commits":          {{"repository": "acme/shop", "base": "main", "head": "main"}},
+		"list_services":            {{}}, "diagnose_service": {{"service": "checkout"}}, "get_service_top_operations": {{"service": "checkout", "metric": "p95_duration"}}, "service_map": {{}, {"service": "checkout"}},
 		"compare_periods":     {{"around_time": minute}, {}},
 		"start_investigation": {{"title": "checkout is slow", "question": "Since the sale?", "issue_id": issue}}, "get_investigation": {{"investigation_id": investigation}, {}, {"status": "investigating"}},
 		"add_finding":          {{"investigation_id": investigation, "text": "p95 rose", "value": 612.5, "unit": "ms", "tool": "find_slow_traces", "arguments": args{"service": "checkout"}}, {"investigation_id": investigation, "text": "no deployment"}},

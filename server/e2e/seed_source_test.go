@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -21,6 +22,15 @@ func appOf(h *githubtest.Hub) func(*config.Config) {
 			URL: h.URL, AppID: githubtest.AppID, Slug: githubtest.Slug, ClientID: githubtest.ClientID, ClientSecret: githubtest.ClientSecret,
 			PrivateKey: config.Secret(h.Key), WebhookSecret: githubtest.WebhookSecret,
 		}
+	}
+}
+
+// appFlags are the flags that set a process up for the app of a hub.
+func appFlags(h *githubtest.Hub) []string {
+	return []string{
+		"--github-url", h.URL, "--github-app-id", strconv.Itoa(githubtest.AppID), "--github-slug", githubtest.Slug,
+		"--github-client-id", githubtest.ClientID, "--github-client-secret", githubtest.ClientSecret,
+		"--github-private-key", strings.ReplaceAll(h.Key, "\n", `\n`), "--github-webhook-secret", githubtest.WebhookSecret,
 	}
 }
 

@@ -28,18 +28,31 @@ const cart = "package checkout\n\n// Total sums the cart.\nfunc Total(items []in
 
 func newSourceBench(t *testing.T) *sourceBench {
 	t.Helper()
+	b := newSourceHub(t)
+	b.serve(testkit.Start(t, appOf(b.hub)))
+	return b
+}
+
+// newSourceHub makes the hub of a bench.
+func newSourceHub(t *testing.T) *sourceBench {
+	t.Helper()
 	b := &sourceBench{t: t, hub: githubtest.New(t)}
 	b.install = b.hub.Install("acme", "Organization", "octo")
 	b.repo = b.hub.AddRepository(t, b.install, "shop", map[string]string{
 		"checkout/cart.go": cart, "README.md": "# Shop\n", "logo.png": "\x89PNG\x00\x01",
 		"big.txt": strings.Repeat("a line of a long file\n", 1000),
 	})
-	b.s = testkit.Start(t, appOf(b.hub))
-	b.hub.SetCallback(b.s.BaseURL + "/integrations/github/callback")
-	b.rest = restClient{t, b.s, b.s.APIKey}
-	b.admin = newVisitor(t, b.s.BaseURL)
-	b.admin.signIn(b.s.AdminEmail, b.s.AdminPassword)
 	return b
+}
+
+// serve takes the server of a bench and signs its administrator in.
+func (b *sourceBench) serve(s *testkit.Server) {
+	b.t.Helper()
+	b.s = s
+	b.hub.SetCallback(s.BaseURL + "/integrations/github/callback")
+	b.rest = restClient{b.t, s, s.APIKey}
+	b.admin = newVisitor(b.t, s.BaseURL)
+	b.admin.signIn(s.AdminEmail, s.AdminPassword)
 }
 
 // session calls REST as the administrator in the browser.
