@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -166,6 +167,11 @@ func installationID(c store.IntegrationConnection) (int64, error) {
 	return id, nil
 }
 
+// accountEvents are the kinds of deliveries after which an account is read again.
+func accountEvents() []string {
+	return []string{"installation", "installation_repositories", "repository"}
+}
+
 // Verify implements integrations.Provider: `X-Hub-Signature-256` is the HMAC-SHA256 of the body with the secret of the app.
 func (a *App) Verify(header http.Header, body []byte) (integrations.Delivery, error) {
 	sent, ok := strings.CutPrefix(header.Get("X-Hub-Signature-256"), "sha256=")
@@ -181,8 +187,9 @@ func (a *App) Verify(header http.Header, body []byte) (integrations.Delivery, er
 			ID int64 `json:"id"`
 		} `json:"installation"`
 	}
-	// A body that cannot be read concerns no account that is known here.
-	if err := json.Unmarshal(body, &said); err == nil && said.Installation.ID != 0 {
+	// A body that cannot be read concerns no account that is known here. Other kinds, such as pushes, change no account: reading it again
+	// for each of them would use up its quota.
+	if err := json.Unmarshal(body, &said); err == nil && said.Installation.ID != 0 && slices.Contains(accountEvents(), d.Kind) {
 		d.Account = strconv.FormatInt(said.Installation.ID, 10)
 	}
 	return d, nil
