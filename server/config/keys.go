@@ -232,7 +232,7 @@ func Keys() []Key {
 		},
 		{
 			Name: "github-app-id", Kind: KindText,
-			Help:   "number of the GitHub App that is registered for this server; the six `github-` settings are given together, or none of them",
+			Help:   "number of the GitHub App that is registered for this server; the six `github-` settings are given together, or not at all",
 			assign: appID(func(c *Config) *int64 { return &c.GitHub.AppID }),
 		},
 		{

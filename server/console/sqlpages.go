@@ -19,7 +19,7 @@ var (
 	ordered = regexp.MustCompile(`(?i)\border\s+by\b`)
 	limited = regexp.MustCompile(`(?i)\b(limit\s+\d+(\s*,\s*\d+)?(\s+offset\s+\d+)?|offset\s+\d+(\s+rows?)?)\s*$`)
 	united  = regexp.MustCompile(`(?i)\b(union|intersect|except)\s+(all|distinct|select|\()`)
-	// A comment, a text or a quoted name, whose words are none of the statement.
+	// A comment, a text or a quoted name, whose words do not belong to the statement.
 	quoted  = regexp.MustCompile(`(?s)--[^\n]*|/\*.*?\*/|'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.)*"|` + "`(?:[^`\\\\]|\\\\.)*`")
 	bracket = regexp.MustCompile(`\([^()]*\)`)
 )

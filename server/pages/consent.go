@@ -15,6 +15,7 @@ import (
 	"github.com/svc-observability/svc/server/oauth"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/store"
+	"github.com/svc-observability/svc/server/wording"
 )
 
 // Grants stores the access that people granted to programs.
@@ -143,21 +144,12 @@ func access(scopes []string) []string {
 	}
 	var out []string
 	if len(reads) > 0 {
-		out = append(out, "Read "+listed(reads))
+		out = append(out, "Read "+wording.List(reads))
 	}
 	if len(writes) > 0 {
-		out = append(out, "Read and change "+listed(writes))
+		out = append(out, "Read and change "+wording.List(writes))
 	}
 	return out
-}
-
-// listed joins words as in a sentence.
-func listed(words []string) string {
-	last := len(words) - 1
-	if last == 0 {
-		return words[0]
-	}
-	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
 func (p *Pages) decideConsent(w http.ResponseWriter, r *http.Request) {

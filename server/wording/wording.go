@@ -23,6 +23,15 @@ func Clip(s string, most int) string {
 	return string(runes[:most]) + fmt.Sprintf("… (%d more characters)", n-most)
 }
 
+// List joins words as in a sentence: a, b and c.
+func List(words []string) string {
+	last := len(words) - 1
+	if last < 1 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:last], ", ") + " and " + words[last]
+}
+
 // Number writes whole numbers in full and other numbers with about three digits.
 func Number(v float64) string {
 	switch {

@@ -18,6 +18,14 @@ func Period(start, end time.Time) TimeRange {
 	return TimeRange{Start: wording.Clock(start), End: wording.Clock(end), From: start, To: end}
 }
 
+// Moment writes a time that may be missing.
+func Moment(t *timestamppb.Timestamp) *string {
+	if t == nil {
+		return nil
+	}
+	return new(wording.Clock(t.AsTime().Truncate(time.Millisecond)))
+}
+
 // Length is the time from the start to the end.
 func (w TimeRange) Length() time.Duration { return w.To.Sub(w.From) }
 

@@ -53,7 +53,7 @@ func newListAlertDestinations(s *tool.Clients) (*tool.Tool, error) {
 				}
 				row := destinationRow{
 					ID: d.GetId(), Name: d.GetName(), Type: d.GetType(), Enabled: d.GetEnabled(), Summary: d.GetSummary(), ChannelLabel: d.ChannelLabel,
-					LastTestedAt: clock(d.GetLastTestedAt()), LastTestError: d.LastTestError, DisabledReason: d.DisabledReason,
+					LastTestedAt: tool.Moment(d.GetLastTestedAt()), LastTestError: d.LastTestError, DisabledReason: d.DisabledReason,
 					CreatedAt: wording.Clock(d.GetCreatedAt().AsTime()), UpdatedAt: wording.Clock(d.GetUpdatedAt().AsTime()),
 				}
 				res.Destinations = append(res.Destinations, row)

@@ -138,10 +138,10 @@ func incidents(ctx context.Context, s *tool.Clients, f *incidentFilter, rule *st
 func toIncidentRow(i *svcv2.AlertIncident) incidentRow {
 	return incidentRow{
 		ID: i.GetId(), RuleID: i.GetRuleId(), RuleName: i.GetRuleName(), GroupKey: i.GroupKey, SignalType: i.GetSignalType(),
-		Severity: i.GetSeverity(), Status: i.GetStatus(), HoldReason: i.HoldReason, HeldSince: clock(i.GetHeldSince()),
+		Severity: i.GetSeverity(), Status: i.GetStatus(), HoldReason: i.HoldReason, HeldSince: tool.Moment(i.GetHeldSince()),
 		Comparator: i.GetComparator(), Threshold: i.GetThreshold(), ThresholdUpper: i.ThresholdUpper,
 		FirstTriggeredAt: wording.Clock(i.GetFirstTriggeredAt().AsTime()), LastTriggeredAt: wording.Clock(i.GetLastTriggeredAt().AsTime()),
-		ResolvedAt: clock(i.GetResolvedAt()), LastObservedValue: i.LastObservedValue, LastNotifiedAt: clock(i.GetLastNotifiedAt()),
+		ResolvedAt: tool.Moment(i.GetResolvedAt()), LastObservedValue: i.LastObservedValue, LastNotifiedAt: tool.Moment(i.GetLastNotifiedAt()),
 	}
 }
 

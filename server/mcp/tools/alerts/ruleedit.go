@@ -269,7 +269,7 @@ func previewAnswer(p *svcv2.AlertRulePreview) *tool.Answer {
 	res := previewResult{
 		WindowMinutes: p.GetWindowMinutes(), Comparator: p.GetComparator(), Threshold: p.GetThreshold(), ThresholdUpper: p.ThresholdUpper,
 		BucketSeconds: p.GetBucketSeconds(), Groups: []previewGroup{}, Points: []previewPoint{}, WouldFire: []previewFire{}, Warnings: []string{},
-		TruncatedToStart: clock(p.GetTruncatedToStart()),
+		TruncatedToStart: tool.Moment(p.GetTruncatedToStart()),
 	}
 	var groups, fires [][]string
 	for _, g := range p.GetSeries() {
@@ -294,7 +294,7 @@ func previewAnswer(p *svcv2.AlertRulePreview) *tool.Answer {
 		})
 	}
 	for _, f := range p.GetWouldFire() {
-		row := previewFire{GroupKey: f.GetGroupKey(), Start: wording.Clock(f.GetStart().AsTime()), End: clock(f.GetEnd())}
+		row := previewFire{GroupKey: f.GetGroupKey(), Start: wording.Clock(f.GetStart().AsTime()), End: tool.Moment(f.GetEnd())}
 		res.WouldFire = append(res.WouldFire, row)
 		fires = append(fires, []string{row.GroupKey, row.Start, tool.Or(row.End, "still open")})
 	}

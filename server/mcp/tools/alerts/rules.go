@@ -63,7 +63,7 @@ func toRuleDetail(r *svcv2.AlertRule) ruleDetail {
 		MinimumSampleCount: r.GetMinimumSampleCount(), ConsecutiveBreachesRequired: r.GetConsecutiveBreachesRequired(),
 		ConsecutiveHealthyRequired: r.GetConsecutiveHealthyRequired(), RenotifyIntervalMinutes: r.GetRenotifyIntervalMinutes(),
 		ApdexThresholdMs: r.ApdexThresholdMs, RawQuerySQL: r.RawQuerySql, RawQueryReducer: r.RawQueryReducer,
-		LastEvaluationError: r.LastEvaluationError, LastEvaluatedAt: clock(r.GetLastEvaluatedAt()),
+		LastEvaluationError: r.LastEvaluationError, LastEvaluatedAt: tool.Moment(r.GetLastEvaluatedAt()),
 	}
 	if t := r.GetNotificationTemplate(); t != nil {
 		d.NotificationTitle, d.NotificationBody = t.Title, t.Body

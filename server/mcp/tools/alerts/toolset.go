@@ -2,12 +2,7 @@
 package alerts
 
 import (
-	"time"
-
-	"google.golang.org/protobuf/types/known/timestamppb"
-
 	"github.com/svc-observability/svc/server/mcp/tool"
-	"github.com/svc-observability/svc/server/wording"
 )
 
 // Tools makes the tools of this set, in the order in which they are listed.
@@ -24,13 +19,4 @@ func Tools() []tool.Maker {
 		newListAlertIncidents,
 		newGetIncidentTimeline,
 	}
-}
-
-// clock writes a time that may be missing.
-func clock(t *timestamppb.Timestamp) *string {
-	if t == nil {
-		return nil
-	}
-	text := wording.Clock(t.AsTime().Truncate(time.Millisecond))
-	return &text
 }

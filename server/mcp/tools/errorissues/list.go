@@ -164,15 +164,15 @@ func rowOf(i *svcv2.ErrorIssue, compact bool) issueRow {
 	row := issueRow{
 		ID: i.GetId(), Kind: i.GetKind(), FingerprintHash: i.GetFingerprintHash(), WorkflowState: i.GetWorkflowState(), Severity: i.Severity,
 		ServiceName: i.GetServiceName(), ErrorLabel: wording.Clip(i.GetErrorLabel(), 300), OccurrenceCount: i.GetOccurrenceCount(),
-		FirstSeenAt: *clock(i.GetFirstSeenAt()), LastSeenAt: *clock(i.GetLastSeenAt()), RegressionCount: i.GetRegressionCount(),
-		HasOpenIncident: i.GetHasOpenIncident(), LastResolvedAt: clock(i.GetLastResolvedAt()),
+		FirstSeenAt: *tool.Moment(i.GetFirstSeenAt()), LastSeenAt: *tool.Moment(i.GetLastSeenAt()), RegressionCount: i.GetRegressionCount(),
+		HasOpenIncident: i.GetHasOpenIncident(), LastResolvedAt: tool.Moment(i.GetLastResolvedAt()),
 	}
 	if compact {
 		return row
 	}
 	row.SeveritySource, row.Priority, row.Notes = i.SeveritySource, i.GetPriority(), i.Notes
 	row.ExceptionType, row.ExceptionMessage = wording.Clip(i.GetExceptionType(), 300), wording.Clip(i.GetExceptionMessage(), 1000)
-	row.TopFrame, row.LeaseExpiresAt = wording.Clip(i.GetTopFrame(), 300), clock(i.GetLeaseExpiresAt())
+	row.TopFrame, row.LeaseExpiresAt = wording.Clip(i.GetTopFrame(), 300), tool.Moment(i.GetLeaseExpiresAt())
 	if a := i.GetAssignedActor(); a != nil {
 		row.AssignedActor = new(actorName(a))
 	}
@@ -220,7 +220,7 @@ func newListErrorIssueEvents(s *tool.Clients) (*tool.Tool, error) {
 			for _, e := range list.GetData() {
 				row := eventRow{
 					ID: e.GetId(), Type: e.GetType(), FromState: e.FromState, ToState: e.ToState, ActorID: actorID(e.GetActor()),
-					Actor: actorName(e.GetActor()), CreatedAt: *clock(e.GetCreatedAt()), Payload: e.GetPayload().AsMap(),
+					Actor: actorName(e.GetActor()), CreatedAt: *tool.Moment(e.GetCreatedAt()), Payload: e.GetPayload().AsMap(),
 				}
 				res.Events = append(res.Events, row)
 				move := ""
@@ -288,8 +288,8 @@ func newListErrorIncidents(s *tool.Clients) (*tool.Tool, error) {
 			var cells [][]string
 			for _, i := range list.GetData() {
 				row := errorIncidentRow{
-					ID: i.GetId(), IssueID: i.GetIssueId(), Status: i.GetStatus(), Reason: i.GetReason(), FirstTriggeredAt: *clock(i.GetFirstTriggeredAt()),
-					LastTriggeredAt: *clock(i.GetLastTriggeredAt()), ResolvedAt: clock(i.GetResolvedAt()), OccurrenceCount: i.GetOccurrenceCount(),
+					ID: i.GetId(), IssueID: i.GetIssueId(), Status: i.GetStatus(), Reason: i.GetReason(), FirstTriggeredAt: *tool.Moment(i.GetFirstTriggeredAt()),
+					LastTriggeredAt: *tool.Moment(i.GetLastTriggeredAt()), ResolvedAt: tool.Moment(i.GetResolvedAt()), OccurrenceCount: i.GetOccurrenceCount(),
 				}
 				if row.Status == "open" {
 					res.OpenCount++

@@ -2,13 +2,8 @@
 package errorissues
 
 import (
-	"time"
-
-	"google.golang.org/protobuf/types/known/timestamppb"
-
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/mcp/tool"
-	"github.com/svc-observability/svc/server/wording"
 )
 
 // Tools makes the tools of this set, in the order in which they are listed.
@@ -27,15 +22,6 @@ func Tools() []tool.Maker {
 		newRegisterAgent,
 		newUpdateErrorNotificationPolicy,
 	}
-}
-
-// clock writes a time that may be missing.
-func clock(t *timestamppb.Timestamp) *string {
-	if t == nil {
-		return nil
-	}
-	text := wording.Clock(t.AsTime().Truncate(time.Millisecond))
-	return &text
 }
 
 // actorName is the name of an actor: agent:<name>, the id of a user, or system.

@@ -40,8 +40,8 @@ type workResult struct {
 func workOf(i *svcv2.ErrorIssue) workResult {
 	res := workResult{
 		ID: i.GetId(), WorkflowState: i.GetWorkflowState(), LeaseHolderActorID: actorID(i.GetLeaseHolder()),
-		LeaseExpiresAt: clock(i.GetLeaseExpiresAt()), ClaimedAt: clock(i.GetClaimedAt()), AssignedActorID: actorID(i.GetAssignedActor()),
-		SnoozeUntil: clock(i.GetSnoozeUntil()), ServiceName: i.GetServiceName(), ExceptionType: i.GetExceptionType(),
+		LeaseExpiresAt: tool.Moment(i.GetLeaseExpiresAt()), ClaimedAt: tool.Moment(i.GetClaimedAt()), AssignedActorID: actorID(i.GetAssignedActor()),
+		SnoozeUntil: tool.Moment(i.GetSnoozeUntil()), ServiceName: i.GetServiceName(), ExceptionType: i.GetExceptionType(),
 	}
 	if a := i.GetLeaseHolder(); a != nil {
 		res.Holder = new(actorName(a))
@@ -52,7 +52,7 @@ func workOf(i *svcv2.ErrorIssue) workResult {
 func done(i *svcv2.ErrorIssue, what string, next ...tool.Suggestion) tool.Page {
 	scope := []tool.Pair{tool.Labeled("Issue", i.GetId()), tool.Labeled("State", i.GetWorkflowState())}
 	if a := i.GetLeaseHolder(); a != nil {
-		scope = append(scope, tool.Labeled("Lease", actorName(a)+" until "+*clock(i.GetLeaseExpiresAt())))
+		scope = append(scope, tool.Labeled("Lease", actorName(a)+" until "+*tool.Moment(i.GetLeaseExpiresAt())))
 	}
 	return tool.Page{Scope: scope, Blocks: []tool.Block{{Empty: what}}, Next: next}
 }

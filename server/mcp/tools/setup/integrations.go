@@ -4,8 +4,6 @@ import (
 	"context"
 	"strings"
 
-	"google.golang.org/protobuf/types/known/timestamppb"
-
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/wording"
@@ -45,8 +43,8 @@ func newListIntegrations(s *tool.Clients) (*tool.Tool, error) {
 			var cells [][]string
 			for _, i := range list.GetData() {
 				res.Integrations = append(res.Integrations, integrationRow{
-					Provider: i.GetProvider(), Connected: i.GetConnected(), Status: i.GetStatus(), ConnectedAt: moment(i.GetConnectedAt()),
-					Account: i.Account, LastSyncAt: moment(i.GetLastSyncAt()), Error: i.Error, Name: i.GetName(), Class: i.GetClass(),
+					Provider: i.GetProvider(), Connected: i.GetConnected(), Status: i.GetStatus(), ConnectedAt: tool.Moment(i.GetConnectedAt()),
+					Account: i.Account, LastSyncAt: tool.Moment(i.GetLastSyncAt()), Error: i.Error, Name: i.GetName(), Class: i.GetClass(),
 					MissingPermissions: i.GetMissingPermissions(), NextAction: i.NextAction, Tools: tool.NonNil(i.GetTools()),
 				})
 				cells = append(cells, []string{
@@ -59,11 +57,4 @@ func newListIntegrations(s *tool.Clients) (*tool.Tool, error) {
 			}}}, nil
 		}),
 	})
-}
-
-func moment(t *timestamppb.Timestamp) *string {
-	if t == nil {
-		return nil
-	}
-	return new(wording.Clock(t.AsTime()))
 }

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"google.golang.org/protobuf/types/known/timestamppb"
-
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/wording"
@@ -60,7 +58,7 @@ func newCIRuns(s *tool.Clients) (*tool.Tool, error) {
 			for _, r := range list.GetRuns() {
 				row := runRow{
 					ID: r.GetId(), Name: r.GetName(), Status: r.GetStatus(), Conclusion: r.Conclusion, Branch: r.GetBranch(), CommitSHA: r.GetCommitSha(),
-					HTMLURL: r.GetHtmlUrl(), StartedAt: clock(r.GetStartedAt()), CompletedAt: clock(r.GetCompletedAt()),
+					HTMLURL: r.GetHtmlUrl(), StartedAt: tool.Moment(r.GetStartedAt()), CompletedAt: tool.Moment(r.GetCompletedAt()),
 				}
 				for _, j := range r.GetFailedJobs() {
 					row.FailedJobs = append(row.FailedJobs, strings.TrimSuffix(j.GetName()+": "+j.GetFailedStep(), ": "))
@@ -82,13 +80,6 @@ func newCIRuns(s *tool.Clients) (*tool.Tool, error) {
 			return &tool.Answer{Data: res, Text: text}, nil
 		}),
 	})
-}
-
-func clock(t *timestamppb.Timestamp) *string {
-	if t == nil {
-		return nil
-	}
-	return new(wording.Clock(t.AsTime()))
 }
 
 type commitRow struct {
@@ -164,7 +155,7 @@ func comparisonAnswer(c *svcv2.SourceComparison) *tool.Answer {
 	}
 	var cells [][]string
 	for _, one := range c.GetCommits() {
-		row := commitRow{SHA: one.GetSha(), Message: one.GetMessage(), Author: one.GetAuthorName(), Date: clock(one.GetCommittedAt())}
+		row := commitRow{SHA: one.GetSha(), Message: one.GetMessage(), Author: one.GetAuthorName(), Date: tool.Moment(one.GetCommittedAt())}
 		res.Commits = append(res.Commits, row)
 		first, _, _ := strings.Cut(row.Message, "\n")
 		cells = append(cells, []string{row.SHA[:min(12, len(row.SHA))], wording.Clip(wording.OneLine(first), 120), wording.OneLine(row.Author)})
