@@ -28,7 +28,7 @@ type IntegrationConnection struct {
 	Provider string `json:"provider,omitempty"`
 	// the provider's server
 	BaseURL string `json:"base_url,omitempty"`
-	// the account's id at the provider
+	// the id of our access to the account; a new installation has a new one
 	ExternalID string `json:"external_id,omitempty"`
 	// the account's name at the provider
 	Name string `json:"name,omitempty"`

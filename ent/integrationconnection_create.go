@@ -542,6 +542,18 @@ type (
 	}
 )
 
+// SetExternalID sets the "external_id" field.
+func (u *IntegrationConnectionUpsert) SetExternalID(v string) *IntegrationConnectionUpsert {
+	u.Set(integrationconnection.FieldExternalID, v)
+	return u
+}
+
+// UpdateExternalID sets the "external_id" field to the value that was provided on create.
+func (u *IntegrationConnectionUpsert) UpdateExternalID() *IntegrationConnectionUpsert {
+	u.SetExcluded(integrationconnection.FieldExternalID)
+	return u
+}
+
 // SetName sets the "name" field.
 func (u *IntegrationConnectionUpsert) SetName(v string) *IntegrationConnectionUpsert {
 	u.Set(integrationconnection.FieldName, v)
@@ -763,9 +775,6 @@ func (u *IntegrationConnectionUpsertOne) UpdateNewValues() *IntegrationConnectio
 		if _, exists := u.create.mutation.BaseURL(); exists {
 			s.SetIgnore(integrationconnection.FieldBaseURL)
 		}
-		if _, exists := u.create.mutation.ExternalID(); exists {
-			s.SetIgnore(integrationconnection.FieldExternalID)
-		}
 		if _, exists := u.create.mutation.CreatedAt(); exists {
 			s.SetIgnore(integrationconnection.FieldCreatedAt)
 		}
@@ -798,6 +807,20 @@ func (u *IntegrationConnectionUpsertOne) Update(set func(*IntegrationConnectionU
 		set(&IntegrationConnectionUpsert{UpdateSet: update})
 	}))
 	return u
+}
+
+// SetExternalID sets the "external_id" field.
+func (u *IntegrationConnectionUpsertOne) SetExternalID(v string) *IntegrationConnectionUpsertOne {
+	return u.Update(func(s *IntegrationConnectionUpsert) {
+		s.SetExternalID(v)
+	})
+}
+
+// UpdateExternalID sets the "external_id" field to the value that was provided on create.
+func (u *IntegrationConnectionUpsertOne) UpdateExternalID() *IntegrationConnectionUpsertOne {
+	return u.Update(func(s *IntegrationConnectionUpsert) {
+		s.UpdateExternalID()
+	})
 }
 
 // SetName sets the "name" field.
@@ -1219,9 +1242,6 @@ func (u *IntegrationConnectionUpsertBulk) UpdateNewValues() *IntegrationConnecti
 			if _, exists := b.mutation.BaseURL(); exists {
 				s.SetIgnore(integrationconnection.FieldBaseURL)
 			}
-			if _, exists := b.mutation.ExternalID(); exists {
-				s.SetIgnore(integrationconnection.FieldExternalID)
-			}
 			if _, exists := b.mutation.CreatedAt(); exists {
 				s.SetIgnore(integrationconnection.FieldCreatedAt)
 			}
@@ -1255,6 +1275,20 @@ func (u *IntegrationConnectionUpsertBulk) Update(set func(*IntegrationConnection
 		set(&IntegrationConnectionUpsert{UpdateSet: update})
 	}))
 	return u
+}
+
+// SetExternalID sets the "external_id" field.
+func (u *IntegrationConnectionUpsertBulk) SetExternalID(v string) *IntegrationConnectionUpsertBulk {
+	return u.Update(func(s *IntegrationConnectionUpsert) {
+		s.SetExternalID(v)
+	})
+}
+
+// UpdateExternalID sets the "external_id" field to the value that was provided on create.
+func (u *IntegrationConnectionUpsertBulk) UpdateExternalID() *IntegrationConnectionUpsertBulk {
+	return u.Update(func(s *IntegrationConnectionUpsert) {
+		s.UpdateExternalID()
+	})
 }
 
 // SetName sets the "name" field.

@@ -33,6 +33,20 @@ func (_u *IntegrationConnectionUpdate) Where(ps ...predicate.IntegrationConnecti
 	return _u
 }
 
+// SetExternalID sets the "external_id" field.
+func (_u *IntegrationConnectionUpdate) SetExternalID(v string) *IntegrationConnectionUpdate {
+	_u.mutation.SetExternalID(v)
+	return _u
+}
+
+// SetNillableExternalID sets the "external_id" field if the given value is not nil.
+func (_u *IntegrationConnectionUpdate) SetNillableExternalID(v *string) *IntegrationConnectionUpdate {
+	if v != nil {
+		_u.SetExternalID(*v)
+	}
+	return _u
+}
+
 // SetName sets the "name" field.
 func (_u *IntegrationConnectionUpdate) SetName(v string) *IntegrationConnectionUpdate {
 	_u.mutation.SetName(v)
@@ -320,6 +334,11 @@ func (_u *IntegrationConnectionUpdate) ExecX(ctx context.Context) {
 
 // check runs all checks and user-defined validators on the builder.
 func (_u *IntegrationConnectionUpdate) check() error {
+	if v, ok := _u.mutation.ExternalID(); ok {
+		if err := integrationconnection.ExternalIDValidator(v); err != nil {
+			return &ValidationError{Name: "external_id", err: fmt.Errorf(`ent: validator failed for field "IntegrationConnection.external_id": %w`, err)}
+		}
+	}
 	if v, ok := _u.mutation.Name(); ok {
 		if err := integrationconnection.NameValidator(v); err != nil {
 			return &ValidationError{Name: "name", err: fmt.Errorf(`ent: validator failed for field "IntegrationConnection.name": %w`, err)}
@@ -358,6 +377,9 @@ func (_u *IntegrationConnectionUpdate) sqlSave(ctx context.Context) (_node int, 
 				ps[i](selector)
 			}
 		}
+	}
+	if value, ok := _u.mutation.ExternalID(); ok {
+		_spec.SetField(integrationconnection.FieldExternalID, field.TypeString, value)
 	}
 	if value, ok := _u.mutation.Name(); ok {
 		_spec.SetField(integrationconnection.FieldName, field.TypeString, value)
@@ -486,6 +508,20 @@ type IntegrationConnectionUpdateOne struct {
 	hooks     []Hook
 	mutation  *IntegrationConnectionMutation
 	modifiers []func(*sql.UpdateBuilder)
+}
+
+// SetExternalID sets the "external_id" field.
+func (_u *IntegrationConnectionUpdateOne) SetExternalID(v string) *IntegrationConnectionUpdateOne {
+	_u.mutation.SetExternalID(v)
+	return _u
+}
+
+// SetNillableExternalID sets the "external_id" field if the given value is not nil.
+func (_u *IntegrationConnectionUpdateOne) SetNillableExternalID(v *string) *IntegrationConnectionUpdateOne {
+	if v != nil {
+		_u.SetExternalID(*v)
+	}
+	return _u
 }
 
 // SetName sets the "name" field.
@@ -788,6 +824,11 @@ func (_u *IntegrationConnectionUpdateOne) ExecX(ctx context.Context) {
 
 // check runs all checks and user-defined validators on the builder.
 func (_u *IntegrationConnectionUpdateOne) check() error {
+	if v, ok := _u.mutation.ExternalID(); ok {
+		if err := integrationconnection.ExternalIDValidator(v); err != nil {
+			return &ValidationError{Name: "external_id", err: fmt.Errorf(`ent: validator failed for field "IntegrationConnection.external_id": %w`, err)}
+		}
+	}
 	if v, ok := _u.mutation.Name(); ok {
 		if err := integrationconnection.NameValidator(v); err != nil {
 			return &ValidationError{Name: "name", err: fmt.Errorf(`ent: validator failed for field "IntegrationConnection.name": %w`, err)}
@@ -843,6 +884,9 @@ func (_u *IntegrationConnectionUpdateOne) sqlSave(ctx context.Context) (_node *I
 				ps[i](selector)
 			}
 		}
+	}
+	if value, ok := _u.mutation.ExternalID(); ok {
+		_spec.SetField(integrationconnection.FieldExternalID, field.TypeString, value)
 	}
 	if value, ok := _u.mutation.Name(); ok {
 		_spec.SetField(integrationconnection.FieldName, field.TypeString, value)

@@ -25,10 +25,12 @@ type IntegrationLogin struct {
 	StateHash string `json:"-"`
 	// Provider holds the value of the "provider" field.
 	Provider string `json:"provider,omitempty"`
-	// empty if an API key began it
+	// empty until a person confirms an attempt that an API key began
 	UserID *string `json:"user_id,omitempty"`
-	// the session that began it
+	// the session that may finish it
 	SessionID *string `json:"session_id,omitempty"`
+	// the first step was the installation of the app
+	Install bool `json:"install,omitempty"`
 	// sealed: the PKCE code verifier
 	Verifier []byte `json:"-"`
 	// ReturnTo holds the value of the "return_to" field.
@@ -74,6 +76,8 @@ func (*IntegrationLogin) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case integrationlogin.FieldVerifier, integrationlogin.FieldOffer:
 			values[i] = new([]byte)
+		case integrationlogin.FieldInstall:
+			values[i] = new(sql.NullBool)
 		case integrationlogin.FieldOrgID, integrationlogin.FieldStateHash, integrationlogin.FieldProvider, integrationlogin.FieldUserID, integrationlogin.FieldSessionID, integrationlogin.FieldReturnTo:
 			values[i] = new(sql.NullString)
 		case integrationlogin.FieldCreatedAt, integrationlogin.FieldExpiresAt, integrationlogin.FieldUsedAt:
@@ -132,6 +136,12 @@ func (_m *IntegrationLogin) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.SessionID = new(string)
 				*_m.SessionID = value.String
+			}
+		case integrationlogin.FieldInstall:
+			if value, ok := values[i].(*sql.NullBool); !ok {
+				return fmt.Errorf("unexpected type %T for field install", values[i])
+			} else if value.Valid {
+				_m.Install = value.Bool
 			}
 		case integrationlogin.FieldVerifier:
 			if value, ok := values[i].(*[]byte); !ok {
@@ -229,6 +239,9 @@ func (_m *IntegrationLogin) String() string {
 		builder.WriteString("session_id=")
 		builder.WriteString(*v)
 	}
+	builder.WriteString(", ")
+	builder.WriteString("install=")
+	builder.WriteString(fmt.Sprintf("%v", _m.Install))
 	builder.WriteString(", ")
 	builder.WriteString("verifier=<sensitive>")
 	builder.WriteString(", ")

@@ -71,6 +71,20 @@ func (_c *IntegrationLoginCreate) SetNillableSessionID(v *string) *IntegrationLo
 	return _c
 }
 
+// SetInstall sets the "install" field.
+func (_c *IntegrationLoginCreate) SetInstall(v bool) *IntegrationLoginCreate {
+	_c.mutation.SetInstall(v)
+	return _c
+}
+
+// SetNillableInstall sets the "install" field if the given value is not nil.
+func (_c *IntegrationLoginCreate) SetNillableInstall(v *bool) *IntegrationLoginCreate {
+	if v != nil {
+		_c.SetInstall(*v)
+	}
+	return _c
+}
+
 // SetVerifier sets the "verifier" field.
 func (_c *IntegrationLoginCreate) SetVerifier(v []byte) *IntegrationLoginCreate {
 	_c.mutation.SetVerifier(v)
@@ -147,6 +161,7 @@ func (_c *IntegrationLoginCreate) Mutation() *IntegrationLoginMutation {
 
 // Save creates the IntegrationLogin in the database.
 func (_c *IntegrationLoginCreate) Save(ctx context.Context) (*IntegrationLogin, error) {
+	_c.defaults()
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
 }
 
@@ -169,6 +184,14 @@ func (_c *IntegrationLoginCreate) Exec(ctx context.Context) error {
 func (_c *IntegrationLoginCreate) ExecX(ctx context.Context) {
 	if err := _c.Exec(ctx); err != nil {
 		panic(err)
+	}
+}
+
+// defaults sets the default values of the builder before save.
+func (_c *IntegrationLoginCreate) defaults() {
+	if _, ok := _c.mutation.Install(); !ok {
+		v := integrationlogin.DefaultInstall
+		_c.mutation.SetInstall(v)
 	}
 }
 
@@ -197,6 +220,9 @@ func (_c *IntegrationLoginCreate) check() error {
 		if err := integrationlogin.ProviderValidator(v); err != nil {
 			return &ValidationError{Name: "provider", err: fmt.Errorf(`ent: validator failed for field "IntegrationLogin.provider": %w`, err)}
 		}
+	}
+	if _, ok := _c.mutation.Install(); !ok {
+		return &ValidationError{Name: "install", err: errors.New(`ent: missing required field "IntegrationLogin.install"`)}
 	}
 	if _, ok := _c.mutation.Verifier(); !ok {
 		return &ValidationError{Name: "verifier", err: errors.New(`ent: missing required field "IntegrationLogin.verifier"`)}
@@ -261,6 +287,10 @@ func (_c *IntegrationLoginCreate) createSpec() (*IntegrationLogin, *sqlgraph.Cre
 	if value, ok := _c.mutation.SessionID(); ok {
 		_spec.SetField(integrationlogin.FieldSessionID, field.TypeString, value)
 		_node.SessionID = &value
+	}
+	if value, ok := _c.mutation.Install(); ok {
+		_spec.SetField(integrationlogin.FieldInstall, field.TypeBool, value)
+		_node.Install = value
 	}
 	if value, ok := _c.mutation.Verifier(); ok {
 		_spec.SetField(integrationlogin.FieldVerifier, field.TypeBytes, value)
@@ -355,6 +385,42 @@ type (
 	}
 )
 
+// SetUserID sets the "user_id" field.
+func (u *IntegrationLoginUpsert) SetUserID(v string) *IntegrationLoginUpsert {
+	u.Set(integrationlogin.FieldUserID, v)
+	return u
+}
+
+// UpdateUserID sets the "user_id" field to the value that was provided on create.
+func (u *IntegrationLoginUpsert) UpdateUserID() *IntegrationLoginUpsert {
+	u.SetExcluded(integrationlogin.FieldUserID)
+	return u
+}
+
+// ClearUserID clears the value of the "user_id" field.
+func (u *IntegrationLoginUpsert) ClearUserID() *IntegrationLoginUpsert {
+	u.SetNull(integrationlogin.FieldUserID)
+	return u
+}
+
+// SetSessionID sets the "session_id" field.
+func (u *IntegrationLoginUpsert) SetSessionID(v string) *IntegrationLoginUpsert {
+	u.Set(integrationlogin.FieldSessionID, v)
+	return u
+}
+
+// UpdateSessionID sets the "session_id" field to the value that was provided on create.
+func (u *IntegrationLoginUpsert) UpdateSessionID() *IntegrationLoginUpsert {
+	u.SetExcluded(integrationlogin.FieldSessionID)
+	return u
+}
+
+// ClearSessionID clears the value of the "session_id" field.
+func (u *IntegrationLoginUpsert) ClearSessionID() *IntegrationLoginUpsert {
+	u.SetNull(integrationlogin.FieldSessionID)
+	return u
+}
+
 // SetOffer sets the "offer" field.
 func (u *IntegrationLoginUpsert) SetOffer(v []byte) *IntegrationLoginUpsert {
 	u.Set(integrationlogin.FieldOffer, v)
@@ -417,11 +483,8 @@ func (u *IntegrationLoginUpsertOne) UpdateNewValues() *IntegrationLoginUpsertOne
 		if _, exists := u.create.mutation.Provider(); exists {
 			s.SetIgnore(integrationlogin.FieldProvider)
 		}
-		if _, exists := u.create.mutation.UserID(); exists {
-			s.SetIgnore(integrationlogin.FieldUserID)
-		}
-		if _, exists := u.create.mutation.SessionID(); exists {
-			s.SetIgnore(integrationlogin.FieldSessionID)
+		if _, exists := u.create.mutation.Install(); exists {
+			s.SetIgnore(integrationlogin.FieldInstall)
 		}
 		if _, exists := u.create.mutation.Verifier(); exists {
 			s.SetIgnore(integrationlogin.FieldVerifier)
@@ -464,6 +527,48 @@ func (u *IntegrationLoginUpsertOne) Update(set func(*IntegrationLoginUpsert)) *I
 		set(&IntegrationLoginUpsert{UpdateSet: update})
 	}))
 	return u
+}
+
+// SetUserID sets the "user_id" field.
+func (u *IntegrationLoginUpsertOne) SetUserID(v string) *IntegrationLoginUpsertOne {
+	return u.Update(func(s *IntegrationLoginUpsert) {
+		s.SetUserID(v)
+	})
+}
+
+// UpdateUserID sets the "user_id" field to the value that was provided on create.
+func (u *IntegrationLoginUpsertOne) UpdateUserID() *IntegrationLoginUpsertOne {
+	return u.Update(func(s *IntegrationLoginUpsert) {
+		s.UpdateUserID()
+	})
+}
+
+// ClearUserID clears the value of the "user_id" field.
+func (u *IntegrationLoginUpsertOne) ClearUserID() *IntegrationLoginUpsertOne {
+	return u.Update(func(s *IntegrationLoginUpsert) {
+		s.ClearUserID()
+	})
+}
+
+// SetSessionID sets the "session_id" field.
+func (u *IntegrationLoginUpsertOne) SetSessionID(v string) *IntegrationLoginUpsertOne {
+	return u.Update(func(s *IntegrationLoginUpsert) {
+		s.SetSessionID(v)
+	})
+}
+
+// UpdateSessionID sets the "session_id" field to the value that was provided on create.
+func (u *IntegrationLoginUpsertOne) UpdateSessionID() *IntegrationLoginUpsertOne {
+	return u.Update(func(s *IntegrationLoginUpsert) {
+		s.UpdateSessionID()
+	})
+}
+
+// ClearSessionID clears the value of the "session_id" field.
+func (u *IntegrationLoginUpsertOne) ClearSessionID() *IntegrationLoginUpsertOne {
+	return u.Update(func(s *IntegrationLoginUpsert) {
+		s.ClearSessionID()
+	})
 }
 
 // SetOffer sets the "offer" field.
@@ -565,6 +670,7 @@ func (_c *IntegrationLoginCreateBulk) Save(ctx context.Context) ([]*IntegrationL
 	for i := range _c.builders {
 		func(i int, root context.Context) {
 			builder := _c.builders[i]
+			builder.defaults()
 			var mut Mutator = MutateFunc(func(ctx context.Context, m Mutation) (Value, error) {
 				mutation, ok := m.(*IntegrationLoginMutation)
 				if !ok {
@@ -699,11 +805,8 @@ func (u *IntegrationLoginUpsertBulk) UpdateNewValues() *IntegrationLoginUpsertBu
 			if _, exists := b.mutation.Provider(); exists {
 				s.SetIgnore(integrationlogin.FieldProvider)
 			}
-			if _, exists := b.mutation.UserID(); exists {
-				s.SetIgnore(integrationlogin.FieldUserID)
-			}
-			if _, exists := b.mutation.SessionID(); exists {
-				s.SetIgnore(integrationlogin.FieldSessionID)
+			if _, exists := b.mutation.Install(); exists {
+				s.SetIgnore(integrationlogin.FieldInstall)
 			}
 			if _, exists := b.mutation.Verifier(); exists {
 				s.SetIgnore(integrationlogin.FieldVerifier)
@@ -747,6 +850,48 @@ func (u *IntegrationLoginUpsertBulk) Update(set func(*IntegrationLoginUpsert)) *
 		set(&IntegrationLoginUpsert{UpdateSet: update})
 	}))
 	return u
+}
+
+// SetUserID sets the "user_id" field.
+func (u *IntegrationLoginUpsertBulk) SetUserID(v string) *IntegrationLoginUpsertBulk {
+	return u.Update(func(s *IntegrationLoginUpsert) {
+		s.SetUserID(v)
+	})
+}
+
+// UpdateUserID sets the "user_id" field to the value that was provided on create.
+func (u *IntegrationLoginUpsertBulk) UpdateUserID() *IntegrationLoginUpsertBulk {
+	return u.Update(func(s *IntegrationLoginUpsert) {
+		s.UpdateUserID()
+	})
+}
+
+// ClearUserID clears the value of the "user_id" field.
+func (u *IntegrationLoginUpsertBulk) ClearUserID() *IntegrationLoginUpsertBulk {
+	return u.Update(func(s *IntegrationLoginUpsert) {
+		s.ClearUserID()
+	})
+}
+
+// SetSessionID sets the "session_id" field.
+func (u *IntegrationLoginUpsertBulk) SetSessionID(v string) *IntegrationLoginUpsertBulk {
+	return u.Update(func(s *IntegrationLoginUpsert) {
+		s.SetSessionID(v)
+	})
+}
+
+// UpdateSessionID sets the "session_id" field to the value that was provided on create.
+func (u *IntegrationLoginUpsertBulk) UpdateSessionID() *IntegrationLoginUpsertBulk {
+	return u.Update(func(s *IntegrationLoginUpsert) {
+		s.UpdateSessionID()
+	})
+}
+
+// ClearSessionID clears the value of the "session_id" field.
+func (u *IntegrationLoginUpsertBulk) ClearSessionID() *IntegrationLoginUpsertBulk {
+	return u.Update(func(s *IntegrationLoginUpsert) {
+		s.ClearSessionID()
+	})
 }
 
 // SetOffer sets the "offer" field.

@@ -29,6 +29,46 @@ func (_u *IntegrationLoginUpdate) Where(ps ...predicate.IntegrationLogin) *Integ
 	return _u
 }
 
+// SetUserID sets the "user_id" field.
+func (_u *IntegrationLoginUpdate) SetUserID(v string) *IntegrationLoginUpdate {
+	_u.mutation.SetUserID(v)
+	return _u
+}
+
+// SetNillableUserID sets the "user_id" field if the given value is not nil.
+func (_u *IntegrationLoginUpdate) SetNillableUserID(v *string) *IntegrationLoginUpdate {
+	if v != nil {
+		_u.SetUserID(*v)
+	}
+	return _u
+}
+
+// ClearUserID clears the value of the "user_id" field.
+func (_u *IntegrationLoginUpdate) ClearUserID() *IntegrationLoginUpdate {
+	_u.mutation.ClearUserID()
+	return _u
+}
+
+// SetSessionID sets the "session_id" field.
+func (_u *IntegrationLoginUpdate) SetSessionID(v string) *IntegrationLoginUpdate {
+	_u.mutation.SetSessionID(v)
+	return _u
+}
+
+// SetNillableSessionID sets the "session_id" field if the given value is not nil.
+func (_u *IntegrationLoginUpdate) SetNillableSessionID(v *string) *IntegrationLoginUpdate {
+	if v != nil {
+		_u.SetSessionID(*v)
+	}
+	return _u
+}
+
+// ClearSessionID clears the value of the "session_id" field.
+func (_u *IntegrationLoginUpdate) ClearSessionID() *IntegrationLoginUpdate {
+	_u.mutation.ClearSessionID()
+	return _u
+}
+
 // SetOffer sets the "offer" field.
 func (_u *IntegrationLoginUpdate) SetOffer(v []byte) *IntegrationLoginUpdate {
 	_u.mutation.SetOffer(v)
@@ -119,8 +159,14 @@ func (_u *IntegrationLoginUpdate) sqlSave(ctx context.Context) (_node int, err e
 			}
 		}
 	}
+	if value, ok := _u.mutation.UserID(); ok {
+		_spec.SetField(integrationlogin.FieldUserID, field.TypeString, value)
+	}
 	if _u.mutation.UserIDCleared() {
 		_spec.ClearField(integrationlogin.FieldUserID, field.TypeString)
+	}
+	if value, ok := _u.mutation.SessionID(); ok {
+		_spec.SetField(integrationlogin.FieldSessionID, field.TypeString, value)
 	}
 	if _u.mutation.SessionIDCleared() {
 		_spec.ClearField(integrationlogin.FieldSessionID, field.TypeString)
@@ -160,6 +206,46 @@ type IntegrationLoginUpdateOne struct {
 	hooks     []Hook
 	mutation  *IntegrationLoginMutation
 	modifiers []func(*sql.UpdateBuilder)
+}
+
+// SetUserID sets the "user_id" field.
+func (_u *IntegrationLoginUpdateOne) SetUserID(v string) *IntegrationLoginUpdateOne {
+	_u.mutation.SetUserID(v)
+	return _u
+}
+
+// SetNillableUserID sets the "user_id" field if the given value is not nil.
+func (_u *IntegrationLoginUpdateOne) SetNillableUserID(v *string) *IntegrationLoginUpdateOne {
+	if v != nil {
+		_u.SetUserID(*v)
+	}
+	return _u
+}
+
+// ClearUserID clears the value of the "user_id" field.
+func (_u *IntegrationLoginUpdateOne) ClearUserID() *IntegrationLoginUpdateOne {
+	_u.mutation.ClearUserID()
+	return _u
+}
+
+// SetSessionID sets the "session_id" field.
+func (_u *IntegrationLoginUpdateOne) SetSessionID(v string) *IntegrationLoginUpdateOne {
+	_u.mutation.SetSessionID(v)
+	return _u
+}
+
+// SetNillableSessionID sets the "session_id" field if the given value is not nil.
+func (_u *IntegrationLoginUpdateOne) SetNillableSessionID(v *string) *IntegrationLoginUpdateOne {
+	if v != nil {
+		_u.SetSessionID(*v)
+	}
+	return _u
+}
+
+// ClearSessionID clears the value of the "session_id" field.
+func (_u *IntegrationLoginUpdateOne) ClearSessionID() *IntegrationLoginUpdateOne {
+	_u.mutation.ClearSessionID()
+	return _u
 }
 
 // SetOffer sets the "offer" field.
@@ -282,8 +368,14 @@ func (_u *IntegrationLoginUpdateOne) sqlSave(ctx context.Context) (_node *Integr
 			}
 		}
 	}
+	if value, ok := _u.mutation.UserID(); ok {
+		_spec.SetField(integrationlogin.FieldUserID, field.TypeString, value)
+	}
 	if _u.mutation.UserIDCleared() {
 		_spec.ClearField(integrationlogin.FieldUserID, field.TypeString)
+	}
+	if value, ok := _u.mutation.SessionID(); ok {
+		_spec.SetField(integrationlogin.FieldSessionID, field.TypeString, value)
 	}
 	if _u.mutation.SessionIDCleared() {
 		_spec.ClearField(integrationlogin.FieldSessionID, field.TypeString)

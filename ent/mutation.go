@@ -37382,6 +37382,7 @@ type IntegrationLoginMutation struct {
 	provider            *string
 	user_id             *string
 	session_id          *string
+	install             *bool
 	verifier            *[]byte
 	return_to           *string
 	offer               *[]byte
@@ -37704,6 +37705,42 @@ func (m *IntegrationLoginMutation) SessionIDCleared() bool {
 func (m *IntegrationLoginMutation) ResetSessionID() {
 	m.session_id = nil
 	delete(m.clearedFields, integrationlogin.FieldSessionID)
+}
+
+// SetInstall sets the "install" field.
+func (m *IntegrationLoginMutation) SetInstall(b bool) {
+	m.install = &b
+}
+
+// Install returns the value of the "install" field in the mutation.
+func (m *IntegrationLoginMutation) Install() (r bool, exists bool) {
+	v := m.install
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldInstall returns the old "install" field's value of the IntegrationLogin entity.
+// If the IntegrationLogin object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IntegrationLoginMutation) OldInstall(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldInstall is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldInstall requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldInstall: %w", err)
+	}
+	return oldValue.Install, nil
+}
+
+// ResetInstall resets all changes to the "install" field.
+func (m *IntegrationLoginMutation) ResetInstall() {
+	m.install = nil
 }
 
 // SetVerifier sets the "verifier" field.
@@ -38035,7 +38072,7 @@ func (m *IntegrationLoginMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *IntegrationLoginMutation) Fields() []string {
-	fields := make([]string, 0, 11)
+	fields := make([]string, 0, 12)
 	if m.organization != nil {
 		fields = append(fields, integrationlogin.FieldOrgID)
 	}
@@ -38050,6 +38087,9 @@ func (m *IntegrationLoginMutation) Fields() []string {
 	}
 	if m.session_id != nil {
 		fields = append(fields, integrationlogin.FieldSessionID)
+	}
+	if m.install != nil {
+		fields = append(fields, integrationlogin.FieldInstall)
 	}
 	if m.verifier != nil {
 		fields = append(fields, integrationlogin.FieldVerifier)
@@ -38087,6 +38127,8 @@ func (m *IntegrationLoginMutation) Field(name string) (ent.Value, bool) {
 		return m.UserID()
 	case integrationlogin.FieldSessionID:
 		return m.SessionID()
+	case integrationlogin.FieldInstall:
+		return m.Install()
 	case integrationlogin.FieldVerifier:
 		return m.Verifier()
 	case integrationlogin.FieldReturnTo:
@@ -38118,6 +38160,8 @@ func (m *IntegrationLoginMutation) OldField(ctx context.Context, name string) (e
 		return m.OldUserID(ctx)
 	case integrationlogin.FieldSessionID:
 		return m.OldSessionID(ctx)
+	case integrationlogin.FieldInstall:
+		return m.OldInstall(ctx)
 	case integrationlogin.FieldVerifier:
 		return m.OldVerifier(ctx)
 	case integrationlogin.FieldReturnTo:
@@ -38173,6 +38217,13 @@ func (m *IntegrationLoginMutation) SetField(name string, value ent.Value) error 
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetSessionID(v)
+		return nil
+	case integrationlogin.FieldInstall:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetInstall(v)
 		return nil
 	case integrationlogin.FieldVerifier:
 		v, ok := value.([]byte)
@@ -38312,6 +38363,9 @@ func (m *IntegrationLoginMutation) ResetField(name string) error {
 		return nil
 	case integrationlogin.FieldSessionID:
 		m.ResetSessionID()
+		return nil
+	case integrationlogin.FieldInstall:
+		m.ResetInstall()
 		return nil
 	case integrationlogin.FieldVerifier:
 		m.ResetVerifier()

@@ -694,6 +694,10 @@ func init() {
 	integrationloginDescProvider := integrationloginFields[3].Descriptor()
 	// integrationlogin.ProviderValidator is a validator for the "provider" field. It is called by the builders before save.
 	integrationlogin.ProviderValidator = integrationloginDescProvider.Validators[0].(func(string) error)
+	// integrationloginDescInstall is the schema descriptor for install field.
+	integrationloginDescInstall := integrationloginFields[6].Descriptor()
+	// integrationlogin.DefaultInstall holds the default value on creation for the install field.
+	integrationlogin.DefaultInstall = integrationloginDescInstall.Default.(bool)
 	investigationFields := schema.Investigation{}.Fields()
 	_ = investigationFields
 	// investigationDescOrgID is the schema descriptor for org_id field.

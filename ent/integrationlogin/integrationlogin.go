@@ -22,6 +22,8 @@ const (
 	FieldUserID = "user_id"
 	// FieldSessionID holds the string denoting the session_id field in the database.
 	FieldSessionID = "session_id"
+	// FieldInstall holds the string denoting the install field in the database.
+	FieldInstall = "install"
 	// FieldVerifier holds the string denoting the verifier field in the database.
 	FieldVerifier = "verifier"
 	// FieldReturnTo holds the string denoting the return_to field in the database.
@@ -55,6 +57,7 @@ var Columns = []string{
 	FieldProvider,
 	FieldUserID,
 	FieldSessionID,
+	FieldInstall,
 	FieldVerifier,
 	FieldReturnTo,
 	FieldOffer,
@@ -80,6 +83,8 @@ var (
 	StateHashValidator func(string) error
 	// ProviderValidator is a validator for the "provider" field. It is called by the builders before save.
 	ProviderValidator func(string) error
+	// DefaultInstall holds the default value on creation for the "install" field.
+	DefaultInstall bool
 )
 
 // OrderOption defines the ordering options for the IntegrationLogin queries.
@@ -113,6 +118,11 @@ func ByUserID(opts ...sql.OrderTermOption) OrderOption {
 // BySessionID orders the results by the session_id field.
 func BySessionID(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldSessionID, opts...).ToFunc()
+}
+
+// ByInstall orders the results by the install field.
+func ByInstall(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldInstall, opts...).ToFunc()
 }
 
 // ByReturnTo orders the results by the return_to field.

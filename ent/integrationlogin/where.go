@@ -81,6 +81,11 @@ func SessionID(v string) predicate.IntegrationLogin {
 	return predicate.IntegrationLogin(sql.FieldEQ(FieldSessionID, v))
 }
 
+// Install applies equality check predicate on the "install" field. It's identical to InstallEQ.
+func Install(v bool) predicate.IntegrationLogin {
+	return predicate.IntegrationLogin(sql.FieldEQ(FieldInstall, v))
+}
+
 // Verifier applies equality check predicate on the "verifier" field. It's identical to VerifierEQ.
 func Verifier(v []byte) predicate.IntegrationLogin {
 	return predicate.IntegrationLogin(sql.FieldEQ(FieldVerifier, v))
@@ -454,6 +459,16 @@ func SessionIDEqualFold(v string) predicate.IntegrationLogin {
 // SessionIDContainsFold applies the ContainsFold predicate on the "session_id" field.
 func SessionIDContainsFold(v string) predicate.IntegrationLogin {
 	return predicate.IntegrationLogin(sql.FieldContainsFold(FieldSessionID, v))
+}
+
+// InstallEQ applies the EQ predicate on the "install" field.
+func InstallEQ(v bool) predicate.IntegrationLogin {
+	return predicate.IntegrationLogin(sql.FieldEQ(FieldInstall, v))
+}
+
+// InstallNEQ applies the NEQ predicate on the "install" field.
+func InstallNEQ(v bool) predicate.IntegrationLogin {
+	return predicate.IntegrationLogin(sql.FieldNEQ(FieldInstall, v))
 }
 
 // VerifierEQ applies the EQ predicate on the "verifier" field.

@@ -1314,6 +1314,7 @@ var (
 		{Name: "provider", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
 		{Name: "user_id", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
 		{Name: "session_id", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "install", Type: field.TypeBool, Default: false},
 		{Name: "verifier", Type: field.TypeBytes},
 		{Name: "return_to", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
 		{Name: "offer", Type: field.TypeBytes, Nullable: true},
@@ -1330,7 +1331,7 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "integration_logins_organizations_integration_logins",
-				Columns:    []*schema.Column{IntegrationLoginsColumns[11]},
+				Columns:    []*schema.Column{IntegrationLoginsColumns[12]},
 				RefColumns: []*schema.Column{OrganizationsColumns[0]},
 				OnDelete:   schema.Cascade,
 			},
@@ -1339,7 +1340,7 @@ var (
 			{
 				Name:    "integrationlogin_expires_at",
 				Unique:  false,
-				Columns: []*schema.Column{IntegrationLoginsColumns[9]},
+				Columns: []*schema.Column{IntegrationLoginsColumns[10]},
 			},
 		},
 	}

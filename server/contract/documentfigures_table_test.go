@@ -22,6 +22,8 @@ var documentFigures = []struct{ figure, documents string }{
 	{limits.Lasts(limits.RepositoryFormerName), "integrations.md"},
 	{limits.Lasts(limits.SourcePackWait), "integrations.md"},
 	{limits.Lasts(limits.IntegrationRetryLeast), "integrations.md"},
+	{limits.Lasts(limits.IntegrationRefusal), "integrations.md"},
+	{limits.Lasts(limits.IntegrationPause), "integrations.md"},
 	{limits.Lasts(limits.IntegrationLoud), "integrations.md"}, // it is IntegrationFailing and IntegrationRetryMost, too
 	{limits.Lasts(limits.AlertSettle), "alerts.md"},
 	{limits.Lasts(limits.AlertSettle + limits.AlertSpread), "alerts.md"},

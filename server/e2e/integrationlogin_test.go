@@ -71,11 +71,13 @@ func TestIntegrationLogins(t *testing.T) {
 	refused("used", b.admin.get(back), 404, "is over")
 	nothing("after a wrong code")
 
-	// An installation whose number is guessed. Its code would have to come from an installation, and this one does not.
+	// An installation whose number somebody wrote into the link. This attempt did not begin with one, so the person chooses as always.
 	hidden := b.hub.Install("secret-corp", "Organization", "somebody")
-	back = b.start(b.session(), "{}")
-	refused("a guessed installation", b.admin.get(back+"&installation_id="+fmt.Sprint(hidden.ID)), 502, "did not accept the code")
-	nothing("a guessed installation")
+	for what, number := range map[string]int64{"a guessed installation": hidden.ID, "an installation of the person": b.install.ID} {
+		back = b.start(b.session(), "{}")
+		refused(what, b.admin.get(back+"&installation_id="+fmt.Sprint(number)), 200, "Choose an account")
+		nothing(what)
+	}
 
 	// The person chooses among accounts; an account that was not offered is refused, and the attempt can be cancelled.
 	b.hub.Change(func() { b.install.Readers = append(b.install.Readers, "reader") })
@@ -98,6 +100,10 @@ func TestIntegrationLogins(t *testing.T) {
 	nothing("before the confirmation")
 	code := mustQuery(t, back, "code")
 	refused("confirmed", b.admin.post(back, callback, "state", loginStateOf(t, back), "code", code, "decision", "connect"), 200, "Choose an account")
+	// From now on the attempt belongs to this session: another one of the same administrator cannot choose.
+	refused("another session after the confirmation", again.get(back), 403, "started elsewhere")
+	refused("another session chooses", again.post(back, callback, "state", loginStateOf(t, back), "account", fmt.Sprint(b.install.ID), "decision", "connect"), 403, "started elsewhere")
+	nothing("confirmed only")
 
 	// A person who only reads the account connects what that person may read.
 	public := b.hub.AddRepository(t, b.install, "public", map[string]string{"a.txt": "a"})

@@ -183,10 +183,69 @@ func TestSourceFailures(t *testing.T) {
 		t.Errorf("after the reconnect: %v", got)
 	}
 
+	// Uninstalled: the repositories are removed, and their copies deleted.
+	b.rest.call("POST", "/v2/integrations/source_repositories/"+repo+"/search", `{"query":"Total"}`, 200)
+	if b.packs() != 1 {
+		t.Errorf("%d copies before the uninstallation", b.packs())
+	}
+	b.rest.call("PATCH", "/v2/integrations/source_connections/"+connection, `{"code_access":"admins"}`, 200)
 	b.hub.Uninstall(b.install)
 	b.deliver("gone", "installation", githubtest.WebhookSecret, b.install.ID)
 	state("disconnected")
-	file(401, "@svc/http/errors/IntegrationsRevokedError")
+	file(404, "@svc/http/errors/VcsRepoUnavailableError")
+	b.until("the copies are deleted", func() bool { return b.packs() == 0 })
+
+	// Installed again, with a new id: the same account here, with its repositories and its readers.
+	again := b.hub.Install("acme", "Organization", "octo")
+	b.hub.Change(func() { again.Repositories = []int64{b.repo.ID} })
+	back = b.start(b.session(), "{}")
+	b.admin.post(back, "/integrations/github/callback", "state", loginStateOf(t, back), "account", fmt.Sprint(again.ID), "decision", "connect")
+	state("connected")
+	b.until("the repository is active", func() bool { return b.repositories()[0]["status"] == "active" })
+	file(200, "")
+	if got := b.repositories(); len(got) != 1 || got[0]["id"] != repo || got[0]["connection_id"] != connection {
+		t.Errorf("after a new installation: %v", got)
+	}
+	host := fmt.Sprint(b.rest.call("GET", "/v2/integrations/source_hosts/github", "", 200)["connections"])
+	if !strings.Contains(host, "code_access:admins") || strings.Count(host, "account_login") != 1 {
+		t.Errorf("the account after a new installation: %s", host)
+	}
+}
+
+// TestSourceLimits: an account that a reader connects gives what the reader may read, also after another repository has taken a name over,
+// and after an owner's connection has been replaced by the reader's.
+func TestSourceLimits(t *testing.T) {
+	t.Parallel()
+	b := newSourceBench(t)
+	_, shop := b.connect()
+	secret := b.hub.AddRepository(t, b.install, "secret", map[string]string{"key.txt": "the secret of others"})
+	b.rest.call("POST", "/v2/integrations/source_repositories/"+shop+"/file", `{"path":"README.md"}`, 200)
+
+	b.hub.Change(func() {
+		b.install.Readers = append(b.install.Readers, "reader")
+		b.repo.Readers = []string{"reader"}
+	})
+	b.hub.SignIn("reader")
+	back := b.start(b.session(), "{}")
+	b.admin.post(back, "/integrations/github/callback", "state", loginStateOf(t, back), "account", fmt.Sprint(b.install.ID), "decision", "connect")
+	limited := func() bool {
+		return strings.Contains(fmt.Sprint(b.rest.call("GET", "/v2/integrations/source_hosts/github", "", 200)["connections"]), "limited:true")
+	}
+	b.until("the account is limited", limited)
+	b.rest.call("POST", "/v2/integrations/source_repositories/"+shop+"/file", `{"path":"README.md"}`, 200)
+	for _, r := range b.repositories() {
+		if r["full_name"] == "acme/secret" && r["status"] == "active" {
+			b.rest.call("POST", fmt.Sprintf("/v2/integrations/source_repositories/%v/file", r["id"]), `{"path":"key.txt"}`, 404)
+		}
+	}
+
+	// The shop moves, and the secret takes its name. Access to the shop was proven moments ago.
+	b.hub.Change(func() { b.repo.FullName, secret.FullName = "acme/moved", "acme/shop" })
+	got := b.rest.call("POST", "/v2/integrations/source_repositories/"+shop+"/file", `{"path":"README.md"}`, 200)
+	if got["repository"] != "acme/moved" {
+		t.Errorf("after the move: %v", got)
+	}
+	b.rest.call("POST", "/v2/integrations/source_repositories/"+shop+"/file", `{"path":"key.txt"}`, 404)
 }
 
 // TestIntegrationSettings: a server without the app says which settings are missing.

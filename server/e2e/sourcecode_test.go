@@ -240,6 +240,32 @@ func TestSourceCode(t *testing.T) {
 		t.Errorf("comparison: %v", diff)
 	}
 
+	// Names by which GitHub finds forks and ranges are no names here.
+	for _, ref := range []string{"evil:main", "main...v1.0.0", "main~1", "nobody"} {
+		for _, param := range []string{"base", "head"} {
+			body := map[string]string{"base": "v1.0.0", "head": "v1.0.0", param: ref}
+			text, err := json.Marshal(body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := b.rest.call("POST", base+"/compare", string(text), 404)
+			if tagOf(got) != "@svc/http/errors/VcsRefNotFoundError" || !strings.Contains(fmt.Sprint(got), param) {
+				t.Errorf("compare with %s %q: %v", param, ref, got)
+			}
+		}
+	}
+	for i := range 130 {
+		b.repo.Commit(t, fmt.Sprintf("Change %d", i), map[string]string{fmt.Sprintf("many/%d.txt", i): "x\n"})
+	}
+	long := b.rest.call("POST", base+"/compare", `{"base":"v1.0.0","head":"fix/rounding","max_commits":120}`, 200)
+	if got, _ := long["commits"].([]any); len(got) != 120 || long["ahead_by"] != float64(131) || long["truncated"] != true {
+		t.Errorf("a comparison of 131 commits: %d, %v ahead, truncated %v", len(got), long["ahead_by"], long["truncated"])
+	}
+	whole := b.rest.call("POST", base+"/compare", `{"base":"v1.0.0","head":"fix/rounding","max_commits":250}`, 200)
+	if got, _ := whole["commits"].([]any); len(got) != 131 || whole["truncated"] != false {
+		t.Errorf("all commits: %d, truncated %v", len(got), whole["truncated"])
+	}
+
 	b.hub.Change(func() {
 		b.repo.Runs = []githubtest.Run{
 			{ID: 2, Name: "test", Status: "completed", Conclusion: "failure", Branch: "fix/rounding", SHA: second, FailedJob: "unit", FailedStep: "go test"},

@@ -1,5 +1,5 @@
 // Package hooks is the door for deliveries of providers: POST /integrations/{provider}/webhook. A delivery whose signature is good makes
-// the accounts that it names due for synchronization; see package integrations.
+// the accounts that it is about due for synchronization; see package integrations.
 package hooks
 
 import (
@@ -35,7 +35,7 @@ type Config struct {
 	Now    func() time.Time
 }
 
-// Handler answers 202 to a delivery that is stored, also to one that was stored before; 401 to one without a good signature; 413 to one
+// Handler answers 202 to a delivery with a good signature, also to one that was received before; 401 to one without a good signature; 413 to one
 // that is too large; 429 to an address that sent too many bad signatures; 503 if the delivery cannot be stored.
 func Handler(cfg Config) http.Handler {
 	return &handler{cfg, ratelimit.NewLocalBuckets(maxAddresses, cfg.Now)}
@@ -46,7 +46,7 @@ const maxAddresses = 10_000
 
 type handler struct {
 	cfg Config
-	// forgeries holds the attempts that each address has left. A good signature gives the attempt back.
+	// forgeries holds the bad signatures that each address has left. Good deliveries take none, so any number of them may be under way.
 	forgeries *ratelimit.LocalBuckets
 }
 
@@ -61,7 +61,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		Key: principal.OriginFrom(r.Context()).IP, Burst: limits.WebhookForgeries,
 		Interval: limits.WebhookForgeriesPeriod / limits.WebhookForgeries,
 	}}
-	if wait := h.forgeries.Take(attempt); wait > 0 {
+	if h.forgeries.Wait(attempt) > 0 {
 		w.Header().Set("Retry-After", "60")
 		http.Error(w, "too many bad signatures", http.StatusTooManyRequests)
 		return
@@ -78,10 +78,10 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	d, err := setup.Provider.Verify(r.Header, body)
 	if err != nil {
+		h.forgeries.Take(attempt)
 		http.Error(w, "the signature is not good", http.StatusUnauthorized)
 		return
 	}
-	h.forgeries.GiveBack(attempt)
 	if d.ID == "" {
 		// A delivery without an id is the same as another one of this hour with the same bytes.
 		sum := sha256.Sum256(body)
@@ -89,7 +89,9 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), time.Second)
 	defer cancel()
-	_, err = h.cfg.Store.ReceiveWebhook(ctx, store.NewWebhookDelivery{Provider: setup.ID, DeliveryID: d.ID, Kind: d.Kind, Account: d.Account})
+	_, err = h.cfg.Store.ReceiveWebhook(ctx, store.NewWebhookDelivery{
+		Provider: setup.ID, BaseURL: setup.Provider.BaseURL(), DeliveryID: d.ID, Kind: d.Kind, Account: d.Account,
+	})
 	if err != nil && !errors.Is(err, store.ErrConflict) {
 		h.cfg.Logger.WarnContext(ctx, "a delivery could not be stored", "provider", setup.ID, "delivery", d.ID, "error", err)
 		w.Header().Set("Retry-After", "5")

@@ -18,11 +18,11 @@ type Store interface {
 	DueIntegrations(ctx context.Context, shard int, now time.Time, limit int) ([]store.IntegrationConnection, error)
 	NextIntegrationDue(ctx context.Context, shard int) (time.Time, error)
 	RecordIntegration(ctx context.Context, fence store.Fence, before, after store.IntegrationConnection) error
-	SyncSourceRepositories(ctx context.Context, fence store.Fence, of store.IntegrationConnection, complete []store.SourceRepository) (
-		[]uuid.UUID, error)
+	SyncSourceRepositories(ctx context.Context, fence store.Fence, of store.IntegrationConnection, complete []store.SourceRepository,
+		at time.Time) ([]uuid.UUID, error)
 	BeginIntegrationLogin(ctx context.Context, org principal.OrgID, in store.IntegrationLogin) error
 	IntegrationLoginByState(ctx context.Context, org principal.OrgID, provider, hash string) (store.IntegrationLogin, error)
-	UseIntegrationLogin(ctx context.Context, org principal.OrgID, id uuid.UUID) error
+	UseIntegrationLogin(ctx context.Context, org principal.OrgID, id uuid.UUID, by principal.UserID, session string) error
 	OfferIntegrationAccounts(ctx context.Context, org principal.OrgID, id uuid.UUID, offer []byte) error
 	EndIntegrationLogin(ctx context.Context, org principal.OrgID, id uuid.UUID) error
 }
@@ -96,12 +96,14 @@ func (s *Shard) Step(ctx context.Context) (time.Time, error) {
 	return next, nil
 }
 
-// sync reads one account and records the result. Its error is one of the store.
+// sync reads one account and records the result. Its error is one of the lease or of the store; a list that the store does not take is a
+// failure of the account alone, so that the other accounts of the shard go on.
 func (s *Shard) sync(ctx context.Context, c store.IntegrationConnection) error {
 	e := s.engine
 	setup, _ := e.Provider(c.Provider)
 	var got Synced
 	var err error
+	began := e.cfg.Now()
 	if setup.Provider == nil || setup.Provider.BaseURL() != c.BaseURL {
 		err = NewProblem(Upstream, nil, "The operator of this server has not set up %s.", c.BaseURL)
 	} else {
@@ -112,16 +114,18 @@ func (s *Shard) sync(ctx context.Context, c store.IntegrationConnection) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	now := e.cfg.Now()
 	if err == nil && got.Repositories != nil {
-		_, failed := e.cfg.Store.SyncSourceRepositories(ctx, s.fence, c, got.Repositories)
-		if errors.Is(failed, store.ErrNotFound) {
-			return nil // the account was disconnected meanwhile
-		}
-		if failed != nil {
+		_, failed := e.cfg.Store.SyncSourceRepositories(ctx, s.fence, c, got.Repositories, began)
+		switch {
+		case errors.Is(failed, store.ErrNotFound), errors.Is(failed, store.ErrIntegrationChanged):
+			return nil // disconnected meanwhile, or still due with its new settings
+		case errors.Is(failed, store.ErrFenced), ctx.Err() != nil:
 			return failed
+		case failed != nil:
+			err = NewProblem(Upstream, failed, "The list of the repositories could not be stored.")
 		}
 	}
+	now := e.cfg.Now()
 	after := Failed(c, err, now)
 	if err == nil {
 		after = Succeeded(c, got, now)

@@ -39,6 +39,8 @@ type Provider interface {
 	InstallURL(state string) string
 	// Accounts exchanges the code of a callback and lists the accounts that the person may connect.
 	Accounts(ctx context.Context, c Callback) ([]Account, error)
+	// SameAccount reports whether two settings are those of one account: a new installation of the app has a new external id.
+	SameAccount(before, now json.RawMessage) bool
 	// Reconnected returns the settings of an account that was connected before and is connected again.
 	Reconnected(before, now json.RawMessage) (json.RawMessage, error)
 	// Sync reads a connected account.
@@ -60,7 +62,7 @@ type Callback struct {
 	// Verifier is the PKCE code verifier; empty if the code comes from the installation of the app, which takes no challenge.
 	Verifier    string
 	RedirectURI string
-	// Account is the account that the person has just given access to; empty if any may be meant.
+	// Account is the account that the person has just given access to by an installation; empty if any may be meant.
 	Account string
 }
 
@@ -75,14 +77,14 @@ type Account struct {
 	Settings json.RawMessage `json:"settings"`
 }
 
-// Synced is an account as it was read. Repositories is the complete list of a source host; nil for other classes.
+// Synced is an account as the provider described it. Repositories is the complete list of a source host; nil for other classes.
 type Synced struct {
 	Name         string
 	Settings     json.RawMessage
 	Repositories []store.SourceRepository
 }
 
-// Delivery is a delivery with a good signature. Account is the id of the account that it is about.
+// Delivery is a delivery with a good signature. Account is the external id of the account to read again; empty if none changed.
 type Delivery struct{ ID, Kind, Account string }
 
 // ErrForged reports a delivery without a good signature.

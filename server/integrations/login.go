@@ -38,7 +38,7 @@ var (
 
 // Begin starts to connect an account of a provider that is set up. It returns where the browser goes, and until when.
 func (e *Engine) Begin(ctx context.Context, org principal.OrgID, p Provider, by Starter, returnTo string) (string, time.Time, error) {
-	state, challenge, expires, err := e.begin(ctx, org, p, by, returnTo)
+	state, challenge, expires, err := e.begin(ctx, org, p, by, returnTo, false)
 	if err != nil {
 		return "", time.Time{}, err
 	}
@@ -47,14 +47,14 @@ func (e *Engine) Begin(ctx context.Context, org principal.OrgID, p Provider, by 
 
 // Install starts an attempt whose first step is the installation of the app at the provider.
 func (e *Engine) Install(ctx context.Context, l Login) (string, error) {
-	state, _, _, err := e.begin(ctx, l.Org, l.Provider, Starter{User: l.User, Session: l.SessionID}, l.ReturnTo)
+	state, _, _, err := e.begin(ctx, l.Org, l.Provider, Starter{User: l.User, Session: l.SessionID}, l.ReturnTo, true)
 	if err != nil {
 		return "", err
 	}
 	return l.Provider.InstallURL(state), nil
 }
 
-func (e *Engine) begin(ctx context.Context, org principal.OrgID, p Provider, by Starter, returnTo string) (
+func (e *Engine) begin(ctx context.Context, org principal.OrgID, p Provider, by Starter, returnTo string, install bool) (
 	state, challenge string, expires time.Time, err error,
 ) {
 	id, err := uuid.NewV7()
@@ -67,7 +67,7 @@ func (e *Engine) begin(ctx context.Context, org principal.OrgID, p Provider, by 
 	expires = e.cfg.Now().Add(limits.IntegrationLogin)
 	err = e.cfg.Store.BeginIntegrationLogin(ctx, org, store.IntegrationLogin{
 		ID: id, StateHash: e.cfg.Hash(state), Provider: p.ID(), User: by.User, SessionID: by.Session,
-		Verifier: e.cfg.Sealer.Seal([]byte(verifier), place(org, id)), ReturnTo: returnTo, ExpiresAt: expires,
+		Verifier: e.cfg.Sealer.Seal([]byte(verifier), place(org, id)), ReturnTo: returnTo, Install: install, ExpiresAt: expires,
 	})
 	return state, base64.RawURLEncoding.EncodeToString(sum[:]), expires, err
 }
@@ -109,8 +109,8 @@ func (e *Engine) Login(ctx context.Context, provider, state string) (Login, erro
 	return Login{row, setup.Provider}, nil
 }
 
-// Admits checks that a signed-in person may finish the attempt: the one who started it, in the same session; or, for the start of an API
-// key, anybody who administers the organization. The caller checks the latter.
+// Admits checks that a signed-in person may go on with the attempt: the one who started or confirmed it, in the same session; or, as long as
+// nobody has confirmed the start of an API key, anybody who administers the organization. The caller checks the latter.
 func (l Login) Admits(by Starter) error {
 	if l.User != "" && (l.User != by.User || l.SessionID != by.Session) {
 		return ErrElsewhere
@@ -118,10 +118,11 @@ func (l Login) Admits(by Starter) error {
 	return nil
 }
 
-// Exchange uses the attempt: it exchanges the code and returns the accounts that the person may connect. An account that the callback names
-// is the only one. ErrLoginUnknown: the attempt was used before.
-func (e *Engine) Exchange(ctx context.Context, l Login, c Callback) ([]Account, error) {
-	if err := e.cfg.Store.UseIntegrationLogin(ctx, l.Org, l.ID); err != nil {
+// Exchange uses the attempt: it exchanges the code and returns the accounts that the person may connect. From then on the attempt belongs to
+// this person and session. The account of an installation is the only one; the callback of any other attempt names none, because whoever
+// makes the link can write a number into it. ErrLoginUnknown: the attempt was used before.
+func (e *Engine) Exchange(ctx context.Context, l Login, by Starter, c Callback) ([]Account, error) {
+	if err := e.cfg.Store.UseIntegrationLogin(ctx, l.Org, l.ID, by.User, by.Session); err != nil {
 		if errors.Is(err, store.ErrConflict) {
 			return nil, ErrLoginUnknown
 		}
@@ -132,8 +133,8 @@ func (e *Engine) Exchange(ctx context.Context, l Login, c Callback) ([]Account, 
 		return nil, err
 	}
 	c.RedirectURI = e.redirectURI(l.Provider)
-	if c.Account == "" {
-		c.Verifier = string(verifier)
+	if !l.IntegrationLogin.Install {
+		c.Account, c.Verifier = "", string(verifier)
 	}
 	accounts, err := l.Provider.Accounts(ctx, c)
 	if err != nil {
@@ -192,6 +193,7 @@ func (e *Engine) Connect(ctx context.Context, l Login, a Account, by principal.U
 	return e.cfg.Store.ConnectIntegration(ctx, l.Org, store.NewIntegration{
 		Provider: l.Provider.ID(), BaseURL: l.Provider.BaseURL(), ExternalID: a.ExternalID, Name: a.Name, ConnectedBy: by,
 		Settings: a.Settings, Keep: l.Provider.Reconnected,
+		Same: func(before json.RawMessage) bool { return l.Provider.SameAccount(before, a.Settings) },
 	})
 }
 

@@ -14,47 +14,53 @@ func Succeeded(c store.IntegrationConnection, got Synced, now time.Time) store.I
 	c.Name, c.Settings = got.Name, got.Settings
 	c.State, c.Reason, c.LastSyncError, c.Failures, c.FailingSince = store.IntegrationConnected, "", "", 0, nil
 	c.LastSyncAt = &now
-	c.SyncDueAt = new(now.Add(limits.IntegrationSync + jitter(c, limits.IntegrationSync/8)))
+	c.SyncDueAt = new(now.Add(limits.IntegrationSync - jitter(c, limits.IntegrationSync/8)))
 	return c
 }
 
 // Failed is the account after a synchronization that failed. The first refusal of our credentials is tried again after a minute, because
-// a provider that spreads a new key refuses it for moments; the second one needs a person.
+// a provider that spreads a new key refuses it for moments; a second one, a minute later or more, needs a person.
 func Failed(c store.IntegrationConnection, err error, now time.Time) store.IntegrationConnection {
 	var p *Problem
 	if !errors.As(err, &p) {
 		p = NewProblem(Upstream, err, "The provider failed.")
 	}
+	refusedBefore := c.LastSyncError == p.Text && c.FailingSince != nil && now.Sub(*c.FailingSince) >= limits.IntegrationRefusal
 	c.LastSyncError = p.Text
-	if p.Kind == RateLimited {
-		pause := min(max(p.RetryAfter, limits.IntegrationRetryLeast), time.Hour)
-		c.SyncDueAt = new(now.Add(pause))
-		return c
-	}
-	c.Failures++
 	if c.FailingSince == nil {
 		c.FailingSince = &now
+	}
+	if p.Kind != RateLimited { // a lasting lack of quota counts by its time alone
+		c.Failures++
 	}
 	switch {
 	case p.Kind == Gone:
 		c.State, c.Reason, c.SyncDueAt = store.IntegrationDisconnected, p.Text, nil
 		return c
-	case p.Kind == Suspended, p.Kind == Unauthorized && c.Failures > 1:
+	case p.Kind == Suspended, p.Kind == Unauthorized && refusedBefore:
 		c.State, c.Reason = store.IntegrationReconnectNeeded, p.Text
 	case c.State == store.IntegrationConnected &&
 		(c.Failures >= limits.IntegrationFailures || now.Sub(*c.FailingSince) >= limits.IntegrationFailing):
 		c.State, c.Reason = store.IntegrationError, p.Text
+	}
+	if p.Kind == RateLimited {
+		c.SyncDueAt = new(now.Add(min(max(p.RetryAfter, limits.IntegrationRetryLeast), limits.IntegrationPause)))
+		return c
 	}
 	pause := limits.IntegrationRetryMost
 	switch {
 	case c.State == store.IntegrationReconnectNeeded:
 		pause = limits.IntegrationProbe
 	case p.Kind == Unauthorized:
-		pause = time.Minute
+		pause = limits.IntegrationRefusal
 	case c.Failures < 8:
 		pause = min(pause, limits.IntegrationRetryLeast<<(c.Failures-1))
 	}
-	c.SyncDueAt = new(now.Add(pause + jitter(c, pause/8)))
+	spread := jitter(c, pause/8)
+	if pause >= limits.IntegrationRetryMost {
+		spread = -spread
+	}
+	c.SyncDueAt = new(now.Add(pause + spread))
 	return c
 }
 

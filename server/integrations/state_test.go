@@ -30,11 +30,13 @@ func TestStates(t *testing.T) {
 		"two failures":   {integrations.Upstream, 2, time.Minute, store.IntegrationConnected},
 		"three failures": {integrations.Upstream, 3, time.Minute, store.IntegrationError},
 		"two failures, a quarter of an hour apart": {integrations.Upstream, 2, limits.IntegrationFailing, store.IntegrationError},
-		"refused once":  {integrations.Unauthorized, 1, time.Minute, store.IntegrationConnected},
-		"refused twice": {integrations.Unauthorized, 2, time.Minute, store.IntegrationReconnectNeeded},
-		"suspended":     {integrations.Suspended, 1, time.Minute, store.IntegrationReconnectNeeded},
-		"uninstalled":   {integrations.Gone, 1, time.Minute, store.IntegrationDisconnected},
-		"without quota": {integrations.RateLimited, 20, time.Minute, store.IntegrationConnected},
+		"refused once":          {integrations.Unauthorized, 1, time.Minute, store.IntegrationConnected},
+		"refused twice":         {integrations.Unauthorized, 2, time.Minute, store.IntegrationReconnectNeeded},
+		"refused again at once": {integrations.Unauthorized, 2, time.Second, store.IntegrationConnected},
+		"a short pause":         {integrations.RateLimited, 10, time.Minute, store.IntegrationConnected},
+		"suspended":             {integrations.Suspended, 1, time.Minute, store.IntegrationReconnectNeeded},
+		"uninstalled":           {integrations.Gone, 1, time.Minute, store.IntegrationDisconnected},
+		"without quota":         {integrations.RateLimited, 20, time.Minute, store.IntegrationError},
 	} {
 		got := fail(fresh, c.kind, c.times, c.every)
 		if got.State != c.state || got.LastSyncError == "" {
@@ -45,9 +47,14 @@ func TestStates(t *testing.T) {
 		}
 		back := integrations.Succeeded(got, integrations.Synced{Name: "acme"}, now.Add(time.Hour))
 		if back.State != store.IntegrationConnected || back.Reason != "" || back.LastSyncError != "" || back.Failures != 0 || back.FailingSince != nil ||
-			back.SyncDueAt.Before(now.Add(limits.IntegrationSync)) {
+			back.SyncDueAt.After(now.Add(time.Hour+limits.IntegrationSync)) || back.SyncDueAt.Before(now.Add(limits.IntegrationSync)) {
 			t.Errorf("%s, then a success: %+v", name, back)
 		}
+	}
+	// A failure of another kind before a refusal does not count as the first refusal.
+	mixed := fail(fail(fresh, integrations.Upstream, 1, 0), integrations.Unauthorized, 1, 0)
+	if mixed.State != store.IntegrationConnected {
+		t.Errorf("one failure and one refusal: %s", mixed.State)
 	}
 	// Pauses grow from the least to the most, and never shrink while the account fails.
 	c, last := fresh, time.Duration(0)

@@ -22,6 +22,10 @@ const (
 	IntegrationRetryLeast = 30 * time.Second
 	IntegrationRetryMost  = 15 * time.Minute
 	IntegrationProbe      = Day
+	// IntegrationRefusal is the time after which a second refusal of our credentials counts, IntegrationPause the longest pause that a
+	// provider may ask for.
+	IntegrationRefusal = time.Minute
+	IntegrationPause   = time.Hour
 	// IntegrationFailures in a row, or failures for IntegrationFailing, make the state of an account error.
 	IntegrationFailures = 3
 	IntegrationFailing  = 15 * time.Minute
@@ -76,8 +80,10 @@ func source() []Limit {
 		lasts("IntegrationRetryLeast", IntegrationRetryLeast, "After a failure, an account is read again after %s at the earliest."),
 		lasts("IntegrationRetryMost", IntegrationRetryMost, "While reads of an account fail, they are repeated at least once in %s."),
 		lasts("IntegrationProbe", IntegrationProbe, "An account that has to be connected again is tried once in %s."),
+		lasts("IntegrationRefusal", IntegrationRefusal, "Credentials that a provider refuses twice, %s apart or more, need a new connection."),
+		lasts("IntegrationPause", IntegrationPause, "A provider that asks for a pause is asked again after %s at the latest."),
 		count("IntegrationFailures", IntegrationFailures, "After %s failures in a row, the state of an account is `error`."),
-		lasts("IntegrationFailing", IntegrationFailing, "After failures for %s, the state of an account is `error`."),
+		lasts("IntegrationFailing", IntegrationFailing, "After failures, or without quota at the provider, for %s, the state of an account is `error`."),
 		lasts("IntegrationLoud", IntegrationLoud, "The audit of the setup reports an account that is out of order for %s."),
 		lasts("RepositoryFormerName", RepositoryFormerName, "A renamed repository is found by its former name for %s."),
 		count("RepositoryFormerNames", RepositoryFormerNames, "A repository keeps at most %s former names."),

@@ -18,7 +18,7 @@ type Integrations interface {
 	Login(ctx context.Context, provider, state string) (integrations.Login, error)
 	Begin(ctx context.Context, org principal.OrgID, p integrations.Provider, by integrations.Starter, returnTo string) (string, time.Time, error)
 	Install(ctx context.Context, l integrations.Login) (string, error)
-	Exchange(ctx context.Context, l integrations.Login, c integrations.Callback) ([]integrations.Account, error)
+	Exchange(ctx context.Context, l integrations.Login, by integrations.Starter, c integrations.Callback) ([]integrations.Account, error)
 	Offer(ctx context.Context, l integrations.Login, accounts []integrations.Account) error
 	Offered(l integrations.Login) ([]integrations.Account, error)
 	Connect(ctx context.Context, l integrations.Login, a integrations.Account, by principal.UserID) (store.IntegrationConnection, error)
@@ -114,7 +114,7 @@ func (p *Pages) integrationLogin(w http.ResponseWriter, r *http.Request, v *View
 ) {
 	l, err := p.cfg.Integrations.Login(r.Context(), r.PathValue("provider"), state)
 	if err == nil {
-		err = l.Admits(integrations.Starter{User: v.User.ID, Session: v.session.ID.String()})
+		err = l.Admits(starter(v))
 	}
 	if err == nil {
 		for _, o := range v.Organizations {
@@ -126,6 +126,10 @@ func (p *Pages) integrationLogin(w http.ResponseWriter, r *http.Request, v *View
 	}
 	p.integrationFailed(w, r, v, err, "")
 	return integrations.Login{}, store.UserOrganization{}, false
+}
+
+func starter(v *Viewer) integrations.Starter {
+	return integrations.Starter{User: v.User.ID, Session: v.session.ID.String()}
 }
 
 var errNotAdministrator = errors.New("the viewer does not administer the organization")
@@ -142,7 +146,8 @@ func (p *Pages) integrationFailed(w http.ResponseWriter, r *http.Request, v *Vie
 		p.explain(w, r, page, failure{status: http.StatusNotFound, message: "This attempt to connect an account is over: it was finished, or it is older than " +
 			limits.Lasts(limits.IntegrationLogin) + ". Start again in the settings."})
 	case errors.Is(err, integrations.ErrElsewhere):
-		p.explain(w, r, page, failure{status: http.StatusForbidden, message: "This attempt to connect an account was started elsewhere: by another person, or in another browser. Nothing is connected. Start again in the settings."})
+		p.explain(w, r, page, failure{status: http.StatusForbidden, message: "This attempt to connect an account was started elsewhere: " +
+			"by another person, or in another browser. Nothing is connected. Start again in the settings."})
 	case errors.Is(err, errNotAdministrator):
 		p.explain(w, r, page, failure{status: http.StatusForbidden, message: "Only an administrator of the organization can connect an account."})
 	case errors.As(err, &problem):
@@ -206,19 +211,19 @@ func (p *Pages) choose(w http.ResponseWriter, r *http.Request, v *Viewer, l inte
 	})
 }
 
-// connect exchanges the code. An account that the provider names is connected at once; of several, the person chooses one; without any,
-// the app has to be installed first.
+// connect exchanges the code. The account on which this attempt installed the app is connected at once. Otherwise the person sees the
+// accounts and chooses one; without any, the app has to be installed first.
 func (p *Pages) connect(w http.ResponseWriter, r *http.Request, v *Viewer, l integrations.Login, org store.UserOrganization,
 	c integrations.Callback, state string,
 ) {
 	ctx := p.As(r.Context(), v, l.Org)
-	accounts, err := p.cfg.Integrations.Exchange(ctx, l, c)
+	accounts, err := p.cfg.Integrations.Exchange(ctx, l, starter(v), c)
 	switch {
 	case err != nil:
 		p.integrationFailed(w, r, v, err, returnTo(l, org, "failed"))
 	case len(accounts) == 0:
 		p.install(w, r, v, l)
-	case c.Account != "":
+	case l.IntegrationLogin.Install && c.Account != "":
 		p.store(w, r, v, l, org, accounts[0])
 	default:
 		if err := p.cfg.Integrations.Offer(ctx, l, accounts); err != nil {
@@ -247,8 +252,7 @@ func (p *Pages) install(w http.ResponseWriter, r *http.Request, v *Viewer, l int
 // proveIdentity sends the browser to the provider once more: an installation without a code proves nothing, because its number can be
 // guessed.
 func (p *Pages) proveIdentity(w http.ResponseWriter, r *http.Request, v *Viewer, l integrations.Login) {
-	by := integrations.Starter{User: v.User.ID, Session: v.session.ID.String()}
-	to, _, err := p.cfg.Integrations.Begin(p.As(r.Context(), v, l.Org), l.Org, l.Provider, by, l.ReturnTo)
+	to, _, err := p.cfg.Integrations.Begin(p.As(r.Context(), v, l.Org), l.Org, l.Provider, starter(v), l.ReturnTo)
 	p.leaveFor(w, r, v, l, to, err)
 }
 

@@ -27,16 +27,27 @@ func NewLocalBuckets(most int, now func() time.Time) *LocalBuckets {
 	return &LocalBuckets{most: most, now: now, full: map[string]time.Time{}}
 }
 
+// Wait returns the time until each bucket has an attempt, and takes none.
+func (l *LocalBuckets) Wait(list []Bucket) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.wait(list, l.now())
+}
+
+func (l *LocalBuckets) wait(list []Bucket, now time.Time) (wait time.Duration) {
+	for _, b := range list {
+		spent := max(0, l.full[b.Key].Sub(now))
+		wait = max(wait, spent-time.Duration(b.Burst-1)*b.Interval)
+	}
+	return wait
+}
+
 // Take takes one attempt from every bucket. If one is empty, it takes none, and wait is the time until each has an attempt.
 func (l *LocalBuckets) Take(list []Bucket) (wait time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
-	for _, b := range list {
-		spent := max(0, l.full[b.Key].Sub(now))
-		wait = max(wait, spent-time.Duration(b.Burst-1)*b.Interval)
-	}
-	if wait > 0 {
+	if wait = l.wait(list, now); wait > 0 {
 		return wait
 	}
 	for _, b := range list {

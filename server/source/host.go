@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 )
 
@@ -21,10 +22,12 @@ type Host interface {
 	// HasBranch reports whether a branch exists.
 	HasBranch(ctx context.Context, repository, branch string) (bool, error)
 	Commit(ctx context.Context, repository, sha string) (Commit, error)
-	// Archive is the tree of a commit as a gzipped tar with one folder at the top. The caller closes it.
+	// Archive is the tree of a commit as a gzipped tar with one folder at the top. The caller closes it. Its errors hold no address: that
+	// of an archive is a credential.
 	Archive(ctx context.Context, repository, sha string) (io.ReadCloser, error)
 	// File reads a file of a commit, at most limit bytes.
 	File(ctx context.Context, repository, sha, path string, limit int64) (File, error)
+	// Compare compares two commits, and returns at most a number of commits.
 	Compare(ctx context.Context, repository, base, head string, commits int) (Comparison, error)
 	// Runs lists runs of CI, newest first.
 	Runs(ctx context.Context, repository string, f RunFilter) ([]Run, error)
@@ -102,6 +105,8 @@ const (
 
 // Account is what the settings of a connected account hold, as JSON.
 type Account struct {
+	// ID is the account's id at the provider. It stays when the app is installed again.
+	ID string `json:"id,omitempty"`
 	// Type is organization or user, Selection is all or selected.
 	Type      string `json:"type"`
 	Selection string `json:"selection"`
@@ -115,6 +120,14 @@ type Account struct {
 	// CodeAccess is who may read source code.
 	CodeAccess string `json:"code_access"`
 }
+
+// Admits reports whether a repository counts, by its id at the provider.
+func (a Account) Admits(repository string) bool {
+	return !a.Limited || slices.Contains(a.Allowed, repository)
+}
+
+// Same reports whether two accounts are one.
+func (a Account) Same(other Account) bool { return a.ID != "" && a.ID == other.ID }
 
 // ReadAccount reads the settings of a connected account.
 func ReadAccount(settings json.RawMessage) (Account, error) {

@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"time"
 
+	"entgo.io/ent/dialect"
 	"github.com/google/uuid"
 
 	"github.com/svc-observability/svc/ent"
 	"github.com/svc-observability/svc/ent/integrationconnection"
+	"github.com/svc-observability/svc/ent/sourcerepository"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
 )
@@ -27,6 +29,8 @@ type NewIntegration struct {
 	Provider, BaseURL, ExternalID, Name string
 	ConnectedBy                         principal.UserID
 	Settings                            json.RawMessage
+	// Same reports whether settings are those of this account under another external id: an earlier installation of the app.
+	Same func(before json.RawMessage) bool
 	// Keep returns the settings of an account that was connected before.
 	Keep func(before, now json.RawMessage) (json.RawMessage, error)
 }
@@ -35,25 +39,24 @@ type NewIntegration struct {
 // it, and is connected again. Its first synchronization is due at once.
 func (s *Store) ConnectIntegration(ctx context.Context, org principal.OrgID, in NewIntegration) (c IntegrationConnection, err error) {
 	err = s.mutate(ctx, "connect integration", func(tx *ent.Tx) (Change, error) {
-		row, err := tx.IntegrationConnection.Query().Where(
-			integrationconnection.OrgID(string(org)), integrationconnection.Provider(in.Provider),
-			integrationconnection.BaseURL(in.BaseURL), integrationconnection.ExternalID(in.ExternalID),
-		).Only(ctx)
+		row, err := s.connectedBefore(ctx, tx, org, in)
 		now := s.stamp()
 		switch {
-		case err == nil:
+		case err != nil:
+			return Change{}, err
+		case row != nil:
 			settings, err := in.Keep(row.Settings, in.Settings)
 			if err != nil {
 				return Change{}, err
 			}
-			row, err = row.Update().SetName(in.Name).SetState(integrationconnection.StateConnected).ClearReason().SetSettings(settings).
+			row, err = row.Update().SetExternalID(in.ExternalID).SetName(in.Name).SetState(integrationconnection.StateConnected).ClearReason().SetSettings(settings).
 				SetConnectedBy(string(in.ConnectedBy)).SetConnectedAt(now).SetStateChangedAt(now).SetSyncDueAt(now).ClearLastSyncError().
 				SetFailures(0).ClearFailingSince().SetUpdatedAt(now).Save(ctx)
 			if err != nil {
 				return Change{}, err
 			}
 			c = toIntegrationConnection(row)
-		case ent.IsNotFound(err):
+		default:
 			id, err := uuid.NewV7()
 			if err != nil {
 				return Change{}, err
@@ -66,8 +69,6 @@ func (s *Store) ConnectIntegration(ctx context.Context, org principal.OrgID, in 
 			if err != nil {
 				return Change{}, err
 			}
-		default:
-			return Change{}, err
 		}
 		return c.change(), s.audit(ctx, tx, org, c.event("connected", nil, c.auditFields()))
 	})
@@ -75,6 +76,30 @@ func (s *Store) ConnectIntegration(ctx context.Context, org principal.OrgID, in 
 		return IntegrationConnection{}, err
 	}
 	return c, nil
+}
+
+// connectedBefore finds and locks the row of an account: the one with its external id, else one of the same account under an earlier id.
+func (s *Store) connectedBefore(ctx context.Context, tx *ent.Tx, org principal.OrgID, in NewIntegration) (*ent.IntegrationConnection, error) {
+	q := tx.IntegrationConnection.Query().Where(
+		integrationconnection.OrgID(string(org)), integrationconnection.Provider(in.Provider), integrationconnection.BaseURL(in.BaseURL),
+	).Order(integrationconnection.ByID())
+	if s.dialect == dialect.Postgres {
+		q.ForUpdate()
+	}
+	rows, err := q.All(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var earlier *ent.IntegrationConnection
+	for _, row := range rows {
+		if row.ExternalID == in.ExternalID {
+			return row, nil
+		}
+		if earlier == nil && in.Same(row.Settings) {
+			earlier = row
+		}
+	}
+	return earlier, nil
 }
 
 // ListIntegrations returns the connected accounts of an organization, oldest first.
@@ -111,6 +136,18 @@ func (s *Store) EditIntegration(ctx context.Context, org principal.OrgID, id uui
 		return IntegrationConnection{}, err
 	}
 	return c, nil
+}
+
+// MakeIntegrationDue makes the synchronization of a connected account due, because something was seen that does not fit its state.
+func (s *Store) MakeIntegrationDue(ctx context.Context, org principal.OrgID, id uuid.UUID) error {
+	return s.mutate(ctx, "make the synchronization of an integration due", func(tx *ent.Tx) (Change, error) {
+		row, err := s.lockIntegrationConnection(ctx, tx, org, id)
+		if err != nil {
+			return Change{}, err
+		}
+		c := toIntegrationConnection(row)
+		return c.change(), row.Update().SetSyncDueAt(s.stamp()).Exec(ctx)
+	})
 }
 
 // RequestIntegrationSync makes the synchronization of a connected account due.
@@ -174,13 +211,19 @@ func mapErrorOrNil(op string, err error) error {
 }
 
 // RecordIntegration stores what a worker found out about an account: its name, state, reason, settings, and the fields of its
-// synchronization. A synchronization that was requested meanwhile stays due. ErrFenced: the worker lost its lease. ErrNotFound: the
-// account was disconnected.
+// synchronization. The repositories of an account that became disconnected become removed. A synchronization that was requested meanwhile
+// stays due. ErrFenced: the worker lost its lease. ErrNotFound: the account was disconnected by a person.
 func (s *Store) RecordIntegration(ctx context.Context, fence Fence, before, after IntegrationConnection) error {
-	return s.fenced(ctx, "record integration", fence, func(tx *ent.Tx) error {
+	return s.mutate(ctx, "record integration", func(tx *ent.Tx) (Change, error) {
+		if err := s.hold(ctx, tx, fence); err != nil {
+			return Change{}, err
+		}
 		row, err := s.lockIntegrationConnection(ctx, tx, after.Org, after.ID)
 		if err != nil {
-			return err
+			return Change{}, err
+		}
+		if row.ExternalID != before.ExternalID {
+			return Change{}, nil // connected again meanwhile: the new installation is read next
 		}
 		stored := toIntegrationConnection(row)
 		u := row.Update().SetName(after.Name).SetState(integrationconnection.State(after.State)).
@@ -196,13 +239,35 @@ func (s *Store) RecordIntegration(ctx context.Context, fence Fence, before, afte
 			setOr(utcPtr(after.SyncDueAt), u.SetSyncDueAt, u.ClearSyncDueAt)
 		}
 		if stored.State == after.State {
-			return u.Exec(ctx)
+			return Change{}, u.Exec(ctx)
 		}
 		if err := u.SetStateChangedAt(s.stamp()).Exec(ctx); err != nil {
+			return Change{}, err
+		}
+		if after.State == IntegrationDisconnected {
+			if err := s.removeRepositories(ctx, tx, after); err != nil {
+				return Change{}, err
+			}
+		}
+		return after.change(), s.audit(ctx, tx, after.Org, after.event("state_changed", stored.auditFields(), after.auditFields()))
+	})
+}
+
+// removeRepositories marks the active repositories of an account as removed.
+func (s *Store) removeRepositories(ctx context.Context, tx *ent.Tx, of IntegrationConnection) error {
+	rows, err := tx.SourceRepository.Query().Where(
+		sourcerepository.ConnectionID(of.ID), sourcerepository.OrgID(string(of.Org)),
+		sourcerepository.StatusEQ(sourcerepository.StatusActive),
+	).All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		if err := s.removeRepository(ctx, tx, row, "The provider no longer gives access to the account."); err != nil {
 			return err
 		}
-		return s.audit(ctx, tx, after.Org, after.event("state_changed", stored.auditFields(), after.auditFields()))
-	})
+	}
+	return nil
 }
 
 func sameTime(a, b *time.Time) bool {

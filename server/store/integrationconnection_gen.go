@@ -24,7 +24,7 @@ type IntegrationConnection struct {
 	Provider string
 	// BaseURL: the provider's server.
 	BaseURL string
-	// ExternalID: the account's id at the provider.
+	// ExternalID: the id of our access to the account; a new installation has a new one.
 	ExternalID string
 	// Name: the account's name at the provider.
 	Name  string

@@ -32,11 +32,13 @@ func (s *Store) IntegrationLoginByState(ctx context.Context, org principal.OrgID
 	return single("find integration login", toIntegrationLogin, row, err)
 }
 
-// UseIntegrationLogin marks an attempt as used. ErrConflict: it was used before.
-func (s *Store) UseIntegrationLogin(ctx context.Context, org principal.OrgID, id uuid.UUID) error {
+// UseIntegrationLogin marks an attempt as used, by a person in a session. From then on nobody else may finish it. ErrConflict: it was used
+// before.
+func (s *Store) UseIntegrationLogin(ctx context.Context, org principal.OrgID, id uuid.UUID, by principal.UserID, session string) error {
 	return s.tx(ctx, "use integration login", func(tx *ent.Tx) error {
 		n, err := tx.IntegrationLogin.Update().
-			Where(integrationlogin.ID(id), integrationlogin.OrgID(string(org)), integrationlogin.UsedAtIsNil()).SetUsedAt(s.stamp()).Save(ctx)
+			Where(integrationlogin.ID(id), integrationlogin.OrgID(string(org)), integrationlogin.UsedAtIsNil()).
+			SetUsedAt(s.stamp()).SetUserID(string(by)).SetSessionID(session).Save(ctx)
 		if err == nil && n == 0 {
 			return ErrConflict
 		}
@@ -64,27 +66,30 @@ func (s *Store) EndIntegrationLogin(ctx context.Context, org principal.OrgID, id
 
 // NewWebhookDelivery is a delivery whose signature is good.
 type NewWebhookDelivery struct {
-	Provider, DeliveryID, Kind, Account string
+	Provider, BaseURL, DeliveryID, Kind, Account string
 }
 
-// ReceiveWebhook stores a delivery and makes the synchronization of the accounts that it concerns due, in every organization that connected
-// one. It returns their number. ErrConflict: the delivery was received before, and nothing happens.
+// ReceiveWebhook makes the synchronization of the accounts that a delivery concerns due, in every organization that connected one, and keeps
+// the delivery. It returns their number; a delivery that concerns no account is not kept. ErrConflict: the delivery was received before, and
+// nothing happens.
 func (s *Store) ReceiveWebhook(ctx context.Context, in NewWebhookDelivery) (connections int, err error) {
 	err = s.mutate(ctx, "receive webhook", func(tx *ent.Tx) (change Change, err error) {
 		connections = 0
 		if in.Account != "" {
 			now := s.stamp()
+			// One that is due already gets a new time too, so that a synchronization that runs at this moment is not the last one.
 			connections, err = tx.IntegrationConnection.Update().Where(
-				integrationconnection.Provider(in.Provider), integrationconnection.ExternalID(in.Account),
-				integrationconnection.Or(integrationconnection.SyncDueAtIsNil(), integrationconnection.SyncDueAtGT(now)),
+				integrationconnection.Provider(in.Provider), integrationconnection.BaseURL(in.BaseURL),
+				integrationconnection.ExternalID(in.Account),
 			).SetSyncDueAt(now).Save(ctx)
 			if err != nil {
 				return Change{}, err
 			}
 		}
-		if connections > 0 {
-			change = Change{Subject: SubjectIntegration}
+		if connections == 0 {
+			return Change{}, nil
 		}
+		change = Change{Subject: SubjectIntegration}
 		_, err = s.insertWebhookDelivery(ctx, tx, WebhookDelivery{
 			Provider: in.Provider, DeliveryID: in.DeliveryID, Kind: in.Kind, Account: in.Account, Connections: connections,
 		})

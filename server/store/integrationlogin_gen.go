@@ -18,10 +18,12 @@ type IntegrationLogin struct {
 	Org       principal.OrgID
 	StateHash string
 	Provider  string
-	// User: empty if an API key began it.
+	// User: empty until a person confirms an attempt that an API key began.
 	User principal.UserID
-	// SessionID: the session that began it.
+	// SessionID: the session that may finish it.
 	SessionID string
+	// Install: the first step was the installation of the app.
+	Install bool
 	// Verifier: sealed: the PKCE code verifier.
 	Verifier []byte
 	ReturnTo string
@@ -50,6 +52,7 @@ func (s *Store) insertIntegrationLogin(ctx context.Context, tx *ent.Tx, in Integ
 	create.SetProvider(in.Provider)
 	create.SetNillableUserID(nonZero(string(in.User)))
 	create.SetNillableSessionID(nonZero(in.SessionID))
+	create.SetInstall(in.Install)
 	create.SetVerifier(in.Verifier)
 	create.SetNillableReturnTo(nonZero(in.ReturnTo))
 	if in.Offer != nil {
@@ -73,6 +76,7 @@ func toIntegrationLogin(row *ent.IntegrationLogin) IntegrationLogin {
 		Provider:  row.Provider,
 		User:      principal.UserID(orZero(row.UserID)),
 		SessionID: orZero(row.SessionID),
+		Install:   row.Install,
 		Verifier:  row.Verifier,
 		ReturnTo:  orZero(row.ReturnTo),
 		Offer:     row.Offer,

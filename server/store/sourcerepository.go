@@ -1,7 +1,9 @@
 package store
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -21,6 +23,9 @@ const (
 	RepositoryActive  = string(sourcerepository.StatusActive)
 	RepositoryRemoved = string(sourcerepository.StatusRemoved)
 )
+
+// ErrIntegrationChanged reports that the settings of an account changed while it was read.
+var ErrIntegrationChanged = errors.New("the account was changed while it was read")
 
 // Tracked is the branch that is read if a request names none; empty for an empty repository.
 func (r *SourceRepository) Tracked() string {
@@ -86,8 +91,10 @@ func (s *Store) namedRepositories(ctx context.Context, where []predicate.SourceR
 }
 
 // SyncSourceRepositories makes the repositories of an account those of a complete list of the provider. A repository that is missing there
-// becomes removed. It returns the ids of those that were removed by this call. ErrFenced: the worker lost its lease.
-func (s *Store) SyncSourceRepositories(ctx context.Context, fence Fence, of IntegrationConnection, complete []SourceRepository) (
+// becomes removed. The list was begun at a time: access counts as proven since then. It returns the ids of those that were removed by this
+// call. ErrFenced: the worker lost its lease. ErrIntegrationChanged: the settings of the account changed since the list was begun, so it may
+// hold repositories that may not be read any more.
+func (s *Store) SyncSourceRepositories(ctx context.Context, fence Fence, of IntegrationConnection, complete []SourceRepository, at time.Time) (
 	removed []uuid.UUID, err error,
 ) {
 	changed := false
@@ -95,6 +102,13 @@ func (s *Store) SyncSourceRepositories(ctx context.Context, fence Fence, of Inte
 		removed, changed = nil, false
 		if err := s.hold(ctx, tx, fence); err != nil {
 			return Change{}, err
+		}
+		account, err := s.lockIntegrationConnection(ctx, tx, of.Org, of.ID)
+		if err != nil {
+			return Change{}, err
+		}
+		if account.ExternalID != of.ExternalID || !bytes.Equal(account.Settings, of.Settings) {
+			return Change{}, ErrIntegrationChanged
 		}
 		rows, err := tx.SourceRepository.Query().Where(sourcerepository.ConnectionID(of.ID), sourcerepository.OrgID(string(of.Org))).All(ctx)
 		if err != nil {
@@ -104,7 +118,7 @@ func (s *Store) SyncSourceRepositories(ctx context.Context, fence Fence, of Inte
 		for _, row := range rows {
 			stored[row.ExternalID] = row
 		}
-		now := s.stamp()
+		now := utc(at)
 		for _, r := range complete {
 			row := stored[r.ExternalID]
 			delete(stored, r.ExternalID)
@@ -176,14 +190,24 @@ func (s *Store) RemoveSourceRepository(ctx context.Context, org principal.OrgID,
 	})
 }
 
-// RecordRepositoryAccess stores that the provider has just given access to a repository, and what it said about it.
-func (s *Store) RecordRepositoryAccess(ctx context.Context, org principal.OrgID, seen SourceRepository) error {
+// RecordRepositoryAccess stores that the provider gave access to a repository at a time, and, if it has changed, its new properties. It does
+// not bring back a repository that was removed meanwhile: ErrNotFound.
+func (s *Store) RecordRepositoryAccess(ctx context.Context, org principal.OrgID, seen SourceRepository, changed bool, at time.Time) error {
 	return s.tx(ctx, "record access to a source repository", func(tx *ent.Tx) error {
 		row, err := s.lockSourceRepository(ctx, tx, org, seen.ID)
 		if err != nil {
 			return err
 		}
-		now := s.stamp()
+		if row.Status != sourcerepository.StatusActive {
+			return ErrNotFound
+		}
+		now := utc(at)
+		if row.CheckedAt != nil && row.CheckedAt.After(now) {
+			return nil // a later answer is stored already
+		}
+		if !changed {
+			return row.Update().SetCheckedAt(now).Exec(ctx)
+		}
 		u := row.Update().SetFullName(seen.FullName).SetHTMLURL(seen.HTMLURL).SetIsPrivate(seen.IsPrivate).SetIsArchived(seen.IsArchived).
 			SetDefaultBranch(seen.DefaultBranch).SetCheckedAt(now)
 		setOr(nonZero(seen.Etag), u.SetEtag, u.ClearEtag)

@@ -35,7 +35,7 @@ type Integration struct {
 	Provider string `protobuf:"bytes,3,opt,name=provider" json:"provider,omitempty"`
 	// Name of the provider for people.
 	Name string `protobuf:"bytes,4,opt,name=name" json:"name,omitempty"`
-	// What the provider is for.
+	// Purpose of the provider.
 	Class string `protobuf:"bytes,5,opt,name=class" json:"class,omitempty"`
 	// True while the account can be read, also while single requests fail.
 	Connected bool `protobuf:"varint,6,opt,name=connected" json:"connected,omitempty"`

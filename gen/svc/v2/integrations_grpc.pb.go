@@ -30,8 +30,9 @@ const (
 type IntegrationsServiceClient interface {
 	// List integrations.
 	//
-	// Returns each provider that the server knows: one entry for each connected account, or one without an account. The answer comes from
-	// the server's own records, so it is there while a provider fails. A provider is connected in the settings of the web application.
+	// Lists the providers that the server knows: one entry for each connected account, or one for a provider without an account. The answer
+	// comes from the server's own records, so it is there while a provider fails. A provider is connected in the settings of the web
+	// application.
 	ListIntegrations(ctx context.Context, in *ListIntegrationsRequest, opts ...grpc.CallOption) (*ListIntegrationsResponse, error)
 }
 
@@ -61,8 +62,9 @@ func (c *integrationsServiceClient) ListIntegrations(ctx context.Context, in *Li
 type IntegrationsServiceServer interface {
 	// List integrations.
 	//
-	// Returns each provider that the server knows: one entry for each connected account, or one without an account. The answer comes from
-	// the server's own records, so it is there while a provider fails. A provider is connected in the settings of the web application.
+	// Lists the providers that the server knows: one entry for each connected account, or one for a provider without an account. The answer
+	// comes from the server's own records, so it is there while a provider fails. A provider is connected in the settings of the web
+	// application.
 	ListIntegrations(context.Context, *ListIntegrationsRequest) (*ListIntegrationsResponse, error)
 	mustEmbedUnimplementedIntegrationsServiceServer()
 }

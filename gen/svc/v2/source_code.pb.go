@@ -987,7 +987,7 @@ type SourceFileChange struct {
 	Path string `protobuf:"bytes,1,opt,name=path" json:"path,omitempty"`
 	// Path before a rename. Null without one.
 	PreviousPath *string `protobuf:"bytes,2,opt,name=previous_path,json=previousPath" json:"previous_path,omitempty"`
-	// What happened to the file.
+	// Kind of the change.
 	Status string `protobuf:"bytes,3,opt,name=status" json:"status,omitempty"`
 	// Number of added lines.
 	Additions int32 `protobuf:"varint,4,opt,name=additions" json:"additions,omitempty"`

@@ -70,7 +70,7 @@ type SourceHostingServiceClient interface {
 	GetSourceRepository(ctx context.Context, in *GetSourceRepositoryRequest, opts ...grpc.CallOption) (*SourceRepository, error)
 	// Set the tracked branch.
 	//
-	// The tracked branch is read where a request names no branch, tag or commit. The host must have it.
+	// A request that names no branch, tag or commit reads the tracked branch. The host must have it.
 	SetTrackedBranch(ctx context.Context, in *SetTrackedBranchRequest, opts ...grpc.CallOption) (*SourceRepository, error)
 	// Delete a removed repository.
 	//
@@ -216,7 +216,7 @@ type SourceHostingServiceServer interface {
 	GetSourceRepository(context.Context, *GetSourceRepositoryRequest) (*SourceRepository, error)
 	// Set the tracked branch.
 	//
-	// The tracked branch is read where a request names no branch, tag or commit. The host must have it.
+	// A request that names no branch, tag or commit reads the tracked branch. The host must have it.
 	SetTrackedBranch(context.Context, *SetTrackedBranchRequest) (*SourceRepository, error)
 	// Delete a removed repository.
 	//

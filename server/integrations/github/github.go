@@ -102,6 +102,13 @@ func Tools() []string {
 // BaseURL implements integrations.Provider.
 func (a *App) BaseURL() string { return a.web.String() }
 
+// SameAccount implements integrations.Provider.
+func (a *App) SameAccount(before, now json.RawMessage) bool {
+	was, err := source.ReadAccount(before)
+	is, failed := source.ReadAccount(now)
+	return err == nil && failed == nil && was.Same(is)
+}
+
 // Reconnected implements integrations.Provider.
 func (a *App) Reconnected(before, now json.RawMessage) (json.RawMessage, error) {
 	account, err := source.ReadAccount(now)

@@ -3,9 +3,11 @@ package github
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"path"
 	"regexp"
 	"slices"
@@ -75,9 +77,9 @@ func (h *host) Resolve(ctx context.Context, repo, ref string) (string, error) {
 // HasBranch implements source.Host.
 func (h *host) HasBranch(ctx context.Context, repo, branch string) (bool, error) {
 	owner, name := split(repo)
-	_, _, err := h.client.Repositories.GetBranch(ctx, owner, name, branch, 0)
+	_, res, err := h.client.Repositories.GetBranch(ctx, owner, name, branch, 1)
 	if err != nil {
-		p := statusProblem(err)
+		p := answered(res, err)
 		if integrations.IsKind(p, integrations.NotFound) {
 			return false, nil
 		}
@@ -112,16 +114,20 @@ func commit(c *api.RepositoryCommit) source.Commit {
 // Archive implements source.Host. GitHub redirects to a host for archives, which gets no credentials: the address holds its own.
 func (h *host) Archive(ctx context.Context, repo, sha string) (io.ReadCloser, error) {
 	owner, name := split(repo)
-	link, _, err := h.client.Repositories.GetArchiveLink(ctx, owner, name, api.Tarball, &api.RepositoryContentGetOptions{Ref: sha}, 0)
+	link, asked, err := h.client.Repositories.GetArchiveLink(ctx, owner, name, api.Tarball, &api.RepositoryContentGetOptions{Ref: sha}, 1)
 	if err != nil {
-		return nil, statusProblem(err)
+		return nil, answered(asked, err)
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, link.String(), nil)
 	if err != nil {
-		return nil, integrations.NewProblem(integrations.Upstream, err, "GitHub's address of the archive cannot be read.")
+		return nil, integrations.NewProblem(integrations.Upstream, nil, "GitHub's address of the archive cannot be read.")
 	}
 	res, err := h.app.archives.Do(req)
 	if err != nil {
+		var with *url.Error
+		if errors.As(err, &with) {
+			err = with.Err // without the address, which is a credential
+		}
 		return nil, integrations.NewProblem(integrations.Upstream, err, "The archive could not be fetched from GitHub.")
 	}
 	if res.StatusCode != http.StatusOK {
@@ -131,12 +137,10 @@ func (h *host) Archive(ctx context.Context, repo, sha string) (io.ReadCloser, er
 	return res.Body, nil
 }
 
-// statusProblem sorts the error of a request that may be redirected. The client names the status of its answer in a text only.
-func statusProblem(err error) error {
-	for status, kind := range map[string]integrations.Kind{"404": integrations.NotFound, "401": integrations.Unauthorized} {
-		if strings.Contains(err.Error(), "unexpected status code: "+status) {
-			return integrations.NewProblem(kind, err, "GitHub does not know it, or gives no access to it.")
-		}
+// answered sorts the error of a request that may be redirected. For these, the client does not sort the status of the answer itself.
+func answered(res *api.Response, err error) error {
+	if res != nil && res.StatusCode >= http.StatusBadRequest {
+		return problem(api.CheckResponse(res.Response))
 	}
 	return problem(err)
 }
@@ -189,20 +193,40 @@ func kindOf(content []byte) string {
 	return source.KindText
 }
 
-// Compare implements source.Host.
+// The largest page of a list, and the files after which GitHub leaves out the rest of a comparison.
+const (
+	pageSize     = 100
+	comparedMost = 300
+)
+
+// Compare implements source.Host. The first page of commits comes with the files.
 func (h *host) Compare(ctx context.Context, repo, base, head string, commits int) (source.Comparison, error) {
 	owner, name := split(repo)
-	c, _, err := h.client.Repositories.CompareCommits(ctx, owner, name, base, head,
-		&api.ListOptions{PerPage: commits})
-	if err != nil {
-		return source.Comparison{}, problem(err)
+	var out source.Comparison
+	total := 0
+	for page := 1; page != 0 && (page == 1 || len(out.Commits) < commits); {
+		c, res, err := h.client.Repositories.CompareCommits(ctx, owner, name, base, head,
+			&api.ListOptions{Page: page, PerPage: min(commits, pageSize)})
+		if err != nil {
+			return source.Comparison{}, problem(err)
+		}
+		if page == 1 {
+			out, total = comparison(c), c.GetTotalCommits()
+		}
+		for _, one := range c.Commits[:min(len(c.Commits), commits-len(out.Commits))] {
+			out.Commits = append(out.Commits, commit(one))
+		}
+		page = res.NextPage
 	}
+	out.Truncated = out.Truncated || total > len(out.Commits)
+	return out, nil
+}
+
+// comparison is a comparison without its commits.
+func comparison(c *api.CommitsComparison) source.Comparison {
 	out := source.Comparison{
 		Status: c.GetStatus(), MergeBase: c.GetMergeBaseCommit().GetSHA(), HTMLURL: c.GetHTMLURL(), Ahead: c.GetAheadBy(),
-		Behind: c.GetBehindBy(), Truncated: c.GetTotalCommits() > len(c.Commits),
-	}
-	for _, one := range c.Commits {
-		out.Commits = append(out.Commits, commit(one))
+		Behind: c.GetBehindBy(), Truncated: len(c.Files) >= comparedMost,
 	}
 	for _, f := range c.Files {
 		out.Files = append(out.Files, source.FileChange{
@@ -210,7 +234,7 @@ func (h *host) Compare(ctx context.Context, repo, base, head string, commits int
 			Additions: f.GetAdditions(), Deletions: f.GetDeletions(),
 		})
 	}
-	return out, nil
+	return out
 }
 
 // Runs implements source.Host.
@@ -265,7 +289,11 @@ func (h *host) failedJobs(ctx context.Context, owner, name string, run int64, mo
 		Filter: "latest", ListOptions: api.ListOptions{PerPage: 100},
 	})
 	if err != nil {
-		return nil, problem(err)
+		p := problem(err)
+		if integrations.IsKind(p, integrations.NotFound) {
+			return nil, nil // the run was deleted after it was listed
+		}
+		return nil, p
 	}
 	var out []source.Job
 	for _, j := range list.Jobs {

@@ -66,6 +66,9 @@ func (a *App) Accounts(ctx context.Context, c integrations.Callback) ([]integrat
 				continue
 			}
 			account, err := a.account(ctx, client, me.GetLogin(), i)
+			if integrations.IsKind(err, integrations.Forbidden) || integrations.IsKind(err, integrations.NotFound) {
+				continue // the owner requires more of the person, such as a single sign-on
+			}
 			if err != nil {
 				return nil, err
 			}
@@ -137,8 +140,8 @@ func accountOf(i *api.Installation) source.Account {
 		kind = "organization"
 	}
 	return source.Account{
-		Type: kind, Selection: i.GetRepositorySelection(), Missing: missing(i.GetPermissions()), SettingsURL: i.GetHTMLURL(),
-		CodeAccess: source.AccessMembers,
+		ID: strconv.FormatInt(i.GetAccount().GetID(), 10), Type: kind, Selection: i.GetRepositorySelection(), Missing: missing(i.GetPermissions()),
+		SettingsURL: i.GetHTMLURL(), CodeAccess: source.AccessMembers,
 	}
 }
 

@@ -61,6 +61,7 @@ func (a *App) repositories(ctx context.Context, id int64, account source.Account
 		return nil, err
 	}
 	out := []store.SourceRepository{}
+	seen, total := map[string]bool{}, 0
 	for page := 1; page != 0; {
 		list, res, err := client.Apps.ListRepos(ctx, &api.ListOptions{Page: page, PerPage: 100})
 		if err != nil {
@@ -68,7 +69,11 @@ func (a *App) repositories(ctx context.Context, id int64, account source.Account
 		}
 		for _, r := range list.Repositories {
 			row := repository(r, "")
-			if account.Limited && !slices.Contains(account.Allowed, row.ExternalID) {
+			if seen[row.ExternalID] {
+				continue // the list moved by one while it was read
+			}
+			seen[row.ExternalID] = true
+			if !account.Admits(row.ExternalID) {
 				continue
 			}
 			out = append(out, store.SourceRepository{
@@ -76,12 +81,15 @@ func (a *App) repositories(ctx context.Context, id int64, account source.Account
 				DefaultBranch: row.DefaultBranch,
 			})
 		}
-		page = res.NextPage
+		page, total = res.NextPage, list.GetTotalCount()
 		if page != 0 && res.Rate.Limit > 0 && res.Rate.Remaining < res.Rate.Limit/2 {
 			p := integrations.NewProblem(integrations.RateLimited, nil, "Half of the quota at GitHub is used; the list is read later.")
 			p.RetryAfter = time.Until(res.Rate.Reset.Time)
 			return nil, p
 		}
+	}
+	if len(seen) < total {
+		return nil, integrations.NewProblem(integrations.Upstream, nil, "The list of repositories at GitHub changed while it was read.")
 	}
 	return out, nil
 }
@@ -100,7 +108,7 @@ func problem(err error) error {
 	var secondary *api.AbuseRateLimitError
 	var answered *api.ErrorResponse
 	var token *ghinstallation.HTTPError
-	status := 0
+	status, pause := 0, ""
 	switch {
 	case errors.As(err, &known):
 		return known
@@ -116,15 +124,18 @@ func problem(err error) error {
 		}
 		return p
 	case errors.As(err, &token) && token.Response != nil:
-		status = token.Response.StatusCode
+		status, pause = token.Response.StatusCode, token.Response.Header.Get("Retry-After")
 		if status == http.StatusNotFound {
 			return integrations.NewProblem(integrations.Gone, err, "The app is no longer installed at GitHub.")
 		}
-		if status == http.StatusForbidden {
+		if status == http.StatusForbidden && pause == "" {
 			return integrations.NewProblem(integrations.Suspended, err, "GitHub gives no access to the installation: it may be suspended.")
 		}
 	case errors.As(err, &answered) && answered.Response != nil:
-		status = answered.Response.StatusCode
+		status, pause = answered.Response.StatusCode, answered.Response.Header.Get("Retry-After")
+	}
+	if status == http.StatusForbidden && pause != "" {
+		status = http.StatusTooManyRequests // a secondary limit, which the client knows by its text alone
 	}
 	switch status {
 	case http.StatusUnauthorized:
@@ -138,6 +149,9 @@ func problem(err error) error {
 	case http.StatusTooManyRequests:
 		p := integrations.NewProblem(integrations.RateLimited, err, "GitHub asks for a pause.")
 		p.RetryAfter = time.Minute
+		if seconds, err := strconv.Atoi(pause); err == nil {
+			p.RetryAfter = max(time.Second, time.Duration(seconds)*time.Second)
+		}
 		return p
 	}
 	return integrations.NewProblem(integrations.Upstream, err, "GitHub failed or did not answer in time.")

@@ -14,6 +14,7 @@ import (
 	"github.com/svc-observability/svc/server/source"
 	"github.com/svc-observability/svc/server/store"
 	"github.com/svc-observability/svc/server/storeerr"
+	"github.com/svc-observability/svc/server/wording"
 )
 
 // Store is the part of the relational store that the list needs.
@@ -89,26 +90,12 @@ func unconnected(setup integrations.Setup, caller *principal.Principal) *svcv2.I
 		row.NextAction = new("An administrator of the organization connects an account at " + settingsPage + ".")
 	case caller.IsAdmin():
 		row.Status = "not_configured"
-		row.NextAction = new("The operator of this server sets " + setup.Name + " up with the settings " + listed(setup.Settings) + ".")
+		row.NextAction = new("The operator of this server sets " + setup.Name + " up with the settings " + wording.List(setup.Settings) + ".")
 	default:
 		row.Status = "not_configured"
 		row.NextAction = new("The operator of this server has to set " + setup.Name + " up first.")
 	}
 	return row
-}
-
-func listed(words []string) string {
-	text := ""
-	for i, w := range words {
-		switch {
-		case i > 0 && i == len(words)-1:
-			text += " and "
-		case i > 0:
-			text += ", "
-		}
-		text += w
-	}
-	return text
 }
 
 func connected(setup integrations.Setup, c store.IntegrationConnection) (*svcv2.Integration, error) {
@@ -136,7 +123,7 @@ func connected(setup integrations.Setup, c store.IntegrationConnection) (*svcv2.
 		row.NextAction = new("The server tries again by itself. If it goes on, look at the status page of " + setup.Name + ".")
 	default:
 		if len(row.MissingPermissions) > 0 {
-			row.NextAction = new("The owner of " + c.Name + " grants " + listed(row.MissingPermissions) + " to the app at " + setup.Name + ".")
+			row.NextAction = new("The owner of " + c.Name + " grants " + wording.List(row.MissingPermissions) + " to the app at " + setup.Name + ".")
 		}
 	}
 	return row, nil

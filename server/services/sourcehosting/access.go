@@ -47,6 +47,8 @@ func (s *Service) open(ctx context.Context, text string) (*opened, error) {
 		return nil, apierr.New(apierr.IntegrationsForbidden, "Only administrators of the organization may read source code of "+c.Name+".")
 	case c.State == store.IntegrationReconnectNeeded || c.State == store.IntegrationDisconnected:
 		return nil, revoked(c.Name)
+	case !account.Admits(row.ExternalID): // connected anew by a person who may read less
+		return nil, unavailable(row.FullName)
 	}
 	setup, _ := s.Engine.Provider(c.Provider)
 	provider, ok := setup.Provider.(integrations.SourceProvider)
@@ -62,25 +64,40 @@ func (s *Service) open(ctx context.Context, text string) (*opened, error) {
 }
 
 // prove asks the host whether it still gives access, unless it did so a short time ago. If it does not, the copies are deleted.
+//
+// Reads name a repository by owner and name, and another repository may have taken the name over. So a repository of an account of which
+// only some may be read is asked for by its id each time; an unchanged one costs nothing of the quota.
 func (s *Service) prove(ctx context.Context, r *opened) error {
-	if r.row.CheckedAt != nil && s.Now().Sub(*r.row.CheckedAt) < limits.RepositoryAccess {
+	asked := s.Now()
+	if r.row.CheckedAt != nil && asked.Sub(*r.row.CheckedAt) < limits.RepositoryAccess && !r.account.Limited {
 		return nil
 	}
 	seen, changed, err := r.host.Repository(ctx, r.row.ExternalID, r.row.Etag)
 	switch {
-	case integrations.IsKind(err, integrations.NotFound), integrations.IsKind(err, integrations.Forbidden):
+	case integrations.IsKind(err, integrations.NotFound):
 		if err := s.Store.RemoveSourceRepository(ctx, r.row.Org, r.row.ID, "The provider no longer gives access to the repository."); err != nil {
 			return repositoryErrors().Failure(ctx, err)
 		}
 		s.drop(ctx, r.row.Org, r.row.ID)
 		return unavailable(r.row.FullName)
+	case integrations.IsKind(err, integrations.Unauthorized), integrations.IsKind(err, integrations.Suspended),
+		integrations.IsKind(err, integrations.Gone):
+		// The state of the account follows at once, and with it the copies.
+		if due := s.Store.MakeIntegrationDue(ctx, r.row.Org, r.connection.ID); due != nil {
+			return connectionErrors().Failure(ctx, due)
+		}
+		return failed(ctx, err, apierr.VcsRepoUnavailable)
 	case err != nil:
 		return failed(ctx, err, apierr.VcsRepoUnavailable)
 	case changed:
 		r.row.FullName, r.row.HTMLURL, r.row.DefaultBranch = seen.FullName, seen.HTMLURL, seen.DefaultBranch
 		r.row.IsPrivate, r.row.IsArchived, r.row.Etag = seen.Private, seen.Archived, seen.ETag
 	}
-	if err := s.Store.RecordRepositoryAccess(ctx, r.row.Org, r.row); err != nil {
+	err = s.Store.RecordRepositoryAccess(ctx, r.row.Org, r.row, changed, asked)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return unavailable(r.row.FullName) // removed meanwhile
+	case err != nil:
 		return repositoryErrors().Failure(ctx, err)
 	}
 	return nil
@@ -131,32 +148,26 @@ func (s *Service) read(ctx context.Context, r *opened, operation string, metadat
 	return nil
 }
 
-// resolve finds the commit of a request's ref; the tracked branch if it names none.
-func (s *Service) resolve(ctx context.Context, r *opened, given *string) (ref, sha string, err error) {
+// resolve finds the commit of a parameter of a request; that of the tracked branch if the parameter is not given. A name with a colon, by
+// which GitHub finds branches of forks, is refused like all that git takes for no name.
+func (s *Service) resolve(ctx context.Context, r *opened, param string, given *string) (ref, sha string, err error) {
 	ref = r.row.Tracked()
 	if given != nil {
 		ref = *given
 	}
 	if ref == "" {
-		return "", "", apierr.New(apierr.VcsRefNotFound, "The repository is empty.", apierr.Param("ref"))
+		return "", "", apierr.New(apierr.VcsRefNotFound, "The repository is empty.", apierr.Param(param))
 	}
 	if strings.Contains(ref, "..") || strings.ContainsFunc(ref, func(c rune) bool { return c <= ' ' || c == 0x7f || strings.ContainsRune("~^:?*[\\", c) }) {
-		return "", "", apierr.New(apierr.VcsRefNotFound, "`ref` is not the name of a branch, tag or commit.", apierr.Param("ref"))
+		return "", "", apierr.New(apierr.VcsRefNotFound, "`"+param+"` is not the name of a branch, tag or commit.", apierr.Param(param))
 	}
 	sha, err = r.host.Resolve(ctx, r.row.FullName, ref)
 	if err != nil {
 		var e *apierr.Error
 		if errors.As(failed(ctx, err, apierr.VcsRefNotFound), &e) && e.Tag == apierr.VcsRefNotFound {
-			e.Message, e.Param = "The repository has no branch, tag or commit of this name.", "ref"
+			e.Message, e.Param = "The repository has no branch, tag or commit of this name.", param
 		}
 		return "", "", e
 	}
 	return ref, sha, nil
-}
-
-func words(list []string) string {
-	if len(list) < 2 {
-		return strings.Join(list, "")
-	}
-	return strings.Join(list[:len(list)-1], ", ") + " and " + list[len(list)-1]
 }

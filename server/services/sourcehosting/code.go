@@ -20,13 +20,17 @@ import (
 
 const scansAtOnce = limits.SourceSearchesAtOnce
 
-// qualifier matches the words by which search engines of source hosts name repositories.
-var qualifier = regexp.MustCompile(`(?:^|\s)(repo|org|user):`)
-
 // SearchSourceCode searches the files of a commit.
 func (s *Service) SearchSourceCode(ctx context.Context, req *svcv2.SearchSourceCodeRequest) (*svcv2.SourceMatches, error) {
-	if m := qualifier.FindStringSubmatch(req.GetQuery()); m != nil {
-		return nil, apierr.New(apierr.VcsQueryInvalid, "`query` must not hold "+m[1]+":. The request names the repository already.", apierr.Param("query"))
+	files := limits.DefaultSourceFiles
+	if req.Limit != nil {
+		files = int(req.GetLimit())
+	}
+	query := pack.Query{
+		Text: req.GetQuery(), Path: req.GetPath(), Files: files, PerFile: limits.SourceSnippets, Context: 3, Time: limits.SourceSearchTime,
+	}
+	if err := query.Check(); err != nil {
+		return nil, badQuery(err)
 	}
 	r, err := s.open(ctx, req.GetId())
 	if err != nil {
@@ -35,7 +39,7 @@ func (s *Service) SearchSourceCode(ctx context.Context, req *svcv2.SearchSourceC
 	if ok, wait := s.Searches.Allow(string(r.row.Org), s.Now()); !ok {
 		return nil, apierr.New(apierr.VcsRateLimited, "The organization has used its searches of this minute.", apierr.RetryAfter(wait))
 	}
-	ref, sha, err := s.resolve(ctx, r, req.Ref)
+	ref, sha, err := s.resolve(ctx, r, "ref", req.Ref)
 	if err != nil {
 		return nil, err
 	}
@@ -53,23 +57,28 @@ func (s *Service) SearchSourceCode(ctx context.Context, req *svcv2.SearchSourceC
 		return nil, apierr.From(ctx.Err())
 	}
 	defer func() { <-s.scans }()
-	files := limits.DefaultSourceFiles
-	if req.Limit != nil {
-		files = int(req.GetLimit())
-	}
-	found, err := p.Search(ctx, pack.Query{
-		Text: req.GetQuery(), Path: req.GetPath(), Files: files, PerFile: limits.SourceSnippets, Context: 3, Time: limits.SourceSearchTime,
-	})
-	var bad *pack.QueryError
+	found, err := p.Search(ctx, query)
 	switch {
-	case errors.As(err, &bad):
-		return nil, apierr.New(apierr.VcsQueryInvalid, bad.Error(), apierr.Param("query"))
 	case ctx.Err() != nil:
 		return nil, apierr.From(ctx.Err())
 	case err != nil:
 		s.drop(ctx, r.row.Org, r.row.ID) // a damaged copy is made anew
 		return nil, apierr.New(apierr.VcsNotReady, "The copy of the commit is damaged and is made again.", apierr.Cause(err))
 	}
+	return matchesToProto(r, ref, sha, found), nil
+}
+
+// badQuery says which part of a query cannot be understood.
+func badQuery(err error) error {
+	param := "query"
+	var bad *pack.QueryError
+	if errors.As(err, &bad) && bad.Path {
+		param = "path"
+	}
+	return apierr.New(apierr.VcsQueryInvalid, err.Error(), apierr.Param(param))
+}
+
+func matchesToProto(r *opened, ref, sha string, found pack.Result) *svcv2.SourceMatches {
 	res := &svcv2.SourceMatches{
 		Object: "source_matches", Repository: r.row.FullName, Ref: ref, CommitSha: sha, TotalFiles: int32(found.Matched), Incomplete: found.Truncated,
 	}
@@ -86,7 +95,7 @@ func (s *Service) SearchSourceCode(ctx context.Context, req *svcv2.SearchSourceC
 		}
 		res.Matches = append(res.Matches, m)
 	}
-	return res, nil
+	return res
 }
 
 // snippet joins a line with those around it. Lines that do not fit are left out, the farthest first.
@@ -121,7 +130,9 @@ func (s *Service) copyOf(ctx context.Context, r *opened, sha string) (*pack.Pack
 	})
 	switch {
 	case err == nil:
-		return p, nil
+		return p, s.keep(ctx, r, p)
+	case errors.Is(err, pack.ErrDropped):
+		return nil, unavailable(r.row.FullName)
 	case ctx.Err() != nil:
 		return nil, apierr.From(ctx.Err())
 	case errors.Is(err, pack.ErrBuilding):
@@ -131,6 +142,23 @@ func (s *Service) copyOf(ctx context.Context, r *opened, sha string) (*pack.Pack
 	default:
 		return nil, failed(ctx, err, apierr.VcsRepoUnavailable)
 	}
+}
+
+// keep checks that a copy may still be read: the repository may have been removed after the request began, and the copy made after those
+// that there were had been deleted. If not, it closes and deletes the copy.
+func (s *Service) keep(ctx context.Context, r *opened, p *pack.Pack) error {
+	active, err := s.Store.RepositoryIsActive(ctx, r.row.Org, r.row.ID)
+	switch {
+	case err == nil && active:
+		return nil
+	case err != nil:
+		err = repositoryErrors().Failure(ctx, err)
+	default:
+		s.drop(ctx, r.row.Org, r.row.ID)
+		err = unavailable(r.row.FullName)
+	}
+	_ = p.Close()
+	return err
 }
 
 func packKey(r *opened, sha string) pack.Key {
@@ -151,7 +179,7 @@ func (s *Service) ReadSourceFile(ctx context.Context, req *svcv2.ReadSourceFileR
 	if err != nil {
 		return nil, err
 	}
-	ref, sha, err := s.resolve(ctx, r, req.Ref)
+	ref, sha, err := s.resolve(ctx, r, "ref", req.Ref)
 	if err != nil {
 		return nil, err
 	}
@@ -265,11 +293,19 @@ func (s *Service) CompareSourceCommits(ctx context.Context, req *svcv2.CompareSo
 	if req.MaxCommits != nil {
 		commits = int(req.GetMaxCommits())
 	}
-	c, err := r.host.Compare(ctx, r.row.FullName, req.GetBase(), req.GetHead(), commits)
+	_, base, err := s.resolve(ctx, r, "base", &req.Base)
+	if err != nil {
+		return nil, err
+	}
+	_, head, err := s.resolve(ctx, r, "head", &req.Head)
+	if err != nil {
+		return nil, err
+	}
+	c, err := r.host.Compare(ctx, r.row.FullName, base, head, commits)
 	if err != nil {
 		return nil, failed(ctx, err, apierr.VcsRefNotFound)
 	}
-	if err := s.read(ctx, r, "compare", map[string]any{"base": req.GetBase(), "head": req.GetHead()}); err != nil {
+	if err := s.read(ctx, r, "compare", map[string]any{"base": base, "head": head}); err != nil {
 		return nil, err
 	}
 	res := &svcv2.SourceComparison{

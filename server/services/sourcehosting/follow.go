@@ -3,12 +3,17 @@ package sourcehosting
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/store"
 )
+
+// sweepEvery is how often copies are compared with the repositories without a change that calls for it: a copy that was under way when its
+// repository was removed may have been finished later.
+const sweepEvery = 10 * time.Minute
 
 // Follow deletes the copies of repositories that another node, or a synchronization, removed. It returns the function that ends this.
 func (s *Service) Follow(subscribe func(func(store.Change)) func()) func(context.Context) error {
@@ -25,10 +30,13 @@ func (s *Service) Follow(subscribe func(func(store.Change)) func()) func(context
 	})
 	var running sync.WaitGroup
 	running.Go(func() {
+		tick := time.NewTicker(sweepEvery)
+		defer tick.Stop()
 		for {
 			s.sweep(ctx)
 			select {
 			case <-wake:
+			case <-tick.C:
 			case <-ctx.Done():
 				return
 			}

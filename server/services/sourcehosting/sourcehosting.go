@@ -20,6 +20,7 @@ import (
 	"github.com/svc-observability/svc/server/source/pack"
 	"github.com/svc-observability/svc/server/store"
 	"github.com/svc-observability/svc/server/storeerr"
+	"github.com/svc-observability/svc/server/wording"
 )
 
 // Config configures a Service. All fields are required, except PublicURLProblem.
@@ -133,7 +134,7 @@ func (s *Service) InstallSourceHost(ctx context.Context, req *svcv2.InstallSourc
 	}
 	if setup.Provider == nil {
 		return nil, apierr.New(apierr.IntegrationsConfiguration,
-			setup.Name+" is not set up on this server. Its operator gives the settings "+words(setup.Settings)+".")
+			setup.Name+" is not set up on this server. Its operator gives the settings "+wording.List(setup.Settings)+".")
 	}
 	if s.PublicURLProblem != "" {
 		return nil, apierr.New(apierr.CallbackHostUnavailable, s.PublicURLProblem)
@@ -155,7 +156,7 @@ func (s *Service) InstallSourceHost(ctx context.Context, req *svcv2.InstallSourc
 	return &svcv2.SourceHostInstall{Object: "source_host.install", Url: url, ExpiresAt: timestamppb.New(expires)}, nil
 }
 
-// UpdateSourceConnection sets who may read source code through an account.
+// UpdateSourceConnection sets the readers of source code of an account.
 func (s *Service) UpdateSourceConnection(ctx context.Context, req *svcv2.UpdateSourceConnectionRequest) (*svcv2.SourceConnection, error) {
 	caller, id, err := s.connection(ctx, req.GetId())
 	if err != nil {

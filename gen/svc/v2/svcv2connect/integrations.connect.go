@@ -42,8 +42,9 @@ const (
 type IntegrationsServiceClient interface {
 	// List integrations.
 	//
-	// Returns each provider that the server knows: one entry for each connected account, or one without an account. The answer comes from
-	// the server's own records, so it is there while a provider fails. A provider is connected in the settings of the web application.
+	// Lists the providers that the server knows: one entry for each connected account, or one for a provider without an account. The answer
+	// comes from the server's own records, so it is there while a provider fails. A provider is connected in the settings of the web
+	// application.
 	ListIntegrations(context.Context, *v2.ListIntegrationsRequest) (*v2.ListIntegrationsResponse, error)
 }
 
@@ -85,8 +86,9 @@ func (c *integrationsServiceClient) ListIntegrations(ctx context.Context, req *v
 type IntegrationsServiceHandler interface {
 	// List integrations.
 	//
-	// Returns each provider that the server knows: one entry for each connected account, or one without an account. The answer comes from
-	// the server's own records, so it is there while a provider fails. A provider is connected in the settings of the web application.
+	// Lists the providers that the server knows: one entry for each connected account, or one for a provider without an account. The answer
+	// comes from the server's own records, so it is there while a provider fails. A provider is connected in the settings of the web
+	// application.
 	ListIntegrations(context.Context, *v2.ListIntegrationsRequest) (*v2.ListIntegrationsResponse, error)
 }
 

@@ -98,7 +98,7 @@ type SourceHostingServiceClient interface {
 	GetSourceRepository(context.Context, *v2.GetSourceRepositoryRequest) (*v2.SourceRepository, error)
 	// Set the tracked branch.
 	//
-	// The tracked branch is read where a request names no branch, tag or commit. The host must have it.
+	// A request that names no branch, tag or commit reads the tracked branch. The host must have it.
 	SetTrackedBranch(context.Context, *v2.SetTrackedBranchRequest) (*v2.SourceRepository, error)
 	// Delete a removed repository.
 	//
@@ -304,7 +304,7 @@ type SourceHostingServiceHandler interface {
 	GetSourceRepository(context.Context, *v2.GetSourceRepositoryRequest) (*v2.SourceRepository, error)
 	// Set the tracked branch.
 	//
-	// The tracked branch is read where a request names no branch, tag or commit. The host must have it.
+	// A request that names no branch, tag or commit reads the tracked branch. The host must have it.
 	SetTrackedBranch(context.Context, *v2.SetTrackedBranchRequest) (*v2.SourceRepository, error)
 	// Delete a removed repository.
 	//

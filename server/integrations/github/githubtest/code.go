@@ -266,11 +266,10 @@ func (h *Hub) compare(w http.ResponseWriter, r *http.Request, repo *Repository) 
 	status := map[[2]bool]string{{false, false}: "identical", {true, false}: "ahead", {false, true}: "behind", {true, true}: "diverged"}[[2]bool{ahead > 0, behind > 0}]
 	list, _ := repo.run(r.Context(), "rev-list", "--reverse", base+".."+head)
 	commits := []any{}
-	size, _ := strconv.Atoi(r.URL.Query().Get("per_page"))
-	for _, sha := range strings.Fields(string(list)) {
-		if len(commits) < max(1, size) {
-			commits = append(commits, h.commitJSON(r.Context(), repo, sha))
-		}
+	all := strings.Fields(string(list))
+	from, to := h.page(w, r, len(all), 100)
+	for _, sha := range all[from:to] {
+		commits = append(commits, h.commitJSON(r.Context(), repo, sha))
 	}
 	id := strings.TrimSpace(string(merge))
 	answer(w, map[string]any{

@@ -46,14 +46,16 @@ type Hub struct {
 	// person is who is signed in at the hub in the browser.
 	person        string
 	installations map[int64]*Installation
-	repositories  map[int64]*Repository
-	codes         map[string]code
-	tokens        map[string]token
-	fault         func(*http.Request) int
-	requests      map[string]int
-	nextID        int64
-	deny          bool
-	callback      string
+	// accounts holds the id of each account, which a new installation keeps.
+	accounts     map[string]int64
+	repositories map[int64]*Repository
+	codes        map[string]code
+	tokens       map[string]token
+	fault        func(*http.Request) int
+	requests     map[string]int
+	nextID       int64
+	deny         bool
+	callback     string
 }
 
 type code struct{ person, challenge, redirectURI string }
@@ -85,7 +87,7 @@ func New(t testing.TB) *Hub {
 	}
 	h := &Hub{
 		Key:    string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})),
-		public: &key.PublicKey, person: "octo", installations: map[int64]*Installation{}, repositories: map[int64]*Repository{},
+		public: &key.PublicKey, person: "octo", installations: map[int64]*Installation{}, accounts: map[string]int64{}, repositories: map[int64]*Repository{},
 		codes: map[string]code{}, tokens: map[string]token{}, requests: map[string]int{}, nextID: 1000,
 	}
 	server := httptest.NewServer(h.mux())
@@ -98,6 +100,10 @@ func New(t testing.TB) *Hub {
 func (h *Hub) Install(account, kind string, owners ...string) *Installation {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if h.accounts[account] == 0 {
+		h.nextID++
+		h.accounts[account] = h.nextID
+	}
 	h.nextID++
 	i := &Installation{
 		ID: h.nextID, Account: account, Kind: kind, Selection: "all", Owners: owners,

@@ -10,7 +10,7 @@ import (
 func (h *Hub) installationJSON(i *Installation) map[string]any {
 	out := map[string]any{
 		"id": i.ID, "app_id": AppID, "app_slug": Slug, "target_type": i.Kind, "repository_selection": i.Selection,
-		"account": map[string]any{"login": i.Account, "id": i.ID * 10}, "permissions": i.Permissions,
+		"account": map[string]any{"login": i.Account, "id": h.accounts[i.Account]}, "permissions": i.Permissions,
 		"html_url": fmt.Sprintf("%s/settings/installations/%d", h.URL, i.ID),
 	}
 	if i.Suspended {
@@ -81,18 +81,26 @@ func (h *Hub) membership(w http.ResponseWriter, r *http.Request, person string) 
 	refuse(w, http.StatusForbidden, "You do not have permission")
 }
 
+// page returns the bounds of a page of a list, as GitHub counts them, and links the next one.
+func (h *Hub) page(w http.ResponseWriter, r *http.Request, n, most int) (from, to int) {
+	q := r.URL.Query()
+	size, _ := strconv.Atoi(q.Get("per_page"))
+	page, _ := strconv.Atoi(q.Get("page"))
+	size, page = min(max(1, size), most), max(1, page)
+	from, to = min((page-1)*size, n), min(page*size, n)
+	if to < n {
+		q.Set("page", strconv.Itoa(page+1))
+		w.Header().Set("Link", fmt.Sprintf(`<%s%s?%s>; rel="next"`, h.URL, r.URL.EscapedPath(), q.Encode()))
+	}
+	return from, to
+}
+
 // listRepositories answers page by page, as GitHub does.
 func (h *Hub) listRepositories(w http.ResponseWriter, r *http.Request, i *Installation) {
-	size, _ := strconv.Atoi(r.URL.Query().Get("per_page"))
-	page, _ := strconv.Atoi(r.URL.Query().Get("page"))
-	size, page = max(1, size), max(1, page)
-	from, to := min((page-1)*size, len(i.Repositories)), min(page*size, len(i.Repositories))
+	from, to := h.page(w, r, len(i.Repositories), 100)
 	list := []any{}
 	for _, id := range i.Repositories[from:to] {
 		list = append(list, h.repositoryJSON(h.repositories[id]))
-	}
-	if to < len(i.Repositories) {
-		w.Header().Set("Link", fmt.Sprintf(`<%s/api/v3/installation/repositories?per_page=%d&page=%d>; rel="next"`, h.URL, size, page+1))
 	}
 	answer(w, map[string]any{"total_count": len(i.Repositories), "repositories": list})
 }
