@@ -66,7 +66,7 @@ func (p *parser) mark(line string, indent int) bool {
 		if rest, ok := strings.CutPrefix(line, "Next "); ok && p.began() {
 			p.causesFirst = true
 			p.open(errorType(rest), Cause)
-			p.thrown = thrownIn(line)
+			p.thrown, p.thrownAt = thrownIn(line)
 			return true
 		}
 	case '-':
@@ -162,8 +162,8 @@ func (p *parser) head(line string, indent int) {
 		p.inner(inner)
 		return
 	}
-	if at := thrownIn(line); at != "" {
-		p.thrown = at
+	if file, at := thrownIn(line); file != "" {
+		p.thrown, p.thrownAt = file, at
 	}
 	if typ := errorType(unhandled(line)); typ != "" && !strings.HasSuffix(line, ")") || strings.Contains(line, ": ") {
 		s.Type, p.headed = typ, typ != ""

@@ -24,8 +24,9 @@ type parser struct {
 	suppressed bool
 	// chained says that a section is followed by the error that it caused, as in Python.
 	chained bool
-	// thrown is the file of the call that the next frame of PHP made.
-	thrown string
+	// thrown is the file of the call that the next frame of PHP made, thrownAt the line.
+	thrown   string
+	thrownAt uint32
 }
 
 func (p *parser) section() *Section { return &p.stack.Sections[p.current] }
@@ -37,7 +38,7 @@ func (p *parser) open(typ string, role Role) {
 	p.stack.Sections = append(p.stack.Sections, Section{Type: typ, Role: role, from: at, to: at})
 	p.current = len(p.stack.Sections) - 1
 	p.headed = typ != ""
-	p.thrown = ""
+	p.thrown, p.thrownAt = "", 0
 }
 
 // finish ends the frames of the current section.

@@ -14,10 +14,10 @@ Stack trace:
 Next Shop\Failed: failed in /srv/src/Orders.php:14
 Stack trace:
 #0 /srv/index.php(3): helper()`, `failed`, `cause Shop\Failed
-php  helper /srv/src/Orders.php:0 *
+php  helper /srv/src/Orders.php:14 *
 cause PDOException
-php Shop\Db insert /srv/src/Db.php:0 *
-php Shop\Orders place /srv/src/Orders.php:0 *
+php Shop\Db insert /srv/src/Db.php:7 *
+php Shop\Orders place /srv/src/Orders.php:12 *
 php  array_map :0
-php  {main} /srv/vendor/x/y.php:0`)
+php  {main} /srv/vendor/x/y.php:3`)
 }

@@ -77,14 +77,14 @@ func (p *parser) hash(line string) (Frame, bool) {
 // php reads "file.php(1): Class->method(…)". The line names the place of the call. The frame gets the place in the called function, which
 // the line before has.
 func (p *parser) php(s string) (Frame, bool) {
-	f := Frame{Language: PHP, File: p.thrown}
+	f := Frame{Language: PHP, File: p.thrown, Line: p.thrownAt}
 	if s == "{main}" {
 		f.Function = s
 		return f, true
 	}
 	called, ok := strings.CutPrefix(s, "[internal function]: ")
 	if ok {
-		p.thrown = ""
+		p.thrown, p.thrownAt = "", 0
 	} else {
 		i := strings.Index(s, "): ")
 		if i < 0 {
@@ -95,6 +95,7 @@ func (p *parser) php(s string) (Frame, bool) {
 			return Frame{}, false
 		}
 		p.thrown, called = s[:open], s[i+3:]
+		p.thrownAt, _ = number(s[open+1 : i])
 	}
 	if i := strings.IndexByte(called, '('); i > 0 {
 		called = called[:i]
@@ -110,17 +111,17 @@ func (p *parser) php(s string) (Frame, bool) {
 	return f, true
 }
 
-// thrownIn returns the file at the end of a head of PHP: "Exception: text in /app/a.php:3".
-func thrownIn(line string) string {
-	i := strings.LastIndex(line, " in ")
+// thrownIn returns the file and line at the end of a head of PHP: "Exception: text in /app/a.php:3".
+func thrownIn(text string) (file string, line uint32) {
+	i := strings.LastIndex(text, " in ")
 	if i < 0 {
-		return ""
+		return "", 0
 	}
-	file, _, ok := lastNumber(line[i+4:])
+	file, line, ok := lastNumber(text[i+4:])
 	if !ok || !strings.HasSuffix(file, ".php") {
-		return ""
+		return "", 0
 	}
-	return file
+	return file, line
 }
 
 // dart reads "Class.method" and "package:app/file.dart:1:2".
