@@ -44,6 +44,16 @@ type ErrorIssuePullRequest struct {
 	MergeCommitSha *string `json:"merge_commit_sha,omitempty"`
 	// agent, user or auto
 	LinkSource string `json:"link_source,omitempty"`
+	// of the kind `issue_checks`, by the organization
+	Shard int `json:"shard,omitempty"`
+	// when the source host is asked again; null once it is merged
+	DueAt *time.Time `json:"due_at,omitempty"`
+	// when the source host last told the state
+	CheckedAt *time.Time `json:"checked_at,omitempty"`
+	// why the source host did not tell it
+	CheckProblem *string `json:"check_problem,omitempty"`
+	// of the host's last answer
+	Etag *string `json:"etag,omitempty"`
 	// LinkedByActorID holds the value of the "linked_by_actor_id" field.
 	LinkedByActorID *uuid.UUID `json:"linked_by_actor_id,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
@@ -94,11 +104,11 @@ func (*ErrorIssuePullRequest) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case errorissuepullrequest.FieldLinkedByActorID:
 			values[i] = &sql.NullScanner{S: new(uuid.UUID)}
-		case errorissuepullrequest.FieldNumber:
+		case errorissuepullrequest.FieldNumber, errorissuepullrequest.FieldShard:
 			values[i] = new(sql.NullInt64)
-		case errorissuepullrequest.FieldOrgID, errorissuepullrequest.FieldProvider, errorissuepullrequest.FieldRepoFullName, errorissuepullrequest.FieldURL, errorissuepullrequest.FieldTitle, errorissuepullrequest.FieldAuthorLogin, errorissuepullrequest.FieldState, errorissuepullrequest.FieldMergeCommitSha, errorissuepullrequest.FieldLinkSource:
+		case errorissuepullrequest.FieldOrgID, errorissuepullrequest.FieldProvider, errorissuepullrequest.FieldRepoFullName, errorissuepullrequest.FieldURL, errorissuepullrequest.FieldTitle, errorissuepullrequest.FieldAuthorLogin, errorissuepullrequest.FieldState, errorissuepullrequest.FieldMergeCommitSha, errorissuepullrequest.FieldLinkSource, errorissuepullrequest.FieldCheckProblem, errorissuepullrequest.FieldEtag:
 			values[i] = new(sql.NullString)
-		case errorissuepullrequest.FieldMergedAt, errorissuepullrequest.FieldCreatedAt:
+		case errorissuepullrequest.FieldMergedAt, errorissuepullrequest.FieldDueAt, errorissuepullrequest.FieldCheckedAt, errorissuepullrequest.FieldCreatedAt:
 			values[i] = new(sql.NullTime)
 		case errorissuepullrequest.FieldID, errorissuepullrequest.FieldIssueID:
 			values[i] = new(uuid.UUID)
@@ -198,6 +208,40 @@ func (_m *ErrorIssuePullRequest) assignValues(columns []string, values []any) er
 				return fmt.Errorf("unexpected type %T for field link_source", values[i])
 			} else if value.Valid {
 				_m.LinkSource = value.String
+			}
+		case errorissuepullrequest.FieldShard:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field shard", values[i])
+			} else if value.Valid {
+				_m.Shard = int(value.Int64)
+			}
+		case errorissuepullrequest.FieldDueAt:
+			if value, ok := values[i].(*sql.NullTime); !ok {
+				return fmt.Errorf("unexpected type %T for field due_at", values[i])
+			} else if value.Valid {
+				_m.DueAt = new(time.Time)
+				*_m.DueAt = value.Time
+			}
+		case errorissuepullrequest.FieldCheckedAt:
+			if value, ok := values[i].(*sql.NullTime); !ok {
+				return fmt.Errorf("unexpected type %T for field checked_at", values[i])
+			} else if value.Valid {
+				_m.CheckedAt = new(time.Time)
+				*_m.CheckedAt = value.Time
+			}
+		case errorissuepullrequest.FieldCheckProblem:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field check_problem", values[i])
+			} else if value.Valid {
+				_m.CheckProblem = new(string)
+				*_m.CheckProblem = value.String
+			}
+		case errorissuepullrequest.FieldEtag:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field etag", values[i])
+			} else if value.Valid {
+				_m.Etag = new(string)
+				*_m.Etag = value.String
 			}
 		case errorissuepullrequest.FieldLinkedByActorID:
 			if value, ok := values[i].(*sql.NullScanner); !ok {
@@ -301,6 +345,29 @@ func (_m *ErrorIssuePullRequest) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("link_source=")
 	builder.WriteString(_m.LinkSource)
+	builder.WriteString(", ")
+	builder.WriteString("shard=")
+	builder.WriteString(fmt.Sprintf("%v", _m.Shard))
+	builder.WriteString(", ")
+	if v := _m.DueAt; v != nil {
+		builder.WriteString("due_at=")
+		builder.WriteString(v.Format(time.ANSIC))
+	}
+	builder.WriteString(", ")
+	if v := _m.CheckedAt; v != nil {
+		builder.WriteString("checked_at=")
+		builder.WriteString(v.Format(time.ANSIC))
+	}
+	builder.WriteString(", ")
+	if v := _m.CheckProblem; v != nil {
+		builder.WriteString("check_problem=")
+		builder.WriteString(*v)
+	}
+	builder.WriteString(", ")
+	if v := _m.Etag; v != nil {
+		builder.WriteString("etag=")
+		builder.WriteString(*v)
+	}
 	builder.WriteString(", ")
 	if v := _m.LinkedByActorID; v != nil {
 		builder.WriteString("linked_by_actor_id=")

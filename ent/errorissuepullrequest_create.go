@@ -130,6 +130,76 @@ func (_c *ErrorIssuePullRequestCreate) SetLinkSource(v string) *ErrorIssuePullRe
 	return _c
 }
 
+// SetShard sets the "shard" field.
+func (_c *ErrorIssuePullRequestCreate) SetShard(v int) *ErrorIssuePullRequestCreate {
+	_c.mutation.SetShard(v)
+	return _c
+}
+
+// SetNillableShard sets the "shard" field if the given value is not nil.
+func (_c *ErrorIssuePullRequestCreate) SetNillableShard(v *int) *ErrorIssuePullRequestCreate {
+	if v != nil {
+		_c.SetShard(*v)
+	}
+	return _c
+}
+
+// SetDueAt sets the "due_at" field.
+func (_c *ErrorIssuePullRequestCreate) SetDueAt(v time.Time) *ErrorIssuePullRequestCreate {
+	_c.mutation.SetDueAt(v)
+	return _c
+}
+
+// SetNillableDueAt sets the "due_at" field if the given value is not nil.
+func (_c *ErrorIssuePullRequestCreate) SetNillableDueAt(v *time.Time) *ErrorIssuePullRequestCreate {
+	if v != nil {
+		_c.SetDueAt(*v)
+	}
+	return _c
+}
+
+// SetCheckedAt sets the "checked_at" field.
+func (_c *ErrorIssuePullRequestCreate) SetCheckedAt(v time.Time) *ErrorIssuePullRequestCreate {
+	_c.mutation.SetCheckedAt(v)
+	return _c
+}
+
+// SetNillableCheckedAt sets the "checked_at" field if the given value is not nil.
+func (_c *ErrorIssuePullRequestCreate) SetNillableCheckedAt(v *time.Time) *ErrorIssuePullRequestCreate {
+	if v != nil {
+		_c.SetCheckedAt(*v)
+	}
+	return _c
+}
+
+// SetCheckProblem sets the "check_problem" field.
+func (_c *ErrorIssuePullRequestCreate) SetCheckProblem(v string) *ErrorIssuePullRequestCreate {
+	_c.mutation.SetCheckProblem(v)
+	return _c
+}
+
+// SetNillableCheckProblem sets the "check_problem" field if the given value is not nil.
+func (_c *ErrorIssuePullRequestCreate) SetNillableCheckProblem(v *string) *ErrorIssuePullRequestCreate {
+	if v != nil {
+		_c.SetCheckProblem(*v)
+	}
+	return _c
+}
+
+// SetEtag sets the "etag" field.
+func (_c *ErrorIssuePullRequestCreate) SetEtag(v string) *ErrorIssuePullRequestCreate {
+	_c.mutation.SetEtag(v)
+	return _c
+}
+
+// SetNillableEtag sets the "etag" field if the given value is not nil.
+func (_c *ErrorIssuePullRequestCreate) SetNillableEtag(v *string) *ErrorIssuePullRequestCreate {
+	if v != nil {
+		_c.SetEtag(*v)
+	}
+	return _c
+}
+
 // SetLinkedByActorID sets the "linked_by_actor_id" field.
 func (_c *ErrorIssuePullRequestCreate) SetLinkedByActorID(v uuid.UUID) *ErrorIssuePullRequestCreate {
 	_c.mutation.SetLinkedByActorID(v)
@@ -179,6 +249,7 @@ func (_c *ErrorIssuePullRequestCreate) Mutation() *ErrorIssuePullRequestMutation
 
 // Save creates the ErrorIssuePullRequest in the database.
 func (_c *ErrorIssuePullRequestCreate) Save(ctx context.Context) (*ErrorIssuePullRequest, error) {
+	_c.defaults()
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
 }
 
@@ -201,6 +272,14 @@ func (_c *ErrorIssuePullRequestCreate) Exec(ctx context.Context) error {
 func (_c *ErrorIssuePullRequestCreate) ExecX(ctx context.Context) {
 	if err := _c.Exec(ctx); err != nil {
 		panic(err)
+	}
+}
+
+// defaults sets the default values of the builder before save.
+func (_c *ErrorIssuePullRequestCreate) defaults() {
+	if _, ok := _c.mutation.Shard(); !ok {
+		v := errorissuepullrequest.DefaultShard
+		_c.mutation.SetShard(v)
 	}
 }
 
@@ -258,6 +337,14 @@ func (_c *ErrorIssuePullRequestCreate) check() error {
 	if v, ok := _c.mutation.LinkSource(); ok {
 		if err := errorissuepullrequest.LinkSourceValidator(v); err != nil {
 			return &ValidationError{Name: "link_source", err: fmt.Errorf(`ent: validator failed for field "ErrorIssuePullRequest.link_source": %w`, err)}
+		}
+	}
+	if _, ok := _c.mutation.Shard(); !ok {
+		return &ValidationError{Name: "shard", err: errors.New(`ent: missing required field "ErrorIssuePullRequest.shard"`)}
+	}
+	if v, ok := _c.mutation.Shard(); ok {
+		if err := errorissuepullrequest.ShardValidator(v); err != nil {
+			return &ValidationError{Name: "shard", err: fmt.Errorf(`ent: validator failed for field "ErrorIssuePullRequest.shard": %w`, err)}
 		}
 	}
 	if _, ok := _c.mutation.CreatedAt(); !ok {
@@ -344,6 +431,26 @@ func (_c *ErrorIssuePullRequestCreate) createSpec() (*ErrorIssuePullRequest, *sq
 	if value, ok := _c.mutation.LinkSource(); ok {
 		_spec.SetField(errorissuepullrequest.FieldLinkSource, field.TypeString, value)
 		_node.LinkSource = value
+	}
+	if value, ok := _c.mutation.Shard(); ok {
+		_spec.SetField(errorissuepullrequest.FieldShard, field.TypeInt, value)
+		_node.Shard = value
+	}
+	if value, ok := _c.mutation.DueAt(); ok {
+		_spec.SetField(errorissuepullrequest.FieldDueAt, field.TypeTime, value)
+		_node.DueAt = &value
+	}
+	if value, ok := _c.mutation.CheckedAt(); ok {
+		_spec.SetField(errorissuepullrequest.FieldCheckedAt, field.TypeTime, value)
+		_node.CheckedAt = &value
+	}
+	if value, ok := _c.mutation.CheckProblem(); ok {
+		_spec.SetField(errorissuepullrequest.FieldCheckProblem, field.TypeString, value)
+		_node.CheckProblem = &value
+	}
+	if value, ok := _c.mutation.Etag(); ok {
+		_spec.SetField(errorissuepullrequest.FieldEtag, field.TypeString, value)
+		_node.Etag = &value
 	}
 	if value, ok := _c.mutation.LinkedByActorID(); ok {
 		_spec.SetField(errorissuepullrequest.FieldLinkedByActorID, field.TypeUUID, value)
@@ -535,6 +642,78 @@ func (u *ErrorIssuePullRequestUpsert) ClearMergeCommitSha() *ErrorIssuePullReque
 	return u
 }
 
+// SetDueAt sets the "due_at" field.
+func (u *ErrorIssuePullRequestUpsert) SetDueAt(v time.Time) *ErrorIssuePullRequestUpsert {
+	u.Set(errorissuepullrequest.FieldDueAt, v)
+	return u
+}
+
+// UpdateDueAt sets the "due_at" field to the value that was provided on create.
+func (u *ErrorIssuePullRequestUpsert) UpdateDueAt() *ErrorIssuePullRequestUpsert {
+	u.SetExcluded(errorissuepullrequest.FieldDueAt)
+	return u
+}
+
+// ClearDueAt clears the value of the "due_at" field.
+func (u *ErrorIssuePullRequestUpsert) ClearDueAt() *ErrorIssuePullRequestUpsert {
+	u.SetNull(errorissuepullrequest.FieldDueAt)
+	return u
+}
+
+// SetCheckedAt sets the "checked_at" field.
+func (u *ErrorIssuePullRequestUpsert) SetCheckedAt(v time.Time) *ErrorIssuePullRequestUpsert {
+	u.Set(errorissuepullrequest.FieldCheckedAt, v)
+	return u
+}
+
+// UpdateCheckedAt sets the "checked_at" field to the value that was provided on create.
+func (u *ErrorIssuePullRequestUpsert) UpdateCheckedAt() *ErrorIssuePullRequestUpsert {
+	u.SetExcluded(errorissuepullrequest.FieldCheckedAt)
+	return u
+}
+
+// ClearCheckedAt clears the value of the "checked_at" field.
+func (u *ErrorIssuePullRequestUpsert) ClearCheckedAt() *ErrorIssuePullRequestUpsert {
+	u.SetNull(errorissuepullrequest.FieldCheckedAt)
+	return u
+}
+
+// SetCheckProblem sets the "check_problem" field.
+func (u *ErrorIssuePullRequestUpsert) SetCheckProblem(v string) *ErrorIssuePullRequestUpsert {
+	u.Set(errorissuepullrequest.FieldCheckProblem, v)
+	return u
+}
+
+// UpdateCheckProblem sets the "check_problem" field to the value that was provided on create.
+func (u *ErrorIssuePullRequestUpsert) UpdateCheckProblem() *ErrorIssuePullRequestUpsert {
+	u.SetExcluded(errorissuepullrequest.FieldCheckProblem)
+	return u
+}
+
+// ClearCheckProblem clears the value of the "check_problem" field.
+func (u *ErrorIssuePullRequestUpsert) ClearCheckProblem() *ErrorIssuePullRequestUpsert {
+	u.SetNull(errorissuepullrequest.FieldCheckProblem)
+	return u
+}
+
+// SetEtag sets the "etag" field.
+func (u *ErrorIssuePullRequestUpsert) SetEtag(v string) *ErrorIssuePullRequestUpsert {
+	u.Set(errorissuepullrequest.FieldEtag, v)
+	return u
+}
+
+// UpdateEtag sets the "etag" field to the value that was provided on create.
+func (u *ErrorIssuePullRequestUpsert) UpdateEtag() *ErrorIssuePullRequestUpsert {
+	u.SetExcluded(errorissuepullrequest.FieldEtag)
+	return u
+}
+
+// ClearEtag clears the value of the "etag" field.
+func (u *ErrorIssuePullRequestUpsert) ClearEtag() *ErrorIssuePullRequestUpsert {
+	u.SetNull(errorissuepullrequest.FieldEtag)
+	return u
+}
+
 // UpdateNewValues updates the mutable fields using the new values that were set on create except the ID field.
 // Using this option is equivalent to using:
 //
@@ -569,6 +748,9 @@ func (u *ErrorIssuePullRequestUpsertOne) UpdateNewValues() *ErrorIssuePullReques
 		}
 		if _, exists := u.create.mutation.LinkSource(); exists {
 			s.SetIgnore(errorissuepullrequest.FieldLinkSource)
+		}
+		if _, exists := u.create.mutation.Shard(); exists {
+			s.SetIgnore(errorissuepullrequest.FieldShard)
 		}
 		if _, exists := u.create.mutation.LinkedByActorID(); exists {
 			s.SetIgnore(errorissuepullrequest.FieldLinkedByActorID)
@@ -719,6 +901,90 @@ func (u *ErrorIssuePullRequestUpsertOne) ClearMergeCommitSha() *ErrorIssuePullRe
 	})
 }
 
+// SetDueAt sets the "due_at" field.
+func (u *ErrorIssuePullRequestUpsertOne) SetDueAt(v time.Time) *ErrorIssuePullRequestUpsertOne {
+	return u.Update(func(s *ErrorIssuePullRequestUpsert) {
+		s.SetDueAt(v)
+	})
+}
+
+// UpdateDueAt sets the "due_at" field to the value that was provided on create.
+func (u *ErrorIssuePullRequestUpsertOne) UpdateDueAt() *ErrorIssuePullRequestUpsertOne {
+	return u.Update(func(s *ErrorIssuePullRequestUpsert) {
+		s.UpdateDueAt()
+	})
+}
+
+// ClearDueAt clears the value of the "due_at" field.
+func (u *ErrorIssuePullRequestUpsertOne) ClearDueAt() *ErrorIssuePullRequestUpsertOne {
+	return u.Update(func(s *ErrorIssuePullRequestUpsert) {
+		s.ClearDueAt()
+	})
+}
+
+// SetCheckedAt sets the "checked_at" field.
+func (u *ErrorIssuePullRequestUpsertOne) SetCheckedAt(v time.Time) *ErrorIssuePullRequestUpsertOne {
+	return u.Update(func(s *ErrorIssuePullRequestUpsert) {
+		s.SetCheckedAt(v)
+	})
+}
+
+// UpdateCheckedAt sets the "checked_at" field to the value that was provided on create.
+func (u *ErrorIssuePullRequestUpsertOne) UpdateCheckedAt() *ErrorIssuePullRequestUpsertOne {
+	return u.Update(func(s *ErrorIssuePullRequestUpsert) {
+		s.UpdateCheckedAt()
+	})
+}
+
+// ClearCheckedAt clears the value of the "checked_at" field.
+func (u *ErrorIssuePullRequestUpsertOne) ClearCheckedAt() *ErrorIssuePullRequestUpsertOne {
+	return u.Update(func(s *ErrorIssuePullRequestUpsert) {
+		s.ClearCheckedAt()
+	})
+}
+
+// SetCheckProblem sets the "check_problem" field.
+func (u *ErrorIssuePullRequestUpsertOne) SetCheckProblem(v string) *ErrorIssuePullRequestUpsertOne {
+	return u.Update(func(s *ErrorIssuePullRequestUpsert) {
+		s.SetCheckProblem(v)
+	})
+}
+
+// UpdateCheckProblem sets the "check_problem" field to the value that was provided on create.
+func (u *ErrorIssuePullRequestUpsertOne) UpdateCheckProblem() *ErrorIssuePullRequestUpsertOne {
+	return u.Update(func(s *ErrorIssuePullRequestUpsert) {
+		s.UpdateCheckProblem()
+	})
+}
+
+// ClearCheckProblem clears the value of the "check_problem" field.
+func (u *ErrorIssuePullRequestUpsertOne) ClearCheckProblem() *ErrorIssuePullRequestUpsertOne {
+	return u.Update(func(s *ErrorIssuePullRequestUpsert) {
+		s.ClearCheckProblem()
+	})
+}
+
+// SetEtag sets the "etag" field.
+func (u *ErrorIssuePullRequestUpsertOne) SetEtag(v string) *ErrorIssuePullRequestUpsertOne {
+	return u.Update(func(s *ErrorIssuePullRequestUpsert) {
+		s.SetEtag(v)
+	})
+}
+
+// UpdateEtag sets the "etag" field to the value that was provided on create.
+func (u *ErrorIssuePullRequestUpsertOne) UpdateEtag() *ErrorIssuePullRequestUpsertOne {
+	return u.Update(func(s *ErrorIssuePullRequestUpsert) {
+		s.UpdateEtag()
+	})
+}
+
+// ClearEtag clears the value of the "etag" field.
+func (u *ErrorIssuePullRequestUpsertOne) ClearEtag() *ErrorIssuePullRequestUpsertOne {
+	return u.Update(func(s *ErrorIssuePullRequestUpsert) {
+		s.ClearEtag()
+	})
+}
+
 // Exec executes the query.
 func (u *ErrorIssuePullRequestUpsertOne) Exec(ctx context.Context) error {
 	if len(u.create.conflict) == 0 {
@@ -776,6 +1042,7 @@ func (_c *ErrorIssuePullRequestCreateBulk) Save(ctx context.Context) ([]*ErrorIs
 	for i := range _c.builders {
 		func(i int, root context.Context) {
 			builder := _c.builders[i]
+			builder.defaults()
 			var mut Mutator = MutateFunc(func(ctx context.Context, m Mutation) (Value, error) {
 				mutation, ok := m.(*ErrorIssuePullRequestMutation)
 				if !ok {
@@ -918,6 +1185,9 @@ func (u *ErrorIssuePullRequestUpsertBulk) UpdateNewValues() *ErrorIssuePullReque
 			}
 			if _, exists := b.mutation.LinkSource(); exists {
 				s.SetIgnore(errorissuepullrequest.FieldLinkSource)
+			}
+			if _, exists := b.mutation.Shard(); exists {
+				s.SetIgnore(errorissuepullrequest.FieldShard)
 			}
 			if _, exists := b.mutation.LinkedByActorID(); exists {
 				s.SetIgnore(errorissuepullrequest.FieldLinkedByActorID)
@@ -1066,6 +1336,90 @@ func (u *ErrorIssuePullRequestUpsertBulk) UpdateMergeCommitSha() *ErrorIssuePull
 func (u *ErrorIssuePullRequestUpsertBulk) ClearMergeCommitSha() *ErrorIssuePullRequestUpsertBulk {
 	return u.Update(func(s *ErrorIssuePullRequestUpsert) {
 		s.ClearMergeCommitSha()
+	})
+}
+
+// SetDueAt sets the "due_at" field.
+func (u *ErrorIssuePullRequestUpsertBulk) SetDueAt(v time.Time) *ErrorIssuePullRequestUpsertBulk {
+	return u.Update(func(s *ErrorIssuePullRequestUpsert) {
+		s.SetDueAt(v)
+	})
+}
+
+// UpdateDueAt sets the "due_at" field to the value that was provided on create.
+func (u *ErrorIssuePullRequestUpsertBulk) UpdateDueAt() *ErrorIssuePullRequestUpsertBulk {
+	return u.Update(func(s *ErrorIssuePullRequestUpsert) {
+		s.UpdateDueAt()
+	})
+}
+
+// ClearDueAt clears the value of the "due_at" field.
+func (u *ErrorIssuePullRequestUpsertBulk) ClearDueAt() *ErrorIssuePullRequestUpsertBulk {
+	return u.Update(func(s *ErrorIssuePullRequestUpsert) {
+		s.ClearDueAt()
+	})
+}
+
+// SetCheckedAt sets the "checked_at" field.
+func (u *ErrorIssuePullRequestUpsertBulk) SetCheckedAt(v time.Time) *ErrorIssuePullRequestUpsertBulk {
+	return u.Update(func(s *ErrorIssuePullRequestUpsert) {
+		s.SetCheckedAt(v)
+	})
+}
+
+// UpdateCheckedAt sets the "checked_at" field to the value that was provided on create.
+func (u *ErrorIssuePullRequestUpsertBulk) UpdateCheckedAt() *ErrorIssuePullRequestUpsertBulk {
+	return u.Update(func(s *ErrorIssuePullRequestUpsert) {
+		s.UpdateCheckedAt()
+	})
+}
+
+// ClearCheckedAt clears the value of the "checked_at" field.
+func (u *ErrorIssuePullRequestUpsertBulk) ClearCheckedAt() *ErrorIssuePullRequestUpsertBulk {
+	return u.Update(func(s *ErrorIssuePullRequestUpsert) {
+		s.ClearCheckedAt()
+	})
+}
+
+// SetCheckProblem sets the "check_problem" field.
+func (u *ErrorIssuePullRequestUpsertBulk) SetCheckProblem(v string) *ErrorIssuePullRequestUpsertBulk {
+	return u.Update(func(s *ErrorIssuePullRequestUpsert) {
+		s.SetCheckProblem(v)
+	})
+}
+
+// UpdateCheckProblem sets the "check_problem" field to the value that was provided on create.
+func (u *ErrorIssuePullRequestUpsertBulk) UpdateCheckProblem() *ErrorIssuePullRequestUpsertBulk {
+	return u.Update(func(s *ErrorIssuePullRequestUpsert) {
+		s.UpdateCheckProblem()
+	})
+}
+
+// ClearCheckProblem clears the value of the "check_problem" field.
+func (u *ErrorIssuePullRequestUpsertBulk) ClearCheckProblem() *ErrorIssuePullRequestUpsertBulk {
+	return u.Update(func(s *ErrorIssuePullRequestUpsert) {
+		s.ClearCheckProblem()
+	})
+}
+
+// SetEtag sets the "etag" field.
+func (u *ErrorIssuePullRequestUpsertBulk) SetEtag(v string) *ErrorIssuePullRequestUpsertBulk {
+	return u.Update(func(s *ErrorIssuePullRequestUpsert) {
+		s.SetEtag(v)
+	})
+}
+
+// UpdateEtag sets the "etag" field to the value that was provided on create.
+func (u *ErrorIssuePullRequestUpsertBulk) UpdateEtag() *ErrorIssuePullRequestUpsertBulk {
+	return u.Update(func(s *ErrorIssuePullRequestUpsert) {
+		s.UpdateEtag()
+	})
+}
+
+// ClearEtag clears the value of the "etag" field.
+func (u *ErrorIssuePullRequestUpsertBulk) ClearEtag() *ErrorIssuePullRequestUpsertBulk {
+	return u.Update(func(s *ErrorIssuePullRequestUpsert) {
+		s.ClearEtag()
 	})
 }
 

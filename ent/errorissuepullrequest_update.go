@@ -139,6 +139,86 @@ func (_u *ErrorIssuePullRequestUpdate) ClearMergeCommitSha() *ErrorIssuePullRequ
 	return _u
 }
 
+// SetDueAt sets the "due_at" field.
+func (_u *ErrorIssuePullRequestUpdate) SetDueAt(v time.Time) *ErrorIssuePullRequestUpdate {
+	_u.mutation.SetDueAt(v)
+	return _u
+}
+
+// SetNillableDueAt sets the "due_at" field if the given value is not nil.
+func (_u *ErrorIssuePullRequestUpdate) SetNillableDueAt(v *time.Time) *ErrorIssuePullRequestUpdate {
+	if v != nil {
+		_u.SetDueAt(*v)
+	}
+	return _u
+}
+
+// ClearDueAt clears the value of the "due_at" field.
+func (_u *ErrorIssuePullRequestUpdate) ClearDueAt() *ErrorIssuePullRequestUpdate {
+	_u.mutation.ClearDueAt()
+	return _u
+}
+
+// SetCheckedAt sets the "checked_at" field.
+func (_u *ErrorIssuePullRequestUpdate) SetCheckedAt(v time.Time) *ErrorIssuePullRequestUpdate {
+	_u.mutation.SetCheckedAt(v)
+	return _u
+}
+
+// SetNillableCheckedAt sets the "checked_at" field if the given value is not nil.
+func (_u *ErrorIssuePullRequestUpdate) SetNillableCheckedAt(v *time.Time) *ErrorIssuePullRequestUpdate {
+	if v != nil {
+		_u.SetCheckedAt(*v)
+	}
+	return _u
+}
+
+// ClearCheckedAt clears the value of the "checked_at" field.
+func (_u *ErrorIssuePullRequestUpdate) ClearCheckedAt() *ErrorIssuePullRequestUpdate {
+	_u.mutation.ClearCheckedAt()
+	return _u
+}
+
+// SetCheckProblem sets the "check_problem" field.
+func (_u *ErrorIssuePullRequestUpdate) SetCheckProblem(v string) *ErrorIssuePullRequestUpdate {
+	_u.mutation.SetCheckProblem(v)
+	return _u
+}
+
+// SetNillableCheckProblem sets the "check_problem" field if the given value is not nil.
+func (_u *ErrorIssuePullRequestUpdate) SetNillableCheckProblem(v *string) *ErrorIssuePullRequestUpdate {
+	if v != nil {
+		_u.SetCheckProblem(*v)
+	}
+	return _u
+}
+
+// ClearCheckProblem clears the value of the "check_problem" field.
+func (_u *ErrorIssuePullRequestUpdate) ClearCheckProblem() *ErrorIssuePullRequestUpdate {
+	_u.mutation.ClearCheckProblem()
+	return _u
+}
+
+// SetEtag sets the "etag" field.
+func (_u *ErrorIssuePullRequestUpdate) SetEtag(v string) *ErrorIssuePullRequestUpdate {
+	_u.mutation.SetEtag(v)
+	return _u
+}
+
+// SetNillableEtag sets the "etag" field if the given value is not nil.
+func (_u *ErrorIssuePullRequestUpdate) SetNillableEtag(v *string) *ErrorIssuePullRequestUpdate {
+	if v != nil {
+		_u.SetEtag(*v)
+	}
+	return _u
+}
+
+// ClearEtag clears the value of the "etag" field.
+func (_u *ErrorIssuePullRequestUpdate) ClearEtag() *ErrorIssuePullRequestUpdate {
+	_u.mutation.ClearEtag()
+	return _u
+}
+
 // SetIssue sets the "issue" edge to the ErrorIssue entity.
 func (_u *ErrorIssuePullRequestUpdate) SetIssue(v *ErrorIssue) *ErrorIssuePullRequestUpdate {
 	return _u.SetIssueID(v.ID)
@@ -242,6 +322,30 @@ func (_u *ErrorIssuePullRequestUpdate) sqlSave(ctx context.Context) (_node int, 
 	}
 	if _u.mutation.MergeCommitShaCleared() {
 		_spec.ClearField(errorissuepullrequest.FieldMergeCommitSha, field.TypeString)
+	}
+	if value, ok := _u.mutation.DueAt(); ok {
+		_spec.SetField(errorissuepullrequest.FieldDueAt, field.TypeTime, value)
+	}
+	if _u.mutation.DueAtCleared() {
+		_spec.ClearField(errorissuepullrequest.FieldDueAt, field.TypeTime)
+	}
+	if value, ok := _u.mutation.CheckedAt(); ok {
+		_spec.SetField(errorissuepullrequest.FieldCheckedAt, field.TypeTime, value)
+	}
+	if _u.mutation.CheckedAtCleared() {
+		_spec.ClearField(errorissuepullrequest.FieldCheckedAt, field.TypeTime)
+	}
+	if value, ok := _u.mutation.CheckProblem(); ok {
+		_spec.SetField(errorissuepullrequest.FieldCheckProblem, field.TypeString, value)
+	}
+	if _u.mutation.CheckProblemCleared() {
+		_spec.ClearField(errorissuepullrequest.FieldCheckProblem, field.TypeString)
+	}
+	if value, ok := _u.mutation.Etag(); ok {
+		_spec.SetField(errorissuepullrequest.FieldEtag, field.TypeString, value)
+	}
+	if _u.mutation.EtagCleared() {
+		_spec.ClearField(errorissuepullrequest.FieldEtag, field.TypeString)
 	}
 	if _u.mutation.LinkedByActorIDCleared() {
 		_spec.ClearField(errorissuepullrequest.FieldLinkedByActorID, field.TypeUUID)
@@ -405,6 +509,86 @@ func (_u *ErrorIssuePullRequestUpdateOne) ClearMergeCommitSha() *ErrorIssuePullR
 	return _u
 }
 
+// SetDueAt sets the "due_at" field.
+func (_u *ErrorIssuePullRequestUpdateOne) SetDueAt(v time.Time) *ErrorIssuePullRequestUpdateOne {
+	_u.mutation.SetDueAt(v)
+	return _u
+}
+
+// SetNillableDueAt sets the "due_at" field if the given value is not nil.
+func (_u *ErrorIssuePullRequestUpdateOne) SetNillableDueAt(v *time.Time) *ErrorIssuePullRequestUpdateOne {
+	if v != nil {
+		_u.SetDueAt(*v)
+	}
+	return _u
+}
+
+// ClearDueAt clears the value of the "due_at" field.
+func (_u *ErrorIssuePullRequestUpdateOne) ClearDueAt() *ErrorIssuePullRequestUpdateOne {
+	_u.mutation.ClearDueAt()
+	return _u
+}
+
+// SetCheckedAt sets the "checked_at" field.
+func (_u *ErrorIssuePullRequestUpdateOne) SetCheckedAt(v time.Time) *ErrorIssuePullRequestUpdateOne {
+	_u.mutation.SetCheckedAt(v)
+	return _u
+}
+
+// SetNillableCheckedAt sets the "checked_at" field if the given value is not nil.
+func (_u *ErrorIssuePullRequestUpdateOne) SetNillableCheckedAt(v *time.Time) *ErrorIssuePullRequestUpdateOne {
+	if v != nil {
+		_u.SetCheckedAt(*v)
+	}
+	return _u
+}
+
+// ClearCheckedAt clears the value of the "checked_at" field.
+func (_u *ErrorIssuePullRequestUpdateOne) ClearCheckedAt() *ErrorIssuePullRequestUpdateOne {
+	_u.mutation.ClearCheckedAt()
+	return _u
+}
+
+// SetCheckProblem sets the "check_problem" field.
+func (_u *ErrorIssuePullRequestUpdateOne) SetCheckProblem(v string) *ErrorIssuePullRequestUpdateOne {
+	_u.mutation.SetCheckProblem(v)
+	return _u
+}
+
+// SetNillableCheckProblem sets the "check_problem" field if the given value is not nil.
+func (_u *ErrorIssuePullRequestUpdateOne) SetNillableCheckProblem(v *string) *ErrorIssuePullRequestUpdateOne {
+	if v != nil {
+		_u.SetCheckProblem(*v)
+	}
+	return _u
+}
+
+// ClearCheckProblem clears the value of the "check_problem" field.
+func (_u *ErrorIssuePullRequestUpdateOne) ClearCheckProblem() *ErrorIssuePullRequestUpdateOne {
+	_u.mutation.ClearCheckProblem()
+	return _u
+}
+
+// SetEtag sets the "etag" field.
+func (_u *ErrorIssuePullRequestUpdateOne) SetEtag(v string) *ErrorIssuePullRequestUpdateOne {
+	_u.mutation.SetEtag(v)
+	return _u
+}
+
+// SetNillableEtag sets the "etag" field if the given value is not nil.
+func (_u *ErrorIssuePullRequestUpdateOne) SetNillableEtag(v *string) *ErrorIssuePullRequestUpdateOne {
+	if v != nil {
+		_u.SetEtag(*v)
+	}
+	return _u
+}
+
+// ClearEtag clears the value of the "etag" field.
+func (_u *ErrorIssuePullRequestUpdateOne) ClearEtag() *ErrorIssuePullRequestUpdateOne {
+	_u.mutation.ClearEtag()
+	return _u
+}
+
 // SetIssue sets the "issue" edge to the ErrorIssue entity.
 func (_u *ErrorIssuePullRequestUpdateOne) SetIssue(v *ErrorIssue) *ErrorIssuePullRequestUpdateOne {
 	return _u.SetIssueID(v.ID)
@@ -538,6 +722,30 @@ func (_u *ErrorIssuePullRequestUpdateOne) sqlSave(ctx context.Context) (_node *E
 	}
 	if _u.mutation.MergeCommitShaCleared() {
 		_spec.ClearField(errorissuepullrequest.FieldMergeCommitSha, field.TypeString)
+	}
+	if value, ok := _u.mutation.DueAt(); ok {
+		_spec.SetField(errorissuepullrequest.FieldDueAt, field.TypeTime, value)
+	}
+	if _u.mutation.DueAtCleared() {
+		_spec.ClearField(errorissuepullrequest.FieldDueAt, field.TypeTime)
+	}
+	if value, ok := _u.mutation.CheckedAt(); ok {
+		_spec.SetField(errorissuepullrequest.FieldCheckedAt, field.TypeTime, value)
+	}
+	if _u.mutation.CheckedAtCleared() {
+		_spec.ClearField(errorissuepullrequest.FieldCheckedAt, field.TypeTime)
+	}
+	if value, ok := _u.mutation.CheckProblem(); ok {
+		_spec.SetField(errorissuepullrequest.FieldCheckProblem, field.TypeString, value)
+	}
+	if _u.mutation.CheckProblemCleared() {
+		_spec.ClearField(errorissuepullrequest.FieldCheckProblem, field.TypeString)
+	}
+	if value, ok := _u.mutation.Etag(); ok {
+		_spec.SetField(errorissuepullrequest.FieldEtag, field.TypeString, value)
+	}
+	if _u.mutation.EtagCleared() {
+		_spec.ClearField(errorissuepullrequest.FieldEtag, field.TypeString)
 	}
 	if _u.mutation.LinkedByActorIDCleared() {
 		_spec.ClearField(errorissuepullrequest.FieldLinkedByActorID, field.TypeUUID)

@@ -27941,6 +27941,12 @@ type ErrorIssuePullRequestMutation struct {
 	merged_at           *time.Time
 	merge_commit_sha    *string
 	link_source         *string
+	shard               *int
+	addshard            *int
+	due_at              *time.Time
+	checked_at          *time.Time
+	check_problem       *string
+	etag                *string
 	linked_by_actor_id  *uuid.UUID
 	created_at          *time.Time
 	clearedFields       map[string]struct{}
@@ -28561,6 +28567,258 @@ func (m *ErrorIssuePullRequestMutation) ResetLinkSource() {
 	m.link_source = nil
 }
 
+// SetShard sets the "shard" field.
+func (m *ErrorIssuePullRequestMutation) SetShard(i int) {
+	m.shard = &i
+	m.addshard = nil
+}
+
+// Shard returns the value of the "shard" field in the mutation.
+func (m *ErrorIssuePullRequestMutation) Shard() (r int, exists bool) {
+	v := m.shard
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldShard returns the old "shard" field's value of the ErrorIssuePullRequest entity.
+// If the ErrorIssuePullRequest object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssuePullRequestMutation) OldShard(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldShard is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldShard requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldShard: %w", err)
+	}
+	return oldValue.Shard, nil
+}
+
+// AddShard adds i to the "shard" field.
+func (m *ErrorIssuePullRequestMutation) AddShard(i int) {
+	if m.addshard != nil {
+		*m.addshard += i
+	} else {
+		m.addshard = &i
+	}
+}
+
+// AddedShard returns the value that was added to the "shard" field in this mutation.
+func (m *ErrorIssuePullRequestMutation) AddedShard() (r int, exists bool) {
+	v := m.addshard
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetShard resets all changes to the "shard" field.
+func (m *ErrorIssuePullRequestMutation) ResetShard() {
+	m.shard = nil
+	m.addshard = nil
+}
+
+// SetDueAt sets the "due_at" field.
+func (m *ErrorIssuePullRequestMutation) SetDueAt(t time.Time) {
+	m.due_at = &t
+}
+
+// DueAt returns the value of the "due_at" field in the mutation.
+func (m *ErrorIssuePullRequestMutation) DueAt() (r time.Time, exists bool) {
+	v := m.due_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDueAt returns the old "due_at" field's value of the ErrorIssuePullRequest entity.
+// If the ErrorIssuePullRequest object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssuePullRequestMutation) OldDueAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDueAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDueAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDueAt: %w", err)
+	}
+	return oldValue.DueAt, nil
+}
+
+// ClearDueAt clears the value of the "due_at" field.
+func (m *ErrorIssuePullRequestMutation) ClearDueAt() {
+	m.due_at = nil
+	m.clearedFields[errorissuepullrequest.FieldDueAt] = struct{}{}
+}
+
+// DueAtCleared returns if the "due_at" field was cleared in this mutation.
+func (m *ErrorIssuePullRequestMutation) DueAtCleared() bool {
+	_, ok := m.clearedFields[errorissuepullrequest.FieldDueAt]
+	return ok
+}
+
+// ResetDueAt resets all changes to the "due_at" field.
+func (m *ErrorIssuePullRequestMutation) ResetDueAt() {
+	m.due_at = nil
+	delete(m.clearedFields, errorissuepullrequest.FieldDueAt)
+}
+
+// SetCheckedAt sets the "checked_at" field.
+func (m *ErrorIssuePullRequestMutation) SetCheckedAt(t time.Time) {
+	m.checked_at = &t
+}
+
+// CheckedAt returns the value of the "checked_at" field in the mutation.
+func (m *ErrorIssuePullRequestMutation) CheckedAt() (r time.Time, exists bool) {
+	v := m.checked_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCheckedAt returns the old "checked_at" field's value of the ErrorIssuePullRequest entity.
+// If the ErrorIssuePullRequest object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssuePullRequestMutation) OldCheckedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCheckedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCheckedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCheckedAt: %w", err)
+	}
+	return oldValue.CheckedAt, nil
+}
+
+// ClearCheckedAt clears the value of the "checked_at" field.
+func (m *ErrorIssuePullRequestMutation) ClearCheckedAt() {
+	m.checked_at = nil
+	m.clearedFields[errorissuepullrequest.FieldCheckedAt] = struct{}{}
+}
+
+// CheckedAtCleared returns if the "checked_at" field was cleared in this mutation.
+func (m *ErrorIssuePullRequestMutation) CheckedAtCleared() bool {
+	_, ok := m.clearedFields[errorissuepullrequest.FieldCheckedAt]
+	return ok
+}
+
+// ResetCheckedAt resets all changes to the "checked_at" field.
+func (m *ErrorIssuePullRequestMutation) ResetCheckedAt() {
+	m.checked_at = nil
+	delete(m.clearedFields, errorissuepullrequest.FieldCheckedAt)
+}
+
+// SetCheckProblem sets the "check_problem" field.
+func (m *ErrorIssuePullRequestMutation) SetCheckProblem(s string) {
+	m.check_problem = &s
+}
+
+// CheckProblem returns the value of the "check_problem" field in the mutation.
+func (m *ErrorIssuePullRequestMutation) CheckProblem() (r string, exists bool) {
+	v := m.check_problem
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCheckProblem returns the old "check_problem" field's value of the ErrorIssuePullRequest entity.
+// If the ErrorIssuePullRequest object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssuePullRequestMutation) OldCheckProblem(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCheckProblem is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCheckProblem requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCheckProblem: %w", err)
+	}
+	return oldValue.CheckProblem, nil
+}
+
+// ClearCheckProblem clears the value of the "check_problem" field.
+func (m *ErrorIssuePullRequestMutation) ClearCheckProblem() {
+	m.check_problem = nil
+	m.clearedFields[errorissuepullrequest.FieldCheckProblem] = struct{}{}
+}
+
+// CheckProblemCleared returns if the "check_problem" field was cleared in this mutation.
+func (m *ErrorIssuePullRequestMutation) CheckProblemCleared() bool {
+	_, ok := m.clearedFields[errorissuepullrequest.FieldCheckProblem]
+	return ok
+}
+
+// ResetCheckProblem resets all changes to the "check_problem" field.
+func (m *ErrorIssuePullRequestMutation) ResetCheckProblem() {
+	m.check_problem = nil
+	delete(m.clearedFields, errorissuepullrequest.FieldCheckProblem)
+}
+
+// SetEtag sets the "etag" field.
+func (m *ErrorIssuePullRequestMutation) SetEtag(s string) {
+	m.etag = &s
+}
+
+// Etag returns the value of the "etag" field in the mutation.
+func (m *ErrorIssuePullRequestMutation) Etag() (r string, exists bool) {
+	v := m.etag
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEtag returns the old "etag" field's value of the ErrorIssuePullRequest entity.
+// If the ErrorIssuePullRequest object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErrorIssuePullRequestMutation) OldEtag(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEtag is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEtag requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEtag: %w", err)
+	}
+	return oldValue.Etag, nil
+}
+
+// ClearEtag clears the value of the "etag" field.
+func (m *ErrorIssuePullRequestMutation) ClearEtag() {
+	m.etag = nil
+	m.clearedFields[errorissuepullrequest.FieldEtag] = struct{}{}
+}
+
+// EtagCleared returns if the "etag" field was cleared in this mutation.
+func (m *ErrorIssuePullRequestMutation) EtagCleared() bool {
+	_, ok := m.clearedFields[errorissuepullrequest.FieldEtag]
+	return ok
+}
+
+// ResetEtag resets all changes to the "etag" field.
+func (m *ErrorIssuePullRequestMutation) ResetEtag() {
+	m.etag = nil
+	delete(m.clearedFields, errorissuepullrequest.FieldEtag)
+}
+
 // SetLinkedByActorID sets the "linked_by_actor_id" field.
 func (m *ErrorIssuePullRequestMutation) SetLinkedByActorID(u uuid.UUID) {
 	m.linked_by_actor_id = &u
@@ -28747,7 +29005,7 @@ func (m *ErrorIssuePullRequestMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *ErrorIssuePullRequestMutation) Fields() []string {
-	fields := make([]string, 0, 14)
+	fields := make([]string, 0, 19)
 	if m.organization != nil {
 		fields = append(fields, errorissuepullrequest.FieldOrgID)
 	}
@@ -28783,6 +29041,21 @@ func (m *ErrorIssuePullRequestMutation) Fields() []string {
 	}
 	if m.link_source != nil {
 		fields = append(fields, errorissuepullrequest.FieldLinkSource)
+	}
+	if m.shard != nil {
+		fields = append(fields, errorissuepullrequest.FieldShard)
+	}
+	if m.due_at != nil {
+		fields = append(fields, errorissuepullrequest.FieldDueAt)
+	}
+	if m.checked_at != nil {
+		fields = append(fields, errorissuepullrequest.FieldCheckedAt)
+	}
+	if m.check_problem != nil {
+		fields = append(fields, errorissuepullrequest.FieldCheckProblem)
+	}
+	if m.etag != nil {
+		fields = append(fields, errorissuepullrequest.FieldEtag)
 	}
 	if m.linked_by_actor_id != nil {
 		fields = append(fields, errorissuepullrequest.FieldLinkedByActorID)
@@ -28822,6 +29095,16 @@ func (m *ErrorIssuePullRequestMutation) Field(name string) (ent.Value, bool) {
 		return m.MergeCommitSha()
 	case errorissuepullrequest.FieldLinkSource:
 		return m.LinkSource()
+	case errorissuepullrequest.FieldShard:
+		return m.Shard()
+	case errorissuepullrequest.FieldDueAt:
+		return m.DueAt()
+	case errorissuepullrequest.FieldCheckedAt:
+		return m.CheckedAt()
+	case errorissuepullrequest.FieldCheckProblem:
+		return m.CheckProblem()
+	case errorissuepullrequest.FieldEtag:
+		return m.Etag()
 	case errorissuepullrequest.FieldLinkedByActorID:
 		return m.LinkedByActorID()
 	case errorissuepullrequest.FieldCreatedAt:
@@ -28859,6 +29142,16 @@ func (m *ErrorIssuePullRequestMutation) OldField(ctx context.Context, name strin
 		return m.OldMergeCommitSha(ctx)
 	case errorissuepullrequest.FieldLinkSource:
 		return m.OldLinkSource(ctx)
+	case errorissuepullrequest.FieldShard:
+		return m.OldShard(ctx)
+	case errorissuepullrequest.FieldDueAt:
+		return m.OldDueAt(ctx)
+	case errorissuepullrequest.FieldCheckedAt:
+		return m.OldCheckedAt(ctx)
+	case errorissuepullrequest.FieldCheckProblem:
+		return m.OldCheckProblem(ctx)
+	case errorissuepullrequest.FieldEtag:
+		return m.OldEtag(ctx)
 	case errorissuepullrequest.FieldLinkedByActorID:
 		return m.OldLinkedByActorID(ctx)
 	case errorissuepullrequest.FieldCreatedAt:
@@ -28956,6 +29249,41 @@ func (m *ErrorIssuePullRequestMutation) SetField(name string, value ent.Value) e
 		}
 		m.SetLinkSource(v)
 		return nil
+	case errorissuepullrequest.FieldShard:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetShard(v)
+		return nil
+	case errorissuepullrequest.FieldDueAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDueAt(v)
+		return nil
+	case errorissuepullrequest.FieldCheckedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCheckedAt(v)
+		return nil
+	case errorissuepullrequest.FieldCheckProblem:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCheckProblem(v)
+		return nil
+	case errorissuepullrequest.FieldEtag:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEtag(v)
+		return nil
 	case errorissuepullrequest.FieldLinkedByActorID:
 		v, ok := value.(uuid.UUID)
 		if !ok {
@@ -28981,6 +29309,9 @@ func (m *ErrorIssuePullRequestMutation) AddedFields() []string {
 	if m.addnumber != nil {
 		fields = append(fields, errorissuepullrequest.FieldNumber)
 	}
+	if m.addshard != nil {
+		fields = append(fields, errorissuepullrequest.FieldShard)
+	}
 	return fields
 }
 
@@ -28991,6 +29322,8 @@ func (m *ErrorIssuePullRequestMutation) AddedField(name string) (ent.Value, bool
 	switch name {
 	case errorissuepullrequest.FieldNumber:
 		return m.AddedNumber()
+	case errorissuepullrequest.FieldShard:
+		return m.AddedShard()
 	}
 	return nil, false
 }
@@ -29006,6 +29339,13 @@ func (m *ErrorIssuePullRequestMutation) AddField(name string, value ent.Value) e
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.AddNumber(v)
+		return nil
+	case errorissuepullrequest.FieldShard:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddShard(v)
 		return nil
 	}
 	return fmt.Errorf("unknown ErrorIssuePullRequest numeric field %s", name)
@@ -29026,6 +29366,18 @@ func (m *ErrorIssuePullRequestMutation) ClearedFields() []string {
 	}
 	if m.FieldCleared(errorissuepullrequest.FieldMergeCommitSha) {
 		fields = append(fields, errorissuepullrequest.FieldMergeCommitSha)
+	}
+	if m.FieldCleared(errorissuepullrequest.FieldDueAt) {
+		fields = append(fields, errorissuepullrequest.FieldDueAt)
+	}
+	if m.FieldCleared(errorissuepullrequest.FieldCheckedAt) {
+		fields = append(fields, errorissuepullrequest.FieldCheckedAt)
+	}
+	if m.FieldCleared(errorissuepullrequest.FieldCheckProblem) {
+		fields = append(fields, errorissuepullrequest.FieldCheckProblem)
+	}
+	if m.FieldCleared(errorissuepullrequest.FieldEtag) {
+		fields = append(fields, errorissuepullrequest.FieldEtag)
 	}
 	if m.FieldCleared(errorissuepullrequest.FieldLinkedByActorID) {
 		fields = append(fields, errorissuepullrequest.FieldLinkedByActorID)
@@ -29055,6 +29407,18 @@ func (m *ErrorIssuePullRequestMutation) ClearField(name string) error {
 		return nil
 	case errorissuepullrequest.FieldMergeCommitSha:
 		m.ClearMergeCommitSha()
+		return nil
+	case errorissuepullrequest.FieldDueAt:
+		m.ClearDueAt()
+		return nil
+	case errorissuepullrequest.FieldCheckedAt:
+		m.ClearCheckedAt()
+		return nil
+	case errorissuepullrequest.FieldCheckProblem:
+		m.ClearCheckProblem()
+		return nil
+	case errorissuepullrequest.FieldEtag:
+		m.ClearEtag()
 		return nil
 	case errorissuepullrequest.FieldLinkedByActorID:
 		m.ClearLinkedByActorID()
@@ -29102,6 +29466,21 @@ func (m *ErrorIssuePullRequestMutation) ResetField(name string) error {
 		return nil
 	case errorissuepullrequest.FieldLinkSource:
 		m.ResetLinkSource()
+		return nil
+	case errorissuepullrequest.FieldShard:
+		m.ResetShard()
+		return nil
+	case errorissuepullrequest.FieldDueAt:
+		m.ResetDueAt()
+		return nil
+	case errorissuepullrequest.FieldCheckedAt:
+		m.ResetCheckedAt()
+		return nil
+	case errorissuepullrequest.FieldCheckProblem:
+		m.ResetCheckProblem()
+		return nil
+	case errorissuepullrequest.FieldEtag:
+		m.ResetEtag()
 		return nil
 	case errorissuepullrequest.FieldLinkedByActorID:
 		m.ResetLinkedByActorID()

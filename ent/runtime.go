@@ -550,6 +550,12 @@ func init() {
 	errorissuepullrequestDescLinkSource := errorissuepullrequestFields[12].Descriptor()
 	// errorissuepullrequest.LinkSourceValidator is a validator for the "link_source" field. It is called by the builders before save.
 	errorissuepullrequest.LinkSourceValidator = errorissuepullrequestDescLinkSource.Validators[0].(func(string) error)
+	// errorissuepullrequestDescShard is the schema descriptor for shard field.
+	errorissuepullrequestDescShard := errorissuepullrequestFields[13].Descriptor()
+	// errorissuepullrequest.DefaultShard holds the default value on creation for the shard field.
+	errorissuepullrequest.DefaultShard = errorissuepullrequestDescShard.Default.(int)
+	// errorissuepullrequest.ShardValidator is a validator for the "shard" field. It is called by the builders before save.
+	errorissuepullrequest.ShardValidator = errorissuepullrequestDescShard.Validators[0].(func(int) error)
 	errorissueverificationFields := schema.ErrorIssueVerification{}.Fields()
 	_ = errorissueverificationFields
 	// errorissueverificationDescOrgID is the schema descriptor for org_id field.

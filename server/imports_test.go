@@ -44,6 +44,8 @@ var levels = map[string]int{
 	"server/services":  3,
 	"server/hooks":     3,
 
+	"server/pullrequests": 3, // pull requests of issues at the hosts that integrations connect
+
 	"server/alerting":     2,
 	"server/issues":       2,
 	"server/auth":         2,

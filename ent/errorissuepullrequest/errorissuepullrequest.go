@@ -36,6 +36,16 @@ const (
 	FieldMergeCommitSha = "merge_commit_sha"
 	// FieldLinkSource holds the string denoting the link_source field in the database.
 	FieldLinkSource = "link_source"
+	// FieldShard holds the string denoting the shard field in the database.
+	FieldShard = "shard"
+	// FieldDueAt holds the string denoting the due_at field in the database.
+	FieldDueAt = "due_at"
+	// FieldCheckedAt holds the string denoting the checked_at field in the database.
+	FieldCheckedAt = "checked_at"
+	// FieldCheckProblem holds the string denoting the check_problem field in the database.
+	FieldCheckProblem = "check_problem"
+	// FieldEtag holds the string denoting the etag field in the database.
+	FieldEtag = "etag"
 	// FieldLinkedByActorID holds the string denoting the linked_by_actor_id field in the database.
 	FieldLinkedByActorID = "linked_by_actor_id"
 	// FieldCreatedAt holds the string denoting the created_at field in the database.
@@ -77,6 +87,11 @@ var Columns = []string{
 	FieldMergedAt,
 	FieldMergeCommitSha,
 	FieldLinkSource,
+	FieldShard,
+	FieldDueAt,
+	FieldCheckedAt,
+	FieldCheckProblem,
+	FieldEtag,
 	FieldLinkedByActorID,
 	FieldCreatedAt,
 }
@@ -104,6 +119,10 @@ var (
 	StateValidator func(string) error
 	// LinkSourceValidator is a validator for the "link_source" field. It is called by the builders before save.
 	LinkSourceValidator func(string) error
+	// DefaultShard holds the default value on creation for the "shard" field.
+	DefaultShard int
+	// ShardValidator is a validator for the "shard" field. It is called by the builders before save.
+	ShardValidator func(int) error
 )
 
 // OrderOption defines the ordering options for the ErrorIssuePullRequest queries.
@@ -172,6 +191,31 @@ func ByMergeCommitSha(opts ...sql.OrderTermOption) OrderOption {
 // ByLinkSource orders the results by the link_source field.
 func ByLinkSource(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldLinkSource, opts...).ToFunc()
+}
+
+// ByShard orders the results by the shard field.
+func ByShard(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldShard, opts...).ToFunc()
+}
+
+// ByDueAt orders the results by the due_at field.
+func ByDueAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldDueAt, opts...).ToFunc()
+}
+
+// ByCheckedAt orders the results by the checked_at field.
+func ByCheckedAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldCheckedAt, opts...).ToFunc()
+}
+
+// ByCheckProblem orders the results by the check_problem field.
+func ByCheckProblem(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldCheckProblem, opts...).ToFunc()
+}
+
+// ByEtag orders the results by the etag field.
+func ByEtag(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldEtag, opts...).ToFunc()
 }
 
 // ByLinkedByActorID orders the results by the linked_by_actor_id field.

@@ -116,6 +116,31 @@ func LinkSource(v string) predicate.ErrorIssuePullRequest {
 	return predicate.ErrorIssuePullRequest(sql.FieldEQ(FieldLinkSource, v))
 }
 
+// Shard applies equality check predicate on the "shard" field. It's identical to ShardEQ.
+func Shard(v int) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldEQ(FieldShard, v))
+}
+
+// DueAt applies equality check predicate on the "due_at" field. It's identical to DueAtEQ.
+func DueAt(v time.Time) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldEQ(FieldDueAt, v))
+}
+
+// CheckedAt applies equality check predicate on the "checked_at" field. It's identical to CheckedAtEQ.
+func CheckedAt(v time.Time) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldEQ(FieldCheckedAt, v))
+}
+
+// CheckProblem applies equality check predicate on the "check_problem" field. It's identical to CheckProblemEQ.
+func CheckProblem(v string) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldEQ(FieldCheckProblem, v))
+}
+
+// Etag applies equality check predicate on the "etag" field. It's identical to EtagEQ.
+func Etag(v string) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldEQ(FieldEtag, v))
+}
+
 // LinkedByActorID applies equality check predicate on the "linked_by_actor_id" field. It's identical to LinkedByActorIDEQ.
 func LinkedByActorID(v uuid.UUID) predicate.ErrorIssuePullRequest {
 	return predicate.ErrorIssuePullRequest(sql.FieldEQ(FieldLinkedByActorID, v))
@@ -849,6 +874,296 @@ func LinkSourceEqualFold(v string) predicate.ErrorIssuePullRequest {
 // LinkSourceContainsFold applies the ContainsFold predicate on the "link_source" field.
 func LinkSourceContainsFold(v string) predicate.ErrorIssuePullRequest {
 	return predicate.ErrorIssuePullRequest(sql.FieldContainsFold(FieldLinkSource, v))
+}
+
+// ShardEQ applies the EQ predicate on the "shard" field.
+func ShardEQ(v int) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldEQ(FieldShard, v))
+}
+
+// ShardNEQ applies the NEQ predicate on the "shard" field.
+func ShardNEQ(v int) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldNEQ(FieldShard, v))
+}
+
+// ShardIn applies the In predicate on the "shard" field.
+func ShardIn(vs ...int) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldIn(FieldShard, vs...))
+}
+
+// ShardNotIn applies the NotIn predicate on the "shard" field.
+func ShardNotIn(vs ...int) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldNotIn(FieldShard, vs...))
+}
+
+// ShardGT applies the GT predicate on the "shard" field.
+func ShardGT(v int) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldGT(FieldShard, v))
+}
+
+// ShardGTE applies the GTE predicate on the "shard" field.
+func ShardGTE(v int) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldGTE(FieldShard, v))
+}
+
+// ShardLT applies the LT predicate on the "shard" field.
+func ShardLT(v int) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldLT(FieldShard, v))
+}
+
+// ShardLTE applies the LTE predicate on the "shard" field.
+func ShardLTE(v int) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldLTE(FieldShard, v))
+}
+
+// DueAtEQ applies the EQ predicate on the "due_at" field.
+func DueAtEQ(v time.Time) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldEQ(FieldDueAt, v))
+}
+
+// DueAtNEQ applies the NEQ predicate on the "due_at" field.
+func DueAtNEQ(v time.Time) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldNEQ(FieldDueAt, v))
+}
+
+// DueAtIn applies the In predicate on the "due_at" field.
+func DueAtIn(vs ...time.Time) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldIn(FieldDueAt, vs...))
+}
+
+// DueAtNotIn applies the NotIn predicate on the "due_at" field.
+func DueAtNotIn(vs ...time.Time) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldNotIn(FieldDueAt, vs...))
+}
+
+// DueAtGT applies the GT predicate on the "due_at" field.
+func DueAtGT(v time.Time) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldGT(FieldDueAt, v))
+}
+
+// DueAtGTE applies the GTE predicate on the "due_at" field.
+func DueAtGTE(v time.Time) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldGTE(FieldDueAt, v))
+}
+
+// DueAtLT applies the LT predicate on the "due_at" field.
+func DueAtLT(v time.Time) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldLT(FieldDueAt, v))
+}
+
+// DueAtLTE applies the LTE predicate on the "due_at" field.
+func DueAtLTE(v time.Time) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldLTE(FieldDueAt, v))
+}
+
+// DueAtIsNil applies the IsNil predicate on the "due_at" field.
+func DueAtIsNil() predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldIsNull(FieldDueAt))
+}
+
+// DueAtNotNil applies the NotNil predicate on the "due_at" field.
+func DueAtNotNil() predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldNotNull(FieldDueAt))
+}
+
+// CheckedAtEQ applies the EQ predicate on the "checked_at" field.
+func CheckedAtEQ(v time.Time) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldEQ(FieldCheckedAt, v))
+}
+
+// CheckedAtNEQ applies the NEQ predicate on the "checked_at" field.
+func CheckedAtNEQ(v time.Time) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldNEQ(FieldCheckedAt, v))
+}
+
+// CheckedAtIn applies the In predicate on the "checked_at" field.
+func CheckedAtIn(vs ...time.Time) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldIn(FieldCheckedAt, vs...))
+}
+
+// CheckedAtNotIn applies the NotIn predicate on the "checked_at" field.
+func CheckedAtNotIn(vs ...time.Time) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldNotIn(FieldCheckedAt, vs...))
+}
+
+// CheckedAtGT applies the GT predicate on the "checked_at" field.
+func CheckedAtGT(v time.Time) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldGT(FieldCheckedAt, v))
+}
+
+// CheckedAtGTE applies the GTE predicate on the "checked_at" field.
+func CheckedAtGTE(v time.Time) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldGTE(FieldCheckedAt, v))
+}
+
+// CheckedAtLT applies the LT predicate on the "checked_at" field.
+func CheckedAtLT(v time.Time) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldLT(FieldCheckedAt, v))
+}
+
+// CheckedAtLTE applies the LTE predicate on the "checked_at" field.
+func CheckedAtLTE(v time.Time) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldLTE(FieldCheckedAt, v))
+}
+
+// CheckedAtIsNil applies the IsNil predicate on the "checked_at" field.
+func CheckedAtIsNil() predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldIsNull(FieldCheckedAt))
+}
+
+// CheckedAtNotNil applies the NotNil predicate on the "checked_at" field.
+func CheckedAtNotNil() predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldNotNull(FieldCheckedAt))
+}
+
+// CheckProblemEQ applies the EQ predicate on the "check_problem" field.
+func CheckProblemEQ(v string) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldEQ(FieldCheckProblem, v))
+}
+
+// CheckProblemNEQ applies the NEQ predicate on the "check_problem" field.
+func CheckProblemNEQ(v string) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldNEQ(FieldCheckProblem, v))
+}
+
+// CheckProblemIn applies the In predicate on the "check_problem" field.
+func CheckProblemIn(vs ...string) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldIn(FieldCheckProblem, vs...))
+}
+
+// CheckProblemNotIn applies the NotIn predicate on the "check_problem" field.
+func CheckProblemNotIn(vs ...string) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldNotIn(FieldCheckProblem, vs...))
+}
+
+// CheckProblemGT applies the GT predicate on the "check_problem" field.
+func CheckProblemGT(v string) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldGT(FieldCheckProblem, v))
+}
+
+// CheckProblemGTE applies the GTE predicate on the "check_problem" field.
+func CheckProblemGTE(v string) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldGTE(FieldCheckProblem, v))
+}
+
+// CheckProblemLT applies the LT predicate on the "check_problem" field.
+func CheckProblemLT(v string) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldLT(FieldCheckProblem, v))
+}
+
+// CheckProblemLTE applies the LTE predicate on the "check_problem" field.
+func CheckProblemLTE(v string) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldLTE(FieldCheckProblem, v))
+}
+
+// CheckProblemContains applies the Contains predicate on the "check_problem" field.
+func CheckProblemContains(v string) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldContains(FieldCheckProblem, v))
+}
+
+// CheckProblemHasPrefix applies the HasPrefix predicate on the "check_problem" field.
+func CheckProblemHasPrefix(v string) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldHasPrefix(FieldCheckProblem, v))
+}
+
+// CheckProblemHasSuffix applies the HasSuffix predicate on the "check_problem" field.
+func CheckProblemHasSuffix(v string) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldHasSuffix(FieldCheckProblem, v))
+}
+
+// CheckProblemIsNil applies the IsNil predicate on the "check_problem" field.
+func CheckProblemIsNil() predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldIsNull(FieldCheckProblem))
+}
+
+// CheckProblemNotNil applies the NotNil predicate on the "check_problem" field.
+func CheckProblemNotNil() predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldNotNull(FieldCheckProblem))
+}
+
+// CheckProblemEqualFold applies the EqualFold predicate on the "check_problem" field.
+func CheckProblemEqualFold(v string) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldEqualFold(FieldCheckProblem, v))
+}
+
+// CheckProblemContainsFold applies the ContainsFold predicate on the "check_problem" field.
+func CheckProblemContainsFold(v string) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldContainsFold(FieldCheckProblem, v))
+}
+
+// EtagEQ applies the EQ predicate on the "etag" field.
+func EtagEQ(v string) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldEQ(FieldEtag, v))
+}
+
+// EtagNEQ applies the NEQ predicate on the "etag" field.
+func EtagNEQ(v string) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldNEQ(FieldEtag, v))
+}
+
+// EtagIn applies the In predicate on the "etag" field.
+func EtagIn(vs ...string) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldIn(FieldEtag, vs...))
+}
+
+// EtagNotIn applies the NotIn predicate on the "etag" field.
+func EtagNotIn(vs ...string) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldNotIn(FieldEtag, vs...))
+}
+
+// EtagGT applies the GT predicate on the "etag" field.
+func EtagGT(v string) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldGT(FieldEtag, v))
+}
+
+// EtagGTE applies the GTE predicate on the "etag" field.
+func EtagGTE(v string) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldGTE(FieldEtag, v))
+}
+
+// EtagLT applies the LT predicate on the "etag" field.
+func EtagLT(v string) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldLT(FieldEtag, v))
+}
+
+// EtagLTE applies the LTE predicate on the "etag" field.
+func EtagLTE(v string) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldLTE(FieldEtag, v))
+}
+
+// EtagContains applies the Contains predicate on the "etag" field.
+func EtagContains(v string) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldContains(FieldEtag, v))
+}
+
+// EtagHasPrefix applies the HasPrefix predicate on the "etag" field.
+func EtagHasPrefix(v string) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldHasPrefix(FieldEtag, v))
+}
+
+// EtagHasSuffix applies the HasSuffix predicate on the "etag" field.
+func EtagHasSuffix(v string) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldHasSuffix(FieldEtag, v))
+}
+
+// EtagIsNil applies the IsNil predicate on the "etag" field.
+func EtagIsNil() predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldIsNull(FieldEtag))
+}
+
+// EtagNotNil applies the NotNil predicate on the "etag" field.
+func EtagNotNil() predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldNotNull(FieldEtag))
+}
+
+// EtagEqualFold applies the EqualFold predicate on the "etag" field.
+func EtagEqualFold(v string) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldEqualFold(FieldEtag, v))
+}
+
+// EtagContainsFold applies the ContainsFold predicate on the "etag" field.
+func EtagContainsFold(v string) predicate.ErrorIssuePullRequest {
+	return predicate.ErrorIssuePullRequest(sql.FieldContainsFold(FieldEtag, v))
 }
 
 // LinkedByActorIDEQ applies the EQ predicate on the "linked_by_actor_id" field.

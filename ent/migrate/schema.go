@@ -959,6 +959,11 @@ var (
 		{Name: "merged_at", Type: field.TypeTime, Nullable: true},
 		{Name: "merge_commit_sha", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
 		{Name: "link_source", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "shard", Type: field.TypeInt, Default: 0},
+		{Name: "due_at", Type: field.TypeTime, Nullable: true},
+		{Name: "checked_at", Type: field.TypeTime, Nullable: true},
+		{Name: "check_problem", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "etag", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
 		{Name: "linked_by_actor_id", Type: field.TypeUUID, Nullable: true},
 		{Name: "created_at", Type: field.TypeTime},
 		{Name: "issue_id", Type: field.TypeUUID},
@@ -972,13 +977,13 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "error_issue_pull_requests_error_issues_pull_requests",
-				Columns:    []*schema.Column{ErrorIssuePullRequestsColumns[13]},
+				Columns:    []*schema.Column{ErrorIssuePullRequestsColumns[18]},
 				RefColumns: []*schema.Column{ErrorIssuesColumns[0]},
 				OnDelete:   schema.Cascade,
 			},
 			{
 				Symbol:     "error_issue_pull_requests_organizations",
-				Columns:    []*schema.Column{ErrorIssuePullRequestsColumns[14]},
+				Columns:    []*schema.Column{ErrorIssuePullRequestsColumns[19]},
 				RefColumns: []*schema.Column{OrganizationsColumns[0]},
 				OnDelete:   schema.Cascade,
 			},
@@ -987,12 +992,17 @@ var (
 			{
 				Name:    "errorissuepullrequest_issue_id_url",
 				Unique:  true,
-				Columns: []*schema.Column{ErrorIssuePullRequestsColumns[13], ErrorIssuePullRequestsColumns[4]},
+				Columns: []*schema.Column{ErrorIssuePullRequestsColumns[18], ErrorIssuePullRequestsColumns[4]},
 			},
 			{
-				Name:    "errorissuepullrequest_org_id",
+				Name:    "errorissuepullrequest_org_id_provider_number",
 				Unique:  false,
-				Columns: []*schema.Column{ErrorIssuePullRequestsColumns[14]},
+				Columns: []*schema.Column{ErrorIssuePullRequestsColumns[19], ErrorIssuePullRequestsColumns[1], ErrorIssuePullRequestsColumns[3]},
+			},
+			{
+				Name:    "errorissuepullrequest_shard_due_at",
+				Unique:  false,
+				Columns: []*schema.Column{ErrorIssuePullRequestsColumns[11], ErrorIssuePullRequestsColumns[12]},
 			},
 		},
 	}

@@ -141,6 +141,11 @@ func (ErrorIssuePullRequest) Fields() []ent.Field {
 		field.Time("merged_at").Optional().Nillable(),
 		field.String("merge_commit_sha").SchemaType(text).Optional().Nillable(),
 		field.String("link_source").SchemaType(text).NotEmpty().Immutable().Comment("agent, user or auto"),
+		field.Int("shard").NonNegative().Default(0).Immutable().Comment("of the kind `issue_checks`, by the organization"),
+		field.Time("due_at").Optional().Nillable().Comment("when the source host is asked again; null once it is merged"),
+		field.Time("checked_at").Optional().Nillable().Comment("when the source host last told the state"),
+		field.String("check_problem").SchemaType(text).Optional().Nillable().Comment("why the source host did not tell it"),
+		field.String("etag").SchemaType(text).Optional().Nillable().Comment("of the host's last answer"),
 		field.UUID("linked_by_actor_id", uuid.UUID{}).Optional().Nillable().Immutable(),
 		field.Time("created_at").Immutable(),
 	}
@@ -154,9 +159,9 @@ func (ErrorIssuePullRequest) Edges() []ent.Edge {
 	}
 }
 
-// Indexes of ErrorIssuePullRequest: a link once.
+// Indexes of ErrorIssuePullRequest: a link once, those that a delivery is about, and those that are due in a shard.
 func (ErrorIssuePullRequest) Indexes() []ent.Index {
-	return []ent.Index{index.Fields("issue_id", "url").Unique(), index.Fields("org_id")}
+	return []ent.Index{index.Fields("issue_id", "url").Unique(), index.Fields("org_id", "provider", "number"), index.Fields("shard", "due_at")}
 }
 
 // ErrorPolicy says which changes of issues are sent to which destinations. An organization without a row is sent nothing.

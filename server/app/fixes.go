@@ -7,6 +7,7 @@ import (
 	"github.com/svc-observability/svc/server/issues"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/pullrequests"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
 	"github.com/svc-observability/svc/server/query/reads"
@@ -22,12 +23,15 @@ func (a *App) issueChecksKind(ctx context.Context) work.Kind {
 		warehouse: read.NewReader(read.Config{Warehouse: a.opts.reads(a.warehouse), Work: true}), rollups: a.rollups(ctx),
 	}
 	c := issues.NewChecker(issues.CheckConfig{
-		Store: a.store, Telemetry: telemetry, Teller: a.issueTeller(), Events: errorissues.Types(), Logger: a.log, Now: time.Now,
+		Store: a.store, Telemetry: telemetry, Code: a.code(), Teller: a.issueTeller(), Events: errorissues.Types(), Logger: a.log, Now: time.Now,
 	})
 	return work.Kind{Name: store.WorkIssueChecks, Run: func(ctx context.Context, shard *work.Shard) {
 		work.Due(ctx, shard, nil, limits.IssueCheckLook, c.Shard(shard.Fence).Step)
 	}}
 }
+
+// code reads pull requests and commits for error issues.
+func (a *App) code() *pullrequests.Reader { return pullrequests.New(a.store, a.integrations, time.Now) }
 
 // fixTelemetry reads releases and occurrences for checks of fixes.
 type fixTelemetry struct {

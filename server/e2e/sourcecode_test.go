@@ -146,7 +146,12 @@ func (b *sourceBench) until(what string, done func() bool) {
 // deliver sends a signed delivery of the hub.
 func (b *sourceBench) deliver(id, event, secret string, installation int64) int {
 	b.t.Helper()
-	body, err := json.Marshal(map[string]any{"installation": map[string]any{"id": installation}, "padding": "x"})
+	return b.deliverBody(id, event, secret, map[string]any{"installation": map[string]any{"id": installation}, "padding": "x"})
+}
+
+func (b *sourceBench) deliverBody(id, event, secret string, payload map[string]any) int {
+	b.t.Helper()
+	body, err := json.Marshal(payload)
 	if err != nil {
 		b.t.Fatal(err)
 	}

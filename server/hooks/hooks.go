@@ -91,6 +91,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	_, err = h.cfg.Store.ReceiveWebhook(ctx, store.NewWebhookDelivery{
 		Provider: setup.ID, BaseURL: setup.Provider.BaseURL(), DeliveryID: d.ID, Kind: d.Kind, Account: d.Account,
+		Sync: d.Sync, Repository: d.Repository, PullRequest: d.PullRequest,
 	})
 	if err != nil && !errors.Is(err, store.ErrConflict) {
 		h.cfg.Logger.WarnContext(ctx, "a delivery could not be stored", "provider", setup.ID, "delivery", d.ID, "error", err)

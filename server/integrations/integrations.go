@@ -84,8 +84,17 @@ type Synced struct {
 	Repositories []store.SourceRepository
 }
 
-// Delivery is a delivery with a good signature. Account is the external id of the account to read again; empty if none changed.
-type Delivery struct{ ID, Kind, Account string }
+// Delivery is a delivery with a good signature.
+type Delivery struct {
+	ID, Kind string
+	// Account is the external id of the account that the delivery is about; empty if it is about none. Sync says that the account has to be
+	// read again.
+	Account string
+	Sync    bool
+	// Repository and PullRequest name a pull request to read again; 0 if it is about none.
+	Repository  string
+	PullRequest int64
+}
 
 // ErrForged reports a delivery without a good signature.
 var ErrForged = errors.New("the signature of the delivery is not good")

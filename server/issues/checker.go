@@ -28,6 +28,7 @@ type Telemetry interface {
 type CheckConfig struct {
 	Store     *store.Store
 	Telemetry Telemetry
+	Code      Code
 	// Teller returns the teller of an organization.
 	Teller func(ctx context.Context, org principal.OrgID) (*Teller, error)
 	Events Events
@@ -69,6 +70,9 @@ func (s *CheckShard) Step(ctx context.Context) (time.Time, error) {
 				return time.Time{}, err
 			}
 		}
+	}
+	if err := s.followPullRequests(ctx, now); err != nil {
+		return time.Time{}, err
 	}
 	return now.Add(limits.IssueCheckLook), nil
 }
@@ -143,6 +147,9 @@ func (s *CheckShard) look(ctx context.Context, v *store.ErrorIssueVerification, 
 	var err error
 	if out.all, err = s.cfg.Telemetry.Releases(ctx, v.Org, issue.ServiceName, start, now); err != nil {
 		return nil, fmt.Errorf("read releases: %w", err)
+	}
+	if err := s.contained(ctx, v, &out.fix, out.all); err != nil {
+		return nil, err
 	}
 	out.found, out.by = out.fix.releases(out.all, start)
 	active := out.fix.active(out.found)

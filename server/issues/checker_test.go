@@ -28,6 +28,22 @@ type script struct {
 	fix  time.Time
 	runs []run
 	down bool
+	// with says of commits whether they contain that of the fix, as the source host knows.
+	with map[string]bool
+	// pull is what the source host says about the pull request.
+	pull PullRequest
+}
+
+func (s *script) PullRequest(context.Context, principal.OrgID, *store.ErrorIssuePullRequest) (PullRequest, error) {
+	if s.pull.State == "" {
+		return PullRequest{}, &Unreadable{Text: "No account is connected."}
+	}
+	return s.pull, nil
+}
+
+func (s *script) Contains(_ context.Context, _ principal.OrgID, link *store.ErrorIssuePullRequest, revision, _ string) (contains, known bool) {
+	contains, known = s.with[revision]
+	return contains, known && link.URL == "https://github.com/shop/web/pull/7"
 }
 
 func hours(n float64) time.Duration { return time.Duration(n * float64(time.Hour)) }
@@ -113,77 +129,110 @@ func TestVerdicts(t *testing.T) {
 		checks   []end
 		by       string
 		told     int
+		with     map[string]bool
 	}{
-		"fixed": {nil, merge, []run{before(1), {"production", "1.1", merge, 1, 0, 1000, 0}}, 4, "done", []end{{"verified", ""}}, "commit", 0},
+		"fixed": {nil, merge, []run{before(1), {"production", "1.1", merge, 1, 0, 1000, 0}}, 4, "done", []end{{"verified", ""}}, "commit", 0, nil},
 		"fixed, low": {
 			&low, merge,
 			[]run{before(1), {"production", "1.1", merge, 1, 0, 1000, 0}},
 			4, "done",
 			[]end{{"verified", ""}},
-			"commit", 0,
+			"commit", 0, nil,
 		},
 		"fixed, high: a person decides": {
 			&high, merge,
 			[]run{before(1), {"production", "1.1", merge, 1, 0, 1000, 0}},
 			4, "verifying",
 			[]end{{"verified", ""}},
-			"commit", 0,
+			"commit", 0, nil,
 		},
-		"not fixed": {nil, merge, []run{before(1), {"production", "1.1", merge, 1, 0, 1000, 10}}, 4, "todo", []end{{"not_fixed", ""}}, "commit", 1},
+		"not fixed": {nil, merge, []run{before(1), {"production", "1.1", merge, 1, 0, 1000, 10}}, 4, "todo", []end{{"not_fixed", ""}}, "commit", 1, nil},
 		"only errors of old versions": {
 			nil, merge,
 			[]run{before(0), {"production", "1.1", merge, 1, 0, 500, 0}},
 			4, "done",
 			[]end{{"verified", ""}},
-			"commit", 0,
+			"commit", 0, nil,
 		},
 		"a squash, and a short name": {
 			nil, merge,
 			[]run{before(1), {"production", "1.1", merge[:9], 1, 0, 1000, 0}},
 			4, "done",
 			[]end{{"verified", ""}},
-			"commit", 0,
+			"commit", 0, nil,
 		},
 		"a release without the fix comes first": {nil, merge, []run{
 			before(1), {"production", "1.1", later, 1, 1.75, 1000, 10}, {"production", "1.2", merge, 1.75, 0, 1000, 0},
-		}, 5, "done", []end{{"verified", ""}}, "commit", 0},
+		}, 5, "done", []end{{"verified", ""}}, "commit", 0, nil},
 		"another commit, not fixed": {
 			nil, merge,
 			[]run{before(1), {"production", "1.1", later, 1, 0, 1000, 10}},
 			5, "todo",
 			[]end{{"not_fixed", ""}},
-			"assumed", 1,
+			"assumed", 1, nil,
 		},
 		"no commit: the next release": {
 			nil, "",
 			[]run{before(1), {"production", "1.1", "", 1, 0, 1000, 0}},
 			4, "done",
 			[]end{{"verified", ""}},
-			"assumed", 0,
+			"assumed", 0, nil,
 		},
-		"no commit, not fixed": {nil, "", []run{before(1), {"production", "1.1", "", 1, 0, 1000, 10}}, 4, "todo", []end{{"not_fixed", ""}}, "assumed", 1},
-		"too early":            {nil, merge, []run{before(3.5), {"production", "1.1", merge, 3.5, 0, 1000, 0}}, 4, "verifying", []end{{"running", ""}}, "commit", 0},
-		"only in staging":      {nil, "", []run{before(0), {"staging", "1.1", "", 1, 0, 1000, 0}}, 4, "verifying", []end{{"waiting", ""}}, "", 0},
-		"never deployed":       {nil, merge, []run{before(0)}, 24*7 + 1, "in_review", []end{{"abandoned", "not_deployed"}}, "", 0},
+		"no commit, not fixed": {nil, "", []run{before(1), {"production", "1.1", "", 1, 0, 1000, 10}}, 4, "todo", []end{{"not_fixed", ""}}, "assumed", 1, nil},
+		"too early":            {nil, merge, []run{before(3.5), {"production", "1.1", merge, 3.5, 0, 1000, 0}}, 4, "verifying", []end{{"running", ""}}, "commit", 0, nil},
+		"only in staging":      {nil, "", []run{before(0), {"staging", "1.1", "", 1, 0, 1000, 0}}, 4, "verifying", []end{{"waiting", ""}}, "", 0, nil},
+		"never deployed":       {nil, merge, []run{before(0)}, 24*7 + 1, "in_review", []end{{"abandoned", "not_deployed"}}, "", 0, nil},
 		"too little traffic, twice": {
 			nil, merge,
 			[]run{before(0), {"production", "1.1", merge, 1, 0, 0.1, 0}},
 			24*6 + 4, "in_review",
 			[]end{{"inconclusive", "no_traffic"}, {"abandoned", "no_traffic"}},
-			"commit", 0,
+			"commit", 0, nil,
 		},
 		"rolled back, then deployed again": {nil, merge, []run{
 			before(1),
 			{"production", "1.1", merge, 1, 1.25, 1000, 0},
 			{"production", "1.0", "", 1.25, 6, 1000, 10},
 			{"production", "1.2", "", 6, 0, 1000, 0},
-		}, 9, "done", []end{{"inconclusive", "rolled_back"}, {"verified", ""}}, "commit", 0},
+		}, 9, "done", []end{{"inconclusive", "rolled_back"}, {"verified", ""}}, "commit", 0, nil},
+		"a later commit that contains the fix": {
+			nil, merge,
+			[]run{before(1), {"production", "1.1", later, 1, 0, 1000, 0}},
+			4, "done",
+			[]end{{"verified", ""}},
+			"commit", 0,
+			map[string]bool{later: true},
+		},
+		"a later commit that contains the fix, not fixed": {
+			nil, merge,
+			[]run{before(1), {"production", "1.1", later, 1, 0, 1000, 10}},
+			4, "todo",
+			[]end{{"not_fixed", ""}},
+			"commit", 1,
+			map[string]bool{later: true},
+		},
+		"a release from another branch is no release of the fix": {
+			nil, merge,
+			[]run{before(1), {"production", "1.1", later, 1, 0, 1000, 10}},
+			5, "verifying",
+			[]end{{"waiting", ""}},
+			"", 0,
+			map[string]bool{later: false},
+		},
+		"a release from another branch, then the fix": {
+			nil, merge,
+			[]run{before(1), {"production", "1.1", later, 1, 2, 1000, 10}, {"production", "1.2", merge, 2, 0, 1000, 0}},
+			6, "done",
+			[]end{{"verified", ""}},
+			"commit", 0,
+			map[string]bool{later: false},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			each(t, func(t *testing.T, b *bed) {
 				b.policy = DefaultPolicy()
-				s := &script{org: b.org, fix: time.Now().UTC().Truncate(time.Minute).Add(-time.Hour), runs: tc.runs}
+				s := &script{org: b.org, fix: time.Now().UTC().Truncate(time.Minute).Add(-time.Hour), runs: tc.runs, with: tc.with}
 				issue := b.fixed(t, s, tc.severity, tc.commit)
 				b.play(t, s, hours(tc.hours))
 				got, err := b.GetErrorIssue(t.Context(), b.org, issue)
@@ -248,7 +297,7 @@ func (b *bed) play(t *testing.T, s *script, length time.Duration) {
 	t.Helper()
 	now := s.fix
 	c := NewChecker(CheckConfig{
-		Store: b.Store, Telemetry: s, Teller: b.teller, Events: testEvents, Logger: slog.New(slog.DiscardHandler), Now: func() time.Time { return now },
+		Store: b.Store, Telemetry: s, Code: s, Teller: b.teller, Events: testEvents, Logger: slog.New(slog.DiscardHandler), Now: func() time.Time { return now },
 	})
 	shard := c.Shard(b.fences[place{store.WorkIssueChecks, store.ShardOf(store.WorkIssueChecks, string(b.org))}])
 	step := 10 * time.Minute

@@ -88,10 +88,12 @@ type fix struct {
 	at, started time.Time
 	// environments are those in which the error occurs; none for all.
 	environments []string
+	// host says, for commits of releases, whether they contain that of the fix, as far as the source host told it.
+	host map[string]bool
 }
 
 func fixOf(v *store.ErrorIssueVerification, i *store.ErrorIssue) fix {
-	f := fix{at: v.FixedAt, started: v.StartedAt.Truncate(time.Minute), environments: i.Environments}
+	f := fix{at: v.FixedAt, started: v.StartedAt.Truncate(time.Minute), environments: i.Environments, host: map[string]bool{}}
 	if v.Commit != nil {
 		f.commit = *v.Commit
 	}
@@ -109,13 +111,19 @@ func (f *fix) concerns(environment string) bool {
 // names returns how a release is known to have the fix by itself; empty if it is not.
 func (f *fix) names(r *ServiceRelease) string {
 	switch {
-	case sameCommit(f.commit, r.Commit):
+	case sameCommit(f.commit, r.Commit), f.host[r.Commit]:
 		return byCommit
 	case f.version != "" && f.version == r.Version:
 		return byVersion
 	default:
 		return ""
 	}
+}
+
+// lacks reports whether the source host knows that a release does not contain the fix.
+func (f *fix) lacks(r *ServiceRelease) bool {
+	has, known := f.host[r.Commit]
+	return known && !has
 }
 
 // sameCommit compares commits of which one may be shortened.
@@ -126,7 +134,8 @@ func sameCommit(a, b string) bool {
 
 // releases returns the releases that contain the fix, and how that is known. In each environment, these are the first release that is known to
 // have it and those that began later. Where no release is, the releases that began after the fix are assumed to have it, unless the
-// fix names its version. A release that was there at the start of the window has begun before.
+// fix names its version. A release that was there at the start of the window has begun before. One whose commit does not contain the fix, by
+// the source host, never counts.
 func (f *fix) releases(all []ServiceRelease, start time.Time) (found []ServiceRelease, by string) {
 	ranks := map[string]int{"": 0, byTime: 1, byVersion: 2, byCommit: 3}
 	first := map[string]time.Time{}
@@ -150,6 +159,8 @@ func (f *fix) releases(all []ServiceRelease, start time.Time) (found []ServiceRe
 		}
 		at, known := first[r.Environment]
 		switch {
+		case f.lacks(r):
+			continue
 		case known && (f.names(r) != "" || r.First.After(at)):
 		case !known && f.version == "" && r.First.After(f.at) && r.First.After(start):
 			if by == "" {

@@ -70,6 +70,16 @@ const (
 	IssueCheckLook  = 10 * time.Second
 	IssueCheckEvery = 5 * time.Minute
 	IssueCheckRows  = 100
+	// PullRequestEvery is the pause between two questions to a source host about an open pull request, PullRequestClosed that about a closed
+	// one, PullRequestUnknown that about one in a repository that no connected account has. PullRequestRows bounds the questions of a look,
+	// and PullRequestTime the time of one.
+	PullRequestEvery   = 5 * time.Minute
+	PullRequestClosed  = Day
+	PullRequestUnknown = time.Hour
+	PullRequestRows    = 20
+	PullRequestTime    = 10 * time.Second
+	// PullRequestWait is the time in which the host has to answer while somebody links a pull request.
+	PullRequestWait = 3 * time.Second
 	// IssueDeployWait is the time that a fix may take to be deployed. IssueVerdictExpected is the number of occurrences that releases with the
 	// fix would have without it before it is verified, IssueVerdictLeast and IssueVerdictMost the time that this takes at least and at most.
 	IssueDeployWait      = 7 * Day
@@ -142,6 +152,12 @@ func issues() []Limit {
 		count("IssueSamples", IssueSamples, "It shows %s occurrences when a request does not say more."),
 		lasts("IssueCheckLook", IssueCheckLook, "The server looks for fixes to check every %s."),
 		lasts("IssueCheckEvery", IssueCheckEvery, "It checks one fix every %s."),
+		lasts("PullRequestEvery", PullRequestEvery, "It asks the source host about an open pull request of an issue every %s."),
+		lasts("PullRequestClosed", PullRequestClosed, "It asks about a closed one every %s."),
+		lasts("PullRequestUnknown", PullRequestUnknown, "It looks every %s for a connected account that has the repository of a pull request."),
+		lasts("PullRequestWait", PullRequestWait, "A caller who links a pull request waits at most %s for the source host."),
+		count("PullRequestRows", PullRequestRows, "A look asks about at most %s pull requests of a shard."),
+		lasts("PullRequestTime", PullRequestTime, "A source host has %s to answer about a pull request."),
 		count("IssueCheckRows", IssueCheckRows, "One such look checks at most %s fixes of a shard."),
 		lasts("IssueDeployWait", IssueDeployWait, "A fix must be deployed within %s; else its check is abandoned."),
 		count("IssueVerdictExpected", IssueVerdictExpected,

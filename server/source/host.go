@@ -29,6 +29,10 @@ type Host interface {
 	File(ctx context.Context, repository, sha, path string, limit int64) (File, error)
 	// Compare compares two commits, and returns at most a number of commits.
 	Compare(ctx context.Context, repository, base, head string, commits int) (Comparison, error)
+	// PullRequest reads a pull request. With the ETag of an earlier answer, an unchanged one is answered by changed=false.
+	PullRequest(ctx context.Context, repository string, number int64, etag string) (p PullRequest, changed bool, err error)
+	// Contains reports whether a revision is a commit, or a descendant of it.
+	Contains(ctx context.Context, repository, revision, commit string) (bool, error)
 	// Runs lists runs of CI, newest first.
 	Runs(ctx context.Context, repository string, f RunFilter) ([]Run, error)
 	// FileURL, and the other URLs, are pages for people.
@@ -78,6 +82,13 @@ type Comparison struct {
 type FileChange struct {
 	Path, PreviousPath, Status, Patch string
 	Additions, Deletions              int
+}
+
+// PullRequest is a proposed change. State is open, merged or closed. MergeCommit is the commit on the branch it was merged into: that of a
+// merge, of a squash, or the last one of a rebase.
+type PullRequest struct {
+	State, Title, AuthorLogin, MergeCommit, ETag string
+	MergedAt                                     time.Time
 }
 
 // RunFilter selects runs of CI. Zero fields do not filter.

@@ -167,13 +167,17 @@ func (s *Store) saveIssue(ctx context.Context, tx *ent.Tx, r *IssueRecord) error
 		}
 	}
 	for _, l := range r.Links {
-		l.Org, l.IssueID = r.Org, r.ID
+		l.Org, l.IssueID, l.Shard = r.Org, r.ID, ShardOf(WorkIssueChecks, string(r.Org))
+		if l.DueAt == nil && l.State != PullRequestMerged {
+			now := s.stamp()
+			l.DueAt = &now
+		}
 		if _, err := s.insertErrorIssuePullRequest(ctx, tx, l); err != nil {
 			return err
 		}
 	}
 	for _, l := range r.Reported {
-		if err := reportPullRequest(ctx, tx, r.Org, &l); err != nil {
+		if err := s.reportPullRequest(ctx, tx, r.Org, &l); err != nil {
 			return err
 		}
 	}

@@ -28,7 +28,17 @@ type ErrorIssuePullRequest struct {
 	MergedAt       *time.Time
 	MergeCommitSha *string
 	// LinkSource: agent, user or auto.
-	LinkSource      string
+	LinkSource string
+	// Shard: of the kind `issue_checks`, by the organization.
+	Shard int
+	// DueAt: when the source host is asked again; null once it is merged.
+	DueAt *time.Time
+	// CheckedAt: when the source host last told the state.
+	CheckedAt *time.Time
+	// CheckProblem: why the source host did not tell it.
+	CheckProblem *string
+	// Etag: of the host's last answer.
+	Etag            *string
 	LinkedByActorID *uuid.UUID
 	CreatedAt       time.Time
 }
@@ -58,6 +68,11 @@ func (s *Store) insertErrorIssuePullRequest(ctx context.Context, tx *ent.Tx, in 
 	create.SetNillableMergedAt(utcPtr(in.MergedAt))
 	create.SetNillableMergeCommitSha(in.MergeCommitSha)
 	create.SetLinkSource(in.LinkSource)
+	create.SetShard(in.Shard)
+	create.SetNillableDueAt(utcPtr(in.DueAt))
+	create.SetNillableCheckedAt(utcPtr(in.CheckedAt))
+	create.SetNillableCheckProblem(in.CheckProblem)
+	create.SetNillableEtag(in.Etag)
 	create.SetNillableLinkedByActorID(in.LinkedByActorID)
 	create.SetCreatedAt(utc(in.CreatedAt))
 	row, err := create.Save(ctx)
@@ -82,6 +97,11 @@ func toErrorIssuePullRequest(row *ent.ErrorIssuePullRequest) ErrorIssuePullReque
 		MergedAt:        utcPtr(row.MergedAt),
 		MergeCommitSha:  row.MergeCommitSha,
 		LinkSource:      row.LinkSource,
+		Shard:           row.Shard,
+		DueAt:           utcPtr(row.DueAt),
+		CheckedAt:       utcPtr(row.CheckedAt),
+		CheckProblem:    row.CheckProblem,
+		Etag:            row.Etag,
 		LinkedByActorID: row.LinkedByActorID,
 		CreatedAt:       utc(row.CreatedAt),
 	}

@@ -144,11 +144,16 @@ func (s *Store) ChangeLinkedErrorIssue(
 	return out, err
 }
 
-// reportPullRequest writes the state of a link.
-func reportPullRequest(ctx context.Context, tx *ent.Tx, org principal.OrgID, l *ErrorIssuePullRequest) error {
+// reportPullRequest writes the state of a link. The source host is asked about one that is not merged.
+func (s *Store) reportPullRequest(ctx context.Context, tx *ent.Tx, org principal.OrgID, l *ErrorIssuePullRequest) error {
 	u := tx.ErrorIssuePullRequest.Update().
 		Where(errorissuepullrequest.ID(l.ID), errorissuepullrequest.OrgID(string(org))).SetState(l.State)
 	setOr(utcPtr(l.MergedAt), u.SetMergedAt, u.ClearMergedAt)
 	setOr(l.MergeCommitSha, u.SetMergeCommitSha, u.ClearMergeCommitSha)
+	if l.State == PullRequestMerged {
+		u.ClearDueAt()
+	} else {
+		u.SetDueAt(s.stamp())
+	}
 	return u.Exec(ctx)
 }

@@ -67,16 +67,26 @@ func (s *Store) EndIntegrationLogin(ctx context.Context, org principal.OrgID, id
 // NewWebhookDelivery is a delivery whose signature is good.
 type NewWebhookDelivery struct {
 	Provider, BaseURL, DeliveryID, Kind, Account string
+	// Sync says that the account has to be read again.
+	Sync bool
+	// Repository and PullRequest name a pull request to read again.
+	Repository  string
+	PullRequest int64
 }
 
 // ReceiveWebhook makes the synchronization of the accounts that a delivery concerns due, in every organization that connected one, and keeps
-// the delivery. It returns their number; a delivery that concerns no account is not kept. ErrConflict: the delivery was received before, and
-// nothing happens.
+// the delivery. It returns their number. It does the same for linked pull requests; a delivery that concerns neither is not kept.
+// ErrConflict: the delivery was received before, and nothing happens.
 func (s *Store) ReceiveWebhook(ctx context.Context, in NewWebhookDelivery) (connections int, err error) {
 	err = s.mutate(ctx, "receive webhook", func(tx *ent.Tx) (change Change, err error) {
 		connections = 0
-		if in.Account != "" {
-			now := s.stamp()
+		now, pulls := s.stamp(), 0
+		if in.Account != "" && in.PullRequest != 0 {
+			if pulls, err = s.makePullRequestsDue(ctx, tx, in, now); err != nil {
+				return Change{}, err
+			}
+		}
+		if in.Account != "" && in.Sync {
 			// One that is due already gets a new time too, so that a synchronization that runs at this moment is not the last one.
 			connections, err = tx.IntegrationConnection.Update().Where(
 				integrationconnection.Provider(in.Provider), integrationconnection.BaseURL(in.BaseURL),
@@ -86,10 +96,12 @@ func (s *Store) ReceiveWebhook(ctx context.Context, in NewWebhookDelivery) (conn
 				return Change{}, err
 			}
 		}
-		if connections == 0 {
+		if connections+pulls == 0 {
 			return Change{}, nil
 		}
-		change = Change{Subject: SubjectIntegration}
+		if connections > 0 {
+			change = Change{Subject: SubjectIntegration}
+		}
 		_, err = s.insertWebhookDelivery(ctx, tx, WebhookDelivery{
 			Provider: in.Provider, DeliveryID: in.DeliveryID, Kind: in.Kind, Account: in.Account, Connections: connections,
 		})

@@ -149,11 +149,11 @@ type ErrorIssuePullRequest struct {
 	Number int32 `protobuf:"varint,5,opt,name=number" json:"number,omitempty"`
 	// Address.
 	Url string `protobuf:"bytes,6,opt,name=url" json:"url,omitempty"`
-	// Title; null until an integration with the source hosting reads it.
+	// Title; null until a connected account of the source host reads it.
 	Title *string `protobuf:"bytes,7,opt,name=title" json:"title,omitempty"`
-	// Author; null until an integration with the source hosting reads it.
+	// Author; null until a connected account of the source host reads it.
 	AuthorLogin *string `protobuf:"bytes,8,opt,name=author_login,json=authorLogin" json:"author_login,omitempty"`
-	// State, as it was reported last.
+	// State, as the source host told it or somebody reported it last.
 	State string `protobuf:"bytes,9,opt,name=state" json:"state,omitempty"`
 	// Time of the merge.
 	MergedAt *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=merged_at,json=mergedAt" json:"merged_at,omitempty"`
@@ -164,7 +164,11 @@ type ErrorIssuePullRequest struct {
 	// The actor that linked it; null for the server itself.
 	LinkedByActor *Actor `protobuf:"bytes,13,opt,name=linked_by_actor,json=linkedByActor" json:"linked_by_actor,omitempty"`
 	// Time of the link.
-	CreatedAt     *timestamppb.Timestamp `protobuf:"bytes,14,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
+	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,14,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
+	// Time at which the source host last told the state; null if it never did. The server asks again while the pull request is open.
+	CheckedAt *timestamppb.Timestamp `protobuf:"bytes,15,opt,name=checked_at,json=checkedAt" json:"checked_at,omitempty"`
+	// Reason why the source host did not tell the state at the last attempt. Then the state is the one that was reported.
+	CheckProblem  *string `protobuf:"bytes,16,opt,name=check_problem,json=checkProblem" json:"check_problem,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -297,6 +301,20 @@ func (x *ErrorIssuePullRequest) GetCreatedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *ErrorIssuePullRequest) GetCheckedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CheckedAt
+	}
+	return nil
+}
+
+func (x *ErrorIssuePullRequest) GetCheckProblem() string {
+	if x != nil && x.CheckProblem != nil {
+		return *x.CheckProblem
+	}
+	return ""
+}
+
 var File_svc_v2_error_issue_history_proto protoreflect.FileDescriptor
 
 const file_svc_v2_error_issue_history_proto_rawDesc = "" +
@@ -317,7 +335,7 @@ const file_svc_v2_error_issue_history_proto_rawDesc = "" +
 	"\bto_state\x18\x06 \x01(\tB\x05\xaa\x01\x02\b\x01R\atoState\x129\n" +
 	"\apayload\x18\a \x01(\v2\x17.google.protobuf.StructB\x06\xbaH\x03\xc8\x01\x01R\apayload\x12A\n" +
 	"\n" +
-	"created_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tcreatedAt\"\xae\x05\n" +
+	"created_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tcreatedAt\"\x95\x06\n" +
 	"\x15ErrorIssuePullRequest\x12\x19\n" +
 	"\x02id\x18\x01 \x01(\tB\t\xfa\xf9\x18\x05\n" +
 	"\x03iprR\x02id\x12$\n" +
@@ -337,7 +355,10 @@ const file_svc_v2_error_issue_history_proto_rawDesc = "" +
 	"linkSource\x125\n" +
 	"\x0flinked_by_actor\x18\r \x01(\v2\r.svc.v2.ActorR\rlinkedByActor\x12A\n" +
 	"\n" +
-	"created_at\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tcreatedAtB\x95\x01\n" +
+	"created_at\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tcreatedAt\x129\n" +
+	"\n" +
+	"checked_at\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampR\tcheckedAt\x12*\n" +
+	"\rcheck_problem\x18\x10 \x01(\tB\x05\xaa\x01\x02\b\x01R\fcheckProblemB\x95\x01\n" +
 	"\n" +
 	"com.svc.v2B\x16ErrorIssueHistoryProtoP\x01Z1github.com/svc-observability/svc/gen/svc/v2;svcv2\xa2\x02\x03SXX\xaa\x02\x06Svc.V2\xca\x02\x06Svc\\V2\xe2\x02\x12Svc\\V2\\GPBMetadata\xea\x02\aSvc::V2\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
@@ -368,11 +389,12 @@ var file_svc_v2_error_issue_history_proto_depIdxs = []int32{
 	4, // 3: svc.v2.ErrorIssuePullRequest.merged_at:type_name -> google.protobuf.Timestamp
 	2, // 4: svc.v2.ErrorIssuePullRequest.linked_by_actor:type_name -> svc.v2.Actor
 	4, // 5: svc.v2.ErrorIssuePullRequest.created_at:type_name -> google.protobuf.Timestamp
-	6, // [6:6] is the sub-list for method output_type
-	6, // [6:6] is the sub-list for method input_type
-	6, // [6:6] is the sub-list for extension type_name
-	6, // [6:6] is the sub-list for extension extendee
-	0, // [0:6] is the sub-list for field type_name
+	4, // 6: svc.v2.ErrorIssuePullRequest.checked_at:type_name -> google.protobuf.Timestamp
+	7, // [7:7] is the sub-list for method output_type
+	7, // [7:7] is the sub-list for method input_type
+	7, // [7:7] is the sub-list for extension type_name
+	7, // [7:7] is the sub-list for extension extendee
+	0, // [0:7] is the sub-list for field type_name
 }
 
 func init() { file_svc_v2_error_issue_history_proto_init() }

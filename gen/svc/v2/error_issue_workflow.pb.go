@@ -1002,7 +1002,7 @@ type LinkErrorIssuePullRequestRequest struct {
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	// Address of the pull request.
 	Url string `protobuf:"bytes,2,opt,name=url" json:"url,omitempty"`
-	// State of the pull request. A new link is `open` when it is left out.
+	// State of the pull request. When left out, it is that of the source host, or `open` if the host cannot be asked.
 	State *string `protobuf:"bytes,3,opt,name=state" json:"state,omitempty"`
 	// With `merged`: the time of the merge, not in the future; now when left out.
 	MergedAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=merged_at,json=mergedAt" json:"merged_at,omitempty"`

@@ -90,8 +90,9 @@ type ErrorIssueWorkflowServiceClient interface {
 	ListErrorIssuePullRequests(ctx context.Context, in *ListErrorIssuePullRequestsRequest, opts ...grpc.CallOption) (*ListErrorIssuePullRequestsResponse, error)
 	// Link a pull request to an error issue.
 	//
-	// Links a pull request by its URL. The same link again changes the state, if it is given. A merged pull request moves the issue to
-	// `verifying`: the server checks whether the releases that contain it are free of the error.
+	// Links a pull request by its URL. If the organization has connected an account with its repository, the server reads the title and the
+	// state there, and follows it until the merge. Otherwise the same link again changes the state, if it is given. A merged pull request moves
+	// the issue to `verifying`: the server checks whether the releases that contain it are free of the error.
 	LinkErrorIssuePullRequest(ctx context.Context, in *LinkErrorIssuePullRequestRequest, opts ...grpc.CallOption) (*ErrorIssuePullRequest, error)
 	// Unlink a pull request from an error issue.
 	//
@@ -347,8 +348,9 @@ type ErrorIssueWorkflowServiceServer interface {
 	ListErrorIssuePullRequests(context.Context, *ListErrorIssuePullRequestsRequest) (*ListErrorIssuePullRequestsResponse, error)
 	// Link a pull request to an error issue.
 	//
-	// Links a pull request by its URL. The same link again changes the state, if it is given. A merged pull request moves the issue to
-	// `verifying`: the server checks whether the releases that contain it are free of the error.
+	// Links a pull request by its URL. If the organization has connected an account with its repository, the server reads the title and the
+	// state there, and follows it until the merge. Otherwise the same link again changes the state, if it is given. A merged pull request moves
+	// the issue to `verifying`: the server checks whether the releases that contain it are free of the error.
 	LinkErrorIssuePullRequest(context.Context, *LinkErrorIssuePullRequestRequest) (*ErrorIssuePullRequest, error)
 	// Unlink a pull request from an error issue.
 	//

@@ -193,11 +193,19 @@ func (a *App) Verify(header http.Header, body []byte) (integrations.Delivery, er
 		Installation struct {
 			ID int64 `json:"id"`
 		} `json:"installation"`
+		Repository struct {
+			FullName string `json:"full_name"`
+		} `json:"repository"`
+		Number int64 `json:"number"`
 	}
 	// A body that cannot be read concerns no account that is known here. Other kinds, such as pushes, change no account: reading it again
 	// for each of them would use up its quota.
-	if err := json.Unmarshal(body, &said); err == nil && said.Installation.ID != 0 && slices.Contains(accountEvents(), d.Kind) {
-		d.Account = strconv.FormatInt(said.Installation.ID, 10)
+	if json.Unmarshal(body, &said) != nil || said.Installation.ID == 0 {
+		return d, nil
+	}
+	d.Account, d.Sync = strconv.FormatInt(said.Installation.ID, 10), slices.Contains(accountEvents(), d.Kind)
+	if d.Kind == "pull_request" {
+		d.Repository, d.PullRequest = said.Repository.FullName, said.Number
 	}
 	return d, nil
 }

@@ -131,6 +131,7 @@ func pullRequestMessage(l *store.ErrorIssuePullRequest, by actors) *svcv2.ErrorI
 		Id: publicid.Encode(publicid.ErrorPullRequest, l.ID), IssueId: publicIssue(l.IssueID), Provider: l.Provider, RepoFullName: l.RepoFullName,
 		Number: int32(l.Number), Url: l.URL, Title: l.Title, AuthorLogin: l.AuthorLogin, State: l.State, MergedAt: stamp(l.MergedAt),
 		MergeCommitSha: l.MergeCommitSha, LinkSource: l.LinkSource, LinkedByActor: by.message(l.LinkedByActorID),
+		CheckedAt: stamp(l.CheckedAt), CheckProblem: l.CheckProblem,
 		CreatedAt: timestamppb.New(l.CreatedAt),
 	}
 }

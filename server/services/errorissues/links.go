@@ -2,6 +2,7 @@ package errorissues
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -101,6 +102,9 @@ func (s *Workflow) LinkErrorIssuePullRequest(
 	if err := s.state(link, req); err != nil {
 		return nil, err
 	}
+	if err := s.ask(ctx, link, req); err != nil {
+		return nil, err
+	}
 	if err := s.link(ctx, req.GetId(), link); err != nil {
 		return nil, err
 	}
@@ -142,6 +146,34 @@ func (c *Config) state(link *store.ErrorIssuePullRequest, req *svcv2.LinkErrorIs
 	return nil
 }
 
+// ask asks the source host about a pull request. What the host says counts; if it cannot be asked, the link says why.
+func (c *Config) ask(ctx context.Context, link *store.ErrorIssuePullRequest, req *svcv2.LinkErrorIssuePullRequestRequest) error {
+	caller, err := principal.Caller(ctx)
+	if err != nil {
+		return err
+	}
+	call, cancel := context.WithTimeout(ctx, limits.PullRequestWait)
+	defer cancel()
+	said, err := c.Code.PullRequest(call, caller.Org, link)
+	now := c.Now().UTC()
+	var problem *issues.Unreadable
+	switch {
+	case ctx.Err() != nil:
+		return apierr.From(ctx.Err())
+	case errors.As(err, &problem):
+		issues.Untold(link, problem)
+	case err != nil:
+		return failure(ctx, err)
+	case req.State != nil && req.GetState() != said.State:
+		return apierr.New(apierr.ErrorIssuePullRequestInvalid,
+			"`state` "+req.GetState()+" is not the state at the source host, which says "+said.State+".", apierr.Param("state"))
+	default:
+		issues.Told(link, said, now)
+	}
+	link.DueAt = issues.Again(link, problem, now)
+	return nil
+}
+
 // link links a pull request to an issue as the caller, or notes its state.
 func (c *Config) link(ctx context.Context, id string, link *store.ErrorIssuePullRequest) error {
 	_, err := c.changeLinked(ctx, id, func(r *store.IssueRecord, links []store.ErrorIssuePullRequest, act issues.Act, by store.IssueActor) error {
@@ -151,6 +183,11 @@ func (c *Config) link(ctx context.Context, id string, link *store.ErrorIssuePull
 				fmt.Sprintf("The issue has %d pull requests, and it can have no more. Unlink one first.", limitLinks), apierr.Param("url"))
 		}
 		link.LinkSource = by.Type
+		if link.CheckedAt != nil && slices.ContainsFunc(links, func(l store.ErrorIssuePullRequest) bool {
+			return l.URL == link.URL && l.State == store.PullRequestMerged && link.State != l.State
+		}) {
+			link.State = "" // the merge was reported earlier than the host shows it
+		}
 		return issues.Link(r, *link, links, act)
 	})
 	return err

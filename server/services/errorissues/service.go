@@ -24,9 +24,16 @@ type Config struct {
 	Store     *store.Store
 	Warehouse read.Warehouse
 	Rollups   query.Rollups
+	// Code reads pull requests at source hosts.
+	Code Code
 	// BaseURL is the address of the web application, for links in messages. Empty: messages have no links.
 	BaseURL string
 	Now     func() time.Time
+}
+
+// Code reads pull requests at the source hosts that an organization has connected; see issues.Code.
+type Code interface {
+	PullRequest(ctx context.Context, org principal.OrgID, link *store.ErrorIssuePullRequest) (issues.PullRequest, error)
 }
 
 // Issues implements svcv2connect.ErrorIssuesServiceHandler. It is safe for concurrent use.

@@ -3,10 +3,7 @@ package githubtest
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
@@ -28,6 +25,7 @@ type Repository struct {
 	Runs []Run
 
 	folder string
+	pulls  []*Pull
 }
 
 // Run is a run of CI.
@@ -110,6 +108,7 @@ func (h *Hub) code(mux *http.ServeMux) {
 	mux.HandleFunc(repo+"contents/{path...}", h.inRepository(h.contents))
 	mux.HandleFunc(repo+"git/blobs/{sha}", h.inRepository(h.blob))
 	mux.HandleFunc(repo+"compare/{range...}", h.inRepository(h.compare))
+	mux.HandleFunc(repo+"pulls/{number}", h.inRepository(h.pull))
 	mux.HandleFunc(repo+"actions/runs", h.inRepository(h.runs))
 	mux.HandleFunc(repo+"actions/runs/{run}/jobs", h.inRepository(h.jobs))
 	mux.HandleFunc("GET /_archives/{id}/{sha}", h.archive)
@@ -122,15 +121,9 @@ func (h *Hub) byID(w http.ResponseWriter, r *http.Request, i *Installation) {
 		if known != id || repo == nil {
 			continue
 		}
-		text, _ := json.Marshal(h.repositoryJSON(repo))
-		sum := sha256.Sum256(text)
-		etag := `"` + hex.EncodeToString(sum[:8]) + `"`
-		w.Header().Set("ETag", etag)
-		if r.Header.Get("If-None-Match") == etag {
-			w.WriteHeader(http.StatusNotModified)
-			return
+		if out := h.repositoryJSON(repo); !unchanged(w, r, out) {
+			answer(w, out)
 		}
-		answer(w, h.repositoryJSON(repo))
 		return
 	}
 	refuse(w, http.StatusNotFound, "Not Found")

@@ -82,6 +82,8 @@ type linkResult struct {
 	Number        int32  `json:"number"`
 	URL           string `json:"url"`
 	State         string `json:"state"`
+	// CheckProblem says why the source host did not tell the state.
+	CheckProblem *string `json:"checkProblem,omitempty"`
 }
 
 type linkArgs struct {
@@ -112,15 +114,28 @@ func newLinkPullRequest(s *tool.Clients) (*tool.Tool, error) {
 			return &tool.Answer{
 				Data: linkResult{
 					PullRequestID: l.GetId(), IssueID: l.GetIssueId(), RepoFullName: l.GetRepoFullName(), Number: l.GetNumber(), URL: l.GetUrl(),
-					State: l.GetState(),
+					State: l.GetState(), CheckProblem: l.CheckProblem,
 				},
 				Text: tool.Page{
 					Scope:  []tool.Pair{tool.Labeled("Issue", l.GetIssueId())},
-					Blocks: []tool.Block{{Empty: fmt.Sprintf("%s, number %d, is linked. Its state is %s.", l.GetRepoFullName(), l.GetNumber(), l.GetState())}},
+					Blocks: []tool.Block{{Empty: linked(l)}},
 				},
 			}, nil
 		}),
 	})
+}
+
+// linked says what the link knows, and how the state goes on.
+func linked(l *svcv2.ErrorIssuePullRequest) string {
+	text := fmt.Sprintf("%s, number %d, is linked. Its state is %s.", l.GetRepoFullName(), l.GetNumber(), l.GetState())
+	switch {
+	case l.GetState() != "open":
+		return text
+	case l.CheckProblem != nil:
+		return text + " " + l.GetCheckProblem() + " Report the merge with link_pull_request."
+	default:
+		return text + " svc follows it, and checks the fix after the merge."
+	}
 }
 
 type agentResult struct {

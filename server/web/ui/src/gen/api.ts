@@ -1794,6 +1794,8 @@ export interface ErrorIssuePullRequest {
   linkSource?: string;
   linkedByActor?: Actor;
   createdAt?: string;
+  checkedAt?: string;
+  checkProblem?: string;
 }
 
 export interface ErrorIssueSample {

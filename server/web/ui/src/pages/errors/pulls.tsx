@@ -44,7 +44,13 @@ export function PullRequests({ issue: i, people }: { issue: ErrorIssueDetail; pe
                 <a className="clip grow" href={safe(p.url)} target="_blank" rel="noreferrer">
                   {line(p.title || `${p.repoFullName}#${p.number}`, 200)}
                 </a>
-                <span className={p.state === "merged" ? "good" : "faint"}>{p.state}</span>
+                <span
+                  className={p.state === "merged" ? "good" : "faint"}
+                  title={p.checkProblem ?? (p.checkedAt ? `The source host said so ${ago(p.checkedAt, now)}` : "As it was reported")}
+                >
+                  {p.state}
+                  {p.state === "open" && p.checkProblem && " (not followed)"}
+                </span>
                 <span className="faint">
                   {line(people.nameOf(p.linkedByActor), 40)} {ago(p.createdAt, now)}
                 </span>

@@ -1,0 +1,168 @@
+// Package pullrequests reads pull requests of error issues at the source hosts that an organization has connected, and tells which commits
+// contain which.
+package pullrequests
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/svc-observability/svc/server/cache"
+	"github.com/svc-observability/svc/server/integrations"
+	"github.com/svc-observability/svc/server/issues"
+	"github.com/svc-observability/svc/server/limits"
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/source"
+	"github.com/svc-observability/svc/server/store"
+)
+
+// Store is the part of the relational store that the reader needs.
+type Store interface {
+	ListSourceRepositories(ctx context.Context, org principal.OrgID, f store.RepositoryFilter, offset, limit int) (
+		[]store.SourceRepository, error)
+	GetIntegrationConnection(ctx context.Context, org principal.OrgID, id uuid.UUID) (store.IntegrationConnection, error)
+}
+
+// Reader implements issues.Code. It is safe for concurrent use.
+type Reader struct {
+	store  Store
+	engine *integrations.Engine
+	// answers keeps what hosts said about commits, which never changes.
+	answers *cache.Cache[question, bool]
+}
+
+// question asks whether a revision of a repository, by its id here, contains a commit.
+type question struct {
+	org              principal.OrgID
+	repository       uuid.UUID
+	revision, commit string
+}
+
+const maxAnswers = 10_000
+
+// New returns a reader. now is time.Now outside of tests.
+func New(s Store, engine *integrations.Engine, now func() time.Time) *Reader {
+	return &Reader{store: s, engine: engine, answers: cache.New[question, bool](maxAnswers, now)}
+}
+
+// place is a repository that may be read.
+type place struct {
+	id   uuid.UUID
+	name string
+	host source.Host
+}
+
+// errNowhere reports that no connected account has the repository of a link.
+var errNowhere = errors.New("no connected account has the repository")
+
+// PullRequest implements issues.Code.
+func (r *Reader) PullRequest(ctx context.Context, org principal.OrgID, link *store.ErrorIssuePullRequest) (issues.PullRequest, error) {
+	at, err := r.find(ctx, org, link)
+	switch {
+	case errors.Is(err, errNowhere):
+		return issues.PullRequest{}, &issues.Unreadable{
+			Text:  "No account that the organization has connected gives access to " + link.RepoFullName + ".",
+			Again: limits.PullRequestUnknown,
+		}
+	case err != nil:
+		return issues.PullRequest{}, err
+	}
+	etag := ""
+	if link.Etag != nil {
+		etag = *link.Etag
+	}
+	p, changed, err := at.host.PullRequest(ctx, at.name, link.Number, etag)
+	if err != nil {
+		return issues.PullRequest{}, unreadable(err)
+	}
+	if !changed {
+		return issues.PullRequest{Unchanged: true}, nil
+	}
+	return issues.PullRequest{
+		State: p.State, Title: p.Title, Author: p.AuthorLogin, Etag: p.ETag, MergedAt: p.MergedAt.UTC(), MergeCommit: p.MergeCommit,
+	}, nil
+}
+
+func unreadable(err error) *issues.Unreadable {
+	var p *integrations.Problem
+	if !errors.As(err, &p) {
+		return &issues.Unreadable{Text: "The source host did not answer in time."}
+	}
+	switch p.Kind {
+	case integrations.NotFound, integrations.Invalid:
+		return &issues.Unreadable{Text: "The source host knows no such pull request, or gives no access to it.", Again: limits.PullRequestUnknown}
+	default:
+		return &issues.Unreadable{Text: p.Text, Again: min(p.RetryAfter, limits.IntegrationPause)}
+	}
+}
+
+// Contains implements issues.Code.
+func (r *Reader) Contains(
+	ctx context.Context, org principal.OrgID, link *store.ErrorIssuePullRequest, revision, commit string,
+) (contains, known bool) {
+	at, err := r.find(ctx, org, link)
+	if err != nil {
+		return false, false
+	}
+	asked := question{org, at.id, strings.ToLower(revision), strings.ToLower(commit)}
+	if has, ok := r.answers.Get(asked); ok {
+		return has, true
+	}
+	has, err := at.host.Contains(ctx, at.name, asked.revision, asked.commit)
+	if err != nil {
+		return false, false
+	}
+	r.answers.Put(asked, has, 1, limits.Day)
+	return has, true
+}
+
+// find finds the repository of a link at the host of its address, through an account in order.
+func (r *Reader) find(ctx context.Context, org principal.OrgID, link *store.ErrorIssuePullRequest) (place, error) {
+	const most = 10 // accounts that have a repository of this name
+	rows, err := r.store.ListSourceRepositories(ctx, org, store.RepositoryFilter{
+		Status: store.RepositoryActive, FullName: link.RepoFullName,
+	}, 0, most)
+	if err != nil {
+		return place{}, err
+	}
+	for _, row := range rows {
+		c, err := r.store.GetIntegrationConnection(ctx, org, row.ConnectionID)
+		if errors.Is(err, store.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return place{}, err
+		}
+		inOrder := c.State == store.IntegrationConnected || c.State == store.IntegrationError
+		if !inOrder || c.Provider != link.Provider || !sameHost(c.BaseURL, link.URL) {
+			continue
+		}
+		account, err := source.ReadAccount(c.Settings)
+		if err != nil {
+			return place{}, err
+		}
+		setup, _ := r.engine.Provider(c.Provider)
+		provider, ok := setup.Provider.(integrations.SourceProvider)
+		if !ok || provider.BaseURL() != c.BaseURL || !account.Admits(row.ExternalID) {
+			continue
+		}
+		host, err := provider.Host(c)
+		if err != nil {
+			return place{}, err
+		}
+		return place{row.ID, row.FullName, host}, nil
+	}
+	return place{}, errNowhere
+}
+
+func sameHost(a, b string) bool {
+	x, err := url.Parse(a)
+	y, failed := url.Parse(b)
+	return err == nil && failed == nil && strings.EqualFold(x.Host, y.Host)
+}
+
+var _ issues.Code = (*Reader)(nil)
