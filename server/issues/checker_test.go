@@ -41,9 +41,11 @@ func (s *script) PullRequest(context.Context, principal.OrgID, *store.ErrorIssue
 	return s.pull, nil
 }
 
-func (s *script) Contains(_ context.Context, _ principal.OrgID, link *store.ErrorIssuePullRequest, revision, _ string) (contains, known bool) {
-	contains, known = s.with[revision]
-	return contains, known && link.URL == "https://github.com/shop/web/pull/7"
+func (s *script) Contains(_ context.Context, _ principal.OrgID, link *store.ErrorIssuePullRequest, _ string, _ []string) (map[string]bool, error) {
+	if link.URL != "https://github.com/shop/web/pull/7" {
+		return nil, nil
+	}
+	return s.with, nil
 }
 
 func hours(n float64) time.Duration { return time.Duration(n * float64(time.Hour)) }

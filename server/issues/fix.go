@@ -93,7 +93,7 @@ type fix struct {
 }
 
 func fixOf(v *store.ErrorIssueVerification, i *store.ErrorIssue) fix {
-	f := fix{at: v.FixedAt, started: v.StartedAt.Truncate(time.Minute), environments: i.Environments, host: map[string]bool{}}
+	f := fix{at: v.FixedAt, started: v.StartedAt.Truncate(time.Minute), environments: i.Environments}
 	if v.Commit != nil {
 		f.commit = *v.Commit
 	}

@@ -3,6 +3,8 @@ package issues
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/svc-observability/svc/server/limits"
@@ -14,8 +16,10 @@ import (
 type Code interface {
 	// PullRequest reads a linked pull request. Its error is an *Unreadable, or one of the store.
 	PullRequest(ctx context.Context, org principal.OrgID, link *store.ErrorIssuePullRequest) (PullRequest, error)
-	// Contains reports whether a revision contains a commit of the repository of a pull request. known is false if the host does not tell.
-	Contains(ctx context.Context, org principal.OrgID, link *store.ErrorIssuePullRequest, revision, commit string) (contains, known bool)
+	// Contains says of revisions whether they contain a commit of the repository of a pull request. It leaves out those that the host does not
+	// know. Its error is an *Unreadable, or one of the store; then some answers are missing that the host may give later.
+	Contains(ctx context.Context, org principal.OrgID, link *store.ErrorIssuePullRequest, commit string, revisions []string) (
+		map[string]bool, error)
 }
 
 // PullRequest is a pull request as its host describes it. If Unchanged, nothing changed since the link's Etag, and the rest is empty.
@@ -48,7 +52,7 @@ func Told(link *store.ErrorIssuePullRequest, said PullRequest, at time.Time) boo
 			link.MergeCommitSha = &said.MergeCommit
 		}
 	}
-	return old.State != link.State || link.MergeCommitSha != nil && !sameText(old.MergeCommitSha, link.MergeCommitSha)
+	return old.State != link.State || link.MergeCommitSha != nil && !sameMerge(old.MergeCommitSha, link.MergeCommitSha)
 }
 
 // Untold writes into a link why its host did not say anything.
@@ -56,16 +60,18 @@ func Untold(link *store.ErrorIssuePullRequest, problem *Unreadable) {
 	link.CheckProblem = &problem.Text
 }
 
-// Again is the time at which the host of a link is asked again; nil for never.
+// Again is the time at which the host of a link is asked again; nil for never. A merge that was reported while the host did not answer is
+// asked about for as long as its deployment is waited for.
 func Again(link *store.ErrorIssuePullRequest, problem *Unreadable, now time.Time) *time.Time {
 	pause := limits.PullRequestEvery
-	switch {
-	case link.State == store.PullRequestMerged:
-		return nil
-	case problem != nil:
-		pause = max(pause, problem.Again)
-	case link.State == store.PullRequestClosed:
+	if link.State == store.PullRequestClosed {
 		pause = limits.PullRequestClosed // it may be opened again
+	}
+	if problem != nil {
+		pause = max(pause, problem.Again)
+	}
+	if link.State == store.PullRequestMerged && (problem == nil || link.MergedAt == nil || now.Sub(*link.MergedAt) > limits.IssueDeployWait) {
+		return nil
 	}
 	next := now.Add(pause)
 	return &next
@@ -78,6 +84,9 @@ func (s *CheckShard) followPullRequests(ctx context.Context, now time.Time) erro
 		return err
 	}
 	for i := range due {
+		if s.cfg.Now().Sub(now) > limits.PullRequestLook {
+			return nil // the rest is still due
+		}
 		if err := s.followPullRequest(ctx, &due[i]); err != nil {
 			return err
 		}
@@ -98,60 +107,67 @@ func (s *CheckShard) followPullRequest(ctx context.Context, link *store.ErrorIss
 	case errors.As(err, &problem):
 		Untold(link, problem)
 	case err != nil:
-		return err
+		s.cfg.Logger.Warn("a pull request could not be read; svc tries again", "organization", link.Org, "link", link.ID, "error", err)
+		problem = &Unreadable{Text: "The server could not read the pull request."}
+		Untold(link, problem)
 	case Told(link, said, now):
-		err := s.report(ctx, *link, now)
-		if err != nil && !errors.Is(err, store.ErrNotFound) {
-			return err
+		if found, err := s.report(ctx, *link, now); err != nil || !found {
+			return err // moved to another issue: it is still due there
 		}
 	}
 	link.DueAt = Again(link, problem, now)
 	return s.cfg.Store.NotePullRequest(ctx, s.fence, *link, asked)
 }
 
-// report notes the state of a pull request at its issue. A merge begins the check of the fix.
-func (s *CheckShard) report(ctx context.Context, link store.ErrorIssuePullRequest, now time.Time) error {
-	_, err := s.cfg.Store.ChangeLinkedErrorIssue(ctx, link.Org, link.IssueID,
+// report notes the state of a pull request at its issue. A merge begins the check of the fix. found is false if the issue no longer has the
+// link.
+func (s *CheckShard) report(ctx context.Context, link store.ErrorIssuePullRequest, now time.Time) (found bool, err error) {
+	_, err = s.cfg.Store.ChangeLinkedErrorIssue(ctx, link.Org, link.IssueID,
 		func(r *store.IssueRecord, links []store.ErrorIssuePullRequest) error {
-			for _, l := range links {
-				if l.ID == link.ID {
-					return Link(r, link, links, Act{At: now})
-				}
+			found = slices.ContainsFunc(links, func(l store.ErrorIssuePullRequest) bool { return l.ID == link.ID })
+			if !found {
+				return nil
 			}
-			return nil // unlinked meanwhile
+			return Link(r, link, links, Act{At: now})
 		})
-	if errors.Is(err, ErrMerged) {
-		return nil // somebody reported the merge earlier than the host shows it
+	switch {
+	case errors.Is(err, ErrMerged): // somebody reported the merge earlier than the host shows it
+		return true, nil
+	case errors.Is(err, store.ErrNotFound):
+		return false, nil
 	}
-	return err
+	return found, err
 }
 
-// contained asks the source host which releases contain the commit of a fix, of those whose commits differ from it.
+// contained asks the source host which releases contain the commit of a fix, of those whose commits differ from it and that ran after it. A
+// host that may answer later delays the check, so that no verdict rests on an answer that is missing for a moment.
 func (c *Checker) contained(ctx context.Context, v *store.ErrorIssueVerification, f *fix, all []ServiceRelease) error {
 	if v.URL == nil || f.commit == "" {
+		return nil
+	}
+	var revisions []string
+	for _, r := range slices.Backward(all) {
+		if r.Commit != "" && f.concerns(r.Environment) && !sameCommit(f.commit, r.Commit) && !r.Last.Before(v.FixedAt) &&
+			!slices.Contains(revisions, r.Commit) {
+			revisions = append(revisions, r.Commit)
+		}
+	}
+	if len(revisions) == 0 {
 		return nil
 	}
 	links, err := c.cfg.Store.ListErrorIssuePullRequests(ctx, v.Org, v.IssueID, limits.IssueLinks)
 	if err != nil {
 		return err
 	}
-	for i := range links {
-		if links[i].URL != *v.URL {
-			continue
-		}
-		call, cancel := context.WithTimeout(ctx, limits.PullRequestTime)
-		defer cancel()
-		for _, r := range all {
-			if r.Commit == "" || !f.concerns(r.Environment) || sameCommit(f.commit, r.Commit) {
-				continue
-			}
-			if _, asked := f.host[r.Commit]; asked {
-				continue
-			}
-			if has, known := c.cfg.Code.Contains(call, v.Org, &links[i], r.Commit, f.commit); known {
-				f.host[r.Commit] = has
-			}
-		}
+	at := slices.IndexFunc(links, func(l store.ErrorIssuePullRequest) bool { return l.URL == *v.URL })
+	if at < 0 {
+		return nil
+	}
+	call, cancel := context.WithTimeout(ctx, limits.PullRequestTime)
+	defer cancel()
+	f.host, err = c.cfg.Code.Contains(call, v.Org, &links[at], f.commit, revisions)
+	if err != nil && c.cfg.Now().Sub(v.StartedAt) < limits.IssueVerdictMost {
+		return fmt.Errorf("ask which releases contain the fix: %w", err)
 	}
 	return ctx.Err()
 }

@@ -129,13 +129,22 @@ func Link(r *store.IssueRecord, link store.ErrorIssuePullRequest, links []store.
 	} else {
 		old := links[at]
 		switch {
-		case link.State == "", old.State == link.State && (link.MergeCommitSha == nil || sameText(old.MergeCommitSha, link.MergeCommitSha)):
+		case link.State == "", old.State == link.State && (link.MergeCommitSha == nil || sameMerge(old.MergeCommitSha, link.MergeCommitSha)):
+			if link.CheckedAt != nil || link.CheckProblem != nil { // what the host said besides
+				link.ID, link.State, link.MergedAt, link.MergeCommitSha = old.ID, old.State, old.MergedAt, old.MergeCommitSha
+				r.Reported = append(r.Reported, link)
+			}
 			renew(r, &act)
 			return nil
 		case old.State == store.PullRequestMerged && link.State != store.PullRequestMerged:
 			return ErrMerged
 		case old.State == store.PullRequestMerged:
 			link.MergedAt = old.MergedAt // only its commit is new
+			if Closed(r.WorkflowState) { // the fix is checked, or was given up
+				link.ID = old.ID
+				r.Reported = append(r.Reported, link)
+				return nil
+			}
 		}
 		link.ID = old.ID
 		r.Reported = append(r.Reported, link)
@@ -149,7 +158,8 @@ func Link(r *store.IssueRecord, link store.ErrorIssuePullRequest, links []store.
 	return nil
 }
 
-func sameText(a, b *string) bool { return a != nil && b != nil && *a == *b }
+// sameMerge compares commits of a merge, of which one may be shortened.
+func sameMerge(a, b *string) bool { return a != nil && b != nil && sameCommit(*a, *b) }
 
 // pullRequests counts a pull request by its state. One that was closed counts nowhere.
 func pullRequests(r *store.IssueRecord, state string, n int) {

@@ -78,6 +78,9 @@ const (
 	PullRequestUnknown = time.Hour
 	PullRequestRows    = 20
 	PullRequestTime    = 10 * time.Second
+	// PullRequestLook bounds the time of a look for all its questions, PullRequestCommits the questions about commits for a check of a fix.
+	PullRequestLook    = 30 * time.Second
+	PullRequestCommits = 20
 	// PullRequestWait is the time in which the host has to answer while somebody links a pull request.
 	PullRequestWait = 3 * time.Second
 	// IssueDeployWait is the time that a fix may take to be deployed. IssueVerdictExpected is the number of occurrences that releases with the
@@ -155,6 +158,8 @@ func issues() []Limit {
 		lasts("PullRequestEvery", PullRequestEvery, "It asks the source host about an open pull request of an issue every %s."),
 		lasts("PullRequestClosed", PullRequestClosed, "It asks about a closed one every %s."),
 		lasts("PullRequestUnknown", PullRequestUnknown, "It looks every %s for a connected account that has the repository of a pull request."),
+		lasts("PullRequestLook", PullRequestLook, "A look begins no further question to source hosts after %s."),
+		count("PullRequestCommits", PullRequestCommits, "A check of a fix asks a source host about at most %s commits."),
 		lasts("PullRequestWait", PullRequestWait, "A caller who links a pull request waits at most %s for the source host."),
 		count("PullRequestRows", PullRequestRows, "A look asks about at most %s pull requests of a shard."),
 		lasts("PullRequestTime", PullRequestTime, "A source host has %s to answer about a pull request."),

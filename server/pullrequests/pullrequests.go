@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 
@@ -31,8 +32,8 @@ type Store interface {
 type Reader struct {
 	store  Store
 	engine *integrations.Engine
-	// answers keeps what hosts said about commits, which never changes.
-	answers *cache.Cache[question, bool]
+	// answers keeps what hosts said about commits.
+	answers *cache.Cache[question, answer]
 }
 
 // question asks whether a revision of a repository, by its id here, contains a commit.
@@ -42,11 +43,14 @@ type question struct {
 	revision, commit string
 }
 
+// answer is what a host says; known is false if it does not know one of the commits.
+type answer struct{ known, contains bool }
+
 const maxAnswers = 10_000
 
 // New returns a reader. now is time.Now outside of tests.
 func New(s Store, engine *integrations.Engine, now func() time.Time) *Reader {
-	return &Reader{store: s, engine: engine, answers: cache.New[question, bool](maxAnswers, now)}
+	return &Reader{store: s, engine: engine, answers: cache.New[question, answer](maxAnswers, now)}
 }
 
 // place is a repository that may be read.
@@ -65,7 +69,7 @@ func (r *Reader) PullRequest(ctx context.Context, org principal.OrgID, link *sto
 	switch {
 	case errors.Is(err, errNowhere):
 		return issues.PullRequest{}, &issues.Unreadable{
-			Text:  "No account that the organization has connected gives access to " + link.RepoFullName + ".",
+			Text:  "No connected account gives access to " + link.RepoFullName + ". An administrator connects one, or again, at /settings/integrations.",
 			Again: limits.PullRequestUnknown,
 		}
 	case err != nil:
@@ -100,24 +104,56 @@ func unreadable(err error) *issues.Unreadable {
 	}
 }
 
+// commitID matches the ids of commits, which may be shortened. Revisions in telemetry may be anything, such as names of branches, whose answer
+// would change.
+var commitID = regexp.MustCompile(`^[0-9a-fA-F]{7,64}$`)
+
 // Contains implements issues.Code.
 func (r *Reader) Contains(
-	ctx context.Context, org principal.OrgID, link *store.ErrorIssuePullRequest, revision, commit string,
-) (contains, known bool) {
+	ctx context.Context, org principal.OrgID, link *store.ErrorIssuePullRequest, commit string, revisions []string,
+) (map[string]bool, error) {
 	at, err := r.find(ctx, org, link)
+	if errors.Is(err, errNowhere) {
+		return nil, nil
+	}
 	if err != nil {
-		return false, false
+		return nil, err
 	}
-	asked := question{org, at.id, strings.ToLower(revision), strings.ToLower(commit)}
-	if has, ok := r.answers.Get(asked); ok {
-		return has, true
+	out, questions := map[string]bool{}, 0
+	for _, revision := range revisions {
+		if !commitID.MatchString(revision) {
+			continue
+		}
+		asked := question{org, at.id, strings.ToLower(revision), strings.ToLower(commit)}
+		said, ok := r.answers.Get(asked)
+		if !ok {
+			if questions == limits.PullRequestCommits {
+				return out, &issues.Unreadable{Text: "There are more commits than one check asks about."}
+			}
+			questions++
+			if said, err = r.ask(ctx, at, asked); err != nil {
+				return out, err
+			}
+		}
+		if said.known {
+			out[revision] = said.contains
+		}
 	}
-	has, err := at.host.Contains(ctx, at.name, asked.revision, asked.commit)
+	return out, nil
+}
+
+// ask asks a host and keeps its answer. A host may learn of a commit later, so that it does not know one is kept for a while only.
+func (r *Reader) ask(ctx context.Context, at place, q question) (answer, error) {
+	has, err := at.host.Contains(ctx, at.name, q.revision, q.commit)
+	said, keep := answer{known: true, contains: has}, limits.Day
+	if integrations.IsKind(err, integrations.NotFound) || integrations.IsKind(err, integrations.Invalid) {
+		said, keep, err = answer{}, limits.PullRequestUnknown, nil
+	}
 	if err != nil {
-		return false, false
+		return answer{}, unreadable(err)
 	}
-	r.answers.Put(asked, has, 1, limits.Day)
-	return has, true
+	r.answers.Put(q, said, 1, keep)
+	return said, nil
 }
 
 // find finds the repository of a link at the host of its address, through an account in order.
@@ -147,14 +183,25 @@ func (r *Reader) find(ctx context.Context, org principal.OrgID, link *store.Erro
 		}
 		setup, _ := r.engine.Provider(c.Provider)
 		provider, ok := setup.Provider.(integrations.SourceProvider)
-		if !ok || provider.BaseURL() != c.BaseURL || !account.Admits(row.ExternalID) {
+		if !ok || provider.BaseURL() != c.BaseURL || !account.Admits(row.ExternalID) || account.CodeAccess == source.AccessOff {
 			continue
 		}
 		host, err := provider.Host(c)
 		if err != nil {
 			return place{}, err
 		}
-		return place{row.ID, row.FullName, host}, nil
+		at := place{row.ID, row.FullName, host}
+		if account.Limited {
+			// Another repository, which does not count, may have taken the name over.
+			seen, changed, err := host.Repository(ctx, row.ExternalID, row.Etag)
+			if err != nil {
+				return place{}, unreadable(err)
+			}
+			if changed {
+				at.name = seen.FullName
+			}
+		}
+		return at, nil
 	}
 	return place{}, errNowhere
 }

@@ -168,7 +168,7 @@ func (s *Store) saveIssue(ctx context.Context, tx *ent.Tx, r *IssueRecord) error
 	}
 	for _, l := range r.Links {
 		l.Org, l.IssueID, l.Shard = r.Org, r.ID, ShardOf(WorkIssueChecks, string(r.Org))
-		if l.DueAt == nil && l.State != PullRequestMerged {
+		if l.DueAt == nil && l.CheckedAt == nil {
 			now := s.stamp()
 			l.DueAt = &now
 		}

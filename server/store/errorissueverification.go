@@ -150,7 +150,10 @@ func (s *Store) reportPullRequest(ctx context.Context, tx *ent.Tx, org principal
 		Where(errorissuepullrequest.ID(l.ID), errorissuepullrequest.OrgID(string(org))).SetState(l.State)
 	setOr(utcPtr(l.MergedAt), u.SetMergedAt, u.ClearMergedAt)
 	setOr(l.MergeCommitSha, u.SetMergeCommitSha, u.ClearMergeCommitSha)
-	if l.State == PullRequestMerged {
+	setOr(l.Etag, u.SetEtag, u.ClearEtag) // of the answer that has this state
+	setOr(l.CheckProblem, u.SetCheckProblem, u.ClearCheckProblem)
+	u.SetNillableTitle(l.Title).SetNillableAuthorLogin(l.AuthorLogin).SetNillableCheckedAt(utcPtr(l.CheckedAt))
+	if l.State == PullRequestMerged && l.CheckedAt != nil {
 		u.ClearDueAt()
 	} else {
 		u.SetDueAt(s.stamp())

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"reflect"
 	"time"
 
 	"entgo.io/ent/dialect"
@@ -123,7 +124,7 @@ func (s *Store) EditIntegration(ctx context.Context, org principal.OrgID, id uui
 		if err := change(&c); err != nil {
 			return err
 		}
-		if bytes.Equal(c.Settings, old.Settings) {
+		if sameJSON(c.Settings, old.Settings) {
 			return nil
 		}
 		if row, err = row.Update().SetSettings(c.Settings).SetUpdatedAt(s.stamp()).Save(ctx); err != nil {
@@ -228,7 +229,7 @@ func (s *Store) RecordIntegration(ctx context.Context, fence Fence, before, afte
 		stored := toIntegrationConnection(row)
 		u := row.Update().SetName(after.Name).SetState(integrationconnection.State(after.State)).
 			SetFailures(after.Failures).SetUpdatedAt(s.stamp())
-		if !bytes.Equal(before.Settings, after.Settings) && bytes.Equal(stored.Settings, before.Settings) {
+		if !sameJSON(before.Settings, after.Settings) && bytes.Equal(stored.Settings, before.Settings) {
 			u.SetSettings(after.Settings)
 		}
 		setOr(nonZero(after.Reason), u.SetReason, u.ClearReason)
@@ -268,6 +269,12 @@ func (s *Store) removeRepositories(ctx context.Context, tx *ent.Tx, of Integrati
 		}
 	}
 	return nil
+}
+
+// sameJSON compares texts of which one may come from PostgreSQL, which writes spaces and orders keys in its own way.
+func sameJSON(a, b json.RawMessage) bool {
+	var x, y any
+	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
 
 func sameTime(a, b *time.Time) bool {

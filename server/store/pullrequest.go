@@ -32,14 +32,13 @@ func (s *Store) DuePullRequests(ctx context.Context, shard int, now time.Time, l
 }
 
 // NotePullRequest stores what the source host said about a pull request, besides its state, and when it is asked again. A delivery that came
-// since the row was read leaves the link due.
+// or a state that was reported, since the row was read leaves the link due, and does not take the ETag of an older answer.
 func (s *Store) NotePullRequest(ctx context.Context, f Fence, l ErrorIssuePullRequest, asked *time.Time) error {
 	return s.fenced(ctx, "note a pull request", f, func(tx *ent.Tx) error {
 		u := tx.ErrorIssuePullRequest.Update().
 			Where(errorissuepullrequest.ID(l.ID), errorissuepullrequest.OrgID(string(l.Org))).
 			SetNillableTitle(l.Title).SetNillableAuthorLogin(l.AuthorLogin).SetNillableCheckedAt(utcPtr(l.CheckedAt))
 		setOr(l.CheckProblem, u.SetCheckProblem, u.ClearCheckProblem)
-		setOr(l.Etag, u.SetEtag, u.ClearEtag)
 		if err := u.Exec(ctx); err != nil {
 			return err
 		}
@@ -47,6 +46,7 @@ func (s *Store) NotePullRequest(ctx context.Context, f Fence, l ErrorIssuePullRe
 			errorissuepullrequest.ID(l.ID), errorissuepullrequest.OrgID(string(l.Org)), errorissuepullrequest.DueAtEQ(utc(*asked)),
 		)
 		setOr(utcPtr(l.DueAt), again.SetDueAt, again.ClearDueAt)
+		setOr(l.Etag, again.SetEtag, again.ClearEtag)
 		return again.Exec(ctx)
 	})
 }

@@ -167,7 +167,7 @@ type ErrorIssuePullRequest struct {
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,14,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
 	// Time at which the source host last told the state; null if it never did. The server asks again while the pull request is open.
 	CheckedAt *timestamppb.Timestamp `protobuf:"bytes,15,opt,name=checked_at,json=checkedAt" json:"checked_at,omitempty"`
-	// Reason why the source host did not tell the state at the last attempt. Then the state is the one that was reported.
+	// Reason why the source host did not tell the state at the last attempt. Then the state is the last one that was told or reported.
 	CheckProblem  *string `protobuf:"bytes,16,opt,name=check_problem,json=checkProblem" json:"check_problem,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -1002,9 +1002,10 @@ type LinkErrorIssuePullRequestRequest struct {
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	// Address of the pull request.
 	Url string `protobuf:"bytes,2,opt,name=url" json:"url,omitempty"`
-	// State of the pull request. When left out, it is that of the source host, or `open` if the host cannot be asked.
+	// State of the pull request. When left out, it is that of the source host; if the host cannot be asked, a new link is `open`, and another
+	// one keeps its state. A state that the host denies is refused.
 	State *string `protobuf:"bytes,3,opt,name=state" json:"state,omitempty"`
-	// With `merged`: the time of the merge, not in the future; now when left out.
+	// With `merged`: the time of the merge, not in the future; now when left out. If the source host can be asked, its time counts.
 	MergedAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=merged_at,json=mergedAt" json:"merged_at,omitempty"`
 	// With `merged`: the merge commit, or that of a squash, as 7 to 64 hexadecimal digits. Releases are compared with it. When left out, the
 	// first release after the merge is assumed to contain it.

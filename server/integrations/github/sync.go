@@ -47,7 +47,14 @@ func (a *App) Sync(ctx context.Context, c store.IntegrationConnection) (integrat
 	if !slices.Equal(now.Missing, before.Missing) {
 		a.forget(id)
 	}
-	repositories, err := a.repositories(ctx, id, now)
+	repositories, short, err := a.repositories(ctx, id, now)
+	if err == nil && short {
+		// The list changed while it was read, or GitHub counts one that it does not list: then the second list is as short.
+		first := len(repositories)
+		if repositories, short, err = a.repositories(ctx, id, now); err == nil && short && len(repositories) != first {
+			err = integrations.NewProblem(integrations.Upstream, nil, "The list of repositories at GitHub changed while it was read.")
+		}
+	}
 	if err != nil {
 		return integrations.Synced{}, err
 	}
@@ -55,17 +62,18 @@ func (a *App) Sync(ctx context.Context, c store.IntegrationConnection) (integrat
 	return integrations.Synced{Name: installed.GetAccount().GetLogin(), Settings: settings, Repositories: repositories}, err
 }
 
-func (a *App) repositories(ctx context.Context, id int64, account source.Account) ([]store.SourceRepository, error) {
+// repositories lists the repositories of an installation that count. short says that GitHub counts more than it listed.
+func (a *App) repositories(ctx context.Context, id int64, account source.Account) (out []store.SourceRepository, short bool, err error) {
 	client, err := a.installation(id)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	out := []store.SourceRepository{}
+	out = []store.SourceRepository{}
 	seen, total := map[string]bool{}, 0
 	for page := 1; page != 0; {
 		list, res, err := client.Apps.ListRepos(ctx, &api.ListOptions{Page: page, PerPage: 100})
 		if err != nil {
-			return nil, problem(err)
+			return nil, false, problem(err)
 		}
 		for _, r := range list.Repositories {
 			row := repository(r, "")
@@ -85,13 +93,10 @@ func (a *App) repositories(ctx context.Context, id int64, account source.Account
 		if page != 0 && res.Rate.Limit > 0 && res.Rate.Remaining < res.Rate.Limit/2 {
 			p := integrations.NewProblem(integrations.RateLimited, nil, "Half of the quota at GitHub is used; the list is read later.")
 			p.RetryAfter = time.Until(res.Rate.Reset.Time)
-			return nil, p
+			return nil, false, p
 		}
 	}
-	if len(seen) < total {
-		return nil, integrations.NewProblem(integrations.Upstream, nil, "The list of repositories at GitHub changed while it was read.")
-	}
-	return out, nil
+	return out, len(seen) < total, nil
 }
 
 func repository(r *api.Repository, etag string) source.Repository {

@@ -102,7 +102,11 @@ func (s *Workflow) LinkErrorIssuePullRequest(
 	if err := s.state(link, req); err != nil {
 		return nil, err
 	}
-	if err := s.ask(ctx, link, req); err != nil {
+	caller, _, err := s.target(ctx, req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	if err := s.ask(ctx, caller.Org, link, req); err != nil {
 		return nil, err
 	}
 	if err := s.link(ctx, req.GetId(), link); err != nil {
@@ -147,14 +151,12 @@ func (c *Config) state(link *store.ErrorIssuePullRequest, req *svcv2.LinkErrorIs
 }
 
 // ask asks the source host about a pull request. What the host says counts; if it cannot be asked, the link says why.
-func (c *Config) ask(ctx context.Context, link *store.ErrorIssuePullRequest, req *svcv2.LinkErrorIssuePullRequestRequest) error {
-	caller, err := principal.Caller(ctx)
-	if err != nil {
-		return err
-	}
+func (c *Config) ask(
+	ctx context.Context, org principal.OrgID, link *store.ErrorIssuePullRequest, req *svcv2.LinkErrorIssuePullRequestRequest,
+) error {
 	call, cancel := context.WithTimeout(ctx, limits.PullRequestWait)
 	defer cancel()
-	said, err := c.Code.PullRequest(call, caller.Org, link)
+	said, err := c.Code.PullRequest(call, org, link)
 	now := c.Now().UTC()
 	var problem *issues.Unreadable
 	switch {
@@ -162,11 +164,19 @@ func (c *Config) ask(ctx context.Context, link *store.ErrorIssuePullRequest, req
 		return apierr.From(ctx.Err())
 	case errors.As(err, &problem):
 		issues.Untold(link, problem)
+	case call.Err() != nil:
+		problem = &issues.Unreadable{Text: "The source host did not answer in time."}
+		issues.Untold(link, problem)
 	case err != nil:
 		return failure(ctx, err)
 	case req.State != nil && req.GetState() != said.State:
 		return apierr.New(apierr.ErrorIssuePullRequestInvalid,
-			"`state` "+req.GetState()+" is not the state at the source host, which says "+said.State+".", apierr.Param("state"))
+			"`state` "+req.GetState()+" is not the state at the source host, which says "+said.State+". Leave `state` out.",
+			apierr.Param("state"))
+	case req.MergeCommitSha != nil && !strings.HasPrefix(said.MergeCommit, strings.ToLower(req.GetMergeCommitSha())):
+		return apierr.New(apierr.ErrorIssuePullRequestInvalid,
+			"`merge_commit_sha` is not the commit at the source host, which says "+said.MergeCommit+". Leave `merge_commit_sha` out.",
+			apierr.Param("merge_commit_sha"))
 	default:
 		issues.Told(link, said, now)
 	}

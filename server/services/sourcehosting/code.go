@@ -265,7 +265,8 @@ func (s *Service) peek(ctx context.Context, key pack.Key) (*pack.Pack, error) {
 // GetSourceCommit looks up a commit.
 func (s *Service) GetSourceCommit(ctx context.Context, req *svcv2.GetSourceCommitRequest) (*svcv2.SourceCommit, error) {
 	if !commitID.MatchString(req.GetSha()) {
-		return nil, apierr.New(apierr.VcsCommitShaInvalid, "`sha` must be the whole id of a commit: 40 hexadecimal digits.")
+		return nil, apierr.New(apierr.VcsCommitShaInvalid, "`sha` must be the whole id of a commit: 40 hexadecimal digits.",
+			apierr.Param("sha"))
 	}
 	r, err := s.open(ctx, req.GetId())
 	if err != nil {

@@ -1,4 +1,4 @@
--- Pull requests of error issues are followed at their source hosts. The host is asked about those that are open.
+-- Pull requests of error issues are followed at their source hosts. The host is asked about those that are not merged.
 
 CREATE TABLE "new_error_issue_pull_requests" (
   "id" uuid NOT NULL,
@@ -32,4 +32,4 @@ CREATE UNIQUE INDEX "errorissuepullrequest_issue_id_url" ON "error_issue_pull_re
 CREATE INDEX "errorissuepullrequest_org_id_provider_number" ON "error_issue_pull_requests" ("org_id", "provider", "number");
 CREATE INDEX "errorissuepullrequest_shard_due_at" ON "error_issue_pull_requests" ("shard", "due_at");
 
-UPDATE "error_issue_pull_requests" SET "due_at" = "created_at" WHERE "state" = 'open';
+UPDATE "error_issue_pull_requests" SET "due_at" = "created_at" WHERE "state" <> 'merged';
