@@ -200,7 +200,10 @@ func (a *App) Verify(header http.Header, body []byte) (integrations.Delivery, er
 	}
 	// A body that cannot be read concerns no account that is known here. Other kinds, such as pushes, change no account: reading it again
 	// for each of them would use up its quota.
-	if json.Unmarshal(body, &said) != nil || said.Installation.ID == 0 {
+	if json.Unmarshal(body, &said) != nil {
+		said.Installation.ID = 0
+	}
+	if said.Installation.ID == 0 {
 		return d, nil
 	}
 	d.Account, d.Sync = strconv.FormatInt(said.Installation.ID, 10), slices.Contains(accountEvents(), d.Kind)
