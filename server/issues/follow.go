@@ -30,9 +30,10 @@ type PullRequest struct {
 	MergeCommit                string
 }
 
-// Unreadable says why a pull request cannot be read, and when it is worth to try again.
+// Unreadable is the reason why a pull request cannot be read.
 type Unreadable struct {
-	Text  string
+	Text string
+	// Again is the time before the next attempt.
 	Again time.Duration
 }
 
@@ -55,26 +56,23 @@ func Told(link *store.ErrorIssuePullRequest, said PullRequest, at time.Time) boo
 	return old.State != link.State || link.MergeCommitSha != nil && !sameMerge(old.MergeCommitSha, link.MergeCommitSha)
 }
 
-// Untold writes into a link why its host did not say anything.
-func Untold(link *store.ErrorIssuePullRequest, problem *Unreadable) {
-	link.CheckProblem = &problem.Text
-}
-
-// Again is the time at which the host of a link is asked again; nil for never. A merge that was reported while the host did not answer is
-// asked about for as long as its deployment is waited for.
-func Again(link *store.ErrorIssuePullRequest, problem *Unreadable, now time.Time) *time.Time {
+// Schedule sets the time at which the host of a link is asked again; nil for never. With a problem, it notes the reason. A merge that was
+// reported while the host did not answer is asked about until its deployment is given up.
+func Schedule(link *store.ErrorIssuePullRequest, problem *Unreadable, now time.Time) {
 	pause := limits.PullRequestEvery
 	if link.State == store.PullRequestClosed {
 		pause = limits.PullRequestClosed // it may be opened again
 	}
 	if problem != nil {
+		link.CheckProblem = &problem.Text
 		pause = max(pause, problem.Again)
 	}
 	if link.State == store.PullRequestMerged && (problem == nil || link.MergedAt == nil || now.Sub(*link.MergedAt) > limits.IssueDeployWait) {
-		return nil
+		link.DueAt = nil
+		return
 	}
 	next := now.Add(pause)
-	return &next
+	link.DueAt = &next
 }
 
 // followPullRequests asks source hosts about the links of the shard that are due. One that cannot be read delays itself only.
@@ -105,17 +103,15 @@ func (s *CheckShard) followPullRequest(ctx context.Context, link *store.ErrorIss
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.As(err, &problem):
-		Untold(link, problem)
 	case err != nil:
 		s.cfg.Logger.Warn("a pull request could not be read; svc tries again", "organization", link.Org, "link", link.ID, "error", err)
 		problem = &Unreadable{Text: "The server could not read the pull request."}
-		Untold(link, problem)
 	case Told(link, said, now):
 		if found, err := s.report(ctx, *link, now); err != nil || !found {
 			return err // moved to another issue: it is still due there
 		}
 	}
-	link.DueAt = Again(link, problem, now)
+	Schedule(link, problem, now)
 	return s.cfg.Store.NotePullRequest(ctx, s.fence, *link, asked)
 }
 

@@ -74,9 +74,9 @@ type NewWebhookDelivery struct {
 	PullRequest int64
 }
 
-// ReceiveWebhook makes the synchronization of the accounts that a delivery concerns due, in every organization that connected one, and keeps
-// the delivery. It returns their number. It does the same for linked pull requests; a delivery that concerns neither is not kept.
-// ErrConflict: the delivery was received before, and nothing happens.
+// ReceiveWebhook makes the accounts and the linked pull requests of a delivery due, in every organization that connected the account. It
+// returns the number of accounts. It keeps a delivery that made something due. ErrConflict: the delivery was received before, and nothing
+// happens.
 func (s *Store) ReceiveWebhook(ctx context.Context, in NewWebhookDelivery) (connections int, err error) {
 	err = s.mutate(ctx, "receive webhook", func(tx *ent.Tx) (change Change, err error) {
 		connections = 0

@@ -31,7 +31,7 @@ func split(repository string) (owner, name string) {
 	return owner, name
 }
 
-// Repository implements source.Host. A conditional request that is answered by 304 is not counted by GitHub.
+// Repository implements source.Host. GitHub does not count a conditional request that it answers with 304.
 func (h *host) Repository(ctx context.Context, externalID, etag string) (source.Repository, bool, error) {
 	id, err := strconv.ParseInt(externalID, 10, 64)
 	if err != nil {
@@ -237,7 +237,7 @@ func comparison(c *api.CommitsComparison) source.Comparison {
 	return out
 }
 
-// PullRequest implements source.Host. A conditional request that is answered by 304 is not counted by GitHub.
+// PullRequest implements source.Host. GitHub does not count a conditional request that it answers with 304.
 func (h *host) PullRequest(ctx context.Context, repo string, number int64, etag string) (source.PullRequest, bool, error) {
 	owner, name := split(repo)
 	req, err := h.client.NewRequest(ctx, http.MethodGet, fmt.Sprintf("repos/%s/%s/pulls/%d", url.PathEscape(owner), url.PathEscape(name), number), nil)

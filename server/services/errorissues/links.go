@@ -163,10 +163,8 @@ func (c *Config) ask(
 	case ctx.Err() != nil:
 		return apierr.From(ctx.Err())
 	case errors.As(err, &problem):
-		issues.Untold(link, problem)
 	case call.Err() != nil:
 		problem = &issues.Unreadable{Text: "The source host did not answer in time."}
-		issues.Untold(link, problem)
 	case err != nil:
 		return failure(ctx, err)
 	case req.State != nil && req.GetState() != said.State:
@@ -180,7 +178,7 @@ func (c *Config) ask(
 	default:
 		issues.Told(link, said, now)
 	}
-	link.DueAt = issues.Again(link, problem, now)
+	issues.Schedule(link, problem, now)
 	return nil
 }
 
