@@ -22,7 +22,7 @@ GO_FILES = $(shell git ls-files -co --exclude-standard '*.go' | grep -v -e '^gen
 
 # Tests: packages (PKG=./server/config), a pattern (RUN=TestName), and how often (COUNT=1 passes over Go's cache).
 PKG     ?= ./...
-TIMEOUT ?= 30m
+TIMEOUT ?= 50m
 # Lint does the vetting. A test binary of a whole run is never debugged, and without DWARF it links in half the time. The parallel
 # tests of a package mostly wait for processes, so three times as many run as there are processors.
 TEST_FLAGS = -vet=off -ldflags=-w -shuffle=on -p=$(PARALLEL) -parallel=$$((3 * $(PROCESSORS))) -timeout=$(TIMEOUT) $(if $(RUN),-run '$(RUN)') $(if $(COUNT),-count=$(COUNT))

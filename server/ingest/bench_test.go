@@ -75,7 +75,7 @@ func BenchmarkExport(b *testing.B) {
 }
 
 // cpuTime returns the CPU time of the process in nanoseconds.
-func cpuTime(b *testing.B) int64 {
+func cpuTime(b testing.TB) int64 {
 	b.Helper()
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
