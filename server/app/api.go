@@ -270,7 +270,11 @@ func (a *App) mountServices(
 	mount(svcv2connect.NewAgentSessionsServiceHandler(agentSessions, options...))
 	mount(svcv2connect.NewServicesServiceHandler(services, options...))
 	mount(svcv2connect.NewEnvironmentsServiceHandler(environments.New(reads), options...))
-	serviceMap, errorEvents := servicemap.New(reads, rollups, time.Now), errorevents.New(reads, time.Now)
+	hosting, err := a.sourceHosting(limiter("source-search", limits.SourceSearches, limits.SourceSearchesPeriod))
+	if err != nil {
+		return nil, err
+	}
+	serviceMap, errorEvents := servicemap.New(reads, rollups, time.Now), errorevents.New(reads, hosting, time.Now)
 	mount(svcv2connect.NewServiceMapServiceHandler(serviceMap, options...))
 	mount(svcv2connect.NewErrorEventsServiceHandler(errorEvents, options...))
 	traceReads, logReads, queries := traces.New(reads, queryEngine), logs.New(reads, queryEngine), queryapi.New(queryEngine)
@@ -300,10 +304,6 @@ func (a *App) mountServices(
 	}
 	mount(svcv2connect.NewScrapeTargetsServiceHandler(targets, options...))
 	mount(svcv2connect.NewIntegrationsServiceHandler(integrationlist.New(a.store, a.integrations.Setups()), options...))
-	hosting, err := a.sourceHosting(limiter("source-search", limits.SourceSearches, limits.SourceSearchesPeriod))
-	if err != nil {
-		return nil, err
-	}
 	mount(svcv2connect.NewSourceHostingServiceHandler(hosting, options...))
 	mount(svcv2connect.NewSourceCodeServiceHandler(hosting, options...))
 	issues, workflow, policies := errorissues.New(a.errorIssues(reads, rollups))

@@ -21,6 +21,8 @@ var documentFigures = []struct{ figure, documents string }{
 	{limits.Lasts(limits.RepositoryAccess), "integrations.md"},
 	{limits.Lasts(limits.RepositoryFormerName), "integrations.md"},
 	{limits.Lasts(limits.SourcePackWait), "integrations.md"},
+	{limits.Lasts(limits.SourceFrames), "integrations.md"},
+	{limits.Number(limits.SourceFrameRepositories), "integrations.md"},
 	{limits.Lasts(limits.IntegrationRetryLeast), "integrations.md"},
 	{limits.Lasts(limits.IntegrationRefusal), "integrations.md"},
 	{limits.Lasts(limits.IntegrationPause), "integrations.md"},

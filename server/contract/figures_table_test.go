@@ -18,6 +18,7 @@ var boundFigures = []struct{ figure, paths string }{
 	{limits.Lasts(limits.IntegrationLogin), "SourceHostingService.InstallSourceHost"},
 	{limits.Number(limits.SourceSnippets), "SourceMatch.snippets"},
 	{limits.Number(limits.SourceSnippet) + " characters", "SourceSnippet.text"},
+	{limits.Number(limits.SourceFrameLine) + " characters", "ErrorFrameSource.lines"},
 	{limits.Size(limits.SQLMemory), "SqlService.RunSql"},
 	{limits.Number(limits.Buckets), "GetErrorEventRequest.bucket_seconds GetServiceApdexRequest.bucket_seconds " +
 		"GetServiceOverviewRequest.bucket_seconds ListServiceReleasesRequest.bucket_seconds " +

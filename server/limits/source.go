@@ -67,6 +67,17 @@ const (
 	SourceRuns        = 50
 	DefaultSourceRuns = 10
 	SourceFailedJobs  = 5
+	// SourceFrames bounds the time in which the files of a stack are searched, SourceFrameRepositories the repositories that are searched if
+	// telemetry names none, SourceFrameStacks further stacks that prove where files are.
+	SourceFrames            = time.Second
+	SourceFrameRepositories = 5
+	SourceFrameStacks       = 20
+	// ErrorFrames is the largest number of calls of a stack in an answer. SourceFrameFiles of their files are shown, with SourceFrameLines
+	// before and behind a call, each cut to SourceFrameLine.
+	ErrorFrames      = 50
+	SourceFrameFiles = 20
+	SourceFrameLines = 3
+	SourceFrameLine  = 300
 )
 
 func source() []Limit {
@@ -108,6 +119,13 @@ func source() []Limit {
 		characters("SourcePatch", SourcePatch, "The patch of a file in a comparison has at most %s."),
 		count("SourceRuns", SourceRuns, "A request returns at most %s runs of CI."),
 		count("DefaultSourceRuns", DefaultSourceRuns, "A request returns %s runs of CI if it does not say how many."),
+		lasts("SourceFrames", SourceFrames, "The files of a stack are searched in connected repositories for at most %s."),
+		count("SourceFrameRepositories", SourceFrameRepositories, "If telemetry does not name the repository of a stack, its files are searched in at most %s repositories."),
+		count("SourceFrameStacks", SourceFrameStacks, "At most %s further stacks of a program prove where its files are."),
+		count("ErrorFrames", ErrorFrames, "An error is shown with at most %s calls of its stack."),
+		count("SourceFrameFiles", SourceFrameFiles, "The calls of a stack are shown with the source of at most %s files."),
+		count("SourceFrameLines", SourceFrameLines, "The source of a call has %s lines before and after it."),
+		characters("SourceFrameLine", SourceFrameLine, "A line of the source of a call has at most %s."),
 		count("SourceFailedJobs", SourceFailedJobs, "A run of CI is shown with at most %s failed jobs."),
 	}
 }

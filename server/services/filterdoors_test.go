@@ -79,7 +79,7 @@ func (f *filtered) open(t testing.TB, w *warehouse.Warehouse) {
 	mux.Handle(svcv2connect.NewQueryServiceHandler(queries, chain.Options()...))
 	mux.Handle(svcv2connect.NewSqlServiceHandler(sqlapi.New(w, time.Now), chain.Options()...))
 	mux.Handle(svcv2connect.NewDiagnosisServiceHandler(diagnosis.New(diagnose.Readers{
-		Services: catalog.New(w, rollups), ServiceMap: servicemap.New(w, rollups, time.Now), Errors: errorevents.New(w, time.Now),
+		Services: catalog.New(w, rollups), ServiceMap: servicemap.New(w, rollups, time.Now), Errors: errorevents.New(w, nil, time.Now),
 		Logs: ofLogs, Traces: ofTraces, Query: queries, Agents: agentsessions.New(w),
 	}), chain.Options()...))
 	conn := loopback.Conn(mux)

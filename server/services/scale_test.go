@@ -179,14 +179,14 @@ func BenchmarkScale(b *testing.B) {
 			return err
 		}},
 		{"error groups, 24 h", func(ctx context.Context) error {
-			res, err := errorevents.New(e, time.Now).SearchErrorEvents(ctx, &svcv2.SearchErrorEventsRequest{StartTime: from, EndTime: to})
+			res, err := errorevents.New(e, nil, time.Now).SearchErrorEvents(ctx, &svcv2.SearchErrorEventsRequest{StartTime: from, EndTime: to})
 			if err == nil && len(res.GetData()) > 0 {
 				fingerprint = res.GetData()[0].GetFingerprintHash()
 			}
 			return err
 		}},
 		{"error group", func(ctx context.Context) error {
-			_, err := errorevents.New(e, time.Now).GetErrorEvent(ctx,
+			_, err := errorevents.New(e, nil, time.Now).GetErrorEvent(ctx,
 				&svcv2.GetErrorEventRequest{Fingerprint: fingerprint, StartTime: from, EndTime: to})
 			return err
 		}},

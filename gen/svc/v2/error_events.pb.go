@@ -735,7 +735,12 @@ type ErrorEventDetail struct {
 	// Estimated number of occurrences without an exception, corrected for sampling.
 	EstimatedNoExceptionCount float64 `protobuf:"fixed64,25,opt,name=estimated_no_exception_count,json=estimatedNoExceptionCount" json:"estimated_no_exception_count,omitempty"`
 	// The time in which the error was far more frequent than in the rest of the window; null when there was no such time.
-	Burst         *ErrorEventBurst `protobuf:"bytes,26,opt,name=burst" json:"burst,omitempty"`
+	Burst *ErrorEventBurst `protobuf:"bytes,26,opt,name=burst" json:"burst,omitempty"`
+	// Calls of `stacktrace` and of its causes, the innermost call of each error first; at most 50. Empty without a stack that can be read.
+	Frames []*ErrorFrame `protobuf:"bytes,27,rep,name=frames" json:"frames,omitempty"`
+	// Why no frame has a source, if a person can do something about it: `No connected account gives access to the repository …`. Null if frames
+	// have sources, if the organization has no repositories, and for callers who may not read source code.
+	SourceProblem *string `protobuf:"bytes,28,opt,name=source_problem,json=sourceProblem" json:"source_problem,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -952,6 +957,232 @@ func (x *ErrorEventDetail) GetBurst() *ErrorEventBurst {
 	return nil
 }
 
+func (x *ErrorEventDetail) GetFrames() []*ErrorFrame {
+	if x != nil {
+		return x.Frames
+	}
+	return nil
+}
+
+func (x *ErrorEventDetail) GetSourceProblem() string {
+	if x != nil && x.SourceProblem != nil {
+		return *x.SourceProblem
+	}
+	return ""
+}
+
+// A call of a stack.
+type ErrorFrame struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Type of the exception whose stack has the call; empty if the stack does not name it.
+	ExceptionType string `protobuf:"bytes,1,opt,name=exception_type,json=exceptionType" json:"exception_type,omitempty"`
+	// Class, package or module; empty in languages that name only the file.
+	Module string `protobuf:"bytes,2,opt,name=module" json:"module,omitempty"`
+	// Function; empty when the stack does not name it.
+	Function string `protobuf:"bytes,3,opt,name=function" json:"function,omitempty"`
+	// File, as the stack names it.
+	File string `protobuf:"bytes,4,opt,name=file" json:"file,omitempty"`
+	// Line of the file, from 1; 0 when it is not known.
+	Line int32 `protobuf:"varint,5,opt,name=line" json:"line,omitempty"`
+	// False for calls of the runtime and of libraries.
+	InApp bool `protobuf:"varint,6,opt,name=in_app,json=inApp" json:"in_app,omitempty"`
+	// The place of the call in a connected repository; null when no file is proven to be that of the call. Needs the right to read
+	// `integrations`.
+	Source        *ErrorFrameSource `protobuf:"bytes,7,opt,name=source" json:"source,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ErrorFrame) Reset() {
+	*x = ErrorFrame{}
+	mi := &file_svc_v2_error_events_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ErrorFrame) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ErrorFrame) ProtoMessage() {}
+
+func (x *ErrorFrame) ProtoReflect() protoreflect.Message {
+	mi := &file_svc_v2_error_events_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ErrorFrame.ProtoReflect.Descriptor instead.
+func (*ErrorFrame) Descriptor() ([]byte, []int) {
+	return file_svc_v2_error_events_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *ErrorFrame) GetExceptionType() string {
+	if x != nil {
+		return x.ExceptionType
+	}
+	return ""
+}
+
+func (x *ErrorFrame) GetModule() string {
+	if x != nil {
+		return x.Module
+	}
+	return ""
+}
+
+func (x *ErrorFrame) GetFunction() string {
+	if x != nil {
+		return x.Function
+	}
+	return ""
+}
+
+func (x *ErrorFrame) GetFile() string {
+	if x != nil {
+		return x.File
+	}
+	return ""
+}
+
+func (x *ErrorFrame) GetLine() int32 {
+	if x != nil {
+		return x.Line
+	}
+	return 0
+}
+
+func (x *ErrorFrame) GetInApp() bool {
+	if x != nil {
+		return x.InApp
+	}
+	return false
+}
+
+func (x *ErrorFrame) GetSource() *ErrorFrameSource {
+	if x != nil {
+		return x.Source
+	}
+	return nil
+}
+
+// The place of a call in a commit of a connected repository. The file exists in the commit and has the line, and at least three calls of the
+// program prove how its paths lie in the repository.
+type ErrorFrameSource struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Identifier of the repository, `repo_…`.
+	RepositoryId string `protobuf:"bytes,1,opt,name=repository_id,json=repositoryId" json:"repository_id,omitempty"`
+	// Owner and name of the repository.
+	Repository string `protobuf:"bytes,2,opt,name=repository" json:"repository,omitempty"`
+	// Path of the file in the repository.
+	Path string `protobuf:"bytes,3,opt,name=path" json:"path,omitempty"`
+	// The commit.
+	CommitSha string `protobuf:"bytes,4,opt,name=commit_sha,json=commitSha" json:"commit_sha,omitempty"`
+	// How the commit is known: `exact` if telemetry names it (vcs.ref.head.revision, deployment.commit_sha, or a commit as service.version), `tag`
+	// if a tag has the name of service.version, `branch` if neither: the newest commit of the tracked branch, whose lines may have moved.
+	Confidence string `protobuf:"bytes,5,opt,name=confidence" json:"confidence,omitempty"`
+	// Page of the line at the source host.
+	HtmlUrl string `protobuf:"bytes,6,opt,name=html_url,json=htmlUrl" json:"html_url,omitempty"`
+	// Number of the first line of `lines`, from 1.
+	StartLine int32 `protobuf:"varint,7,opt,name=start_line,json=startLine" json:"start_line,omitempty"`
+	// The line of the call with three lines before and after it, each at most 300 characters. The text is that of the repository.
+	Lines         []string `protobuf:"bytes,8,rep,name=lines" json:"lines,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ErrorFrameSource) Reset() {
+	*x = ErrorFrameSource{}
+	mi := &file_svc_v2_error_events_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ErrorFrameSource) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ErrorFrameSource) ProtoMessage() {}
+
+func (x *ErrorFrameSource) ProtoReflect() protoreflect.Message {
+	mi := &file_svc_v2_error_events_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ErrorFrameSource.ProtoReflect.Descriptor instead.
+func (*ErrorFrameSource) Descriptor() ([]byte, []int) {
+	return file_svc_v2_error_events_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *ErrorFrameSource) GetRepositoryId() string {
+	if x != nil {
+		return x.RepositoryId
+	}
+	return ""
+}
+
+func (x *ErrorFrameSource) GetRepository() string {
+	if x != nil {
+		return x.Repository
+	}
+	return ""
+}
+
+func (x *ErrorFrameSource) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *ErrorFrameSource) GetCommitSha() string {
+	if x != nil {
+		return x.CommitSha
+	}
+	return ""
+}
+
+func (x *ErrorFrameSource) GetConfidence() string {
+	if x != nil {
+		return x.Confidence
+	}
+	return ""
+}
+
+func (x *ErrorFrameSource) GetHtmlUrl() string {
+	if x != nil {
+		return x.HtmlUrl
+	}
+	return ""
+}
+
+func (x *ErrorFrameSource) GetStartLine() int32 {
+	if x != nil {
+		return x.StartLine
+	}
+	return 0
+}
+
+func (x *ErrorFrameSource) GetLines() []string {
+	if x != nil {
+		return x.Lines
+	}
+	return nil
+}
+
 // A time in which an error was far more frequent than otherwise.
 type ErrorEventBurst struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -969,7 +1200,7 @@ type ErrorEventBurst struct {
 
 func (x *ErrorEventBurst) Reset() {
 	*x = ErrorEventBurst{}
-	mi := &file_svc_v2_error_events_proto_msgTypes[7]
+	mi := &file_svc_v2_error_events_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -981,7 +1212,7 @@ func (x *ErrorEventBurst) String() string {
 func (*ErrorEventBurst) ProtoMessage() {}
 
 func (x *ErrorEventBurst) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_error_events_proto_msgTypes[7]
+	mi := &file_svc_v2_error_events_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -994,7 +1225,7 @@ func (x *ErrorEventBurst) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorEventBurst.ProtoReflect.Descriptor instead.
 func (*ErrorEventBurst) Descriptor() ([]byte, []int) {
-	return file_svc_v2_error_events_proto_rawDescGZIP(), []int{7}
+	return file_svc_v2_error_events_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ErrorEventBurst) GetStartTime() *timestamppb.Timestamp {
@@ -1042,7 +1273,7 @@ type RelatedError struct {
 
 func (x *RelatedError) Reset() {
 	*x = RelatedError{}
-	mi := &file_svc_v2_error_events_proto_msgTypes[8]
+	mi := &file_svc_v2_error_events_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1054,7 +1285,7 @@ func (x *RelatedError) String() string {
 func (*RelatedError) ProtoMessage() {}
 
 func (x *RelatedError) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_error_events_proto_msgTypes[8]
+	mi := &file_svc_v2_error_events_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1067,7 +1298,7 @@ func (x *RelatedError) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RelatedError.ProtoReflect.Descriptor instead.
 func (*RelatedError) Descriptor() ([]byte, []int) {
-	return file_svc_v2_error_events_proto_rawDescGZIP(), []int{8}
+	return file_svc_v2_error_events_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *RelatedError) GetFingerprintHash() string {
@@ -1113,7 +1344,7 @@ type ErrorEventPoint struct {
 
 func (x *ErrorEventPoint) Reset() {
 	*x = ErrorEventPoint{}
-	mi := &file_svc_v2_error_events_proto_msgTypes[9]
+	mi := &file_svc_v2_error_events_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1125,7 +1356,7 @@ func (x *ErrorEventPoint) String() string {
 func (*ErrorEventPoint) ProtoMessage() {}
 
 func (x *ErrorEventPoint) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_error_events_proto_msgTypes[9]
+	mi := &file_svc_v2_error_events_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1138,7 +1369,7 @@ func (x *ErrorEventPoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorEventPoint.ProtoReflect.Descriptor instead.
 func (*ErrorEventPoint) Descriptor() ([]byte, []int) {
-	return file_svc_v2_error_events_proto_rawDescGZIP(), []int{9}
+	return file_svc_v2_error_events_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ErrorEventPoint) GetBucket() *timestamppb.Timestamp {
@@ -1177,7 +1408,7 @@ type ErrorEventCount struct {
 
 func (x *ErrorEventCount) Reset() {
 	*x = ErrorEventCount{}
-	mi := &file_svc_v2_error_events_proto_msgTypes[10]
+	mi := &file_svc_v2_error_events_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1189,7 +1420,7 @@ func (x *ErrorEventCount) String() string {
 func (*ErrorEventCount) ProtoMessage() {}
 
 func (x *ErrorEventCount) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_error_events_proto_msgTypes[10]
+	mi := &file_svc_v2_error_events_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1202,7 +1433,7 @@ func (x *ErrorEventCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorEventCount.ProtoReflect.Descriptor instead.
 func (*ErrorEventCount) Descriptor() ([]byte, []int) {
-	return file_svc_v2_error_events_proto_rawDescGZIP(), []int{10}
+	return file_svc_v2_error_events_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ErrorEventCount) GetName() string {
@@ -1249,7 +1480,7 @@ type ErrorEventSample struct {
 
 func (x *ErrorEventSample) Reset() {
 	*x = ErrorEventSample{}
-	mi := &file_svc_v2_error_events_proto_msgTypes[11]
+	mi := &file_svc_v2_error_events_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1261,7 +1492,7 @@ func (x *ErrorEventSample) String() string {
 func (*ErrorEventSample) ProtoMessage() {}
 
 func (x *ErrorEventSample) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_error_events_proto_msgTypes[11]
+	mi := &file_svc_v2_error_events_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1274,7 +1505,7 @@ func (x *ErrorEventSample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorEventSample.ProtoReflect.Descriptor instead.
 func (*ErrorEventSample) Descriptor() ([]byte, []int) {
-	return file_svc_v2_error_events_proto_rawDescGZIP(), []int{11}
+	return file_svc_v2_error_events_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ErrorEventSample) GetTraceId() string {
@@ -1395,7 +1626,7 @@ const file_svc_v2_error_events_proto_rawDesc = "" +
 	"\fservice_name\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\vserviceName\x12<\n" +
 	"\x16deployment_environment\x18\x05 \x01(\tB\x05\xaa\x01\x02\b\x01R\x15deploymentEnvironment\x127\n" +
 	"\x0ebucket_seconds\x18\x06 \x01(\x05B\x10\xbaH\b\x1a\x06\x18\x80\xa3\x05(<\xaa\x01\x02\b\x01R\rbucketSeconds\x121\n" +
-	"\fsample_limit\x18\a \x01(\x05B\x0e\xbaH\x06\x1a\x04\x18\x14(\x01\xaa\x01\x02\b\x01R\vsampleLimit\"\xb9\v\n" +
+	"\fsample_limit\x18\a \x01(\x05B\x0e\xbaH\x06\x1a\x04\x18\x14(\x01\xaa\x01\x02\b\x01R\vsampleLimit\"\x93\f\n" +
 	"\x10ErrorEventDetail\x12)\n" +
 	"\x06object\x18\x01 \x01(\tB\x11\xfa\xf9\x18\r\x1a\verror_eventR\x06object\x12S\n" +
 	"\x10fingerprint_hash\x18\x02 \x01(\tB(\xfa\xf9\x18$\"\x139223372036854775808B\r^[0-9]{1,20}$R\x0ffingerprintHash\x123\n" +
@@ -1432,7 +1663,35 @@ const file_svc_v2_error_events_proto_rawDesc = "" +
 	"\x0erelated_errors\x18\x17 \x03(\v2\x14.svc.v2.RelatedErrorR\rrelatedErrors\x12,\n" +
 	"\x12no_exception_count\x18\x18 \x01(\x01R\x10noExceptionCount\x12?\n" +
 	"\x1cestimated_no_exception_count\x18\x19 \x01(\x01R\x19estimatedNoExceptionCount\x12-\n" +
-	"\x05burst\x18\x1a \x01(\v2\x17.svc.v2.ErrorEventBurstR\x05burst\"\xd2\x01\n" +
+	"\x05burst\x18\x1a \x01(\v2\x17.svc.v2.ErrorEventBurstR\x05burst\x12*\n" +
+	"\x06frames\x18\x1b \x03(\v2\x12.svc.v2.ErrorFrameR\x06frames\x12,\n" +
+	"\x0esource_problem\x18\x1c \x01(\tB\x05\xaa\x01\x02\b\x01R\rsourceProblem\"\xae\x02\n" +
+	"\n" +
+	"ErrorFrame\x129\n" +
+	"\x0eexception_type\x18\x01 \x01(\tB\x12\xfa\xf9\x18\x0e\"\fCardDeclinedR\rexceptionType\x12+\n" +
+	"\x06module\x18\x02 \x01(\tB\x13\xfa\xf9\x18\x0f\"\rshop.paymentsR\x06module\x12(\n" +
+	"\bfunction\x18\x03 \x01(\tB\f\xfa\xf9\x18\b\"\x06chargeR\bfunction\x121\n" +
+	"\x04file\x18\x04 \x01(\tB\x1d\xfa\xf9\x18\x19\"\x17/app/payments/charge.pyR\x04file\x12\x12\n" +
+	"\x04line\x18\x05 \x01(\x05R\x04line\x12\x15\n" +
+	"\x06in_app\x18\x06 \x01(\bR\x05inApp\x120\n" +
+	"\x06source\x18\a \x01(\v2\x18.svc.v2.ErrorFrameSourceR\x06source\"\xfb\x02\n" +
+	"\x10ErrorFrameSource\x12/\n" +
+	"\rrepository_id\x18\x01 \x01(\tB\n" +
+	"\xfa\xf9\x18\x06\n" +
+	"\x04repoR\frepositoryId\x12/\n" +
+	"\n" +
+	"repository\x18\x02 \x01(\tB\x0f\xfa\xf9\x18\v\"\tacme/shopR\n" +
+	"repository\x12,\n" +
+	"\x04path\x18\x03 \x01(\tB\x18\xfa\xf9\x18\x14\"\x12payments/charge.pyR\x04path\x12M\n" +
+	"\n" +
+	"commit_sha\x18\x04 \x01(\tB.\xfa\xf9\x18*\"(9fceb02d0ae598e95dc970b74767f19372d61af8R\tcommitSha\x128\n" +
+	"\n" +
+	"confidence\x18\x05 \x01(\tB\x18\xfa\xf9\x18\x14\x1a\x05exact\x1a\x03tag\x1a\x06branchR\n" +
+	"confidence\x12\x19\n" +
+	"\bhtml_url\x18\x06 \x01(\tR\ahtmlUrl\x12\x1d\n" +
+	"\n" +
+	"start_line\x18\a \x01(\x05R\tstartLine\x12\x14\n" +
+	"\x05lines\x18\b \x03(\tR\x05lines\"\xd2\x01\n" +
 	"\x0fErrorEventBurst\x12A\n" +
 	"\n" +
 	"start_time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12=\n" +
@@ -1485,7 +1744,7 @@ func file_svc_v2_error_events_proto_rawDescGZIP() []byte {
 	return file_svc_v2_error_events_proto_rawDescData
 }
 
-var file_svc_v2_error_events_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
+var file_svc_v2_error_events_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_svc_v2_error_events_proto_goTypes = []any{
 	(*ErrorEventFilters)(nil),         // 0: svc.v2.ErrorEventFilters
 	(*SearchErrorEventsRequest)(nil),  // 1: svc.v2.SearchErrorEventsRequest
@@ -1494,48 +1753,52 @@ var file_svc_v2_error_events_proto_goTypes = []any{
 	(*ErrorEvent)(nil),                // 4: svc.v2.ErrorEvent
 	(*GetErrorEventRequest)(nil),      // 5: svc.v2.GetErrorEventRequest
 	(*ErrorEventDetail)(nil),          // 6: svc.v2.ErrorEventDetail
-	(*ErrorEventBurst)(nil),           // 7: svc.v2.ErrorEventBurst
-	(*RelatedError)(nil),              // 8: svc.v2.RelatedError
-	(*ErrorEventPoint)(nil),           // 9: svc.v2.ErrorEventPoint
-	(*ErrorEventCount)(nil),           // 10: svc.v2.ErrorEventCount
-	(*ErrorEventSample)(nil),          // 11: svc.v2.ErrorEventSample
-	(*timestamppb.Timestamp)(nil),     // 12: google.protobuf.Timestamp
+	(*ErrorFrame)(nil),                // 7: svc.v2.ErrorFrame
+	(*ErrorFrameSource)(nil),          // 8: svc.v2.ErrorFrameSource
+	(*ErrorEventBurst)(nil),           // 9: svc.v2.ErrorEventBurst
+	(*RelatedError)(nil),              // 10: svc.v2.RelatedError
+	(*ErrorEventPoint)(nil),           // 11: svc.v2.ErrorEventPoint
+	(*ErrorEventCount)(nil),           // 12: svc.v2.ErrorEventCount
+	(*ErrorEventSample)(nil),          // 13: svc.v2.ErrorEventSample
+	(*timestamppb.Timestamp)(nil),     // 14: google.protobuf.Timestamp
 }
 var file_svc_v2_error_events_proto_depIdxs = []int32{
-	12, // 0: svc.v2.SearchErrorEventsRequest.start_time:type_name -> google.protobuf.Timestamp
-	12, // 1: svc.v2.SearchErrorEventsRequest.end_time:type_name -> google.protobuf.Timestamp
+	14, // 0: svc.v2.SearchErrorEventsRequest.start_time:type_name -> google.protobuf.Timestamp
+	14, // 1: svc.v2.SearchErrorEventsRequest.end_time:type_name -> google.protobuf.Timestamp
 	0,  // 2: svc.v2.SearchErrorEventsRequest.filters:type_name -> svc.v2.ErrorEventFilters
 	4,  // 3: svc.v2.SearchErrorEventsResponse.data:type_name -> svc.v2.ErrorEvent
 	3,  // 4: svc.v2.SearchErrorEventsResponse.totals:type_name -> svc.v2.ErrorEventTotals
-	10, // 5: svc.v2.ErrorEventTotals.environments:type_name -> svc.v2.ErrorEventCount
-	12, // 6: svc.v2.ErrorEvent.first_seen:type_name -> google.protobuf.Timestamp
-	12, // 7: svc.v2.ErrorEvent.last_seen:type_name -> google.protobuf.Timestamp
-	10, // 8: svc.v2.ErrorEvent.environments:type_name -> svc.v2.ErrorEventCount
-	12, // 9: svc.v2.GetErrorEventRequest.start_time:type_name -> google.protobuf.Timestamp
-	12, // 10: svc.v2.GetErrorEventRequest.end_time:type_name -> google.protobuf.Timestamp
-	12, // 11: svc.v2.ErrorEventDetail.first_seen:type_name -> google.protobuf.Timestamp
-	12, // 12: svc.v2.ErrorEventDetail.last_seen:type_name -> google.protobuf.Timestamp
-	12, // 13: svc.v2.ErrorEventDetail.start_time:type_name -> google.protobuf.Timestamp
-	12, // 14: svc.v2.ErrorEventDetail.end_time:type_name -> google.protobuf.Timestamp
-	9,  // 15: svc.v2.ErrorEventDetail.timeseries:type_name -> svc.v2.ErrorEventPoint
-	10, // 16: svc.v2.ErrorEventDetail.environments:type_name -> svc.v2.ErrorEventCount
-	10, // 17: svc.v2.ErrorEventDetail.versions:type_name -> svc.v2.ErrorEventCount
-	11, // 18: svc.v2.ErrorEventDetail.sample_traces:type_name -> svc.v2.ErrorEventSample
-	8,  // 19: svc.v2.ErrorEventDetail.related_errors:type_name -> svc.v2.RelatedError
-	7,  // 20: svc.v2.ErrorEventDetail.burst:type_name -> svc.v2.ErrorEventBurst
-	12, // 21: svc.v2.ErrorEventBurst.start_time:type_name -> google.protobuf.Timestamp
-	12, // 22: svc.v2.ErrorEventBurst.end_time:type_name -> google.protobuf.Timestamp
-	12, // 23: svc.v2.ErrorEventPoint.bucket:type_name -> google.protobuf.Timestamp
-	12, // 24: svc.v2.ErrorEventSample.timestamp:type_name -> google.protobuf.Timestamp
-	1,  // 25: svc.v2.ErrorEventsService.SearchErrorEvents:input_type -> svc.v2.SearchErrorEventsRequest
-	5,  // 26: svc.v2.ErrorEventsService.GetErrorEvent:input_type -> svc.v2.GetErrorEventRequest
-	2,  // 27: svc.v2.ErrorEventsService.SearchErrorEvents:output_type -> svc.v2.SearchErrorEventsResponse
-	6,  // 28: svc.v2.ErrorEventsService.GetErrorEvent:output_type -> svc.v2.ErrorEventDetail
-	27, // [27:29] is the sub-list for method output_type
-	25, // [25:27] is the sub-list for method input_type
-	25, // [25:25] is the sub-list for extension type_name
-	25, // [25:25] is the sub-list for extension extendee
-	0,  // [0:25] is the sub-list for field type_name
+	12, // 5: svc.v2.ErrorEventTotals.environments:type_name -> svc.v2.ErrorEventCount
+	14, // 6: svc.v2.ErrorEvent.first_seen:type_name -> google.protobuf.Timestamp
+	14, // 7: svc.v2.ErrorEvent.last_seen:type_name -> google.protobuf.Timestamp
+	12, // 8: svc.v2.ErrorEvent.environments:type_name -> svc.v2.ErrorEventCount
+	14, // 9: svc.v2.GetErrorEventRequest.start_time:type_name -> google.protobuf.Timestamp
+	14, // 10: svc.v2.GetErrorEventRequest.end_time:type_name -> google.protobuf.Timestamp
+	14, // 11: svc.v2.ErrorEventDetail.first_seen:type_name -> google.protobuf.Timestamp
+	14, // 12: svc.v2.ErrorEventDetail.last_seen:type_name -> google.protobuf.Timestamp
+	14, // 13: svc.v2.ErrorEventDetail.start_time:type_name -> google.protobuf.Timestamp
+	14, // 14: svc.v2.ErrorEventDetail.end_time:type_name -> google.protobuf.Timestamp
+	11, // 15: svc.v2.ErrorEventDetail.timeseries:type_name -> svc.v2.ErrorEventPoint
+	12, // 16: svc.v2.ErrorEventDetail.environments:type_name -> svc.v2.ErrorEventCount
+	12, // 17: svc.v2.ErrorEventDetail.versions:type_name -> svc.v2.ErrorEventCount
+	13, // 18: svc.v2.ErrorEventDetail.sample_traces:type_name -> svc.v2.ErrorEventSample
+	10, // 19: svc.v2.ErrorEventDetail.related_errors:type_name -> svc.v2.RelatedError
+	9,  // 20: svc.v2.ErrorEventDetail.burst:type_name -> svc.v2.ErrorEventBurst
+	7,  // 21: svc.v2.ErrorEventDetail.frames:type_name -> svc.v2.ErrorFrame
+	8,  // 22: svc.v2.ErrorFrame.source:type_name -> svc.v2.ErrorFrameSource
+	14, // 23: svc.v2.ErrorEventBurst.start_time:type_name -> google.protobuf.Timestamp
+	14, // 24: svc.v2.ErrorEventBurst.end_time:type_name -> google.protobuf.Timestamp
+	14, // 25: svc.v2.ErrorEventPoint.bucket:type_name -> google.protobuf.Timestamp
+	14, // 26: svc.v2.ErrorEventSample.timestamp:type_name -> google.protobuf.Timestamp
+	1,  // 27: svc.v2.ErrorEventsService.SearchErrorEvents:input_type -> svc.v2.SearchErrorEventsRequest
+	5,  // 28: svc.v2.ErrorEventsService.GetErrorEvent:input_type -> svc.v2.GetErrorEventRequest
+	2,  // 29: svc.v2.ErrorEventsService.SearchErrorEvents:output_type -> svc.v2.SearchErrorEventsResponse
+	6,  // 30: svc.v2.ErrorEventsService.GetErrorEvent:output_type -> svc.v2.ErrorEventDetail
+	29, // [29:31] is the sub-list for method output_type
+	27, // [27:29] is the sub-list for method input_type
+	27, // [27:27] is the sub-list for extension type_name
+	27, // [27:27] is the sub-list for extension extendee
+	0,  // [0:27] is the sub-list for field type_name
 }
 
 func init() { file_svc_v2_error_events_proto_init() }
@@ -1549,7 +1812,7 @@ func file_svc_v2_error_events_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_svc_v2_error_events_proto_rawDesc), len(file_svc_v2_error_events_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   12,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

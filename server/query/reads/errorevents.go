@@ -3,7 +3,6 @@ package reads
 import (
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/svc-observability/svc/server/query"
@@ -284,32 +283,4 @@ type ErrorInTracesRow struct {
 	Label       string `ch:"Label"`
 	Service     string `ch:"Service"`
 	Traces      uint64 `ch:"Traces"`
-}
-
-// ErrorStacks gives at most one ErrorStackRow: the stack of the latest of these errors that has one and whose span is still kept.
-// It passes the services and times because the table's key finds spans by them.
-func ErrorStacks(errors []ErrorSampleRow) sqlbuild.Statement {
-	b := &sqlbuild.Builder{}
-	var services, times, traces, spans []string
-	for i, e := range errors {
-		services, traces, spans = append(services, e.ServiceName), append(traces, e.TraceID), append(spans, e.SpanID)
-		times = append(times, b.Time(fmt.Sprintf("at_%d", i), e.Timestamp))
-	}
-	c := sqlbuild.OfOrganization().With(
-		"ServiceName IN "+b.Bind("service_names", "Array(String)", services),
-		"Timestamp IN ("+strings.Join(times, ", ")+")",
-		"TraceId IN "+b.Bind("trace_ids", "Array(String)", traces),
-		"SpanId IN "+b.Bind("span_ids", "Array(String)", spans),
-		"Stack != ''",
-	)
-	return b.Statement(fmt.Sprintf(`SELECT EventsAttributes[indexOf(EventsName, 'exception')]['exception.stacktrace'] AS Stack
-FROM spans
-WHERE %s
-ORDER BY Timestamp DESC
-LIMIT 1`, c.Join(4)))
-}
-
-// ErrorStackRow is the row of ErrorStacks.
-type ErrorStackRow struct {
-	Stack string `ch:"Stack"`
 }

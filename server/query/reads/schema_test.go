@@ -48,6 +48,7 @@ func rows() map[any]string {
 		new(ErrorSplitRow):       "error_split",
 		new(ErrorVersionRow):     "error_versions",
 		new(ErrorStackRow):       "error_stacks",
+		new(OtherStackRow):       "stacks_of_a_program",
 		new(ErrorTotalsRow):      "error_totals",
 		new(FacetRow):            "trace_facets trace_facets_filtered log_facets log_facets_filtered",
 		new(FunnelRow):           "funnel funnel_groups funnel_by_attribute",

@@ -25,7 +25,7 @@ error_points error_samples error_split error_stacks error_versions funnel funnel
 list_metrics_filtered list_services_filtered log_facets_filtered log_record log_sample log_shapes matching_traces path_links_narrow path_nodes path_nodes_narrow
 product_event_names_filtered release_commits scrape_checks search_logs_filtered search_product_events_filtered search_sessions_filtered
 search_traces_filtered session_facets session_manifest session_timeline_filtered sessions_of_trace setup_links setup_metrics
-setup_restarts setup_values span_near trace_facets_filtered trace_skeleton_filtered trace_spans_near`
+setup_restarts setup_values span_near stacks_of_a_program trace_facets_filtered trace_skeleton_filtered trace_spans_near`
 
 // TestStatementsOnTwoShards runs every statement of cases on two shards. It must compile there, and give the same rows as from plain
 // tables. The values in the statement are those of the demo.

@@ -110,6 +110,7 @@ func cases() map[string]sqlbuild.Statement {
 		"error_split":           ErrorSplit(w, errors),
 		"error_versions":        ErrorVersions(w, errors, 100),
 		"error_samples":         ErrorSamples(w, errors, 5),
+		"stacks_of_a_program":   StacksOf(w, ErrorStackRow{Service: marker, Version: marker, Commit: marker}, 20),
 		"error_stacks":          ErrorStacks([]ErrorSampleRow{{TraceID: marker, SpanID: marker, ServiceName: marker, Timestamp: start}, {TraceID: marker, SpanID: marker, ServiceName: marker, Timestamp: start.Add(time.Second)}}),
 		"errors_in_traces":      ErrorsInTraces(w, []string{marker}, 77, 10),
 		"trace_facets":          TraceFacets(w, query.Filter{}, query.AllRollups()),

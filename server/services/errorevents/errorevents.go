@@ -31,11 +31,12 @@ const (
 // Service implements svcv2connect.ErrorEventsServiceHandler. It is safe for concurrent use.
 type Service struct {
 	warehouse read.Warehouse
+	code      Code
 	now       func() time.Time
 }
 
 // New returns the service.
-func New(w read.Warehouse, now func() time.Time) *Service { return &Service{w, now} }
+func New(w read.Warehouse, code Code, now func() time.Time) *Service { return &Service{w, code, now} }
 
 // SearchErrorEvents lists the groups of errors of a window.
 func (s *Service) SearchErrorEvents(ctx context.Context, req *svcv2.SearchErrorEventsRequest) (*svcv2.SearchErrorEventsResponse, error) {
@@ -147,6 +148,7 @@ func (s *Service) GetErrorEvent(ctx context.Context, req *svcv2.GetErrorEventReq
 	}
 	if len(stacks) > 0 {
 		res.Stacktrace = &stacks[0].Stack
+		s.addFrames(ctx, org, window, stacks[0], res)
 	}
 	res.RelatedErrors, err = s.related(ctx, org, fingerprint, occurrences)
 	return res, err

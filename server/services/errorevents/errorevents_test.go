@@ -29,7 +29,7 @@ func ptr[T any](v T) *T { return &v }
 // noon is recent: the tables expire old rows.
 func noon() time.Time { return time.Now().UTC().Truncate(24 * time.Hour).Add(-36 * time.Hour) }
 
-func service(w *warehouse.Warehouse) *Service { return New(w, time.Now) }
+func service(w *warehouse.Warehouse) *Service { return New(w, nil, time.Now) }
 
 // failure is a span with status Error. It has an exception if any of the three fields is set.
 type failure struct {

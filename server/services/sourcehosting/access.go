@@ -8,6 +8,7 @@ import (
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/integrations"
 	"github.com/svc-observability/svc/server/limits"
+	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/source"
 	"github.com/svc-observability/svc/server/store"
 )
@@ -30,6 +31,11 @@ func (s *Service) open(ctx context.Context, text string) (*opened, error) {
 	if err != nil {
 		return nil, repositoryErrors().Failure(ctx, err)
 	}
+	return s.openRow(ctx, caller, row)
+}
+
+// openRow is open for a repository that is read already.
+func (s *Service) openRow(ctx context.Context, caller *principal.Principal, row store.SourceRepository) (*opened, error) {
 	if row.Status != store.RepositoryActive {
 		return nil, unavailable(row.FullName)
 	}

@@ -11,6 +11,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/cache"
 	"github.com/svc-observability/svc/server/integrations"
 	"github.com/svc-observability/svc/server/paging"
 	"github.com/svc-observability/svc/server/principal"
@@ -43,10 +44,14 @@ type Service struct {
 
 	// scans bounds the searches that run at once.
 	scans chan struct{}
+	// commits keeps the commits of references of telemetry.
+	commits *cache.Cache[reference, string]
 }
 
 // New returns the service.
-func New(cfg Config) *Service { return &Service{Config: cfg, scans: make(chan struct{}, scansAtOnce)} }
+func New(cfg Config) *Service {
+	return &Service{Config: cfg, scans: make(chan struct{}, scansAtOnce), commits: cache.New[reference, string](maxCommits, cfg.Now)}
+}
 
 func persistence() storeerr.Answer {
 	return storeerr.Answer{Tag: apierr.IntegrationsPersistence, Message: "The integrations cannot be read or changed at the moment. Try again."}

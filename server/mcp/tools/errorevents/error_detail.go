@@ -23,6 +23,8 @@ type errorDetailResult struct {
 	Anchored        bool             `json:"anchored,omitempty"`
 	Related         []relatedError   `json:"related,omitempty"`
 	Stacktrace      *string          `json:"stacktrace,omitempty" detail:"whole"`
+	Sources         []frameSource    `json:"sources,omitempty"`
+	SourceProblem   string           `json:"sourceProblem,omitempty"`
 	Versions        []tool.NameCount `json:"versions"`
 	Environments    []tool.NameCount `json:"environments"`
 	Traces          []errorTrace     `json:"traces"`
@@ -164,6 +166,7 @@ func toErrorDetail(a *errorDetailArgs, out *svcv2.ErrorEventDetail) errorDetailR
 		cut := wording.Clip(st, tool.MaxValueText)
 		res.Stacktrace = &cut
 	}
+	res.Sources, res.SourceProblem = sourcesOf(out), out.GetSourceProblem()
 	if a.IncludeTimeseries {
 		for _, p := range out.GetTimeseries() {
 			res.Timeseries = append(res.Timeseries, countPoint{wording.Clock(p.GetBucket().AsTime()), p.GetEstimatedCount()})
@@ -181,7 +184,7 @@ func errorText(a *errorDetailArgs, out *svcv2.ErrorEventDetail, res *errorDetail
 			tool.Block{Heading: "Stack trace", Rows: []string{"```\n" + strings.ReplaceAll(wording.Clip(st, 3000), "```", "'''") + "\n```"}},
 		)
 	}
-	text.Blocks = append(text.Blocks, errorTraceTable(res.Traces))
+	text.Blocks = append(append(text.Blocks, sourceBlocks(res)...), errorTraceTable(res.Traces))
 	if len(res.Related) > 0 {
 		var cells [][]string
 		for _, r := range res.Related[:min(5, len(res.Related))] {
@@ -218,6 +221,12 @@ func errorText(a *errorDetailArgs, out *svcv2.ErrorEventDetail, res *errorDetail
 				"the failed spans of its latest trace",
 			),
 		)
+	}
+	if len(res.Sources) > 0 {
+		first := res.Sources[0]
+		text.Next = append(text.Next, tool.Next("read_source_file", map[string]any{
+			"repository": first.Repository, "path": first.Path, "ref": first.CommitSHA,
+		}, "the whole file in which it was thrown"))
 	}
 	// The period starts at the minute in which the error began, so the period before has no or few occurrences.
 	around, why := wording.Clock(out.GetFirstSeen().AsTime().Truncate(time.Minute)), "changes at the time when it was first seen"

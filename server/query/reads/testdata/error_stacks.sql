@@ -1,4 +1,11 @@
-SELECT EventsAttributes[indexOf(EventsName, 'exception')]['exception.stacktrace'] AS Stack
+SELECT
+    EventsAttributes[indexOf(EventsName, 'exception')]['exception.stacktrace'] AS Stack,
+    EventsAttributes[indexOf(EventsName, 'exception')]['exception.message'] AS Message,
+    toString(ServiceName) AS Service,
+    toString(ServiceVersion) AS Version,
+    coalesce(nullIf(ResourceAttributes['deployment.commit_sha'], ''), nullIf(ResourceAttributes['vcs.ref.head.revision'], ''), '') AS Commit,
+    ResourceAttributes['vcs.repository.url.full'] AS RepositoryURL,
+    ResourceAttributes['vcs.repository.name'] AS RepositoryName
 FROM spans
 WHERE OrgId = {org:String}
     AND ServiceName IN {service_names:Array(String)}

@@ -1597,6 +1597,8 @@ export interface ErrorEventDetail {
   noExceptionCount?: number;
   estimatedNoExceptionCount?: number;
   burst?: ErrorEventBurst;
+  frames?: Array<ErrorFrame>;
+  sourceProblem?: string;
 }
 
 export interface ErrorEventFilters {
@@ -1634,6 +1636,27 @@ export interface ErrorEventTotals {
   affectedTracesCount?: number;
   estimatedNoExceptionCount?: number;
   environments?: Array<ErrorEventCount>;
+}
+
+export interface ErrorFrame {
+  exceptionType?: string;
+  module?: string;
+  function?: string;
+  file?: string;
+  line?: number;
+  inApp?: boolean;
+  source?: ErrorFrameSource;
+}
+
+export interface ErrorFrameSource {
+  repositoryId?: string;
+  repository?: string;
+  path?: string;
+  commitSha?: string;
+  confidence?: string;
+  htmlUrl?: string;
+  startLine?: number;
+  lines?: Array<string>;
 }
 
 export interface ErrorGrouping {

@@ -6,6 +6,7 @@ import { ago, iso, stamp } from "../../parts/time";
 import { change, href, Link } from "../../frame/router";
 import { times, useCall, useFrame } from "../../frame/session";
 import type { ErrorEventCount, ErrorEventDetail } from "../../gen/api";
+import { Sources } from "./source";
 import "../home.css";
 import "../trace.css";
 
@@ -70,6 +71,7 @@ export default function ErrorGroup({ fingerprint }: { fingerprint: string }) {
                   <p className="faint">No span of this group recorded an exception with a stack trace.</p>
                 )}
               </div>
+              <Sources detail={d} />
             </section>
             <section className="panel">
               <header>

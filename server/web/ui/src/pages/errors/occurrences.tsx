@@ -6,6 +6,7 @@ import { count, duration, line } from "../../parts/format";
 import { Histogram } from "../../parts/histogram";
 import { Load } from "../../parts/states";
 import { exact, iso, stamp } from "../../parts/time";
+import { Sources } from "./source";
 import { Stack } from "./stacktrace";
 
 /** Occurrences shows the stack, when and where the error occurs, and its samples. */
@@ -48,7 +49,12 @@ export function Occurrences({ issue: i, spanText }: { issue: ErrorIssueDetail; s
             </p>
           ) : (
             <Load of={detail} lines={6}>
-              {(d) => <Stack text={d.stacktrace ?? ""} why={frames} />}
+              {(d) => (
+                <>
+                  <Stack text={d.stacktrace ?? ""} why={frames} />
+                  <Sources detail={d} />
+                </>
+              )}
             </Load>
           )}
         </section>

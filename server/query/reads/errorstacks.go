@@ -1,0 +1,74 @@
+package reads
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/sqlbuild"
+)
+
+// spanStack is the stack of the exception of a span, or empty.
+const spanStack = "EventsAttributes[indexOf(EventsName, 'exception')]['exception.stacktrace']"
+
+// ErrorStacks gives at most one ErrorStackRow: the stack of the latest of these errors that has one and whose span is still kept.
+// It passes the services and times because the table's key finds spans by them.
+func ErrorStacks(errors []ErrorSampleRow) sqlbuild.Statement {
+	b := &sqlbuild.Builder{}
+	var services, times, traces, spans []string
+	for i, e := range errors {
+		services, traces, spans = append(services, e.ServiceName), append(traces, e.TraceID), append(spans, e.SpanID)
+		times = append(times, b.Time(fmt.Sprintf("at_%d", i), e.Timestamp))
+	}
+	c := sqlbuild.OfOrganization().With(
+		"ServiceName IN "+b.Bind("service_names", "Array(String)", services),
+		"Timestamp IN ("+strings.Join(times, ", ")+")",
+		"TraceId IN "+b.Bind("trace_ids", "Array(String)", traces),
+		"SpanId IN "+b.Bind("span_ids", "Array(String)", spans),
+		"Stack != ''",
+	)
+	return b.Statement(fmt.Sprintf(`SELECT
+    %s AS Stack,
+    EventsAttributes[indexOf(EventsName, 'exception')]['exception.message'] AS Message,
+    toString(ServiceName) AS Service,
+    toString(ServiceVersion) AS Version,
+    %s AS Commit,
+    ResourceAttributes['vcs.repository.url.full'] AS RepositoryURL,
+    ResourceAttributes['vcs.repository.name'] AS RepositoryName
+FROM spans
+WHERE %s
+ORDER BY Timestamp DESC
+LIMIT 1`, spanStack, query.CommitSHA(), c.Join(4)))
+}
+
+// ErrorStackRow is the row of ErrorStacks. The texts after the message say which program it was, and may be empty.
+type ErrorStackRow struct {
+	Stack          string `ch:"Stack"`
+	Message        string `ch:"Message"`
+	Service        string `ch:"Service"`
+	Version        string `ch:"Version"`
+	Commit         string `ch:"Commit"`
+	RepositoryURL  string `ch:"RepositoryURL"`
+	RepositoryName string `ch:"RepositoryName"`
+}
+
+// StacksOf gives OtherStackRow rows: different stacks of the program of a stack, from the same commit and version.
+func StacksOf(w query.Window, of ErrorStackRow, limit int) sqlbuild.Statement {
+	b := &sqlbuild.Builder{}
+	c := sqlbuild.OfOrganization().With(
+		"ServiceName = "+b.Bind("service_name", "String", of.Service),
+		"Timestamp >= "+b.Time("start", w.Start), "Timestamp <= "+b.Time("end", w.End),
+		"ServiceVersion = "+b.Bind("version", "String", of.Version),
+		query.CommitSHA()+" = "+b.Bind("commit", "String", of.Commit),
+		"has(EventsName, 'exception')", "Stack != ''",
+	)
+	return b.Statement(fmt.Sprintf(`SELECT DISTINCT %s AS Stack
+FROM spans
+WHERE %s
+LIMIT %s`, spanStack, c.Join(4), b.Bind("limit", "UInt32", int64(limit))))
+}
+
+// OtherStackRow is a row of StacksOf.
+type OtherStackRow struct {
+	Stack string `ch:"Stack"`
+}
