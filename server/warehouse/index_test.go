@@ -21,6 +21,7 @@ func seedIndexes(t *testing.T, e *warehousetest.Engine) {
 	const at = "toDateTime64('2026-03-01 00:00:00', 9, 'UTC') + toIntervalMillisecond(number * 50)"
 	for _, sql := range []string{
 		"SYSTEM STOP MERGES",
+		`CREATE TABLE old_spans AS spans ENGINE = MergeTree PARTITION BY toDate(Timestamp) ORDER BY (OrgId, ServiceName, Timestamp) SETTINGS index_granularity = 2048`,
 		`ALTER TABLE spans MODIFY SETTING min_bytes_for_wide_part = 0`,
 		`INSERT INTO spans (OrgId, Timestamp, TraceId, SpanId, ServiceName, SpanName, SpanAttributes)
 			SELECT 'org_big', ` + at + `, lower(hex(MD5(toString(intDiv(number, 10))))), lower(hex(number)), concat('service-', toString(number % 20)), 'op', map('user.id', toString(number))
@@ -29,6 +30,7 @@ func seedIndexes(t *testing.T, e *warehousetest.Engine) {
 			SELECT 'org_big', ` + at + `, lower(hex(MD5(toString(intDiv(number, 10))))), concat('service-', toString(number % 20)), 'INFO',
 			if(number = 123456, 'Payment declined for card', concat('request ', toString(number), ' served')), map('user.id', toString(number))
 			FROM numbers(500000) SETTINGS max_insert_block_size = 1000000, min_insert_block_size_rows = 1000000, max_threads = 1, max_insert_threads = 1`,
+		`INSERT INTO old_spans SELECT * FROM spans SETTINGS max_insert_block_size = 1000000, min_insert_block_size_rows = 1000000, max_threads = 1, max_insert_threads = 1`,
 	} {
 		if err := e.Exec(t.Context(), strings.ReplaceAll(sql, "2026-03-01", seedDay)); err != nil {
 			t.Fatalf("%s: %v", sql, err)
@@ -57,6 +59,12 @@ func indexes(plan string) string {
 	return b.String()
 }
 
+// lastOfService is the order in which the API reads the latest rows of a service.
+func lastOfService(table string) string {
+	return "SELECT SpanId FROM " + table + " WHERE OrgId = 'org_big' AND ServiceName = 'service-7' AND Timestamp >= '" + seedDay +
+		" 06:00:00' ORDER BY toStartOfSecond(Timestamp) DESC, Timestamp DESC LIMIT 50"
+}
+
 // The main queries of the API read few granules, through the indexes made for them.
 func TestIndexesAreUsed(t *testing.T) {
 	t.Parallel()
@@ -66,7 +74,8 @@ func TestIndexesAreUsed(t *testing.T) {
 	for _, q := range []struct{ name, sql string }{
 		{"trace by id", "SELECT SpanId FROM spans WHERE OrgId = 'org_big' AND TraceId = lower(hex(MD5('777')))"},
 		{"logs of a trace", "SELECT Body FROM logs WHERE OrgId = 'org_big' AND TraceId = lower(hex(MD5('777')))"},
-		{"last 50 of a service", "SELECT SpanId FROM spans WHERE OrgId = 'org_big' AND ServiceName = 'service-7' AND Timestamp >= '" + seedDay + " 06:00:00' ORDER BY Timestamp DESC LIMIT 50"},
+		{"last 50 of a service", lastOfService("spans")},
+		{"last 50 of a service, in a table from before the key ended in the second", lastOfService("old_spans")},
 		{"body search", "SELECT Timestamp FROM logs WHERE OrgId = 'org_big' AND hasAllTokens(Body, 'payment declined') ORDER BY Timestamp DESC LIMIT 50"},
 		{"span attribute", "SELECT SpanId FROM spans WHERE OrgId = 'org_big' AND SpanAttributes['user.id'] = '4242' AND has(arrayMap((k, v) -> cityHash64(k, v), mapKeys(SpanAttributes), mapValues(SpanAttributes)), cityHash64('user.id', '4242'))"},
 		{"log attribute", "SELECT Body FROM logs WHERE OrgId = 'org_big' AND LogAttributes['user.id'] = '4242' AND has(arrayMap((k, v) -> cityHash64(k, v), mapKeys(LogAttributes), mapValues(LogAttributes)), cityHash64('user.id', '4242'))"},

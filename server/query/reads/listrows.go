@@ -63,15 +63,15 @@ func ListRows(l RowList) sqlbuild.Statement {
 		return b.Statement(fmt.Sprintf(`SELECT Timestamp, SeverityText, ServiceName, Body, TraceId, SpanId, %s AS Extra
 FROM logs
 WHERE %s
-ORDER BY Timestamp DESC, ServiceName, TraceId, SpanId, Body
-LIMIT %s`, list, c.Join(4), limit))
+ORDER BY %s, ServiceName, TraceId, SpanId, Body
+LIMIT %s`, list, c.Join(4), latestFirst, limit))
 	}
 	return b.Statement(
 		fmt.Sprintf(`SELECT Timestamp, TraceId, SpanId, ServiceName, SpanName, DurationNano / 1e6 AS DurationMs, StatusCode, HasError, %s AS Extra
 FROM spans
 WHERE %s
-ORDER BY Timestamp DESC, TraceId, SpanId
+ORDER BY %s, TraceId, SpanId
 LIMIT 1 BY TraceId
-LIMIT %s`, list, c.Join(4), limit),
+LIMIT %s`, list, c.Join(4), latestFirst, limit),
 	)
 }

@@ -61,9 +61,9 @@ FROM
     SELECT Timestamp
     FROM logs
     WHERE %s
-    ORDER BY Timestamp DESC
+    ORDER BY %s
     LIMIT %s
-)`, c.Join(8), b.Bind("limit", "UInt32", int64(s.Limit))))
+)`, c.Join(8), latestFirst, b.Bind("limit", "UInt32", int64(s.Limit))))
 }
 
 // LogHorizonRow is the row of LogHorizon.

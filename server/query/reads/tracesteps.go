@@ -10,6 +10,10 @@ import (
 // These are the steps of a search for traces. SearchTraces does all of it in one statement, whatever the number of traces. For
 // the usual page the steps read far less, because each step uses the results of the step before.
 
+// latestFirst is the order of spans and of log records from the latest on. It follows the sort key, which ends in the second: rows of one
+// service are read from the end until there are enough. Installations from before have a key that ends in the nanosecond, and follow it, too.
+const latestFirst = "toStartOfSecond(Timestamp) DESC, Timestamp DESC"
+
 // SpanHorizon gives one TraceHorizonRow. It takes the latest limit matching spans of a slice and gives the start of the earliest
 // one. With a service among the filters it reads in the order of the key and is cheap.
 func SpanHorizon(slice query.Window, f query.Filter, limit int) sqlbuild.Statement {
@@ -22,9 +26,9 @@ FROM
     SELECT Timestamp
     FROM spans
     WHERE %s
-    ORDER BY Timestamp DESC
+    ORDER BY %s
     LIMIT %s
-)`, c.Join(8), b.Bind("limit", "UInt32", int64(limit))))
+)`, c.Join(8), latestFirst, b.Bind("limit", "UInt32", int64(limit))))
 }
 
 // TraceIDRow is a row of MatchingTraces and TracesWithin.

@@ -3,5 +3,5 @@ FROM logs
 WHERE OrgId = {org:String}
     AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
     AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
-ORDER BY Timestamp DESC, ServiceName, TraceId, SpanId, Body
+ORDER BY toStartOfSecond(Timestamp) DESC, Timestamp DESC, ServiceName, TraceId, SpanId, Body
 LIMIT {limit:UInt32}

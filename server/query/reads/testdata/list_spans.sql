@@ -4,6 +4,6 @@ WHERE OrgId = {org:String}
     AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
     AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
     AND ServiceName = {value_1:String}
-ORDER BY Timestamp DESC, TraceId, SpanId
+ORDER BY toStartOfSecond(Timestamp) DESC, Timestamp DESC, TraceId, SpanId
 LIMIT 1 BY TraceId
 LIMIT {limit:UInt32}

@@ -8,6 +8,6 @@ FROM
         AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
         AND Timestamp < fromUnixTimestamp64Nano({before_time:Int64}, 'UTC')
         AND ServiceName = {value_1:String}
-    ORDER BY Timestamp DESC
+    ORDER BY toStartOfSecond(Timestamp) DESC, Timestamp DESC
     LIMIT {limit:UInt32}
 )

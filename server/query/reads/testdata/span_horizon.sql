@@ -7,6 +7,6 @@ FROM
         AND Timestamp >= fromUnixTimestamp64Nano({lo:Int64}, 'UTC')
         AND Timestamp <= fromUnixTimestamp64Nano({hi:Int64}, 'UTC')
         AND ServiceName = {value_1:String}
-    ORDER BY Timestamp DESC
+    ORDER BY toStartOfSecond(Timestamp) DESC, Timestamp DESC
     LIMIT {limit:UInt32}
 )
