@@ -306,7 +306,9 @@ func (a *App) mountServices(
 	mount(svcv2connect.NewIntegrationsServiceHandler(integrationlist.New(a.store, a.integrations.Setups()), options...))
 	mount(svcv2connect.NewSourceHostingServiceHandler(hosting, options...))
 	mount(svcv2connect.NewSourceCodeServiceHandler(hosting, options...))
-	issues, workflow, policies := errorissues.New(a.errorIssues(reads, rollups))
+	issueParts := a.errorIssues(reads, rollups)
+	issueParts.Suspects = hosting
+	issues, workflow, policies := errorissues.New(issueParts)
 	mount(svcv2connect.NewErrorIssuesServiceHandler(issues, options...))
 	mount(svcv2connect.NewErrorIssueWorkflowServiceHandler(workflow, options...))
 	mount(svcv2connect.NewErrorIssuePoliciesServiceHandler(policies, options...))

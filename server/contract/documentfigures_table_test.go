@@ -22,6 +22,8 @@ var documentFigures = []struct{ figure, documents string }{
 	{limits.Lasts(limits.RepositoryFormerName), "integrations.md"},
 	{limits.Lasts(limits.SourcePackWait), "integrations.md"},
 	{limits.Lasts(limits.SourceFrames), "integrations.md"},
+	{limits.Number(limits.SuspectCommits), "integrations.md"}, // and the files of a stack that are looked at
+	{limits.Lasts(limits.SuspectWindow), "integrations.md"},
 	{limits.Number(limits.SourceFrameRepositories), "integrations.md"},
 	{limits.Lasts(limits.IntegrationRetryLeast), "integrations.md"},
 	{limits.Lasts(limits.IntegrationRefusal), "integrations.md"},

@@ -19,6 +19,8 @@ var boundFigures = []struct{ figure, paths string }{
 	{limits.Number(limits.SourceSnippets), "SourceMatch.snippets"},
 	{limits.Number(limits.SourceSnippet) + " characters", "SourceSnippet.text"},
 	{limits.Number(limits.SourceFrameLine) + " characters", "ErrorFrameSource.lines"},
+	{limits.Number(limits.SuspectMessage) + " characters", "SuspectCommit.message"},
+	{limits.Lasts(limits.SuspectWindow), "SuspectCommit.is_assumed"},
 	{limits.Size(limits.SQLMemory), "SqlService.RunSql"},
 	{limits.Number(limits.Buckets), "GetErrorEventRequest.bucket_seconds GetServiceApdexRequest.bucket_seconds " +
 		"GetServiceOverviewRequest.bucket_seconds ListServiceReleasesRequest.bucket_seconds " +

@@ -25,7 +25,7 @@ func stackIn(folder string) string {
 // throw sends a span with an exception. It returns the fingerprint under which the error is found.
 func (b *sourceBench) throw(service, resource, stack string) string {
 	b.t.Helper()
-	at := time.Now().Add(-time.Minute).UnixNano()
+	at := time.Now().UnixNano() // after the commits of the test
 	body := fmt.Sprintf(`{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":%q}}%s]},"scopeSpans":[{"spans":[
 		{"traceId":"%032x","spanId":"%016x","name":"POST /pay","kind":2,"startTimeUnixNano":"%[3]d","endTimeUnixNano":"%[5]d","status":{"code":2},
 		"events":[{"timeUnixNano":"%[3]d","name":"exception","attributes":[{"key":"exception.type","value":{"stringValue":"TypeError"}},
@@ -142,4 +142,67 @@ func sourceOf(detail map[string]any, frame int) map[string]any {
 	}
 	source, _ := all[frame]["source"].(map[string]any)
 	return source
+}
+
+// TestSuspectCommits finds the commit that brought an error: it changed the line that throws, between the release before and the release in
+// which the error began.
+func TestSuspectCommits(t *testing.T) {
+	t.Parallel()
+	b := newSourceBench(t)
+	b.repo.Commit(t, "A server", thrown)
+	good := b.repo.Commit(t, "Tidy the server", map[string]string{"src/server.js": "// Ours.\n" + thrown["src/server.js"]})
+	culprit := b.repo.Commit(t, "Price each item\n\nA long text.", map[string]string{
+		"src/cart.js": strings.Replace(thrown["src/cart.js"], "i.price.amount", "i.price.amount * 1", 1), "src/server.js": thrown["src/server.js"],
+	})
+	b.repo.Commit(t, "Say less", map[string]string{"README.md": "# S\n"})
+	head := b.repo.Commit(t, "Name the sum", map[string]string{"src/charge.js": thrown["src/charge.js"] + "// The sum.\n// It is in cents.\n// Really.\n// Yes.\n"})
+	b.connect()
+
+	// 1.0 ran well for an hour; 1.1 throws.
+	now := time.Now().UTC()
+	release{"shop", "1.0", good, 70, 5, false}.send(t, b.s, now)
+	named := resourceText("service.version", "1.1") + resourceText("vcs.ref.head.revision", head) + resourceText("deployment.environment.name", "production")
+	b.throw("shop", named, stackIn("/app"))
+	list := issuesOf(t, b.rest, "shop", func(l []map[string]any) bool { return len(l) == 1 && l[0]["occurrence_count"] != 0.0 })
+	path := "/v2/error_issues/" + fmt.Sprint(list[0]["id"])
+	var found []any
+	eventually(t, "the suspects are found", func() bool {
+		found, _ = b.rest.call("GET", path, "", 200)["suspect_commits"].([]any)
+		return len(found) > 0
+	})
+	first, _ := found[0].(map[string]any)
+	reason := fmt.Sprint(first["reason"])
+	if first["sha"] != culprit || first["message"] != "Price each item" || first["author_login"] != "ada" || first["path"] != "src/cart.js" ||
+		first["is_near"] != true || first["is_assumed"] != false || !strings.Contains(reason, "1.1 ("+head[:7]+")") || !strings.Contains(reason, "1.0 ("+good[:7]+")") {
+		t.Errorf("the first suspect: %v", first)
+	}
+	for _, s := range found {
+		c, _ := s.(map[string]any)
+		if c["sha"] == good || c["message"] == "A server" || c["message"] == "Say less" {
+			t.Errorf("a suspect that the release before had, or that touched no file of the stack: %v", c)
+		}
+	}
+
+	// An error of a service that never ran before: the commits of two weeks, said to be assumed.
+	b.throw("young", resourceText("vcs.ref.head.revision", head), stackIn("/srv"))
+	list = issuesOf(t, b.rest, "young", func(l []map[string]any) bool { return len(l) == 1 && l[0]["occurrence_count"] != 0.0 })
+	eventually(t, "the assumed suspects are found", func() bool {
+		found, _ = b.rest.call("GET", "/v2/error_issues/"+fmt.Sprint(list[0]["id"]), "", 200)["suspect_commits"].([]any)
+		return len(found) > 0
+	})
+	first, _ = found[0].(map[string]any)
+	if first["is_assumed"] != true || !strings.HasPrefix(fmt.Sprint(first["reason"]), "Assumed") {
+		t.Errorf("an assumed suspect: %v", first)
+	}
+
+	called := callTool(t.Context(), t, b.s, b.s.APIKey, "error_detail", map[string]any{"issue_id": strings.TrimPrefix(path, "/v2/error_issues/")})
+	if called.err != nil || !strings.Contains(string(called.body), `"suspectCommits"`) || !strings.Contains(string(called.body), "Price each item") {
+		t.Errorf("error_detail: %v %s", called.err, called.body)
+	}
+	// A key that may read issues and no source code sees none.
+	narrow := b.session().call("POST", "/v2/api_keys", `{"name":"issues","scopes":["error_issues:read"]}`, 200)
+	got := restClient{t, b.s, fmt.Sprint(narrow["secret"])}.call("GET", path, "", 200)
+	if hidden, _ := got["suspect_commits"].([]any); len(hidden) != 0 || got["suspect_problem"] != nil {
+		t.Errorf("a key without integrations:read: %v", got["suspect_commits"])
+	}
 }

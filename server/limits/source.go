@@ -72,6 +72,13 @@ const (
 	SourceFrames            = time.Second
 	SourceFrameRepositories = 5
 	SourceFrameStacks       = 20
+	// SuspectWait bounds the wait for suspect commits, SuspectSearch their search, which goes on after that. SuspectCommits of them are shown.
+	// Without an earlier release they are searched in the SuspectWindow before an error; releases are looked for that far back, too.
+	SuspectWait    = time.Second
+	SuspectSearch  = 20 * time.Second
+	SuspectCommits = 3
+	SuspectWindow  = 14 * Day
+	SuspectMessage = 200
 	// ErrorFrames is the largest number of calls of a stack in an answer. SourceFrameFiles of their files are shown, with SourceFrameLines
 	// before and behind a call, each cut to SourceFrameLine.
 	ErrorFrames      = 50
@@ -122,6 +129,11 @@ func source() []Limit {
 		lasts("SourceFrames", SourceFrames, "The files of a stack are searched in connected repositories for at most %s."),
 		count("SourceFrameRepositories", SourceFrameRepositories, "If telemetry does not name the repository of a stack, its files are searched in at most %s repositories."),
 		count("SourceFrameStacks", SourceFrameStacks, "At most %s further stacks of a program prove where its files are."),
+		lasts("SuspectWait", SuspectWait, "An issue waits at most %s for its suspect commits."),
+		lasts("SuspectSearch", SuspectSearch, "Suspect commits are searched for at most %s."),
+		count("SuspectCommits", SuspectCommits, "An issue shows at most %s suspect commits."),
+		lasts("SuspectWindow", SuspectWindow, "Suspect commits are searched in the %s before an error if telemetry names no release before."),
+		characters("SuspectMessage", SuspectMessage, "The message of a suspect commit is shown with at most %s."),
 		count("ErrorFrames", ErrorFrames, "An error is shown with at most %s calls of its stack."),
 		count("SourceFrameFiles", SourceFrameFiles, "The calls of a stack are shown with the source of at most %s files."),
 		count("SourceFrameLines", SourceFrameLines, "The source of a call has %s lines before and after it."),

@@ -29,6 +29,10 @@ type Host interface {
 	File(ctx context.Context, repository, sha, path string, limit int64) (File, error)
 	// Compare compares two commits, and returns at most a number of commits.
 	Compare(ctx context.Context, repository, base, head string, commits int) (Comparison, error)
+	// CommitsOf lists the commits that changed a file, newest first.
+	CommitsOf(ctx context.Context, repository string, l CommitList) ([]Commit, error)
+	// Changes lists the files that a commit changed.
+	Changes(ctx context.Context, repository, sha string) ([]FileChange, error)
 	// PullRequest reads a pull request. With the ETag of an earlier answer, an unchanged one is answered by changed=false.
 	PullRequest(ctx context.Context, repository string, number int64, etag string) (p PullRequest, changed bool, err error)
 	// Contains reports whether a revision is a commit, or a descendant of it.
@@ -50,6 +54,15 @@ type Commit struct {
 	SHA, Message, HTMLURL                string
 	AuthorName, AuthorEmail, AuthorLogin string
 	AuthoredAt, CommittedAt              time.Time
+	// Parents is 0 for the first commit, and 2 or more for a merge.
+	Parents int
+}
+
+// CommitList selects commits that changed a file, from a commit back. A zero Since does not filter.
+type CommitList struct {
+	From, Path string
+	Since      time.Time
+	Limit      int
 }
 
 // Kinds of files.

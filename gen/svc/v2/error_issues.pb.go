@@ -987,8 +987,13 @@ type ErrorIssueDetail struct {
 	BucketSeconds int32 `protobuf:"varint,47,opt,name=bucket_seconds,json=bucketSeconds" json:"bucket_seconds,omitempty"`
 	// The checks of whether its fixes hold, the newest first; at most 10.
 	Verifications []*ErrorIssueVerification `protobuf:"bytes,48,rep,name=verifications" json:"verifications,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// Commits that may have brought the error, the likeliest first; at most 3. They changed files of its stack. Needs the right to read
+	// `integrations`, and a connected repository.
+	SuspectCommits []*SuspectCommit `protobuf:"bytes,49,rep,name=suspect_commits,json=suspectCommits" json:"suspect_commits,omitempty"`
+	// Why there are no suspect commits, if a person can do something about it.
+	SuspectProblem *string `protobuf:"bytes,50,opt,name=suspect_problem,json=suspectProblem" json:"suspect_problem,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *ErrorIssueDetail) Reset() {
@@ -1322,6 +1327,165 @@ func (x *ErrorIssueDetail) GetVerifications() []*ErrorIssueVerification {
 	return nil
 }
 
+func (x *ErrorIssueDetail) GetSuspectCommits() []*SuspectCommit {
+	if x != nil {
+		return x.SuspectCommits
+	}
+	return nil
+}
+
+func (x *ErrorIssueDetail) GetSuspectProblem() string {
+	if x != nil && x.SuspectProblem != nil {
+		return *x.SuspectProblem
+	}
+	return ""
+}
+
+// A commit that may have brought an error. It is a hint: nobody is assigned by it.
+type SuspectCommit struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Owner and name of the repository.
+	Repository string `protobuf:"bytes,1,opt,name=repository" json:"repository,omitempty"`
+	// The commit.
+	Sha string `protobuf:"bytes,2,opt,name=sha" json:"sha,omitempty"`
+	// First line of its message, at most 200 characters.
+	Message string `protobuf:"bytes,3,opt,name=message" json:"message,omitempty"`
+	// Name of the author in the commit.
+	AuthorName string `protobuf:"bytes,4,opt,name=author_name,json=authorName" json:"author_name,omitempty"`
+	// Account of the author at the source host; null when the host knows none.
+	AuthorLogin *string `protobuf:"bytes,5,opt,name=author_login,json=authorLogin" json:"author_login,omitempty"`
+	// Time of the commit.
+	CommittedAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=committed_at,json=committedAt" json:"committed_at,omitempty"`
+	// Page of the commit at the source host.
+	HtmlUrl string `protobuf:"bytes,7,opt,name=html_url,json=htmlUrl" json:"html_url,omitempty"`
+	// The file of the stack that it changed, and the line of the call in it.
+	Path string `protobuf:"bytes,8,opt,name=path" json:"path,omitempty"`
+	// Line of the call.
+	Line int32 `protobuf:"varint,9,opt,name=line" json:"line,omitempty"`
+	// True if it changed lines within five lines of the call.
+	IsNear bool `protobuf:"varint,10,opt,name=is_near,json=isNear" json:"is_near,omitempty"`
+	// True if telemetry names no release before the error. The commits are then those of the 14 days before it.
+	IsAssumed bool `protobuf:"varint,11,opt,name=is_assumed,json=isAssumed" json:"is_assumed,omitempty"`
+	// The same in a sentence.
+	Reason        string `protobuf:"bytes,12,opt,name=reason" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SuspectCommit) Reset() {
+	*x = SuspectCommit{}
+	mi := &file_svc_v2_error_issues_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SuspectCommit) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SuspectCommit) ProtoMessage() {}
+
+func (x *SuspectCommit) ProtoReflect() protoreflect.Message {
+	mi := &file_svc_v2_error_issues_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SuspectCommit.ProtoReflect.Descriptor instead.
+func (*SuspectCommit) Descriptor() ([]byte, []int) {
+	return file_svc_v2_error_issues_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *SuspectCommit) GetRepository() string {
+	if x != nil {
+		return x.Repository
+	}
+	return ""
+}
+
+func (x *SuspectCommit) GetSha() string {
+	if x != nil {
+		return x.Sha
+	}
+	return ""
+}
+
+func (x *SuspectCommit) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *SuspectCommit) GetAuthorName() string {
+	if x != nil {
+		return x.AuthorName
+	}
+	return ""
+}
+
+func (x *SuspectCommit) GetAuthorLogin() string {
+	if x != nil && x.AuthorLogin != nil {
+		return *x.AuthorLogin
+	}
+	return ""
+}
+
+func (x *SuspectCommit) GetCommittedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CommittedAt
+	}
+	return nil
+}
+
+func (x *SuspectCommit) GetHtmlUrl() string {
+	if x != nil {
+		return x.HtmlUrl
+	}
+	return ""
+}
+
+func (x *SuspectCommit) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *SuspectCommit) GetLine() int32 {
+	if x != nil {
+		return x.Line
+	}
+	return 0
+}
+
+func (x *SuspectCommit) GetIsNear() bool {
+	if x != nil {
+		return x.IsNear
+	}
+	return false
+}
+
+func (x *SuspectCommit) GetIsAssumed() bool {
+	if x != nil {
+		return x.IsAssumed
+	}
+	return false
+}
+
+func (x *SuspectCommit) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
 // Selects the issues to list.
 type ListErrorIssuesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1365,7 +1529,7 @@ type ListErrorIssuesRequest struct {
 
 func (x *ListErrorIssuesRequest) Reset() {
 	*x = ListErrorIssuesRequest{}
-	mi := &file_svc_v2_error_issues_proto_msgTypes[8]
+	mi := &file_svc_v2_error_issues_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1377,7 +1541,7 @@ func (x *ListErrorIssuesRequest) String() string {
 func (*ListErrorIssuesRequest) ProtoMessage() {}
 
 func (x *ListErrorIssuesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_error_issues_proto_msgTypes[8]
+	mi := &file_svc_v2_error_issues_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1390,7 +1554,7 @@ func (x *ListErrorIssuesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListErrorIssuesRequest.ProtoReflect.Descriptor instead.
 func (*ListErrorIssuesRequest) Descriptor() ([]byte, []int) {
-	return file_svc_v2_error_issues_proto_rawDescGZIP(), []int{8}
+	return file_svc_v2_error_issues_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ListErrorIssuesRequest) GetLimit() int32 {
@@ -1549,7 +1713,7 @@ type CountErrorIssuesRequest struct {
 
 func (x *CountErrorIssuesRequest) Reset() {
 	*x = CountErrorIssuesRequest{}
-	mi := &file_svc_v2_error_issues_proto_msgTypes[9]
+	mi := &file_svc_v2_error_issues_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1561,7 +1725,7 @@ func (x *CountErrorIssuesRequest) String() string {
 func (*CountErrorIssuesRequest) ProtoMessage() {}
 
 func (x *CountErrorIssuesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_error_issues_proto_msgTypes[9]
+	mi := &file_svc_v2_error_issues_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1574,7 +1738,7 @@ func (x *CountErrorIssuesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CountErrorIssuesRequest.ProtoReflect.Descriptor instead.
 func (*CountErrorIssuesRequest) Descriptor() ([]byte, []int) {
-	return file_svc_v2_error_issues_proto_rawDescGZIP(), []int{9}
+	return file_svc_v2_error_issues_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *CountErrorIssuesRequest) GetWorkflowState() string {
@@ -1688,7 +1852,7 @@ type ErrorIssueCounts struct {
 
 func (x *ErrorIssueCounts) Reset() {
 	*x = ErrorIssueCounts{}
-	mi := &file_svc_v2_error_issues_proto_msgTypes[10]
+	mi := &file_svc_v2_error_issues_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1700,7 +1864,7 @@ func (x *ErrorIssueCounts) String() string {
 func (*ErrorIssueCounts) ProtoMessage() {}
 
 func (x *ErrorIssueCounts) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_error_issues_proto_msgTypes[10]
+	mi := &file_svc_v2_error_issues_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1713,7 +1877,7 @@ func (x *ErrorIssueCounts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorIssueCounts.ProtoReflect.Descriptor instead.
 func (*ErrorIssueCounts) Descriptor() ([]byte, []int) {
-	return file_svc_v2_error_issues_proto_rawDescGZIP(), []int{10}
+	return file_svc_v2_error_issues_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ErrorIssueCounts) GetMatching() int64 {
@@ -1747,7 +1911,7 @@ type ListErrorIssuesResponse struct {
 
 func (x *ListErrorIssuesResponse) Reset() {
 	*x = ListErrorIssuesResponse{}
-	mi := &file_svc_v2_error_issues_proto_msgTypes[11]
+	mi := &file_svc_v2_error_issues_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1759,7 +1923,7 @@ func (x *ListErrorIssuesResponse) String() string {
 func (*ListErrorIssuesResponse) ProtoMessage() {}
 
 func (x *ListErrorIssuesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_error_issues_proto_msgTypes[11]
+	mi := &file_svc_v2_error_issues_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1772,7 +1936,7 @@ func (x *ListErrorIssuesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListErrorIssuesResponse.ProtoReflect.Descriptor instead.
 func (*ListErrorIssuesResponse) Descriptor() ([]byte, []int) {
-	return file_svc_v2_error_issues_proto_rawDescGZIP(), []int{11}
+	return file_svc_v2_error_issues_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ListErrorIssuesResponse) GetObject() string {
@@ -1812,7 +1976,7 @@ type ListErrorIssueServiceCountsRequest struct {
 
 func (x *ListErrorIssueServiceCountsRequest) Reset() {
 	*x = ListErrorIssueServiceCountsRequest{}
-	mi := &file_svc_v2_error_issues_proto_msgTypes[12]
+	mi := &file_svc_v2_error_issues_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1824,7 +1988,7 @@ func (x *ListErrorIssueServiceCountsRequest) String() string {
 func (*ListErrorIssueServiceCountsRequest) ProtoMessage() {}
 
 func (x *ListErrorIssueServiceCountsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_error_issues_proto_msgTypes[12]
+	mi := &file_svc_v2_error_issues_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1837,7 +2001,7 @@ func (x *ListErrorIssueServiceCountsRequest) ProtoReflect() protoreflect.Message
 
 // Deprecated: Use ListErrorIssueServiceCountsRequest.ProtoReflect.Descriptor instead.
 func (*ListErrorIssueServiceCountsRequest) Descriptor() ([]byte, []int) {
-	return file_svc_v2_error_issues_proto_rawDescGZIP(), []int{12}
+	return file_svc_v2_error_issues_proto_rawDescGZIP(), []int{13}
 }
 
 // The number of open issues of a service.
@@ -1853,7 +2017,7 @@ type ErrorIssueServiceCount struct {
 
 func (x *ErrorIssueServiceCount) Reset() {
 	*x = ErrorIssueServiceCount{}
-	mi := &file_svc_v2_error_issues_proto_msgTypes[13]
+	mi := &file_svc_v2_error_issues_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1865,7 +2029,7 @@ func (x *ErrorIssueServiceCount) String() string {
 func (*ErrorIssueServiceCount) ProtoMessage() {}
 
 func (x *ErrorIssueServiceCount) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_error_issues_proto_msgTypes[13]
+	mi := &file_svc_v2_error_issues_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1878,7 +2042,7 @@ func (x *ErrorIssueServiceCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorIssueServiceCount.ProtoReflect.Descriptor instead.
 func (*ErrorIssueServiceCount) Descriptor() ([]byte, []int) {
-	return file_svc_v2_error_issues_proto_rawDescGZIP(), []int{13}
+	return file_svc_v2_error_issues_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ErrorIssueServiceCount) GetServiceName() string {
@@ -1912,7 +2076,7 @@ type ListErrorIssueServiceCountsResponse struct {
 
 func (x *ListErrorIssueServiceCountsResponse) Reset() {
 	*x = ListErrorIssueServiceCountsResponse{}
-	mi := &file_svc_v2_error_issues_proto_msgTypes[14]
+	mi := &file_svc_v2_error_issues_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1924,7 +2088,7 @@ func (x *ListErrorIssueServiceCountsResponse) String() string {
 func (*ListErrorIssueServiceCountsResponse) ProtoMessage() {}
 
 func (x *ListErrorIssueServiceCountsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_error_issues_proto_msgTypes[14]
+	mi := &file_svc_v2_error_issues_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1937,7 +2101,7 @@ func (x *ListErrorIssueServiceCountsResponse) ProtoReflect() protoreflect.Messag
 
 // Deprecated: Use ListErrorIssueServiceCountsResponse.ProtoReflect.Descriptor instead.
 func (*ListErrorIssueServiceCountsResponse) Descriptor() ([]byte, []int) {
-	return file_svc_v2_error_issues_proto_rawDescGZIP(), []int{14}
+	return file_svc_v2_error_issues_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ListErrorIssueServiceCountsResponse) GetObject() string {
@@ -1987,7 +2151,7 @@ type GetErrorIssueRequest struct {
 
 func (x *GetErrorIssueRequest) Reset() {
 	*x = GetErrorIssueRequest{}
-	mi := &file_svc_v2_error_issues_proto_msgTypes[15]
+	mi := &file_svc_v2_error_issues_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1999,7 +2163,7 @@ func (x *GetErrorIssueRequest) String() string {
 func (*GetErrorIssueRequest) ProtoMessage() {}
 
 func (x *GetErrorIssueRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_error_issues_proto_msgTypes[15]
+	mi := &file_svc_v2_error_issues_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2012,7 +2176,7 @@ func (x *GetErrorIssueRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetErrorIssueRequest.ProtoReflect.Descriptor instead.
 func (*GetErrorIssueRequest) Descriptor() ([]byte, []int) {
-	return file_svc_v2_error_issues_proto_rawDescGZIP(), []int{15}
+	return file_svc_v2_error_issues_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *GetErrorIssueRequest) GetId() string {
@@ -2147,7 +2311,7 @@ const file_svc_v2_error_issues_proto_rawDesc = "" +
 	"\x0fduration_micros\x18\x06 \x01(\x01R\x0edurationMicros\"A\n" +
 	"\x15ErrorIssueEnvironment\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
-	"\x05count\x18\x02 \x01(\x01R\x05count\"\x87\x13\n" +
+	"\x05count\x18\x02 \x01(\x01R\x05count\"\xf7\x13\n" +
 	"\x10ErrorIssueDetail\x12\x19\n" +
 	"\x02id\x18\x01 \x01(\tB\t\xfa\xf9\x18\x05\n" +
 	"\x03issR\x02id\x12)\n" +
@@ -2202,7 +2366,27 @@ const file_svc_v2_error_issues_proto_rawDesc = "" +
 	"start_time\x18- \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12=\n" +
 	"\bend_time\x18. \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\aendTime\x12%\n" +
 	"\x0ebucket_seconds\x18/ \x01(\x05R\rbucketSeconds\x12D\n" +
-	"\rverifications\x180 \x03(\v2\x1e.svc.v2.ErrorIssueVerificationR\rverifications\"\x8d\b\n" +
+	"\rverifications\x180 \x03(\v2\x1e.svc.v2.ErrorIssueVerificationR\rverifications\x12>\n" +
+	"\x0fsuspect_commits\x181 \x03(\v2\x15.svc.v2.SuspectCommitR\x0esuspectCommits\x12.\n" +
+	"\x0fsuspect_problem\x182 \x01(\tB\x05\xaa\x01\x02\b\x01R\x0esuspectProblem\"\x91\x05\n" +
+	"\rSuspectCommit\x12/\n" +
+	"\n" +
+	"repository\x18\x01 \x01(\tB\x0f\xfa\xf9\x18\v\"\tacme/shopR\n" +
+	"repository\x12@\n" +
+	"\x03sha\x18\x02 \x01(\tB.\xfa\xf9\x18*\"(9fceb02d0ae598e95dc970b74767f19372d61af8R\x03sha\x12,\n" +
+	"\amessage\x18\x03 \x01(\tB\x12\xfa\xf9\x18\x0e\"\fRound pricesR\amessage\x12*\n" +
+	"\vauthor_name\x18\x04 \x01(\tB\t\xfa\xf9\x18\x05\"\x03AdaR\n" +
+	"authorName\x12(\n" +
+	"\fauthor_login\x18\x05 \x01(\tB\x05\xaa\x01\x02\b\x01R\vauthorLogin\x12E\n" +
+	"\fcommitted_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\vcommittedAt\x12\x19\n" +
+	"\bhtml_url\x18\a \x01(\tR\ahtmlUrl\x12,\n" +
+	"\x04path\x18\b \x01(\tB\x18\xfa\xf9\x18\x14\"\x12payments/charge.pyR\x04path\x12\x12\n" +
+	"\x04line\x18\t \x01(\x05R\x04line\x12\x17\n" +
+	"\ais_near\x18\n" +
+	" \x01(\bR\x06isNear\x12\x1d\n" +
+	"\n" +
+	"is_assumed\x18\v \x01(\bR\tisAssumed\x12\xac\x01\n" +
+	"\x06reason\x18\f \x01(\tB\x93\x01\xfa\xf9\x18\x8e\x01\"\x8b\x01It changed payments/charge.py within five lines of line 12. It came with 1.1 (9fceb02), in which the error began; before ran 1.0 (4fc1a0b).R\x06reason\"\x8d\b\n" +
 	"\x16ListErrorIssuesRequest\x12$\n" +
 	"\x05limit\x18\x01 \x01(\x05B\x0e\xbaH\x06\x1a\x04\x18d(\x01\xaa\x01\x02\b\x01R\x05limit\x12\x1d\n" +
 	"\x06cursor\x18\x02 \x01(\tB\x05\xaa\x01\x02\b\x01R\x06cursor\x12\x87\x01\n" +
@@ -2302,7 +2486,7 @@ func file_svc_v2_error_issues_proto_rawDescGZIP() []byte {
 	return file_svc_v2_error_issues_proto_rawDescData
 }
 
-var file_svc_v2_error_issues_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
+var file_svc_v2_error_issues_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
 var file_svc_v2_error_issues_proto_goTypes = []any{
 	(*Actor)(nil),                               // 0: svc.v2.Actor
 	(*ErrorIssue)(nil),                          // 1: svc.v2.ErrorIssue
@@ -2312,80 +2496,83 @@ var file_svc_v2_error_issues_proto_goTypes = []any{
 	(*ErrorIssueSample)(nil),                    // 5: svc.v2.ErrorIssueSample
 	(*ErrorIssueEnvironment)(nil),               // 6: svc.v2.ErrorIssueEnvironment
 	(*ErrorIssueDetail)(nil),                    // 7: svc.v2.ErrorIssueDetail
-	(*ListErrorIssuesRequest)(nil),              // 8: svc.v2.ListErrorIssuesRequest
-	(*CountErrorIssuesRequest)(nil),             // 9: svc.v2.CountErrorIssuesRequest
-	(*ErrorIssueCounts)(nil),                    // 10: svc.v2.ErrorIssueCounts
-	(*ListErrorIssuesResponse)(nil),             // 11: svc.v2.ListErrorIssuesResponse
-	(*ListErrorIssueServiceCountsRequest)(nil),  // 12: svc.v2.ListErrorIssueServiceCountsRequest
-	(*ErrorIssueServiceCount)(nil),              // 13: svc.v2.ErrorIssueServiceCount
-	(*ListErrorIssueServiceCountsResponse)(nil), // 14: svc.v2.ListErrorIssueServiceCountsResponse
-	(*GetErrorIssueRequest)(nil),                // 15: svc.v2.GetErrorIssueRequest
-	(*timestamppb.Timestamp)(nil),               // 16: google.protobuf.Timestamp
-	(*structpb.Struct)(nil),                     // 17: google.protobuf.Struct
-	(*ErrorIssueVerification)(nil),              // 18: svc.v2.ErrorIssueVerification
+	(*SuspectCommit)(nil),                       // 8: svc.v2.SuspectCommit
+	(*ListErrorIssuesRequest)(nil),              // 9: svc.v2.ListErrorIssuesRequest
+	(*CountErrorIssuesRequest)(nil),             // 10: svc.v2.CountErrorIssuesRequest
+	(*ErrorIssueCounts)(nil),                    // 11: svc.v2.ErrorIssueCounts
+	(*ListErrorIssuesResponse)(nil),             // 12: svc.v2.ListErrorIssuesResponse
+	(*ListErrorIssueServiceCountsRequest)(nil),  // 13: svc.v2.ListErrorIssueServiceCountsRequest
+	(*ErrorIssueServiceCount)(nil),              // 14: svc.v2.ErrorIssueServiceCount
+	(*ListErrorIssueServiceCountsResponse)(nil), // 15: svc.v2.ListErrorIssueServiceCountsResponse
+	(*GetErrorIssueRequest)(nil),                // 16: svc.v2.GetErrorIssueRequest
+	(*timestamppb.Timestamp)(nil),               // 17: google.protobuf.Timestamp
+	(*structpb.Struct)(nil),                     // 18: google.protobuf.Struct
+	(*ErrorIssueVerification)(nil),              // 19: svc.v2.ErrorIssueVerification
 }
 var file_svc_v2_error_issues_proto_depIdxs = []int32{
-	16, // 0: svc.v2.Actor.last_active_at:type_name -> google.protobuf.Timestamp
-	17, // 1: svc.v2.ErrorIssue.source_ref:type_name -> google.protobuf.Struct
+	17, // 0: svc.v2.Actor.last_active_at:type_name -> google.protobuf.Timestamp
+	18, // 1: svc.v2.ErrorIssue.source_ref:type_name -> google.protobuf.Struct
 	0,  // 2: svc.v2.ErrorIssue.assigned_actor:type_name -> svc.v2.Actor
 	0,  // 3: svc.v2.ErrorIssue.lease_holder:type_name -> svc.v2.Actor
-	16, // 4: svc.v2.ErrorIssue.lease_expires_at:type_name -> google.protobuf.Timestamp
-	16, // 5: svc.v2.ErrorIssue.claimed_at:type_name -> google.protobuf.Timestamp
-	16, // 6: svc.v2.ErrorIssue.first_seen_at:type_name -> google.protobuf.Timestamp
-	16, // 7: svc.v2.ErrorIssue.last_seen_at:type_name -> google.protobuf.Timestamp
-	16, // 8: svc.v2.ErrorIssue.resolved_at:type_name -> google.protobuf.Timestamp
-	16, // 9: svc.v2.ErrorIssue.last_resolved_at:type_name -> google.protobuf.Timestamp
-	16, // 10: svc.v2.ErrorIssue.last_regressed_at:type_name -> google.protobuf.Timestamp
-	16, // 11: svc.v2.ErrorIssue.snooze_until:type_name -> google.protobuf.Timestamp
-	16, // 12: svc.v2.ErrorIssue.archived_at:type_name -> google.protobuf.Timestamp
-	16, // 13: svc.v2.ErrorIncident.first_triggered_at:type_name -> google.protobuf.Timestamp
-	16, // 14: svc.v2.ErrorIncident.last_triggered_at:type_name -> google.protobuf.Timestamp
-	16, // 15: svc.v2.ErrorIncident.resolved_at:type_name -> google.protobuf.Timestamp
-	16, // 16: svc.v2.ErrorIssueBucket.bucket:type_name -> google.protobuf.Timestamp
-	16, // 17: svc.v2.ErrorIssueSample.timestamp:type_name -> google.protobuf.Timestamp
-	17, // 18: svc.v2.ErrorIssueDetail.source_ref:type_name -> google.protobuf.Struct
+	17, // 4: svc.v2.ErrorIssue.lease_expires_at:type_name -> google.protobuf.Timestamp
+	17, // 5: svc.v2.ErrorIssue.claimed_at:type_name -> google.protobuf.Timestamp
+	17, // 6: svc.v2.ErrorIssue.first_seen_at:type_name -> google.protobuf.Timestamp
+	17, // 7: svc.v2.ErrorIssue.last_seen_at:type_name -> google.protobuf.Timestamp
+	17, // 8: svc.v2.ErrorIssue.resolved_at:type_name -> google.protobuf.Timestamp
+	17, // 9: svc.v2.ErrorIssue.last_resolved_at:type_name -> google.protobuf.Timestamp
+	17, // 10: svc.v2.ErrorIssue.last_regressed_at:type_name -> google.protobuf.Timestamp
+	17, // 11: svc.v2.ErrorIssue.snooze_until:type_name -> google.protobuf.Timestamp
+	17, // 12: svc.v2.ErrorIssue.archived_at:type_name -> google.protobuf.Timestamp
+	17, // 13: svc.v2.ErrorIncident.first_triggered_at:type_name -> google.protobuf.Timestamp
+	17, // 14: svc.v2.ErrorIncident.last_triggered_at:type_name -> google.protobuf.Timestamp
+	17, // 15: svc.v2.ErrorIncident.resolved_at:type_name -> google.protobuf.Timestamp
+	17, // 16: svc.v2.ErrorIssueBucket.bucket:type_name -> google.protobuf.Timestamp
+	17, // 17: svc.v2.ErrorIssueSample.timestamp:type_name -> google.protobuf.Timestamp
+	18, // 18: svc.v2.ErrorIssueDetail.source_ref:type_name -> google.protobuf.Struct
 	0,  // 19: svc.v2.ErrorIssueDetail.assigned_actor:type_name -> svc.v2.Actor
 	0,  // 20: svc.v2.ErrorIssueDetail.lease_holder:type_name -> svc.v2.Actor
-	16, // 21: svc.v2.ErrorIssueDetail.lease_expires_at:type_name -> google.protobuf.Timestamp
-	16, // 22: svc.v2.ErrorIssueDetail.claimed_at:type_name -> google.protobuf.Timestamp
-	16, // 23: svc.v2.ErrorIssueDetail.first_seen_at:type_name -> google.protobuf.Timestamp
-	16, // 24: svc.v2.ErrorIssueDetail.last_seen_at:type_name -> google.protobuf.Timestamp
-	16, // 25: svc.v2.ErrorIssueDetail.resolved_at:type_name -> google.protobuf.Timestamp
-	16, // 26: svc.v2.ErrorIssueDetail.last_resolved_at:type_name -> google.protobuf.Timestamp
-	16, // 27: svc.v2.ErrorIssueDetail.last_regressed_at:type_name -> google.protobuf.Timestamp
-	16, // 28: svc.v2.ErrorIssueDetail.snooze_until:type_name -> google.protobuf.Timestamp
-	16, // 29: svc.v2.ErrorIssueDetail.archived_at:type_name -> google.protobuf.Timestamp
+	17, // 21: svc.v2.ErrorIssueDetail.lease_expires_at:type_name -> google.protobuf.Timestamp
+	17, // 22: svc.v2.ErrorIssueDetail.claimed_at:type_name -> google.protobuf.Timestamp
+	17, // 23: svc.v2.ErrorIssueDetail.first_seen_at:type_name -> google.protobuf.Timestamp
+	17, // 24: svc.v2.ErrorIssueDetail.last_seen_at:type_name -> google.protobuf.Timestamp
+	17, // 25: svc.v2.ErrorIssueDetail.resolved_at:type_name -> google.protobuf.Timestamp
+	17, // 26: svc.v2.ErrorIssueDetail.last_resolved_at:type_name -> google.protobuf.Timestamp
+	17, // 27: svc.v2.ErrorIssueDetail.last_regressed_at:type_name -> google.protobuf.Timestamp
+	17, // 28: svc.v2.ErrorIssueDetail.snooze_until:type_name -> google.protobuf.Timestamp
+	17, // 29: svc.v2.ErrorIssueDetail.archived_at:type_name -> google.protobuf.Timestamp
 	4,  // 30: svc.v2.ErrorIssueDetail.timeseries:type_name -> svc.v2.ErrorIssueBucket
 	5,  // 31: svc.v2.ErrorIssueDetail.sample_traces:type_name -> svc.v2.ErrorIssueSample
 	2,  // 32: svc.v2.ErrorIssueDetail.incidents:type_name -> svc.v2.ErrorIncident
 	6,  // 33: svc.v2.ErrorIssueDetail.environments:type_name -> svc.v2.ErrorIssueEnvironment
 	3,  // 34: svc.v2.ErrorIssueDetail.grouping:type_name -> svc.v2.ErrorGrouping
-	16, // 35: svc.v2.ErrorIssueDetail.start_time:type_name -> google.protobuf.Timestamp
-	16, // 36: svc.v2.ErrorIssueDetail.end_time:type_name -> google.protobuf.Timestamp
-	18, // 37: svc.v2.ErrorIssueDetail.verifications:type_name -> svc.v2.ErrorIssueVerification
-	16, // 38: svc.v2.ListErrorIssuesRequest.start_time:type_name -> google.protobuf.Timestamp
-	16, // 39: svc.v2.ListErrorIssuesRequest.end_time:type_name -> google.protobuf.Timestamp
-	16, // 40: svc.v2.ListErrorIssuesRequest.introduced_after:type_name -> google.protobuf.Timestamp
-	16, // 41: svc.v2.CountErrorIssuesRequest.start_time:type_name -> google.protobuf.Timestamp
-	16, // 42: svc.v2.CountErrorIssuesRequest.end_time:type_name -> google.protobuf.Timestamp
-	16, // 43: svc.v2.CountErrorIssuesRequest.introduced_after:type_name -> google.protobuf.Timestamp
-	1,  // 44: svc.v2.ListErrorIssuesResponse.data:type_name -> svc.v2.ErrorIssue
-	13, // 45: svc.v2.ListErrorIssueServiceCountsResponse.data:type_name -> svc.v2.ErrorIssueServiceCount
-	16, // 46: svc.v2.GetErrorIssueRequest.start_time:type_name -> google.protobuf.Timestamp
-	16, // 47: svc.v2.GetErrorIssueRequest.end_time:type_name -> google.protobuf.Timestamp
-	8,  // 48: svc.v2.ErrorIssuesService.ListErrorIssues:input_type -> svc.v2.ListErrorIssuesRequest
-	15, // 49: svc.v2.ErrorIssuesService.GetErrorIssue:input_type -> svc.v2.GetErrorIssueRequest
-	12, // 50: svc.v2.ErrorIssuesService.ListErrorIssueServiceCounts:input_type -> svc.v2.ListErrorIssueServiceCountsRequest
-	9,  // 51: svc.v2.ErrorIssuesService.CountErrorIssues:input_type -> svc.v2.CountErrorIssuesRequest
-	11, // 52: svc.v2.ErrorIssuesService.ListErrorIssues:output_type -> svc.v2.ListErrorIssuesResponse
-	7,  // 53: svc.v2.ErrorIssuesService.GetErrorIssue:output_type -> svc.v2.ErrorIssueDetail
-	14, // 54: svc.v2.ErrorIssuesService.ListErrorIssueServiceCounts:output_type -> svc.v2.ListErrorIssueServiceCountsResponse
-	10, // 55: svc.v2.ErrorIssuesService.CountErrorIssues:output_type -> svc.v2.ErrorIssueCounts
-	52, // [52:56] is the sub-list for method output_type
-	48, // [48:52] is the sub-list for method input_type
-	48, // [48:48] is the sub-list for extension type_name
-	48, // [48:48] is the sub-list for extension extendee
-	0,  // [0:48] is the sub-list for field type_name
+	17, // 35: svc.v2.ErrorIssueDetail.start_time:type_name -> google.protobuf.Timestamp
+	17, // 36: svc.v2.ErrorIssueDetail.end_time:type_name -> google.protobuf.Timestamp
+	19, // 37: svc.v2.ErrorIssueDetail.verifications:type_name -> svc.v2.ErrorIssueVerification
+	8,  // 38: svc.v2.ErrorIssueDetail.suspect_commits:type_name -> svc.v2.SuspectCommit
+	17, // 39: svc.v2.SuspectCommit.committed_at:type_name -> google.protobuf.Timestamp
+	17, // 40: svc.v2.ListErrorIssuesRequest.start_time:type_name -> google.protobuf.Timestamp
+	17, // 41: svc.v2.ListErrorIssuesRequest.end_time:type_name -> google.protobuf.Timestamp
+	17, // 42: svc.v2.ListErrorIssuesRequest.introduced_after:type_name -> google.protobuf.Timestamp
+	17, // 43: svc.v2.CountErrorIssuesRequest.start_time:type_name -> google.protobuf.Timestamp
+	17, // 44: svc.v2.CountErrorIssuesRequest.end_time:type_name -> google.protobuf.Timestamp
+	17, // 45: svc.v2.CountErrorIssuesRequest.introduced_after:type_name -> google.protobuf.Timestamp
+	1,  // 46: svc.v2.ListErrorIssuesResponse.data:type_name -> svc.v2.ErrorIssue
+	14, // 47: svc.v2.ListErrorIssueServiceCountsResponse.data:type_name -> svc.v2.ErrorIssueServiceCount
+	17, // 48: svc.v2.GetErrorIssueRequest.start_time:type_name -> google.protobuf.Timestamp
+	17, // 49: svc.v2.GetErrorIssueRequest.end_time:type_name -> google.protobuf.Timestamp
+	9,  // 50: svc.v2.ErrorIssuesService.ListErrorIssues:input_type -> svc.v2.ListErrorIssuesRequest
+	16, // 51: svc.v2.ErrorIssuesService.GetErrorIssue:input_type -> svc.v2.GetErrorIssueRequest
+	13, // 52: svc.v2.ErrorIssuesService.ListErrorIssueServiceCounts:input_type -> svc.v2.ListErrorIssueServiceCountsRequest
+	10, // 53: svc.v2.ErrorIssuesService.CountErrorIssues:input_type -> svc.v2.CountErrorIssuesRequest
+	12, // 54: svc.v2.ErrorIssuesService.ListErrorIssues:output_type -> svc.v2.ListErrorIssuesResponse
+	7,  // 55: svc.v2.ErrorIssuesService.GetErrorIssue:output_type -> svc.v2.ErrorIssueDetail
+	15, // 56: svc.v2.ErrorIssuesService.ListErrorIssueServiceCounts:output_type -> svc.v2.ListErrorIssueServiceCountsResponse
+	11, // 57: svc.v2.ErrorIssuesService.CountErrorIssues:output_type -> svc.v2.ErrorIssueCounts
+	54, // [54:58] is the sub-list for method output_type
+	50, // [50:54] is the sub-list for method input_type
+	50, // [50:50] is the sub-list for extension type_name
+	50, // [50:50] is the sub-list for extension extendee
+	0,  // [0:50] is the sub-list for field type_name
 }
 
 func init() { file_svc_v2_error_issues_proto_init() }
@@ -2400,7 +2587,7 @@ func file_svc_v2_error_issues_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_svc_v2_error_issues_proto_rawDesc), len(file_svc_v2_error_issues_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   16,
+			NumMessages:   17,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -107,8 +107,45 @@ func commit(c *api.RepositoryCommit) source.Commit {
 	return source.Commit{
 		SHA: c.GetSHA(), Message: c.GetCommit().GetMessage(), HTMLURL: c.GetHTMLURL(), AuthorName: author.GetName(),
 		AuthorEmail: author.GetEmail(), AuthorLogin: c.GetAuthor().GetLogin(), AuthoredAt: author.GetDate().Time,
-		CommittedAt: c.GetCommit().GetCommitter().GetDate().Time,
+		CommittedAt: c.GetCommit().GetCommitter().GetDate().Time, Parents: len(c.Parents),
 	}
+}
+
+// CommitsOf implements source.Host.
+func (h *host) CommitsOf(ctx context.Context, repo string, l source.CommitList) ([]source.Commit, error) {
+	owner, name := split(repo)
+	list, _, err := h.client.Repositories.ListCommits(ctx, owner, name, &api.CommitsListOptions{
+		SHA: l.From, Path: l.Path, Since: l.Since, ListOptions: api.ListOptions{PerPage: min(l.Limit, pageSize)},
+	})
+	if err != nil {
+		return nil, problem(err)
+	}
+	var out []source.Commit
+	for _, c := range list {
+		out = append(out, commit(c))
+	}
+	return out, nil
+}
+
+// Changes implements source.Host.
+func (h *host) Changes(ctx context.Context, repo, sha string) ([]source.FileChange, error) {
+	owner, name := split(repo)
+	c, _, err := h.client.Repositories.GetCommit(ctx, owner, name, sha, &api.ListOptions{PerPage: comparedMost})
+	if err != nil {
+		return nil, problem(err)
+	}
+	return changes(c.Files), nil
+}
+
+func changes(files []*api.CommitFile) []source.FileChange {
+	var out []source.FileChange
+	for _, f := range files {
+		out = append(out, source.FileChange{
+			Path: f.GetFilename(), PreviousPath: f.GetPreviousFilename(), Status: f.GetStatus(), Patch: f.GetPatch(),
+			Additions: f.GetAdditions(), Deletions: f.GetDeletions(),
+		})
+	}
+	return out
 }
 
 // Archive implements source.Host. GitHub redirects to a host for archives, which gets no credentials: the address holds its own.
@@ -224,17 +261,10 @@ func (h *host) Compare(ctx context.Context, repo, base, head string, commits int
 
 // comparison is a comparison without its commits.
 func comparison(c *api.CommitsComparison) source.Comparison {
-	out := source.Comparison{
+	return source.Comparison{
 		Status: c.GetStatus(), MergeBase: c.GetMergeBaseCommit().GetSHA(), HTMLURL: c.GetHTMLURL(), Ahead: c.GetAheadBy(),
-		Behind: c.GetBehindBy(), Truncated: len(c.Files) >= comparedMost,
+		Behind: c.GetBehindBy(), Truncated: len(c.Files) >= comparedMost, Files: changes(c.Files),
 	}
-	for _, f := range c.Files {
-		out.Files = append(out.Files, source.FileChange{
-			Path: f.GetFilename(), PreviousPath: f.GetPreviousFilename(), Status: f.GetStatus(), Patch: f.GetPatch(),
-			Additions: f.GetAdditions(), Deletions: f.GetDeletions(),
-		})
-	}
-	return out
 }
 
 // PullRequest implements source.Host. GitHub does not count a conditional request that it answers with 304.

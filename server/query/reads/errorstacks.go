@@ -31,6 +31,7 @@ func ErrorStacks(errors []ErrorSampleRow) sqlbuild.Statement {
     %s AS Stack,
     EventsAttributes[indexOf(EventsName, 'exception')]['exception.message'] AS Message,
     toString(ServiceName) AS Service,
+    toString(Environment) AS Environment,
     toString(ServiceVersion) AS Version,
     %s AS Commit,
     ResourceAttributes['vcs.repository.url.full'] AS RepositoryURL,
@@ -46,6 +47,7 @@ type ErrorStackRow struct {
 	Stack          string `ch:"Stack"`
 	Message        string `ch:"Message"`
 	Service        string `ch:"Service"`
+	Environment    string `ch:"Environment"`
 	Version        string `ch:"Version"`
 	Commit         string `ch:"Commit"`
 	RepositoryURL  string `ch:"RepositoryURL"`

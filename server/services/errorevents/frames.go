@@ -8,7 +8,7 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
 	"github.com/svc-observability/svc/server/query"
-	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/query/errorstack"
 	"github.com/svc-observability/svc/server/query/reads"
 	"github.com/svc-observability/svc/server/source/frames"
 	"github.com/svc-observability/svc/server/stacktrace"
@@ -49,9 +49,7 @@ func (s *Service) addFrames(ctx context.Context, org principal.OrgID, w query.Wi
 	if err != nil || s.code == nil {
 		return
 	}
-	found := s.code.Frames(ctx, caller, frames.Origin{
-		RepositoryURL: row.RepositoryURL, RepositoryName: row.RepositoryName, Commit: row.Commit, Version: row.Version,
-	}, calls, func(ctx context.Context) ([]frames.Call, error) { return s.otherCalls(ctx, org, w, row) })
+	found := s.code.Frames(ctx, caller, errorstack.Origin(row), calls, errorstack.Others(s.warehouse, org, w, row))
 	for i, source := range found.Sources {
 		if source != nil {
 			called[i].Source = sourceMessage(source)
@@ -67,25 +65,4 @@ func sourceMessage(s *frames.Source) *svcv2.ErrorFrameSource {
 		RepositoryId: publicid.Encode(publicid.SourceRepository, s.RepositoryID), Repository: s.Repository, Path: s.Path, CommitSha: s.Commit,
 		Confidence: s.Confidence, HtmlUrl: s.URL, StartLine: int32(s.Context.Start), Lines: s.Context.Lines,
 	}
-}
-
-// otherCalls are those of other stacks of the same program.
-func (s *Service) otherCalls(ctx context.Context, org principal.OrgID, w query.Window, row reads.ErrorStackRow) ([]frames.Call, error) {
-	rows, err := read.All[reads.OtherStackRow](ctx, s.warehouse, org, reads.StacksOf(w, row, limits.SourceFrameStacks).Until(w.End))
-	if err != nil {
-		return nil, err
-	}
-	var calls []frames.Call
-	var stack stacktrace.Stack
-	for _, other := range rows {
-		stack.Parse(other.Stack, "")
-		for _, section := range stack.Sections {
-			for i := range section.Frames {
-				if c, ok := frames.Of(&section.Frames[i]); ok {
-					calls = append(calls, c)
-				}
-			}
-		}
-	}
-	return calls, nil
 }

@@ -219,7 +219,11 @@ func (s *Issues) GetErrorIssue(ctx context.Context, req *svcv2.GetErrorIssueRequ
 	if err := s.verifications(ctx, &issue, out); err != nil {
 		return nil, err
 	}
-	if err := s.occurrences(ctx, caller.Org, out, prints, window, bucket, int(req.GetSampleLimit())); err != nil {
+	rows, err := s.occurrences(ctx, caller.Org, out, prints, window, bucket, int(req.GetSampleLimit()))
+	if err != nil {
+		return nil, err
+	}
+	if err := s.suspects(ctx, caller, &issue, window, rows, out); err != nil {
 		return nil, err
 	}
 	return out, s.audited(ctx, caller.Org, "getErrorIssue", out.GetId())
@@ -241,33 +245,33 @@ func (c *Config) window(req *svcv2.GetErrorIssueRequest, i *store.ErrorIssue) (q
 	return query.NewWindow(start, end, limits.ErrorWindow)
 }
 
-// occurrences adds those of a window.
+// occurrences adds those of a window, and returns the rows of the samples.
 func (c *Config) occurrences(
 	ctx context.Context, org principal.OrgID, out *svcv2.ErrorIssueDetail, prints []store.ErrorIssueFingerprint, w query.Window,
 	bucket time.Duration, samples int,
-) error {
+) ([]reads.ErrorSampleRow, error) {
 	hashes := make([]string, len(prints))
 	for i := range prints {
 		hashes[i] = prints[i].Hash
 	}
 	filters := reads.ErrorFilters{Fingerprints: reads.Fingerprints(hashes), Logs: true}
 	if len(filters.Fingerprints) == 0 {
-		return nil
+		return nil, nil
 	}
 	points, err := read.All[reads.ErrorPointRow](ctx, c.Warehouse, org, reads.ErrorPoints(w, filters, bucket).Until(w.End))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	split, err := read.All[reads.ErrorSplitRow](ctx, c.Warehouse, org, reads.ErrorSplit(w, filters).Until(w.End))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if samples == 0 {
 		samples = limits.IssueSamples
 	}
 	rows, err := read.All[reads.ErrorSampleRow](ctx, c.Warehouse, org, reads.ErrorSamples(w, filters, samples).Until(w.End))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	next, n := 0, int64(bucket/time.Second)
 	for at := w.Start.Unix() / n * n; at <= w.End.Unix(); at += n {
@@ -289,7 +293,7 @@ func (c *Config) occurrences(
 			ExceptionMessage: r.Message, DurationMicros: float64(r.DurationNano) / 1e3,
 		})
 	}
-	return nil
+	return rows, nil
 }
 
 // detailOf copies the fields that an issue and its details share. Both have them under the same numbers.

@@ -15,6 +15,8 @@ import (
 	"github.com/svc-observability/svc/server/publicid"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/source/frames"
+	"github.com/svc-observability/svc/server/source/suspects"
 	"github.com/svc-observability/svc/server/store"
 	"github.com/svc-observability/svc/server/storeerr"
 )
@@ -26,6 +28,8 @@ type Config struct {
 	Rollups   query.Rollups
 	// Code reads pull requests at source hosts.
 	Code Code
+	// Suspects finds commits that may have brought an error. Nil: issues have none.
+	Suspects Suspects
 	// BaseURL is the address of the web application, for links in messages. Empty: messages have no links.
 	BaseURL string
 	Now     func() time.Time
@@ -34,6 +38,12 @@ type Config struct {
 // Code reads pull requests at the source hosts that an organization has connected; see issues.Code.
 type Code interface {
 	PullRequest(ctx context.Context, org principal.OrgID, link *store.ErrorIssuePullRequest) (issues.PullRequest, error)
+}
+
+// Suspects finds the commits that may have brought the error of a stack, within the rights of the caller.
+type Suspects interface {
+	Suspects(ctx context.Context, caller *principal.Principal, q suspects.Question, calls []frames.Call,
+		evidence func(context.Context) ([]frames.Call, error)) suspects.Answer
 }
 
 // Issues implements svcv2connect.ErrorIssuesServiceHandler. It is safe for concurrent use.

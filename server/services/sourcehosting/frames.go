@@ -40,6 +40,8 @@ type located struct {
 	sha, confidence string
 	found           frames.Found
 	texts           map[string][]byte
+	// ignored is the file that names commits which changed only the form of the code; nil without one.
+	ignored []byte
 }
 
 // rank orders confidences, the surest first.
@@ -47,11 +49,14 @@ func rank(confidence string) int {
 	return slices.Index([]string{frames.Exact, frames.Tag, frames.Branch}, confidence)
 }
 
+// Evidence gives further calls of the program of a stack.
+type Evidence = func(context.Context) ([]frames.Call, error)
+
 // Frames finds the files of the calls of a stack. The evidence gives further calls of the same program, and is asked only if the stack does
 // not prove where its files are. It takes at most limits.SourceFrames, and a failure of it is not one of its caller: the answer has fewer
 // sources, and a problem that a person can understand. A caller who may not read source code gets an empty answer.
 func (s *Service) Frames(
-	ctx context.Context, caller *principal.Principal, o frames.Origin, calls []frames.Call, evidence func(context.Context) ([]frames.Call, error),
+	ctx context.Context, caller *principal.Principal, o frames.Origin, calls []frames.Call, evidence Evidence,
 ) frames.Answer {
 	answer := frames.Answer{Sources: make([]*frames.Source, len(calls))}
 	if len(calls) == 0 || !caller.Allows("integrations", false) {
@@ -59,8 +64,21 @@ func (s *Service) Frames(
 	}
 	ctx, cancel := context.WithTimeout(ctx, limits.SourceFrames)
 	defer cancel()
+	best, problem := s.search(ctx, caller, o, calls, evidence)
+	answer.Problem = problem
+	if best != nil {
+		if err := s.fill(ctx, &answer, best, calls); err != nil {
+			answer.Problem = sentence(err)
+		}
+	}
+	return answer
+}
+
+// search finds the repository in which most calls are proven. Without one it returns a problem, which may be empty.
+func (s *Service) search(
+	ctx context.Context, caller *principal.Principal, o frames.Origin, calls []frames.Call, evidence Evidence,
+) (best *located, problem string) {
 	rows, problem, err := s.repositoriesOf(ctx, caller.Org, o)
-	var best *located
 	for _, row := range rows {
 		var at *located
 		if at, err = s.locate(ctx, caller, row, o, calls, evidence); err != nil {
@@ -72,15 +90,11 @@ func (s *Service) Frames(
 	}
 	switch {
 	case best != nil:
-		if err := s.fill(ctx, &answer, best, calls); err != nil {
-			answer.Problem = sentence(err)
-		}
+		return best, ""
 	case err != nil:
-		answer.Problem = sentence(err)
-	default:
-		answer.Problem = problem
+		return nil, sentence(err)
 	}
-	return answer
+	return nil, problem
 }
 
 // better reports whether a repository is more likely that of the program: more calls are proven, or as many at a surer commit.
@@ -115,7 +129,7 @@ func (s *Service) repositoriesOf(ctx context.Context, org principal.OrgID, o fra
 // locate finds the files of calls in a repository.
 func (s *Service) locate(
 	ctx context.Context, caller *principal.Principal, row store.SourceRepository, o frames.Origin, calls []frames.Call,
-	evidence func(context.Context) ([]frames.Call, error),
+	evidence Evidence,
 ) (*located, error) {
 	r, err := s.openRow(ctx, caller, row)
 	if err != nil {
@@ -153,6 +167,9 @@ func (s *Service) locate(
 		}
 	}
 	at.texts = texts
+	if at.ignored, err = tree.Text(".git-blame-ignore-revs"); err != nil {
+		return nil, err
+	}
 	return at, nil
 }
 
@@ -162,6 +179,15 @@ func (s *Service) commitOf(ctx context.Context, r *opened, o frames.Origin) (sha
 	if branch := r.row.Tracked(); branch != "" {
 		list = append(list, frames.Reference{Name: branch, Confidence: frames.Branch})
 	}
+	sha, confidence, err = s.resolveAny(ctx, r, list)
+	if err == nil && sha == "" {
+		err = apierr.New(apierr.VcsRefNotFound, "The repository "+r.row.FullName+" is empty.")
+	}
+	return sha, confidence, err
+}
+
+// resolveAny finds the commit of the first reference that the repository has. The commit is empty if it has none.
+func (s *Service) resolveAny(ctx context.Context, r *opened, list []frames.Reference) (sha, confidence string, err error) {
 	for _, ref := range list {
 		key := reference{r.row.Org, r.row.ID, ref.Name}
 		sha, known := s.commits.Get(key)
@@ -183,7 +209,7 @@ func (s *Service) commitOf(ctx context.Context, r *opened, o frames.Origin) (sha
 			return sha, ref.Confidence, nil
 		}
 	}
-	return "", "", apierr.New(apierr.VcsRefNotFound, "The repository "+r.row.FullName+" is empty.")
+	return "", "", nil
 }
 
 // fill writes the sources of a repository into an answer, and the read into the audit log.

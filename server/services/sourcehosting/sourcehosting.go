@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"golang.org/x/sync/singleflight"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
@@ -19,6 +20,7 @@ import (
 	"github.com/svc-observability/svc/server/ratelimit"
 	"github.com/svc-observability/svc/server/source"
 	"github.com/svc-observability/svc/server/source/pack"
+	"github.com/svc-observability/svc/server/source/suspects"
 	"github.com/svc-observability/svc/server/store"
 	"github.com/svc-observability/svc/server/storeerr"
 	"github.com/svc-observability/svc/server/wording"
@@ -46,11 +48,17 @@ type Service struct {
 	scans chan struct{}
 	// commits keeps the commits of references of telemetry.
 	commits *cache.Cache[reference, string]
+	// suspicions keeps answers of hosts about suspect commits; asking joins those who wait for the same one.
+	suspicions *cache.Cache[suspicion, []suspects.Suspect]
+	asking     singleflight.Group
 }
 
 // New returns the service.
 func New(cfg Config) *Service {
-	return &Service{Config: cfg, scans: make(chan struct{}, scansAtOnce), commits: cache.New[reference, string](maxCommits, cfg.Now)}
+	return &Service{
+		Config: cfg, scans: make(chan struct{}, scansAtOnce), commits: cache.New[reference, string](maxCommits, cfg.Now),
+		suspicions: cache.New[suspicion, []suspects.Suspect](maxSuspicions, cfg.Now),
+	}
 }
 
 func persistence() storeerr.Answer {

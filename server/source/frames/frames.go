@@ -38,6 +38,24 @@ func Of(f *stacktrace.Frame) (c Call, ok bool) {
 	return Call{path, int(f.Line), nameOf(f)}, true
 }
 
+// CallsOf returns the calls of a stack and of its causes, without those of other stacks in the text.
+func CallsOf(stack, message string) []Call {
+	var parsed stacktrace.Stack
+	parsed.Parse(stack, message)
+	var calls []Call
+	for _, section := range parsed.Sections {
+		if section.Role != stacktrace.Cause {
+			continue
+		}
+		for i := range section.Frames {
+			if c, ok := Of(&section.Frames[i]); ok {
+				calls = append(calls, c)
+			}
+		}
+	}
+	return calls
+}
+
 func (c Call) key() string { return strings.Join(c.Path, "/") + ":" + strconv.Itoa(c.Line) }
 
 func (c Call) file() string { return c.Path[len(c.Path)-1] }

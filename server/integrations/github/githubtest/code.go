@@ -102,6 +102,7 @@ func (r *Repository) run(ctx context.Context, args ...string) ([]byte, error) {
 func (h *Hub) code(mux *http.ServeMux) {
 	mux.HandleFunc("GET /api/v3/repositories/{id}", h.asInstallation(h.byID))
 	const repo = "GET /api/v3/repos/{owner}/{repo}/"
+	mux.HandleFunc(strings.TrimSuffix(repo, "/")+"/commits", h.inRepository(h.commits))
 	mux.HandleFunc(repo+"commits/{ref...}", h.inRepository(h.commit))
 	mux.HandleFunc(repo+"branches/{branch...}", h.inRepository(h.branch))
 	mux.HandleFunc(repo+"tarball/{sha}", h.inRepository(h.tarball))
@@ -153,19 +154,51 @@ func (h *Hub) commit(w http.ResponseWriter, r *http.Request, repo *Repository) {
 		_, _ = w.Write([]byte(id))
 		return
 	}
-	answer(w, h.commitJSON(r.Context(), repo, id))
+	out := h.commitJSON(r.Context(), repo, id)
+	before := emptyTree // that of the first commit
+	if parents, _ := out["parents"].([]any); len(parents) > 0 {
+		before = id + "^"
+	}
+	out["files"] = repo.changes(r.Context(), before, id)
+	answer(w, out)
+}
+
+// emptyTree is the id of a tree without files.
+const emptyTree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+
+// commits lists the commits of a file.
+func (h *Hub) commits(w http.ResponseWriter, r *http.Request, repo *Repository) {
+	q := r.URL.Query()
+	args := []string{"log", "--format=%H", "-n", q.Get("per_page")}
+	if since := q.Get("since"); since != "" {
+		args = append(args, "--since="+since)
+	}
+	list, err := repo.run(r.Context(), append(args, q.Get("sha"), "--", q.Get("path"))...)
+	if err != nil {
+		refuse(w, http.StatusNotFound, "Not Found")
+		return
+	}
+	out := []any{}
+	for _, sha := range strings.Fields(string(list)) {
+		out = append(out, h.commitJSON(r.Context(), repo, sha))
+	}
+	answer(w, out)
 }
 
 func (h *Hub) commitJSON(ctx context.Context, repo *Repository, sha string) map[string]any {
-	out, err := repo.run(ctx, "show", "-s", "--format=%an%x00%ae%x00%aI%x00%cI%x00%B", sha)
-	parts := strings.SplitN(string(out), "\x00", 5)
-	if err != nil || len(parts) != 5 {
+	out, err := repo.run(ctx, "show", "-s", "--format=%an%x00%ae%x00%aI%x00%cI%x00%P%x00%B", sha)
+	parts := strings.SplitN(string(out), "\x00", 6)
+	if err != nil || len(parts) != 6 {
 		return nil
 	}
+	parents := []any{}
+	for _, p := range strings.Fields(parts[4]) {
+		parents = append(parents, map[string]any{"sha": p})
+	}
 	return map[string]any{
-		"sha": sha, "html_url": h.URL + "/" + repo.FullName + "/commit/" + sha, "author": map[string]any{"login": "ada"},
+		"sha": sha, "html_url": h.URL + "/" + repo.FullName + "/commit/" + sha, "author": map[string]any{"login": "ada"}, "parents": parents,
 		"commit": map[string]any{
-			"message":   strings.TrimSpace(parts[4]),
+			"message":   strings.TrimSpace(parts[5]),
 			"author":    map[string]any{"name": parts[0], "email": parts[1], "date": parts[2]},
 			"committer": map[string]any{"name": parts[0], "email": parts[1], "date": parts[3]},
 		},

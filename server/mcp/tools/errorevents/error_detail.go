@@ -25,6 +25,8 @@ type errorDetailResult struct {
 	Stacktrace      *string          `json:"stacktrace,omitempty" detail:"whole"`
 	Sources         []frameSource    `json:"sources,omitempty"`
 	SourceProblem   string           `json:"sourceProblem,omitempty"`
+	SuspectCommits  []suspectCommit  `json:"suspectCommits,omitempty"`
+	SuspectProblem  string           `json:"suspectProblem,omitempty"`
 	Versions        []tool.NameCount `json:"versions"`
 	Environments    []tool.NameCount `json:"environments"`
 	Traces          []errorTrace     `json:"traces"`
@@ -108,6 +110,7 @@ func newErrorDetail(s *tool.Clients) (*tool.Tool, error) {
 			if issue != nil {
 				res.Issue = &issueSummary{issue.GetId(), issue.GetWorkflowState(), issue.Severity, issue.GetOccurrenceCount(), grouped(issue), fixOf(issue)}
 				res.IssueID = &res.Issue.ID
+				res.SuspectCommits, res.SuspectProblem = suspectsOf(issue), issue.GetSuspectProblem()
 			}
 			var text tool.Page
 			if err := completeError(ctx, s, out, &res, &text); err != nil {

@@ -6,6 +6,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/mcp/tool"
+	"github.com/svc-observability/svc/server/wording"
 )
 
 // shownSources is the number of calls whose source an answer shows: those next to the error.
@@ -45,9 +46,9 @@ func sourcesOf(out *svcv2.ErrorEventDetail) []frameSource {
 func sourceBlocks(res *errorDetailResult) []tool.Block {
 	if len(res.Sources) == 0 {
 		if res.SourceProblem == "" {
-			return nil
+			return suspectBlocks(res)
 		}
-		return []tool.Block{{Heading: "Source", Rows: []string{"- " + res.SourceProblem}}}
+		return append([]tool.Block{{Heading: "Source", Rows: []string{"- " + res.SourceProblem}}}, suspectBlocks(res)...)
 	}
 	first := res.Sources[0]
 	known := map[string]string{
@@ -67,5 +68,42 @@ func sourceBlocks(res *errorDetailResult) []tool.Block {
 		}
 		rows = append(rows, b.String()+"```")
 	}
-	return []tool.Block{{Heading: "Source", Rows: rows}}
+	return append([]tool.Block{{Heading: "Source", Rows: rows}}, suspectBlocks(res)...)
+}
+
+// suspectCommit is a commit that may have brought the error.
+type suspectCommit struct {
+	Repository string  `json:"repository"`
+	SHA        string  `json:"sha"`
+	Message    string  `json:"message"`
+	Author     string  `json:"author"`
+	Login      *string `json:"login,omitempty"`
+	Date       string  `json:"date"`
+	Reason     string  `json:"reason"`
+	HTMLURL    string  `json:"htmlUrl"`
+}
+
+func suspectsOf(i *svcv2.ErrorIssueDetail) []suspectCommit {
+	var list []suspectCommit
+	for _, c := range i.GetSuspectCommits() {
+		list = append(list, suspectCommit{
+			c.GetRepository(), c.GetSha(), c.GetMessage(), c.GetAuthorName(), c.AuthorLogin, wording.Clock(c.GetCommittedAt().AsTime()), c.GetReason(),
+			c.GetHtmlUrl(),
+		})
+	}
+	return list
+}
+
+func suspectBlocks(res *errorDetailResult) []tool.Block {
+	var rows []string
+	for _, c := range res.SuspectCommits {
+		rows = append(rows, fmt.Sprintf("- %.7s %s, by %s, %s. %s", c.SHA, wording.OneLine(c.Message), wording.OneLine(c.Author), c.Date, c.Reason))
+	}
+	switch {
+	case len(rows) > 0:
+		return []tool.Block{{Heading: "Suspect commits", Rows: rows}}
+	case res.SuspectProblem != "" && res.SuspectProblem != res.SourceProblem:
+		return []tool.Block{{Heading: "Suspect commits", Rows: []string{"- " + res.SuspectProblem}}}
+	}
+	return nil
 }

@@ -2,6 +2,7 @@ SELECT
     EventsAttributes[indexOf(EventsName, 'exception')]['exception.stacktrace'] AS Stack,
     EventsAttributes[indexOf(EventsName, 'exception')]['exception.message'] AS Message,
     toString(ServiceName) AS Service,
+    toString(Environment) AS Environment,
     toString(ServiceVersion) AS Version,
     coalesce(nullIf(ResourceAttributes['deployment.commit_sha'], ''), nullIf(ResourceAttributes['vcs.ref.head.revision'], ''), '') AS Commit,
     ResourceAttributes['vcs.repository.url.full'] AS RepositoryURL,

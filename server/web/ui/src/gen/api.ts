@@ -1773,6 +1773,8 @@ export interface ErrorIssueDetail {
   endTime?: string;
   bucketSeconds?: number;
   verifications?: Array<ErrorIssueVerification>;
+  suspectCommits?: Array<SuspectCommit>;
+  suspectProblem?: string;
 }
 
 export interface ErrorIssueEnvironment {
@@ -5063,6 +5065,21 @@ export interface SummarizeTracesRequest {
 
 export interface SummarizeTracesResponse {
   data?: Array<TraceFigures>;
+}
+
+export interface SuspectCommit {
+  repository?: string;
+  sha?: string;
+  message?: string;
+  authorName?: string;
+  authorLogin?: string;
+  committedAt?: string;
+  htmlUrl?: string;
+  path?: string;
+  line?: number;
+  isNear?: boolean;
+  isAssumed?: boolean;
+  reason?: string;
 }
 
 export interface SyncSourceConnectionRequest {

@@ -6,7 +6,7 @@ import { count, duration, line } from "../../parts/format";
 import { Histogram } from "../../parts/histogram";
 import { Load } from "../../parts/states";
 import { exact, iso, stamp } from "../../parts/time";
-import { Sources } from "./source";
+import { Sources, Suspects } from "./source";
 import { Stack } from "./stacktrace";
 
 /** Occurrences shows the stack, when and where the error occurs, and its samples. */
@@ -77,6 +77,7 @@ export function Occurrences({ issue: i, spanText }: { issue: ErrorIssueDetail; s
               <Shares title="Environment" of={(i.environments ?? []).map((e) => ({ name: e.name ?? "", estimatedCount: e.count ?? 0 }))} />
             )}
           </section>
+          <Suspects issue={i} />
         </div>
       </div>
       <Samples issue={i} detail={detail.data} />

@@ -1,5 +1,6 @@
-import type { ErrorEventDetail, ErrorFrame } from "../../gen/api";
+import type { ErrorEventDetail, ErrorFrame, ErrorIssueDetail } from "../../gen/api";
 import { block, line } from "../../parts/format";
+import { stamp } from "../../parts/time";
 
 const known: Record<string, string> = {
   exact: "the commit that the telemetry names",
@@ -56,3 +57,39 @@ function Lines({ of: f }: { of: ErrorFrame }) {
     </>
   );
 }
+
+/** Suspects shows the commits that may have brought an issue. */
+export function Suspects({ issue: i }: { issue: ErrorIssueDetail }) {
+  const list = i.suspectCommits ?? [];
+  if (list.length === 0 && !i.suspectProblem) return null;
+  return (
+    <section className="panel">
+      <header>
+        <h2 className="grow">Suspect commits</h2>
+      </header>
+      {list.length === 0 && <p className="fine">{line(i.suspectProblem ?? "", 400)}</p>}
+      <ol className="suspects">
+        {list.map((c) => (
+          <li key={c.sha}>
+            <p>
+              <Commit url={c.htmlUrl ?? ""} sha={c.sha ?? ""} /> <b>{line(c.message ?? "", 200)}</b>
+            </p>
+            <p className="faint">
+              {line(c.authorName ?? "", 100)}, {stamp(c.committedAt)}
+            </p>
+            <p>{line(c.reason ?? "", 600)}</p>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+const Commit = ({ url, sha }: { url: string; sha: string }) =>
+  /^https?:\/\//.test(url) ? (
+    <a href={url} target="_blank" rel="noreferrer">
+      <code>{sha.slice(0, 7)}</code>
+    </a>
+  ) : (
+    <code>{sha.slice(0, 7)}</code>
+  );
