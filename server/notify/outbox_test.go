@@ -203,8 +203,11 @@ func TestThrottled(t *testing.T) {
 		for i := range 3 {
 			w.enqueue(to, uuid.New(), Trigger, start.Add(time.Duration(i)))
 		}
+		var mu sync.Mutex // messages are sent at once
 		var at []time.Duration
 		w.answer = func(*Destination, string) Result {
+			mu.Lock()
+			defer mu.Unlock()
 			at = append(at, time.Since(start))
 			if len(at) == 1 {
 				return Result{Outcome: Throttled, Code: 429, RetryAfter: 10 * time.Minute}
@@ -426,12 +429,14 @@ func TestTakeover(t *testing.T) {
 		time.Sleep(time.Minute)
 		s := NewOutbox(OutboxConfig{Deliveries: w.Store, Sender: w, Logger: slog.New(slog.DiscardHandler)}).Shard(w.fence)
 		w.lease()
-		if _, err := s.Step(t.Context()); err != nil {
+		// The first step may already see the end of the attempt that it began.
+		if _, err := s.Step(t.Context()); err == nil {
+			<-s.Wake()
+			if _, err = s.Step(t.Context()); !errors.Is(err, store.ErrFenced) {
+				t.Errorf("the step after the takeover: %v", err)
+			}
+		} else if !errors.Is(err, store.ErrFenced) {
 			t.Fatal(err)
-		}
-		<-s.Wake()
-		if _, err := s.Step(t.Context()); !errors.Is(err, store.ErrFenced) {
-			t.Errorf("the step after the takeover: %v", err)
 		}
 		s.Wait()
 		if n := len(w.requests()); n != 0 {

@@ -39,7 +39,7 @@ CREATE TABLE IF NOT EXISTS spans_local ON CLUSTER 'main'
 )
 ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
 PARTITION BY toDate(Timestamp)
-ORDER BY (OrgId, ServiceName, Timestamp)
+ORDER BY (OrgId, ServiceName, toStartOfSecond(Timestamp))
 TTL toDateTime(Timestamp) + INTERVAL 30 DAY
 SETTINGS index_granularity = 2048, merge_selector_base = 10, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
 ;
@@ -76,7 +76,7 @@ CREATE TABLE IF NOT EXISTS logs_local ON CLUSTER 'main'
 )
 ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
 PARTITION BY toDate(Timestamp)
-ORDER BY (OrgId, ServiceName, Timestamp)
+ORDER BY (OrgId, ServiceName, toStartOfSecond(Timestamp))
 TTL toDateTime(Timestamp) + INTERVAL 30 DAY
 SETTINGS index_granularity = 2048, merge_selector_base = 10, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
 ;
