@@ -138,16 +138,21 @@ type combination struct {
 	// newSeries makes every data point the first of its series. That is the worst case, for example a metric with an id among its
 	// attributes.
 	newSeries bool
+	// fleet sends as a fleet of SDKs does, with overlapping requests of many instances.
+	fleet bool
 }
 
 // usual is the combination that represents its signal, because exporters and collectors send this way.
 func (c combination) usual() bool {
-	return c.protocol == loadtest.HTTPProtobuf && c.gzip && !c.newSeries
+	return c.protocol == loadtest.HTTPProtobuf && c.gzip && !c.newSeries && !c.fleet
 }
 
 func (c combination) String() string {
 	if c.newSeries {
 		return fmt.Sprintf("%s %s gzip, each point a new series", c.signal, c.protocol)
+	}
+	if c.fleet {
+		return fmt.Sprintf("%s %s gzip, a fleet", c.signal, c.protocol)
 	}
 	if c.gzip {
 		return fmt.Sprintf("%s %s gzip", c.signal, c.protocol)
@@ -162,7 +167,8 @@ func combinations(s otlp.Signal) []combination {
 		all = append(all, combination{signal: s, protocol: p, gzip: true}, combination{signal: s, protocol: p})
 	}
 	if s == otlp.Metrics {
-		all = append(all, combination{signal: s, protocol: loadtest.HTTPProtobuf, gzip: true, newSeries: true})
+		return append(all, combination{signal: s, protocol: loadtest.HTTPProtobuf, gzip: true, newSeries: true})
 	}
+	all = append(all, combination{signal: s, protocol: loadtest.HTTPProtobuf, gzip: true, fleet: true})
 	return all
 }

@@ -51,7 +51,7 @@ func measureAll(ctx context.Context, o options) ([]result, error) {
 		var mine []result
 		for _, c := range combinations(s) {
 			r := result{combination: c}
-			if c.usual() || c.newSeries || o.every {
+			if c.usual() || c.newSeries || c.fleet || o.every {
 				if err := measureStored(ctx, o, &r); err != nil {
 					return nil, fmt.Errorf("%s: %w", c, err)
 				}
@@ -226,7 +226,7 @@ func (p *process) load(c combination, items int) loadtest.Config {
 	return loadtest.Config{
 		Series: series,
 		URL:    p.keys.IngestURL, Addr: p.keys.OTLPGRPCAddr, Key: p.keys.PrivateKey, Protocol: c.protocol, Signal: c.signal, Gzip: c.gzip,
-		Run: "bench", Varied: true, Workers: senders, Items: itemsPerRequest, Requests: max(1, items/itemsPerRequest), Seed: p.seed(),
+		Run: "bench", Varied: true, Fleet: c.fleet, Workers: senders, Items: itemsPerRequest, Requests: max(1, items/itemsPerRequest), Seed: p.seed(),
 	}
 }
 

@@ -74,7 +74,11 @@ func newGenerator(cfg Config) (*generator, error) {
 	for first := range builders {
 		work.Go(func() error {
 			for i := first; i < bodies; i += builders {
-				b, err := cfg.encode(cfg.request(cfg.Seed + uint64(i)))
+				message := cfg.request
+				if cfg.Fleet {
+					message = cfg.fleetRequest
+				}
+				b, err := cfg.encode(message(cfg.Seed + uint64(i)))
 				if err != nil {
 					return err
 				}

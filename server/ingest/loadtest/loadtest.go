@@ -49,7 +49,10 @@ type Config struct {
 	// Series is the number of series of a varied load's data points. They resemble processes that report the same series again
 	// and again: each request holds a point of every series of one of Series/Items processes. With 0, every point is the first of
 	// its series.
-	Series   int
+	Series int
+	// Fleet makes the items of a varied load of spans or log records resemble those of a fleet of SDKs: a request holds what one of many
+	// instances collected in some seconds, traces have 5 to 30 spans, and some spans have exceptions, events and links.
+	Fleet    bool
 	Workers  int
 	Requests int
 	Duration time.Duration
@@ -59,10 +62,13 @@ type Config struct {
 	Rate float64
 	// Seed varies the values. The same seed gives the same values, except for the times.
 	Seed uint64
+
+	// began is when a fleet began to send.
+	began time.Time
 }
 
 func (c Config) validated() (Config, error) {
-	c.Workers, c.Items = cmp.Or(c.Workers, 4), cmp.Or(c.Items, 512)
+	c.Workers, c.Items, c.began = cmp.Or(c.Workers, 4), cmp.Or(c.Items, 512), time.Now()
 	switch {
 	case c.Requests <= 0 && c.Duration <= 0:
 		return c, errors.New("loadtest: set Requests or Duration, or the load would never end")
@@ -72,6 +78,8 @@ func (c Config) validated() (Config, error) {
 		return c, errors.New("loadtest: Varied needs Requests and does not go with Marked")
 	case c.Series != 0 && (!c.Varied || c.Series < c.Items):
 		return c, errors.New("loadtest: Series needs Varied, and at least as many as Items")
+	case c.Fleet && (!c.Varied || c.Signal == otlp.Metrics):
+		return c, errors.New("loadtest: Fleet needs Varied, and spans or log records")
 	case c.Run == "" || !plain(c.Run):
 		return c, errors.New("loadtest: Run must be of letters, digits and `-`")
 	}
