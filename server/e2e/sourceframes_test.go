@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/svc-observability/svc/server/integrations/github/githubtest"
 )
 
 // thrown is a file of a small server with a line that a stack names.
@@ -112,7 +114,31 @@ func TestSourceFrames(t *testing.T) {
 		t.Errorf("the audit log: %s", log)
 	}
 
-	// A key that may read errors and no source code, an organization beside, and an account whose code nobody may read.
+	// Two repositories with the same files and the same tag: a guess would be wrong half of the time.
+	b.repo.Commit(t, "As before", thrown)
+	b.repo.Tag(t, "v3.0.0")
+	b.hub.AddRepository(t, b.install, "copy", thrown).Tag(t, "v3.0.0")
+	if status := b.deliver("more", "installation_repositories", githubtest.WebhookSecret, b.install.ID); status != 202 {
+		t.Errorf("a delivery: %d", status)
+	}
+	b.until("the copy is listed", func() bool { return len(b.repositories()) == 2 })
+	twice := b.throw("twice", resourceText("service.version", "3.0.0"), stackIn("/w"))
+	eventually(t, "the files are in both", func() bool {
+		got := b.rest.call("GET", "/v2/error_events/"+twice+"?service_name=twice", "", 200)
+		return sourceOf(got, 0) == nil && strings.Contains(fmt.Sprint(got["source_problem"]), "More than one repository")
+	})
+
+	// Another organization names the repository and its commit, and gets nothing of it.
+	beside := *b
+	beside.s = b.s.NewOrganization(t, "Beside")
+	beside.rest = restClient{t, beside.s, beside.s.APIKey}
+	crossed := beside.throw("exact", named+resourceText("vcs.ref.head.revision", old), stackIn("/app"))
+	got = beside.rest.call("GET", "/v2/error_events/"+crossed+"?service_name=exact", "", 200)
+	if len(framesOf(got)) != 4 || sourceOf(got, 0) != nil || !strings.Contains(fmt.Sprint(got["source_problem"]), "No connected account") {
+		t.Errorf("another organization: %v %v", got["frames"], got["source_problem"])
+	}
+
+	// A key that may read errors and no source code, and an account whose code nobody may read.
 	narrow := b.session().call("POST", "/v2/api_keys", `{"name":"errors","scopes":["error_events:read"]}`, 200)
 	got = restClient{t, b.s, fmt.Sprint(narrow["secret"])}.call("GET", path, "", 200)
 	if len(framesOf(got)) != 4 || sourceOf(got, 0) != nil || got["source_problem"] != nil {

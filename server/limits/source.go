@@ -132,7 +132,7 @@ func source() []Limit {
 		lasts("SuspectWait", SuspectWait, "An issue waits at most %s for its suspect commits."),
 		lasts("SuspectSearch", SuspectSearch, "Suspect commits are searched for at most %s."),
 		count("SuspectCommits", SuspectCommits, "An issue shows at most %s suspect commits."),
-		lasts("SuspectWindow", SuspectWindow, "Suspect commits are searched in the %s before an error if telemetry names no release before."),
+		lasts("SuspectWindow", SuspectWindow, "Suspect commits are searched in the %s before an error if the commit of the release before is not known."),
 		characters("SuspectMessage", SuspectMessage, "The message of a suspect commit is shown with at most %s."),
 		count("ErrorFrames", ErrorFrames, "An error is shown with at most %s calls of its stack."),
 		count("SourceFrameFiles", SourceFrameFiles, "The calls of a stack are shown with the source of at most %s files."),

@@ -739,7 +739,7 @@ type ErrorEventDetail struct {
 	// Calls of `stacktrace` and of its causes, the innermost call of each error first; at most 50. Empty without a stack that can be read.
 	Frames []*ErrorFrame `protobuf:"bytes,27,rep,name=frames" json:"frames,omitempty"`
 	// Why no frame has a source, if a person can do something about it: `No connected account gives access to the repository …`. Null if frames
-	// have sources, if the organization has no repositories, and for callers who may not read source code.
+	// have sources, if no repository is connected and telemetry names none, and for callers who may not read source code.
 	SourceProblem *string `protobuf:"bytes,28,opt,name=source_problem,json=sourceProblem" json:"source_problem,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

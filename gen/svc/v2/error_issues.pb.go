@@ -1364,7 +1364,7 @@ type SuspectCommit struct {
 	Line int32 `protobuf:"varint,9,opt,name=line" json:"line,omitempty"`
 	// True if it changed lines within five lines of the call.
 	IsNear bool `protobuf:"varint,10,opt,name=is_near,json=isNear" json:"is_near,omitempty"`
-	// True if telemetry names no release before the error. The commits are then those of the 14 days before it.
+	// True if the commit of the release before the error is not known. The commits are then those of the 14 days before the error.
 	IsAssumed bool `protobuf:"varint,11,opt,name=is_assumed,json=isAssumed" json:"is_assumed,omitempty"`
 	// The same in a sentence.
 	Reason        string `protobuf:"bytes,12,opt,name=reason" json:"reason,omitempty"`

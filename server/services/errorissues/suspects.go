@@ -112,7 +112,7 @@ func suspectMessage(a *suspects.Answer, c *suspects.Suspect, q suspects.Question
 		out.Reason = fmt.Sprintf("It changed %s within five lines of line %d, which is in the stack.", c.Path, c.Line)
 	}
 	if out.GetIsAssumed() {
-		out.Reason = "Assumed, because the telemetry names no release before the error: " + strings.ToLower(out.Reason[:1]) + out.Reason[1:]
+		out.Reason = "Assumed, because the commit of the release before the error is not known: " + strings.ToLower(out.Reason[:1]) + out.Reason[1:]
 	} else {
 		out.Reason += fmt.Sprintf(" It came with %s, in which the error began; before ran %s.", named(q.Head, a.Head), named(q.Base, a.Base))
 	}

@@ -79,16 +79,22 @@ func (s *Service) search(
 	ctx context.Context, caller *principal.Principal, o frames.Origin, calls []frames.Call, evidence Evidence,
 ) (best *located, problem string) {
 	rows, problem, err := s.repositoriesOf(ctx, caller.Org, o)
+	ambiguous := false
 	for _, row := range rows {
 		var at *located
 		if at, err = s.locate(ctx, caller, row, o, calls, evidence); err != nil {
 			continue
 		}
-		if best == nil || better(at, best) {
-			best = at
+		switch {
+		case best == nil || better(at, best):
+			best, ambiguous = at, false
+		case !better(best, at) && at.sha != best.sha:
+			ambiguous = true
 		}
 	}
 	switch {
+	case ambiguous && best.found.Proven > 0:
+		return nil, "More than one repository has the files of the stack. Set the resource attribute vcs.repository.url.full."
 	case best != nil:
 		return best, ""
 	case err != nil:
