@@ -6,8 +6,8 @@
 -- saves a fifth of the engine's work for some more parts to read (docs/performance.md).
 -- LZ4 stands where rows repeat the rows before them (resources, the attributes of a series): ZSTD finds no more there and costs more.
 -- Granules of spans and log records are small, since most reads want few of their rows and all columns: a trace, a page, one attribute's
--- value (docs/performance.md). Their keys end in the second: rows of one request then stay together when parts merge, which costs a third
--- of the work and takes a tenth less disk. {{fresh released new}} is for tables that are created from now on; those that exist keep what they have.
+-- value (docs/performance.md). Their keys end in the second: rows of one request then stay together when parts merge, which costs less work
+-- and disk (docs/adr/0016). {{fresh released new}} is for tables that are created from now on; those that exist keep what they have.
 -- {{retention spans 30}} is the number of days of server/limits for the table; 30 was the number when the statement was released.
 -- OrgId is first in every sort key. Statements are idempotent: two processes may run them at once.
 
