@@ -67,8 +67,8 @@ const (
 	SourceRuns        = 50
 	DefaultSourceRuns = 10
 	SourceFailedJobs  = 5
-	// SourceFrames bounds the time in which the files of a stack are searched, SourceFrameRepositories the repositories that are searched if
-	// telemetry names none, SourceFrameStacks further stacks that prove where files are.
+	// SourceFrames bounds the time of a search for the files of a stack. If telemetry names no repository, the search reads at most
+	// SourceFrameRepositories. SourceFrameStacks further stacks prove where files are.
 	SourceFrames            = time.Second
 	SourceFrameRepositories = 5
 	SourceFrameStacks       = 20
@@ -127,7 +127,7 @@ func source() []Limit {
 		count("SourceRuns", SourceRuns, "A request returns at most %s runs of CI."),
 		count("DefaultSourceRuns", DefaultSourceRuns, "A request returns %s runs of CI if it does not say how many."),
 		lasts("SourceFrames", SourceFrames, "The files of a stack are searched in connected repositories for at most %s."),
-		count("SourceFrameRepositories", SourceFrameRepositories, "If telemetry does not name the repository of a stack, its files are searched in at most %s repositories."),
+		count("SourceFrameRepositories", SourceFrameRepositories, "If telemetry names no repository for a stack, at most %s are searched."),
 		count("SourceFrameStacks", SourceFrameStacks, "At most %s further stacks of a program prove where its files are."),
 		lasts("SuspectWait", SuspectWait, "An issue waits at most %s for its suspect commits."),
 		lasts("SuspectSearch", SuspectSearch, "Suspect commits are searched for at most %s."),

@@ -21,7 +21,8 @@ func seedIndexes(t *testing.T, e *warehousetest.Engine) {
 	const at = "toDateTime64('2026-03-01 00:00:00', 9, 'UTC') + toIntervalMillisecond(number * 50)"
 	for _, sql := range []string{
 		"SYSTEM STOP MERGES",
-		`CREATE TABLE old_spans AS spans ENGINE = MergeTree PARTITION BY toDate(Timestamp) ORDER BY (OrgId, ServiceName, Timestamp) SETTINGS index_granularity = 2048`,
+		`CREATE TABLE old_spans AS spans ENGINE = MergeTree PARTITION BY toDate(Timestamp)
+			ORDER BY (OrgId, ServiceName, Timestamp) SETTINGS index_granularity = 2048`,
 		`ALTER TABLE spans MODIFY SETTING min_bytes_for_wide_part = 0`,
 		`INSERT INTO spans (OrgId, Timestamp, TraceId, SpanId, ServiceName, SpanName, SpanAttributes)
 			SELECT 'org_big', ` + at + `, lower(hex(MD5(toString(intDiv(number, 10))))), lower(hex(number)), concat('service-', toString(number % 20)), 'op', map('user.id', toString(number))
@@ -30,7 +31,8 @@ func seedIndexes(t *testing.T, e *warehousetest.Engine) {
 			SELECT 'org_big', ` + at + `, lower(hex(MD5(toString(intDiv(number, 10))))), concat('service-', toString(number % 20)), 'INFO',
 			if(number = 123456, 'Payment declined for card', concat('request ', toString(number), ' served')), map('user.id', toString(number))
 			FROM numbers(500000) SETTINGS max_insert_block_size = 1000000, min_insert_block_size_rows = 1000000, max_threads = 1, max_insert_threads = 1`,
-		`INSERT INTO old_spans SELECT * FROM spans SETTINGS max_insert_block_size = 1000000, min_insert_block_size_rows = 1000000, max_threads = 1, max_insert_threads = 1`,
+		`INSERT INTO old_spans SELECT * FROM spans
+			SETTINGS max_insert_block_size = 1000000, min_insert_block_size_rows = 1000000, max_threads = 1, max_insert_threads = 1`,
 	} {
 		if err := e.Exec(t.Context(), strings.ReplaceAll(sql, "2026-03-01", seedDay)); err != nil {
 			t.Fatalf("%s: %v", sql, err)

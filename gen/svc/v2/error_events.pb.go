@@ -986,8 +986,7 @@ type ErrorFrame struct {
 	Line int32 `protobuf:"varint,5,opt,name=line" json:"line,omitempty"`
 	// False for calls of the runtime and of libraries.
 	InApp bool `protobuf:"varint,6,opt,name=in_app,json=inApp" json:"in_app,omitempty"`
-	// The place of the call in a connected repository; null when no file is proven to be that of the call. Needs the right to read
-	// `integrations`.
+	// The place of the call in a connected repository. Null if no file is proven, and for callers who may not read `integrations`.
 	Source        *ErrorFrameSource `protobuf:"bytes,7,opt,name=source" json:"source,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

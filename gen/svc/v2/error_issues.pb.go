@@ -2368,7 +2368,7 @@ const file_svc_v2_error_issues_proto_rawDesc = "" +
 	"\x0ebucket_seconds\x18/ \x01(\x05R\rbucketSeconds\x12D\n" +
 	"\rverifications\x180 \x03(\v2\x1e.svc.v2.ErrorIssueVerificationR\rverifications\x12>\n" +
 	"\x0fsuspect_commits\x181 \x03(\v2\x15.svc.v2.SuspectCommitR\x0esuspectCommits\x12.\n" +
-	"\x0fsuspect_problem\x182 \x01(\tB\x05\xaa\x01\x02\b\x01R\x0esuspectProblem\"\x91\x05\n" +
+	"\x0fsuspect_problem\x182 \x01(\tB\x05\xaa\x01\x02\b\x01R\x0esuspectProblem\"\xee\x04\n" +
 	"\rSuspectCommit\x12/\n" +
 	"\n" +
 	"repository\x18\x01 \x01(\tB\x0f\xfa\xf9\x18\v\"\tacme/shopR\n" +
@@ -2385,8 +2385,8 @@ const file_svc_v2_error_issues_proto_rawDesc = "" +
 	"\ais_near\x18\n" +
 	" \x01(\bR\x06isNear\x12\x1d\n" +
 	"\n" +
-	"is_assumed\x18\v \x01(\bR\tisAssumed\x12\xac\x01\n" +
-	"\x06reason\x18\f \x01(\tB\x93\x01\xfa\xf9\x18\x8e\x01\"\x8b\x01It changed payments/charge.py within five lines of line 12. It came with 1.1 (9fceb02), in which the error began; before ran 1.0 (4fc1a0b).R\x06reason\"\x8d\b\n" +
+	"is_assumed\x18\v \x01(\bR\tisAssumed\x12\x89\x01\n" +
+	"\x06reason\x18\f \x01(\tBq\xfa\xf9\x18m\"kIt changed payments/charge.py, which is in the stack. It came with 1.1 (9fceb02), in which the error began.R\x06reason\"\x8d\b\n" +
 	"\x16ListErrorIssuesRequest\x12$\n" +
 	"\x05limit\x18\x01 \x01(\x05B\x0e\xbaH\x06\x1a\x04\x18d(\x01\xaa\x01\x02\b\x01R\x05limit\x12\x1d\n" +
 	"\x06cursor\x18\x02 \x01(\tB\x05\xaa\x01\x02\b\x01R\x06cursor\x12\x87\x01\n" +

@@ -248,8 +248,8 @@ func sentence(err error) string {
 	var e *apierr.Error
 	if errors.As(err, &e) {
 		switch e.Tag {
-		case apierr.VcsRepoUnavailable, apierr.VcsRefNotFound, apierr.VcsRateLimited, apierr.VcsQueryInvalid, apierr.IntegrationsForbidden,
-			apierr.IntegrationsRevoked, apierr.IntegrationsUpstream:
+		case apierr.VcsNotReady, apierr.VcsRepoUnavailable, apierr.VcsRefNotFound, apierr.VcsRateLimited, apierr.VcsQueryInvalid,
+			apierr.IntegrationsForbidden, apierr.IntegrationsRevoked, apierr.IntegrationsUpstream:
 			return e.Message
 		default: // a matter of this moment
 		}

@@ -3,7 +3,6 @@ package sourcehosting
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -93,11 +92,7 @@ func placesOf(at *located, calls []frames.Call) []suspects.Place {
 func (s *Service) suspectsOf(
 	ctx context.Context, at *located, base string, places []suspects.Place, began time.Time,
 ) ([]suspects.Suspect, error) {
-	var text strings.Builder
-	for _, p := range places {
-		fmt.Fprintf(&text, "%s:%d\x00", p.Path, p.Line)
-	}
-	key := suspicion{at.row.Org, at.row.ID, base, at.sha, text.String(), began.UnixNano()}
+	key := suspicion{at.row.Org, at.row.ID, base, at.sha, fmt.Sprintf("%#v", places), began.UnixNano()}
 	if list, ok := s.suspicions.Get(key); ok {
 		return list, nil
 	}
@@ -116,7 +111,7 @@ func (s *Service) suspectsOf(
 		list, _ := got.Val.([]suspects.Suspect)
 		return list, got.Err
 	case <-ctx.Done():
-		return nil, apierr.New(apierr.VcsRateLimited, "The source host is being asked for commits. Ask again in a few seconds.")
+		return nil, apierr.New(apierr.VcsNotReady, "The source host is being asked for commits. Ask again in a few seconds.")
 	}
 }
 

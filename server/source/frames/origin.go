@@ -22,7 +22,7 @@ const (
 	Exact = "exact"
 	// Tag says that a tag has the name of the version.
 	Tag = "tag"
-	// Branch says that telemetry names no commit that the repository has: the file is that of the tracked branch at the time of the read.
+	// Branch says that the repository has no commit that telemetry names. The file is that of the tracked branch at the time of the read.
 	Branch = "branch"
 )
 

@@ -35,7 +35,7 @@ type Answer struct {
 	Problem string
 }
 
-// Suspect is a commit with the line of the stack that it comes nearest to.
+// Suspect is a commit and a line of the stack. The commit changed the file of the line.
 type Suspect struct {
 	source.Commit
 

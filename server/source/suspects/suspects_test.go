@@ -40,7 +40,9 @@ func TestRank(t *testing.T) {
 	for _, s := range Rank(places, list, 10) {
 		got = append(got, fmt.Sprint(s.SHA, " ", s.Path, ":", s.Line, " ", s.Near))
 	}
-	want := []string{"near-top cart.js:40 true", "near-deep charge.js:10 true", "near-third cart.js:100 true", "far-new cart.js:40 false", "far-old cart.js:40 false"}
+	want := []string{
+		"near-top cart.js:40 true", "near-deep charge.js:10 true", "near-third cart.js:100 true", "far-new cart.js:40 false", "far-old cart.js:40 false",
+	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}

@@ -3,6 +3,7 @@ package errorevents
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -187,7 +188,7 @@ func errorText(a *errorDetailArgs, out *svcv2.ErrorEventDetail, res *errorDetail
 			tool.Block{Heading: "Stack trace", Rows: []string{"```\n" + strings.ReplaceAll(wording.Clip(st, 3000), "```", "'''") + "\n```"}},
 		)
 	}
-	text.Blocks = append(append(text.Blocks, sourceBlocks(res)...), errorTraceTable(res.Traces))
+	text.Blocks = slices.Concat(text.Blocks, sourceBlocks(res), suspectBlocks(res), []tool.Block{errorTraceTable(res.Traces)})
 	if len(res.Related) > 0 {
 		var cells [][]string
 		for _, r := range res.Related[:min(5, len(res.Related))] {

@@ -46,9 +46,9 @@ func sourcesOf(out *svcv2.ErrorEventDetail) []frameSource {
 func sourceBlocks(res *errorDetailResult) []tool.Block {
 	if len(res.Sources) == 0 {
 		if res.SourceProblem == "" {
-			return suspectBlocks(res)
+			return nil
 		}
-		return append([]tool.Block{{Heading: "Source", Rows: []string{"- " + res.SourceProblem}}}, suspectBlocks(res)...)
+		return []tool.Block{{Heading: "Source", Rows: []string{"- " + res.SourceProblem}}}
 	}
 	first := res.Sources[0]
 	known := map[string]string{
@@ -68,7 +68,7 @@ func sourceBlocks(res *errorDetailResult) []tool.Block {
 		}
 		rows = append(rows, b.String()+"```")
 	}
-	return append([]tool.Block{{Heading: "Source", Rows: rows}}, suspectBlocks(res)...)
+	return []tool.Block{{Heading: "Source", Rows: rows}}
 }
 
 // suspectCommit is a commit that may have brought the error.
